@@ -1,0 +1,209 @@
+// Holds packages/jobmill/src to its shape: imports point one way, there are no cycles, the root entry loads no
+// database driver, and only platform/ touches the clock, timers, randomness and ids. Prints what is wrong, by
+// file and line; a test calls `checkImports` too, so that a broken rule also fails `npm test`.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { lineAt, readSource } from './read-source.mjs'
+
+/** Who may import whom: a folder may import those of a lower rank; folders of one rank do not know each other. */
+const ranks = new Map(
+  Object.entries({
+    platform: 0,
+    job: 1,
+    store: 2,
+    'store-sqlite': 3,
+    'store-postgres': 3,
+    enqueue: 3,
+    work: 3,
+    upkeep: 3,
+    limits: 3,
+    observe: 3,
+    runtime: 4,
+    http: 5,
+    cli: 6,
+  }),
+)
+
+/** What test code that we publish may import: it must work for a store that is not ours. */
+const openToTesting = ['platform', 'job', 'store', 'enqueue']
+
+const drivers = ['pg', 'better-sqlite3', 'node:sqlite']
+
+const fix = {
+  timer: 'wait through the timers of platform/, so that a test can hold and replay them',
+  clock: 'take the time from the clock of platform/ (or from the database, when two processes must agree)',
+  random: 'draw from the random source of platform/, so that a seed replays the run',
+  id: 'mint ids through platform/, so that a seed replays the run',
+}
+
+/** What only platform/ may use. A key or a method of the same name on another object is no use of it. */
+const reserved = [
+  ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({
+    pattern: new RegExp(String.raw`(?:\bglobalThis\.|(?<![.\w$]))${name}\b(?!\s*\??:)`, 'g'),
+    name,
+    instead: fix.timer,
+  })),
+  { pattern: /\bAbortSignal\.timeout\b/g, name: 'AbortSignal.timeout', instead: fix.timer },
+  { pattern: /\bDate\.now\b/g, name: 'Date.now', instead: fix.clock },
+  { pattern: /\bnew\s+Date\b(?!\s*\(\s*[^)\s])/g, name: 'new Date()', instead: fix.clock },
+  { pattern: /(?<![.\w$])(?<!new\s+)Date\(/g, name: 'Date()', instead: fix.clock },
+  { pattern: /\bperformance\.now\b/g, name: 'performance.now', instead: fix.clock },
+  { pattern: /\bprocess\.hrtime\b/g, name: 'process.hrtime', instead: fix.clock },
+  { pattern: /\bMath\.random\b/g, name: 'Math.random', instead: fix.random },
+  ...['randomBytes', 'randomInt', 'getRandomValues'].map((name) => ({
+    pattern: new RegExp(String.raw`\b${name}\b`, 'g'),
+    name,
+    instead: fix.random,
+  })),
+  { pattern: /\brandomUUID\b/g, name: 'randomUUID', instead: fix.id },
+]
+const reservedModules = new Map([
+  ['uuidv7', fix.id],
+  ['node:timers', fix.timer],
+  ['node:timers/promises', fix.timer],
+  ['timers', fix.timer],
+  ['timers/promises', fix.timer],
+])
+
+/**
+ * @typedef {import('./read-source.mjs').Import & { to: string | undefined }} Edge  `to` is a file of ours
+ * @typedef {{ file: string, code: string, edges: Edge[] }} Node
+ */
+
+/** @param {string} dir @returns {string[]} paths from dir, with forward slashes */
+function sourcesIn(dir) {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isDirectory()) return sourcesIn(join(dir, entry.name)).map((file) => `${entry.name}/${file}`)
+    return /\.[cm]?tsx?$/.test(entry.name) ? [entry.name] : []
+  })
+}
+
+/** @param {string} src @returns {Map<string, Node>} */
+function readTree(src) {
+  /** @type {Map<string, Node>} */
+  const nodes = new Map()
+  for (const file of sourcesIn(src).toSorted()) {
+    const { code, imports } = readSource(readFileSync(join(src, file), 'utf8'))
+    const edges = imports.map((one) => ({
+      ...one,
+      to: one.module.startsWith('.') ? posix.join(dirname(file), one.module) : undefined,
+    }))
+    nodes.set(file, { file, code, edges })
+  }
+  return nodes
+}
+
+/** The folder under src/, or '' for an entry file. @param {string} file */
+const folderOf = (file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
+
+/** Says why one file may not import another, or nothing when it may. @param {string} from @param {string} to */
+function objection(from, to) {
+  const [a, b] = [folderOf(from), folderOf(to)]
+  if (a === b || a === '') return undefined
+  if (b === '') return 'an entry file is for users of the package; import the file that it re-exports'
+  if (b === 'testing') return 'testing/ is for users of the package and for tests; nothing else may need it'
+  if (a === 'testing') {
+    return openToTesting.includes(b) ? undefined : `testing/ may import ${openToTesting.join(', ')} only`
+  }
+  const [rankA = -1, rankB = -1] = [ranks.get(a), ranks.get(b)]
+  if (rankB < rankA) return undefined
+  return rankA === rankB
+    ? `${a}/ and ${b}/ are siblings, which meet only in runtime/: pass in what is needed`
+    : `${b}/ is above ${a}/, and imports point down only: move the code down or pass it in`
+}
+
+/** @param {Map<string, Node>} nodes */
+function* wrongDirections(nodes) {
+  for (const { file, edges } of nodes.values()) {
+    const folder = folderOf(file)
+    if (folder !== '' && folder !== 'testing' && !ranks.has(folder)) {
+      yield `${file}:1: the folder ${folder}/ has no place in the order of layers yet: give it one in check-imports.mjs`
+    }
+    for (const { module, line, to } of edges) {
+      const where = `${file}:${line}: imports '${module}'`
+      if (module === 'jobmill' || module.startsWith('jobmill/')) {
+        yield `${where}: inside the package, import the file itself`
+      }
+      if (to === undefined) continue
+      if (!nodes.has(to)) {
+        yield to.startsWith('..')
+          ? `${where}: that is outside of src, and would not be published`
+          : `${where}: there is no such file (is the ending .ts?)`
+        continue
+      }
+      const why = objection(file, to)
+      if (why) yield `${where}: ${why}`
+    }
+  }
+}
+
+/** Each cycle once, told from the first file that is on it. @param {Map<string, Node>} nodes */
+function* cycles(nodes) {
+  const done = new Set()
+  /** @type {string[]} */
+  const path = []
+  /** @param {string} file @returns {Generator<string>} */
+  function* visit(file) {
+    if (path.includes(file)) {
+      yield `${file}:1: import cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`
+      return
+    }
+    if (done.has(file)) return
+    done.add(file)
+    path.push(file)
+    for (const { to } of nodes.get(file)?.edges ?? []) if (to !== undefined) yield* visit(to)
+    path.pop()
+  }
+  for (const file of nodes.keys()) yield* visit(file)
+}
+
+/** Who uses only SQLite must not load pg, and the other way round. @param {Map<string, Node>} nodes */
+function* driversFromRoot(nodes) {
+  const queue = nodes.has('index.ts') ? [['index.ts']] : []
+  const seen = new Set(queue.flat())
+  for (const path of queue) {
+    for (const { module, line, to, typeOnly } of nodes.get(path.at(-1) ?? '')?.edges ?? []) {
+      if (typeOnly) continue
+      if (drivers.some((name) => module === name || module.startsWith(`${name}/`))) {
+        yield `${path.at(-1)}:${line}: the root entry must load no driver, but it reaches '${module}': ${path.join(' → ')}`
+      }
+      if (to === undefined || seen.has(to)) continue
+      seen.add(to)
+      queue.push([...path, to])
+    }
+  }
+}
+
+/** @param {Map<string, Node>} nodes */
+function* usesOfReserved(nodes) {
+  for (const { file, code, edges } of nodes.values()) {
+    if (folderOf(file) === 'platform') continue
+    for (const { pattern, name, instead } of reserved) {
+      for (const match of code.matchAll(pattern)) {
+        yield `${file}:${lineAt(code, match.index)}: ${name} is for platform/ only: ${instead}`
+      }
+    }
+    for (const { module, line } of edges) {
+      const instead = reservedModules.get(module)
+      if (instead) yield `${file}:${line}: '${module}' is for platform/ only: ${instead}`
+    }
+  }
+}
+
+/**
+ * @param {string} src the folder that holds platform/, job/ and the rest
+ * @returns {string[]} one line per violation, `file:line: what and why`; empty when all is well
+ */
+export function checkImports(src) {
+  const nodes = readTree(src)
+  return [...wrongDirections(nodes), ...cycles(nodes), ...driversFromRoot(nodes), ...usesOfReserved(nodes)]
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const folder = 'packages/jobmill/src'
+  const src = fileURLToPath(new URL(`../${folder}`, import.meta.url))
+  const problems = existsSync(src) ? checkImports(src) : [`${folder}: not there`]
+  for (const problem of problems) console.error(`${folder}/${problem}`)
+  process.exit(problems.length > 0 ? 1 : 0)
+}

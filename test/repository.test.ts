@@ -1,0 +1,151 @@
+// The shape of the source tree, held by a test: who may import whom, and who may touch time and chance. The
+// checker is tested first, on small trees with one planted fault each.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { checkImports } from '../scripts/check-imports.mjs'
+
+function check(tree: Record<string, string>): string[] {
+  const src = mkdtempSync(join(tmpdir(), 'jobmill-tree-'))
+  onTestFinished(() => rmSync(src, { recursive: true, force: true }))
+  for (const [file, text] of Object.entries(tree)) {
+    mkdirSync(dirname(join(src, file)), { recursive: true })
+    writeFileSync(join(src, file), text)
+  }
+  return checkImports(src)
+}
+
+test('the library keeps to its own shape', () => {
+  expect(checkImports(fileURLToPath(new URL('../packages/jobmill/src', import.meta.url)))).toEqual([])
+})
+
+describe('the import check accepts', () => {
+  test('imports that point down, and entry files that import anything', () => {
+    expect(
+      check({
+        'platform/clock.ts': `export const now = () => Date.now()`,
+        'job/job.ts': `import { now } from '../platform/clock.ts'\nexport const job = now`,
+        'store/store.ts': `export type { job } from '../job/job.ts'`,
+        'store-postgres/open.ts': `import pg from 'pg'\nimport '../store/store.ts'\nexport const open = pg`,
+        'testing/index.ts': `export * from '../store/store.ts'`,
+        'index.ts': `export * from './job/job.ts'\nexport type { open } from './store-postgres/open.ts'`,
+        'postgres.ts': `export * from './store-postgres/open.ts'`,
+      }),
+    ).toEqual([])
+  })
+
+  test('the reserved words in comments, texts and as names of members', () => {
+    expect(
+      check({
+        'job/a.ts': [
+          `// setTimeout(f) and import x from '../cli/x.ts'`,
+          `/* Date.now() */`,
+          `const a = 'Math.random()' + "it's new Date()"`,
+          'const sql = `select now() -- setTimeout ${a} Date.now()`',
+          `const pattern = /["'\`]/`,
+          `export interface Timers { setTimeout: (f: () => void) => void }`,
+          `export const at = (timers: Timers, ms: number) => timers.setTimeout(() => new Date(ms))`,
+        ].join('\n'),
+      }),
+    ).toEqual([])
+  })
+})
+
+describe('the import check finds', () => {
+  const faults: [what: string, tree: Record<string, string>, message: string | RegExp][] = [
+    [
+      'an import that points up',
+      { 'job/a.ts': `\nimport { b } from '../store/b.ts'`, 'store/b.ts': '' },
+      /^job\/a\.ts:2: .*store\/ is above job\//,
+    ],
+    [
+      'a type import that points up',
+      { 'platform/a.ts': `import type { b } from '../job/b.ts'`, 'job/b.ts': '' },
+      'job/ is above platform/',
+    ],
+    [
+      'siblings that import each other',
+      { 'work/a.ts': `import {\n  b,\n} from '../enqueue/b.ts'`, 'enqueue/b.ts': '' },
+      'work/ and enqueue/ are siblings',
+    ],
+    [
+      'a dynamic import that points up',
+      { 'work/a.ts': `await import('../runtime/b.ts')`, 'runtime/b.ts': '' },
+      'runtime/ is above work/',
+    ],
+    [
+      'test support that knows a store',
+      { 'testing/a.ts': `import '../store-sqlite/b.ts'`, 'store-sqlite/b.ts': '' },
+      'testing/ may import',
+    ],
+    [
+      'a layer that needs test support',
+      { 'work/a.ts': `import '../testing/b.ts'`, 'testing/b.ts': '' },
+      'testing/ is for users',
+    ],
+    [
+      'a layer that imports an entry file',
+      { 'job/a.ts': `import '../index.ts'`, 'index.ts': '' },
+      'an entry file',
+    ],
+    ['a folder without a rank', { 'utils/a.ts': '' }, 'utils/ has no place'],
+    [
+      'an import of the package by its name',
+      { 'job/a.ts': `import 'jobmill/sqlite'` },
+      'import the file itself',
+    ],
+    ['an import from outside of src', { 'job/a.ts': `import '../../package.json'` }, 'outside of src'],
+    [
+      'an import of a file that is not there',
+      { 'job/a.ts': `import './b.js'`, 'job/b.ts': '' },
+      'no such file',
+    ],
+    [
+      'a cycle',
+      {
+        'job/a.ts': `import './b.ts'`,
+        'job/b.ts': `import type { c } from './c.ts'`,
+        'job/c.ts': `export * from './a.ts'`,
+      },
+      'import cycle: job/a.ts → job/b.ts → job/c.ts → job/a.ts',
+    ],
+    [
+      'a driver that the root entry reaches',
+      {
+        'index.ts': `export * from './runtime/a.ts'`,
+        'runtime/a.ts': `import '../store-sqlite/b.ts'`,
+        'store-sqlite/b.ts': `import Database from 'better-sqlite3'`,
+      },
+      `reaches 'better-sqlite3': index.ts → runtime/a.ts → store-sqlite/b.ts`,
+    ],
+  ]
+  test.each(faults)('%s', (_, tree, message) => {
+    const problems = check(tree)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatch(message)
+  })
+
+  test.each([
+    'setTimeout(f, 1)',
+    'globalThis.setTimeout(f, 1)',
+    'setInterval(f, 1)',
+    'setImmediate(f)',
+    'AbortSignal.timeout(1)',
+    'Date.now()',
+    'new Date()',
+    'new Date',
+    'performance.now()',
+    'Math.random()',
+    'crypto.randomUUID()',
+    `import { randomUUID } from 'node:crypto'`,
+    `import { uuidv7 } from 'uuidv7'`,
+    `import { setTimeout as sleep } from 'node:timers/promises'`,
+    'const text = `at ${Date.now()}`',
+  ])('%s outside of platform/', (line) => {
+    const problems = check({ 'work/a.ts': `\n${line}`, 'platform/b.ts': line })
+    expect(problems.length).toBeGreaterThan(0)
+    for (const problem of problems) expect(problem).toMatch(/^work\/a\.ts:2: .* is for platform\/ only: /)
+  })
+})

@@ -1,0 +1,52 @@
+// Runs once around all test files: starts a current and an old PostgreSQL side by side and tells the tests
+// where they are: `inject('postgresUrl')` and `inject('oldPostgresUrl')`. TEST_DATABASE_URL and
+// TEST_DATABASE_URL_OLD name servers to use instead.
+import type { TestProject } from 'vitest/node'
+import { postgresPackage } from './postgres-binaries.ts'
+import { startPostgres, type PostgresServer } from './postgres-server.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgresUrl: string
+    /** Null where there is no older server to be had on this machine. */
+    oldPostgresUrl: string | null
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const started: PostgresServer[] = []
+  async function urlOf(binaries: 'current' | 'old', given: string | undefined): Promise<string> {
+    if (given) return given
+    const server = await startPostgres({ binaries })
+    started.push(server)
+    return server.url
+  }
+  async function stopAll(): Promise<void> {
+    await Promise.all(started.map((server) => server.stop()))
+  }
+
+  const { TEST_DATABASE_URL, TEST_DATABASE_URL_OLD } = process.env
+  const [current, old] = await Promise.allSettled([
+    urlOf('current', TEST_DATABASE_URL),
+    TEST_DATABASE_URL_OLD || postgresPackage('old') !== null ? urlOf('old', TEST_DATABASE_URL_OLD) : null,
+  ])
+  if (current.status === 'rejected') {
+    await stopAll()
+    throw new Error('the tests need PostgreSQL: see the cause, or set TEST_DATABASE_URL', {
+      cause: current.reason,
+    })
+  }
+  project.provide('postgresUrl', current.value)
+  const oldUrl = old.status === 'fulfilled' ? old.value : null
+  project.provide('oldPostgresUrl', oldUrl)
+  if (oldUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
+  return stopAll
+}
+
+function warnWithoutOld(reason = `npm has none for ${process.platform} ${process.arch}`): void {
+  console.warn(`
+!! NOT TESTED: the older PostgreSQL.
+!! There is no server for it here: ${reason}
+!! Its tests are skipped. Set TEST_DATABASE_URL_OLD to an old server to run them.
+`)
+}

@@ -1,0 +1,164 @@
+// Starts a real PostgreSQL server for tests: own data folder, a free port on 127.0.0.1, no password. It can be
+// restarted or killed as a test likes, and it goes away with the process that started it.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
+import { guard } from './guardian.ts'
+import { postgresPrograms, type Binaries } from './postgres-binaries.ts'
+import { serverFolder, unprivileged } from './unprivileged.ts'
+
+export interface PostgresServer {
+  readonly url: string
+  readonly port: number
+  /** Shuts down and removes the data. Safe twice. */
+  stop(): Promise<void>
+  /** Starts again on the same port with the same data: after a fast shutdown, or after `kill()`. */
+  restart(): Promise<void>
+  /** Crashes the server and leaves it down: every one of its processes is killed. */
+  kill(): Promise<void>
+}
+
+// Durable against a crash of the server, not of the machine; that is all a test can see, and it is fast.
+const defaults: Record<string, string> = {
+  fsync: 'off',
+  max_connections: '300',
+  listen_addresses: '127.0.0.1',
+}
+
+const startTimeoutMs = 30_000
+
+export async function startPostgres(options: {
+  binaries: Binaries
+  settings?: Record<string, string>
+}): Promise<PostgresServer> {
+  const folder = serverFolder(`postgres-${options.binaries}`)
+  const data = join(folder, 'data')
+  const pidFile = join(data, 'postmaster.pid')
+  const log = join(folder, 'server.log')
+  const guardian = guard(folder, pidFile)
+  let server: ChildProcess | undefined
+  let port = 0
+
+  async function launch(): Promise<void> {
+    const settings = { ...defaults, unix_socket_directories: folder, port: String(port), ...options.settings }
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    server = start(join(programs, 'postgres'), ['-D', data, ...args], folder, log)
+    const deadline = performance.now() + startTimeoutMs
+    // The server writes into its pid file how far it has come; that is what pg_ctl waits for too.
+    while (!isReady(pidFile, server.pid)) {
+      if (hasExited(server)) throw new Error(`PostgreSQL did not start:\n${tail(log)}`)
+      if (performance.now() > deadline) throw new Error(`PostgreSQL was not ready in time:\n${tail(log)}`)
+      await sleep(5)
+    }
+  }
+
+  async function shutDown(): Promise<void> {
+    if (server === undefined || hasExited(server)) return
+    const exited = once(server, 'exit')
+    // SIGINT is PostgreSQL's fast shutdown: sessions are cut off, data is written out.
+    server.kill('SIGINT')
+    await exited
+  }
+
+  let programs: string
+  try {
+    programs = postgresPrograms(options.binaries, folder)
+    await createData(programs, data, folder, log)
+    for (let attempt = 1; ; attempt++) {
+      port = await freePort()
+      try {
+        await launch()
+        break
+      } catch (error) {
+        // Someone else was quicker to take the port.
+        if (attempt === 5 || !String(error).includes('Address already in use')) throw error
+      }
+    }
+  } catch (error) {
+    await guardian.release()
+    throw error
+  }
+
+  return {
+    port,
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await shutDown()
+      await guardian.release()
+    },
+    async restart() {
+      await shutDown()
+      await launch()
+    },
+    async kill() {
+      if (server?.pid === undefined || hasExited(server)) return
+      const exited = once(server, 'exit')
+      // Held first, so that it cannot start another process while we count them.
+      server.kill('SIGSTOP')
+      const children = childrenOf(server.pid)
+      server.kill('SIGKILL')
+      for (const pid of children) killIfThere(pid)
+      await exited
+      // A new server refuses to start while a process of the old one is attached to its memory.
+      while (children.some(isAlive)) await sleep(5)
+    },
+  }
+}
+
+function start(program: string, args: string[], cwd: string, log: string): ChildProcess {
+  // A file and not a pipe: a pipe that a busy test does not read would stop the server when it is full.
+  const output = openSync(log, 'a')
+  const child = spawn(program, args, { ...unprivileged, cwd, stdio: ['ignore', output, output] })
+  closeSync(output)
+  // Without a listener a program that cannot be started would take the whole test run down.
+  child.on('error', () => {})
+  return child
+}
+
+async function createData(programs: string, data: string, folder: string, log: string): Promise<void> {
+  const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  const child = start(join(programs, 'initdb'), args, folder, log)
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`initdb failed:\n${tail(log)}`)
+}
+
+function isReady(pidFile: string, pid: number | undefined): boolean {
+  if (!existsSync(pidFile)) return false
+  const lines = readFileSync(pidFile, 'utf8').split('\n')
+  return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+}
+
+function hasExited(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+}
+
+function tail(log: string): string {
+  return existsSync(log) ? readFileSync(log, 'utf8').slice(-2000) : '(no output)'
+}
+
+function childrenOf(pid: number): number[] {
+  const list = `/proc/${pid}/task/${pid}/children`
+  return existsSync(list) ? readFileSync(list, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number) : []
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone already.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  // A killed orphan that nobody has collected yet still answers; it holds nothing any more.
+  const status = `/proc/${pid}/stat`
+  return !existsSync(status) || !/\) Z /.test(readFileSync(status, 'utf8'))
+}

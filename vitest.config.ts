@@ -1,0 +1,36 @@
+// How `npm test` runs: every test file of the packages and of the repository, against real databases.
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+// Started by hand, the tests would run on whatever Node is installed, and the SQLite driver crashes on an old one.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 14)) {
+  throw new Error(`the tests need Node 22.14, and this is ${process.version}: use "npm test" or "npx vitest"`)
+}
+
+const source = (path: string): string =>
+  fileURLToPath(new URL(`./packages/jobmill/src/${path}`, import.meta.url))
+
+export default defineConfig({
+  resolve: {
+    // Tests that import the package by its name get the sources, like every other test.
+    alias: [
+      { find: /^jobmill$/, replacement: source('index.ts') },
+      { find: /^jobmill\/(sqlite|postgres)$/, replacement: source('$1.ts') },
+      { find: /^jobmill\/testing$/, replacement: source('testing/index.ts') },
+    ],
+  },
+  test: {
+    include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+    // Separate processes: a native driver that crashes takes one file down, not the run.
+    pool: 'forks',
+    globalSetup: ['test/support/global-setup.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    reporters: [
+      'default',
+      ['json', { outputFile: 'reports/tests.json' }],
+      './test/support/closing-line-reporter.ts',
+    ],
+  },
+})
