@@ -1,0 +1,87 @@
+/** Durations and instants as users write them: milliseconds or text such as `'90s'` and `'1h30m'`. */
+import { BOUNDS } from './defaults.ts'
+import { JobmillError, shown } from './errors.ts'
+
+export type Duration = number | string
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
+const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
+
+/** Milliseconds, rounded to whole ones. 0 is allowed; negative, endless and over ten years are not. */
+export function durationMs(value: unknown, field: string): number {
+  const ms = typeof value === 'string' ? parse(value) : value
+  if (typeof ms !== 'number' || !Number.isFinite(ms)) {
+    throw new JobmillError('DURATION_INVALID', 'is not a duration', {
+      field,
+      value: shown(value),
+      fix: "Give milliseconds or a text such as '90s' or '1h30m'",
+    })
+  }
+  if (ms < 0) {
+    throw new JobmillError('DURATION_INVALID', 'must not be negative', {
+      field,
+      value: shown(value),
+      fix: 'Use 0 for at once',
+    })
+  }
+  if (ms > BOUNDS.durationMs) {
+    throw new JobmillError('DURATION_INVALID', 'is longer than ten years', {
+      field,
+      value: shown(value),
+      fix: 'Numbers are milliseconds; give a length of time, not an instant',
+    })
+  }
+  return Math.round(ms)
+}
+
+/** As `durationMs`, and `'forever'` (written out, never a magic number) becomes null. */
+export function durationOrForever(value: unknown, field: string): number | null {
+  return value === 'forever' ? null : durationMs(value, field)
+}
+
+function parse(text: string): number {
+  const compact = text.trim()
+  if (!WHOLE.test(compact)) return Number.NaN
+  let total = 0
+  for (const [, amount, unit] of compact.matchAll(PART))
+    total += Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN)
+  return total
+}
+
+/** An instant that a user names: a Date, milliseconds since the epoch, or ISO 8601 text with its zone. */
+export function instantAt(value: unknown, field: string): number {
+  const at = toInstant(value)
+  if (Number.isNaN(at)) {
+    throw new JobmillError('INSTANT_INVALID', 'is not an instant', {
+      field,
+      value: shown(value),
+      fix: "Give a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'",
+    })
+  }
+  if (at < 0 || at > BOUNDS.lastInstantAt) {
+    throw new JobmillError('INSTANT_INVALID', 'lies before 1970 or after 2199', {
+      field,
+      value: shown(value),
+      fix: 'Numbers are milliseconds since 1970',
+    })
+  }
+  return Math.round(at)
+}
+
+// A text without a zone would mean another instant on every machine.
+const ISO_WITH_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/
+
+function toInstant(value: unknown): number {
+  if (value instanceof Date) return value.getTime()
+  if (typeof value === 'number') return value
+  if (typeof value === 'string' && ISO_WITH_ZONE.test(value) && isDay(value.slice(0, 10)))
+    return Date.parse(value)
+  return Number.NaN
+}
+
+/** Date.parse takes 30 February for 2 March. */
+function isDay(day: string): boolean {
+  const at = Date.parse(`${day}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day)
+}

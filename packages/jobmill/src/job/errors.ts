@@ -1,0 +1,128 @@
+/**
+ * The one error class of Jobmill and the catalogue of its codes.
+ * docs/reference/errors.md lists the same codes in the same order; a test compares the two.
+ */
+
+export const ERRORS = {
+  CURSOR_INVALID: 'The cursor of a page was not made by this kind of listing',
+  DURATION_INVALID: 'A duration is not one, or is out of bounds',
+  ID_INVALID: 'A job id is not a UUID',
+  ID_REPEATED: 'The same job id stands twice in one call',
+  INSTANT_INVALID: 'An instant is not one, or is out of bounds',
+  LEASE_LOST: 'The attempt no longer holds its lease, so its write was refused',
+  NAME_INVALID: 'The name of a queue, kind, key, tag or schema cannot be used',
+  NUMBER_INVALID: 'A number is not whole, or is out of bounds',
+  OPTION_CONFLICT: 'Two options contradict each other',
+  OPTION_INVALID: 'An option has a value that cannot be used',
+  OPTION_UNKNOWN: 'There is no option of this name',
+  OUTCOME_UNKNOWN: 'The connection broke after a write was sent: it may or may not have been committed',
+  OVERLOADED: 'More work waits to be written than this process may keep in memory',
+  PAYLOAD_NOT_JSON: 'A value cannot be kept as JSON',
+  PAYLOAD_TOO_LARGE: 'A value is larger than the limit once written as JSON',
+  QUEUE_UNKNOWN: 'No queue has this name',
+  SCHEMA_CHANGED: 'A migration that was applied differs from the one in this release',
+  SCHEMA_NEWER: 'The database was migrated by a newer release',
+  STORE_BUSY: 'The database refused the write for now; the same call may succeed shortly',
+  STORE_CLOSED: 'The store is not open',
+  STORE_UNAVAILABLE: 'The database cannot be reached; nothing was written',
+  STORE_UNSUPPORTED: 'This version or setting of the database cannot keep the promises',
+  TX_INVALID: 'What was given as a transaction cannot run statements',
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
+  'OUTCOME_UNKNOWN',
+  'OVERLOADED',
+  'STORE_BUSY',
+  'STORE_UNAVAILABLE',
+])
+
+export interface ErrorDetails {
+  /** Which input is meant, as a path: `payload.user.id`, `jobs[3].queue`. */
+  readonly field?: string
+  /** What was given, shortened. */
+  readonly value?: string
+  /** What to do about it. */
+  readonly fix?: string
+  /** Position of the item in a bulk call. */
+  readonly index?: number
+  readonly cause?: unknown
+}
+
+// A symbol rather than instanceof: two copies of the package in one process still know each other's errors.
+const BRAND = Symbol.for('jobmill.error')
+
+export class JobmillError extends Error {
+  readonly code: ErrorCode
+  readonly field: string | undefined
+  readonly value: string | undefined
+  readonly fix: string | undefined
+  readonly index: number | undefined
+
+  constructor(code: ErrorCode, what: string, details: ErrorDetails = {}) {
+    super(sentence(what, details), details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = 'JobmillError'
+    this.code = code
+    this.field = details.field
+    this.value = details.value
+    this.fix = details.fix
+    this.index = details.index
+    Object.defineProperty(this, BRAND, { value: true })
+  }
+
+  /** True when the same call may succeed if it is made again. */
+  get retryable(): boolean {
+    return RETRYABLE.has(this.code)
+  }
+}
+
+export function isJobmillError(error: unknown): error is JobmillError {
+  return typeof error === 'object' && error !== null && BRAND in error
+}
+
+/** `jobs[3].queue: a queue name has no white space (got "my queue"). Use letters, digits and . _ - : /` */
+function sentence(what: string, { field, value, fix }: ErrorDetails): string {
+  const subject = field === undefined ? '' : `${field}: `
+  const got = value === undefined ? '' : ` (got ${value})`
+  return `${subject}${what}${got}.${fix === undefined ? '' : ` ${ended(fix)}`}`
+}
+
+function ended(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`
+}
+
+/** The path of a part: `payload.user`, or `payload["a b"]` for a key that would be hard to read otherwise. */
+export function pathOf(parent: string, key: string): string {
+  if (!/^[\w$-]{1,40}$/.test(key)) return `${parent}[${quoted(key)}]`
+  return parent === '' ? key : `${parent}.${key}`
+}
+
+/** What was given, in a form short enough for a message. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'function') return 'a function'
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString()
+  if (typeof value === 'object' && value !== null) return `an object with ${named(Object.keys(value))}`
+  return short(typeof value === 'bigint' ? `${value}n` : String(value))
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(short(text))
+}
+
+/** At most 40 characters; a pair of surrogates counts as one and is never cut. */
+function short(text: string): string {
+  // No character takes more than two units, so a long text is not taken apart as a whole.
+  const characters = Array.from(text.slice(0, 82).toWellFormed())
+  return characters.length > 40 ? `${characters.slice(0, 40).join('')}…` : characters.join('')
+}
+
+function named(keys: readonly string[]): string {
+  if (keys.length === 0) return 'no keys'
+  return `the keys ${keys
+    .slice(0, 5)
+    .map((key) => quoted(key))
+    .join(', ')}${keys.length > 5 ? ', …' : ''}`
+}

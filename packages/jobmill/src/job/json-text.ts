@@ -1,0 +1,117 @@
+/**
+ * Values as JSON text, without loss: what `JSON.stringify` would drop or turn into null in silence is
+ * refused by the path where it stands.
+ */
+import { BOUNDS } from './defaults.ts'
+import { isJobmillError, JobmillError, pathOf, shown } from './errors.ts'
+
+/** The JSON text of `value`; throws with the path of the first part that JSON cannot keep. */
+export function jsonText(
+  value: unknown,
+  field: string,
+  limitBytes: number,
+  fix = 'Keep the data elsewhere and pass a reference, or raise the limit',
+): string {
+  const text = checkedText(value, field)
+  const bytes = Buffer.byteLength(text)
+  if (bytes > limitBytes) {
+    throw new JobmillError('PAYLOAD_TOO_LARGE', `has more than ${limitBytes} bytes as JSON`, {
+      field,
+      value: `${bytes} bytes`,
+      fix,
+    })
+  }
+  return text
+}
+
+function checkedText(value: unknown, field: string): string {
+  try {
+    checkPart(value, field, '', [])
+    return JSON.stringify(value)
+  } catch (cause) {
+    if (isJobmillError(cause)) throw cause
+    throw new JobmillError('PAYLOAD_NOT_JSON', 'has a getter or a toJSON method that failed', {
+      field,
+      fix: 'Pass plain data',
+      cause,
+    })
+  }
+}
+
+function checkPart(value: unknown, path: string, key: string, above: readonly object[]): void {
+  switch (typeof value) {
+    case 'string':
+      return checkText(value, path)
+    case 'number':
+      if (!Number.isFinite(value)) refuse(path, value, 'JSON has no NaN or Infinity', 'Use null, or a text')
+      return
+    case 'boolean':
+      return
+    case 'object':
+      return value === null ? undefined : checkObject(value, path, key, above)
+    case 'undefined':
+      return refuse(path, value, 'JSON has no undefined', 'Use null')
+    case 'bigint':
+      return refuse(path, value, 'JSON has no BigInt', 'Use a number, or a text')
+    default:
+      return refuse(path, value, `JSON has no ${typeof value}`, 'Pass plain data')
+  }
+}
+
+function checkObject(value: object, path: string, key: string, above: readonly object[]): void {
+  if (!('toJSON' in value) || typeof value.toJSON !== 'function') return checkInside(value, path, above)
+  if (value instanceof Date && Number.isNaN(value.getTime())) {
+    refuse(path, value, 'is not a valid date', 'Give a date that exists, or null')
+  }
+  const told = (value as { toJSON: (key: string) => unknown }).toJSON(key)
+  // As JSON.stringify does it: what toJSON returns is not asked for its own toJSON.
+  if (typeof told === 'object' && told !== null) checkInside(told, path, above)
+  else checkPart(told, path, key, above)
+}
+
+/** What JSON writes as an empty object, or as something else than it is. By tag: they may come from another realm. */
+const LOST = new Set(
+  'ArrayBuffer BigInt Blob Boolean Date Error File FormData Headers Map Number RegExp Set SharedArrayBuffer String'
+    .concat(' Symbol URLSearchParams WeakMap WeakRef WeakSet')
+    .split(' '),
+)
+
+function checkInside(value: object, path: string, above: readonly object[]): void {
+  if (above.includes(value)) refuse(path, value, 'refers back to an object that holds it', 'Break the cycle')
+  if (above.length >= BOUNDS.jsonDepth) {
+    refuse(path, value, `is nested more than ${BOUNDS.jsonDepth} levels deep`, 'Make the data flatter')
+  }
+  const around = [...above, value]
+  if (Array.isArray(value)) {
+    // By index, not forEach: a hole in the array is an undefined too.
+    for (let at = 0; at < value.length; at += 1) checkPart(value[at], `${path}[${at}]`, String(at), around)
+    return
+  }
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  if (tag === 'Promise') refuse(path, value, 'is a promise', 'Await it first')
+  if (LOST.has(tag) || ArrayBuffer.isView(value)) {
+    refuse(
+      path,
+      value,
+      `JSON would lose what this ${tag} holds`,
+      'Turn it into an array, a plain object or a text',
+    )
+  }
+  for (const [key, part] of Object.entries(value)) {
+    checkText(key, pathOf(path, key))
+    // An optional property that is undefined and one that is absent are the same to JSON and to readers.
+    if (part !== undefined) checkPart(part, pathOf(path, key), key, around)
+  }
+}
+
+function checkText(text: string, path: string): void {
+  if (text.includes('\u0000'))
+    refuse(path, text, 'has a NUL character, which PostgreSQL cannot keep', 'Remove it')
+  if (!text.isWellFormed()) {
+    refuse(path, text, 'has half of a surrogate pair', 'Cut texts between characters, or use toWellFormed()')
+  }
+}
+
+function refuse(field: string, value: unknown, what: string, fix: string): never {
+  throw new JobmillError('PAYLOAD_NOT_JSON', what, { field, value: shown(value), fix })
+}

@@ -1,0 +1,51 @@
+/** Options are refused when unknown, with the nearest name that exists: a typo is never ignored. */
+import { JobmillError, pathOf, shown } from './errors.ts'
+
+export function checkObjectKeys(value: unknown, field: string, known: readonly string[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new JobmillError('OPTION_INVALID', 'is not an object', {
+      field,
+      value: shown(value),
+      fix: `Give an object with some of ${known.join(', ')}`,
+    })
+  }
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue
+    const near = nearest(key, known)
+    throw new JobmillError('OPTION_UNKNOWN', 'is not an option', {
+      field: pathOf(field, key),
+      // The name, never what it holds: that may be a password.
+      value: shown(key),
+      fix: near === undefined ? `Known are ${known.join(', ')}` : `Did you mean "${near}"?`,
+    })
+  }
+}
+
+/** The known name with the fewest edits, among those that need at most a third of their length (rounded up). */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined
+  let fewest = Number.POSITIVE_INFINITY
+  for (const candidate of known) {
+    const most = Math.ceil(candidate.length / 3)
+    if (Math.abs(candidate.length - name.length) > most) continue
+    const edits = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (edits <= most && edits < fewest) {
+      fewest = edits
+      best = candidate
+    }
+  }
+  return best
+}
+
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j += 1) {
+      const substituted = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(substituted, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}

@@ -1,0 +1,74 @@
+/** What queues, kinds, keys and tags may be called. */
+import { BOUNDS } from './defaults.ts'
+import { JobmillError, shown } from './errors.ts'
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
+// oxlint-disable-next-line no-control-regex -- control characters are what this refuses
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+/** A queue or a kind: it stands in environment variables, URLs and metrics, so only plain characters. */
+export function checkName(value: unknown, field: string): string {
+  if (typeof value !== 'string' || value === '') {
+    throw new JobmillError('NAME_INVALID', 'is not a name', {
+      field,
+      value: shown(value),
+      fix: 'Give a text such as "email.send"',
+    })
+  }
+  if (value.length > BOUNDS.nameChars) {
+    throw new JobmillError('NAME_INVALID', `has ${value.length} characters, more than ${BOUNDS.nameChars}`, {
+      field,
+      value: shown(value),
+      fix: 'Shorten it',
+    })
+  }
+  if (!NAME.test(value)) {
+    throw new JobmillError('NAME_INVALID', 'has a character that names cannot have', {
+      field,
+      value: shown(value),
+      fix: 'Use letters, digits and . _ : / - and begin with a letter or digit',
+    })
+  }
+  return value
+}
+
+/** A dedupe or order key, or a tag: any text on one line. */
+export function checkKey(value: unknown, field: string, mostChars: number = BOUNDS.keyChars): string {
+  if (typeof value !== 'string' || value === '') {
+    throw new JobmillError('NAME_INVALID', 'is not a text, or is empty', {
+      field,
+      value: shown(value),
+      fix: 'Leave it out when there is none',
+    })
+  }
+  if (value.length > mostChars) {
+    throw new JobmillError('NAME_INVALID', `has ${value.length} characters, more than ${mostChars}`, {
+      field,
+      value: shown(value),
+      fix: 'Shorten it, or use a hash of it',
+    })
+  }
+  if (CONTROL.test(value) || !value.isWellFormed()) {
+    throw new JobmillError('NAME_INVALID', 'has a control character or half of a surrogate pair', {
+      field,
+      value: shown(value),
+      fix: 'Use printable text',
+    })
+  }
+  return value
+}
+
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Ids are compared as text, so one spelling only: lower case. */
+export function checkId(value: unknown, field: string): string {
+  const id = typeof value === 'string' ? value.toLowerCase() : ''
+  if (!UUID.test(id)) {
+    throw new JobmillError('ID_INVALID', 'is not a UUID', {
+      field,
+      value: shown(value),
+      fix: 'Leave it out to get a new one, or give 32 hex digits as 8-4-4-4-12',
+    })
+  }
+  return id
+}

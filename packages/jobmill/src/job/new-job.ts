@@ -1,0 +1,45 @@
+/** A job that is about to be written: checked, complete, JSON already text. Only `prepareJobs` makes these. */
+
+export interface NewJob {
+  /** Minted by the caller's process before the write, so that a repeated write is recognised. */
+  readonly id: string
+  readonly kind: string
+  readonly queue: string
+  /** JSON text. */
+  readonly payload: string
+  /** Lower runs first. */
+  readonly priority: number
+  readonly maxAttempts: number
+  /** An instant that the user named, or null: then `delayMs` from the database's now. */
+  readonly dueAt: number | null
+  readonly delayMs: number
+  readonly timeoutMs: number | null
+  readonly tags: readonly string[]
+  /** JSON text of an object that travels with the job and is never searched, or null. */
+  readonly metadata: string | null
+  readonly dedupe: Dedupe | null
+  /** Jobs of one queue that share this key run one at a time, in their order. */
+  readonly orderKey: string | null
+}
+
+export const DEDUPE_SCOPES = ['global', 'queue', 'kind'] as const
+export type DedupeScope = (typeof DEDUPE_SCOPES)[number]
+
+export interface Dedupe {
+  /** The key with its scope written in front, as it is kept. */
+  readonly key: string
+  /** How long the key stays held after the job is done. */
+  readonly holdMs: number
+  /** What a new job does to the one that holds its key. */
+  readonly onConflict: 'keep' | 'replace'
+}
+
+/** Names have no spaces, so the scope and the name can always be told from the key. */
+export function scopedKey(
+  scope: DedupeScope,
+  key: string,
+  { queue, kind }: { queue: string; kind: string },
+): string {
+  if (scope === 'global') return `global ${key}`
+  return scope === 'queue' ? `queue ${queue} ${key}` : `kind ${kind} ${key}`
+}

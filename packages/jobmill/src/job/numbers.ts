@@ -1,0 +1,28 @@
+/** Whole numbers within bounds. Nothing is clamped in silence: out of bounds is an error. */
+import { JobmillError, shown } from './errors.ts'
+
+export function checkWhole(
+  value: unknown,
+  field: string,
+  { least, most }: { readonly least: number; readonly most: number },
+): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value
+  throw new JobmillError(
+    'NUMBER_INVALID',
+    Number.isInteger(value) ? 'is out of bounds' : 'is not a whole number',
+    {
+      field,
+      value: shown(value),
+      fix: `Give a whole number from ${least} to ${most}`,
+    },
+  )
+}
+
+export function checkBoolean(value: unknown, field: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw new JobmillError('OPTION_INVALID', 'is neither true nor false', {
+    field,
+    value: shown(value),
+    fix: 'Give true or false, without quotes',
+  })
+}

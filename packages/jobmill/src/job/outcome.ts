@@ -1,0 +1,24 @@
+/** How an attempt ended. Stored with the attempt; what happens to the job then is its transition. */
+
+export const OUTCOMES = [
+  'returned',
+  'threw',
+  'timed-out',
+  'snoozed',
+  'throttled',
+  'gave-up',
+  'cancelled',
+  'interrupted',
+] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** Stored in rows: never renumber. */
+export function outcomeCode(outcome: Outcome): number {
+  return OUTCOMES.indexOf(outcome)
+}
+
+export function outcomeOfCode(code: number): Outcome {
+  const outcome = OUTCOMES[code]
+  if (outcome === undefined) throw new RangeError(`no outcome has the code ${code}`)
+  return outcome
+}

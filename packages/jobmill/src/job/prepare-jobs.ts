@@ -1,0 +1,216 @@
+/**
+ * From what a user asks for to what a store writes. Everything that can be wrong with a job is found here,
+ * before anything is written; in a bulk call the error names the index, and no job of the call is written.
+ */
+import { BOUNDS, DEFAULTS } from './defaults.ts'
+import { type Duration, durationMs, instantAt } from './duration.ts'
+import { JobmillError, shown } from './errors.ts'
+import { jsonText } from './json-text.ts'
+import { checkObjectKeys } from './known-keys.ts'
+import { checkId, checkKey, checkName } from './names.ts'
+import { checkWhole } from './numbers.ts'
+import { DEDUPE_SCOPES, type Dedupe, type DedupeScope, type NewJob, scopedKey } from './new-job.ts'
+
+export interface JobRequest {
+  readonly kind: string
+  /** Anything JSON can keep; null when there is nothing to say. */
+  readonly payload: unknown
+  /** Left out: a new uuid version 7. Given: enqueueing it again is the same job. */
+  readonly id?: string
+  readonly queue?: string
+  readonly priority?: number
+  readonly maxAttempts?: number
+  /** Due this long after the database's now. Not together with `runAt`. */
+  readonly delay?: Duration
+  /** Due at this instant; one in the past means now. */
+  readonly runAt?: Date | number | string
+  readonly timeout?: Duration
+  readonly tags?: readonly string[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly dedupe?: DedupeRequest
+  readonly orderKey?: string
+}
+
+export interface DedupeRequest {
+  readonly key: string
+  /** Who else counts as the same: jobs anywhere, of this queue, or of this kind (default `global`). */
+  readonly scope?: DedupeScope
+  /** Also refuse repeats for this long after the job is done (default 0). */
+  readonly holdFor?: Duration
+  /** `replace` gives a waiting job the new payload and due time (default `keep`). */
+  readonly onConflict?: 'keep' | 'replace'
+}
+
+export interface PrepareOptions {
+  readonly mintId: () => string
+  readonly payloadLimitBytes?: number
+}
+
+const JOB_KEYS = [
+  'kind',
+  'payload',
+  'id',
+  'queue',
+  'priority',
+  'maxAttempts',
+  'delay',
+  'runAt',
+  'timeout',
+  'tags',
+  'metadata',
+  'dedupe',
+  'orderKey',
+] as const satisfies readonly (keyof JobRequest)[]
+const DEDUPE_KEYS = [
+  'key',
+  'scope',
+  'holdFor',
+  'onConflict',
+] as const satisfies readonly (keyof DedupeRequest)[]
+
+/** All of them, or an error that names the first one at fault. */
+export function prepareJobs(requests: readonly JobRequest[], options: PrepareOptions): NewJob[] {
+  if (!Array.isArray(requests)) {
+    throw new JobmillError('OPTION_INVALID', 'is not an array', {
+      field: 'jobs',
+      value: shown(requests),
+      fix: 'Give an array of jobs, also for one',
+    })
+  }
+  if (requests.length > BOUNDS.jobsPerCall) {
+    throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.jobsPerCall} jobs`, {
+      field: 'jobs',
+      value: shown(requests),
+      fix: 'Enqueue them in several calls',
+    })
+  }
+  const { mintId, payloadLimitBytes = DEFAULTS.payloadLimitBytes } = options
+  checkWhole(payloadLimitBytes, 'payloadLimitBytes', { least: 1, most: Number.MAX_SAFE_INTEGER })
+  const seen = new Set<string>()
+  // Array.from rather than map: a hole in the array is refused, not passed on.
+  return Array.from(requests, (request: JobRequest, index) => {
+    const job = inPlace(index, () => prepareJob(request, `jobs[${index}]`, { mintId, payloadLimitBytes }))
+    if (seen.has(job.id)) {
+      throw new JobmillError('ID_REPEATED', 'stands twice in this call', {
+        field: `jobs[${index}].id`,
+        value: shown(job.id),
+        index,
+        fix: 'Give each job its own id, or leave ids out',
+      })
+    }
+    seen.add(job.id)
+    return job
+  })
+}
+
+/** Adds the index to an error on its way out, for callers that look at fields rather than at text. */
+function inPlace<T>(index: number, prepare: () => T): T {
+  try {
+    return prepare()
+  } catch (error) {
+    if (error instanceof JobmillError)
+      Object.defineProperty(error, 'index', { value: index, enumerable: true })
+    throw error
+  }
+}
+
+function prepareJob(request: JobRequest, at: string, options: Required<PrepareOptions>): NewJob {
+  checkObjectKeys(request, at, JOB_KEYS)
+  const kind = checkName(request.kind, `${at}.kind`)
+  const queue = request.queue === undefined ? DEFAULTS.queue : checkName(request.queue, `${at}.queue`)
+  return {
+    id: request.id === undefined ? options.mintId() : checkId(request.id, `${at}.id`),
+    kind,
+    queue,
+    payload: jsonText(request.payload, `${at}.payload`, options.payloadLimitBytes),
+    priority:
+      request.priority === undefined
+        ? DEFAULTS.priority
+        : checkWhole(request.priority, `${at}.priority`, BOUNDS.priority),
+    maxAttempts:
+      request.maxAttempts === undefined
+        ? DEFAULTS.maxAttempts
+        : checkWhole(request.maxAttempts, `${at}.maxAttempts`, BOUNDS.maxAttempts),
+    ...due(request, at),
+    timeoutMs: request.timeout === undefined ? null : timeoutMs(request.timeout, `${at}.timeout`),
+    tags: request.tags === undefined ? [] : checkTags(request.tags, `${at}.tags`),
+    metadata: request.metadata === undefined ? null : metadataText(request.metadata, `${at}.metadata`),
+    dedupe:
+      request.dedupe === undefined ? null : checkDedupe(request.dedupe, `${at}.dedupe`, { queue, kind }),
+    orderKey: request.orderKey === undefined ? null : checkKey(request.orderKey, `${at}.orderKey`),
+  }
+}
+
+function due(request: JobRequest, at: string): { dueAt: number | null; delayMs: number } {
+  if (request.delay !== undefined && request.runAt !== undefined) {
+    throw new JobmillError('OPTION_CONFLICT', 'contradicts runAt', {
+      field: `${at}.delay`,
+      value: shown(request.delay),
+      fix: 'Give a delay or an instant, not both',
+    })
+  }
+  if (request.runAt !== undefined) return { dueAt: instantAt(request.runAt, `${at}.runAt`), delayMs: 0 }
+  return { dueAt: null, delayMs: request.delay === undefined ? 0 : durationMs(request.delay, `${at}.delay`) }
+}
+
+function timeoutMs(value: unknown, field: string): number {
+  const ms = durationMs(value, field)
+  if (ms > 0) return ms
+  throw new JobmillError('DURATION_INVALID', 'is not longer than 0', {
+    field,
+    value: shown(value),
+    fix: 'Leave it out for no timeout',
+  })
+}
+
+function checkTags(value: unknown, field: string): string[] {
+  if (!Array.isArray(value)) {
+    throw new JobmillError('OPTION_INVALID', 'is not an array', {
+      field,
+      value: shown(value),
+      fix: 'Give an array of texts',
+    })
+  }
+  const given = Array.from(value, (tag: unknown, at) => checkKey(tag, `${field}[${at}]`, BOUNDS.tagChars))
+  const tags = [...new Set(given)]
+  if (tags.length <= BOUNDS.tags) return tags
+  throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.tags} tags`, {
+    field,
+    value: `${tags.length} tags`,
+    fix: 'Keep what is not searched in metadata',
+  })
+}
+
+function metadataText(value: unknown, field: string): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new JobmillError('OPTION_INVALID', 'is not an object', {
+      field,
+      value: shown(value),
+      fix: 'Give an object, such as { traceId }',
+    })
+  }
+  return jsonText(value, field, BOUNDS.metadataBytes, 'Keep it in the payload')
+}
+
+function checkDedupe(value: DedupeRequest, field: string, names: { queue: string; kind: string }): Dedupe {
+  checkObjectKeys(value, field, DEDUPE_KEYS)
+  const key = checkKey(value.key, `${field}.key`)
+  const scope = value.scope === undefined ? 'global' : value.scope
+  if (!DEDUPE_SCOPES.includes(scope)) {
+    throw new JobmillError('OPTION_INVALID', 'is not a scope', {
+      field: `${field}.scope`,
+      value: shown(scope),
+      fix: `Give one of ${DEDUPE_SCOPES.join(', ')}`,
+    })
+  }
+  const onConflict = value.onConflict === undefined ? 'keep' : value.onConflict
+  if (onConflict !== 'keep' && onConflict !== 'replace') {
+    throw new JobmillError('OPTION_INVALID', 'is not a way to settle a conflict', {
+      field: `${field}.onConflict`,
+      value: shown(onConflict),
+      fix: 'Give keep or replace',
+    })
+  }
+  const holdMs = value.holdFor === undefined ? 0 : durationMs(value.holdFor, `${field}.holdFor`)
+  return { key: scopedKey(scope, key, names), holdMs, onConflict }
+}

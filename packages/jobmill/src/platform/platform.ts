@@ -1,0 +1,49 @@
+/**
+ * The outside world as one value: clocks, timers, chance and new ids.
+ * Every other folder reaches time and randomness through it and never directly, so that a test can
+ * move the clock and a simulator can replay a history from its seed.
+ */
+import { randomInt } from 'node:crypto'
+import { uuidv7 } from 'uuidv7'
+
+export interface Timer {
+  cancel(): void
+}
+
+export interface Platform {
+  /** Wall clock in milliseconds since the epoch. Two processes may disagree on it. */
+  now(): number
+  /** Milliseconds on a clock that never steps back; only differences mean something. */
+  monotonic(): number
+  /** Uniform in [0, 1). */
+  random(): number
+  /** A new job or instance id: uuid version 7, rising within the process. */
+  id(): string
+  /** Runs `task` once after `ms`. A pending timer does not keep the process alive when `unref` is set. */
+  timer(ms: number, task: () => void, options?: { readonly unref?: boolean }): Timer
+  /** Runs `task` after the current turn of the event loop. */
+  nextTurn(task: () => void): void
+}
+
+// What setTimeout can hold; a longer wait would fire at once.
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+
+export const systemPlatform: Platform = Object.freeze({
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  random: () => randomInt(2 ** 47) / 2 ** 47,
+  id: () => uuidv7(),
+  timer(ms: number, task: () => void, options?: { readonly unref?: boolean }): Timer {
+    let handle: NodeJS.Timeout
+    const wait = (leftMs: number): void => {
+      const stepMs = Math.min(leftMs, LONGEST_TIMEOUT_MS)
+      handle = setTimeout(() => (leftMs > stepMs ? wait(leftMs - stepMs) : task()), stepMs)
+      if (options?.unref === true) handle.unref()
+    }
+    wait(ms)
+    return { cancel: () => clearTimeout(handle) }
+  },
+  nextTurn(task: () => void): void {
+    setImmediate(task)
+  },
+})

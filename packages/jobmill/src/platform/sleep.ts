@@ -1,0 +1,16 @@
+/** Waiting that ends early when its signal fires. */
+import type { Platform } from './platform.ts'
+
+/** Resolves after `ms`, or at once when the signal fires. Never rejects: look at the signal afterwards. */
+export function sleep(platform: Platform, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve()
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      timer.cancel()
+      signal?.removeEventListener('abort', wake)
+      resolve()
+    }
+    const timer = platform.timer(ms, wake)
+    signal?.addEventListener('abort', wake, { once: true })
+  })
+}

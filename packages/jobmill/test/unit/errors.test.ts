@@ -1,0 +1,156 @@
+/** The one error class: how its message reads, what it shows of a value, and who recognises it. */
+import { describe, expect, test, vi } from 'vitest'
+import { ERRORS, type ErrorCode, isJobmillError, JobmillError, pathOf, shown } from '../../src/job/errors.ts'
+
+const ending = (fix: string): string =>
+  new JobmillError('OPTION_UNKNOWN', 'is not an option', { fix }).message
+
+describe('a message', () => {
+  test('names the field, what is wrong, the value and the fix', () => {
+    const error = new JobmillError('NAME_INVALID', 'has a space', {
+      field: 'queue',
+      value: '"a b"',
+      fix: 'Use a dash',
+    })
+    expect(error.message).toBe('queue: has a space (got "a b"). Use a dash.')
+  })
+
+  test('leaves out what is not known', () => {
+    expect(new JobmillError('STORE_CLOSED', 'the store is not open').message).toBe('the store is not open.')
+    expect(new JobmillError('STORE_CLOSED', 'is shut', { value: '1' }).message).toBe('is shut (got 1).')
+    expect(new JobmillError('STORE_CLOSED', 'is shut', { field: 'a' }).message).toBe('a: is shut.')
+  })
+
+  test('ends once, whatever its fix ends with', () => {
+    expect(ending('Did you mean "queue"?')).toBe('is not an option. Did you mean "queue"?')
+    expect(ending('Leave it out.')).toBe('is not an option. Leave it out.')
+    expect(ending('Leave it out')).toBe('is not an option. Leave it out.')
+  })
+})
+
+test('an error carries its details as fields', () => {
+  const cause = new Error('below')
+  const error = new JobmillError('ID_INVALID', 'x', {
+    field: 'jobs[3].id',
+    value: '1',
+    fix: 'y',
+    index: 3,
+    cause,
+  })
+  expect(error).toMatchObject({
+    name: 'JobmillError',
+    code: 'ID_INVALID',
+    field: 'jobs[3].id',
+    value: '1',
+    fix: 'y',
+  })
+  expect(error.index).toBe(3)
+  expect(error.cause).toBe(cause)
+  expect(error).toBeInstanceOf(Error)
+})
+
+test('an error without a cause has no such property', () => {
+  expect('cause' in new JobmillError('ID_INVALID', 'x')).toBe(false)
+})
+
+test('exactly the troubles that may pass are retryable', () => {
+  const codes = Object.keys(ERRORS) as ErrorCode[]
+  const retryable = codes.filter((code) => new JobmillError(code, 'x').retryable)
+  expect(retryable).toEqual(['OUTCOME_UNKNOWN', 'OVERLOADED', 'STORE_BUSY', 'STORE_UNAVAILABLE'])
+})
+
+test('the codes are in the order of the alphabet, and each has a sentence without a full stop', () => {
+  const codes = Object.keys(ERRORS)
+  expect(codes).toEqual(codes.toSorted())
+  for (const sentence of Object.values(ERRORS)) expect(sentence).toMatch(/^[A-Z].*[^.]$/)
+})
+
+describe('the brand', () => {
+  test('is known across two copies of the package', async () => {
+    vi.resetModules()
+    const copy = await import('../../src/job/errors.ts')
+    const foreign: unknown = new copy.JobmillError('STORE_BUSY', 'x')
+    expect(foreign).not.toBeInstanceOf(JobmillError)
+    expect(isJobmillError(foreign)).toBe(true)
+    expect(copy.isJobmillError(new JobmillError('STORE_BUSY', 'x'))).toBe(true)
+  })
+
+  test('is not shown when an error is printed or written as JSON', () => {
+    const error = new JobmillError('STORE_BUSY', 'x')
+    expect(Object.getOwnPropertySymbols(error).some((key) => Object.keys(error).includes(String(key)))).toBe(
+      false,
+    )
+    expect(Object.getOwnPropertyDescriptor(error, Symbol.for('jobmill.error'))?.enumerable).toBe(false)
+  })
+
+  test.each([null, undefined, 'STORE_BUSY', 1, {}, new Error('x'), { code: 'STORE_BUSY' }])(
+    'is not seen on %o',
+    (value) => {
+      expect(isJobmillError(value)).toBe(false)
+    },
+  )
+})
+
+describe('a value is shown', () => {
+  test.each<[unknown, string]>([
+    ['a "b"', String.raw`"a \"b\""`],
+    ['', '""'],
+    ['a\u0000b', String.raw`"a\u0000b"`],
+    [1.5, '1.5'],
+    [Number.NaN, 'NaN'],
+    [-0, '0'],
+    [10n, '10n'],
+    [true, 'true'],
+    [null, 'null'],
+    [undefined, 'undefined'],
+    [Symbol('s'), 'Symbol(s)'],
+    [() => 1, 'a function'],
+    [Date, 'a function'],
+    [[1, 2, 3], 'an array of 3'],
+    [new Date(0), '1970-01-01T00:00:00.000Z'],
+    [new Date(Number.NaN), 'an invalid Date'],
+    [{}, 'an object with no keys'],
+    [{ a: 1, b: 2 }, 'an object with the keys "a", "b"'],
+    [{ a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 }, 'an object with the keys "a", "b", "c", "d", "e", …'],
+    [Object.create(null), 'an object with no keys'],
+  ])('%# as %2$s', (value, text) => {
+    expect(shown(value)).toBe(text)
+  })
+
+  test('whole up to 40 characters, and cut after them', () => {
+    expect(shown('x'.repeat(40))).toBe(`"${'x'.repeat(40)}"`)
+    expect(shown('x'.repeat(41))).toBe(`"${'x'.repeat(40)}…"`)
+    expect(shown('x'.repeat(1_000_000))).toBe(`"${'x'.repeat(40)}…"`)
+  })
+
+  test('with a pair of surrogates counted as one character and never cut', () => {
+    expect(shown('😀'.repeat(40))).toBe(`"${'😀'.repeat(40)}"`)
+    expect(shown('😀'.repeat(41))).toBe(`"${'😀'.repeat(40)}…"`)
+    expect(shown(`a${'😀'.repeat(100)}`)).toBe(`"a${'😀'.repeat(39)}…"`)
+  })
+
+  test('well-formed when the text is not', () => {
+    expect(shown('a\ud800b')).toBe('"a\ufffdb"')
+  })
+
+  test('short when it is a huge BigInt, or has a long key or description', () => {
+    expect(shown(10n ** 1_000n)).toBe(`1${'0'.repeat(39)}…`)
+    expect(shown(Symbol('x'.repeat(1_000)))).toHaveLength(41)
+    expect(shown({ ['k'.repeat(1_000)]: 1 })).toBe(`an object with the keys "${'k'.repeat(40)}…"`)
+  })
+})
+
+describe('a path', () => {
+  test.each([
+    ['payload', 'user', 'payload.user'],
+    ['', 'user', 'user'],
+    ['payload', 'content-type', 'payload.content-type'],
+    ['payload', 'a b', 'payload["a b"]'],
+    ['payload', 'a.b', 'payload["a.b"]'],
+    ['payload', '', 'payload[""]'],
+    ['payload', 'a\u0000', String.raw`payload["a\u0000"]`],
+    ['payload', 'k'.repeat(41), `payload["${'k'.repeat(40)}…"]`],
+  ])('from %j to %j is %j', (parent, key, path) => {
+    expect(pathOf(parent, key)).toBe(path)
+  })
+})

@@ -1,0 +1,75 @@
+/** Unknown options are refused, with the nearest name that exists. */
+import { describe, expect, test } from 'vitest'
+import { checkObjectKeys, nearest } from '../../src/job/known-keys.ts'
+import { refusal } from './support.ts'
+
+const KNOWN = ['queue', 'priority', 'maxAttempts']
+
+test('known keys pass, and so does an object without any', () => {
+  expect(() => checkObjectKeys({ queue: 1, maxAttempts: undefined }, 'job', KNOWN)).not.toThrow()
+  expect(() => checkObjectKeys({}, 'job', KNOWN)).not.toThrow()
+})
+
+test('a typo is refused with the name that was meant', () => {
+  const error = refusal(() => checkObjectKeys({ pirority: 1 }, 'job', KNOWN))
+  expect(error.code).toBe('OPTION_UNKNOWN')
+  expect(error.message).toBe('job.pirority: is not an option (got "pirority"). Did you mean "priority"?')
+})
+
+test('a name that is like no other is refused with all that exist', () => {
+  expect(refusal(() => checkObjectKeys({ colour: 1 }, 'job', KNOWN)).message).toBe(
+    'job.colour: is not an option (got "colour"). Known are queue, priority, maxAttempts.',
+  )
+})
+
+test('an unknown option is refused also when it is undefined', () => {
+  expect(refusal(() => checkObjectKeys({ colour: undefined }, 'job', KNOWN)).code).toBe('OPTION_UNKNOWN')
+})
+
+test('what an unknown option holds is not shown, because it may be a secret', () => {
+  expect(refusal(() => checkObjectKeys({ pasword: 'hunter2' }, '', ['password'])).message).not.toContain(
+    'hunter2',
+  )
+})
+
+test('at the top the path is the key alone, and a strange key is quoted and shortened', () => {
+  expect(refusal(() => checkObjectKeys({ colour: 1 }, '', KNOWN)).field).toBe('colour')
+  expect(refusal(() => checkObjectKeys({ ' queue': 1 }, 'job', KNOWN)).field).toBe('job[" queue"]')
+  expect(
+    refusal(() => checkObjectKeys({ ['q'.repeat(100_000)]: 1 }, 'job', KNOWN)).message.length,
+  ).toBeLessThan(200)
+})
+
+test.each([undefined, null, 'queue', 7, [], () => 1])(
+  '%o is refused because it is not an object',
+  (value) => {
+    const error = refusal(() => checkObjectKeys(value, 'job', KNOWN))
+    expect(error).toMatchObject({ code: 'OPTION_INVALID', field: 'job' })
+    expect(error.message).toMatch(
+      /is not an object \(got .+\)\. Give an object with some of queue, priority, maxAttempts\.$/,
+    )
+  },
+)
+
+describe('the nearest name', () => {
+  test.each<[string, readonly string[], string | undefined]>([
+    ['Queue', KNOWN, 'queue'],
+    ['queues', KNOWN, 'queue'],
+    ['quue', KNOWN, 'queue'],
+    ['max_attempts', KNOWN, 'maxAttempts'],
+    ['que', KNOWN, 'queue'],
+    ['qu', KNOWN, undefined],
+    ['', KNOWN, undefined],
+    ['queue', [], undefined],
+    ['ix', ['id', 'tx'], 'id'],
+    ['xy', ['id'], undefined],
+  ])('to %j among %j is %j', (name, known, best) => {
+    expect(nearest(name, known)).toBe(best)
+  })
+
+  test('is one that is near enough, even when a shorter one needs as few edits', () => {
+    expect(nearest('xyz', ['id', 'xyzabc'])).toBeUndefined()
+    expect(nearest('xyza', ['kind', 'xyzabc'])).toBe('xyzabc')
+    expect(nearest('ab', ['xy', 'abcd'])).toBe('abcd')
+  })
+})

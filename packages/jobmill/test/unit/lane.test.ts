@@ -1,0 +1,192 @@
+/** Coalescing: calls at the same time share writes, in their order, without sharing their fate. */
+import { describe, expect, test } from 'vitest'
+import { enqueuer } from '../../src/enqueue/enqueuer.ts'
+import { JobmillError } from '../../src/job/errors.ts'
+import type { NewJob } from '../../src/job/new-job.ts'
+import type { JobRequest } from '../../src/job/prepare-jobs.ts'
+import type { Store } from '../../src/store/store.ts'
+import { fakePlatform } from './support.ts'
+
+interface Write {
+  readonly jobs: readonly NewJob[]
+  /** Lets the write succeed. */
+  readonly commit: () => void
+  readonly fail: (error: unknown) => void
+}
+
+/** A store whose writes stay on their way until the test ends them. */
+function slowStore() {
+  const writes: Write[] = []
+  const enqueue = (jobs: readonly NewJob[]) =>
+    new Promise((resolve, reject) => {
+      const commit = (): void => resolve(jobs.map(({ id }) => ({ id, outcome: 'enqueued' })))
+      writes.push({ jobs, commit, fail: reject })
+    })
+  return { store: { enqueue } as unknown as Store, writes }
+}
+
+const A: JobRequest = { kind: 'a', payload: 1 }
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const payloads = (write: Write | undefined): unknown[] =>
+  write?.jobs.map(({ payload }) => JSON.parse(payload)) ?? []
+
+describe('plain jobs', () => {
+  test('a call on a free lane is sent at once, alone', async () => {
+    const { store, writes } = slowStore()
+    const answer = enqueuer(store, { platform: fakePlatform() }).enqueue([A])
+    await settle()
+    expect(writes).toHaveLength(1)
+    writes[0]?.commit()
+    expect(await answer).toHaveLength(1)
+  })
+
+  test('what arrives while two writes are on their way shares the next one, in order, each with its own answers', async () => {
+    const { store, writes } = slowStore()
+    const { enqueue } = enqueuer(store, { platform: fakePlatform() })
+    const answers = [1, 2, 3, 4, 5].map((n) =>
+      enqueue([
+        { kind: 'a', payload: n },
+        { kind: 'a', payload: -n },
+      ]),
+    )
+    await settle()
+    expect(writes.map(payloads)).toEqual([
+      [1, -1],
+      [2, -2],
+    ])
+    writes[0]?.commit()
+    await settle()
+    expect(payloads(writes[2])).toEqual([3, -3, 4, -4, 5, -5])
+    for (const write of writes) write.commit()
+    const ids = (await Promise.all(answers)).map((replies) => replies.map(({ id }) => id))
+    const written = writes.flatMap(({ jobs }) => jobs.map(({ id }) => id))
+    expect(ids.flat()).toEqual(written)
+  })
+
+  test('a write takes at most 1,000 jobs and 4 MiB, but a call is never split', async () => {
+    const { store, writes } = slowStore()
+    const { enqueue } = enqueuer(store, { platform: fakePlatform() })
+    const many = (count: number): JobRequest[] => Array.from({ length: count }, () => A)
+    const large: JobRequest = { kind: 'a', payload: 'x'.repeat(900_000) }
+    const calls = [
+      [A],
+      [A],
+      many(600),
+      many(400),
+      many(1),
+      many(2_000),
+      [large, large],
+      [large, large],
+      [large, large],
+    ]
+    const answers = calls.map((call) => enqueue(call))
+    for (let n = 0; n < 20; n += 1) {
+      for (const write of writes) write.commit()
+      await settle()
+    }
+    await Promise.all(answers)
+    expect(writes.map(({ jobs }) => jobs.length)).toEqual([1, 1, 1_000, 1, 2_000, 4, 2])
+  })
+})
+
+describe('a failing write', () => {
+  test('is not the fault of its neighbours: halves find the call that is at fault', async () => {
+    const { store, writes } = slowStore()
+    const { enqueue } = enqueuer(store, { platform: fakePlatform() })
+    const answers = Promise.allSettled([0, 0, 1, 2, 3, 4, 5].map((n) => enqueue([{ kind: 'a', payload: n }])))
+    await settle()
+    const bad = new Error('the database does not like 3')
+    for (let n = 0; n < 40; n += 1) {
+      for (const write of writes) {
+        if (payloads(write).includes(3)) write.fail(bad)
+        else write.commit()
+      }
+      await settle()
+    }
+    const results = await answers
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ])
+    expect(results[4]).toMatchObject({ reason: bad })
+  })
+
+  test('is told to all when it is the database that is in trouble', async () => {
+    const { store, writes } = slowStore()
+    const { enqueue } = enqueuer(store, { platform: fakePlatform() })
+    const answers = Promise.allSettled([1, 2, 3, 4].map((n) => enqueue([{ kind: 'a', payload: n }])))
+    await settle()
+    const down = new JobmillError('STORE_UNAVAILABLE', 'as the test says')
+    for (let n = 0; n < 4; n += 1) {
+      for (const write of writes) write.fail(down)
+      await settle()
+    }
+    const results = await answers
+    expect(results.map((result) => result.status === 'rejected' && result.reason === down)).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ])
+    expect(writes).toHaveLength(3)
+  })
+})
+
+describe('lanes', () => {
+  test('a job with a dedupe key never shares a write with jobs without, nor waits for them', async () => {
+    const { store, writes } = slowStore()
+    const { enqueue } = enqueuer(store, { platform: fakePlatform() })
+    const keyed: JobRequest = { ...A, dedupe: { key: 'k' } }
+    void Promise.allSettled([
+      enqueue([A]),
+      enqueue([A]),
+      enqueue([A]),
+      enqueue([keyed]),
+      enqueue([{ ...A, dedupe: { key: 'l' } }]),
+    ])
+    await settle()
+    expect(writes.map(({ jobs }) => jobs.map(({ dedupe }) => dedupe?.key ?? null))).toEqual([
+      [null],
+      [null],
+      ['global k'],
+    ])
+  })
+
+  test('the same key, and the same given id, stand once in a write', async () => {
+    const { store, writes } = slowStore()
+    const { enqueue } = enqueuer(store, { platform: fakePlatform() })
+    const keyed = (key: string): JobRequest => ({ ...A, dedupe: { key } })
+    const answers = ['a', 'b', 'c', 'b', 'd'].map((key) => enqueue([keyed(key)]))
+    for (let n = 0; n < 8; n += 1) {
+      for (const write of writes) write.commit()
+      await settle()
+    }
+    await Promise.all(answers)
+    expect(writes.map(({ jobs }) => jobs.map(({ dedupe }) => dedupe?.key))).toEqual([
+      ['global a'],
+      ['global b', 'global c'],
+      ['global b', 'global d'],
+    ])
+  })
+
+  test('what waits is bounded: beyond it a call is refused, and may be made again', async () => {
+    const { store, writes } = slowStore()
+    const { enqueue } = enqueuer(store, { platform: fakePlatform() })
+    const answers = Array.from({ length: 10 }, () => enqueue(Array.from({ length: 10_000 }, () => A)))
+    await expect(enqueue([A])).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true })
+    for (let n = 0; n < 20; n += 1) {
+      for (const write of writes) write.commit()
+      await settle()
+    }
+    await Promise.all(answers)
+    const again = enqueue([A])
+    await settle()
+    writes.at(-1)?.commit()
+    expect(await again).toHaveLength(1)
+  })
+})

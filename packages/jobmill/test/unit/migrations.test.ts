@@ -1,0 +1,60 @@
+/** Migrations: which are left to run, and which databases this release refuses to touch. */
+import { expect, test } from 'vitest'
+import { checkApplied, migration, pending } from '../../src/store/migrations.ts'
+import { refusal } from './support.ts'
+
+const ONE = migration(1, 'foundation', 'create table a ()')
+const TWO = migration(2, 'more', 'create table b ()')
+const KNOWN = [ONE, TWO]
+
+test('a checksum depends on the text alone, and is pinned: it is in the databases of users', () => {
+  expect(ONE).toEqual({
+    number: 1,
+    name: 'foundation',
+    sql: 'create table a ()',
+    checksum: 'f905865fc1b7e7d9',
+  })
+  expect(migration(9, 'other', ONE.sql).checksum).toBe(ONE.checksum)
+  expect(TWO.checksum).not.toBe(ONE.checksum)
+})
+
+test('a new database, a current one and one that is behind are all understood', () => {
+  for (const applied of [[], [ONE], KNOWN]) expect(() => checkApplied(applied, KNOWN)).not.toThrow()
+})
+
+test('a migration that was renamed but not changed is understood', () => {
+  expect(() => checkApplied([{ ...ONE, name: 'start' }], KNOWN)).not.toThrow()
+})
+
+test('a database of a newer release is refused', () => {
+  const error = refusal(() => checkApplied([...KNOWN, { number: 3, name: 'later', checksum: 'x' }], KNOWN))
+  expect(error.code).toBe('SCHEMA_NEWER')
+  expect(error.message).toBe(
+    'migration 3 (later) is not known to this release, which ends at 2. ' +
+      'Install the release of jobmill that migrated this database, or a newer one.',
+  )
+})
+
+test('a migration that was applied with other contents is refused', () => {
+  const error = refusal(() => checkApplied([ONE, { ...TWO, checksum: 'edited' }], KNOWN))
+  expect(error.code).toBe('SCHEMA_CHANGED')
+  expect(error.message).toBe(
+    `migration 2 (more) was applied with other contents (edited there, ${TWO.checksum} here). ` +
+      'Use the release that created this database; migrations that were released are never edited.',
+  )
+})
+
+test('newer is told before changed: upgrading comes first', () => {
+  const applied = [
+    { ...ONE, checksum: 'edited' },
+    { number: 3, name: 'later', checksum: 'x' },
+  ]
+  expect(refusal(() => checkApplied(applied, KNOWN)).code).toBe('SCHEMA_NEWER')
+})
+
+test('what is pending is what was not applied, in order, also when one in the middle is missing', () => {
+  expect(pending([], KNOWN)).toEqual(KNOWN)
+  expect(pending([ONE], KNOWN)).toEqual([TWO])
+  expect(pending([TWO], KNOWN)).toEqual([ONE])
+  expect(pending(KNOWN, KNOWN)).toEqual([])
+})

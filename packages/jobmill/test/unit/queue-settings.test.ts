@@ -1,0 +1,81 @@
+/** The settings of a queue: their defaults, and every change that an operator may make or is refused. */
+import { expect, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS, prepareQueueChange } from '../../src/job/queue-settings.ts'
+import { refusal } from './support.ts'
+
+const change = (value: object): ReturnType<typeof prepareQueueChange> => prepareQueueChange(value)
+
+test('the defaults of a new queue are these', () => {
+  expect(DEFAULT_QUEUE_SETTINGS).toEqual({
+    workers: null,
+    paused: false,
+    backoffEnabled: true,
+    backoffBaseMs: 10_000,
+    backoffMaxMs: 1_800_000,
+    retainDoneMs: 604_800_000,
+    retainCancelledMs: 604_800_000,
+    retainDeadMs: null,
+  })
+  expect(Object.isFrozen(DEFAULT_QUEUE_SETTINGS)).toBe(true)
+})
+
+test.each<[object, object]>([
+  [{}, {}],
+  [{ workers: undefined, paused: undefined, backoff: undefined, retain: undefined, coolFor: undefined }, {}],
+  [{ workers: 0 }, { workers: 0 }],
+  [{ workers: 10_000 }, { workers: 10_000 }],
+  [{ workers: null }, { workers: null }],
+  [{ paused: true }, { paused: true }],
+  [{ backoff: {} }, {}],
+  [{ backoff: { enabled: false } }, { backoffEnabled: false }],
+  [{ backoff: { base: '5s' } }, { backoffBaseMs: 5_000 }],
+  [{ backoff: { max: 0 } }, { backoffMaxMs: 0 }],
+  [{ backoff: { base: '1m', max: '1m' } }, { backoffBaseMs: 60_000, backoffMaxMs: 60_000 }],
+  [{ retain: {} }, {}],
+  [{ retain: { done: '1d' } }, { retainDoneMs: 86_400_000 }],
+  [{ retain: { cancelled: 0, dead: 'forever' } }, { retainCancelledMs: 0, retainDeadMs: null }],
+])('%j changes only what it names', (given, settings) => {
+  expect(change(given)).toStrictEqual({ settings, coolMs: null })
+})
+
+test('a cool-down goes beside the settings, and 0 ends one', () => {
+  expect(change({ coolFor: '30s' })).toStrictEqual({ settings: {}, coolMs: 30_000 })
+  expect(change({ coolFor: 0 })).toStrictEqual({ settings: {}, coolMs: 0 })
+})
+
+test.each<[object, string, string]>([
+  [{ workers: -1 }, 'NUMBER_INVALID', 'queue.workers'],
+  [{ workers: 10_001 }, 'NUMBER_INVALID', 'queue.workers'],
+  [{ workers: '4' }, 'NUMBER_INVALID', 'queue.workers'],
+  [{ paused: 'yes' }, 'OPTION_INVALID', 'queue.paused'],
+  [{ paused: null }, 'OPTION_INVALID', 'queue.paused'],
+  [{ backoff: true }, 'OPTION_INVALID', 'queue.backoff'],
+  [{ backoff: { enabled: 1 } }, 'OPTION_INVALID', 'queue.backoff.enabled'],
+  [{ backoff: { base: -1 } }, 'DURATION_INVALID', 'queue.backoff.base'],
+  [{ backoff: { max: 'forever' } }, 'DURATION_INVALID', 'queue.backoff.max'],
+  [{ backoff: { base: '2m', max: '1m' } }, 'OPTION_CONFLICT', 'queue.backoff.base'],
+  [{ backoff: { bse: 1 } }, 'OPTION_UNKNOWN', 'queue.backoff.bse'],
+  [{ retain: null }, 'OPTION_INVALID', 'queue.retain'],
+  [{ retain: { done: null } }, 'DURATION_INVALID', 'queue.retain.done'],
+  [{ retain: { ready: 1 } }, 'OPTION_UNKNOWN', 'queue.retain.ready'],
+  [{ coolFor: 'forever' }, 'DURATION_INVALID', 'queue.coolFor'],
+  [{ pause: true }, 'OPTION_UNKNOWN', 'queue.pause'],
+])('%j is refused', (given, code, field) => {
+  const error = refusal(() => change(given))
+  expect(error).toMatchObject({ code, field })
+  expect(error.value).toBeDefined()
+  expect(error.fix).toBeDefined()
+})
+
+test('the refusals read well', () => {
+  expect(refusal(() => change({ pause: true })).message).toBe(
+    'queue.pause: is not an option (got "pause"). Did you mean "paused"?',
+  )
+  expect(refusal(() => change({ backoff: { base: '2m', max: '1m' } })).message).toBe(
+    'queue.backoff.base: is longer than backoff.max (got "2m"). Raise max or lower base.',
+  )
+})
+
+test('the caller can name the field', () => {
+  expect(refusal(() => prepareQueueChange({ workers: -1 }, 'queues.mail')).field).toBe('queues.mail.workers')
+})

@@ -1,0 +1,81 @@
+/** The reference pages on errors and defaults say what the code says: every row is compared. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
+import { ERRORS, type ErrorCode, JobmillError } from '../../src/job/errors.ts'
+
+const page = (name: string): string =>
+  readFileSync(new URL(`../../../../docs/reference/${name}`, import.meta.url), 'utf8')
+
+/** The cells of every row of every table below a heading, without the head rows. */
+function rowsBelow(text: string, heading: string): string[][] {
+  const part = text.split(/^## /m).find((section) => section.startsWith(`${heading}\n`))
+  if (part === undefined) throw new Error(`the page has no heading "${heading}"`)
+  return part
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+}
+
+const plain = (cell: string | undefined): string => (cell ?? '').replaceAll('`', '')
+
+const TIMES = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, days: 86_400_000 }
+const UNITS: Readonly<Record<string, number>> = {
+  ...TIMES,
+  bytes: 1,
+  KiB: 1_024,
+  MiB: 1_048_576,
+}
+
+/** `10 s`, `1 MiB`, `4,096`, `-32,768 to 32,767`, `2200-01-01T00:00:00Z`, or a text. */
+function figure(cell: string | undefined, key: string): unknown {
+  const text = plain(cell)
+  if (key.endsWith('At')) return Date.parse(text)
+  const [least, most] = text.split(' to ')
+  if (most !== undefined) return { least: figure(least, ''), most: figure(most, '') }
+  const [, amount, unit] = /^(-?[\d,.]+)(?: (\w+))?$/.exec(text) ?? []
+  if (amount === undefined) return text
+  const size = unit === undefined ? 1 : UNITS[unit]
+  if (size === undefined) throw new Error(`"${text}" has a unit that this test does not know`)
+  if (key.endsWith('Ms') !== Object.hasOwn(TIMES, unit ?? '')) throw new Error(`${key}: ${text}`)
+  return Number(amount.replaceAll(',', '')) * size
+}
+
+describe('docs/reference/errors.md', () => {
+  const rows = rowsBelow(page('errors.md'), 'Codes')
+
+  test('lists every code once, in the order of the code', () => {
+    expect(rows.map(([code]) => plain(code))).toEqual(Object.keys(ERRORS))
+  })
+
+  test.each(Object.entries(ERRORS))('says of %s what the code says', (code, sentence) => {
+    const row = rows.find(([cell]) => plain(cell) === code) ?? []
+    expect(row).toHaveLength(4)
+    expect(row[1]).toBe(sentence)
+    expect(row[2]).toMatch(/^[A-Z].{10}/)
+    expect(row[3]).toBe(new JobmillError(code as ErrorCode, 'x').retryable ? 'yes' : 'no')
+  })
+})
+
+describe.each([
+  ['Defaults', DEFAULTS],
+  ['Bounds', BOUNDS],
+])('docs/reference/defaults.md, %s', (heading, values) => {
+  const rows = rowsBelow(page('defaults.md'), heading)
+
+  test('lists every name once, in the order of the code', () => {
+    expect(rows.map(([name]) => plain(name))).toEqual(Object.keys(values))
+  })
+
+  test.each(Object.entries(values))('gives %s the figure of the code, and a reason', (name, value) => {
+    const [, what, cell, why] = rows.find(([cell]) => plain(cell) === name) ?? []
+    expect(figure(cell, name)).toEqual(value)
+    expect(what).toMatch(/^.{5}/)
+    expect(why).toMatch(/^.{5}/)
+  })
+})

@@ -1,0 +1,37 @@
+/** Rounds: items with the same key go one after the other, all others together. */
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { inRounds } from '../../src/store/rounds.ts'
+
+const first = (item: string): string => item.charAt(0)
+
+test('items with different keys go in one round, in their order', () => {
+  expect(inRounds(['b', 'a', 'c'], first)).toEqual([['b', 'a', 'c']])
+})
+
+test('each repeat of a key goes one round later', () => {
+  expect(inRounds(['a1', 'b1', 'a2', 'a3', 'b2', 'c1'], first)).toEqual([
+    ['a1', 'b1', 'c1'],
+    ['a2', 'b2'],
+    ['a3'],
+  ])
+})
+
+test('no items make no rounds', () => {
+  expect(inRounds([], first)).toEqual([])
+})
+
+test('for any items, nothing is lost, no round has a key twice, and a key keeps its order', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('a', 'b', 'c', 'd')), (keys) => {
+      const items = keys.map((key, at) => ({ key, at }))
+      const rounds = inRounds(items, ({ key }) => key)
+      for (const round of rounds) expect(new Set(round.map(({ key }) => key)).size).toBe(round.length)
+      const sent = rounds.flat()
+      expect(sent.toSorted((a, b) => a.at - b.at)).toEqual(items)
+      for (const key of ['a', 'b', 'c', 'd']) {
+        expect(sent.filter((item) => item.key === key)).toEqual(items.filter((item) => item.key === key))
+      }
+    }),
+  )
+})
