@@ -1,0 +1,46 @@
+/** What an instance asks for, and the leases it gets. */
+
+export interface ClaimRequest {
+  readonly instance: string
+  /** Which queues, and how many jobs there is room for in each. */
+  readonly queues: readonly { readonly queue: string; readonly room: number }[]
+  /** Only jobs of these kinds: those that the instance has a handler for. */
+  readonly kinds: readonly string[]
+  /** At most this many in total, over all queues (1 to 500). */
+  readonly limit: number
+  /**
+   * A suspect is a job with two crashes or more. `skip` passes them over; `only` takes at most one and nothing
+   * else, for an instance that runs nothing at the moment: if the process dies now, it is clear who did it.
+   */
+  readonly suspects: 'skip' | 'only'
+}
+
+/** The right to run one job now. An instance that is unknown, expired or lost gets none. */
+export interface Lease {
+  readonly id: string
+  /** New and higher at every claim. Jobs claimed by one statement share it. */
+  readonly token: number
+  readonly kind: string
+  readonly queue: string
+  readonly priority: number
+  /** 1 at the first run. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly crashes: number
+  /** JSON text. */
+  readonly payload: string
+  readonly timeoutMs: number | null
+  readonly tags: readonly string[]
+  /** JSON text. */
+  readonly metadata: string | null
+  readonly orderKey: string | null
+  readonly enqueuedAt: number
+  readonly readyAt: number
+}
+
+export interface Held {
+  readonly id: string
+  readonly token: number
+  /** How long ago it was claimed, by the database's clock. */
+  readonly ageMs: number
+}

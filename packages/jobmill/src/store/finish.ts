@@ -1,0 +1,67 @@
+/** How an attempt is written down, and what the store answers. */
+import type { NewJob } from '../job/new-job.ts'
+import type { Outcome } from '../job/outcome.ts'
+import type { JobState } from '../job/state.ts'
+
+export interface Finish {
+  readonly id: string
+  readonly token: number
+  readonly transition: Transition
+  /** Null when the handler never started: then no attempt is recorded. */
+  readonly outcome: Outcome | null
+  /** The error with its causes, the reason of a cancel, or why a result could not be kept. */
+  readonly error?: string | undefined
+  /** How long the handler ran. Left out: since the claim. */
+  readonly ranMs?: number | undefined
+  /** Cools the job's queue down, if this finish is accepted. */
+  readonly cool?: CoolDown | undefined
+  /** Enqueued in the same transaction, if this finish is accepted. */
+  readonly followUps?: readonly NewJob[] | undefined
+}
+
+/**
+ * A running job whose cancel was requested ends as cancelled, whatever the transition says, except that
+ * done stays done: the work happened.
+ */
+export type Transition =
+  /** `result` is JSON text. */
+  | { readonly to: 'done'; readonly result: string | null }
+  /** Due again after the delay; at once means ready, behind the others of its priority. */
+  | { readonly to: 'scheduled'; readonly delayMs: number; readonly refund: boolean }
+  /** Handed back: the attempt is refunded and its place in the order kept. */
+  | { readonly to: 'ready' }
+  | { readonly to: 'dead' }
+  | { readonly to: 'cancelled' }
+
+export type CoolDown =
+  /** What the upstream asked for. Never shortens a cool-down that lasts longer. */
+  | { readonly forMs: number }
+  /**
+   * The queue's own curve: base doubled per limiter event up to max. Inside a cool-down nothing changes, so
+   * that events are counted and not workers; after `quietMs` without one the count starts again.
+   */
+  | { readonly baseMs: number; readonly maxMs: number; readonly quietMs: number }
+
+export interface Finished {
+  readonly id: string
+  /** False: the token was stale and nothing was written. True also when an equal finish was written before. */
+  readonly accepted: boolean
+  /** Where the job went, null when refused. */
+  readonly state: JobState | null
+  /** What became of the follow-ups, in their order. */
+  readonly followUps: readonly Enqueued[]
+}
+
+export interface Enqueued {
+  /** The new job, or the one that holds the dedupe key. */
+  readonly id: string
+  /** `replaced`: the holder was waiting and has the new payload and due time now. */
+  readonly outcome: 'enqueued' | 'duplicate' | 'replaced'
+}
+
+export interface Progress {
+  readonly id: string
+  readonly token: number
+  /** JSON text. */
+  readonly value: string
+}

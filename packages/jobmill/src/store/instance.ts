@@ -1,0 +1,46 @@
+/** Instances: one start of one process each, alive while its row is renewed. */
+
+export interface NewInstance {
+  /** Random at each start, so that a reused host name is never taken for the one before. */
+  readonly id: string
+  readonly label: string | null
+  readonly version: string | null
+  readonly queues: readonly string[]
+  readonly kinds: readonly string[]
+  /** How many jobs it can run at once. */
+  readonly capacity: number
+  readonly leaseMs: number
+}
+
+export interface InstanceRecord extends Omit<NewInstance, 'leaseMs'> {
+  readonly state: 'alive' | 'expired' | 'lost' | 'stopped'
+  readonly startedAt: number
+  readonly renewedAt: number
+  readonly expiresAt: number
+  readonly endedAt: number | null
+}
+
+export interface PulseRequest {
+  readonly instance: string
+  readonly leaseMs: number
+  /** The row is written only when its last renewal is at least this old; otherwise the pulse only reads. */
+  readonly renewEveryMs: number
+  readonly queues: readonly string[]
+  readonly kinds: readonly string[]
+}
+
+export interface Pulse {
+  /** False: it was reaped, ended or never known. Nothing it holds is its own any more. */
+  readonly alive: boolean
+  /** The cancels that were asked for on jobs it runs. */
+  readonly cancels: readonly { readonly id: string; readonly token: number; readonly reason: string }[]
+  /** Changes when the settings of any queue change. */
+  readonly settingsVersion: number
+  /** Whether a claim of these queues and kinds would find something; suspects are told apart. */
+  readonly ready: boolean
+  readonly suspect: boolean
+  /** When to call `stage` next: 0 for now, null for nothing in sight. A line that moved may say 0 for one pass in vain. */
+  readonly stageInMs: number | null
+  /** Whether `reap` has something to do. */
+  readonly expired: boolean
+}

@@ -1,0 +1,17 @@
+/** What the read side tells of a queue. */
+import type { QueueSettings } from '../job/queue-settings.ts'
+import type { JobState } from '../job/state.ts'
+
+export interface QueueRecord extends QueueSettings {
+  readonly name: string
+  /** How much longer nothing is claimed from it; 0 when it is not cooling. */
+  readonly coolingMs: number
+  /** Limiter events that the curve counts at the moment. */
+  readonly throttles: number
+}
+
+export interface QueueCounts extends Readonly<Record<JobState, number>> {
+  readonly queue: string
+  /** How long the longest-waiting ready job has been ready; null when none is. */
+  readonly oldestReadyMs: number | null
+}

@@ -1,0 +1,58 @@
+/** What the verbs answer that need no more than a few words. */
+import type { JobState } from '../job/state.ts'
+
+export type { Enqueued } from './finish.ts'
+
+export interface Staged {
+  /** Jobs that became ready. */
+  readonly ready: number
+  /** True when a limit was reached, so that there may be more. */
+  readonly more: boolean
+  /** Queues that have something ready because of this pass. */
+  readonly queues: readonly string[]
+}
+
+/**
+ * What an operator's verb did to one job.
+ *
+ * | verb    | scheduled | ready     | running   | done    | dead    | cancelled |
+ * |---------|-----------|-----------|-----------|---------|---------|-----------|
+ * | cancel  | cancelled | cancelled | requested | refused | refused | unchanged |
+ * | run now | ready     | unchanged | refused   | refused | refused | refused   |
+ * | retry   | refused   | refused   | refused   | refused | ready   | ready     |
+ * | delete  | deleted   | deleted   | refused   | deleted | deleted | deleted   |
+ *
+ * A job that waits for its turn (order key) stays scheduled when run now: `unchanged`.
+ */
+export interface Verdict {
+  readonly id: string
+  readonly verdict: 'changed' | 'unchanged' | 'refused' | 'unknown'
+  /** The state of the job now; null when it is unknown or was deleted. A requested cancel leaves it running. */
+  readonly state: JobState | null
+  /** For a retry that is refused because another job holds the dedupe key: that job. */
+  readonly holder?: string
+}
+
+export interface Reaped {
+  /** Instances that were found expired in this pass. */
+  readonly instances: readonly string[]
+  readonly jobs: readonly ReapedJob[]
+}
+
+export interface ReapedJob {
+  readonly id: string
+  readonly queue: string
+  readonly kind: string
+  readonly crashes: number
+  /** Ready again, dead by too many crashes, or cancelled because that was asked for. */
+  readonly state: 'ready' | 'dead' | 'cancelled'
+}
+
+export interface Retained {
+  readonly jobs: number
+  /** Dedupe keys whose time was over, and instances that ended long ago. */
+  readonly keys: number
+  readonly instances: number
+  /** True when the limit was reached, so that there may be more. */
+  readonly more: boolean
+}
