@@ -1,0 +1,146 @@
+/** The workbench of one case: handles on its database, a clock, and short words for what most cases do. */
+import assert from 'node:assert/strict'
+import type { JobState } from '../../job/state.ts'
+import type { Outcome } from '../../job/outcome.ts'
+import type { JobRequest } from '../../job/prepare-jobs.ts'
+import type { ClaimRequest, Lease } from '../../store/claim.ts'
+import type { Finish, Finished, Transition } from '../../store/finish.ts'
+import type { NewInstance } from '../../store/instance.ts'
+import type { JobRecord } from '../../store/job-record.ts'
+import type { Store } from '../../store/store.ts'
+import { aClaim, aJob, anInstance } from '../factories.ts'
+import { type TestClock, testClock } from '../test-clock.ts'
+import type { ConformanceSubject } from './subject.ts'
+
+/** A lease and who holds it. */
+interface Held extends Lease {
+  readonly instance: string
+}
+
+export interface Bench {
+  readonly clock: TestClock
+  /** The first handle. */
+  readonly store: Store
+  /** Another handle on the same database, opened. */
+  readonly another: () => Promise<Store>
+  /** A handle that nobody opened yet; without `clock` it asks the database for the time. */
+  readonly unopened: (options?: { readonly clock?: () => number }) => Store
+  readonly transaction: ConformanceSubject['transaction']
+  /** Enqueues one job; its id. */
+  readonly enqueue: (request?: Partial<JobRequest>) => Promise<string>
+  /** Registers an instance; its id. */
+  readonly worker: (overrides?: Partial<NewInstance>) => Promise<string>
+  readonly claim: (instance: string, overrides?: Partial<ClaimRequest>) => Promise<Held[]>
+  readonly claimOne: (instance: string, overrides?: Partial<ClaimRequest>) => Promise<Held>
+  /** A new job of a kind of its own, running under the instance (left out: a new one). */
+  readonly running: (request?: Partial<JobRequest>, instance?: string) => Promise<Held>
+  /** A new job that has come to this state. */
+  readonly jobIn: (state: JobState, request?: Partial<JobRequest>) => Promise<string>
+  readonly finish: (lease: Lease, transition: Transition, more?: Partial<Finish>) => Promise<Finished>
+  readonly job: (id: string) => Promise<JobRecord>
+}
+
+export const DONE: Transition = { to: 'done', result: null }
+export const DEAD: Transition = { to: 'dead' }
+export const RELEASED: Transition = { to: 'ready' }
+export const HOUR = 3_600_000
+
+export function later(delayMs: number, { refund = false } = {}): Transition {
+  return { to: 'scheduled', delayMs, refund }
+}
+
+/** The outcome that goes with a transition when a case does not care. */
+const USUAL: Readonly<Record<Transition['to'], Outcome | null>> = {
+  done: 'returned',
+  scheduled: 'threw',
+  ready: null,
+  dead: 'gave-up',
+  cancelled: 'cancelled',
+}
+
+export function aFinish(
+  lease: Pick<Lease, 'id' | 'token'>,
+  transition: Transition,
+  more: Partial<Finish> = {},
+): Finish {
+  return { id: lease.id, token: lease.token, transition, outcome: USUAL[transition.to], ...more }
+}
+
+export function only<T>(items: readonly T[]): T {
+  const [item] = items
+  assert.equal(items.length, 1)
+  assert.ok(item !== undefined)
+  return item
+}
+
+/** Opens the first handle, runs the case, and closes every handle that it opened. */
+export async function onBench(
+  subject: ConformanceSubject,
+  run: (bench: Bench) => Promise<void>,
+): Promise<void> {
+  await subject.fresh()
+  const clock = testClock()
+  const handles: Store[] = []
+  const unopened: Bench['unopened'] = (options = { clock: clock.now }) => {
+    const store = subject.handle(options)
+    handles.push(store)
+    return store
+  }
+  const another = async (): Promise<Store> => {
+    const store = unopened()
+    await store.open()
+    return store
+  }
+  try {
+    const store = await another()
+    await run({ clock, store, another, unopened, transaction: subject.transaction, ...words(store) })
+  } finally {
+    await Promise.all(handles.map((store) => store.close()))
+  }
+}
+
+type Words = Omit<Bench, 'clock' | 'store' | 'another' | 'unopened' | 'transaction'>
+
+function words(store: Store): Words {
+  let kinds = 0
+  const enqueue: Words['enqueue'] = async (request) => {
+    const job = aJob(request)
+    assert.deepEqual(await store.enqueue([job]), [{ id: job.id, outcome: 'enqueued' }])
+    return job.id
+  }
+  const worker: Words['worker'] = async (overrides) => {
+    const instance = anInstance(overrides)
+    await store.register(instance)
+    return instance.id
+  }
+  const claim: Words['claim'] = async (instance, overrides) =>
+    (await store.claim(aClaim(instance, overrides))).map((lease) => ({ ...lease, instance }))
+  const claimOne: Words['claimOne'] = async (instance, overrides) => only(await claim(instance, overrides))
+  const running: Words['running'] = async (request = {}, given) => {
+    kinds += 1
+    const kind = request.kind ?? `alone-${kinds}`
+    const { queue = 'default' } = request
+    const id = await enqueue({ ...request, kind, queue })
+    if (request.orderKey !== undefined) await store.stage(500)
+    const lease = await claimOne(given ?? (await worker()), { queues: [{ queue, room: 1 }], kinds: [kind] })
+    assert.equal(lease.id, id)
+    return lease
+  }
+  const finish: Words['finish'] = async (lease, transition, more) =>
+    only(await store.finish([aFinish(lease, transition, more)]))
+  const job: Words['job'] = async (id) => {
+    const [found] = await store.get([id])
+    assert.ok(found, `job ${id} is not there`)
+    return found
+  }
+  const jobIn: Words['jobIn'] = async (state, request = {}) => {
+    if (state === 'scheduled') return enqueue({ delay: HOUR, ...request })
+    if (state === 'ready') return enqueue(request)
+    const lease = await running(request)
+    if (state === 'running') return lease.id
+    const reply = await finish(lease, state === 'done' ? DONE : { to: state })
+    assert.equal(reply.state, state)
+    return lease.id
+  }
+  return { enqueue, worker, claim, claimOne, running, finish, job, jobIn }
+}

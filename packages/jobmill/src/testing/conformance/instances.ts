@@ -1,0 +1,123 @@
+/** register, renew and deregister: liveness by the database's clock, and the pulse that carries all idle work. */
+import assert from 'node:assert/strict'
+import { aPulse, anInstance } from '../factories.ts'
+import { DONE, HOUR, only } from './bench.ts'
+import type { Case } from './case.ts'
+import { countsAreExact, countsOf, instanceOf } from './looks.ts'
+
+export const instanceCases: readonly Case[] = [
+  {
+    name: 'P9 a registered instance is alive for its lease, by the given clock',
+    async run(t) {
+      const { leaseMs, ...instance } = anInstance({
+        label: 'a-1',
+        version: '1.2.3',
+        queues: ['a', 'b'],
+        kinds: ['x'],
+        capacity: 7,
+        leaseMs: 5_000,
+      })
+      await t.store.register({ ...instance, leaseMs })
+      const now = t.clock.now()
+      const times = { startedAt: now, renewedAt: now, expiresAt: now + 5_000, endedAt: null }
+      assert.deepEqual(await instanceOf(t.store, instance.id), { ...instance, ...times, state: 'alive' })
+      t.clock.advance(5_001)
+      assert.equal((await instanceOf(t.store, instance.id))?.state, 'expired')
+    },
+  },
+  {
+    name: 'P4 registering again replaces what is known, also after the instance was lost',
+    async run(t) {
+      const instance = anInstance()
+      await t.store.register(instance)
+      t.clock.advance(HOUR)
+      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      assert.equal((await instanceOf(t.store, instance.id))?.state, 'lost')
+      await t.store.register({ ...instance, label: 'again', kinds: ['b'], capacity: 3 })
+      const found = await instanceOf(t.store, instance.id)
+      assert.deepEqual(
+        [found?.state, found?.label, found?.kinds, found?.capacity],
+        ['alive', 'again', ['b'], 3],
+      )
+      assert.deepEqual([found?.endedAt, found?.expiresAt], [null, t.clock.now() + instance.leaseMs])
+      assert.equal((await t.store.renew(aPulse(instance.id))).alive, true)
+      await t.enqueue()
+      assert.equal((await t.claim(instance.id)).length, 1)
+    },
+  },
+  {
+    name: 'P6 deregister hands back at once, as if never claimed',
+    async run({ store, clock, enqueue, worker, claim, job }) {
+      const ids = [await enqueue(), await enqueue(), await enqueue({ delay: HOUR })]
+      const readyAt = clock.now()
+      const id = await worker()
+      const leases = await claim(id)
+      clock.advance(5)
+      assert.equal(await store.deregister(id), 2)
+      assert.deepEqual(await countsOf(store), { scheduled: 1, ready: 2 })
+      for (const lease of leases) {
+        const { state, attempt, crashes, error, instance } = await job(lease.id)
+        assert.deepEqual([state, attempt, crashes, error, instance], ['ready', 0, 0, null, null])
+        assert.deepEqual(await store.history(lease.id), [])
+      }
+      const behind = await enqueue()
+      const again = await claim(await worker())
+      assert.deepEqual(
+        again.map((lease) => lease.id),
+        [ids[0], ids[1], behind],
+      )
+      assert.deepEqual(again.map((lease) => [lease.attempt, lease.readyAt])[0], [1, readyAt])
+    },
+  },
+  {
+    name: 'P6 deregister hands back only what the instance itself holds, and ends it',
+    async run(t) {
+      const [mine, other] = [await t.running(), await t.running()]
+      assert.equal(await t.store.deregister(mine.instance), 1)
+      assert.equal((await t.job(other.id)).state, 'running')
+      const found = await instanceOf(t.store, mine.instance)
+      assert.deepEqual([found?.state, found?.endedAt], ['stopped', t.clock.now()])
+      t.clock.advance(5)
+      assert.equal(await t.store.deregister(mine.instance), 0)
+      assert.equal((await instanceOf(t.store, mine.instance))?.endedAt, t.clock.now() - 5)
+      assert.equal(await t.store.deregister(anInstance().id), 0)
+      t.clock.advance(HOUR)
+      assert.deepEqual((await t.store.reap({ crashesUntilDead: 3, limit: 10 })).instances, [other.instance])
+    },
+  },
+  {
+    name: 'P6 deregistrations at once from several handles hand back each job once',
+    async run({ store, another, worker, enqueue, claim }) {
+      const other = await another()
+      for (let n = 0; n < 20; n += 1) await enqueue()
+      const id = await worker()
+      await claim(id)
+      const counts = await Promise.all([store.deregister(id), other.deregister(id), store.deregister(id)])
+      assert.equal(
+        counts.reduce((sum, one) => sum + one, 0),
+        20,
+      )
+      assert.deepEqual(await countsOf(store), { ready: 20 })
+      await countsAreExact(store)
+    },
+  },
+  {
+    name: 'P16 held tells what the database believes an instance runs',
+    async run({ store, clock, running, worker, finish }) {
+      const instance = await worker({ leaseMs: HOUR })
+      const first = await running({}, instance)
+      clock.advance(300)
+      const second = await running({}, instance)
+      await running()
+      clock.advance(50)
+      const held = (await store.held(instance)).toSorted((a, b) => b.ageMs - a.ageMs)
+      assert.deepEqual(held, [
+        { id: first.id, token: first.token, ageMs: 350 },
+        { id: second.id, token: second.token, ageMs: 50 },
+      ])
+      await finish(first, DONE)
+      assert.equal(only(await store.held(instance)).id, second.id)
+      assert.deepEqual(await store.held(anInstance().id), [])
+    },
+  },
+]

@@ -1,0 +1,166 @@
+/** Open, close, and the doorbell. */
+import assert from 'node:assert/strict'
+import { systemPlatform } from '../../platform/platform.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import type { Store } from '../../store/store.ts'
+import { QUEUE, aClaim, aJob, aPulse, anInstance } from '../factories.ts'
+import { DONE } from './bench.ts'
+import type { Case } from './case.ts'
+import { rejectsWith } from './looks.ts'
+
+const id = '00000000-0000-7000-8000-000000000000'
+
+const everyVerb: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  enqueue: (store) => store.enqueue([aJob()]),
+  stage: (store) => store.stage(1),
+  claim: (store) => store.claim(aClaim(id)),
+  finish: (store) => store.finish([{ id, token: 1, transition: DONE, outcome: 'returned' }]),
+  progress: (store) => store.progress([{ id, token: 1, value: '1' }]),
+  cancel: (store) => store.cancel([id], 'no'),
+  retry: (store) => store.retry([id]),
+  runNow: (store) => store.runNow([id]),
+  delete: (store) => store.delete([id]),
+  register: (store) => store.register(anInstance()),
+  renew: (store) => store.renew(aPulse(id)),
+  deregister: (store) => store.deregister(id),
+  reap: (store) => store.reap({ crashesUntilDead: 3, limit: 1 }),
+  retain: (store) => store.retain(1),
+  fold: (store) => store.fold(1),
+  declareQueues: (store) => store.declareQueues([{ name: 'a', settings: DEFAULT_QUEUE_SETTINGS }]),
+  changeQueue: (store) => store.changeQueue('a', { settings: {}, coolMs: null }),
+  get: (store) => store.get([id]),
+  history: (store) => store.history(id),
+  list: (store) => store.list({}, { limit: 1 }),
+  counts: (store) => store.counts(),
+  queues: (store) => store.queues(),
+  instances: (store) => store.instances(),
+  held: (store) => store.held(id),
+}
+
+export const lifecycleCases: readonly Case[] = [
+  {
+    name: 'P16 every verb of a store that is not open, or not any more, says so',
+    async run({ store, unopened }) {
+      const never = unopened()
+      await store.close()
+      for (const [name, act] of Object.entries(everyVerb)) {
+        await rejectsWith('STORE_CLOSED', () => act(store)).catch((cause: unknown) => {
+          throw new Error(`${name} of a closed store`, { cause })
+        })
+        await rejectsWith('STORE_CLOSED', () => act(never)).catch((cause: unknown) => {
+          throw new Error(`${name} of a store that was never opened`, { cause })
+        })
+      }
+    },
+  },
+  {
+    name: 'P16 open and close are safe twice, and close before open',
+    async run({ unopened, enqueue }) {
+      const job = await enqueue()
+      const store = unopened()
+      await store.close()
+      const second = unopened()
+      await Promise.all([second.open(), second.open()])
+      await second.open()
+      assert.equal((await second.get([job]))[0]?.id, job)
+      await Promise.all([second.close(), second.close()])
+      await second.close()
+    },
+  },
+  {
+    name: 'P16 several handles may open at once',
+    async run({ unopened }) {
+      const stores = [unopened(), unopened(), unopened(), unopened()]
+      await Promise.all(stores.map((store) => store.open()))
+      const job = aJob()
+      await stores[0]?.enqueue([job])
+      assert.equal((await stores[3]?.get([job.id]))?.[0]?.id, job.id)
+    },
+  },
+  {
+    name: 'P3 P16 work goes on through another handle after one was closed: leases, keys and lines stand',
+    async run({ store, another, running, enqueue }) {
+      const lease = await running({ orderKey: 'o', dedupe: { key: 'k' } })
+      const waiting = await enqueue({ orderKey: 'o' })
+      await store.close()
+      const next = await another()
+      assert.equal((await next.renew(aPulse(lease.instance))).alive, true)
+      const [duplicate] = await next.enqueue([aJob({ dedupe: { key: 'k' } })])
+      assert.deepEqual(duplicate, { id: lease.id, outcome: 'duplicate' })
+      assert.equal((await next.stage(10)).ready, 0)
+      const [reply] = await next.finish([
+        { id: lease.id, token: lease.token, transition: DONE, outcome: 'returned' },
+      ])
+      assert.equal(reply?.accepted, true)
+      assert.equal((await next.stage(10)).ready, 1)
+      assert.equal((await next.get([waiting]))[0]?.state, 'ready')
+    },
+  },
+  {
+    name: 'a store has a name to show',
+    async run({ store }) {
+      assert.ok(store.name.length > 0)
+    },
+  },
+  {
+    name: 'a ring wakes who waits for that queue',
+    async run({ store }) {
+      const waits = store.wait({ queues: ['a', QUEUE], timeoutMs: 15_000 })
+      store.ring([QUEUE])
+      assert.equal(await waits, true)
+    },
+  },
+  {
+    name: 'a new job and a ring through another handle wake who waits',
+    async run({ store, another }) {
+      const other = await another()
+      const waits = store.wait({ queues: [QUEUE], timeoutMs: 15_000 })
+      let woken = false
+      // Best effort: whoever waits may not be listening yet, so ring until it is.
+      const again = async (): Promise<void> => {
+        if (woken) return
+        await other.enqueue([aJob()])
+        other.ring([QUEUE])
+        await new Promise<void>((resolve) => void systemPlatform.timer(50, resolve))
+        await again()
+      }
+      const rings = again()
+      assert.equal(await waits, true)
+      woken = true
+      await rings
+    },
+  },
+  {
+    name: 'a wait ends with its time, and with its signal',
+    async run({ store }) {
+      assert.equal(await store.wait({ queues: ['quiet'], timeoutMs: 1 }), false)
+      const controller = new AbortController()
+      const waits = store.wait({ queues: ['quiet'], timeoutMs: 15_000, signal: controller.signal })
+      controller.abort()
+      assert.equal(await waits, false)
+      assert.equal(
+        await store.wait({ queues: ['quiet'], timeoutMs: 15_000, signal: controller.signal }),
+        false,
+      )
+    },
+  },
+  {
+    name: 'P16 closing a store ends the waits on it',
+    async run({ store }) {
+      // What it answers is its own affair, as long as it does: the test would time out otherwise.
+      const waits = store.wait({ queues: ['quiet'], timeoutMs: 60_000 }).catch(() => false)
+      await store.close()
+      assert.equal(typeof (await waits), 'boolean')
+    },
+  },
+  {
+    name: 'a ring never throws, not even when nobody waits or the store is closed',
+    async run({ store, unopened }) {
+      store.ring(['nobody'])
+      store.ring([])
+      unopened().ring(['a'])
+      await store.close()
+      store.ring(['a'])
+    },
+  },
+]

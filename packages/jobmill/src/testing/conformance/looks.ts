@@ -1,0 +1,104 @@
+/** Looking at a whole database, and checks that many cases make. */
+import assert from 'node:assert/strict'
+import { type ErrorCode, isJobmillError } from '../../job/errors.ts'
+import { JOB_STATES, type JobState } from '../../job/state.ts'
+import type { InstanceRecord } from '../../store/instance.ts'
+import type { JobFilter } from '../../store/job-list.ts'
+import type { AttemptRecord, JobRecord, JobSummary } from '../../store/job-record.ts'
+import type { QueueCounts } from '../../store/queue-record.ts'
+import type { Verdict } from '../../store/replies.ts'
+import type { Store } from '../../store/store.ts'
+import { QUEUE } from '../factories.ts'
+
+/** Every page of a listing, put together. */
+export async function listAll(store: Store, filter: JobFilter = {}, limit = 500): Promise<JobSummary[]> {
+  const jobs: JobSummary[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.list(filter, { limit, cursor })
+    assert.ok(page.jobs.length <= limit)
+    assert.ok(page.scanned >= page.jobs.length)
+    jobs.push(...page.jobs)
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined)
+  return jobs
+}
+
+export async function idsOf(store: Store, filter: JobFilter = {}, limit = 500): Promise<string[]> {
+  return (await listAll(store, filter, limit)).map(({ id }) => id)
+}
+
+export interface Look {
+  readonly jobs: readonly (JobRecord | null)[]
+  readonly histories: readonly AttemptRecord[][]
+  readonly counts: readonly QueueCounts[]
+}
+
+/** All there is to see of the jobs; equal before and after means that nothing was written. */
+export async function look(store: Store): Promise<Look> {
+  const ids = await idsOf(store)
+  return {
+    jobs: await store.get(ids),
+    histories: await Promise.all(ids.map((id) => store.history(id))),
+    counts: await store.counts(),
+  }
+}
+
+/** Runs something that must not change any job, and checks that it did not. */
+export async function changesNothing<T>(store: Store, act: () => Promise<T>): Promise<T> {
+  const before = await look(store)
+  const result = await act()
+  assert.deepEqual(await look(store), before)
+  return result
+}
+
+/** The counts of one queue, those that are 0 left out. */
+export async function countsOf(
+  store: Store,
+  queue: string = QUEUE,
+): Promise<Partial<Record<JobState, number>>> {
+  const found = (await store.counts()).find((one) => one.queue === queue)
+  assert.ok(found, `no counts of ${queue}`)
+  return Object.fromEntries(
+    JOB_STATES.filter((state) => found[state] !== 0).map((state) => [state, found[state]]),
+  )
+}
+
+/** The counts must be what a listing of everything finds. */
+export async function countsAreExact(store: Store): Promise<void> {
+  const jobs = await listAll(store)
+  for (const counted of await store.counts()) {
+    for (const state of JOB_STATES) {
+      const there = jobs.filter((job) => job.queue === counted.queue && job.state === state).length
+      assert.equal(counted[state], there, `${state} in ${counted.queue}`)
+    }
+  }
+}
+
+export async function historyOf(
+  store: Store,
+  id: string,
+): Promise<[AttemptRecord['outcome'], string | null][]> {
+  return (await store.history(id)).map(({ outcome, error }) => [outcome, error])
+}
+
+export async function instanceOf(store: Store, id: string): Promise<InstanceRecord | undefined> {
+  return (await store.instances()).find((one) => one.id === id)
+}
+
+export function isVerdict(
+  actual: Verdict | undefined,
+  verdict: Verdict['verdict'],
+  state: JobState | null,
+  holder?: string,
+): void {
+  assert.deepEqual([actual?.verdict, actual?.state, actual?.holder], [verdict, state, holder])
+}
+
+export async function rejectsWith(code: ErrorCode, act: () => Promise<unknown>): Promise<void> {
+  await assert.rejects(
+    act,
+    (error: unknown) => isJobmillError(error) && error.code === code,
+    `expected ${code}`,
+  )
+}

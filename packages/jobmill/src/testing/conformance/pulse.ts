@@ -1,0 +1,165 @@
+/** The pulse: renewal, and all that an idle instance needs to know. */
+import assert from 'node:assert/strict'
+import { aPulse, anInstance } from '../factories.ts'
+import { DONE, HOUR, later } from './bench.ts'
+import type { Case } from './case.ts'
+import { changesNothing, instanceOf } from './looks.ts'
+
+export const pulseCases: readonly Case[] = [
+  {
+    name: 'P4 a renewal extends the lease when the last one is old enough, and P15 writes nothing before',
+    async run(t) {
+      const id = await t.worker()
+      const before = await instanceOf(t.store, id)
+      t.clock.advance(2_999)
+      assert.equal((await t.store.renew(aPulse(id, { renewEveryMs: 3_000 }))).alive, true)
+      assert.deepEqual(await instanceOf(t.store, id), before)
+      t.clock.advance(1)
+      await t.store.renew(aPulse(id, { renewEveryMs: 3_000, leaseMs: 20_000 }))
+      const after = await instanceOf(t.store, id)
+      const now = t.clock.now()
+      assert.deepEqual(
+        [after?.renewedAt, after?.expiresAt, after?.startedAt],
+        [now, now + 20_000, now - 3_000],
+      )
+    },
+  },
+  {
+    name: 'P15 an idle pulse changes nothing',
+    async run({ store, enqueue, worker }) {
+      await enqueue({ delay: HOUR })
+      const id = await worker()
+      const before = [await store.instances(), await store.queues()]
+      const pulse = await changesNothing(store, () => store.renew(aPulse(id)))
+      const { settingsVersion, ...rest } = pulse
+      const idle = { alive: true, cancels: [], ready: false, suspect: false, stageInMs: HOUR, expired: false }
+      assert.deepEqual(rest, idle)
+      assert.deepEqual([await store.instances(), await store.queues()], before)
+      assert.equal((await store.renew(aPulse(id))).settingsVersion, settingsVersion)
+    },
+  },
+  {
+    name: 'P4 a job may run for days while its instance renews',
+    async run({ store, clock, running, finish }) {
+      const lease = await running()
+      for (let n = 0; n < 50; n += 1) {
+        clock.advance(9_000)
+        assert.equal((await store.renew(aPulse(lease.instance))).alive, true)
+        assert.deepEqual((await store.reap({ crashesUntilDead: 3, limit: 10 })).instances, [])
+      }
+      clock.advance(9_000)
+      assert.equal((await finish(lease, DONE)).accepted, true)
+    },
+  },
+  {
+    name: 'P4 an expired instance that nobody reaped is revived by a renewal and keeps its jobs',
+    async run({ store, clock, running, finish }) {
+      const lease = await running()
+      clock.advance(HOUR)
+      const pulse = await store.renew(aPulse(lease.instance))
+      assert.deepEqual([pulse.alive, pulse.expired], [true, false])
+      assert.deepEqual(await store.reap({ crashesUntilDead: 3, limit: 10 }), { instances: [], jobs: [] })
+      assert.equal((await finish(lease, DONE)).accepted, true)
+    },
+  },
+  {
+    name: 'P4 a renewal of an instance that is lost, stopped or unknown says so, and writes nothing',
+    async run(t) {
+      const [lost, stopped, unknown] = [
+        await t.worker(),
+        await t.worker({ leaseMs: 2 * HOUR }),
+        anInstance().id,
+      ]
+      t.clock.advance(HOUR)
+      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      await t.store.deregister(stopped)
+      await t.enqueue()
+      await t.enqueue({ delay: 500 })
+      const before = await t.store.instances()
+      for (const id of [lost, stopped, unknown]) {
+        const { settingsVersion: _, ...pulse } = await t.store.renew(aPulse(id))
+        const told = {
+          alive: false,
+          cancels: [],
+          ready: true,
+          suspect: false,
+          stageInMs: 500,
+          expired: false,
+        }
+        assert.deepEqual(pulse, told)
+      }
+      assert.deepEqual(await t.store.instances(), before)
+    },
+  },
+  {
+    name: 'P15 a pulse tells whether a claim would find something',
+    async run({ store, clock, enqueue, worker, claimOne }) {
+      const id = await worker({ leaseMs: 10 * HOUR })
+      const tells = async (overrides = {}): Promise<boolean> =>
+        (await store.renew(aPulse(id, overrides))).ready
+      assert.equal(await tells(), false)
+      await enqueue()
+      assert.equal(await tells(), true)
+      assert.equal(await tells({ kinds: ['other'] }), false)
+      assert.equal(await tells({ kinds: [] }), false)
+      assert.equal(await tells({ queues: ['other'] }), false)
+      assert.equal(await tells({ queues: ['other', 'default'], kinds: ['other', 'work'] }), true)
+      await store.changeQueue('default', { settings: { paused: true }, coolMs: null })
+      assert.equal(await tells(), false)
+      await store.changeQueue('default', { settings: { paused: false }, coolMs: 1_000 })
+      assert.equal(await tells(), false)
+      clock.advance(1_000)
+      assert.equal(await tells(), true)
+      await claimOne(id)
+      assert.equal(await tells(), false)
+    },
+  },
+  {
+    name: 'P15 a pulse tells when stage has something to do',
+    async run({ store, clock, enqueue, worker, running, finish }) {
+      const id = await worker({ leaseMs: 10 * HOUR })
+      const tells = async (): Promise<number | null> => (await store.renew(aPulse(id))).stageInMs
+      assert.equal(await tells(), null)
+      await enqueue()
+      assert.equal(await tells(), null)
+      await enqueue({ delay: 5_000 })
+      await enqueue({ delay: 3_000, queue: 'foreign' })
+      assert.equal(await tells(), 3_000)
+      clock.advance(4_000)
+      assert.equal(await tells(), 0)
+      await store.stage(10)
+      assert.equal(await tells(), 1_000)
+      const lease = await running({ orderKey: 'o' }, id)
+      await enqueue({ orderKey: 'o' })
+      // A store may ask for one look at a line that somebody joined.
+      await store.stage(10)
+      assert.equal(await tells(), 1_000)
+      await finish(lease, later(200))
+      assert.equal(await tells(), 200)
+      await store.cancel([lease.id], 'no')
+      assert.equal(await tells(), 0)
+    },
+  },
+  {
+    name: 'a pulse tells when the settings of any queue changed',
+    async run({ store, enqueue, worker }) {
+      await enqueue({ queue: 'a' })
+      const id = await worker()
+      const version = async (): Promise<number> => (await store.renew(aPulse(id))).settingsVersion
+      const seen = [await version()]
+      const changes = [
+        { paused: true },
+        { workers: 3 },
+        { backoffBaseMs: 1 },
+        { retainDeadMs: 5 },
+        { paused: false },
+      ]
+      for (const settings of changes) {
+        await store.changeQueue('a', { settings, coolMs: null })
+        seen.push(await version())
+        assert.notEqual(seen.at(-1), seen.at(-2))
+      }
+      assert.equal(new Set(seen).size, seen.length)
+    },
+  },
+]

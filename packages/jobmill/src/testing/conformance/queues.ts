@@ -1,0 +1,147 @@
+/** Queues: settings at creation, changes by an operator, pauses and cool-downs. */
+import assert from 'node:assert/strict'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import { DONE } from './bench.ts'
+import type { Case } from './case.ts'
+import { changesNothing, rejectsWith } from './looks.ts'
+
+const given = {
+  workers: 4,
+  paused: true,
+  backoffEnabled: false,
+  backoffBaseMs: 1,
+  backoffMaxMs: 2,
+  retainDoneMs: null,
+  retainCancelledMs: 3,
+  retainDeadMs: 4,
+}
+
+export const queueCases: readonly Case[] = [
+  {
+    name: 'a declared queue has the settings it was declared with',
+    async run({ store }) {
+      await store.declareQueues([
+        { name: 'a', settings: given },
+        { name: 'b', settings: DEFAULT_QUEUE_SETTINGS },
+      ])
+      const queues = (await store.queues()).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      assert.deepEqual(queues, [
+        { name: 'a', ...given, coolingMs: 0, throttles: 0 },
+        { name: 'b', ...DEFAULT_QUEUE_SETTINGS, coolingMs: 0, throttles: 0 },
+      ])
+      assert.deepEqual(
+        (await store.counts()).map(({ queue }) => queue),
+        ['a', 'b'],
+      )
+    },
+  },
+  {
+    name: 'declaring a queue that is there never changes it',
+    async run({ store, enqueue }) {
+      await enqueue()
+      await store.changeQueue('default', { settings: { workers: 2 }, coolMs: null })
+      const before = await store.queues()
+      await store.declareQueues([{ name: 'default', settings: given }])
+      await store.declareQueues([])
+      assert.deepEqual(await store.queues(), before)
+    },
+  },
+  {
+    name: 'declarations at once from several handles make one queue, with the settings of one of them',
+    async run({ store, another }) {
+      const stores = [store, await another(), await another()]
+      const settings = [1, 2, 3].map((workers) => ({ ...DEFAULT_QUEUE_SETTINGS, workers }))
+      await Promise.all(
+        stores.map((each, n) =>
+          each.declareQueues(['a', 'b'].map((name) => ({ name, settings: settings[n] ?? given }))),
+        ),
+      )
+      const queues = await store.queues()
+      assert.deepEqual(queues.map(({ name }) => name).toSorted(), ['a', 'b'])
+      assert.ok(queues.every(({ workers }) => [1, 2, 3].includes(workers ?? 0)))
+    },
+  },
+  {
+    name: 'a change touches what it names, is seen by every handle, and is returned',
+    async run({ store, another, enqueue }) {
+      await enqueue()
+      await enqueue({ queue: 'other' })
+      const before = await store.queues()
+      const changed = await store.changeQueue('default', {
+        settings: { workers: 0, retainDeadMs: 7 },
+        coolMs: null,
+      })
+      const expected = { name: 'default', ...DEFAULT_QUEUE_SETTINGS, workers: 0, retainDeadMs: 7 }
+      assert.deepEqual(changed, { ...expected, coolingMs: 0, throttles: 0 })
+      const seen = await (await another()).queues()
+      assert.deepEqual(
+        seen.find(({ name }) => name === 'default'),
+        changed,
+      )
+      assert.deepEqual(
+        seen.find(({ name }) => name === 'other'),
+        before.find(({ name }) => name === 'other'),
+      )
+      const back = await store.changeQueue('default', {
+        settings: { workers: null, retainDeadMs: null },
+        coolMs: null,
+      })
+      assert.deepEqual([back.workers, back.retainDeadMs], [null, null])
+      for (const [key, value] of Object.entries(given)) {
+        const one = await store.changeQueue('default', { settings: { [key]: value }, coolMs: null })
+        assert.equal(Object.entries(one).find(([name]) => name === key)?.[1], value)
+      }
+    },
+  },
+  {
+    name: 'a change of an unknown queue is refused and creates none',
+    async run({ store }) {
+      await rejectsWith('QUEUE_UNKNOWN', () =>
+        store.changeQueue('nope', { settings: { paused: true }, coolMs: null }),
+      )
+      assert.deepEqual(await store.queues(), [])
+    },
+  },
+  {
+    name: 'an operator can cool a queue down, for longer, for shorter, and end it',
+    async run({ store, clock, enqueue }) {
+      await enqueue()
+      const cool = async (coolMs: number | null): Promise<number> =>
+        (await store.changeQueue('default', { settings: {}, coolMs })).coolingMs
+      assert.equal(await cool(5_000), 5_000)
+      clock.advance(1_000)
+      assert.equal(await cool(null), 4_000)
+      assert.equal(await cool(500), 500)
+      assert.equal(await cool(9_000), 9_000)
+      assert.equal(await cool(0), 0)
+    },
+  },
+  {
+    name: 'P7 a pause never touches a running job: it can still note progress, retry and finish',
+    async run({ store, clock, running, finish, job }) {
+      const [lease, other] = [await running(), await running()]
+      await changesNothing(store, () =>
+        store.changeQueue('default', { settings: { paused: true, workers: 0 }, coolMs: 500 }),
+      )
+      clock.advance(1)
+      assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [true])
+      assert.equal((await finish(lease, DONE)).accepted, true)
+      assert.equal((await finish(other, { to: 'scheduled', delayMs: 0, refund: false })).state, 'ready')
+      assert.equal((await job(lease.id)).state, 'done')
+    },
+  },
+  {
+    name: 'P7 enqueue goes on while a queue is paused',
+    async run({ store, enqueue, job, worker, claim }) {
+      const first = await enqueue()
+      await store.changeQueue('default', { settings: { paused: true }, coolMs: null })
+      const second = await enqueue()
+      assert.equal((await job(second)).state, 'ready')
+      await store.changeQueue('default', { settings: { paused: false }, coolMs: null })
+      assert.deepEqual(
+        (await claim(await worker())).map(({ id }) => id),
+        [first, second],
+      )
+    },
+  },
+]

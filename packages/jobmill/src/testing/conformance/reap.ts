@@ -1,0 +1,204 @@
+/** reap: jobs of instances that expired come back, counted as crashes and not as attempts. */
+import assert from 'node:assert/strict'
+import { aClaim, aPulse } from '../factories.ts'
+import { type Bench, DONE, HOUR, only } from './bench.ts'
+import type { Case } from './case.ts'
+import { changesNothing, countsOf } from './looks.ts'
+
+const options = { crashesUntilDead: 3, limit: 10 }
+
+/** Lets the job crash this often under instances that die. */
+async function crash(t: Bench, kind: string, times: number): Promise<void> {
+  for (let n = 0; n < times; n += 1) {
+    const instance = await t.worker()
+    const suspects = n < 2 ? 'skip' : 'only'
+    await t.claimOne(instance, { kinds: [kind], suspects })
+    t.clock.advance(HOUR)
+    await t.store.reap({ crashesUntilDead: 99, limit: 10 })
+  }
+}
+
+export const reapCases: readonly Case[] = [
+  {
+    name: 'P4 P9 jobs of an instance that expired are ready again in their old place, no attempt spent',
+    async run(t) {
+      const first = await t.running({ kind: 'work' })
+      const second = await t.enqueue()
+      t.clock.advance(10_001)
+      const reaped = await t.store.reap(options)
+      const { id, instance } = first
+      assert.deepEqual(reaped, {
+        instances: [instance],
+        jobs: [{ id, queue: 'default', kind: 'work', crashes: 1, state: 'ready' }],
+      })
+      const { state, attempt, crashes } = await t.job(id)
+      assert.deepEqual([state, attempt, crashes], ['ready', 0, 1])
+      const lost = (await t.store.instances()).find((one) => one.id === instance)
+      assert.deepEqual([lost?.state, lost?.endedAt], ['lost', t.clock.now()])
+      const leases = await t.claim(await t.worker())
+      assert.deepEqual(
+        leases.map((lease) => [lease.id, lease.attempt]),
+        [
+          [id, 1],
+          [second, 1],
+        ],
+      )
+      assert.deepEqual([leases[0]?.crashes, leases[0]?.readyAt], [1, first.readyAt])
+    },
+  },
+  {
+    name: 'P4 a reaped attempt is in the history as interrupted, under its instance and number',
+    async run({ store, clock, running }) {
+      const { id, token, instance } = await running()
+      clock.advance(HOUR)
+      await store.reap(options)
+      const { error: _, ...attempt } = only(await store.history(id))
+      assert.deepEqual(attempt, {
+        attempt: 1,
+        token,
+        instance,
+        startedAt: clock.now() - HOUR,
+        endedAt: clock.now(),
+        outcome: 'interrupted',
+      })
+    },
+  },
+  {
+    name: 'P4 a living instance is not reaped, nor is one that stopped in order',
+    async run({ store, clock, running, worker }) {
+      const lease = await running()
+      const stopped = await worker()
+      await store.deregister(stopped)
+      clock.advance(9_999)
+      const reply = await changesNothing(store, () => store.reap(options))
+      assert.deepEqual(reply, { instances: [], jobs: [] })
+      assert.equal((await store.renew(aPulse(lease.instance))).alive, true)
+    },
+  },
+  {
+    name: 'P4 an instance that expired holding nothing is marked too, once',
+    async run({ store, clock, worker }) {
+      const id = await worker()
+      clock.advance(HOUR)
+      assert.deepEqual(await store.reap(options), { instances: [id], jobs: [] })
+      assert.deepEqual(await store.reap(options), { instances: [], jobs: [] })
+    },
+  },
+  {
+    name: 'P4 a pulse tells any instance when reap has something to do',
+    async run({ store, clock, worker }) {
+      await worker({ leaseMs: 100 })
+      const watcher = await worker({ leaseMs: HOUR })
+      assert.equal((await store.renew(aPulse(watcher))).expired, false)
+      clock.advance(101)
+      assert.equal((await store.renew(aPulse(watcher))).expired, true)
+      await store.reap(options)
+      assert.equal((await store.renew(aPulse(watcher))).expired, false)
+    },
+  },
+  {
+    name: 'P4 reap takes at most the limit of instances, each with all its jobs',
+    async run({ store, clock, running, worker }) {
+      const instances = [await worker(), await worker(), await worker()]
+      for (const instance of instances) for (let n = 0; n < 3; n += 1) await running({}, instance)
+      clock.advance(HOUR)
+      const seen: string[] = []
+      for (const expected of [2, 1, 0]) {
+        const reaped = await store.reap({ crashesUntilDead: 3, limit: 2 })
+        assert.deepEqual([reaped.instances.length, reaped.jobs.length], [expected, expected * 3])
+        seen.push(...reaped.instances)
+      }
+      assert.deepEqual(seen.toSorted(), instances.toSorted())
+      assert.deepEqual(await countsOf(store), { ready: 9 })
+    },
+  },
+  {
+    name: 'P5 crashes are counted apart from attempts, and the last one is the death of the job',
+    async run(t) {
+      const id = await t.enqueue()
+      await crash(t, 'work', 2)
+      assert.deepEqual([(await t.job(id)).crashes, (await t.job(id)).attempt], [2, 0])
+      await t.claimOne(await t.worker(), { suspects: 'only' })
+      t.clock.advance(HOUR)
+      const reaped = await t.store.reap(options)
+      assert.deepEqual(reaped.jobs, [{ id, queue: 'default', kind: 'work', crashes: 3, state: 'dead' }])
+      const { state, crashes, attempt, endedAt, error } = await t.job(id)
+      assert.deepEqual([state, crashes, attempt, endedAt], ['dead', 3, 0, t.clock.now()])
+      assert.equal(error, 'lost with its instance (crash 3)')
+      assert.equal((await t.store.history(id)).length, 3)
+      assert.deepEqual(await countsOf(t.store), { dead: 1 })
+    },
+  },
+  {
+    name: 'P5 a job with two crashes is passed over by skip, and taken alone by only',
+    async run(t) {
+      const [one, two] = [await t.enqueue({ kind: 'a' }), await t.enqueue({ kind: 'b' })]
+      await crash(t, 'a', 2)
+      await crash(t, 'b', 2)
+      const harmless = await t.enqueue({ kind: 'a' })
+      const [instance, kinds] = [await t.worker(), ['a', 'b']]
+      const pulse = await t.store.renew(aPulse(instance, { kinds }))
+      assert.deepEqual([pulse.ready, pulse.suspect], [true, true])
+      assert.deepEqual(
+        (await t.claim(instance, { kinds })).map(({ id }) => id),
+        [harmless],
+      )
+      const after = await t.store.renew(aPulse(instance, { kinds }))
+      assert.deepEqual([after.ready, after.suspect], [false, true])
+      assert.deepEqual(
+        (await t.claim(instance, { kinds, suspects: 'only' })).map(({ id }) => id),
+        [one],
+      )
+      assert.deepEqual(
+        (await t.claim(instance, { kinds, suspects: 'only' })).map(({ id }) => id),
+        [two],
+      )
+      assert.deepEqual(await t.claim(instance, { kinds, suspects: 'only' }), [])
+    },
+  },
+  {
+    name: 'P5 suspects obey kinds, rooms, pauses and cool-downs like any job',
+    async run(t) {
+      await t.enqueue()
+      await crash(t, 'work', 2)
+      const instance = await t.worker()
+      const only = (overrides = {}): Promise<unknown[]> =>
+        t.claim(instance, { suspects: 'only', ...overrides })
+      assert.deepEqual(await only({ kinds: ['other'] }), [])
+      assert.deepEqual(await only({ queues: [{ queue: 'default', room: 0 }] }), [])
+      await t.store.changeQueue('default', { settings: { paused: true }, coolMs: null })
+      assert.deepEqual(await only(), [])
+      assert.equal((await t.store.renew(aPulse(instance))).suspect, false)
+      await t.store.changeQueue('default', { settings: { paused: false }, coolMs: 100 })
+      assert.deepEqual(await only(), [])
+      t.clock.advance(100)
+      assert.equal((await only()).length, 1)
+    },
+  },
+  {
+    name: 'P5 one crash is no suspicion, and finishing an attempt does not clear crashes',
+    async run(t) {
+      const id = await t.enqueue()
+      await crash(t, 'work', 1)
+      const lease = await t.claimOne(await t.worker())
+      assert.equal(lease.crashes, 1)
+      await t.finish(lease, { to: 'scheduled', delayMs: 0, refund: false })
+      assert.deepEqual([(await t.job(id)).crashes, (await t.job(id)).attempt], [1, 1])
+    },
+  },
+  {
+    name: 'P2 P4 a late worker of a lost instance can write nothing, whatever it tries',
+    async run({ store, clock, running, finish }) {
+      const lease = await running()
+      clock.advance(HOUR)
+      await store.reap(options)
+      await changesNothing(store, async () => {
+        assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [false])
+        assert.equal((await finish(lease, DONE)).accepted, false)
+        assert.equal((await store.renew(aPulse(lease.instance))).alive, false)
+        assert.equal(await store.deregister(lease.instance), 0)
+        assert.deepEqual(await store.claim(aClaim(lease.instance, { kinds: [lease.kind] })), [])
+      })
+    },
+  },
+]

@@ -1,0 +1,81 @@
+/** The suite that a store passes when it keeps the promises. Works with any runner that can register a test. */
+import { onBench } from './bench.ts'
+import { cancelCases } from './cancel.ts'
+import type { Case } from './case.ts'
+import type { ConformanceSubject } from './subject.ts'
+import { claimCases } from './claim.ts'
+import { dedupeCases } from './dedupe.ts'
+import { enqueueCases } from './enqueue.ts'
+import { finishCases } from './finish.ts'
+import { finishEffectCases } from './finish-effects.ts'
+import { instanceCases } from './instances.ts'
+import { lifecycleCases } from './lifecycle.ts'
+import { listCases } from './list.ts'
+import { operateCases } from './operate.ts'
+import { orderKeyCases } from './order-key.ts'
+import { progressCases } from './progress.ts'
+import { queueCases } from './queues.ts'
+import { readCases } from './read.ts'
+import { reapCases } from './reap.ts'
+import { replaceCases } from './replace.ts'
+import { retainCases } from './retain.ts'
+import { stageCases } from './stage.ts'
+import { fenceCases } from './fence.ts'
+import { pulseCases } from './pulse.ts'
+import { raceCases } from './races.ts'
+import { sameIdCases } from './same-id.ts'
+import { transactionCases } from './transactions.ts'
+
+/** Every case, in the order in which a job meets the verbs. */
+export const conformanceCases: readonly Case[] = [
+  ...lifecycleCases,
+  ...enqueueCases,
+  ...sameIdCases,
+  ...dedupeCases,
+  ...replaceCases,
+  ...orderKeyCases,
+  ...stageCases,
+  ...claimCases,
+  ...finishCases,
+  ...fenceCases,
+  ...finishEffectCases,
+  ...progressCases,
+  ...cancelCases,
+  ...operateCases,
+  ...instanceCases,
+  ...pulseCases,
+  ...reapCases,
+  ...retainCases,
+  ...queueCases,
+  ...readCases,
+  ...listCases,
+  ...transactionCases,
+  ...raceCases,
+]
+
+/** Registers one test per case: with the `test` of vitest, of node:test, or of any other runner. */
+export function storeConformance(
+  subject: ConformanceSubject,
+  test: (name: string, run: () => Promise<void>) => unknown,
+): void {
+  const gaps = new Set(subject.knownGaps)
+  for (const { name, run } of conformanceCases) {
+    const isGap = gaps.delete(name)
+    test(isGap ? `known gap: ${name}` : name, () => {
+      const pass = onBench(subject, run)
+      return isGap ? mustFail(pass, name) : pass
+    })
+  }
+  for (const name of gaps) {
+    test(`known gap: ${name}`, () =>
+      Promise.reject(new Error(`no case is called "${name}": remove it from knownGaps`)))
+  }
+}
+
+async function mustFail(pass: Promise<void>, name: string): Promise<void> {
+  const failed = await pass.then(
+    () => false,
+    () => true,
+  )
+  if (!failed) throw new Error(`"${name}" passes now: remove it from knownGaps`)
+}

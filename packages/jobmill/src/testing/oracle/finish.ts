@@ -1,0 +1,78 @@
+/** finish and progress: what an attempt may write while it holds its lease. */
+import type { JobState } from '../../job/state.ts'
+import { checkFinishes } from '../../store/check-finishes.ts'
+import type { CoolDown, Finish, Finished, Progress, Transition } from '../../store/finish.ts'
+import { enqueue } from './enqueue.ts'
+import { end, makeReady, putBack, record, refund, schedule } from './moves.ts'
+import type { OracleJob, OracleState, Run } from './state.ts'
+
+export function finish(state: OracleState, now: number, items: readonly Finish[]): Finished[] {
+  checkFinishes(items)
+  const curved = new Set<string>()
+  return items.map((item) => {
+    const job = state.jobs.get(item.id)
+    if (job?.run?.token === item.token) return finishOne(state, now, item, job, job.run, curved)
+    // Only what a finish wrote can be written again; a lease that was taken away stays stale.
+    const before = job?.attempts.find((attempt) => attempt.token === item.token)?.wentTo ?? null
+    return { id: item.id, accepted: before !== null, state: before, followUps: [] }
+  })
+}
+
+function finishOne(
+  state: OracleState,
+  now: number,
+  item: Finish,
+  job: OracleJob,
+  run: Run,
+  curved: Set<string>,
+): Finished {
+  const { transition, ranMs } = item
+  const forced = transition.to !== 'done' && run.cancelReason !== null
+  const outcome = forced ? 'cancelled' : item.outcome
+  const error = forced ? run.cancelReason : (item.error ?? null)
+  const wentTo = forced ? 'cancelled' : stateAfter(transition)
+  if (outcome !== null) record(now, job, run, { outcome, error, ranMs, wentTo })
+  if (transition.to === 'ready' || (transition.to === 'scheduled' && transition.refund)) refund(job)
+  if (forced) end(state, now, job, 'cancelled')
+  else move(state, now, job, transition)
+  if (item.cool !== undefined) cool(state, now, job.queue, item.cool, curved)
+  return { id: job.id, accepted: true, state: wentTo, followUps: enqueue(state, now, item.followUps ?? []) }
+}
+
+function stateAfter(transition: Transition): JobState {
+  return transition.to === 'scheduled' && transition.delayMs === 0 ? 'ready' : transition.to
+}
+
+function move(state: OracleState, now: number, job: OracleJob, transition: Transition): void {
+  if (transition.to === 'ready') putBack(job)
+  else if (transition.to !== 'scheduled') {
+    if (transition.to === 'done') job.result = transition.result
+    end(state, now, job, transition.to)
+  } else if (transition.delayMs === 0) makeReady(state, now, job)
+  else schedule(job, now + transition.delayMs)
+}
+
+function cool(state: OracleState, now: number, name: string, how: CoolDown, curved: Set<string>): void {
+  const queue = state.queues.get(name)
+  if (queue === undefined) return
+  if ('forMs' in how) {
+    queue.coolUntil = Math.max(queue.coolUntil, now + how.forMs)
+    return
+  }
+  if (curved.has(name)) return
+  curved.add(name)
+  if (queue.coolUntil > now) return
+  // The quiet begins when the cool-down ends: inside it there cannot be an event.
+  if (now - queue.coolUntil >= how.quietMs) queue.throttles = 0
+  queue.coolUntil = now + Math.min(how.maxMs, how.baseMs * 2 ** queue.throttles)
+  queue.throttles += 1
+}
+
+export function progress(state: OracleState, items: readonly Progress[]): boolean[] {
+  return items.map(({ id, token, value }) => {
+    const run = state.jobs.get(id)?.run
+    if (run?.token !== token) return false
+    run.progress = value
+    return true
+  })
+}

@@ -1,0 +1,16 @@
+/** Who is alive by the database's clock, and what runs under whose name. */
+import type { InstanceRecord } from '../../store/instance.ts'
+import type { OracleInstance, OracleJob, OracleState, Run } from './state.ts'
+
+export function standing(now: number, instance: OracleInstance): InstanceRecord['state'] {
+  return instance.ended ?? (instance.expiresAt <= now ? 'expired' : 'alive')
+}
+
+export function isAlive(state: OracleState, now: number, id: string): boolean {
+  const instance = state.instances.get(id)
+  return instance !== undefined && standing(now, instance) === 'alive'
+}
+
+export function runningUnder(state: OracleState, id: string): { job: OracleJob; run: Run }[] {
+  return [...state.jobs.values()].flatMap((job) => (job.run?.instance === id ? [{ job, run: job.run }] : []))
+}

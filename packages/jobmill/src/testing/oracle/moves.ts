@@ -1,0 +1,73 @@
+/** The moves of a job from state to state, which several verbs share. */
+import { DEFAULTS } from '../../job/defaults.ts'
+import type { Outcome } from '../../job/outcome.ts'
+import type { EndedState } from '../../job/state.ts'
+import { freeTurn, leaveLine } from './order-key.ts'
+import type { OracleAttempt, OracleJob, OracleState, Run } from './state.ts'
+
+/** Behind the others of its priority. */
+export function makeReady(state: OracleState, now: number, job: OracleJob): void {
+  state.lastSeq += 1
+  job.state = 'ready'
+  job.seq = state.lastSeq
+  job.readyAt = now
+  job.run = null
+}
+
+/** Where it stood before it was claimed. */
+export function putBack(job: OracleJob): void {
+  job.state = 'ready'
+  job.run = null
+}
+
+export function schedule(job: OracleJob, dueAt: number): void {
+  job.state = 'scheduled'
+  job.dueAt = dueAt
+  job.run = null
+}
+
+/** Ends a job and frees what it held: its place in line, its turn, and its dedupe key (done: after the hold). */
+export function end(state: OracleState, now: number, job: OracleJob, to: EndedState): void {
+  job.state = to
+  job.endedAt = now
+  job.run = null
+  leaveLine(state, job)
+  freeTurn(state, job)
+  if (to === 'done') holdOn(state, now, job)
+  else freeKey(state, job)
+}
+
+function holdOn(state: OracleState, now: number, { id, dedupe }: OracleJob): void {
+  if (dedupe === null || state.holds.get(dedupe.key)?.holder !== id) return
+  if (dedupe.holdMs === 0) state.holds.delete(dedupe.key)
+  else state.holds.set(dedupe.key, { holder: id, until: now + dedupe.holdMs })
+}
+
+export function freeKey(state: OracleState, { id, dedupe }: OracleJob): void {
+  if (dedupe !== null && state.holds.get(dedupe.key)?.holder === id) state.holds.delete(dedupe.key)
+}
+
+export function refund(job: OracleJob): void {
+  job.attempt = Math.max(0, job.attempt - 1)
+}
+
+export interface Ending {
+  readonly outcome: Outcome
+  readonly error: string | null
+  readonly ranMs?: number | undefined
+  readonly wentTo: OracleAttempt['wentTo']
+}
+
+/** Records the attempt that `run` was, or with null that a job ended while it waited. Before any refund. */
+export function record(now: number, job: OracleJob, run: Run | null, ending: Ending): void {
+  const { ranMs, ...how } = ending
+  job.attempts.push({
+    ...how,
+    attempt: job.attempt,
+    token: run?.token ?? 0,
+    instance: run?.instance ?? null,
+    startedAt: run === null ? null : Math.max(run.startedAt, ranMs === undefined ? 0 : now - ranMs),
+    endedAt: now,
+  })
+  job.attempts = job.attempts.slice(-DEFAULTS.historyPerJob)
+}

@@ -1,0 +1,94 @@
+/** The read side: jobs, attempts, counts, queues and instances as others see them. */
+import type { Held } from '../../store/claim.ts'
+import type { InstanceRecord } from '../../store/instance.ts'
+import type { AttemptRecord, JobRecord, JobSummary } from '../../store/job-record.ts'
+import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
+import { runningUnder, standing } from './liveness.ts'
+import { isInLine } from './order-key.ts'
+import { queueRecord } from './queues.ts'
+import type { OracleJob, OracleState } from './state.ts'
+
+export function summary(state: OracleState, job: OracleJob): JobSummary {
+  const { id, kind, queue, priority, attempt, maxAttempts, crashes, tags, orderKey, enqueuedAt, run } = job
+  return {
+    id,
+    kind,
+    queue,
+    state: job.state,
+    priority,
+    attempt,
+    maxAttempts,
+    crashes,
+    tags,
+    orderKey,
+    waitsForTurn: isInLine(state, job),
+    enqueuedAt,
+    dueAt: job.state === 'scheduled' ? job.dueAt : null,
+    startedAt: run?.startedAt ?? null,
+    endedAt: job.endedAt,
+    instance: run?.instance ?? null,
+    cancelReason: run?.cancelReason ?? null,
+  }
+}
+
+export function get(state: OracleState, ids: readonly string[]): (JobRecord | null)[] {
+  return ids.map((id) => {
+    const job = state.jobs.get(id)
+    if (job === undefined) return null
+    return {
+      ...summary(state, job),
+      payload: job.payload,
+      metadata: job.metadata,
+      result: job.result,
+      progress: job.run?.progress ?? null,
+      error: job.attempts.at(-1)?.error ?? null,
+      timeoutMs: job.timeoutMs,
+      dedupeKey: job.dedupe?.key ?? null,
+    }
+  })
+}
+
+export function history(state: OracleState, id: string): AttemptRecord[] {
+  return (state.jobs.get(id)?.attempts ?? []).map(({ wentTo: _, ...attempt }) => attempt)
+}
+
+export function counts(state: OracleState, now: number): QueueCounts[] {
+  return byName(state.queues).map(([queue]) => {
+    const jobs = [...state.jobs.values()].filter((job) => job.queue === queue)
+    const count = (state: OracleJob['state']): number => jobs.filter((job) => job.state === state).length
+    const ready = jobs.filter((job) => job.state === 'ready').map((job) => job.readyAt)
+    return {
+      queue,
+      scheduled: count('scheduled'),
+      ready: count('ready'),
+      running: count('running'),
+      done: count('done'),
+      dead: count('dead'),
+      cancelled: count('cancelled'),
+      oldestReadyMs: ready.length === 0 ? null : now - Math.min(...ready),
+    }
+  })
+}
+
+export function queues(state: OracleState, now: number): QueueRecord[] {
+  return byName(state.queues).map(([name, queue]) => queueRecord(now, name, queue))
+}
+
+export function instances(state: OracleState, now: number): InstanceRecord[] {
+  return byName(state.instances).map(([, instance]) => {
+    const { ended: _, ...known } = instance
+    return { ...known, state: standing(now, instance) }
+  })
+}
+
+export function held(state: OracleState, now: number, instance: string): Held[] {
+  return runningUnder(state, instance).map(({ job, run }) => ({
+    id: job.id,
+    token: run.token,
+    ageMs: now - run.startedAt,
+  }))
+}
+
+function byName<T>(named: ReadonlyMap<string, T>): [string, T][] {
+  return [...named].toSorted(([a], [b]) => (a < b ? -1 : 1))
+}

@@ -1,0 +1,23 @@
+// The oracle is the contract in executable form, so it must pass the suite that tests the contract.
+import { describe, test } from 'vitest'
+import {
+  oracle,
+  oracleDatabase,
+  oracleTransaction,
+  storeConformance,
+  testClock,
+} from '../../src/testing/index.ts'
+
+let database = oracleDatabase()
+
+describe('store conformance: oracle', () => {
+  storeConformance(
+    {
+      name: 'oracle',
+      fresh: async () => void (database = oracleDatabase()),
+      handle: ({ clock = testClock().now }) => oracle(database, { clock }),
+      transaction: (work, end) => oracleTransaction(database, work, end),
+    },
+    test,
+  )
+})
