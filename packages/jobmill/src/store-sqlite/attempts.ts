@@ -1,0 +1,72 @@
+/** The history of a job: one appended row per attempt, the newest 32 kept. */
+import { DEFAULTS } from '../job/defaults.ts'
+import { type Outcome, outcomeCode } from '../job/outcome.ts'
+import type { Sql, Value } from './handle.ts'
+import type { JobRow } from './job-row.ts'
+
+const COLUMNS = 'job_pk, token, attempt, outcome, started_at, ended_at, went_to, instance, error'
+const addRows = (rows: number): string =>
+  `INSERT INTO jobmill_attempt (${COLUMNS}) VALUES ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`
+
+// Several rows per statement take two thirds of the time.
+const MANY = 32
+const ADD = addRows(1)
+const ADD_MANY = addRows(MANY)
+
+// By primary key: tokens rise, so the lowest one is the oldest.
+const DROP_OLDEST = `
+  DELETE FROM jobmill_attempt
+  WHERE job_pk = ? AND token = (SELECT min(token) FROM jobmill_attempt WHERE job_pk = ?)`
+const DROP_ALL = `DELETE FROM jobmill_attempt WHERE job_pk = ?`
+const WENT_TO = `SELECT went_to FROM jobmill_attempt WHERE job_pk = ? AND token = ?`
+const INSTANCE = `SELECT id FROM jobmill_instance WHERE pk = ?`
+
+export interface Ending {
+  readonly token: number
+  readonly outcome: Outcome
+  readonly startedAt: number | null
+  readonly endedAt: number
+  /** Only a finish says: what it wrote is accepted when it is sent again, a lease that was taken away is not. */
+  readonly wentTo: number | null
+  /** The id, not the row: instances are forgotten long before history is. */
+  readonly instance: string | null
+  readonly error: string | null
+}
+
+export interface RecordedAttempt {
+  readonly job: Pick<JobRow, 'pk' | 'attempt' | 'records'>
+  readonly ending: Ending
+}
+
+/** Appends a row each. `records` is how many the job had before; the caller raises it in the job's row. */
+export function recordAttempts(sql: Sql, attempts: readonly RecordedAttempt[]): void {
+  const many = attempts.length - (attempts.length % MANY)
+  for (let at = 0; at < many; at += MANY)
+    sql(ADD_MANY).run(...attempts.slice(at, at + MANY).flatMap(valuesOf))
+  for (const attempt of attempts.slice(many)) sql(ADD).run(...valuesOf(attempt))
+  for (const { job } of attempts)
+    if (job.records >= DEFAULTS.historyPerJob) sql(DROP_OLDEST).run(job.pk, job.pk)
+}
+
+export function recordAttempt(sql: Sql, job: RecordedAttempt['job'], ending: Ending): void {
+  recordAttempts(sql, [{ job, ending }])
+}
+
+function valuesOf({ job, ending }: RecordedAttempt): Value[] {
+  const { token, outcome, startedAt, endedAt, wentTo, instance, error } = ending
+  return [job.pk, token, job.attempt, outcomeCode(outcome), startedAt, endedAt, wentTo, instance, error]
+}
+
+export function dropAttempts(sql: Sql, jobPk: number): void {
+  sql(DROP_ALL).run(jobPk)
+}
+
+/** The state that a finish with this token gave the job; null when there was none. */
+export function finishedBefore(sql: Sql, jobPk: number, token: number): number | null {
+  return (sql(WENT_TO).get(jobPk, token) as { went_to: number | null } | undefined)?.went_to ?? null
+}
+
+export function instanceId(sql: Sql, instancePk: number | null): string | null {
+  if (instancePk === null) return null
+  return (sql(INSTANCE).get(instancePk) as { id: string } | undefined)?.id ?? null
+}

@@ -1,0 +1,39 @@
+/** Cancels jobs that wait, and asks for it on jobs that run: their instance finds the request in its pulse. */
+import type { Verdict } from '../store/replies.ts'
+import { recordAttempt } from './attempts.ts'
+import { CANCELLED, type JobRow, READY, RUNNING, SCHEDULED } from './job-row.ts'
+import { endJob } from './leave-running.ts'
+import { changed, type Did, forEachJob, refused, unchanged } from './verdicts.ts'
+import type { Work } from './work.ts'
+
+// By primary key, after the row was read under the same write lock.
+const ASK = `UPDATE jobmill_job SET cancel_reason = ? WHERE pk = ?`
+
+export function cancel(work: Work, ids: readonly string[], reason: string): Verdict[] {
+  return forEachJob(work, ids, (job) => {
+    if (job.state === SCHEDULED || job.state === READY) return cancelWaiting(work, job, reason)
+    if (job.state === RUNNING) return ask(work, job, reason)
+    return job.state === CANCELLED ? unchanged(job) : refused(job)
+  })
+}
+
+function cancelWaiting(work: Work, job: JobRow, reason: string): Did {
+  recordAttempt(work.sql, job, {
+    // Nobody was given this token; it keeps the history in order.
+    token: work.counters.take('token'),
+    outcome: 'cancelled',
+    startedAt: null,
+    endedAt: work.now,
+    wentTo: null,
+    instance: null,
+    error: reason,
+  })
+  endJob(work, job, CANCELLED, { attempt: job.attempt, crashes: job.crashes, records: job.records + 1 })
+  return changed('cancelled')
+}
+
+function ask({ sql }: Work, job: JobRow, reason: string): Did {
+  if (job.cancel_reason !== null) return unchanged(job)
+  sql(ASK).run(reason, job.pk)
+  return changed('running')
+}

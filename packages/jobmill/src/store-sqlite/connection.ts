@@ -1,0 +1,64 @@
+/** Opens the file: the driver, the version, and every setting that durability rests on. */
+import Database from 'better-sqlite3'
+import { JobmillError, shown } from '../job/errors.ts'
+import { type SqliteHandle, prepared } from './handle.ts'
+import { versionProblem } from './sqlite-version.ts'
+
+export interface Connection extends SqliteHandle {
+  readonly inTransaction: boolean
+  close(): unknown
+}
+
+export type Durability = 'full' | 'relaxed'
+
+/** Node-API 10: what the driver is built for. On less it does not fail but takes the process down. */
+const NODE_API = 10
+
+/** SQLite waits inside the call, with the event loop standing still; longer waits are ours, on timers. */
+const BUSY_TIMEOUT_MS = 2
+
+const LOG_LIMIT_BYTES = 64 * 1024 * 1024
+
+export function openConnection(path: string, durability: Durability): Connection {
+  if (Number(process.versions['napi'] ?? 0) < NODE_API) {
+    throw new JobmillError(
+      'STORE_UNSUPPORTED',
+      `the SQLite driver cannot run on Node.js ${process.version}`,
+      {
+        fix: 'Use Node.js 22.14 or newer',
+      },
+    )
+  }
+  const handle = new Database(path, { timeout: BUSY_TIMEOUT_MS })
+  try {
+    checkVersion(handle)
+    configure(handle, path, durability)
+    return handle
+  } catch (error) {
+    handle.close()
+    throw error
+  }
+}
+
+function checkVersion(handle: SqliteHandle): void {
+  const { version } = handle.prepare('SELECT sqlite_version() AS version').get() as { version: string }
+  const problem = versionProblem(version)
+  if (problem === null) return
+  throw new JobmillError('STORE_UNSUPPORTED', problem, { fix: 'Install better-sqlite3 13 or newer' })
+}
+
+function configure(handle: SqliteHandle, path: string, durability: Durability): void {
+  const sql = prepared(handle)
+  const { journal_mode: mode } = sql('PRAGMA journal_mode = WAL').get() as { journal_mode: string }
+  if (mode !== 'wal' && path !== ':memory:') {
+    throw new JobmillError('STORE_UNSUPPORTED', 'the file cannot use a write-ahead log', {
+      value: shown(mode),
+      fix: 'Put it on a local disk: a write-ahead log does not work on network file systems',
+    })
+  }
+  // The driver reopens such files at NORMAL, which may lose the last commits when the power fails.
+  sql(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`).run()
+  sql('PRAGMA foreign_keys = OFF').run()
+  sql('PRAGMA temp_store = MEMORY').run()
+  sql(`PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`).get()
+}

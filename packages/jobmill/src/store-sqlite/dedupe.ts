@@ -1,0 +1,32 @@
+/** Dedupe keys: who holds one, and until when. All by primary key, under the write lock of the verb. */
+import type { Sql } from './handle.ts'
+import type { JobRow } from './job-row.ts'
+
+const HOLDER = `SELECT job_id FROM jobmill_dedupe WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)`
+
+// Replaces a hold that is over and was not cleared away yet.
+const TAKE = `INSERT OR REPLACE INTO jobmill_dedupe (key, job_id, expires_at) VALUES (?, ?, NULL)`
+const HOLD = `UPDATE jobmill_dedupe SET expires_at = ? WHERE key = ? AND job_id = ?`
+const FREE = `DELETE FROM jobmill_dedupe WHERE key = ? AND job_id = ?`
+
+type Keyed = Pick<JobRow, 'id' | 'dedupe_key' | 'hold_ms'>
+
+/** The id of the job that has the key now. */
+export function keyHolder(sql: Sql, key: string, now: number): string | undefined {
+  return (sql(HOLDER).get(key, now) as { job_id: string } | undefined)?.job_id
+}
+
+export function takeKey(sql: Sql, key: string, jobId: string): void {
+  sql(TAKE).run(key, jobId)
+}
+
+/** After done: held for a while longer, if that was asked for. */
+export function holdKey(sql: Sql, job: Keyed, now: number): void {
+  if (job.dedupe_key === null) return
+  if (job.hold_ms > 0) sql(HOLD).run(now + job.hold_ms, job.dedupe_key, job.id)
+  else sql(FREE).run(job.dedupe_key, job.id)
+}
+
+export function freeKey(sql: Sql, job: Keyed): void {
+  if (job.dedupe_key !== null) sql(FREE).run(job.dedupe_key, job.id)
+}

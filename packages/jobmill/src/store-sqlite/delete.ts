@@ -1,0 +1,35 @@
+/** Removes jobs with their history and tags. A running one is left alone: its attempt could no longer be fenced. */
+import type { Verdict } from '../store/replies.ts'
+import { dropAttempts } from './attempts.ts'
+import { freeKey } from './dedupe.ts'
+import { type JobRow, READY, RUNNING, SCHEDULED } from './job-row.ts'
+import { leaveOrder } from './lines.ts'
+import { changed, forEachJob, refused } from './verdicts.ts'
+import type { Work } from './work.ts'
+
+// Each by primary key.
+const DELETE = `DELETE FROM jobmill_job WHERE pk = ?`
+const UNTAG = `DELETE FROM jobmill_tag WHERE tag = ? AND id = ?`
+
+export function deleteJobs(work: Work, ids: readonly string[]): Verdict[] {
+  return forEachJob(work, ids, (job) => {
+    if (job.state === RUNNING) return refused(job)
+    removeJob(work, job)
+    // The hold of a done job goes on without it, and a dead or cancelled one has none.
+    if (job.state === SCHEDULED || job.state === READY) {
+      freeKey(work.sql, job)
+      leaveOrder(work, job)
+    }
+    return changed(null)
+  })
+}
+
+export function removeJob(
+  { sql, moves }: Work,
+  job: Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'>,
+): void {
+  sql(DELETE).run(job.pk)
+  dropAttempts(sql, job.pk)
+  if (job.tags !== null) for (const tag of JSON.parse(job.tags) as string[]) sql(UNTAG).run(tag, job.id)
+  moves.move(job.queue_id, job.state, null)
+}

@@ -1,0 +1,110 @@
+/** What the driver throws, as errors of ours. Anything that is not listed is a defect and goes through as it is. */
+import { type ErrorCode, JobmillError } from '../job/errors.ts'
+
+interface Meaning {
+  readonly code: ErrorCode
+  readonly what: string
+  readonly fix: string
+}
+
+/** By the primary result code; SQLite appends details to it (`SQLITE_IOERR_FSYNC`). */
+const MEANING: Readonly<Record<string, Meaning>> = {
+  SQLITE_BUSY: {
+    code: 'STORE_BUSY',
+    what: 'another connection is writing to the database and did not let go in time',
+    fix: 'Try again; look for a transaction that stays open in a program that uses the same file',
+  },
+  SQLITE_LOCKED: {
+    code: 'STORE_BUSY',
+    what: 'a table is locked by another statement on the same handle',
+    fix: 'Try again when that statement is done',
+  },
+  SQLITE_FULL: {
+    code: 'STORE_UNAVAILABLE',
+    what: 'the disk is full',
+    fix: 'Free some space; nothing was written',
+  },
+  SQLITE_IOERR: {
+    code: 'STORE_UNAVAILABLE',
+    what: 'the disk failed to read or write',
+    fix: 'Check the disk, its mount and the limits of the process',
+  },
+  SQLITE_CANTOPEN: {
+    code: 'STORE_UNAVAILABLE',
+    what: 'the file cannot be opened',
+    fix: 'Check the path, and that this user may write to the file and its folder',
+  },
+  SQLITE_READONLY: {
+    code: 'STORE_UNAVAILABLE',
+    what: 'the file cannot be written',
+    fix: 'Check that this user may write to the file and its folder, and that the disk is not mounted read-only',
+  },
+  SQLITE_PERM: {
+    code: 'STORE_UNAVAILABLE',
+    what: 'access to the file is denied',
+    fix: 'Check that this user may write to the file and its folder',
+  },
+  SQLITE_NOMEM: { code: 'STORE_UNAVAILABLE', what: 'memory ran out', fix: 'Give the process more memory' },
+  SQLITE_NOTADB: {
+    code: 'STORE_UNSUPPORTED',
+    what: 'the file is not a SQLite database, or is encrypted',
+    fix: 'Give the path of a database, or of a file that does not exist yet',
+  },
+  SQLITE_CORRUPT: {
+    code: 'STORE_UNSUPPORTED',
+    what: 'the file is damaged',
+    fix: 'Stop all programs that use it, keep a copy, and restore a backup or run sqlite3 with .recover',
+  },
+}
+
+/** `SQLITE_BUSY` for `SQLITE_BUSY_SNAPSHOT`; empty when the error is not of the driver. */
+function primaryCode(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? (/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? '') : ''
+}
+
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === 'SQLITE_BUSY'
+}
+
+export function storeError(error: unknown): unknown {
+  const meaning = MEANING[primaryCode(error)]
+  if (meaning !== undefined)
+    return new JobmillError(meaning.code, meaning.what, { fix: meaning.fix, cause: error })
+  if (error instanceof TypeError && error.message.includes('directory does not exist')) {
+    return new JobmillError('STORE_UNAVAILABLE', 'the folder of the database does not exist', {
+      fix: 'Create the folder, or change the path',
+      cause: error,
+    })
+  }
+  // Closed while a read waited to be tried again.
+  if (error instanceof TypeError && error.message.includes('connection is not open')) return closedError()
+  return error
+}
+
+/** An error of COMMIT itself. When the disk failed, the commit may be in the log all the same. */
+export function commitError(error: unknown): unknown {
+  if (primaryCode(error) !== 'SQLITE_IOERR') return storeError(error)
+  return new JobmillError('OUTCOME_UNKNOWN', 'the disk failed while a transaction was committed', {
+    fix: 'Check the disk; send the same call again to find out',
+    cause: error,
+  })
+}
+
+/** The same for a statement on a user's handle. */
+export function userHandleError(error: unknown): unknown {
+  if (error instanceof Error && /no such (?:table: jobmill_|column)/.test(error.message)) {
+    return new JobmillError('TX_INVALID', 'belongs to a database without the tables of this store', {
+      field: 'tx',
+      fix: 'Pass a handle of the same file that the store was opened with, after the store is open',
+      cause: error,
+    })
+  }
+  return storeError(error)
+}
+
+export function closedError(): JobmillError {
+  return new JobmillError('STORE_CLOSED', 'the store is not open', {
+    fix: 'Call open() first, and nothing after close()',
+  })
+}

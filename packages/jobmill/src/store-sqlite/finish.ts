@@ -1,0 +1,145 @@
+/**
+ * The end of an attempt. The fence is the pair of state and token: what is not running under this token is not
+ * touched, and nothing else of the item is written either.
+ */
+import { STATE_CODE, stateOfCode } from '../job/state.ts'
+import { checkFinishes } from '../store/check-finishes.ts'
+import type { Finish, Finished, Transition } from '../store/finish.ts'
+import { type Ending, finishedBefore, instanceId, type RecordedAttempt, recordAttempts } from './attempts.ts'
+import { coolQueue } from './cool-down.ts'
+import { holdKey } from './dedupe.ts'
+import { type DoneJob, endDone } from './done.ts'
+import { enqueue } from './enqueue.ts'
+import {
+  CANCELLED,
+  DEAD,
+  DONE,
+  findJob,
+  findJobs,
+  type JobRow,
+  READY,
+  RUNNING,
+  SCHEDULED,
+} from './job-row.ts'
+import { type Counters, endJob, putBack, refunded } from './leave-running.ts'
+import { leaveOrder, makeReady } from './lines.ts'
+import type { Work } from './work.ts'
+
+// By primary key, after the fence was checked under the same write lock.
+const LATER = `UPDATE jobmill_job SET state = 0, due_at = ?, attempt = ?, records = ? WHERE pk = ?`
+
+/** What items of one call share: a limiter that throttles a whole batch is one event. */
+interface Call {
+  readonly work: Work
+  readonly curved: Set<number>
+  /** Row number → id of instances: nearly always one for the whole call. */
+  readonly instances: Map<number | null, string | null>
+  /** Rows to write at the end of the call, when nothing in it can ask for them any more. */
+  readonly attempts: RecordedAttempt[]
+  readonly done: DoneJob[]
+}
+
+export function finish(work: Work, items: readonly Finish[]): Finished[] {
+  checkFinishes(items)
+  const call: Call = { work, curved: new Set(), instances: new Map(), attempts: [], done: [] }
+  const rows = findJobs(
+    work.sql,
+    items.map(({ id }) => id),
+  )
+  const replies = items.map((item) => {
+    const job = rows.get(item.id) ?? findAgain(call, item.id)
+    // A second item for the same job must see what the first one did.
+    rows.delete(item.id)
+    const current = job !== undefined && job.state === RUNNING && job.token === item.token
+    return current ? accepted(call, item, job) : notCurrent(work, item, job)
+  })
+  writeOut(call)
+  return replies
+}
+
+function findAgain(call: Call, id: string): JobRow | undefined {
+  writeOut(call)
+  return findJob(call.work.sql, id)
+}
+
+function writeOut({ work, attempts, done }: Call): void {
+  recordAttempts(work.sql, attempts.splice(0))
+  endDone(work, done.splice(0))
+}
+
+function accepted(call: Call, item: Finish, job: JobRow): Finished {
+  const { work, curved } = call
+  const { transition } = item
+  // The work happened: only done stays what it is when a cancel was asked for.
+  const cancelReason = transition.to === 'done' ? null : job.cancel_reason
+  const to = cancelReason === null ? target(transition) : CANCELLED
+  const recorded = record(call, item, job, to, cancelReason)
+  const attempt = refunds(transition) ? refunded(job.attempt) : job.attempt
+  move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded })
+  if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
+  const followUps = item.followUps === undefined ? [] : enqueue(work, item.followUps)
+  return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
+}
+
+/** Sent again after it was written, or stale. */
+function notCurrent({ sql }: Work, item: Finish, job: JobRow | undefined): Finished {
+  const wentTo = job === undefined ? null : finishedBefore(sql, job.pk, item.token)
+  if (wentTo === null) return { id: item.id, accepted: false, state: null, followUps: [] }
+  return { id: item.id, accepted: true, state: stateOfCode(wentTo), followUps: [] }
+}
+
+function target(transition: Transition): number {
+  if (transition.to === 'scheduled') return transition.delayMs > 0 ? SCHEDULED : READY
+  return STATE_CODE[transition.to]
+}
+
+function refunds(transition: Transition): boolean {
+  return transition.to === 'ready' || (transition.to === 'scheduled' && transition.refund)
+}
+
+function move(call: Call, job: JobRow, transition: Transition, to: number, counters: Counters): void {
+  const { work } = call
+  if (transition.to === 'done') {
+    call.done.push({ pk: job.pk, result: transition.result, records: counters.records })
+    work.moves.move(job.queue_id, RUNNING, DONE)
+    holdKey(work.sql, job, work.now)
+    leaveOrder(work, job)
+  } else if (to === DEAD || to === CANCELLED) endJob(work, job, to, counters)
+  else if (transition.to === 'ready') putBack(work, job, counters)
+  else if (transition.to === 'scheduled') goOn(work, job, transition.delayMs, counters)
+}
+
+/** Another attempt, which keeps the turn that the job has. */
+function goOn(work: Work, job: JobRow, delayMs: number, { attempt, records }: Counters): void {
+  work.sql(LATER).run(work.now + delayMs, attempt, records, job.pk)
+  work.moves.move(job.queue_id, RUNNING, SCHEDULED)
+  if (delayMs === 0) makeReady(work, { ...job, state: SCHEDULED })
+}
+
+/** Records the attempt, with its number before any refund; returns how many rows that were. */
+function record(call: Call, item: Finish, job: JobRow, to: number, cancelReason: string | null): 0 | 1 {
+  const forced = cancelReason !== null
+  const outcome = forced ? 'cancelled' : item.outcome
+  if (outcome === null) return 0
+  const { now } = call.work
+  const claimedAt = job.started_at ?? now
+  const ending: Ending = {
+    token: item.token,
+    outcome,
+    startedAt: item.ranMs === undefined ? claimedAt : Math.max(claimedAt, now - Math.round(item.ranMs)),
+    endedAt: now,
+    wentTo: to,
+    instance: instanceOf(call, job.instance_pk),
+    error: forced ? cancelReason : (item.error ?? null),
+  }
+  call.attempts.push({ job, ending })
+  return 1
+}
+
+function instanceOf({ work, instances }: Call, pk: number | null): string | null {
+  const known = instances.get(pk)
+  if (known !== undefined) return known
+  const id = instanceId(work.sql, pk)
+  instances.set(pk, id)
+  return id
+}

@@ -1,0 +1,52 @@
+/** The columns of a job that decide what a verb does to it, and the states by number. */
+import { STATE_CODE } from '../job/state.ts'
+import type { Sql } from './handle.ts'
+
+/** SQL texts hold the same numbers as literals, because partial indexes are matched by their literals. */
+export const {
+  scheduled: SCHEDULED,
+  ready: READY,
+  running: RUNNING,
+  done: DONE,
+  dead: DEAD,
+  cancelled: CANCELLED,
+} = STATE_CODE
+
+export interface JobRow {
+  readonly pk: number
+  readonly id: string
+  readonly queue_id: number
+  readonly kind_id: number
+  readonly state: number
+  readonly attempt: number
+  readonly crashes: number
+  readonly in_line: number
+  readonly records: number
+  readonly token: number
+  readonly instance_pk: number | null
+  readonly due_at: number
+  readonly started_at: number | null
+  readonly hold_ms: number
+  readonly order_key: string | null
+  readonly dedupe_key: string | null
+  readonly tags: string | null
+  readonly cancel_reason: string | null
+}
+
+export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_line, records, token, instance_pk, due_at,
+  started_at, hold_ms, order_key, dedupe_key, tags, cancel_reason`
+
+// By jobmill_job_id. A verb reads and then writes under the write lock, so the row cannot change in between.
+const FIND = `SELECT ${ROW} FROM jobmill_job WHERE id = ?`
+
+// The same for many at once.
+const FIND_ALL = `SELECT ${ROW} FROM jobmill_job WHERE id IN (SELECT value FROM json_each(?))`
+
+export function findJobs(sql: Sql, ids: readonly string[]): Map<string, JobRow> {
+  const rows = sql(FIND_ALL).all(JSON.stringify(ids)) as JobRow[]
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+export function findJob(sql: Sql, id: string): JobRow | undefined {
+  return sql(FIND).get(id) as JobRow | undefined
+}

@@ -1,0 +1,30 @@
+/** The ways out of running, and of waiting for good, that several verbs share. */
+import { freeKey } from './dedupe.ts'
+import { type JobRow, READY } from './job-row.ts'
+import { leaveOrder } from './lines.ts'
+import type { Work } from './work.ts'
+
+// Each by primary key, after the row was read under the same write lock.
+const END = `
+  UPDATE jobmill_job SET state = ?, in_line = 0, ended_at = ?, attempt = ?, crashes = ?, records = ? WHERE pk = ?`
+// seq and ready_at stay: the job is back where it stood.
+const PUT_BACK = `UPDATE jobmill_job SET state = 1, attempt = ?, crashes = ?, records = ? WHERE pk = ?`
+
+export type Counters = Pick<JobRow, 'attempt' | 'crashes' | 'records'>
+
+/** Dead or cancelled: the dedupe key is free at once, and the turn goes to the next in line. */
+export function endJob(work: Work, job: JobRow, to: number, counters: Counters): void {
+  work.sql(END).run(to, work.now, counters.attempt, counters.crashes, counters.records, job.pk)
+  work.moves.move(job.queue_id, job.state, to)
+  freeKey(work.sql, job)
+  leaveOrder(work, job)
+}
+
+export function putBack(work: Work, job: JobRow, counters: Counters): void {
+  work.sql(PUT_BACK).run(counters.attempt, counters.crashes, counters.records, job.pk)
+  work.moves.move(job.queue_id, job.state, READY)
+}
+
+export function refunded(attempt: number): number {
+  return Math.max(0, attempt - 1)
+}

@@ -1,0 +1,73 @@
+/** What a store has between open and close: one connection, and all that works on it. */
+import type { Platform } from '../platform/platform.ts'
+import { sleep } from '../platform/sleep.ts'
+import { type Connection, type Durability, openConnection } from './connection.ts'
+import { createDoorbell, type SqliteDoorbell } from './doorbell.ts'
+import { isBusy, storeError } from './errors.ts'
+import { migrate } from './migrate.ts'
+import { NameCache } from './names.ts'
+import { createReader, type Read } from './reader.ts'
+import { createWriter, type Writer } from './writer.ts'
+
+export interface StoreSettings {
+  readonly path: string
+  readonly platform: Platform
+  readonly clock: () => number
+  readonly durability: Durability
+  readonly busyDeadlineMs: number
+}
+
+export interface Live {
+  readonly writer: Writer
+  readonly read: Read
+  readonly doorbell: SqliteDoorbell
+  close(): void
+}
+
+export async function openLive(settings: StoreSettings): Promise<Live> {
+  const { platform, clock, busyDeadlineMs: deadlineMs } = settings
+  const connection = await openMigrated(settings)
+  const names = new NameCache()
+  const doorbell = createDoorbell(connection, platform)
+  const onCommit = (queueIds: ReadonlySet<number>): void =>
+    doorbell.ring([...queueIds].map((id) => names.queues.names.get(id) ?? ''))
+  const writer = createWriter({ connection, platform, clock, names, deadlineMs, onCommit })
+  return {
+    doorbell,
+    writer,
+    read: createReader({ connection, platform, clock, names, deadlineMs }),
+    close() {
+      writer.close()
+      doorbell.close()
+      connection.close()
+    },
+  }
+}
+
+const RETRY_MS = 20
+
+/** Twenty processes may open the same new file at once: all but one find it locked for a moment. */
+async function openMigrated({
+  path,
+  platform,
+  clock,
+  durability,
+  busyDeadlineMs,
+}: StoreSettings): Promise<Connection> {
+  const began = platform.monotonic()
+  for (;;) {
+    try {
+      const connection = openConnection(path, durability)
+      try {
+        migrate(connection, Math.floor(clock()))
+        return connection
+      } catch (error) {
+        connection.close()
+        throw error
+      }
+    } catch (error) {
+      if (!isBusy(error) || platform.monotonic() - began >= busyDeadlineMs) throw storeError(error)
+    }
+    await sleep(platform, 1 + platform.random() * RETRY_MS)
+  }
+}

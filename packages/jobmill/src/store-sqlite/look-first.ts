@@ -1,0 +1,62 @@
+/**
+ * Verbs that often have nothing to do look first, without the write lock, and go to the writer only when there is
+ * something to write; there they look again under the lock. So idle processes do not fight over the file.
+ */
+import type { ClaimRequest, Lease } from '../store/claim.ts'
+import type { Pulse, PulseRequest } from '../store/instance.ts'
+import type { Reaped, Retained, Staged } from '../store/replies.ts'
+import { claim, mayClaim } from './claim.ts'
+import { rungOf } from './doorbell.ts'
+import type { Live } from './live.ts'
+import { mayReap, reap, type ReapOptions } from './reap.ts'
+import { pulse, renew, renewalDue } from './renew.ts'
+import { mayRetain, retain } from './retain.ts'
+import { stage, stageInMs } from './stage.ts'
+import type { Look } from './work.ts'
+
+/** A guess: how many jobs a lost instance leaves behind. */
+const REAP_WEIGHT = 100
+
+/** Whether a write is worth its lock. With writes queued before it, only their end can tell. */
+async function when({ writer, read }: Live, look: (at: Look) => boolean): Promise<boolean> {
+  return !writer.idle || read(look)
+}
+
+export async function stageIfDue(live: Live, limit: number): Promise<Staged> {
+  if (!(await when(live, (look) => stageInMs(look) === 0))) return { ready: 0, more: false, queues: [] }
+  return live.writer.write(limit, (work) => stage(work, limit))
+}
+
+export async function claimIfReady(live: Live, request: ClaimRequest): Promise<Lease[]> {
+  const queues = request.queues.map(({ queue }) => queue)
+  if (live.writer.idle) {
+    const empty = await live.read((look) => (mayClaim(look, request) ? undefined : rungOf(look, queues)))
+    if (empty !== undefined) {
+      live.doorbell.hear(empty)
+      return []
+    }
+  }
+  const { leases, rung } = await live.writer.write(request.limit, (work) => {
+    const leases = claim(work, request)
+    // With fewer than asked for, the queues are empty for this instance: whatever rang until now is done with.
+    return { leases, rung: leases.length < request.limit ? rungOf(work, queues) : [] }
+  })
+  live.doorbell.hear(rung)
+  return leases
+}
+
+export async function renewIfDue(live: Live, request: PulseRequest): Promise<Pulse> {
+  if (await live.read((look) => renewalDue(look, request)))
+    return live.writer.write(1, (work) => renew(work, request))
+  return live.read((look) => pulse(look, request))
+}
+
+export async function reapIfExpired(live: Live, options: ReapOptions): Promise<Reaped> {
+  if (!(await when(live, mayReap))) return { instances: [], jobs: [] }
+  return live.writer.write(REAP_WEIGHT, (work) => reap(work, options))
+}
+
+export async function retainIfOld(live: Live, limit: number): Promise<Retained> {
+  if (!(await when(live, mayRetain))) return { jobs: 0, keys: 0, instances: 0, more: false }
+  return live.writer.write(limit, (work) => retain(work, limit))
+}

@@ -1,0 +1,102 @@
+/**
+ * Queues and kinds by number. Rows hold the numbers; a store remembers the pairs, which never change. What a
+ * transaction learns is remembered only after its commit: a number that was rolled back may go to another name.
+ */
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
+import type { Sql, Value } from './handle.ts'
+
+// Each by its unique index.
+const QUEUE_BY_NAME = `SELECT id, name FROM jobmill_queue WHERE name = ?`
+const QUEUE_BY_ID = `SELECT id, name FROM jobmill_queue WHERE id = ?`
+const KIND_BY_NAME = `SELECT id, name FROM jobmill_kind WHERE name = ?`
+const KIND_BY_ID = `SELECT id, name FROM jobmill_kind WHERE id = ?`
+const NEW_KIND = `INSERT INTO jobmill_kind (name) VALUES (?)`
+const NEW_QUEUE = `
+  INSERT INTO jobmill_queue (name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
+    retain_done_ms, retain_cancelled_ms, retain_dead_ms)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+class Pairs {
+  readonly ids = new Map<string, number>()
+  readonly names = new Map<number, string>()
+
+  add(id: number, name: string): void {
+    this.ids.set(name, id)
+    this.names.set(id, name)
+  }
+
+  addAll(others: Pairs): void {
+    for (const [name, id] of others.ids) this.add(id, name)
+  }
+}
+
+export class NameCache {
+  readonly queues = new Pairs()
+  readonly kinds = new Pairs()
+}
+
+export interface Names {
+  /** Undefined when there is none of this name. */
+  findQueue(name: string): number | undefined
+  findKind(name: string): number | undefined
+  /** Makes it when it is not there. */
+  needQueue(name: string): number
+  needKind(name: string): number
+  queueName(id: number): string
+  kindName(id: number): string
+  /** Hands what was learned to the cache: call it when the transaction is committed, or wrote nothing. */
+  keep(): void
+}
+
+export function namesOn(sql: Sql, cache: NameCache): Names {
+  const learned = new NameCache()
+  const find = (
+    which: keyof NameCache,
+    text: string,
+    asked: Value,
+  ): { id: number; name: string } | undefined => {
+    const row = sql(text).get(asked) as { id: number; name: string } | undefined
+    if (row !== undefined) learned[which].add(row.id, row.name)
+    return row
+  }
+  const idOf = (which: keyof NameCache, text: string, name: string): number | undefined =>
+    cache[which].ids.get(name) ?? learned[which].ids.get(name) ?? find(which, text, name)?.id
+  const nameOf = (which: keyof NameCache, text: string, id: number): string =>
+    cache[which].names.get(id) ?? learned[which].names.get(id) ?? find(which, text, id)?.name ?? ''
+  return {
+    findQueue: (name) => idOf('queues', QUEUE_BY_NAME, name),
+    findKind: (name) => idOf('kinds', KIND_BY_NAME, name),
+    queueName: (id) => nameOf('queues', QUEUE_BY_ID, id),
+    kindName: (id) => nameOf('kinds', KIND_BY_ID, id),
+    needQueue(name) {
+      const known = idOf('queues', QUEUE_BY_NAME, name)
+      if (known !== undefined) return known
+      createQueue(sql, name, DEFAULT_QUEUE_SETTINGS)
+      return idOf('queues', QUEUE_BY_NAME, name) ?? 0
+    },
+    needKind(name) {
+      const known = idOf('kinds', KIND_BY_NAME, name)
+      if (known !== undefined) return known
+      sql(NEW_KIND).run(name)
+      return idOf('kinds', KIND_BY_NAME, name) ?? 0
+    },
+    keep() {
+      cache.queues.addAll(learned.queues)
+      cache.kinds.addAll(learned.kinds)
+    },
+  }
+}
+
+export function createQueue(sql: Sql, name: string, settings: QueueSettings): void {
+  sql(NEW_QUEUE).run(
+    name,
+    settings.workers,
+    Number(settings.paused),
+    Number(settings.backoffEnabled),
+    settings.backoffBaseMs,
+    settings.backoffMaxMs,
+    settings.retainDoneMs,
+    settings.retainCancelledMs,
+    settings.retainDeadMs,
+  )
+}

@@ -1,0 +1,52 @@
+/** Reads: outside of any write transaction, each in a snapshot of its own. */
+import type { Platform } from '../platform/platform.ts'
+import { sleep } from '../platform/sleep.ts'
+import type { Connection } from './connection.ts'
+import { isBusy, storeError } from './errors.ts'
+import { prepared } from './handle.ts'
+import type { NameCache } from './names.ts'
+import { type Look, lookAt } from './work.ts'
+
+export interface ReaderOptions {
+  readonly connection: Connection
+  readonly platform: Platform
+  readonly clock: () => number
+  readonly names: NameCache
+  readonly deadlineMs: number
+}
+
+export type Read = <T>(look: (at: Look) => T) => Promise<T>
+
+const RETRY_MS = 10
+
+/**
+ * A read holds up nobody and is held up by nobody, but for the moments in which another process recovers the log or
+ * closes the file as the last one.
+ */
+export function createReader({ connection, platform, clock, names, deadlineMs }: ReaderOptions): Read {
+  return async (look) => {
+    const began = platform.monotonic()
+    for (;;) {
+      try {
+        return readOnce(look)
+      } catch (error) {
+        if (!isBusy(error) || platform.monotonic() - began >= deadlineMs) throw storeError(error)
+      }
+      await sleep(platform, 1 + platform.random() * RETRY_MS)
+    }
+  }
+
+  function readOnce<T>(look: (at: Look) => T): T {
+    const sql = prepared(connection)
+    sql('BEGIN').run()
+    try {
+      const at = lookAt(connection, Math.floor(clock()), names)
+      const value = look(at)
+      at.names.keep()
+      return value
+    } finally {
+      // Some errors end the transaction by themselves.
+      if (connection.inTransaction) sql('COMMIT').run()
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Ready jobs by (queue, kind): the lanes that claims and lists merge. Which kinds a queue has ready is found by
+ * hopping from one to the next in the index, so a million jobs of a kind that nobody here can run cost one hop.
+ */
+import type { Sql, Value } from './handle.ts'
+import type { Lane } from './lanes.ts'
+
+export interface ReadyRow {
+  readonly pk: number
+  readonly queue_id: number
+  readonly priority: number
+  readonly seq: number
+}
+
+/** Jobs that crashed often stand in an index of their own, so that claims never step over them. */
+export type ReadyIndex = 'ready' | 'suspect'
+
+// Literals, because a partial index is used only where its own condition is repeated.
+const WHERE = {
+  ready: 'INDEXED BY jobmill_job_ready WHERE state = 1 AND crashes < 2',
+  suspect: 'INDEXED BY jobmill_job_suspect WHERE state = 1 AND crashes >= 2',
+}
+const nextKind = (index: ReadyIndex): string =>
+  `SELECT kind_id FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id > ? ORDER BY kind_id LIMIT 1`
+const nextPriority = (index: ReadyIndex): string =>
+  `SELECT priority, ready_at FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id = ? AND priority > ?
+   ORDER BY priority, seq LIMIT 1`
+const rowsAfter = (index: ReadyIndex, columns: string): string =>
+  `SELECT ${columns} FROM jobmill_job AS j ${WHERE[index]} AND queue_id = ? AND kind_id = ? AND (priority, seq) > (?, ?)
+   ORDER BY priority, seq LIMIT ?`
+
+const NEXT_KIND = { ready: nextKind('ready'), suspect: nextKind('suspect') }
+const NEXT_PRIORITY = { ready: nextPriority('ready'), suspect: nextPriority('suspect') }
+
+/** Below every priority that a job can have. */
+const LOWEST = -1_000_000
+
+/** The kinds that a queue has ready jobs of. */
+export function* readyKinds(sql: Sql, index: ReadyIndex, queueId: number): Generator<number> {
+  const statement = sql(NEXT_KIND[index])
+  let kindId = -1
+  for (;;) {
+    const row = statement.get(queueId, kindId) as { kind_id: number } | undefined
+    if (row === undefined) return
+    kindId = row.kind_id
+    yield kindId
+  }
+}
+
+/** `columns` must hold priority and seq; `values` fill the placeholders in it. */
+export function readyLaneReader(
+  sql: Sql,
+  index: ReadyIndex,
+  columns: string,
+  values: readonly Value[] = [],
+): <Row extends { priority: number; seq: number }>(
+  queueId: number,
+  kindId: number,
+  first?: Pick<ReadyRow, 'priority' | 'seq'>,
+) => Lane<Row> {
+  const statement = sql(rowsAfter(index, columns))
+  return <Row extends { priority: number; seq: number }>(
+    queueId: number,
+    kindId: number,
+    first: Pick<ReadyRow, 'priority' | 'seq'> = { priority: LOWEST, seq: 0 },
+  ): Lane<Row> => ({
+    fetch(after, rows) {
+      const { priority, seq } = after ?? first
+      return statement.all(...values, queueId, kindId, priority, seq, rows) as Row[]
+    },
+  })
+}
+
+/** The earliest `ready_at` of a queue: that of the lowest `seq` in each priority of each kind. */
+export function oldestReadyAt(sql: Sql, queueId: number): number | null {
+  let oldest: number | null = null
+  for (const index of ['ready', 'suspect'] as const) {
+    for (const kindId of readyKinds(sql, index, queueId)) {
+      let priority = LOWEST
+      for (;;) {
+        const row = sql(NEXT_PRIORITY[index]).get(queueId, kindId, priority) as
+          | { priority: number; ready_at: number }
+          | undefined
+        if (row === undefined) break
+        priority = row.priority
+        oldest = oldest === null ? row.ready_at : Math.min(oldest, row.ready_at)
+      }
+    }
+  }
+  return oldest
+}

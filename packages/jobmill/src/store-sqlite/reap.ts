@@ -1,0 +1,71 @@
+/**
+ * Takes back the jobs of instances that expired. Marking the instance and moving its jobs are one transaction under
+ * the write lock, so a renewal or a finish comes either before all of it or after all of it.
+ */
+import { crashError } from '../job/crash.ts'
+import { stateOfCode } from '../job/state.ts'
+import type { Reaped, ReapedJob } from '../store/replies.ts'
+import { instanceId, recordAttempt } from './attempts.ts'
+import { endInstance, LOST, runningUnder } from './instances.ts'
+import { CANCELLED, DEAD, type JobRow, READY } from './job-row.ts'
+import { endJob, putBack, refunded } from './leave-running.ts'
+import type { Look, Work } from './work.ts'
+
+// The front of jobmill_instance_expiry.
+const EXPIRED = `
+  SELECT pk, id FROM jobmill_instance INDEXED BY jobmill_instance_expiry
+  WHERE state = 0 AND expires_at <= ? ORDER BY expires_at LIMIT ?`
+
+// Ended instances, a handful, each looked up in jobmill_job_running. A claim cannot arrive late on SQLite, but a
+// file that was restored, or written by another release, may hold such jobs.
+const ENDED_AND_HOLDING = `
+  SELECT pk FROM jobmill_instance AS i INDEXED BY jobmill_instance_ended
+  WHERE i.state > 0 AND EXISTS (
+    SELECT 1 FROM jobmill_job AS j INDEXED BY jobmill_job_running WHERE j.state = 2 AND j.instance_pk = i.pk)
+  LIMIT ?`
+
+export interface ReapOptions {
+  readonly crashesUntilDead: number
+  readonly limit: number
+}
+
+export function reap(work: Work, { crashesUntilDead, limit }: ReapOptions): Reaped {
+  const expired = work.sql(EXPIRED).all(work.now, limit) as { pk: number; id: string }[]
+  const takeAll = ({ pk }: { pk: number }): ReapedJob[] =>
+    runningUnder(work.sql, pk).map((job) => takeBack(work, job, crashesUntilDead))
+  const jobs = expired.flatMap((instance) => {
+    endInstance(work, instance.pk, LOST)
+    return takeAll(instance)
+  })
+  const late = (work.sql(ENDED_AND_HOLDING).all(limit) as { pk: number }[]).flatMap(takeAll)
+  return { instances: expired.map(({ id }) => id), jobs: [...jobs, ...late] }
+}
+
+/** Whether `reap` has something to do. */
+export function mayReap({ sql, now }: Look): boolean {
+  return sql(EXPIRED).get(now, 1) !== undefined || sql(ENDED_AND_HOLDING).get(1) !== undefined
+}
+
+function takeBack(work: Work, job: JobRow, crashesUntilDead: number): ReapedJob {
+  const crashes = job.crashes + 1
+  recordAttempt(work.sql, job, {
+    token: job.token,
+    outcome: 'interrupted',
+    startedAt: job.started_at,
+    endedAt: work.now,
+    wentTo: null,
+    instance: instanceId(work.sql, job.instance_pk),
+    error: job.cancel_reason ?? crashError(crashes),
+  })
+  const counters = { attempt: refunded(job.attempt), crashes, records: job.records + 1 }
+  const to = job.cancel_reason !== null ? CANCELLED : crashes >= crashesUntilDead ? DEAD : READY
+  if (to === READY) putBack(work, job, counters)
+  else endJob(work, job, to, counters)
+  return {
+    id: job.id,
+    queue: work.names.queueName(job.queue_id),
+    kind: work.names.kindName(job.kind_id),
+    crashes,
+    state: stateOfCode(to) as ReapedJob['state'],
+  }
+}

@@ -1,0 +1,31 @@
+/** Revives jobs that are dead or cancelled: as if new, with their history. */
+import type { Verdict } from '../store/replies.ts'
+import { keyHolder, takeKey } from './dedupe.ts'
+import { CANCELLED, DEAD, type JobRow } from './job-row.ts'
+import { joinLine, makeReady } from './lines.ts'
+import { changed, type Did, forEachJob, refused } from './verdicts.ts'
+import type { Work } from './work.ts'
+
+// By primary key, after the row was read under the same write lock.
+const RENEW = `UPDATE jobmill_job SET attempt = 0, crashes = 0, ended_at = NULL, due_at = ? WHERE pk = ?`
+
+export function retry(work: Work, ids: readonly string[]): Verdict[] {
+  return forEachJob(work, ids, (job) =>
+    job.state === DEAD || job.state === CANCELLED ? revive(work, job) : refused(job),
+  )
+}
+
+function revive(work: Work, job: JobRow): Did {
+  if (job.dedupe_key !== null) {
+    const holder = keyHolder(work.sql, job.dedupe_key, work.now)
+    if (holder !== undefined) return { ...refused(job), holder }
+    takeKey(work.sql, job.dedupe_key, job.id)
+  }
+  work.sql(RENEW).run(work.now, job.pk)
+  if (job.order_key !== null) {
+    joinLine(work, job, work.now)
+    return changed('scheduled')
+  }
+  makeReady(work, job)
+  return changed('ready')
+}

@@ -1,0 +1,108 @@
+/** The store: each verb of the contract wired to its file. */
+import type { Platform } from '../platform/platform.ts'
+import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
+import type { Store } from '../store/store.ts'
+import { cancel } from './cancel.ts'
+import { counts } from './counts.ts'
+import { deleteJobs } from './delete.ts'
+import { enqueue } from './enqueue.ts'
+import { closedError } from './errors.ts'
+import { finish } from './finish.ts'
+import { get } from './get.ts'
+import type { SqliteHandle } from './handle.ts'
+import { history } from './history.ts'
+import { deregister, held, instances, register } from './instances.ts'
+import { listChunk } from './list.ts'
+import { type Live, openLive, type StoreSettings } from './live.ts'
+import { claimIfReady, reapIfExpired, renewIfDue, retainIfOld, stageIfDue } from './look-first.ts'
+import { progress } from './progress.ts'
+import { changeQueue, declareQueues, queues } from './queues.ts'
+import { retry } from './retry.ts'
+import { runNow } from './run-now.ts'
+import { inUserTransaction } from './tx.ts'
+import type { Look, Work } from './work.ts'
+
+export function createSqliteStore(settings: StoreSettings): Store<SqliteHandle> {
+  let opening: Promise<Live> | undefined
+  let current: Live | undefined
+
+  const live = (): Live => {
+    if (current === undefined) throw closedError()
+    return current
+  }
+  const write = <T>(weight: number, verb: (work: Work) => T): Promise<T> => live().writer.write(weight, verb)
+  const read = <T>(look: (at: Look) => T): Promise<T> => live().read(look)
+  const now = (): number => Math.floor(settings.clock())
+  const withTx = <T>(tx: unknown, weight: number, verb: (work: Work) => T): Promise<T> => {
+    live()
+    return tx === undefined ? write(weight, verb) : Promise.resolve(inUserTransaction(tx, now(), verb))
+  }
+
+  return {
+    name: `sqlite ${settings.path}`,
+    async open() {
+      opening ??= openLive(settings)
+      const mine = opening
+      try {
+        const opened = await mine
+        // Unless it was closed meanwhile.
+        if (opening === mine) current = opened
+      } catch (error) {
+        if (opening === mine) opening = undefined
+        throw error
+      }
+    },
+    async close() {
+      const ending = opening
+      opening = undefined
+      current = undefined
+      const ended = await ending?.catch(() => undefined)
+      ended?.close()
+    },
+
+    enqueue: async (jobs, options) => withTx(options?.tx, jobs.length, (work) => enqueue(work, jobs)),
+    finish: async (items, options) => withTx(options?.tx, items.length, (work) => finish(work, items)),
+    stage: async (limit) => stageIfDue(live(), limit),
+    claim: async (request) => claimIfReady(live(), request),
+    progress: async (items) => write(items.length, (work) => progress(work, items)),
+
+    cancel: async (ids, reason) => write(ids.length, (work) => cancel(work, ids, reason)),
+    retry: async (ids) => write(ids.length, (work) => retry(work, ids)),
+    runNow: async (ids) => write(ids.length, (work) => runNow(work, ids)),
+    delete: async (ids) => write(ids.length, (work) => deleteJobs(work, ids)),
+
+    register: async (instance) => write(1, (work) => register(work, instance)),
+    renew: async (request) => renewIfDue(live(), request),
+    deregister: async (instance) => write(1, (work) => deregister(work, instance)),
+    reap: async (options) => reapIfExpired(live(), options),
+    retain: async (limit) => retainIfOld(live(), limit),
+    // Counts are kept up to date in place: there is nothing to bring together.
+    fold: async () => {
+      live()
+      return 0
+    },
+
+    declareQueues: async (declared) => write(declared.length, (work) => declareQueues(work, declared)),
+    changeQueue: async (name, patch) => write(1, (work) => changeQueue(work, name, patch)),
+
+    get: async (ids) => read((look) => get(look, ids)),
+    history: async (id) => read((look) => history(look, id)),
+    list: async (filter, page) => list(settings.platform, live(), filter, page),
+    counts: async () => read(counts),
+    queues: async () => read(queues),
+    instances: async () => read(instances),
+    held: async (instance) => read((look) => held(look, instance)),
+
+    wait: async (options) => live().doorbell.wait(options),
+    ring: (rung) => current?.doorbell.ring(rung),
+  }
+}
+
+function list(platform: Platform, { read }: Live, filter: JobFilter, page: PageRequest): Promise<JobPage> {
+  return listWithinBudget(platform, filter, page, async (from, rows) => {
+    const chunk = await read((look) => listChunk(look, filter, from, rows))
+    // Others get their turn between two chunks.
+    await new Promise<void>((resolve) => platform.nextTurn(resolve))
+    return chunk
+  })
+}

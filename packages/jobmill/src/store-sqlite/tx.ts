@@ -1,0 +1,50 @@
+/**
+ * Verbs inside a transaction of the user's, on the user's handle: done when the call returns, and visible to others
+ * when the user commits. A savepoint keeps one call all-or-nothing for a user who catches its error and goes on.
+ */
+import { JobmillError, shown } from '../job/errors.ts'
+import { userHandleError } from './errors.ts'
+import { prepared, type SqliteHandle } from './handle.ts'
+import { NameCache } from './names.ts'
+import { type Work, workOn } from './work.ts'
+
+export function inUserTransaction<T>(tx: unknown, now: number, verb: (work: Work) => T): T {
+  const handle = checkHandle(tx)
+  try {
+    const sql = prepared(handle)
+    sql('SAVEPOINT jobmill').run()
+    try {
+      // Names are looked up anew: what this transaction makes is not known to others until the user commits.
+      const { values } = workOn(handle, now, new NameCache(), [verb])
+      sql('RELEASE jobmill').run()
+      return values[0] as T
+    } catch (error) {
+      // Some errors end the user's transaction by themselves.
+      if (handle.inTransaction === true) handle.exec('ROLLBACK TO jobmill; RELEASE jobmill')
+      throw error
+    }
+  } catch (error) {
+    throw userHandleError(error)
+  }
+}
+
+function checkHandle(tx: unknown): SqliteHandle {
+  const handle = tx as Partial<SqliteHandle> | null | undefined
+  if (typeof handle?.prepare !== 'function' || typeof handle.exec !== 'function') {
+    throw invalid(
+      'cannot run statements',
+      tx,
+      'Pass the better-sqlite3 database that the transaction is open on',
+    )
+  }
+  if (handle.open === false) throw invalid('is closed', tx, 'Pass an open database')
+  if (handle.inTransaction !== true) {
+    throw invalid('has no transaction open', tx, 'Call it inside db.transaction(() => …)(), or after BEGIN')
+  }
+  return handle as SqliteHandle
+}
+
+function invalid(what: string, tx: unknown, fix: string): JobmillError {
+  const value = typeof tx === 'object' && tx !== null ? {} : { value: shown(tx) }
+  return new JobmillError('TX_INVALID', what, { field: 'tx', ...value, fix })
+}

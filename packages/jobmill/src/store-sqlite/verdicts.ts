@@ -1,0 +1,26 @@
+/** One answer per id for the verbs of an operator, in the order of the ids: an id twice counts one after the other. */
+import { type JobState, stateOfCode } from '../job/state.ts'
+import type { Verdict } from '../store/replies.ts'
+import { findJob, type JobRow } from './job-row.ts'
+import type { Work } from './work.ts'
+
+export type Did = Omit<Verdict, 'id'>
+
+export function changed(state: JobState | null): Did {
+  return { verdict: 'changed', state }
+}
+
+export function unchanged(job: JobRow): Did {
+  return { verdict: 'unchanged', state: stateOfCode(job.state) }
+}
+
+export function refused(job: JobRow): Did {
+  return { verdict: 'refused', state: stateOfCode(job.state) }
+}
+
+export function forEachJob(work: Work, ids: readonly string[], act: (job: JobRow) => Did): Verdict[] {
+  return ids.map((id) => {
+    const job = findJob(work.sql, id)
+    return job === undefined ? { id, verdict: 'unknown', state: null } : { id, ...act(job) }
+  })
+}

@@ -1,0 +1,127 @@
+/**
+ * Group commit. Verbs that are asked for in one turn of the event loop share a transaction: one lock, one sync to
+ * disk. Promises settle after the commit.
+ *
+ * Another process may hold the write lock. We hardly wait for it inside a call, where the event loop would stand
+ * still, but come back from a timer until the deadline of the verb has passed.
+ */
+import { JobmillError } from '../job/errors.ts'
+import type { Platform, Timer } from '../platform/platform.ts'
+import { type BatchOptions, type Result, runBatch } from './batch.ts'
+import { closedError } from './errors.ts'
+import type { Verb } from './work.ts'
+
+export interface Writer {
+  /** True when nothing is queued: then a look at the database tells the truth. */
+  readonly idle: boolean
+  /** `weight` is about how many rows the verb writes. It may be run again when its transaction was lost. */
+  write<T>(weight: number, verb: Verb<T>): Promise<T>
+  /** Writes what is queued if it can; what it cannot is rejected. */
+  close(): void
+}
+
+export interface WriterOptions extends BatchOptions {
+  readonly platform: Platform
+  readonly deadlineMs: number
+  /** Told the queues that got something to do, after the commit. */
+  readonly onCommit: (queueIds: ReadonlySet<number>) => void
+}
+
+interface Item {
+  readonly weight: number
+  readonly since: number
+  readonly verb: Verb
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Rows per transaction, so that a long queue of verbs does not hold the event loop in one piece. */
+const MOST_WEIGHT = 1_000
+
+/** Short, because there is no queue for the lock: who asks more often gets it sooner. */
+const RETRY_MS = 4
+
+export function createWriter(options: WriterOptions): Writer {
+  const { platform, deadlineMs } = options
+  let queue: Item[] = []
+  let scheduled = false
+  let closed = false
+  let retry: Timer | undefined
+
+  function schedule(): void {
+    if (scheduled || closed || queue.length === 0) return
+    scheduled = true
+    platform.nextTurn(flush)
+  }
+
+  function flush(): void {
+    scheduled = false
+    if (closed || queue.length === 0) return
+    if (commitSome() !== 'busy') return schedule()
+    dropOverdue()
+    if (queue.length === 0) return
+    scheduled = true
+    retry = platform.timer(1 + platform.random() * RETRY_MS, flush)
+  }
+
+  function commitSome(): 'busy' | 'done' {
+    const batch = takeBatch(queue)
+    const done = runBatch(
+      options,
+      batch.map(({ verb }) => verb),
+    )
+    if (done === 'busy') {
+      queue = [...batch, ...queue]
+      return 'busy'
+    }
+    queue = [...batch.filter((_, at) => done.results[at]?.is === 'again'), ...queue]
+    if (done.rung.size > 0) options.onCommit(done.rung)
+    for (const [at, item] of batch.entries()) settle(item, done.results[at])
+    return 'done'
+  }
+
+  function dropOverdue(): void {
+    const now = platform.monotonic()
+    const overdue = queue.filter(({ since }) => now - since >= deadlineMs)
+    queue = queue.filter(({ since }) => now - since < deadlineMs)
+    for (const item of overdue) {
+      const what = `another connection kept the write lock for ${deadlineMs} ms`
+      const fix = 'Look for a transaction that stays open in a program that uses the same file'
+      item.reject(new JobmillError('STORE_BUSY', what, { fix }))
+    }
+  }
+
+  return {
+    get idle() {
+      return queue.length === 0
+    },
+    write<T>(weight: number, verb: Verb<T>): Promise<T> {
+      if (closed) return Promise.reject(closedError())
+      return new Promise<T>((resolve, reject) => {
+        queue.push({ weight, since: platform.monotonic(), verb, resolve: resolve as Item['resolve'], reject })
+        schedule()
+      })
+    },
+    close() {
+      while (queue.length > 0 && commitSome() === 'done');
+      closed = true
+      retry?.cancel()
+      for (const item of queue.splice(0)) item.reject(closedError())
+    },
+  }
+}
+
+/** Takes from the front of the queue what fits in one transaction; at least one. */
+function takeBatch(queue: Item[]): Item[] {
+  let weight = 0
+  const end = queue.findIndex((item, at) => {
+    weight += item.weight
+    return at > 0 && weight > MOST_WEIGHT
+  })
+  return queue.splice(0, end === -1 ? queue.length : end)
+}
+
+function settle(item: Item, result: Result | undefined): void {
+  if (result?.is === 'committed') item.resolve(result.value)
+  else if (result?.is === 'failed') item.reject(result.error)
+}

@@ -1,0 +1,8 @@
+// The SQLite store against the contract.
+import { describe, test } from 'vitest'
+import { storeConformance } from '../../src/testing/index.ts'
+import { sqliteSubject } from './sqlite-subject.ts'
+
+describe('store conformance: sqlite', () => {
+  storeConformance(sqliteSubject(), test)
+})

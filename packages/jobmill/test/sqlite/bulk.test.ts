@@ -1,0 +1,88 @@
+// Calls with many items take other statements than calls with one; they must say and do the same.
+import { assert, expect, test } from 'vitest'
+import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { openStore } from './support.ts'
+
+const TEXTS = [
+  '"',
+  '\\',
+  '\\u0041',
+  '\u{1f600}',
+  '\u2028',
+  '\t\n',
+  '\u001f',
+  "'",
+  '</script>',
+  '[1,{"a":null}]',
+  '',
+] as const
+
+test('payloads and results come back as they went in', async () => {
+  const store = await openStore()
+  const instance = anInstance()
+  await store.register(instance)
+  const jobs = someJobs(TEXTS.map((text) => ({ payload: { [text]: text } })))
+  await store.enqueue(jobs)
+  const leases = await store.claim(aClaim(instance.id))
+  assert.deepEqual(
+    leases.map(({ payload }) => payload),
+    jobs.map(({ payload }) => payload),
+  )
+  await store.finish(
+    leases.map(({ id, token, payload }) => ({
+      id,
+      token,
+      transition: { to: 'done', result: payload },
+      outcome: 'returned',
+    })),
+  )
+  const records = await store.get(jobs.map(({ id }) => id))
+  assert.deepEqual(
+    records.map((record) => record?.result),
+    jobs.map(({ payload }) => payload),
+  )
+})
+
+test('large and small, plain and keyed, now and later: in the order of the call', async () => {
+  const store = await openStore()
+  const instance = anInstance()
+  await store.register(instance)
+  const large = 'x'.repeat(100_000)
+  const jobs = Array.from({ length: 40 }, (_, at) =>
+    aJob({
+      payload: at % 3 === 0 ? large : at,
+      ...(at % 5 === 0 ? { dedupe: { key: `k${at}` } } : {}),
+      ...(at % 7 === 0 ? { tags: ['t'], metadata: { at } } : {}),
+      ...(at % 11 === 0 ? { delay: 60_000 } : {}),
+    }),
+  )
+  const replies = await store.enqueue(jobs)
+  assert.deepEqual(
+    replies,
+    jobs.map(({ id }) => ({ id, outcome: 'enqueued' })),
+  )
+  const leases = await store.claim(aClaim(instance.id))
+  assert.deepEqual(
+    leases.map(({ id }) => id),
+    jobs.filter(({ delayMs }) => delayMs === 0).map(({ id }) => id),
+  )
+  const finishes = leases.map(({ id, token }, at) => ({
+    id,
+    token,
+    transition: { to: 'done', result: at % 2 === 0 ? JSON.stringify(large) : null },
+    outcome: 'returned',
+  })) as Parameters<typeof store.finish>[0]
+  // Each twice in the same call: the second is the repeat of the first.
+  const answers = await store.finish([...finishes, ...finishes])
+  assert.isTrue(answers.every(({ accepted, state }) => accepted && state === 'done'))
+  expect(await store.counts()).toMatchObject([{ done: 36, scheduled: 4, ready: 0, running: 0 }])
+  assert.equal((await store.history(leases[0]?.id ?? '')).length, 1)
+})
+
+test('ids that exist are not counted twice', async () => {
+  const store = await openStore()
+  const jobs = someJobs(Array.from({ length: 10 }, () => ({})))
+  await store.enqueue(jobs.slice(0, 5))
+  await store.enqueue(jobs, { mayRepeat: true })
+  expect(await store.counts()).toMatchObject([{ ready: 10 }])
+})

@@ -1,0 +1,99 @@
+// Every statement that the store prepares, explained: none reads a table that grows from end to end, and none sorts.
+import Database from 'better-sqlite3'
+import { assert, test, vi } from 'vitest'
+import { DEFAULTS } from '../../src/job/defaults.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import { JOB_STATES } from '../../src/job/state.ts'
+import { MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
+import { aClaim, aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
+import { freshFile, openStore } from './support.ts'
+
+/** Tables with a row per job or more, by the names that statements give them. */
+const GROWING = /^SCAN (?:jobmill_(?:job|attempt|dedupe|turn|tag)|j|a|t|tagged)\b/
+
+/** Runs every verb and every listing; returns the text of every statement on the way. */
+async function everyStatement(path: string): Promise<string[]> {
+  const texts = new Set<string>()
+  const spy = vi.spyOn(Database.prototype, 'prepare')
+  const store = await openStore(path)
+  const instance = anInstance({ leaseMs: 0 })
+  const living = anInstance()
+  const held = aJob({
+    dedupe: { key: 'k', onConflict: 'replace', holdFor: '1s' },
+    orderKey: 'a',
+    tags: ['x'],
+  })
+  await store.declareQueues([{ name: 'default', settings: { ...DEFAULT_QUEUE_SETTINGS, retainDoneMs: 0 } }])
+  await store.register(living)
+  await store.enqueue([held, aJob(), aJob({ delay: 1 }), aJob(), aJob({ orderKey: 'b' })])
+  await store.enqueue([{ ...held, id: aJob().id, delayMs: 1 }])
+  await store.enqueue([{ ...held, id: aJob().id }])
+  await store.stage(10)
+  const leases = await store.claim(aClaim(living.id))
+  await store.claim(aClaim(living.id, { suspects: 'only' }))
+  await store.progress(leases.map(({ id, token }) => ({ id, token, value: '1' })))
+  const to = [
+    { to: 'done', result: null },
+    { to: 'scheduled', delayMs: 0, refund: false },
+    { to: 'dead' },
+  ] as const
+  const finishes = leases.map(({ id, token }, at) => {
+    const transition = to[at % to.length] ?? to[0]
+    return { id, token, transition, outcome: 'returned', cool: { baseMs: 0, maxMs: 0, quietMs: 0 } } as const
+  })
+  await store.finish([...finishes, ...finishes])
+  const ids = leases.map(({ id }) => id)
+  await store.retry(ids)
+  await store.runNow(ids)
+  await store.claim(aClaim(living.id))
+  await store.cancel(ids, 'why')
+  await store.register(instance)
+  await store.renew(aPulse(living.id, { renewEveryMs: 0 }))
+  await store.reap({ crashesUntilDead: 3, limit: 10 })
+  await store.deregister(living.id)
+  for (const filter of [{}, ...JOB_STATES.map((state) => ({ state }))]) {
+    await store.list(filter, { limit: 10 })
+    await store.list({ ...filter, queue: 'default', tags: ['x'] }, { limit: 10 })
+  }
+  await Promise.all([
+    store.get(ids),
+    store.history(held.id),
+    store.counts(),
+    store.queues(),
+    store.instances(),
+  ])
+  await store.held(living.id)
+  await store.changeQueue('default', { settings: {}, coolMs: 0 })
+  await store.delete(ids)
+  await store.retain(10)
+  await store.wait({ queues: ['nothing'], timeoutMs: 20 })
+  for (const [text] of spy.mock.calls) texts.add(text)
+  spy.mockRestore()
+  return [...texts].filter((text) => /^\s*(?:SELECT|INSERT|UPDATE|DELETE)\b/.test(text))
+}
+
+test('P15 every statement goes by an index, and no listing sorts', async () => {
+  const path = freshFile()
+  const texts = await everyStatement(path)
+  const db = new Database(path)
+  const plans = texts.map((text) => {
+    const values = Array.from({ length: text.split('?').length - 1 }, () =>
+      text.includes('json_each') ? '[]' : 1,
+    )
+    const rows = db.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[]
+    return { text: text.trim().replaceAll(/\s+/g, ' '), steps: rows.map(({ detail }) => detail) }
+  })
+  db.close()
+  if (process.env['JOBMILL_SHOW_PLANS'] !== undefined) console.log(plans)
+  assert.isAbove(plans.length, 60)
+  const scans = plans.filter(({ steps }) => steps.some((step) => GROWING.test(step)))
+  assert.deepEqual(scans, [])
+  const sorts = plans.filter(({ steps }) => steps.some((step) => step.includes('TEMP B-TREE FOR ORDER BY')))
+  assert.deepEqual(sorts, [])
+})
+
+test('the index of suspects begins where the runtime says', () => {
+  const sql = MIGRATIONS.map((migration) => migration.sql).join('')
+  assert.include(sql, `crashes >= ${DEFAULTS.crashesUntilAlone}`)
+  assert.include(sql, `crashes < ${DEFAULTS.crashesUntilAlone}`)
+})

@@ -1,0 +1,123 @@
+// P10: enqueue and finish inside the user's own transaction, on the user's own handle.
+import Database from 'better-sqlite3'
+import { assert, beforeEach, describe, expect, test } from 'vitest'
+import type { SqliteHandle } from '../../src/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
+import { freshFile, openStore } from './support.ts'
+
+let path: string
+let store: Store<SqliteHandle>
+let db: Database.Database
+
+beforeEach(async () => {
+  path = freshFile()
+  store = await openStore(path)
+  db = new Database(path)
+  return () => void db.close()
+})
+
+describe('P10 enqueue in a transaction of the user', () => {
+  test('is written when the call returns, before anything is awaited', async () => {
+    db.exec('BEGIN')
+    const reply = store.enqueue([aJob()], { tx: db })
+    assert.equal(db.prepare('SELECT count(*) FROM jobmill_job').pluck().get(), 1)
+    db.exec('COMMIT')
+    assert.equal((await reply)[0]?.outcome, 'enqueued')
+    expect(await store.counts()).toMatchObject([{ ready: 1 }])
+  })
+
+  test("works inside the driver's own transaction function", async () => {
+    db.exec('CREATE TABLE person (name TEXT)')
+    const replies: Promise<unknown>[] = []
+    db.transaction(() => {
+      db.exec(`INSERT INTO person VALUES ('Ada')`)
+      replies.push(store.enqueue([aJob()], { tx: db }))
+    })()
+    await Promise.all(replies)
+    expect(await store.counts()).toMatchObject([{ ready: 1 }])
+  })
+
+  test('a queue that was made in a transaction rolled back is made again, and nothing refers to the lost number', async () => {
+    db.exec('BEGIN')
+    await store.enqueue([aJob({ queue: 'lost', kind: 'lost' })], { tx: db })
+    db.exec('ROLLBACK')
+    await store.enqueue([aJob({ queue: 'other', kind: 'other' })])
+    await store.enqueue([aJob({ queue: 'lost', kind: 'lost' })])
+    expect(await store.counts()).toMatchObject([
+      { queue: 'lost', ready: 1 },
+      { queue: 'other', ready: 1 },
+    ])
+  })
+
+  test('a call that fails leaves nothing of itself in a transaction that goes on', async () => {
+    db.exec(
+      "CREATE TEMP TRIGGER third BEFORE INSERT ON jobmill_job WHEN NEW.priority = 3 BEGIN SELECT RAISE(FAIL, 'no'); END",
+    )
+    db.exec('BEGIN')
+    const jobs = [aJob(), aJob(), aJob({ priority: 3 })]
+    await expect(store.enqueue(jobs, { tx: db })).rejects.toThrow('no')
+    await store.enqueue([aJob()], { tx: db })
+    db.exec('COMMIT')
+    expect(await store.counts()).toMatchObject([{ ready: 1 }])
+  })
+
+  test('a handle that returns BigInt is understood', async () => {
+    db.defaultSafeIntegers(true)
+    db.exec('BEGIN')
+    await store.enqueue([aJob({ orderKey: 'a' }), aJob({ dedupe: { key: 'k' } })], { tx: db })
+    db.exec('COMMIT')
+    expect(await store.counts()).toMatchObject([{ ready: 1, scheduled: 1 }])
+  })
+})
+
+describe('P10 finish in a transaction of the user', () => {
+  test('ends the job with the commit', async () => {
+    const instance = anInstance()
+    await store.register(instance)
+    await store.enqueue([aJob()])
+    const [lease] = await store.claim(aClaim(instance.id))
+    assert.isDefined(lease)
+    const done = {
+      id: lease.id,
+      token: lease.token,
+      transition: { to: 'done', result: '1' },
+      outcome: 'returned',
+    } as const
+    db.exec('BEGIN')
+    await store.finish([done], { tx: db })
+    db.exec('ROLLBACK')
+    expect(await store.get([lease.id])).toMatchObject([{ state: 'running' }])
+    db.exec('BEGIN')
+    await store.finish([done], { tx: db })
+    db.exec('COMMIT')
+    expect(await store.get([lease.id])).toMatchObject([{ state: 'done', result: '1' }])
+  })
+})
+
+describe('what is no transaction', () => {
+  test.for([[{}], [42], ['BEGIN'], [null], [() => {}]])('%s', async ([tx]) => {
+    await expect(store.enqueue([aJob()], { tx: tx as SqliteHandle })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+    })
+  })
+
+  test('a handle without an open transaction', async () => {
+    await expect(store.enqueue([aJob()], { tx: db })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+      message: expect.stringContaining('has no transaction open') as string,
+    })
+    assert.deepEqual(await store.counts(), [])
+  })
+
+  test('a handle that is closed, or of another database', async () => {
+    const other = new Database(':memory:')
+    other.exec('BEGIN')
+    await expect(store.enqueue([aJob()], { tx: other })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+      message: expect.stringContaining('same file') as string,
+    })
+    other.close()
+    await expect(store.enqueue([aJob()], { tx: other })).rejects.toMatchObject({ code: 'TX_INVALID' })
+  })
+})

@@ -1,0 +1,114 @@
+// Group commit, and a write lock that somebody else holds.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { assert, describe, expect, test } from 'vitest'
+import { aClaim, aJob, anInstance, aPulse, someJobs } from '../../src/testing/factories.ts'
+import { freshFile, openStore } from './support.ts'
+
+describe('group commit', () => {
+  test('calls of one turn share a transaction', async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    await store.enqueue([aJob()])
+    const watcher = new Database(path)
+    const version = watcher.prepare('PRAGMA data_version').pluck()
+    const seen = new Set([version.get()])
+    const calls = Array.from({ length: 50 }, async () => {
+      await store.enqueue([aJob()])
+      seen.add(version.get())
+    })
+    await Promise.all(calls)
+    // The number changes with every commit that another connection makes, and was looked at after each call.
+    assert.equal(seen.size, 2)
+    watcher.close()
+  })
+
+  test('a call that fails does not fail its neighbours', async () => {
+    const store = await openStore()
+    const [before, failed, after] = await Promise.allSettled([
+      store.enqueue([aJob()]),
+      store.changeQueue('nobody', { settings: {}, coolMs: null }),
+      store.enqueue([aJob()]),
+    ])
+    assert.equal(before.status, 'fulfilled')
+    assert.equal(after.status, 'fulfilled')
+    expect(failed).toMatchObject({ status: 'rejected', reason: { code: 'QUEUE_UNKNOWN' } })
+    expect(await store.counts()).toMatchObject([{ ready: 2 }])
+  })
+
+  test('a long queue of calls lets the event loop turn', async () => {
+    const store = await openStore()
+    let turns = 0
+    const count = (): void => void ((turns += 1), setImmediate(count).unref())
+    count()
+    await Promise.all(
+      Array.from({ length: 20 }, () => store.enqueue(someJobs(Array.from({ length: 500 }, () => ({}))))),
+    )
+    assert.isAbove(turns, 5)
+  })
+
+  test('close writes what is queued', async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    const reply = store.enqueue([aJob()])
+    await store.close()
+    assert.equal((await reply)[0]?.outcome, 'enqueued')
+    expect(await (await openStore(path)).counts()).toMatchObject([{ ready: 1 }])
+  })
+})
+
+describe('a write lock that somebody else holds', () => {
+  test('writes wait while the event loop turns, and reads go on', async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    const reply = store.enqueue([aJob()])
+    // The lock is given up from this very event loop: if the write blocked it, nobody ever would.
+    for (let turn = 0; turn < 50; turn += 1) await nextTurn()
+    assert.deepEqual(await store.counts(), [])
+    other.exec('COMMIT')
+    assert.equal((await reply)[0]?.outcome, 'enqueued')
+    other.close()
+  })
+
+  test('until the deadline: then it is told, and nothing was written', async () => {
+    const path = freshFile()
+    const store = await openStore(path, { busyDeadline: 50 })
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    await expect(store.enqueue([aJob()])).rejects.toMatchObject({ code: 'STORE_BUSY', retryable: true })
+    other.exec('COMMIT')
+    other.close()
+    assert.deepEqual(await store.counts(), [])
+    await store.enqueue([aJob()])
+    expect(await store.counts()).toMatchObject([{ ready: 1 }])
+  })
+
+  test('an instance that has nothing to do needs no lock', async () => {
+    const path = freshFile()
+    const store = await openStore(path, { busyDeadline: 50 })
+    const instance = anInstance()
+    await store.register(instance)
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    assert.deepEqual(await store.claim(aClaim(instance.id)), [])
+    assert.isTrue((await store.renew(aPulse(instance.id))).alive)
+    assert.equal((await store.stage(100)).ready, 0)
+    assert.deepEqual((await store.reap({ crashesUntilDead: 3, limit: 10 })).instances, [])
+    assert.equal((await store.retain(100)).jobs, 0)
+    assert.equal(await store.fold(100), 0)
+    other.exec('COMMIT')
+    other.close()
+  })
+
+  test('close does not wait for it', async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    const [reply] = await Promise.allSettled([store.enqueue([aJob()]), store.close()])
+    expect(reply).toMatchObject({ status: 'rejected', reason: { code: 'STORE_CLOSED' } })
+    other.close()
+  })
+})
