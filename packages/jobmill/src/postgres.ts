@@ -1,0 +1,4 @@
+/** `jobmill/postgres`: the store on a PostgreSQL server, version 14 or newer. */
+export type { PostgresOptions } from './store-postgres/options.ts'
+export { postgres } from './store-postgres/postgres-store.ts'
+export type { Tx } from './store-postgres/tx.ts'

@@ -1,0 +1,29 @@
+/** What every verb of this store receives: a way to run statements, the names, and the doorbell. */
+import type { Platform } from '../platform/platform.ts'
+import type { Connection, Query } from './connection.ts'
+import type { Names } from './names.ts'
+
+export interface Context {
+  readonly connection: Connection
+  readonly names: Names
+  readonly platform: Platform
+  /** For tests: their now instead of the database's. */
+  readonly clock: (() => number) | undefined
+  /** Puts a statement that is written for the schema `jobmill` into the schema of this store. */
+  readonly sql: (text: string) => string
+  /** Tells waiting claimers of this and other processes that these queues have work. */
+  readonly ring: (queues: readonly string[]) => void
+  /** Says that a claim is about to look at these queues, so that rings from before it count as heard. */
+  readonly heard: (queues: readonly string[]) => void
+}
+
+/** The parameter of a statement: `fields` is JSON text without its braces, `now` is added for tests. */
+function parameter(context: Context, fields: string): string[] {
+  const now = context.clock === undefined ? 'null' : String(context.clock())
+  return [fields === '' ? `{"now":${now}}` : `{"now":${now},${fields}}`]
+}
+
+/** Runs one of our statements through any `query`: the pool's, a transaction's, or the user's. */
+export function run(context: Context, query: Query, statement: string, fields: string): ReturnType<Query> {
+  return query(context.sql(statement), parameter(context, fields))
+}

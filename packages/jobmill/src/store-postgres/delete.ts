@@ -1,0 +1,53 @@
+/** Delete: the job, its attempts and its tags, unless it runs. A hold on the key of a done job goes on. */
+import { STATE_CODE } from '../job/state.ts'
+import type { Verdict } from '../store/replies.ts'
+import { type Context, run } from './context.ts'
+import { FREED, GIVEN, INPUT_IDS, TAKEN } from './fragments.ts'
+import { idsField, operate } from './states.ts'
+
+/** Removes all rows of `doomed(id, queue_id, state)` and counts them out; used by delete and by retention. */
+export const REMOVED = `attempts_removed AS (
+  DELETE FROM jobmill.attempt AS a WHERE a.job_id = ANY (ARRAY(SELECT id FROM doomed))
+), jobs_removed AS (
+  DELETE FROM jobmill.job AS j WHERE j.id = ANY (ARRAY(SELECT id FROM doomed)) RETURNING j.id, j.tags
+), tags_removed AS (
+  DELETE FROM jobmill.job_tag AS t
+   WHERE t.tag = ANY (ARRAY(SELECT DISTINCT unnest(tags) FROM jobs_removed))
+     AND t.job_id = ANY (ARRAY(SELECT id FROM jobs_removed WHERE tags IS NOT NULL))
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, n) SELECT queue_id, state, count(*) FROM doomed GROUP BY 1, 2
+)`
+
+const DELETE_WAITING = `
+WITH ${GIVEN}, ${INPUT_IDS}, ${TAKEN}, ended AS (
+  SELECT id, ${STATE_CODE.cancelled} AS state, flags FROM taken
+), ${FREED}, doomed AS (
+  SELECT id, queue_id, state FROM taken
+), ${REMOVED}
+SELECT id FROM doomed`
+
+/** The attempt that ended a job is its lock: retry, retention and delete all take it first. */
+const DELETE_ENDED = `
+WITH ${GIVEN}, ${INPUT_IDS}, doomed AS MATERIALIZED (
+  SELECT a.job_id AS id, a.queue_id, a.ended_as AS state FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id
+   WHERE a.ended_as IS NOT NULL ORDER BY a.job_id FOR UPDATE OF a
+), ${REMOVED}
+SELECT id FROM doomed`
+
+export function deleteJobs(context: Context, ids: readonly string[]): Promise<Verdict[]> {
+  const { query } = context.connection
+  return operate(context, ids, {
+    async look(open) {
+      const field = idsField(open)
+      const waiting = await run(context, query, DELETE_WAITING, field)
+      const ended = await run(context, query, DELETE_ENDED, field)
+      return new Map(
+        [...waiting, ...ended].map((row) => {
+          const id = String(row['id'])
+          return [id, { id, verdict: 'changed', state: null }] as const
+        }),
+      )
+    },
+    rest: (id, state) => (state === 'running' ? { id, verdict: 'refused', state } : undefined),
+  })
+}

@@ -1,0 +1,120 @@
+/**
+ * New jobs with a dedupe key. The insert into `dedupe` decides who holds a key: an equal insert elsewhere is
+ * waited for, so there is no moment between looking and writing. Who lost reads the holder with a second
+ * statement, because the snapshot of the first may be older than the winner.
+ */
+import { JobmillError } from '../job/errors.ts'
+import type { NewJob } from '../job/new-job.ts'
+import { inRounds } from '../store/rounds.ts'
+import type { Enqueued } from '../store/replies.ts'
+import type { Query } from './connection.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, NOW } from './fragments.ts'
+import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED } from './job-input.ts'
+import { replaceHolders } from './replace.ts'
+
+/** Keys in sorted order, so that two batches cannot wait for each other. A hold that is over is taken over. */
+const ENQUEUE_KEYED = `
+WITH ${GIVEN}, ${INPUT_JOBS}, known AS (
+  SELECT j.id FROM jobmill.job AS j JOIN input ON input.id = j.id
+), won AS (
+  INSERT INTO jobmill.dedupe AS d (key, job_id)
+  SELECT dedupe_key, id FROM input WHERE NOT EXISTS (SELECT FROM known WHERE known.id = input.id) ORDER BY dedupe_key
+  ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, expires_at = NULL WHERE d.expires_at <= ${NOW}
+  RETURNING d.job_id AS id
+), written AS (
+  INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM input JOIN won USING (id)
+  ON CONFLICT (id) DO NOTHING RETURNING id
+), fresh AS (
+  SELECT input.* FROM input JOIN written ON written.id = input.id
+), ${PLACED}
+SELECT input.id,
+       EXISTS (SELECT FROM won WHERE won.id = input.id) AS won,
+       EXISTS (SELECT FROM written WHERE written.id = input.id) AS written,
+       EXISTS (SELECT FROM known WHERE known.id = input.id) AS known
+  FROM input`
+
+/** The job turned out to exist after its key was taken for it (the same id sent twice at once): the key goes back. */
+const RETURN_KEYS = `
+WITH ${GIVEN}
+DELETE FROM jobmill.dedupe AS d USING given, json_array_elements_text(p -> 'ids') AS v(id)
+ WHERE d.job_id = v.id::uuid`
+
+const HOLDERS = `
+WITH ${GIVEN}
+SELECT d.key, d.job_id, d.expires_at IS NULL AS live
+  FROM given, json_array_elements_text(p -> 'keys') AS v(key), jobmill.dedupe AS d
+ WHERE d.key = v.key AND (d.expires_at IS NULL OR d.expires_at > given.now)`
+
+/** How often a key may come free between losing it and reading its holder before we call the database busy. */
+const MOST_LOOKS = 20
+
+export async function enqueueKeyed(
+  context: Context,
+  query: Query,
+  jobs: readonly NewJob[],
+): Promise<Enqueued[]> {
+  const replies = new Map<string, Enqueued>()
+  for (const round of inRounds(jobs, (job) => job.dedupe?.key ?? '')) {
+    let open: readonly NewJob[] = round
+    for (let look = 0; open.length > 0 && look < MOST_LOOKS; look += 1) {
+      open = await oneLook(context, query, open, replies)
+    }
+    if (open.length > 0)
+      throw new JobmillError('STORE_BUSY', 'a dedupe key changed hands too often to read its holder')
+  }
+  return jobs.map(({ id }) => replies.get(id) ?? { id, outcome: 'enqueued' })
+}
+
+/** Writes replies for what was settled and returns the jobs whose key came free in between. */
+async function oneLook(
+  context: Context,
+  query: Query,
+  jobs: readonly NewJob[],
+  replies: Map<string, Enqueued>,
+): Promise<NewJob[]> {
+  const rows = await run(context, query, ENQUEUE_KEYED, `"jobs":${jobsText(context, jobs)}`)
+  const byId = new Map(rows.map((row) => [String(row['id']), row]))
+  const strays: string[] = []
+  const lost: NewJob[] = []
+  for (const job of jobs) {
+    const row = byId.get(job.id)
+    if (row?.['won'] === true && row['written'] !== true) strays.push(job.id)
+    if (row?.['won'] === true || row?.['known'] === true)
+      replies.set(job.id, { id: job.id, outcome: 'enqueued' })
+    else lost.push(job)
+  }
+  if (strays.length > 0) await run(context, query, RETURN_KEYS, `"ids":${JSON.stringify(strays)}`)
+  return lost.length === 0 ? [] : settleLost(context, query, lost, replies)
+}
+
+async function settleLost(
+  context: Context,
+  query: Query,
+  lost: readonly NewJob[],
+  replies: Map<string, Enqueued>,
+): Promise<NewJob[]> {
+  const rows = await run(
+    context,
+    query,
+    HOLDERS,
+    `"keys":${JSON.stringify(lost.map((job) => job.dedupe?.key))}`,
+  )
+  const holders = new Map(
+    rows.map((row) => [String(row['key']), { id: String(row['job_id']), live: row['live'] === true }]),
+  )
+  const toReplace: { job: NewJob; holder: string }[] = []
+  const open: NewJob[] = []
+  for (const job of lost) {
+    const holder = holders.get(job.dedupe?.key ?? '')
+    if (holder === undefined) open.push(job)
+    else if (holder.id === job.id) replies.set(job.id, { id: job.id, outcome: 'enqueued' })
+    else if (holder.live && job.dedupe?.onConflict === 'replace') toReplace.push({ job, holder: holder.id })
+    else replies.set(job.id, { id: holder.id, outcome: 'duplicate' })
+  }
+  const replaced = await replaceHolders(context, query, toReplace)
+  for (const { job, holder } of toReplace) {
+    replies.set(job.id, { id: holder, outcome: replaced.has(holder) ? 'replaced' : 'duplicate' })
+  }
+  return open
+}

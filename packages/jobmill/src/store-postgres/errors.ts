@@ -1,0 +1,55 @@
+/** What PostgreSQL and its driver say, in our words. Anything not listed is a bug and passes through as it is. */
+import { type ErrorCode, isJobmillError, JobmillError } from '../job/errors.ts'
+
+/** Rolled back by the server: the same statement may succeed if it is sent again. */
+const TRANSIENT = new Set(['40001', '40P01', '55P03'])
+
+const MEANING: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  '40001': ['STORE_BUSY', 'the database could not serialise the write'],
+  '40P01': ['STORE_BUSY', 'the database broke a deadlock'],
+  '55P03': ['STORE_BUSY', 'a lock was not free in time'],
+  '57014': ['STORE_BUSY', 'the statement was cancelled, probably by statement_timeout'],
+  '53300': ['STORE_UNAVAILABLE', 'the server has no connection left for us'],
+  '53100': ['STORE_UNAVAILABLE', 'the disk of the server is full'],
+  '57P03': ['STORE_UNAVAILABLE', 'the server is starting up or shutting down'],
+  '25006': ['STORE_UNAVAILABLE', 'the server is read-only: is this a replica?'],
+  '28P01': ['STORE_UNAVAILABLE', 'the server refused the password'],
+  '28000': ['STORE_UNAVAILABLE', 'the server refused the user'],
+  '3D000': ['STORE_UNAVAILABLE', 'there is no such database'],
+  '42501': ['STORE_UNAVAILABLE', 'the database user may not do this'],
+}
+
+/** A connection that breaks in the middle of a statement leaves its outcome unknown. */
+function isConnectionLoss(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code === undefined)
+    return (
+      error instanceof Error && /connection (?:terminated|ended)|client has encountered/i.test(error.message)
+    )
+  return code.startsWith('08') || code.startsWith('E') || code === '57P01' || code === '57P02'
+}
+
+export function isTransient(error: unknown): boolean {
+  return TRANSIENT.has(codeOf(error) ?? '')
+}
+
+export function isRepeatedId(error: unknown): boolean {
+  return codeOf(error) === '23505' && error instanceof Error && 'table' in error && error.table === 'job'
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** `sent` says whether the server may have seen a statement that writes. */
+export function inOurWords(error: unknown, { sent }: { readonly sent: boolean }): unknown {
+  if (isJobmillError(error)) return error
+  const known = MEANING[codeOf(error) ?? '']
+  if (known !== undefined) return new JobmillError(known[0], known[1], { cause: error })
+  if (!sent) return new JobmillError('STORE_UNAVAILABLE', 'the database cannot be reached', { cause: error })
+  if (!isConnectionLoss(error)) return error
+  return new JobmillError('OUTCOME_UNKNOWN', 'the connection broke before the database answered', {
+    fix: 'Send the same call again: ids and tokens make that safe',
+    cause: error,
+  })
+}

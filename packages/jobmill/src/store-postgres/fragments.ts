@@ -1,0 +1,73 @@
+/**
+ * Pieces that several statements are made of. Each is a list of CTEs over names that the statement defines:
+ * `given` (the parameter and the clock), and what the comment of the piece says.
+ *
+ * Every statement takes one parameter, a text that is cast to JSON: it works the same through any driver,
+ * pooler or ORM that a user's transaction may come with.
+ */
+import { STATE_CODE } from '../job/state.ts'
+
+const { scheduled, ready, done } = STATE_CODE
+export const KEYED = 1
+export const ORDERED = 2
+export const HAS_TURN = 4
+
+/** `given(p, now)`: the parameter, and now by the database's clock unless a test gave another. */
+export const GIVEN = `given AS MATERIALIZED (
+  SELECT s.p, coalesce((s.p ->> 'now')::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8) AS now
+    FROM (SELECT $1::text::json AS p) AS s
+)`
+export const NOW = `(SELECT now FROM given)`
+
+/** `input(id)`: the ids in the parameter. */
+export const INPUT_IDS = `input AS MATERIALIZED (
+  SELECT v.id::uuid AS id FROM given, json_array_elements_text(p -> 'ids') AS v(id)
+)`
+
+/**
+ * Takes jobs of `input(id)` out of wherever they wait, as `taken`. By the unique index on id of each table. Whoever
+ * deletes the row has the job: a claim or a stage that locked it first leaves nothing here, and the caller looks again.
+ */
+export const TAKEN = `from_later AS (
+  DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id RETURNING w.*
+), from_line AS (
+  DELETE FROM jobmill.line AS w USING input WHERE w.id = input.id RETURNING w.*
+), from_ready AS (
+  DELETE FROM jobmill.ready AS w USING input WHERE w.id = input.id RETURNING w.*
+), called_behind AS (
+  INSERT INTO jobmill.line_call (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM from_line
+), taken AS (
+  SELECT id, queue_id, kind_id, priority, attempt, crashes, tries, flags, ${scheduled}::int2 AS state,
+         NULL::int8 AS seq, NULL::int8 AS ready_at, NULL::text AS order_key, NULL::int8 AS pos, due_at
+    FROM from_later
+  UNION ALL
+  SELECT id, queue_id, kind_id, priority, 0::int2, 0::int2, tries, flags, ${scheduled}::int2, NULL, NULL, order_key, pos, due_at
+    FROM from_line
+  UNION ALL
+  SELECT id, queue_id, kind_id, priority, attempt, crashes, tries, flags, ${ready}::int2, seq, ready_at, NULL, NULL, NULL
+    FROM from_ready
+)`
+
+/**
+ * Frees the keys and turns of `ended(id, state, flags)`. A done job may hold its key for a while yet.
+ * `= ANY (ARRAY(…))` and not a join: the planner takes a join with a set of unknown size for a reason to read the whole
+ * table, an array for a few index probes; and almost always the set is empty.
+ */
+export const FREED = `keyed AS (
+  SELECT j.dedupe_key, j.id, j.hold_ms, e.state = ${done} AND j.hold_ms > 0 AS held_on
+    FROM ended AS e JOIN jobmill.job AS j ON j.id = e.id
+   WHERE j.id = ANY (ARRAY(SELECT id FROM ended WHERE flags & ${KEYED} <> 0))
+), key_freed AS (
+  DELETE FROM jobmill.dedupe AS d
+   WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE NOT held_on))
+     AND d.job_id = ANY (ARRAY(SELECT id FROM keyed))
+), key_held_on AS (
+  UPDATE jobmill.dedupe AS d SET expires_at = ${NOW} + k.hold_ms FROM keyed AS k
+   WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE held_on)) AND d.key = k.dedupe_key AND d.job_id = k.id
+), turn_freed AS (
+  DELETE FROM jobmill.turn AS t
+   WHERE t.job_id = ANY (ARRAY(SELECT e.id FROM ended AS e WHERE e.flags & ${HAS_TURN} <> 0))
+  RETURNING t.queue_id, t.order_key
+), called AS (
+  INSERT INTO jobmill.line_call (queue_id, order_key) SELECT queue_id, order_key FROM turn_freed
+)`

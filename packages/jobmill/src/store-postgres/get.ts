@@ -1,0 +1,35 @@
+/** Jobs by their ids, with everything that is known of them. */
+import type { JobRecord } from '../store/job-record.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, INPUT_IDS } from './fragments.ts'
+import { learnNames, SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from './job-rows.ts'
+import { idsField } from './states.ts'
+
+const GET = `
+WITH ${GIVEN}, ${INPUT_IDS}
+SELECT ${SUMMARY_COLUMNS}, j.payload, j.metadata, j.timeout_ms, j.dedupe_key, ru.progress, a.error,
+       CASE WHEN a.ended_as IS NOT NULL THEN a.result END AS result
+  FROM (SELECT DISTINCT id FROM input) AS w ${SUMMARY_JOINS}`
+
+export async function get(context: Context, ids: readonly string[]): Promise<(JobRecord | null)[]> {
+  if (ids.length === 0) return []
+  const { names } = context
+  const rows = await run(context, context.connection.query, GET, idsField(ids))
+  await learnNames(names, rows)
+  const found = new Map(
+    rows.map((row): [string, JobRecord] => [
+      row['id'] as string,
+      {
+        ...summaryOf(names, row),
+        payload: row['payload'] as string,
+        metadata: row['metadata'] as string | null,
+        result: row['result'] as string | null,
+        progress: row['progress'] as string | null,
+        error: row['error'] as string | null,
+        timeoutMs: row['timeout_ms'] as number | null,
+        dedupeKey: row['dedupe_key'] as string | null,
+      },
+    ]),
+  )
+  return ids.map((id) => found.get(id) ?? null)
+}

@@ -1,0 +1,28 @@
+/**
+ * Jobs that leave `running` without a finish of their own: their instance stopped or was lost. Pieces for statements that
+ * define `gone` (rows of running with `state` and `crashes_now`) and `recorded` (those that leave an attempt, with its `outcome`).
+ */
+import { crashErrorSql } from '../job/crash.ts'
+import { STATE_CODE } from '../job/state.ts'
+import { FREED, NOW } from './fragments.ts'
+
+const { ready, running, cancelled, done } = STATE_CODE
+
+/** They keep their place in the order, and the attempt is refunded. */
+export const HANDED_BACK = `to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, seq, id, ready_at, kind_id, tries, greatest(attempt - 1, 0), crashes_now, flags
+    FROM gone WHERE state = ${ready}
+), attempts AS (
+  INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
+                               outcome, ended_as, tries, taken_back, error)
+  SELECT id, token, instance, started_at, ${NOW}, queue_id, attempt, greatest(attempt - 1, 0), crashes_now, outcome,
+         CASE WHEN state >= ${done} THEN state END, tries, true,
+         CASE WHEN state = ${cancelled} THEN cancel_reason ELSE ${crashErrorSql('crashes_now')} END
+    FROM recorded
+), ended AS (
+  SELECT id, state, flags FROM gone WHERE state >= ${done}
+), ${FREED}, tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, ${running}, state, count(*) FROM gone GROUP BY 1, 3
+)`

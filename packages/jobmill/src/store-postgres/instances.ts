@@ -1,0 +1,92 @@
+/** Instances: registering, leaving, and what the database believes of them. */
+import { outcomeCode } from '../job/outcome.ts'
+import { STATE_CODE } from '../job/state.ts'
+import type { Held } from '../store/claim.ts'
+import type { InstanceRecord, NewInstance } from '../store/instance.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, NOW } from './fragments.ts'
+import { HANDED_BACK } from './hand-back.ts'
+
+const REGISTER = `
+WITH ${GIVEN}
+INSERT INTO jobmill.instance AS i (id, label, version, queues, kinds, capacity, started_at, renewed_at, expires_at)
+SELECT x.id, x.label, x.version, x.queues, x.kinds, x.capacity, g.now, g.now, g.now + x.lease_ms
+  FROM given AS g, json_to_record(g.p -> 'instance')
+       AS x(id uuid, label text, version text, queues text[], kinds text[], capacity int4, lease_ms int8)
+    ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
+       kinds = excluded.kinds, capacity = excluded.capacity, renewed_at = excluded.renewed_at,
+       expires_at = excluded.expires_at, ended_at = NULL, lost = NULL`
+
+const STOP = `
+WITH ${GIVEN}
+UPDATE jobmill.instance SET ended_at = ${NOW}, lost = false
+ WHERE id = (SELECT (p ->> 'instance')::uuid FROM given) AND ended_at IS NULL`
+
+/** By the index on the instance of `running`. */
+const HAND_BACK = `
+WITH ${GIVEN}, gone AS (
+  DELETE FROM jobmill.running WHERE instance = (SELECT (p ->> 'instance')::uuid FROM given)
+  RETURNING *, CASE WHEN cancel_reason IS NULL THEN ${STATE_CODE.ready} ELSE ${STATE_CODE.cancelled} END AS state,
+            crashes AS crashes_now
+), recorded AS (
+  SELECT *, ${outcomeCode('cancelled')} AS outcome FROM gone WHERE state = ${STATE_CODE.cancelled}
+), ${HANDED_BACK}
+SELECT id, queue_id, state FROM gone`
+
+const INSTANCES = `
+WITH ${GIVEN}
+SELECT i.id, i.label, i.version, i.queues, i.kinds, i.capacity, i.started_at, i.renewed_at, i.expires_at, i.ended_at,
+       CASE WHEN i.lost THEN 'lost' WHEN i.ended_at IS NOT NULL THEN 'stopped'
+            WHEN i.expires_at <= g.now THEN 'expired' ELSE 'alive' END AS state
+  FROM jobmill.instance AS i, given AS g ORDER BY i.started_at, i.id`
+
+/** By the index on the instance of `running`. */
+const HELD = `
+WITH ${GIVEN}
+SELECT r.id, r.token, g.now - r.started_at AS age_ms
+  FROM given AS g, jobmill.running AS r WHERE r.instance = (g.p ->> 'instance')::uuid ORDER BY r.id`
+
+export async function register(context: Context, instance: NewInstance): Promise<void> {
+  const { id, label, version, queues, kinds, capacity, leaseMs } = instance
+  const text = JSON.stringify({ id, label, version, queues, kinds, capacity, lease_ms: leaseMs })
+  await run(context, context.connection.query, REGISTER, `"instance":${text}`)
+}
+
+/** Two statements in one transaction: after the first no claim of the instance succeeds, so the second misses nothing. */
+export async function deregister(context: Context, instance: string): Promise<number> {
+  const field = `"instance":${JSON.stringify(instance)}`
+  const rows = await context.connection.transaction(async (query) => {
+    await run(context, query, STOP, field)
+    return run(context, query, HAND_BACK, field)
+  })
+  const queueIds = new Set(rows.map((row) => Number(row['queue_id'])))
+  await context.names.learn(queueIds, [])
+  context.ring([...queueIds].map((id) => context.names.queueName(id)))
+  return rows.length
+}
+
+export async function instances(context: Context): Promise<InstanceRecord[]> {
+  const rows = await run(context, context.connection.query, INSTANCES, '')
+  return rows.map((row) => ({
+    id: row['id'] as string,
+    label: row['label'] as string | null,
+    version: row['version'] as string | null,
+    queues: row['queues'] as string[],
+    kinds: row['kinds'] as string[],
+    capacity: row['capacity'] as number,
+    state: row['state'] as InstanceRecord['state'],
+    startedAt: row['started_at'] as number,
+    renewedAt: row['renewed_at'] as number,
+    expiresAt: row['expires_at'] as number,
+    endedAt: row['ended_at'] as number | null,
+  }))
+}
+
+export async function held(context: Context, instance: string): Promise<Held[]> {
+  const rows = await run(context, context.connection.query, HELD, `"instance":${JSON.stringify(instance)}`)
+  return rows.map((row) => ({
+    id: row['id'] as string,
+    token: row['token'] as number,
+    ageMs: row['age_ms'] as number,
+  }))
+}

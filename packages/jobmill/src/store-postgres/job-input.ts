@@ -1,0 +1,66 @@
+/** New jobs on their way into the tables: the parameter they travel in, and the CTEs that put them where they wait. */
+import type { NewJob } from '../job/new-job.ts'
+import { STATE_CODE } from '../job/state.ts'
+import type { Context } from './context.ts'
+import { KEYED, ORDERED } from './fragments.ts'
+
+const { scheduled, ready } = STATE_CODE
+
+/** `input`: the jobs of the parameter, with due time and flags. `null` as a payload arrives as SQL NULL. */
+export const INPUT_JOBS = `input AS MATERIALIZED (
+  SELECT x.*, g.now, coalesce(x.due_at, g.now + x.delay_ms) AS due,
+         (CASE WHEN x.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END
+          + CASE WHEN x.order_key IS NULL THEN 0 ELSE ${ORDERED} END)::int2 AS flags
+    FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(
+      n int4, id uuid, queue_id int4, kind_id int4, priority int2, max_attempts int2, payload json, due_at int8,
+      delay_ms int8, timeout_ms int8, tags text[], metadata json, dedupe_key text, hold_ms int8, order_key text)
+)`
+
+export const JOB_COLUMNS = `id, queue_id, kind_id, priority, max_attempts, payload, enqueued_at,
+  timeout_ms, tags, metadata, dedupe_key, hold_ms, order_key`
+export const JOB_VALUES = `id, queue_id, kind_id, priority, max_attempts, coalesce(payload, 'null'::json), now,
+  timeout_ms, tags, metadata, dedupe_key, hold_ms, order_key`
+
+/** Puts the jobs of `fresh` (rows of `input`) where they wait. seq rises in the order of the call. */
+export const PLACED = `to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, nextval('jobmill.seq'), id, now, kind_id, 0, 0, 0, flags
+    FROM (SELECT * FROM fresh WHERE due <= now AND order_key IS NULL ORDER BY n) AS f
+), to_later AS (
+  INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
+  SELECT due, id, queue_id, kind_id, 0, priority, 0, 0, flags FROM fresh WHERE due > now
+), to_line AS (
+  INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  SELECT queue_id, order_key, nextval('jobmill.seq'), id, due, kind_id, 0, priority, flags
+    FROM (SELECT * FROM fresh WHERE due <= now AND order_key IS NOT NULL ORDER BY n) AS f
+), called AS (
+  INSERT INTO jobmill.line_call (queue_id, order_key)
+  SELECT DISTINCT queue_id, order_key FROM fresh WHERE due <= now AND order_key IS NOT NULL
+), tagged AS (
+  INSERT INTO jobmill.job_tag (tag, job_id) SELECT unnest(tags), id FROM fresh WHERE tags IS NOT NULL
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, to_state, n)
+  SELECT queue_id, CASE WHEN due <= now AND order_key IS NULL THEN ${ready} ELSE ${scheduled} END, count(*)
+    FROM fresh GROUP BY 1, 2
+)`
+
+/** The jobs as the text of a JSON array. Payload and metadata are JSON already and go in as they are. */
+export function jobsText({ names }: Context, jobs: readonly NewJob[]): string {
+  const items = jobs.map((job, n) => {
+    const { id, queue, kind, priority, maxAttempts, dueAt, delayMs, payload } = job
+    const rare =
+      (dueAt === null ? '' : `,"due_at":${dueAt}`) +
+      (job.timeoutMs === null ? '' : `,"timeout_ms":${job.timeoutMs}`) +
+      (job.tags.length === 0 ? '' : `,"tags":${JSON.stringify(job.tags)}`) +
+      (job.metadata === null ? '' : `,"metadata":${job.metadata}`) +
+      (job.dedupe === null
+        ? ''
+        : `,"dedupe_key":${JSON.stringify(job.dedupe.key)},"hold_ms":${job.dedupe.holdMs}`) +
+      (job.orderKey === null ? '' : `,"order_key":${JSON.stringify(job.orderKey)}`)
+    return (
+      `{"n":${n},"id":"${id}","queue_id":${names.queueId(queue)},"kind_id":${names.kindId(kind)},` +
+      `"priority":${priority},"max_attempts":${maxAttempts},"delay_ms":${delayMs}${rare},"payload":${payload}}`
+    )
+  })
+  return `[${items.join(',')}]`
+}

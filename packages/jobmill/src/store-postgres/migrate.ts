@@ -1,0 +1,70 @@
+/**
+ * Brings the schema up to date. All of it in one transaction under one lock, so that twenty processes may start at
+ * once: the first migrates, the others wait and find it done.
+ */
+import { checkApplied, type Migration, pending } from '../store/migrations.ts'
+import type { Connection, Query } from './connection.ts'
+import { foundation } from './migrations/0001-foundation.ts'
+
+export const MIGRATIONS: readonly Migration[] = [foundation]
+
+const CREATE_LEDGER = `
+CREATE TABLE IF NOT EXISTS jobmill.migration (
+  number int4 PRIMARY KEY,
+  name text NOT NULL,
+  checksum text NOT NULL,
+  applied_at int8 NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8
+)`
+const APPLIED = `SELECT number, name, checksum FROM jobmill.migration ORDER BY number`
+const RECORD = `INSERT INTO jobmill.migration (number, name, checksum) VALUES ($1, $2, $3)`
+
+export async function migrate(
+  connection: Connection,
+  schema: string,
+  sql: (text: string) => string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  // The common start finds everything done and takes no lock.
+  if (
+    (await ledgerExists(connection.query, schema)) &&
+    (await missing(connection.query, sql, migrations)).length === 0
+  )
+    return
+  await connection.transaction(async (query) => {
+    await query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`jobmill migrations of ${schema}`])
+    if (!(await schemaExists(query, schema))) await query(`CREATE SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])
+    await query(sql(CREATE_LEDGER), [])
+    for (const migration of await missing(query, sql, migrations)) {
+      await query(sql(migration.sql), [])
+      await query(sql(RECORD), [migration.number, migration.name, migration.checksum])
+    }
+  })
+}
+
+async function missing(
+  query: Query,
+  sql: (text: string) => string,
+  known: readonly Migration[],
+): Promise<Migration[]> {
+  const applied = (await query(sql(APPLIED), [])).map((row) => ({
+    number: Number(row['number']),
+    name: String(row['name']),
+    checksum: String(row['checksum']),
+  }))
+  checkApplied(applied, known)
+  return pending(applied, known)
+}
+
+async function schemaExists(query: Query, schema: string): Promise<boolean> {
+  const [row] = await query(`SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS found`, [schema])
+  return row?.['found'] === true
+}
+
+async function ledgerExists(query: Query, schema: string): Promise<boolean> {
+  const [row] = await query(
+    `SELECT EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                     WHERE n.nspname = $1 AND c.relname = 'migration') AS found`,
+    [schema],
+  )
+  return row?.['found'] === true
+}

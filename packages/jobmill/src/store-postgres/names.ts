@@ -1,0 +1,114 @@
+/**
+ * Queues and kinds as numbers, so that the narrow tables stay narrow. Names are never removed, so what was
+ * read once stays true. New ones are written outside any transaction of the user's: an open one would make
+ * everybody else wait who names the same queue for the first time.
+ */
+import { DEFAULT_QUEUE_SETTINGS } from '../job/queue-settings.ts'
+import type { Connection } from './connection.ts'
+
+const ADD_KINDS = `
+INSERT INTO jobmill.kind (name)
+SELECT DISTINCT v.name FROM unnest($1::text[]) AS v(name)
+ WHERE NOT EXISTS (SELECT FROM jobmill.kind AS k WHERE k.name = v.name)
+    ON CONFLICT (name) DO NOTHING`
+
+const ADD_QUEUES = `
+INSERT INTO jobmill.queue (name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
+                           retain_done_ms, retain_cancelled_ms, retain_dead_ms)
+SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::int8, $8::int8, $9::int8
+  FROM unnest($1::text[]) AS v(name)
+ WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = v.name)
+    ON CONFLICT (name) DO NOTHING`
+
+const ALL = `
+SELECT 'queue' AS what, id, name FROM jobmill.queue
+UNION ALL
+SELECT 'kind', id, name FROM jobmill.kind`
+
+export interface Names {
+  /** Makes sure that all of these have numbers. */
+  ensure(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): Promise<void>
+  /** Of names that were ensured. */
+  queueId(name: string): number
+  kindId(name: string): number
+  /** Reads the names of numbers that came from the database. */
+  learn(queueIds: Iterable<number>, kindIds: Iterable<number>): Promise<void>
+  queueName(id: number): string
+  kindName(id: number): string
+}
+
+export function namesOf(connection: Connection, sql: (text: string) => string): Names {
+  const queues = twoWay()
+  const kinds = twoWay()
+
+  async function load(): Promise<void> {
+    for (const row of await connection.query(sql(ALL), [])) {
+      const names = row['what'] === 'queue' ? queues : kinds
+      names.add(String(row['name']), Number(row['id']))
+    }
+  }
+
+  return {
+    async ensure(queueNames, kindNames) {
+      const known = () => [queues.missing(queueNames), kinds.missing(kindNames)] as const
+      if (known().every((missing) => missing.length === 0)) return
+      await load()
+      const [newQueues, newKinds] = known()
+      const s = DEFAULT_QUEUE_SETTINGS
+      if (newQueues.length > 0) {
+        await connection.query(sql(ADD_QUEUES), [
+          newQueues,
+          s.workers,
+          s.paused,
+          s.backoffEnabled,
+          s.backoffBaseMs,
+          s.backoffMaxMs,
+          s.retainDoneMs,
+          s.retainCancelledMs,
+          s.retainDeadMs,
+        ])
+      }
+      if (newKinds.length > 0) await connection.query(sql(ADD_KINDS), [newKinds])
+      if (newQueues.length + newKinds.length > 0) await load()
+    },
+    async learn(queueIds, kindIds) {
+      if (queues.knowsAll(queueIds) && kinds.knowsAll(kindIds)) return
+      await load()
+    },
+    queueId: (name) => queues.id(name),
+    kindId: (name) => kinds.id(name),
+    queueName: (id) => queues.name(id),
+    kindName: (id) => kinds.name(id),
+  }
+}
+
+interface TwoWay {
+  add(name: string, id: number): void
+  missing(names: ReadonlySet<string>): string[]
+  knowsAll(ids: Iterable<number>): boolean
+  id(name: string): number
+  name(id: number): string
+}
+
+function twoWay(): TwoWay {
+  const ids = new Map<string, number>()
+  const names = new Map<number, string>()
+  return {
+    add(name, id) {
+      ids.set(name, id)
+      names.set(id, name)
+    },
+    missing: (wanted) => [...wanted].filter((name) => !ids.has(name)),
+    knowsAll: (wanted) => [...wanted].every((id) => names.has(id)),
+    id(name) {
+      const id = ids.get(name)
+      if (id === undefined) throw new RangeError(`the name ${name} was not ensured`)
+      return id
+    },
+    name(id) {
+      const name = names.get(id)
+      if (name === undefined) throw new RangeError(`no name has the number ${id}`)
+      return name
+    },
+  }
+}

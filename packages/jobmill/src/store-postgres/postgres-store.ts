@@ -1,0 +1,158 @@
+/** The PostgreSQL store: every verb wired to its file. */
+import { JobmillError } from '../job/errors.ts'
+import { checkWhole } from '../job/numbers.ts'
+import type { Store } from '../store/store.ts'
+import { cancel } from './cancel.ts'
+import { claim } from './claim.ts'
+import { type Connection, connect } from './connection.ts'
+import type { Context } from './context.ts'
+import { counts } from './counts.ts'
+import { deleteJobs } from './delete.ts'
+import { doorbell, type PostgresDoorbell } from './doorbell.ts'
+import { enqueue } from './enqueue.ts'
+import { finish } from './finish.ts'
+import { fold } from './fold.ts'
+import { get } from './get.ts'
+import { history } from './history.ts'
+import { deregister, held, instances, register } from './instances.ts'
+import { list } from './list.ts'
+import { migrate } from './migrate.ts'
+import { namesOf } from './names.ts'
+import { type PostgresOptions, type PostgresSettings, resolveOptions } from './options.ts'
+import { progress } from './progress.ts'
+import { changeQueue, declareQueues, queues } from './queues.ts'
+import { reap } from './reap.ts'
+import { renew } from './renew.ts'
+import { retain } from './retain.ts'
+import { retry } from './retry.ts'
+import { runNow } from './run-now.ts'
+import { stage } from './stage.ts'
+import type { Tx } from './tx.ts'
+
+const OLDEST = 14
+
+/** What is there while the store is open. */
+interface Opened {
+  readonly context: Context
+  readonly bell: PostgresDoorbell
+}
+
+export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> {
+  const settings = resolveOptions(url, options)
+  let opening: Promise<Opened> | undefined
+  let opened: Opened | undefined
+
+  function use(): Context {
+    if (opened !== undefined) return opened.context
+    throw new JobmillError('STORE_CLOSED', 'the store is not open', {
+      fix: 'Call open() first, and nothing after close()',
+    })
+  }
+
+  return {
+    name: settings.name,
+    async open() {
+      opening ??= openStore(settings)
+      const mine = opening
+      try {
+        const parts = await mine
+        if (opening === mine) opened = parts
+      } catch (error) {
+        if (opening === mine) opening = undefined
+        throw error
+      }
+    },
+    async close() {
+      const closing = opening
+      opening = undefined
+      opened = undefined
+      // A start that is still under way is let to end first, so that nothing of it stays behind.
+      const parts = await closing?.catch(() => undefined)
+      await parts?.bell.close()
+      await parts?.context.connection.close()
+    },
+    enqueue: async (jobs, how) => enqueue(use(), jobs, how),
+    stage: async (limit) => stage(use(), checkLimit(limit)),
+    claim: async (request) => claim(use(), request),
+    finish: async (items, how) => finish(use(), items, how),
+    progress: async (items) => progress(use(), items),
+    cancel: async (ids, reason) => cancel(use(), ids, reason),
+    retry: async (ids) => retry(use(), ids),
+    runNow: async (ids) => runNow(use(), ids),
+    delete: async (ids) => deleteJobs(use(), ids),
+    register: async (instance) => register(use(), instance),
+    renew: async (request) => renew(use(), request),
+    deregister: async (instance) => deregister(use(), instance),
+    reap: async (how) => reap(use(), { ...how, limit: checkLimit(how.limit) }),
+    retain: async (limit) => retain(use(), checkLimit(limit)),
+    fold: async (limit) => fold(use(), checkLimit(limit)),
+    declareQueues: async (wanted) => declareQueues(use(), wanted),
+    changeQueue: async (name, patch) => changeQueue(use(), name, patch),
+    get: async (ids) => get(use(), ids),
+    history: async (id) => history(use(), id),
+    list: async (filter, page) => list(use(), filter, page),
+    counts: async () => counts(use()),
+    queues: async () => queues(use()),
+    instances: async () => instances(use()),
+    held: async (instance) => held(use(), instance),
+    async wait(how) {
+      use()
+      return opened === undefined ? false : opened.bell.wait(how)
+    },
+    ring: (rung) => opened?.bell.ring(rung),
+  }
+}
+
+async function openStore(settings: PostgresSettings): Promise<Opened> {
+  const { schema, platform, clock } = settings
+  const connection = connect(settings)
+  const sql = inSchema(schema)
+  try {
+    await checkServer(connection)
+    await migrate(connection, schema, sql)
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+  const bell = doorbell({ url: settings.doorbell, channel: `jobmill ${schema}`, platform, connection })
+  bell.open()
+  const context: Context = {
+    connection,
+    names: namesOf(connection, sql),
+    platform,
+    clock,
+    sql,
+    ring: (queues) => bell.ring(queues),
+    heard: (queues) => bell.forget(queues),
+  }
+  return { context, bell }
+}
+
+/** Limits stand in statements as literals, so they must be small whole numbers and nothing else. */
+function checkLimit(limit: number): number {
+  return checkWhole(limit, 'limit', { least: 1, most: 10_000 })
+}
+
+/** Statements are written for the schema `jobmill` and put into the one that was chosen, each once. */
+function inSchema(schema: string): (text: string) => string {
+  const quoted = `"${schema}".`
+  const known = new Map<string, string>()
+  return (text) => {
+    if (schema === 'jobmill') return text
+    let there = known.get(text)
+    if (there === undefined) {
+      there = text.replaceAll('jobmill.', quoted)
+      known.set(text, there)
+    }
+    return there
+  }
+}
+
+async function checkServer(connection: Connection): Promise<void> {
+  const [row] = await connection.query('SHOW server_version_num', [])
+  const major = Math.floor(Number(row?.['server_version_num']) / 10_000)
+  if (major >= OLDEST) return
+  throw new JobmillError('STORE_UNSUPPORTED', `PostgreSQL ${major} is older than ${OLDEST}`, {
+    fix: 'Upgrade the server',
+  })
+}

@@ -1,0 +1,102 @@
+/** Queues and their live settings. */
+import { JobmillError, shown } from '../job/errors.ts'
+import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
+import type { QueueRecord } from '../store/queue-record.ts'
+import type { Row } from './connection.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, NOW } from './fragments.ts'
+
+const COLUMN: Readonly<Record<keyof QueueSettings, string>> = {
+  workers: 'workers',
+  paused: 'paused',
+  backoffEnabled: 'backoff_enabled',
+  backoffBaseMs: 'backoff_base_ms',
+  backoffMaxMs: 'backoff_max_ms',
+  retainDoneMs: 'retain_done_ms',
+  retainCancelledMs: 'retain_cancelled_ms',
+  retainDeadMs: 'retain_dead_ms',
+}
+const COLUMNS = Object.values(COLUMN).join(', ')
+const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_base_ms int8, backoff_max_ms int8,
+  retain_done_ms int8, retain_cancelled_ms int8, retain_dead_ms int8`
+const BUMP = `bumped AS (UPDATE jobmill.settings SET version = version + 1`
+
+/** What is there stays as it is: an operator may have changed it. */
+const DECLARE = `
+WITH ${GIVEN}, added AS (
+  INSERT INTO jobmill.queue (name, ${COLUMNS})
+  SELECT x.name, ${COLUMNS} FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED})
+   WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = x.name) ORDER BY x.name
+  ON CONFLICT (name) DO NOTHING RETURNING id
+), ${BUMP} WHERE EXISTS (SELECT FROM added))
+SELECT`
+
+const RECORD = `q.name, ${Object.values(COLUMN)
+  .map((column) => `q.${column}`)
+  .join(', ')}, q.throttles,
+  greatest(q.cool_until - ${NOW}, 0) AS cooling_ms`
+
+/** Sets only the columns that the patch names, so two operators who change different settings do not undo each other. */
+const CHANGE = `
+WITH ${GIVEN}, q AS (
+  UPDATE jobmill.queue AS q SET ${Object.values(COLUMN)
+    .map((column) => `${column} = CASE WHEN s.p ? '${column}' THEN x.${column} ELSE q.${column} END`)
+    .join(',\n    ')},
+    cool_until = CASE WHEN g.p ->> 'cool_ms' IS NULL THEN q.cool_until ELSE g.now + (g.p ->> 'cool_ms')::int8 END
+    FROM given AS g, LATERAL (SELECT (g.p -> 'settings')::jsonb AS p) AS s, LATERAL json_to_record(g.p -> 'settings') AS x(${TYPED})
+   WHERE q.name = g.p ->> 'name'
+  RETURNING q.*
+), ${BUMP} WHERE EXISTS (SELECT FROM q))
+SELECT ${RECORD} FROM q`
+
+const QUEUES = `
+WITH ${GIVEN}
+SELECT ${RECORD} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
+
+export async function declareQueues(
+  context: Context,
+  queues: readonly { readonly name: string; readonly settings: QueueSettings }[],
+): Promise<void> {
+  if (queues.length === 0) return
+  const byName = new Map(queues.map(({ name, settings }) => [name, { name, ...columns(settings) }]))
+  await run(context, context.connection.query, DECLARE, `"queues":${JSON.stringify([...byName.values()])}`)
+}
+
+export async function changeQueue(context: Context, name: string, patch: QueuePatch): Promise<QueueRecord> {
+  const fields = { name, settings: columns(patch.settings), cool_ms: patch.coolMs }
+  const [row] = await run(context, context.connection.query, CHANGE, JSON.stringify(fields).slice(1, -1))
+  if (row === undefined) {
+    throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
+      field: 'queue',
+      value: shown(name),
+      fix: 'Enqueue a job to it or declare it first',
+    })
+  }
+  context.ring([name])
+  return recordOf(row)
+}
+
+export async function queues(context: Context): Promise<QueueRecord[]> {
+  return (await run(context, context.connection.query, QUEUES, '')).map((row) => recordOf(row))
+}
+
+function columns(settings: Partial<QueueSettings>): Record<string, unknown> {
+  const entries = Object.entries(settings) as [keyof QueueSettings, unknown][]
+  return Object.fromEntries(entries.map(([key, value]) => [COLUMN[key], value]))
+}
+
+function recordOf(row: Row): QueueRecord {
+  return {
+    name: row['name'] as string,
+    workers: row['workers'] as number | null,
+    paused: row['paused'] as boolean,
+    backoffEnabled: row['backoff_enabled'] as boolean,
+    backoffBaseMs: row['backoff_base_ms'] as number,
+    backoffMaxMs: row['backoff_max_ms'] as number,
+    retainDoneMs: row['retain_done_ms'] as number | null,
+    retainCancelledMs: row['retain_cancelled_ms'] as number | null,
+    retainDeadMs: row['retain_dead_ms'] as number | null,
+    coolingMs: row['cooling_ms'] as number,
+    throttles: row['throttles'] as number,
+  }
+}

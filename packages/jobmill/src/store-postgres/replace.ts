@@ -1,0 +1,66 @@
+/**
+ * Gives jobs that wait a new payload and due time (dedupe, `replace`). The job is taken out of the table it waits
+ * in and put where it now belongs, so a claim either had it before, with the old payload, or gets the new one.
+ */
+import type { NewJob } from '../job/new-job.ts'
+import { STATE_CODE } from '../job/state.ts'
+import type { Query } from './connection.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, HAS_TURN, ORDERED, TAKEN } from './fragments.ts'
+
+const { scheduled, ready } = STATE_CODE
+const IN_LINE = `flags & ${ORDERED} <> 0 AND flags & ${HAS_TURN} = 0`
+
+const REPLACE = `
+WITH ${GIVEN}, input AS MATERIALIZED (
+  SELECT x.id, x.payload, coalesce(x.due_at, g.now + x.delay_ms) AS due, g.now
+    FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(id uuid, payload json, due_at int8, delay_ms int8)
+), ${TAKEN}, moved AS (
+  SELECT t.*, i.due, i.now, i.payload FROM taken AS t JOIN input AS i ON i.id = t.id
+), changed AS (
+  UPDATE jobmill.job AS j SET payload = coalesce(m.payload, 'null'::json) FROM moved AS m WHERE j.id = m.id
+  RETURNING j.id, j.order_key
+), to_later AS (
+  INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
+  SELECT due, id, queue_id, kind_id, tries, priority, attempt, crashes, flags FROM moved WHERE due > now
+), to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, coalesce(seq, nextval('jobmill.seq')), id, coalesce(ready_at, now), kind_id, tries, attempt,
+         crashes, flags
+    FROM moved WHERE due <= now AND NOT (${IN_LINE})
+), to_line AS (
+  INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  SELECT m.queue_id, c.order_key, coalesce(m.pos, nextval('jobmill.seq')), m.id, m.due, m.kind_id, m.tries, m.priority, m.flags
+    FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${IN_LINE})
+), called AS (
+  INSERT INTO jobmill.line_call (queue_id, order_key)
+  SELECT m.queue_id, c.order_key FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${IN_LINE})
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, state, CASE WHEN due <= now AND NOT (${IN_LINE}) THEN ${ready} ELSE ${scheduled} END, count(*)
+    FROM moved GROUP BY 1, 2, 3
+)
+SELECT id FROM moved`
+
+/** The holders that had not begun and have the new payload now. */
+export async function replaceHolders(
+  context: Context,
+  query: Query,
+  items: readonly { readonly job: NewJob; readonly holder: string }[],
+): Promise<Set<string>> {
+  if (items.length === 0) return new Set()
+  const replaced = new Set<string>()
+  // Twice: stage may be moving a holder from one table to the next while the first look passes.
+  for (let look = 0; look < 2; look += 1) {
+    const open = items.filter(({ holder }) => !replaced.has(holder))
+    if (open.length === 0) break
+    for (const row of await run(context, query, REPLACE, `"jobs":[${open.map(itemText).join(',')}]`)) {
+      replaced.add(String(row['id']))
+    }
+  }
+  return replaced
+}
+
+function itemText({ job, holder }: { readonly job: NewJob; readonly holder: string }): string {
+  return `{"id":"${holder}","due_at":${job.dueAt},"delay_ms":${job.delayMs},"payload":${job.payload}}`
+}

@@ -1,0 +1,96 @@
+/** Scheduled → ready: jobs whose time has come, then jobs whose turn has come. */
+import { STATE_CODE } from '../job/state.ts'
+import type { Staged } from '../store/replies.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, HAS_TURN, NOW, ORDERED } from './fragments.ts'
+
+const { scheduled, ready } = STATE_CODE
+const NEEDS_TURN = `flags & ${ORDERED} <> 0 AND flags & ${HAS_TURN} = 0`
+
+/**
+ * Walks the primary key of `later` from its beginning, so what is not due costs nothing. SKIP LOCKED: two instances
+ * that stage at once take different rows. The limit is a literal, because a variable one is planned for a tenth of the table.
+ */
+const stageDue = (limit: number): string => `
+WITH ${GIVEN}, due AS (
+  DELETE FROM jobmill.later WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM jobmill.later WHERE due_at <= ${NOW} ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+  RETURNING *
+), to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, attempt, crashes, flags
+    FROM (SELECT * FROM due WHERE NOT (${NEEDS_TURN}) ORDER BY due_at, id) AS d
+), in_line AS (
+  INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  SELECT d.queue_id, d.order_key, nextval('jobmill.seq'), d.id, d.due_at, d.kind_id, d.tries, d.priority, d.flags
+    FROM (SELECT due.*, j.order_key FROM due JOIN jobmill.job AS j ON j.id = due.id
+           WHERE ${NEEDS_TURN} ORDER BY due.due_at, due.id) AS d
+  RETURNING queue_id, order_key
+), called AS (
+  INSERT INTO jobmill.line_call (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_line
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM due WHERE NOT (${NEEDS_TURN}) GROUP BY 1
+)
+SELECT queue_id, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_TURN})))::int4 AS ready
+  FROM due GROUP BY 1`
+
+/** At most this many calls are looked at in one pass; calls of lines that are busy or empty are used up by the look. */
+const MOST_CALLS = 1_000
+
+/**
+ * Lines that were called, oldest call first; of those with a free turn the heads, first come first served. The head is
+ * locked before the turn is taken, so a job that left the line in between cannot be given a turn that it would never return.
+ * Of two passes at once the insert into `turn` lets one through, and the other finds the turn taken.
+ */
+const stageTurns = (limit: number): string => `
+WITH ${GIVEN}, call AS MATERIALIZED (
+  SELECT n, queue_id, order_key FROM jobmill.line_call ORDER BY n LIMIT ${MOST_CALLS} FOR UPDATE SKIP LOCKED
+), head AS MATERIALIZED (
+  SELECT h.* FROM (SELECT DISTINCT queue_id, order_key FROM call) AS c CROSS JOIN LATERAL (
+    SELECT l.* FROM jobmill.line AS l WHERE l.queue_id = c.queue_id AND l.order_key = c.order_key
+     ORDER BY l.pos LIMIT 1 FOR UPDATE) AS h
+   WHERE NOT EXISTS (SELECT FROM jobmill.turn AS t WHERE t.queue_id = c.queue_id AND t.order_key = c.order_key)
+), chosen AS MATERIALIZED (
+  SELECT * FROM head ORDER BY pos LIMIT ${limit}
+), turns AS (
+  INSERT INTO jobmill.turn (queue_id, order_key, job_id)
+  SELECT queue_id, order_key, id FROM chosen ORDER BY queue_id, order_key
+  ON CONFLICT (queue_id, order_key) DO NOTHING RETURNING job_id
+), promoted AS (
+  DELETE FROM jobmill.line AS l USING turns WHERE l.id = turns.job_id RETURNING l.*
+), to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, 0, 0, flags | ${HAS_TURN}
+    FROM (SELECT * FROM promoted ORDER BY pos) AS p
+), used AS (
+  DELETE FROM jobmill.line_call AS c USING call
+   WHERE c.n = call.n AND NOT EXISTS (
+     SELECT FROM head AS h WHERE h.queue_id = call.queue_id AND h.order_key = call.order_key
+        AND NOT EXISTS (SELECT FROM chosen WHERE chosen.id = h.id))
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM promoted GROUP BY 1
+)
+SELECT queue_id, count(*)::int4 AS ready, (SELECT count(*) FROM call)::int4 AS calls FROM promoted GROUP BY 1`
+
+export async function stage(context: Context, limit: number): Promise<Staged> {
+  const { query } = context.connection
+  const due = await run(context, query, stageDue(limit), '')
+  const turns = await run(context, query, stageTurns(limit), '')
+  const found = sum(due.map((row) => row['found']))
+  const staged = sum(due.map((row) => row['ready']))
+  const promoted = sum(turns.map((row) => row['ready']))
+  const withWork = new Set(
+    [...due.filter((row) => Number(row['ready']) > 0), ...turns].map((row) => Number(row['queue_id'])),
+  )
+  await context.names.learn(withWork, [])
+  const queues = [...withWork].map((id) => context.names.queueName(id)).toSorted()
+  context.ring(queues)
+  const allCallsSeen = Number(turns[0]?.['calls'] ?? 0) < MOST_CALLS
+  return { ready: staged + promoted, more: found >= limit || promoted >= limit || !allCallsSeen, queues }
+}
+
+function sum(values: readonly unknown[]): number {
+  return values.reduce<number>((total, value) => total + Number(value), 0)
+}

@@ -1,0 +1,41 @@
+/** A user's transaction: anything with `query(text, values)`, or a function of the same shape. */
+import { JobmillError, shown } from '../job/errors.ts'
+import type { Query, Row } from './connection.ts'
+
+type Answer = readonly unknown[] | { readonly rows: readonly unknown[] }
+type TxFunction = (text: string, values: unknown[]) => PromiseLike<Answer>
+
+/** A `pg` client, or a function that runs a statement through whatever ORM the user has. */
+export type Tx = TxFunction | { query: TxFunction }
+
+export function txQuery(tx: Tx): Query {
+  const send = sender(tx)
+  return async (text, values) => {
+    const answer = await send(text, [...values])
+    const rows = 'rows' in answer ? answer.rows : answer
+    if (!Array.isArray(rows) || !rows.every(isRow)) {
+      throw new JobmillError('TX_INVALID', 'did not answer with rows', {
+        field: 'tx',
+        value: shown(answer),
+        fix: 'Its query(text, values) must resolve to an array of objects, or to an object with rows',
+      })
+    }
+    return rows
+  }
+}
+
+function sender(tx: unknown): TxFunction {
+  if (typeof tx === 'function') return tx as TxFunction
+  if (typeof tx === 'object' && tx !== null && 'query' in tx && typeof tx.query === 'function') {
+    return tx.query.bind(tx) as TxFunction
+  }
+  throw new JobmillError('TX_INVALID', 'cannot run statements', {
+    field: 'tx',
+    value: shown(tx),
+    fix: 'Give a pg client inside its transaction, or a function (text, values) => rows',
+  })
+}
+
+function isRow(row: unknown): row is Row {
+  return typeof row === 'object' && row !== null
+}

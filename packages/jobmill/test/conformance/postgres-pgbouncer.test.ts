@@ -1,0 +1,16 @@
+// The PostgreSQL store against the contract, with PgBouncer in transaction mode in between; only the doorbell goes direct.
+import { afterAll, describe, inject, test } from 'vitest'
+import { startPgbouncer } from '../../../../test/support/pgbouncer.ts'
+import { storeConformance } from '../../src/testing/index.ts'
+import { postgresSubject } from './postgres-subject.ts'
+
+const direct = inject('postgresUrl')
+const pooler = await startPgbouncer({ url: direct })
+afterAll(() => pooler?.stop())
+
+if (pooler === null)
+  console.warn('\n*** PgBouncer is not installed: the suite behind a pooler is SKIPPED ***\n')
+
+describe.skipIf(pooler === null)('store conformance: postgres behind PgBouncer', () => {
+  if (pooler !== null) storeConformance(postgresSubject(pooler.url, { direct }), test)
+})

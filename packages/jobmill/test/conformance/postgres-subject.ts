@@ -1,0 +1,70 @@
+// The PostgreSQL store as a subject of the suite: one schema per test file, migrated once and emptied before each case.
+import pg from 'pg'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { postgres } from '../../src/postgres.ts'
+import type { ConformanceSubject } from '../../src/testing/index.ts'
+
+/** With `direct` the url leads through a pooler: only the doorbell and the tidying up go around it. */
+export function postgresSubject(
+  url: string,
+  { direct = url }: { readonly direct?: string } = {},
+): ConformanceSubject {
+  const schema = freshSchema(direct, 'conformance')
+  let emptying: Promise<string> | undefined
+  return {
+    name: 'postgres',
+    async fresh() {
+      emptying ??= prepare(direct, schema)
+      const statements = await emptying
+      await onClient(direct, (client) => client.query(statements))
+    },
+    handle: (options) => postgres(url, { schema, doorbell: direct, ...options }),
+    transaction: (work, end) =>
+      onClient(url, async (client) => {
+        await client.query('begin')
+        const result = await work(client)
+        await client.query(end)
+        return result
+      }),
+  }
+}
+
+/**
+ * Migrates, and returns the statements that bring the schema back to how the migrations left it. That takes a few
+ * milliseconds; to migrate anew for every case takes ten times as long. Rows that migrations made are kept aside.
+ */
+async function prepare(url: string, schema: string): Promise<string> {
+  const store = postgres(url, { schema })
+  await store.open()
+  await store.close()
+  const aside = freshSchema(url, 'aside')
+  return onClient(url, async (client) => {
+    await client.query(`create schema ${aside}`)
+    const { rows } = await client.query<{ name: string }>(
+      `select tablename as name from pg_tables where schemaname = $1`,
+      [schema],
+    )
+    for (const { name } of rows)
+      await client.query(`create table ${aside}.${name} as table ${schema}.${name}`)
+    return [
+      'begin',
+      // No triggers: the order of the tables does not matter then, and we put back what was there.
+      'set local session_replication_role = replica',
+      ...rows.map(({ name }) => `delete from ${schema}.${name}`),
+      ...rows.map(
+        ({ name }) => `insert into ${schema}.${name} overriding system value table ${aside}.${name}`,
+      ),
+      'commit',
+    ].join('; ')
+  })
+}
+
+async function onClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,69 @@
+/** A PostgreSQL store whose statements are explained just before they run. */
+import pg from 'pg'
+import { postgres } from '../../src/postgres.ts'
+import type { Store } from '../../src/store/store.ts'
+
+interface Plan {
+  readonly statement: string
+  /** Tables that are read from end to end. */
+  readonly seqScans: readonly string[]
+  readonly indexes: readonly string[]
+}
+
+export interface Explained extends Store {
+  readonly plans: Plan[]
+}
+
+interface Node {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly Plans?: readonly Node[]
+}
+
+/**
+ * Wraps what the driver sends, on the connection it is sent on: plans depend on the very statement and its values.
+ * Only for the process of one test file, which is why changing the driver's class is fair here.
+ */
+export async function explaining(url: string, schema: string): Promise<Explained> {
+  const store = postgres(url, { schema, doorbell: false })
+  await store.open()
+  const plans: Plan[] = []
+  const original = pg.Client.prototype.query
+  const busy = new WeakSet<pg.Client>()
+  async function explained(this: pg.Client, ...args: unknown[]): Promise<unknown> {
+    const [config] = args
+    const isOurs = typeof config === 'object' && config !== null && 'text' in config && 'values' in config
+    if (isOurs && !busy.has(this) && /^\s*(?:WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(String(config.text))) {
+      busy.add(this)
+      const { rows } = (await Reflect.apply(original, this, [
+        { text: `EXPLAIN (FORMAT JSON) ${String(config.text)}`, values: config.values },
+      ])) as {
+        rows: { 'QUERY PLAN': { Plan: Node }[] }[]
+      }
+      busy.delete(this)
+      const nodes = flat(rows[0]?.['QUERY PLAN'][0]?.Plan)
+      plans.push({
+        statement: String(config.text),
+        seqScans: nodes
+          .filter((node) => node['Node Type'] === 'Seq Scan')
+          .map((node) => node['Relation Name'] ?? ''),
+        indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
+      })
+    }
+    return Reflect.apply(original, this, args)
+  }
+  pg.Client.prototype.query = explained as typeof original
+  return {
+    ...store,
+    plans,
+    async close() {
+      pg.Client.prototype.query = original
+      await store.close()
+    },
+  }
+}
+
+function flat(node: Node | undefined): Node[] {
+  return node === undefined ? [] : [node, ...(node.Plans ?? []).flatMap((child) => flat(child))]
+}

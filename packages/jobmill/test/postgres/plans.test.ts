@@ -1,0 +1,157 @@
+/**
+ * Plans at 100,000 rows in every table: each statement of the hot path and of every listing is explained just before it
+ * runs, and none may read a large table from end to end.
+ */
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import type { JobFilter } from '../../src/store/job-list.ts'
+import { aJob, anInstance } from '../../src/testing/factories.ts'
+import { type Explained, explaining } from './explaining.ts'
+
+const ROWS = 100_000
+const url = inject('postgresUrl')
+const schema = freshSchema(url, 'plans')
+const alive = anInstance({ queues: ['q1', 'q2'], kinds: ['known'] })
+let store: Explained
+
+/** Straight into the tables: 100,000 jobs in each state, half of them in each of two queues. */
+async function fill(): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const run = (sql: string) => client.query(sql.replaceAll('jobmill.', `${schema}.`))
+  try {
+    await run(`CREATE TEMP TABLE made AS
+      SELECT n, gen_random_uuid() AS id, n % 2 + 1 AS queue_id, n / ${ROWS} AS place FROM generate_series(0, ${ROWS} * 5 - 1) AS n`)
+    await run(`INSERT INTO jobmill.job (id, queue_id, kind_id, priority, max_attempts, payload, enqueued_at, tags, order_key)
+      SELECT id, queue_id, 1, 0, 5, '{"a":1}', n, CASE WHEN n % 100 = 0 THEN '{t}'::text[] END, 'key' FROM made`)
+    await run(`INSERT INTO jobmill.job_tag SELECT 't', id FROM made WHERE n % 100 = 0`)
+    await run(`INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
+      SELECT 4000000000000 + n, id, queue_id, 1, 0, 0, 0, 0, 0 FROM made WHERE place = 0`)
+    await run(`INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+      SELECT queue_id, 0, n, id, n, 1, 0, 0, 0, 0 FROM made WHERE place = 1`)
+    await run(`INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority,
+        attempt, crashes, flags)
+      SELECT id, n, ('00000000-0000-4000-8000-' || lpad((n % 1000)::text, 12, '0'))::uuid, n, n, n, queue_id, 1, 1, 0, 1, 0, 0
+        FROM made WHERE place = 2`)
+    await run(`INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+      SELECT queue_id, 'key', n, id, n, 1, 0, 0, 2 FROM made WHERE place = 3`)
+    await run(`INSERT INTO jobmill.attempt (job_id, token, started_at, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries)
+      SELECT id, n, n, 4000000000000 + n, queue_id, 1, 1, 0, 0, 3 + n % 3, 1 FROM made WHERE place = 4`)
+    await run(`INSERT INTO jobmill.dedupe (key, job_id, expires_at)
+      SELECT 'global ' || n, id, CASE WHEN n % 2 = 0 THEN 4000000000000 + n END FROM made WHERE place = 4`)
+    await run(`SELECT setval('jobmill.seq', ${ROWS} * 10), setval('jobmill.token', ${ROWS} * 10)`)
+    await run('ANALYZE')
+  } finally {
+    await client.end()
+  }
+}
+
+beforeAll(async () => {
+  store = await explaining(url, schema)
+  await store.declareQueues([
+    { name: 'q2', settings: DEFAULT_QUEUE_SETTINGS },
+    { name: 'q1', settings: DEFAULT_QUEUE_SETTINGS },
+  ])
+  await store.enqueue([aJob({ kind: 'known', queue: 'q1', delay: '10h' })])
+  await fill()
+  await store.register(alive)
+}, 60_000)
+afterAll(() => store.close())
+
+/** Runs a verb and gives the plans of the statements it sent. */
+async function plansOf(verb: () => Promise<unknown>) {
+  store.plans.length = 0
+  await verb()
+  expect(store.plans.length).toBeGreaterThan(0)
+  return store.plans
+}
+
+const BIG = ['job', 'job_tag', 'later', 'ready', 'running', 'line', 'attempt', 'dedupe']
+
+async function expectIndexes(verb: () => Promise<unknown>, ...indexes: string[]): Promise<void> {
+  const plans = await plansOf(verb)
+  const read = plans.flatMap((plan) => plan.seqScans).filter((table) => BIG.includes(table))
+  expect(read, 'tables read from end to end').toEqual([])
+  const used = plans.flatMap((plan) => plan.indexes)
+  for (const index of indexes) expect(used).toContain(index)
+}
+
+describe('postgres plans', () => {
+  const claim = {
+    instance: alive.id,
+    queues: [
+      { queue: 'q1', room: 10 },
+      { queue: 'q2', room: 10 },
+    ],
+    kinds: ['known'],
+    limit: 20,
+  }
+
+  test('P15 a claim walks the primary key of ready', () =>
+    expectIndexes(() => store.claim({ ...claim, suspects: 'skip' }), 'ready_pkey', 'job_pkey'))
+  test('P15 a claim of suspects walks their partial index', () =>
+    expectIndexes(() => store.claim({ ...claim, suspects: 'only' }), 'ready_suspect'))
+  test('P15 stage walks the due times, and one step of each line that was called', () =>
+    expectIndexes(() => store.stage(500), 'later_pkey'))
+  test('P4 reap finds the expired by their index and their jobs by the instance', () =>
+    expectIndexes(() => store.reap({ crashesUntilDead: 3, limit: 10 }), 'running_instance'))
+  test('P15 retention walks the ended attempts from their old end', () =>
+    expectIndexes(() => store.retain(500), 'attempt_ended', 'dedupe_expiry'))
+  test('P15 a pulse is a few index probes', () =>
+    expectIndexes(
+      () =>
+        store.renew({
+          instance: alive.id,
+          leaseMs: 10_000,
+          renewEveryMs: 3_000,
+          queues: ['q1', 'q2'],
+          kinds: ['known'],
+        }),
+      'ready_pkey',
+      'later_pkey',
+    ))
+  test('a finish deletes by the primary key of running', async () => {
+    const leases = await store.claim({ ...claim, suspects: 'skip' })
+    const items = leases.map(
+      ({ id, token }) =>
+        ({ id, token, outcome: 'returned', transition: { to: 'done', result: null } }) as const,
+    )
+    await expectIndexes(() => store.finish(items), 'running_pkey')
+  })
+  test('an enqueue with a key probes the key', () =>
+    expectIndexes(() => store.enqueue([aJob({ kind: 'known', queue: 'q1', dedupe: { key: '7' } })])))
+  test('operators reach a job by its id, in whatever table it is', async () => {
+    const ids = (await store.list({ state: 'ready' }, { limit: 2 })).jobs.map(({ id }) => id)
+    await expectIndexes(() => store.get(ids))
+    await expectIndexes(() => store.cancel(ids, 'test'))
+    await expectIndexes(() => store.retry(ids))
+    await expectIndexes(() => store.runNow(ids))
+    await expectIndexes(() => store.delete(ids))
+    await expectIndexes(() => store.history(ids[0] ?? ''), 'attempt_pkey')
+  })
+
+  const listings: [string, JobFilter, string][] = [
+    ['everything', {}, 'job_pkey'],
+    ['a tag', { tags: ['t'] }, 'job_tag_pkey'],
+    ['a text in the payload', { payloadText: 'nowhere' }, 'job_pkey'],
+    ['scheduled', { state: 'scheduled' }, 'later_pkey'],
+    ['ready', { state: 'ready' }, 'ready_pkey'],
+    ['ready of one queue', { state: 'ready', queue: 'q1' }, 'ready_pkey'],
+    ['done', { state: 'done' }, 'attempt_ended'],
+    ['dead of one queue', { state: 'dead', queue: 'q2' }, 'attempt_ended'],
+  ]
+  test.each(listings)('a list of %s walks the index of its order', async (_, filter, index) => {
+    const first = await store.list(filter, { limit: 50 })
+    await expectIndexes(() => store.list(filter, { limit: 50, cursor: first.next ?? undefined }), index)
+  })
+  test('a list of running jobs sorts the one table that is never large', async () => {
+    const plans = await plansOf(() => store.list({ state: 'running' }, { limit: 50 }))
+    expect(
+      plans.flatMap((plan) => plan.seqScans).filter((table) => table !== 'running' && BIG.includes(table)),
+    ).toEqual([])
+  })
+  test('counts read the totals, and hop over the priorities of ready', () =>
+    expectIndexes(() => store.counts(), 'ready_pkey'))
+})

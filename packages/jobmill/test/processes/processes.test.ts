@@ -1,0 +1,188 @@
+/** Several real processes on one database: they start at once, work side by side, and die. The same for both stores. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import Database from 'better-sqlite3'
+import pg from 'pg'
+import { afterEach, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/store-postgres/migrate.ts'
+import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aClaim, aJob, anInstance, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import { EACH, type Place, storeAt, type Task } from './store-process.ts'
+
+const script = path.join(import.meta.dirname, 'store-process.ts')
+const children = new Set<ChildProcess>()
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL')
+  children.clear()
+})
+
+interface Started {
+  readonly child: ChildProcess
+  readonly said: string[]
+  /** Resolves once the process has said so much. */
+  says(enough: (said: readonly string[]) => boolean): Promise<void>
+  /** Resolves when it ended by itself, and rejects when it failed. */
+  readonly ended: Promise<void>
+}
+
+function start(place: Place, task: Task): Started {
+  const child = fork(script, [JSON.stringify({ place, task })], {
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  children.add(child)
+  const said: string[] = []
+  let errors = ''
+  child.stderr?.on('data', (data) => (errors += String(data)))
+  child.on('message', (message) => said.push(String(message)))
+  const ended = once(child, 'close').then(([code, signal]) => {
+    children.delete(child)
+    if (code !== 0 && signal !== 'SIGKILL')
+      throw new Error(`the process ended with ${String(code ?? signal)}: ${errors}`)
+  })
+  ended.catch(() => {})
+  return {
+    child,
+    said,
+    ended,
+    async says(enough) {
+      while (!enough(said))
+        await Promise.race([
+          once(child, 'message'),
+          ended.then(() => Promise.reject(new Error(`it ended early: ${errors}`))),
+        ])
+    },
+  }
+}
+
+async function kill({ child, ended }: Started): Promise<void> {
+  child.kill('SIGKILL')
+  await ended
+}
+
+async function opened(place: Place): Promise<Store> {
+  const store = await storeAt(place)
+  await store.open()
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Calls until the answer is the one that is waited for. */
+async function until<T>(call: () => Promise<T>, isIt: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await call()
+    if (isIt(answer)) return answer
+  }
+}
+
+const places: [string, () => Place, (place: Place) => Promise<unknown[]>, number][] = [
+  [
+    'sqlite',
+    () => ({ store: 'sqlite', at: freshFile() }),
+    async ({ at }) => {
+      const db = new Database(at)
+      const rows = db.prepare('SELECT number FROM jobmill_migration').all()
+      db.close()
+      return rows
+    },
+    SQLITE_MIGRATIONS.length,
+  ],
+  [
+    'postgres',
+    () => ({
+      store: 'postgres',
+      at: inject('postgresUrl'),
+      schema: freshSchema(inject('postgresUrl'), 'processes'),
+    }),
+    async ({ at, schema }) => {
+      const client = new pg.Client({ connectionString: at })
+      await client.connect()
+      const { rows } = await client.query(`SELECT number FROM ${schema ?? ''}.migration`)
+      await client.end()
+      return rows
+    },
+    POSTGRES_MIGRATIONS.length,
+  ],
+]
+
+describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) => {
+  test('twenty that start at once on a new database all open it, and migrate it once', async () => {
+    const place = fresh()
+    await Promise.all(Array.from({ length: 20 }, () => start(place, 'open').ended))
+    expect(await migrationsIn(place)).toHaveLength(migrations)
+  }, 60_000)
+
+  test('P2 P3 four that work side by side do each job once and leave none', async () => {
+    const place = fresh()
+    const store = await opened(place)
+    const workers = Array.from({ length: 4 }, () => start(place, 'enqueue-and-work'))
+    await Promise.all(workers.map(({ ended }) => ended))
+    const ids = workers.flatMap(({ said }) => said)
+    expect(ids).not.toContain('refused')
+    expect(new Set(ids).size).toBe(4 * EACH)
+    expect(ids).toHaveLength(4 * EACH)
+    expect(await store.counts()).toMatchObject([{ ready: 0, running: 0, done: 4 * EACH }])
+  }, 60_000)
+
+  test('P1 P3 what was acknowledged is there after kill -9', async () => {
+    const place = fresh()
+    const store = await opened(place)
+    const producers = [start(place, 'enqueue-for-ever'), start(place, 'enqueue-for-ever')]
+    await Promise.all(producers.map((producer) => producer.says((said) => said.length >= 20)))
+    await Promise.all(producers.map((producer) => kill(producer)))
+    const ids = producers.flatMap(({ said }) => said)
+    expect((await store.get(ids)).map((job) => job?.state)).toEqual(ids.map(() => 'ready'))
+  }, 60_000)
+
+  test('P4 P3 the jobs of a process that was killed run again elsewhere, under a higher token', async () => {
+    const place = fresh()
+    const store = await opened(place)
+    await store.enqueue(someJobs([{}, {}, {}]))
+    const victim = start(place, 'claim-and-hang')
+    await victim.says((said) => said.includes('hanging'))
+    const held = await store.get(victim.said.slice(0, 3))
+    expect(held.map((job) => job?.state)).toEqual(['running', 'running', 'running'])
+    await kill(victim)
+    const reaped = await until(
+      () => store.reap({ crashesUntilDead: 3, limit: 10 }),
+      ({ jobs }) => jobs.length > 0,
+    )
+    expect(reaped.jobs).toHaveLength(3)
+    const me = anInstance()
+    await store.register(me)
+    const leases = await store.claim(aClaim(me.id))
+    expect(leases.map(({ id, attempt, crashes }) => [id, attempt, crashes])).toEqual(
+      victim.said.slice(0, 3).map((id) => [id, 1, 1]),
+    )
+  }, 60_000)
+
+  test('whoever waits is woken by an enqueue of another process', async () => {
+    const place = fresh()
+    const store = await opened(place)
+    const woken = store.wait({ queues: [QUEUE], timeoutMs: 50_000 })
+    await start(place, 'enqueue-one').ended
+    expect(await woken).toBe(true)
+  }, 60_000)
+
+  test('and works without any wake-up at all, by polling', async () => {
+    const place = fresh()
+    const store = await opened(place)
+    const me = anInstance({ leaseMs: 600_000 })
+    await store.register(me)
+    const other = await storeAt(place)
+    await other.open()
+    const job = aJob({ delay: 20 })
+    await other.enqueue([job])
+    await other.close()
+    const [lease] = await until(
+      async () => {
+        await store.stage(10)
+        return store.claim(aClaim(me.id))
+      },
+      (leases) => leases.length > 0,
+    )
+    expect(lease?.id).toBe(job.id)
+  }, 60_000)
+})

@@ -1,0 +1,77 @@
+/**
+ * Another process on the same database. It is told where the store is and what to do, and tells by messages what was acknowledged
+ * to it, so that it can be killed at any moment.
+ */
+import type { Store } from '../../src/store/store.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+
+export interface Place {
+  readonly store: 'sqlite' | 'postgres'
+  /** A path, or a URL with the schema. */
+  readonly at: string
+  readonly schema?: string
+}
+
+export type Task = 'open' | 'enqueue-one' | 'enqueue-for-ever' | 'enqueue-and-work' | 'claim-and-hang'
+
+/** Loads only the driver that is asked for: many processes start in these tests. */
+export async function storeAt({ store, at, schema = 'jobmill' }: Place): Promise<Store> {
+  if (store === 'sqlite') return (await import('../../src/sqlite.ts')).sqlite(at)
+  return (await import('../../src/postgres.ts')).postgres(at, { schema })
+}
+
+/** How many jobs a process enqueues before it begins to work. */
+export const EACH = 200
+
+const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
+  open: async () => tell('open'),
+
+  'enqueue-one': async (store) => {
+    await store.enqueue([aJob()])
+  },
+
+  'enqueue-for-ever': async (store) => {
+    for (;;) {
+      const job = aJob()
+      await store.enqueue([job])
+      tell(job.id)
+    }
+  },
+
+  'enqueue-and-work': async (store) => {
+    await store.enqueue(someJobs(Array.from({ length: EACH }, () => ({}))))
+    const instance = anInstance({ leaseMs: 600_000 })
+    await store.register(instance)
+    for (;;) {
+      const leases = await store.claim(aClaim(instance.id, { limit: 7 }))
+      if (leases.length === 0) break
+      const items = leases.map(
+        ({ id, token }) =>
+          ({ id, token, outcome: 'returned', transition: { to: 'done', result: null } }) as const,
+      )
+      for (const { id, accepted } of await store.finish(items)) tell(accepted ? id : 'refused')
+    }
+    await store.deregister(instance.id)
+  },
+
+  'claim-and-hang': async (store) => {
+    const instance = anInstance({ leaseMs: 500 })
+    await store.register(instance)
+    for (const { id } of await store.claim(aClaim(instance.id))) tell(id)
+    tell('hanging')
+    await store.wait({ queues: [], timeoutMs: 600_000 })
+  },
+}
+
+function tell(message: string): void {
+  process.send?.(message)
+}
+
+if (process.send !== undefined && process.argv[2] !== undefined) {
+  const { place, task } = JSON.parse(process.argv[2]) as { place: Place; task: Task }
+  const store = await storeAt(place)
+  await store.open()
+  await tasks[task](store)
+  await store.close()
+  process.disconnect()
+}
