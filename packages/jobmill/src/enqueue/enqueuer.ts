@@ -1,0 +1,83 @@
+/**
+ * Enqueue as users call it: everything is checked first, ids are minted here, and calls that come at the same time share
+ * statements without sharing their fate.
+ */
+import { JobmillError } from '../job/errors.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import type { NewJob } from '../job/new-job.ts'
+import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
+import { type Platform, systemPlatform } from '../platform/platform.ts'
+import type { Enqueued } from '../store/replies.ts'
+import type { Store } from '../store/store.ts'
+import { type Lane, lane } from './lane.ts'
+import type { Send } from './send-until-known.ts'
+
+export interface EnqueuerOptions {
+  /** Default 1 MiB. */
+  readonly payloadLimitBytes?: number
+  readonly platform?: Platform
+}
+
+export interface Enqueuer<Tx> {
+  /**
+   * Resolves after the commit, one answer per job; all jobs of a call are written, or none. With `tx`, a transaction of yours, the
+   * jobs exist when you commit it and never did when you roll it back.
+   */
+  enqueue(requests: readonly JobRequest[], options?: { readonly tx?: Tx }): Promise<Enqueued[]>
+}
+
+/** Calls that wait for a write keep their payloads in memory, so there must be an end to it. */
+const MOST_WAITING_ITEMS = 100_000
+const MOST_WAITING_BYTES = 256 * 1024 * 1024
+
+export function enqueuer<Tx>(store: Store<Tx>, options: EnqueuerOptions = {}): Enqueuer<Tx> {
+  checkObjectKeys(options, 'options', ['payloadLimitBytes', 'platform'])
+  const { payloadLimitBytes, platform = systemPlatform } = options
+  const mintId = (): string => platform.id()
+  const preparing = payloadLimitBytes === undefined ? { mintId } : { mintId, payloadLimitBytes }
+  const send: Send = (jobs, how) => store.enqueue(jobs, how)
+
+  // Jobs with a dedupe key have a lane of their own: an open transaction of a user's that holds the key would stop everyone.
+  const fresh = lane({ send, platform, width: 2, mayRepeat: false, identity: () => null })
+  const given = lane({ send, platform, width: 1, mayRepeat: true, identity: (job) => job.id })
+  const keyed = lane({
+    send,
+    platform,
+    width: 1,
+    mayRepeat: true,
+    identity: (job) => job.dedupe?.key ?? job.id,
+  })
+  const waiting = { items: 0, bytes: 0 }
+
+  function laneFor(requests: readonly JobRequest[]): Lane {
+    if (requests.some((request) => request.dedupe !== undefined)) return keyed
+    return requests.some((request) => request.id !== undefined) ? given : fresh
+  }
+
+  function written(requests: readonly JobRequest[], jobs: readonly NewJob[]): Promise<Enqueued[]> {
+    const bytes = jobs.reduce((total, job) => total + job.payload.length, 0)
+    if (waiting.items + jobs.length > MOST_WAITING_ITEMS || waiting.bytes + bytes > MOST_WAITING_BYTES) {
+      throw new JobmillError('OVERLOADED', `${waiting.items} jobs wait to be written already`, {
+        fix: 'Enqueue no faster than the database writes: await the calls before',
+      })
+    }
+    waiting.items += jobs.length
+    waiting.bytes += bytes
+    return new Promise<Enqueued[]>((resolve, reject) => {
+      laneFor(requests).add({ jobs, bytes, resolve, reject })
+    }).finally(() => {
+      waiting.items -= jobs.length
+      waiting.bytes -= bytes
+    })
+  }
+
+  return {
+    async enqueue(requests, call = {}) {
+      checkObjectKeys(call, 'options', ['tx'])
+      const { tx } = call
+      const jobs = prepareJobs(requests, preparing)
+      if (jobs.length === 0) return []
+      return tx === undefined ? written(requests, jobs) : store.enqueue(jobs, { tx, mayRepeat: true })
+    },
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * One lane of enqueues: calls that arrive while a write is on its way share the next one. Nothing waits for a timer: when the lane
+ * is free a call is sent at once, and under load the batches grow by themselves.
+ */
+import { isJobmillError } from '../job/errors.ts'
+import type { NewJob } from '../job/new-job.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { Enqueued } from '../store/replies.ts'
+import { sendUntilKnown, type Send } from './send-until-known.ts'
+
+const MOST_ITEMS = 1_000
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** One call of a user: all of its jobs are written, or none. */
+interface Call {
+  readonly jobs: readonly NewJob[]
+  readonly bytes: number
+  resolve(replies: Enqueued[]): void
+  reject(error: unknown): void
+}
+
+export interface LaneOptions {
+  readonly send: Send
+  readonly platform: Platform
+  /** How many writes may be on their way at once. */
+  readonly width: number
+  /** Two jobs with the same identity cannot stand in one write: a given id, or a dedupe key. */
+  readonly identity: (job: NewJob) => string | null
+  /** Whether ids in this lane may exist already. */
+  readonly mayRepeat: boolean
+}
+
+export interface Lane {
+  add(call: Call): void
+}
+
+export function lane(options: LaneOptions): Lane {
+  const waiting: Call[] = []
+  let onTheirWay = 0
+
+  /** As many waiting calls as fit, in their order. One that clashes with a call before it waits for the next write. */
+  function nextBatch(): Call[] {
+    const batch: Call[] = []
+    const taken = new Set<string>()
+    let items = 0
+    let bytes = 0
+    for (const call of waiting) {
+      const fits = items + call.jobs.length <= MOST_ITEMS && bytes + call.bytes <= MOST_BYTES
+      const identities = call.jobs.flatMap((job) => options.identity(job) ?? [])
+      if (batch.length > 0 && (!fits || identities.some((one) => taken.has(one)))) break
+      batch.push(call)
+      for (const one of identities) taken.add(one)
+      items += call.jobs.length
+      bytes += call.bytes
+    }
+    waiting.splice(0, batch.length)
+    return batch
+  }
+
+  async function write(batch: readonly Call[]): Promise<void> {
+    try {
+      const jobs = batch.flatMap((call) => call.jobs)
+      const replies = await sendUntilKnown(options.send, jobs, options.mayRepeat, options.platform)
+      let at = 0
+      for (const call of batch) call.resolve(replies.slice(at, (at += call.jobs.length)))
+    } catch (error) {
+      await refused(batch, error)
+    }
+  }
+
+  /** Trouble with the database is everybody's. An error in the data is one call's: halves find out whose, and spare the others. */
+  async function refused(batch: readonly Call[], error: unknown): Promise<void> {
+    if (batch.length === 1 || (isJobmillError(error) && error.retryable)) {
+      for (const call of batch) call.reject(error)
+      return
+    }
+    const middle = Math.ceil(batch.length / 2)
+    await write(batch.slice(0, middle))
+    await write(batch.slice(middle))
+  }
+
+  function pump(): void {
+    while (onTheirWay < options.width && waiting.length > 0) {
+      onTheirWay += 1
+      void write(nextBatch()).finally(() => {
+        onTheirWay -= 1
+        pump()
+      })
+    }
+  }
+
+  return {
+    add(call) {
+      waiting.push(call)
+      pump()
+    },
+  }
+}
