@@ -11,8 +11,8 @@ export type Tx = TxFunction | { query: TxFunction }
 export function txQuery(tx: Tx): Query {
   const send = sender(tx)
   return async (text, values) => {
-    const answer = await send(text, [...values])
-    const rows = 'rows' in answer ? answer.rows : answer
+    const answer: unknown = await send(text, [...values])
+    const rows = hasRows(answer) ? answer.rows : answer
     if (!Array.isArray(rows) || !rows.every(isRow)) {
       throw new JobmillError('TX_INVALID', 'did not answer with rows', {
         field: 'tx',
@@ -34,6 +34,10 @@ function sender(tx: unknown): TxFunction {
     value: shown(tx),
     fix: 'Give a pg client inside its transaction, or a function (text, values) => rows',
   })
+}
+
+function hasRows(answer: unknown): answer is { readonly rows: unknown } {
+  return typeof answer === 'object' && answer !== null && 'rows' in answer
 }
 
 function isRow(row: unknown): row is Row {

@@ -1,12 +1,15 @@
-// Every statement that the store prepares, explained: none reads a table that grows from end to end, and none sorts.
+// Every statement that the store prepares, explained at 100,000 rows with the statistics of ANALYZE, which an operator may
+// run at any time: none reads a table that grows from end to end, and none sorts.
 import Database from 'better-sqlite3'
 import { assert, test, vi } from 'vitest'
 import { DEFAULTS } from '../../src/job/defaults.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { JOB_STATES } from '../../src/job/state.ts'
 import { MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
-import { aClaim, aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aPulse, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
+
+const ROWS = 100_000
 
 /** Tables with a row per job or more, by the names that statements give them. */
 const GROWING = /^SCAN (?:jobmill_(?:job|attempt|dedupe|turn|tag)|j|a|t|tagged)\b/
@@ -72,10 +75,17 @@ async function everyStatement(path: string): Promise<string[]> {
   return [...texts].filter((text) => /^\s*(?:SELECT|INSERT|UPDATE|DELETE)\b/.test(text))
 }
 
-test('P15 every statement goes by an index, and no listing sorts', async () => {
+test('P15 P4 every statement of sqlite goes by an index, and no listing sorts', async () => {
   const path = freshFile()
+  const store = await openStore(path)
+  for (let call = 0; call < ROWS / 1_000; call += 1) {
+    await store.enqueue(
+      someJobs(Array.from({ length: 1_000 }, (_, n) => ({ queue: 'full', delay: (n % 2) * 3_600_000 }))),
+    )
+  }
   const texts = await everyStatement(path)
   const db = new Database(path)
+  db.exec('ANALYZE')
   const plans = texts.map((text) => {
     const values = Array.from({ length: text.split('?').length - 1 }, () =>
       text.includes('json_each') ? '[]' : 1,

@@ -1,0 +1,128 @@
+/** Opening a PostgreSQL store: options, names, migrations, and databases that will not do. */
+import pg from 'pg'
+import { describe, expect, inject, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { postgres } from '../../src/postgres.ts'
+import { aJob } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+
+async function query(text: string): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+async function openAndClose(schema: string): Promise<void> {
+  const store = postgres(url, { schema, doorbell: false })
+  await store.open()
+  await store.close()
+}
+
+describe('postgres options', () => {
+  test('what is unknown or cannot be used is refused, with the fix', () => {
+    expect(() => postgres(url, { shema: 'x' } as object)).toThrow(/Did you mean "schema"/)
+    expect(() => postgres(url, { schema: 'My Schema' })).toThrow(/cannot be the name of a schema/)
+    expect(() => postgres(url, { schema: 'x"; DROP TABLE job; --' })).toThrow(
+      /cannot be the name of a schema/,
+    )
+    expect(() => postgres(url, { connections: 0 })).toThrow(/connections/)
+    expect(() => postgres(url, { deadline: '-1s' })).toThrow(/deadline/)
+    expect(() => postgres('localhost')).toThrow(/postgres:\/\/user:password@host/)
+  })
+
+  test('its name tells where it is and never the password', () => {
+    expect(postgres('postgres://ada:secret@db.example:5433/app').name).toBe(
+      'postgres ada@db.example:5433/app',
+    )
+    expect(postgres('postgres://ada:secret@db.example/app', { schema: 'jobs' }).name).toBe(
+      'postgres ada@db.example/app schema jobs',
+    )
+  })
+})
+
+describe('postgres migrations', () => {
+  test('all tables live in the schema that was chosen, and a second open changes nothing', async () => {
+    const schema = freshSchema(url, 'open')
+    await openAndClose(schema)
+    const tables = async (): Promise<unknown> =>
+      (
+        await query(
+          `SELECT oid, relname FROM pg_class WHERE relnamespace = '${schema}'::regnamespace ORDER BY 1`,
+        )
+      ).rows
+    const before = await tables()
+    await openAndClose(schema)
+    expect(await tables()).toEqual(before)
+    expect(
+      (
+        await query(
+          `SELECT count(*)::int AS n FROM pg_class WHERE relname = 'later' AND relnamespace = 'public'::regnamespace`,
+        )
+      ).rows,
+    ).toEqual([{ n: 0 }])
+  })
+
+  test('two schemas of one database know nothing of each other', async () => {
+    const [one, other] = [freshSchema(url, 'open'), freshSchema(url, 'open')].map((schema) =>
+      postgres(url, { schema, doorbell: false }),
+    )
+    await one?.open()
+    await other?.open()
+    await one?.enqueue([aJob()])
+    expect(await one?.counts()).toMatchObject([{ ready: 1 }])
+    expect(await other?.counts()).toEqual([])
+    await one?.close()
+    await other?.close()
+  })
+
+  test('a database of a newer release is refused, and says what to do', async () => {
+    const schema = freshSchema(url, 'open')
+    await openAndClose(schema)
+    await query(`INSERT INTO ${schema}.migration VALUES (99, 'later', 'x')`)
+    await expect(openAndClose(schema)).rejects.toMatchObject({
+      code: 'SCHEMA_NEWER',
+      fix: expect.stringContaining('Install the release') as string,
+    })
+  })
+
+  test('a migration that was edited after it was applied is refused', async () => {
+    const schema = freshSchema(url, 'open')
+    await openAndClose(schema)
+    await query(`UPDATE ${schema}.migration SET checksum = 'x'`)
+    await expect(openAndClose(schema)).rejects.toMatchObject({ code: 'SCHEMA_CHANGED' })
+  })
+
+  test('a user who may not create schemas can open one that was made for them', async () => {
+    const schema = freshSchema(url, 'open')
+    const role = `${schema}_role`
+    await query(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION ${role}`)
+    const theirs = new URL(url)
+    theirs.username = role
+    const store = postgres(theirs.href, { schema, doorbell: false })
+    await store.open()
+    await store.enqueue([aJob()])
+    await store.close()
+    const elsewhere = postgres(theirs.href, { schema: freshSchema(url, 'open'), doorbell: false })
+    await expect(elsewhere.open()).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      message: expect.stringContaining('may not do this') as string,
+    })
+    await query(`DROP SCHEMA ${schema} CASCADE; DROP ROLE ${role}`)
+  })
+
+  test('close during open leaves nothing open, and the store can be opened again', async () => {
+    const store = postgres(url, { schema: freshSchema(url, 'open') })
+    const opening = store.open()
+    await store.close()
+    await opening
+    await expect(store.counts()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+    await store.open()
+    expect(await store.counts()).toEqual([])
+    await store.close()
+  })
+})

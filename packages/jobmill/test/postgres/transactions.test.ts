@@ -1,0 +1,175 @@
+/**
+ * Jobs in a transaction of the user's, through the clients and query builders people have: each needs a line at most. What the
+ * transactions must guarantee is in the conformance suite; here is that every way of passing one works, and what is refused.
+ */
+import { drizzle } from 'drizzle-orm/node-postgres'
+import { sql as drizzleSql } from 'drizzle-orm'
+import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import postgresJs from 'postgres'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { enqueuer } from '../../src/enqueue/enqueuer.ts'
+import { postgres, type Tx } from '../../src/postgres.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aClaim, anInstance, KIND } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+const schema = freshSchema(url, 'tx')
+const store: Store<Tx> = postgres(url, { schema, doorbell: false })
+const pool = new pg.Pool({ connectionString: url, max: 2 })
+const sql = postgresJs(url, { max: 1 })
+const kysely = new Kysely<object>({ dialect: new PostgresDialect({ pool }) })
+const drizzled = drizzle(pool)
+
+beforeAll(async () => {
+  await store.open()
+  await pool.query(`CREATE TABLE ${schema}.account (name text PRIMARY KEY)`)
+})
+afterAll(async () => {
+  await sql.end()
+  await pool.end()
+  await store.close()
+})
+
+class RolledBack extends Error {}
+
+/** Runs work in a transaction, and rolls it back when the work throws. */
+type Way = (work: (tx: Tx, insert: (name: string) => Promise<unknown>) => Promise<void>) => Promise<unknown>
+const INSERT = (name: string): string => `INSERT INTO ${schema}.account VALUES ('${name}')`
+
+const ways: Record<string, Way> = {
+  'a pg client': async (work) => {
+    const client = await pool.connect()
+    try {
+      await client.query('BEGIN')
+      await work(client, (name) => client.query(INSERT(name)))
+      await client.query('COMMIT')
+    } catch (error) {
+      await client.query('ROLLBACK')
+      throw error
+    } finally {
+      client.release()
+    }
+  },
+  'postgres.js': (work) =>
+    sql.begin((tx) =>
+      work(
+        (text, values) => tx.unsafe(text, values as string[]),
+        (name) => tx.unsafe(INSERT(name)),
+      ),
+    ),
+  Kysely: (work) =>
+    kysely.transaction().execute((tx) =>
+      work(
+        (text, values) => tx.executeQuery(CompiledQuery.raw(text, values)),
+        (name) => tx.executeQuery(CompiledQuery.raw(INSERT(name))),
+      ),
+    ),
+  Drizzle: (work) =>
+    drizzled.transaction((tx) =>
+      work(
+        // Every statement that goes through a user's transaction has one parameter.
+        (text, [value]) =>
+          tx.execute(
+            drizzleSql.join(
+              text.split('$1').map((part) => drizzleSql.raw(part)),
+              drizzleSql`${value}`,
+            ),
+          ),
+        (name) => tx.execute(drizzleSql.raw(INSERT(name))),
+      ),
+    ),
+}
+
+describe.each(Object.entries(ways))('postgres: a transaction of %s', (name, inTransaction) => {
+  const { enqueue } = enqueuer(store)
+  const accounts = async (like: string): Promise<number> =>
+    (await pool.query(`SELECT name FROM ${schema}.account WHERE name LIKE '${like}%'`)).rows.length
+
+  test('P10 committed, the jobs are there with the data', async () => {
+    let ids: string[] = []
+    await inTransaction(async (tx, insert) => {
+      await insert(`${name} committed`)
+      const jobs = [
+        { kind: KIND, payload: { text: 'a "quoted" \\ text' } },
+        { kind: KIND, payload: [1], tags: ['x', 'y'], metadata: { from: name } },
+        { kind: KIND, payload: 2, dedupe: { key: `${name} key`, holdFor: '1h' }, delay: '1h' },
+        { kind: KIND, payload: 3, dedupe: { key: `${name} key` } },
+      ]
+      ids = (await enqueue(jobs, { tx })).map(({ id }) => id)
+      // Nobody else sees them yet.
+      expect(await store.get(ids)).toEqual([null, null, null, null])
+    })
+    const jobs = await store.get(ids)
+    expect(jobs.map((job) => job?.payload)).toEqual(['{"text":"a \\"quoted\\" \\\\ text"}', '[1]', '2', '2'])
+    expect(jobs[1]).toMatchObject({ tags: ['x', 'y'], metadata: JSON.stringify({ from: name }) })
+    expect(ids[3]).toBe(ids[2])
+    expect(await accounts(`${name} committed`)).toBe(1)
+    await store.delete(ids.slice(0, 3))
+  })
+
+  test('P10 rolled back, neither the jobs nor the data ever were', async () => {
+    let ids: string[] = []
+    const failed = inTransaction(async (tx, insert) => {
+      await insert(`${name} undone`)
+      ids = (await enqueue([{ kind: KIND, payload: 1, dedupe: { key: `${name} undone` } }], { tx })).map(
+        ({ id }) => id,
+      )
+      throw new RolledBack()
+    })
+    await expect(failed).rejects.toThrow(RolledBack)
+    expect(await store.get(ids)).toEqual([null])
+    expect(await accounts(`${name} undone`)).toBe(0)
+    // Its key is free again.
+    const [again] = await enqueue([{ kind: KIND, payload: 1, dedupe: { key: `${name} undone` } }])
+    expect(again?.outcome).toBe('enqueued')
+    await store.delete([again?.id ?? ''])
+  })
+
+  test('P10 a job is finished with the data, or stays running without it', async () => {
+    const me = anInstance()
+    await store.register(me)
+    const [job] = await enqueue([{ kind: KIND, payload: 1 }])
+    const [lease] = await store.claim(aClaim(me.id))
+    expect(lease?.id).toBe(job?.id)
+    const done = {
+      id: lease?.id ?? '',
+      token: lease?.token ?? 0,
+      outcome: 'returned',
+      transition: { to: 'done', result: '{"a":1}' },
+    } as const
+    const failed = inTransaction(async (tx) => {
+      expect(await store.finish([done], { tx })).toMatchObject([{ accepted: true, state: 'done' }])
+      throw new RolledBack()
+    })
+    await expect(failed).rejects.toThrow(RolledBack)
+    expect((await store.get([done.id]))[0]?.state).toBe('running')
+    await inTransaction(async (tx, insert) => {
+      await insert(`${name} finished`)
+      await store.finish([done], { tx })
+    })
+    expect((await store.get([done.id]))[0]).toMatchObject({ state: 'done', result: '{"a":1}' })
+    expect(await accounts(`${name} finished`)).toBe(1)
+  })
+})
+
+describe('what cannot be a transaction', () => {
+  test.each([[42], ['BEGIN'], [null], [{}], [{ query: 'select' }]])(
+    '%j is refused with what to give',
+    async (tx) => {
+      const { enqueue } = enqueuer(store as Store<unknown>)
+      await expect(enqueue([{ kind: KIND, payload: 1 }], { tx })).rejects.toMatchObject({
+        code: 'TX_INVALID',
+        field: 'tx',
+      })
+    },
+  )
+
+  test('nor can a function that does not answer with rows', async () => {
+    const { enqueue } = enqueuer(store as Store<unknown>)
+    await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: async () => 'ok' })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+    })
+  })
+})
