@@ -64,7 +64,7 @@ async function committed(context: Context, jobs: readonly NewJob[], mayRepeat: b
   }
 }
 
-/** Through any `query`: the pool's, a transaction's, or the user's. Runs of jobs with and without keys, in the order of the call. */
+/** Through any `query`: the pool's, a transaction's, or the user's. */
 export async function enqueueWith(
   context: Context,
   query: Query,
@@ -72,7 +72,7 @@ export async function enqueueWith(
   mayRepeat: boolean,
 ): Promise<Enqueued[]> {
   const replies: Enqueued[] = []
-  for (const alike of runsOf(jobs, (job) => job.dedupe !== null)) {
+  for (const alike of runsOf(jobs)) {
     if (alike[0]?.dedupe === null) replies.push(...(await enqueuePlain(context, query, alike, mayRepeat)))
     else replies.push(...(await enqueueKeyed(context, query, alike)))
   }
@@ -89,15 +89,18 @@ async function enqueuePlain(
   return jobs.map(({ id }) => ({ id, outcome: 'enqueued' }))
 }
 
-/** Neighbours that are alike, together. */
-function runsOf<T>(items: readonly T[], kindOf: (item: T) => boolean): T[][] {
-  const runs: T[][] = []
-  let last: boolean | undefined
-  for (const item of items) {
-    const kind = kindOf(item)
-    if (kind === last) runs.at(-1)?.push(item)
-    else runs.push([item])
-    last = kind
+/**
+ * Neighbours that can share a statement, so that places are given out in the order of the call. One that may replace another stands
+ * alone: it is known only afterwards whether it or the job it replaces takes the place.
+ */
+function runsOf(jobs: readonly NewJob[]): NewJob[][] {
+  const runs: NewJob[][] = []
+  for (const job of jobs) {
+    const last = runs.at(-1)
+    const conflict = job.dedupe?.onConflict
+    if (last !== undefined && conflict !== 'replace' && last[0]?.dedupe?.onConflict === conflict)
+      last.push(job)
+    else runs.push([job])
   }
   return runs
 }

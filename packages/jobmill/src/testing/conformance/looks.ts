@@ -10,6 +10,9 @@ import type { Verdict } from '../../store/replies.ts'
 import type { Store } from '../../store/store.ts'
 import { QUEUE } from '../factories.ts'
 
+/** More than any case enqueues. */
+const MOST_LISTED = 10_000
+
 /** Every page of a listing, put together. */
 export async function listAll(store: Store, filter: JobFilter = {}, limit = 500): Promise<JobSummary[]> {
   const jobs: JobSummary[] = []
@@ -19,6 +22,7 @@ export async function listAll(store: Store, filter: JobFilter = {}, limit = 500)
     assert.ok(page.jobs.length <= limit)
     assert.ok(page.scanned >= page.jobs.length)
     jobs.push(...page.jobs)
+    assert.ok(jobs.length <= MOST_LISTED, 'the pages go round in circles')
     cursor = page.next ?? undefined
   } while (cursor !== undefined)
   return jobs
