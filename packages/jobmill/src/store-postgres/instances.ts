@@ -14,7 +14,7 @@ SELECT x.id, x.label, x.version, x.queues, x.kinds, x.capacity, g.now, g.now, g.
   FROM given AS g, json_to_record(g.p -> 'instance')
        AS x(id uuid, label text, version text, queues text[], kinds text[], capacity int4, lease_ms int8)
     ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
-       kinds = excluded.kinds, capacity = excluded.capacity, renewed_at = excluded.renewed_at,
+       kinds = excluded.kinds, capacity = excluded.capacity, started_at = excluded.started_at, renewed_at = excluded.renewed_at,
        expires_at = excluded.expires_at, ended_at = NULL, lost = NULL`
 
 const STOP = `
@@ -38,7 +38,7 @@ WITH ${GIVEN}
 SELECT i.id, i.label, i.version, i.queues, i.kinds, i.capacity, i.started_at, i.renewed_at, i.expires_at, i.ended_at,
        CASE WHEN i.lost THEN 'lost' WHEN i.ended_at IS NOT NULL THEN 'stopped'
             WHEN i.expires_at <= g.now THEN 'expired' ELSE 'alive' END AS state
-  FROM jobmill.instance AS i, given AS g ORDER BY i.started_at, i.id`
+  FROM jobmill.instance AS i, given AS g ORDER BY i.id`
 
 /** By the index on the instance of `running`. */
 const HELD = `

@@ -21,12 +21,13 @@ const RENEW = `
 WITH ${GIVEN}, renewed AS (
   UPDATE jobmill.instance AS i SET renewed_at = g.now, expires_at = g.now + (g.p ->> 'lease_ms')::int8
     FROM given AS g
-   WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL AND i.renewed_at <= g.now - (g.p ->> 'every_ms')::int8
+   WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
+     AND (i.renewed_at <= g.now - (g.p ->> 'every_ms')::int8 OR i.expires_at <= g.now)
   RETURNING i.id
 )
 SELECT EXISTS (SELECT FROM renewed) OR EXISTS (
          SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
-            AND i.renewed_at > g.now - (g.p ->> 'every_ms')::int8) AS alive,
+            AND i.renewed_at > g.now - (g.p ->> 'every_ms')::int8 AND i.expires_at > g.now) AS alive,
        (SELECT json_agg(json_build_object('id', r.id, 'token', r.token, 'reason', r.cancel_reason) ORDER BY r.id)
           FROM jobmill.running AS r
          WHERE r.instance = (g.p ->> 'instance')::uuid AND r.cancel_reason IS NOT NULL) AS cancels,

@@ -63,6 +63,15 @@ export const pulseCases: readonly Case[] = [
     },
   },
   {
+    name: 'P4 an expired instance is revived also when its last renewal is not old',
+    async run(t) {
+      const id = await t.worker({ leaseMs: 500 })
+      t.clock.advance(600)
+      assert.equal((await t.store.renew(aPulse(id, { renewEveryMs: 3_000 }))).alive, true)
+      assert.equal((await instanceOf(t.store, id))?.state, 'alive')
+    },
+  },
+  {
     name: 'P4 a renewal of an instance that is lost, stopped or unknown says so, and writes nothing',
     async run(t) {
       const [lost, stopped, unknown] = [

@@ -1,0 +1,39 @@
+// A list of known gaps must stay true: a gap that was closed, or that never was one, fails.
+import { expect, test } from 'vitest'
+import {
+  type ConformanceSubject,
+  conformanceCases,
+  oracle,
+  oracleDatabase,
+  oracleTransaction,
+  storeConformance,
+  testClock,
+} from '../../src/testing/index.ts'
+
+/** What the suite would register for an oracle that claims these gaps. */
+function registered(knownGaps: readonly string[]): Map<string, () => Promise<void>> {
+  let database = oracleDatabase()
+  const subject: ConformanceSubject = {
+    name: 'oracle',
+    fresh: async () => void (database = oracleDatabase()),
+    handle: ({ clock = testClock().now }) => oracle(database, { clock }),
+    transaction: (work, end) => oracleTransaction(database, work, end),
+    knownGaps,
+  }
+  const tests = new Map<string, () => Promise<void>>()
+  storeConformance(subject, (name, run) => tests.set(name, run))
+  return tests
+}
+
+test('without gaps every case is registered under its own name, which nobody else has', () => {
+  expect([...registered([]).keys()]).toEqual(conformanceCases.map(({ name }) => name))
+})
+
+test('a known gap that passes is an error', async () => {
+  const [name = ''] = conformanceCases.map((each) => each.name)
+  await expect(registered([name]).get(`known gap: ${name}`)?.()).rejects.toThrow('passes now')
+})
+
+test('a known gap that does not exist is an error', async () => {
+  await expect(registered(['nothing']).get('known gap: nothing')?.()).rejects.toThrow('no case is called')
+})

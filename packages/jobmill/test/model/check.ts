@@ -1,0 +1,55 @@
+// Runs a property with the seed and the number of runs from the environment, and says how to replay a failure.
+import * as fc from 'fast-check'
+
+const { JOBMILL_SEED, JOBMILL_RUNS } = process.env
+
+/** Shrinking stops after this long; a long failure that is told beats a short one that is not. */
+const SHRINK_MS = 60_000
+
+/** Of an example, in characters. What matters of a long one is in the message of the error. */
+const MOST_SHOWN = 2_000
+
+/** How long a test may take, with time to shrink. `usualRuns` is for every day; JOBMILL_RUNS asks for more. */
+export function timeoutMs(usualRuns: number): number {
+  return 2 * SHRINK_MS + (runsOf(usualRuns) / usualRuns) * SHRINK_MS
+}
+
+function runsOf(usualRuns: number): number {
+  return JOBMILL_RUNS === undefined ? usualRuns : Number(JOBMILL_RUNS)
+}
+
+export async function check<T>(
+  file: string,
+  arbitrary: fc.Arbitrary<T>,
+  usualRuns: number,
+  holds: (value: T) => Promise<void>,
+): Promise<void> {
+  const numRuns = runsOf(usualRuns)
+  let failedAt = Number.POSITIVE_INFINITY
+  const details = await fc.check(
+    fc.asyncProperty(arbitrary, async (value) => {
+      // Only shrinking goes on after a failure; when it takes too long, every smaller case is let pass.
+      if (performance.now() - failedAt > SHRINK_MS) return
+      try {
+        await holds(value)
+      } catch (error) {
+        failedAt = Math.min(failedAt, performance.now())
+        throw error
+      }
+    }),
+    // Without the bias of the tool for short lists: little happens in them.
+    {
+      numRuns,
+      plugins: [fc.unbiased()],
+      ...(JOBMILL_SEED === undefined ? {} : { seed: Number(JOBMILL_SEED) }),
+    },
+  )
+  if (!details.failed) return
+  const replay = `JOBMILL_SEED=${details.seed} JOBMILL_RUNS=${details.numRuns} npx vitest run ${file}`
+  const why =
+    details.errorInstance instanceof Error ? details.errorInstance.message : String(details.errorInstance)
+  const example = fc.stringify(details.counterexample).slice(0, MOST_SHOWN)
+  throw new Error(`${why}\n\nreplay with:\n  ${replay}\n\nafter ${details.numShrinks} shrinks: ${example}`, {
+    cause: details.errorInstance,
+  })
+}

@@ -1,0 +1,28 @@
+// Properties that must hold while several handles write at once, when no order of events is known: a dedupe key has at
+// most one live holder, and a job has at most one lease.
+// oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
+import { describe, inject, test } from 'vitest'
+import { postgresSubject } from '../conformance/postgres-subject.ts'
+import { sqliteSubject } from '../conformance/sqlite-subject.ts'
+import { check, timeoutMs } from './check.ts'
+import { aCrowd, claimOnce, dedupeOnce } from './crowd.ts'
+
+const FILE = 'packages/jobmill/test/model/crowd.test.ts'
+const RUNS = 8
+
+describe.each([
+  { name: 'sqlite', subject: sqliteSubject() },
+  { name: 'postgres', subject: postgresSubject(inject('postgresUrl')) },
+])('crowd: $name', ({ subject }) => {
+  test(
+    'P2 P3 each job is leased once, however many claim at once',
+    () => check(FILE, aCrowd, RUNS, (crowd) => claimOnce(subject, crowd)),
+    timeoutMs(RUNS),
+  )
+
+  test(
+    'P3 P11 a dedupe key has one live holder, however many enqueue, claim and finish at once',
+    () => check(FILE, aCrowd, RUNS, (crowd) => dedupeOnce(subject, crowd)),
+    timeoutMs(RUNS),
+  )
+})

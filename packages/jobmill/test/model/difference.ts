@@ -1,0 +1,24 @@
+// Where two plain values differ first: a whole dump in a message helps nobody.
+import { isDeepStrictEqual } from 'node:util'
+
+export interface Difference {
+  readonly path: string
+  readonly actual: unknown
+  readonly expected: unknown
+}
+
+/** Undefined when they are equal. */
+export function difference(actual: unknown, expected: unknown, path = ''): Difference | undefined {
+  if (isDeepStrictEqual(actual, expected)) return undefined
+  if (isBranch(actual) && isBranch(expected)) {
+    for (const key of new Set([...Object.keys(actual), ...Object.keys(expected)])) {
+      const found = difference(actual[key], expected[key], `${path}.${key}`)
+      if (found !== undefined) return found
+    }
+  }
+  return { path, actual, expected }
+}
+
+function isBranch(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,61 @@
+// Everything that can be seen of a store through its read side. Two stores with the same past look the same.
+import { JOB_STATES } from '../../src/job/state.ts'
+import type { JobFilter } from '../../src/store/job-list.ts'
+import type { JobSummary } from '../../src/store/job-record.ts'
+import { plainHeld, plainInstances, plainJob, plainSummary } from './plain.ts'
+import { QUEUES, TAGS } from './steps/names.ts'
+import type { System } from './systems.ts'
+import { type World, ask } from './world.ts'
+
+/** Looks at every system, and compares. */
+export async function compareAll(world: World): Promise<void> {
+  await ask(
+    world,
+    'what it shows',
+    (system) => dump(world, system),
+    (shown) => shown,
+  )
+}
+
+async function dump({ ids, instances }: World, system: System): Promise<object> {
+  const { store } = system
+  const [jobs, histories, helds] = await Promise.all([
+    store.get(ids),
+    Promise.all(ids.map((id) => store.history(id))),
+    Promise.all(instances.map((id) => store.held(id))),
+  ])
+  return {
+    jobs: jobs.map((job, n) => plainJob(system, job, histories[n] ?? [])),
+    held: helds.map((held) => plainHeld(system, held)),
+    counts: await store.counts(),
+    queues: (await store.queues()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    instances: plainInstances(await store.instances()),
+    lists: Object.fromEntries(
+      await Promise.all(
+        LISTS.map(
+          async ({ filter, limit }) => [JSON.stringify(filter), await pages(system, filter, limit)] as const,
+        ),
+      ),
+    ),
+  }
+}
+
+/** Every order, and every kind of filter; with small pages, so that cursors are used. */
+const LISTS: readonly { readonly filter: JobFilter; readonly limit: number }[] = [
+  { filter: {}, limit: 500 },
+  { filter: { tags: TAGS }, limit: 2 },
+  { filter: { payloadText: '1' }, limit: 7 },
+  ...JOB_STATES.map((state) => ({ filter: { state }, limit: 7 })),
+  ...QUEUES.map((queue) => ({ filter: { queue, state: 'ready' as const }, limit: 3 })),
+]
+
+async function pages({ store }: System, filter: JobFilter, limit: number): Promise<object[]> {
+  const jobs: JobSummary[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.list(filter, { limit, cursor })
+    jobs.push(...page.jobs)
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined)
+  return jobs.map((job) => plainSummary(job))
+}

@@ -1,0 +1,22 @@
+// Random histories on the sqlite and the postgres store and on the oracle side by side: every reply and everything
+// that can be seen must agree. JOBMILL_RUNS asks for more runs, JOBMILL_SEED replays one that failed.
+// oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
+import { describe, inject, test } from 'vitest'
+import { postgresSubject } from '../conformance/postgres-subject.ts'
+import { sqliteSubject } from '../conformance/sqlite-subject.ts'
+import { check, timeoutMs } from './check.ts'
+import { run, someSteps } from './run.ts'
+
+const FILE = 'packages/jobmill/test/model/model.test.ts'
+const RUNS = 20
+
+describe('model: sqlite and postgres', () => {
+  test(
+    'P2 P3 P5 P8 P11 sqlite, postgres and the oracle agree on every history',
+    async () => {
+      const subjects = [sqliteSubject(), postgresSubject(inject('postgresUrl'))]
+      await check(FILE, someSteps(150), RUNS, (steps) => run(subjects, steps))
+    },
+    timeoutMs(RUNS),
+  )
+})

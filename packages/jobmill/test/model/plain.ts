@@ -1,0 +1,67 @@
+// Records and replies in the form in which those of different stores are equal: common names for tokens, no order
+// where the contract gives none, and nothing that the contract leaves open.
+import type { Held, Lease } from '../../src/store/claim.ts'
+import type { InstanceRecord, Pulse } from '../../src/store/instance.ts'
+import type { AttemptRecord, JobRecord, JobSummary } from '../../src/store/job-record.ts'
+import type { Reaped, Staged } from '../../src/store/replies.ts'
+import { type System, claimOf } from './systems.ts'
+
+function byId<T extends { readonly id: string }>(items: readonly T[]): T[] {
+  return items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+export function plainLease({ token: _, tags, ...lease }: Lease): object {
+  return { ...lease, tags: tags.toSorted() }
+}
+
+export function plainSummary(job: JobSummary): object {
+  return { ...job, tags: job.tags.toSorted() }
+}
+
+function plainAttempt(system: System, { token, ...attempt }: AttemptRecord): object {
+  return { ...attempt, claim: attempt.instance === null ? null : claimOf(system, token) }
+}
+
+export function plainJob(
+  system: System,
+  job: JobRecord | null,
+  attempts: readonly AttemptRecord[],
+): object | null {
+  if (job === null) return null
+  return {
+    ...job,
+    ...plainSummary(job),
+    attempts: attempts.map((attempt) => plainAttempt(system, attempt)),
+  }
+}
+
+export function plainHeld(system: System, held: readonly Held[]): object[] {
+  return byId(held).map(({ token, ...rest }) => ({ ...rest, claim: claimOf(system, token) }))
+}
+
+/** When the lease of one that ended would have been over means nothing. */
+export function plainInstances(instances: readonly InstanceRecord[]): object[] {
+  return instances.map(({ expiresAt, ...one }) => ({
+    ...one,
+    expiresAt: one.endedAt === null ? expiresAt : null,
+  }))
+}
+
+/** Without what a store may tell in its own way: the version of the settings, and when to stage. */
+export function plainPulse(
+  system: System,
+  { settingsVersion: _, stageInMs: __, cancels, ...pulse }: Pulse,
+): object {
+  return {
+    ...pulse,
+    cancels: byId(cancels).map(({ token, ...rest }) => ({ ...rest, claim: claimOf(system, token) })),
+  }
+}
+
+export function plainReaped({ instances, jobs }: Reaped): object {
+  return { instances: instances.toSorted(), jobs: byId(jobs) }
+}
+
+export function plainStaged({ queues, ...staged }: Staged): object {
+  return { ...staged, queues: queues.toSorted() }
+}

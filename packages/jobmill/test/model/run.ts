@@ -1,0 +1,60 @@
+// One run: the same steps on every system, a look at everything now and then, and at the end.
+import * as fc from 'fast-check'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import type { ConformanceSubject } from '../../src/testing/index.ts'
+import { compareAll } from './dump.ts'
+import { dutySteps } from './steps/duties.ts'
+import { enqueueSteps } from './steps/enqueue.ts'
+import { instanceSteps, newWorker, register } from './steps/instances.ts'
+import { QUEUES } from './steps/names.ts'
+import { operateSteps } from './steps/operate.ts'
+import { workSteps } from './steps/work.ts'
+import { type Step, closeWorld, openWorld } from './world.ts'
+
+const LOOK_EVERY = 12
+
+const oneStep: fc.Arbitrary<Step> = fc.oneof(
+  ...enqueueSteps,
+  ...workSteps,
+  ...operateSteps,
+  ...instanceSteps,
+  ...dutySteps,
+)
+
+export function someSteps(most: number): fc.Arbitrary<Step[]> {
+  return fc.array(oneStep, { minLength: 1, maxLength: most, size: 'max' })
+}
+
+/** Adds to an error what had happened until then. */
+async function told(steps: readonly Step[], act: () => Promise<void>): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    const past = steps.map(({ says }, n) => `${n + 1}. ${says}`).join('\n')
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n\nafter:\n${past}`, {
+      cause: error,
+    })
+  }
+}
+
+export async function run(subjects: readonly ConformanceSubject[], steps: readonly Step[]): Promise<void> {
+  const world = await openWorld(subjects)
+  try {
+    const queues = QUEUES.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS }))
+    await Promise.all(world.systems.map(({ store }) => store.declareQueues(queues)))
+    for (let n = 0; n < 3; n += 1) {
+      const worker = newWorker(world)
+      world.workers.push(worker)
+      await register(world, worker)
+    }
+    for (const [n, step] of steps.entries()) {
+      const isTimeToLook = n % LOOK_EVERY === LOOK_EVERY - 1 || n === steps.length - 1
+      await told(steps.slice(0, n + 1), async () => {
+        await step.run(world)
+        if (isTimeToLook) await compareAll(world)
+      })
+    }
+  } finally {
+    await closeWorld(world)
+  }
+}

@@ -1,0 +1,42 @@
+// Time passes, and the duties do their rounds.
+import * as fc from 'fast-check'
+import { plainReaped, plainStaged } from '../plain.ts'
+import type { World } from '../world.ts'
+import { ask } from '../world.ts'
+import { type Weighted, stepOf } from './names.ts'
+
+export async function stage(world: World, limit: number): Promise<void> {
+  await ask(world, 'stage', ({ store }) => store.stage(limit), plainStaged)
+}
+
+export async function reap(world: World, crashesUntilDead: number): Promise<void> {
+  await ask(world, 'reap', ({ store }) => store.reap({ crashesUntilDead, limit: 10 }), plainReaped)
+}
+
+const little = fc.constantFrom(10, 10, 500, 1_000, 4_000)
+/** Past every lease, and now and then past the time that ended instances are kept. */
+const much = fc.constantFrom(11_000, 11_000, 11_000, 3_700_000)
+
+export const dutySteps: readonly Weighted[] = [
+  stepOf(4, 'time passes', little, async ({ clock }, ms) => clock.advance(ms)),
+  stepOf(1, 'a lease passes', much, async ({ clock }, ms) => clock.advance(ms)),
+  stepOf(6, 'stage', fc.constantFrom(1, 3, 100, 100), stage),
+  stepOf(1, 'reap', fc.constantFrom(2, 3), reap),
+  stepOf(1, 'retain', fc.constant(1_000), async (world, limit) => {
+    await ask(
+      world,
+      'retain',
+      ({ store }) => store.retain(limit),
+      (retained) => retained,
+    )
+  }),
+  // What is folded is a store's own; that counts stay the same is seen by the next look.
+  stepOf(1, 'fold', fc.constantFrom(2, 1_000), async (world, limit) => {
+    await ask(
+      world,
+      'fold',
+      ({ store }) => store.fold(limit),
+      () => 'folded',
+    )
+  }),
+]

@@ -1,0 +1,94 @@
+// Every way to end an attempt: all transitions and outcomes, cool-downs, follow-ups.
+import * as fc from 'fast-check'
+import { OUTCOMES } from '../../../src/job/outcome.ts'
+import type { CoolDown, Finish, Transition } from '../../../src/store/finish.ts'
+import { tokenOf } from '../systems.ts'
+import type { LeaseName, NamedFinish, World } from '../world.ts'
+import { ask } from '../world.ts'
+import { makeJobs, shapes } from './enqueue.ts'
+import { anyOne } from './names.ts'
+
+type Ending = Pick<Finish, 'transition' | 'outcome' | 'error' | 'ranMs'>
+
+const notes = fc.record(
+  { error: fc.constantFrom('one', 'two'), ranMs: fc.constantFrom(0, 100, 60_000) },
+  { requiredKeys: [] },
+)
+const someOutcome = fc.constantFrom(...OUTCOMES)
+
+function ending(
+  transition: fc.Arbitrary<Transition>,
+  outcome: fc.Arbitrary<Finish['outcome']>,
+): fc.Arbitrary<Ending> {
+  return fc
+    .tuple(transition, outcome, notes)
+    .map(([transition, outcome, notes]) => ({ transition, outcome, ...notes }))
+}
+
+const scheduled = fc.record({
+  to: fc.constant('scheduled' as const),
+  delayMs: fc.constantFrom(0, 10, 4_000),
+  refund: fc.boolean(),
+})
+
+// A handler that never started ends no job, so that endings always have an outcome.
+const anEnding: fc.Arbitrary<Ending> = fc.oneof(
+  ending(
+    fc.record({ to: fc.constant('done' as const), result: fc.constantFrom(null, '{"r":1}') }),
+    fc.constant('returned' as const),
+  ),
+  ending(scheduled, fc.oneof(someOutcome, fc.constant(null))),
+  ending(fc.constant({ to: 'ready' as const }), fc.constantFrom(null, null, 'interrupted' as const)),
+  ending(fc.constant({ to: 'dead' as const }), someOutcome),
+  ending(fc.constant({ to: 'cancelled' as const }), fc.constant('cancelled' as const)),
+)
+
+const cool: fc.Arbitrary<CoolDown> = fc.oneof(
+  fc.record({ forMs: fc.constantFrom(500, 4_000) }),
+  // So long a quiet that the count is never forgotten: when it begins is not settled.
+  fc.constant({ baseMs: 500, maxMs: 3_000, quietMs: 1e9 }),
+)
+
+interface Wanted {
+  readonly items: readonly Ending[]
+  /** For the whole call: what a call with both sorts of cool-down means is not settled. */
+  readonly cool?: CoolDown | undefined
+  readonly followUps?: Parameters<typeof makeJobs>[1] | undefined
+}
+
+export const finishing: fc.Arbitrary<Wanted & { readonly worker: number }> = fc.record({
+  worker: anyOne,
+  items: fc.array(anEnding, { minLength: 1, maxLength: 3 }),
+  cool: fc.option(cool, { nil: undefined, freq: 6 }),
+  followUps: fc.option(shapes(2), { nil: undefined, freq: 3 }),
+})
+
+export async function sendFinishes(world: World, items: readonly NamedFinish[]): Promise<void> {
+  if (items.length === 0) return
+  world.sentFinishes.push(items)
+  await ask(
+    world,
+    `finish ${JSON.stringify(items)}`,
+    (system) =>
+      system.store.finish(items.map(({ claim, ...item }) => ({ ...item, token: tokenOf(system, claim) }))),
+    (replies) => replies,
+  )
+}
+
+/**
+ * These leases, ended as wanted. Follow-ups go with the last one only: whether those of one come before the moves of
+ * the next is not settled.
+ */
+export function nameFinishes(
+  world: World,
+  leases: readonly LeaseName[],
+  { items, cool, followUps }: Wanted,
+): NamedFinish[] {
+  return leases.flatMap((lease, n) => {
+    const ending = items[n]
+    if (ending === undefined) return []
+    const isLast = n === leases.length - 1
+    const jobs = isLast && followUps !== undefined ? makeJobs(world, followUps) : undefined
+    return [{ ...lease, ...ending, cool, followUps: jobs }]
+  })
+}

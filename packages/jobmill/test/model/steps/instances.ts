@@ -1,0 +1,114 @@
+// Instances come, renew, go and die.
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { plainPulse } from '../plain.ts'
+import type { System } from '../systems.ts'
+import type { World, Worker } from '../world.ts'
+import { ask, mintId, workerOf } from '../world.ts'
+import { reap, stage } from './duties.ts'
+import { KINDS, LEASE_MS, QUEUES, RENEW_EVERY_MS, type Weighted, anyOne, stepOf } from './names.ts'
+
+export async function register(world: World, worker: Worker): Promise<void> {
+  if (!world.instances.includes(worker.instance)) world.instances.push(worker.instance)
+  const { instance: id } = worker
+  const known = { label: null, version: '1', queues: QUEUES, kinds: KINDS, capacity: 3, leaseMs: LEASE_MS }
+  await ask(
+    world,
+    'register',
+    ({ store }) => store.register({ id, ...known }),
+    () => 'done',
+  )
+}
+
+/** A worker that has just started knows of nothing. */
+export function newWorker(world: World): Worker {
+  return { instance: mintId(world), hand: [], onTheWay: [] }
+}
+
+async function stateOf(world: World, id: string): Promise<string | undefined> {
+  const instances = await world.systems[0]?.store.instances()
+  return instances?.find((one) => one.id === id)?.state
+}
+
+/** A pulse, with all that it tells. */
+export async function renew(world: World, worker: Worker): Promise<void> {
+  const { instance } = worker
+  const request = { instance, leaseMs: LEASE_MS, renewEveryMs: RENEW_EVERY_MS, queues: QUEUES, kinds: KINDS }
+  const tells = async (): Promise<(number | null)[]> => {
+    const stageInMs: (number | null)[] = []
+    const { alive } = await ask(
+      world,
+      'renew',
+      ({ store }) => store.renew(request),
+      (pulse, system) => {
+        noteVersion(system, pulse.settingsVersion)
+        stageInMs[world.systems.indexOf(system)] = pulse.stageInMs
+        return { alive: pulse.alive, ...plainPulse(system, pulse) }
+      },
+    )
+    // It was taken for dead, and comes back. It still has what it held in its hand, and will try to finish that.
+    if (!alive) await register(world, worker)
+    return stageInMs
+  }
+  const [expected, ...others] = await tells()
+  if (others.every((told) => told === expected)) return
+  // A line that moved may ask for a stage in vain, but only for one.
+  assert.ok(
+    others.every((told) => told === expected || told === 0),
+    `stage in ${others.join(' or ')} ms, and not in ${expected}`,
+  )
+  await stage(world, 100)
+  const [after, ...then] = await tells()
+  assert.ok(
+    then.every((told) => told === after),
+    `stage in ${then.join(' or ')} ms after a stage in vain, and not in ${after}`,
+  )
+}
+
+/** The version is a store's own; that it changes with the settings is not. */
+function noteVersion({ name, settings }: System, version: number): void {
+  if (settings.changed && settings.version !== null) {
+    assert.notEqual(version, settings.version, `${name} does not tell that settings changed`)
+  }
+  settings.version = version
+  settings.changed = false
+}
+
+export const instanceSteps: readonly Weighted[] = [
+  // The others go on renewing, and one of them finds out.
+  stepOf(3, 'a worker dies', anyOne, async (world, by) => {
+    const dead = workerOf(world, by)
+    for (let passed = 0; passed < 12_000; passed += 4_000) {
+      world.clock.advance(4_000)
+      for (const worker of world.workers) if (worker !== dead) await renew(world, worker)
+    }
+    await reap(world, 3)
+    await renew(world, dead)
+  }),
+  stepOf(1, 'renew', anyOne, (world, by) => renew(world, workerOf(world, by))),
+  stepOf(2, 'renew all', fc.constant(null), async (world) => {
+    for (const worker of world.workers) await renew(world, worker)
+  }),
+  stepOf(1, 'a worker stops', anyOne, async (world, by) => {
+    const worker = workerOf(world, by)
+    // What becomes of one that is lost when it says that it stops is not settled.
+    if ((await stateOf(world, worker.instance)) === 'lost') return
+    await ask(
+      world,
+      'deregister',
+      ({ store }) => store.deregister(worker.instance),
+      (count) => count,
+    )
+  }),
+  stepOf(
+    1,
+    'a worker starts',
+    fc.record({ worker: anyOne, same: fc.boolean() }),
+    async (world, { worker: by, same }) => {
+      const worker = workerOf(world, by)
+      // With the same id it is one that lost touch and comes back; with a new one, a new process.
+      if (!same) Object.assign(worker, newWorker(world))
+      await register(world, worker)
+    },
+  ),
+]

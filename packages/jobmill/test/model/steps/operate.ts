@@ -1,0 +1,73 @@
+// What an operator does: to jobs, and to queues.
+import * as fc from 'fast-check'
+import type { QueuePatch } from '../../../src/job/queue-settings.ts'
+import type { Verdict } from '../../../src/store/replies.ts'
+import type { Store } from '../../../src/store/store.ts'
+import type { World } from '../world.ts'
+import { ask, pick } from '../world.ts'
+import { QUEUES, RETAIN_MS, type Weighted, anyOne, stepOf } from './names.ts'
+
+const UNKNOWN = '00000000-0000-7000-8000-999999999999'
+
+/** Some jobs, maybe one of them twice, maybe one that is not there. */
+const choice = fc.array(anyOne, { minLength: 1, maxLength: 3 })
+
+function operate(
+  weight: number,
+  name: string,
+  act: (store: Store, ids: string[]) => Promise<Verdict[]>,
+): Weighted {
+  return stepOf(weight, name, choice, async (world, chosen) => {
+    const ids = chosen.map((by) => (by === 0 ? undefined : pick(world.ids, by)) ?? UNKNOWN)
+    await ask(
+      world,
+      name,
+      ({ store }) => act(store, ids),
+      (verdicts) => verdicts.map(({ id, verdict, state, holder }) => ({ id, verdict, state, holder })),
+    )
+  })
+}
+
+const settings = fc.record(
+  {
+    paused: fc.constantFrom(false, false, false, true),
+    workers: fc.constantFrom(null, 0, 3),
+    backoffEnabled: fc.boolean(),
+    retainDoneMs: fc.constantFrom(null, RETAIN_MS),
+    retainDeadMs: fc.constantFrom(null, RETAIN_MS),
+    retainCancelledMs: fc.constantFrom(0, RETAIN_MS),
+  },
+  { requiredKeys: [] },
+)
+
+async function changeQueue(world: World, name: string, patch: QueuePatch): Promise<void> {
+  const before = await world.systems[0]?.store.queues()
+  const after = await ask(
+    world,
+    'change queue',
+    ({ store }) => store.changeQueue(name, patch),
+    (record) => record,
+  )
+  const known = before?.find((queue) => queue.name === name)
+  const isChange = Object.keys(patch.settings).some(
+    (key) => Reflect.get(known ?? {}, key) !== Reflect.get(after, key),
+  )
+  if (isChange) for (const system of world.systems) system.settings.changed = true
+}
+
+export const operateSteps: readonly Weighted[] = [
+  operate(3, 'cancel', (store, ids) => store.cancel(ids, 'not needed')),
+  operate(2, 'retry', (store, ids) => store.retry(ids)),
+  operate(1, 'run now', (store, ids) => store.runNow(ids)),
+  operate(1, 'delete', (store, ids) => store.delete(ids)),
+  stepOf(
+    1,
+    'change queue',
+    fc.record({ queue: fc.constantFrom(...QUEUES), settings, coolMs: fc.constantFrom(null, null, 0, 1_000) }),
+    (world, { queue, ...patch }) => changeQueue(world, queue, patch),
+  ),
+  // So that a run does not stand still for the rest of its steps.
+  stepOf(2, 'resume', fc.constantFrom(...QUEUES), (world, queue) =>
+    changeQueue(world, queue, { settings: { paused: false }, coolMs: 0 }),
+  ),
+]

@@ -1,0 +1,108 @@
+// Workers claim, run and finish. Replies to claims arrive at once, later or never; finishes are sent late and twice.
+import * as fc from 'fast-check'
+import type { ClaimRequest } from '../../../src/store/claim.ts'
+import { plainHeld, plainLease } from '../plain.ts'
+import { noteToken, tokenOf } from '../systems.ts'
+import type { LeaseName, World } from '../world.ts'
+import { ask, busyWorker, pick, workerOf } from '../world.ts'
+import { renew } from './instances.ts'
+import { finishing, nameFinishes, sendFinishes } from './finish.ts'
+import { KINDS, QUEUES, type Weighted, anyOne, stepOf } from './names.ts'
+
+const request = fc.record({
+  queues: fc.tuple(
+    ...QUEUES.map((queue) => fc.record({ queue: fc.constant(queue), room: fc.constantFrom(0, 2, 3, 4) })),
+  ),
+  kinds: fc.oneof({ weight: 3, arbitrary: fc.constant(KINDS) }, { weight: 1, arbitrary: fc.subarray(KINDS) }),
+  limit: fc.integer({ min: 1, max: 5 }),
+  suspects: fc.oneof(
+    { weight: 4, arbitrary: fc.constant('skip' as const) },
+    { weight: 1, arbitrary: fc.constant('only' as const) },
+  ),
+})
+
+async function claim(world: World, wanted: ClaimRequest): Promise<LeaseName[]> {
+  world.claims += 1
+  const claim = world.claims
+  const leases = await ask(
+    world,
+    'claim',
+    ({ store }) => store.claim(wanted),
+    (replies, system) => {
+      for (const { token } of replies) noteToken(system, claim, token)
+      return replies.map((lease) => ({ id: lease.id, lease: plainLease(lease) }))
+    },
+  )
+  return leases.map(({ id }) => ({ id, claim }))
+}
+
+const claiming = fc.record({
+  worker: anyOne,
+  request,
+  /** What becomes of the reply. */
+  arrival: fc.constantFrom('at once' as const, 'at once' as const, 'later' as const, 'never' as const),
+  /** Mostly by workers that are well, or little would ever run. */
+  renews: fc.constantFrom(true, true, true, false),
+})
+
+export const workSteps: readonly Weighted[] = [
+  stepOf(12, 'claim', claiming, async (world, { worker: by, request, arrival, renews }) => {
+    const worker = workerOf(world, by)
+    if (renews) await renew(world, worker)
+    const leases = await claim(world, { ...request, instance: worker.instance })
+    if (arrival === 'at once') worker.hand.push(...leases)
+    if (arrival === 'later') worker.onTheWay.push(leases)
+  }),
+  // The request was sent again before its reply came; only the second reply arrives.
+  stepOf(1, 'claim twice', fc.record({ worker: anyOne, request }), async (world, { worker: by, request }) => {
+    const worker = workerOf(world, by)
+    await claim(world, { ...request, instance: worker.instance })
+    worker.hand.push(...(await claim(world, { ...request, instance: worker.instance })))
+  }),
+  stepOf(2, 'a late reply arrives', anyOne, async (world, by) => {
+    const worker = workerOf(world, by)
+    worker.hand.push(...(worker.onTheWay.shift() ?? []))
+  }),
+  stepOf(10, 'finish', finishing, async (world, { worker: by, ...wanted }) => {
+    const worker = busyWorker(world, by)
+    await sendFinishes(world, nameFinishes(world, worker.hand.splice(0, wanted.items.length), wanted))
+  }),
+  // The request never arrives. It is among what was sent, and will be sent again.
+  stepOf(2, 'finish, and the request is lost', finishing, async (world, { worker: by, ...wanted }) => {
+    const worker = busyWorker(world, by)
+    world.sentFinishes.push(nameFinishes(world, worker.hand.splice(0, wanted.items.length), wanted))
+  }),
+  // Because the reply was lost, or the request; by now the job may be anywhere.
+  stepOf(3, 'finish again', anyOne, async (world, by) => {
+    const items = pick(world.sentFinishes, by)
+    if (items !== undefined) await sendFinishes(world, items)
+  }),
+  stepOf(1, 'progress', fc.record({ worker: anyOne, lease: anyOne }), async (world, { worker, lease }) => {
+    const held = pick(busyWorker(world, worker).hand, lease)
+    if (held === undefined) return
+    const value = JSON.stringify({ at: world.clock.now() })
+    await ask(
+      world,
+      'progress',
+      (system) => system.store.progress([{ id: held.id, token: tokenOf(system, held.claim), value }]),
+      (replies) => replies,
+    )
+  }),
+  // What the database believes a worker runs and the worker knows nothing of goes back: its reply was lost.
+  stepOf(2, 'compare with held', anyOne, async (world, by) => {
+    const { instance, hand, onTheWay } = workerOf(world, by)
+    const held = await ask(
+      world,
+      'held',
+      ({ store }) => store.held(instance),
+      (replies, system) => plainHeld(system, replies) as LeaseName[],
+    )
+    const known = [...hand, ...onTheWay.flat(), ...world.sentFinishes.flat()]
+    const unknown = held.filter(({ id, claim }) => !known.some((one) => one.id === id && one.claim === claim))
+    await sendFinishes(world, unknown.map(releasing))
+  }),
+]
+
+function releasing({ id, claim }: LeaseName): LeaseName & { transition: { to: 'ready' }; outcome: null } {
+  return { id, claim, transition: { to: 'ready' }, outcome: null }
+}

@@ -1,0 +1,52 @@
+// The stores under test beside the oracle, all asked the same. Values that each of them makes up for itself (tokens)
+// get common names here, so that replies can be compared.
+import assert from 'node:assert/strict'
+import type { Store } from '../../src/store/store.ts'
+import { oracle, oracleDatabase, type ConformanceSubject } from '../../src/testing/index.ts'
+
+/** One store, and what it calls the things that have common names. */
+export interface System {
+  readonly name: string
+  readonly store: Store
+  /** Token by the number of the claim, counted over the whole run. */
+  readonly tokens: Map<number, number>
+  /** The last settings version it told, and whether it must be another one next time. */
+  settings: { version: number | null; changed: boolean }
+}
+
+/** The oracle first, then a fresh database for every subject. */
+export async function openSystems(
+  subjects: readonly ConformanceSubject[],
+  clock: () => number,
+): Promise<System[]> {
+  const database = oracleDatabase()
+  const stores = [{ name: 'oracle', store: oracle(database, { clock }) as Store }]
+  for (const subject of subjects) {
+    await subject.fresh()
+    stores.push({ name: subject.name, store: subject.handle({ clock }) })
+  }
+  await Promise.all(stores.map(({ store }) => store.open()))
+  return stores.map((each) => ({ ...each, tokens: new Map(), settings: { version: null, changed: false } }))
+}
+
+export function tokenOf(system: System, claim: number): number {
+  const token = system.tokens.get(claim)
+  assert.ok(token !== undefined, `${system.name} made no claim ${claim}`)
+  return token
+}
+
+export function claimOf(system: System, token: number): number {
+  for (const [claim, known] of system.tokens) if (known === token) return claim
+  throw new Error(`${system.name} told of a token that it never gave out: ${token}`)
+}
+
+/** Notes the token of a claim; it must be higher than every one before. */
+export function noteToken(system: System, claim: number, token: number): void {
+  for (const [earlier, known] of system.tokens) {
+    assert.ok(
+      earlier === claim ? known === token : known < token,
+      `${system.name}: the token ${token} does not rise`,
+    )
+  }
+  system.tokens.set(claim, token)
+}

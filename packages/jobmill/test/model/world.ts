@@ -1,0 +1,123 @@
+// The world of one run: the systems, a clock, three workers that know only what they were told, and what is on its way.
+import assert from 'node:assert/strict'
+import type { toStringMethod } from 'fast-check'
+import type { NewJob } from '../../src/job/new-job.ts'
+import type { Finish } from '../../src/store/finish.ts'
+import { testClock, type ConformanceSubject, type TestClock } from '../../src/testing/index.ts'
+import { difference } from './difference.ts'
+import { type System, openSystems } from './systems.ts'
+
+/** A lease by its common name. */
+export interface LeaseName {
+  readonly id: string
+  readonly claim: number
+}
+
+/** A finish before it is known which token a system has for its claim. */
+export interface NamedFinish extends Omit<Finish, 'token'> {
+  readonly claim: number
+}
+
+export interface Worker {
+  /** New after every start. */
+  instance: string
+  /** What it was told it holds, and has not let go of. */
+  hand: LeaseName[]
+  /** Replies to its claims that have not arrived yet. */
+  onTheWay: LeaseName[][]
+}
+
+export interface World {
+  readonly clock: TestClock
+  readonly systems: readonly System[]
+  readonly workers: Worker[]
+  /** Every job id and instance id that was ever used. */
+  readonly ids: string[]
+  readonly instances: string[]
+  /** All that was ever sent, to be sent again at the worst moment. */
+  readonly sentJobs: (readonly NewJob[])[]
+  readonly sentFinishes: (readonly NamedFinish[])[]
+  /** How many claims were made. */
+  claims: number
+  /** How many ids were made. */
+  minted: number
+}
+
+/** Something that happens in a world. `says` is for the report of a run that failed. */
+export interface Step {
+  readonly says: string
+  readonly [toStringMethod]: () => string
+  readonly run: (world: World) => Promise<void>
+}
+
+export async function openWorld(subjects: readonly ConformanceSubject[]): Promise<World> {
+  const clock = testClock()
+  const world: World = {
+    clock,
+    systems: await openSystems(subjects, clock.now),
+    workers: [],
+    ids: [],
+    instances: [],
+    sentJobs: [],
+    sentFinishes: [],
+    claims: 0,
+    minted: 0,
+  }
+  return world
+}
+
+export async function closeWorld({ systems }: World): Promise<void> {
+  await Promise.all(systems.map(({ store }) => store.close()))
+}
+
+/** The same ids in every replay of a seed, and not in the order of minting: ids are identity only. */
+export function mintId(world: World): string {
+  world.minted += 1
+  const scattered = (world.minted * 7_919) % 99_991
+  return `00000000-0000-7000-8000-${scattered.toString().padStart(12, '0')}`
+}
+
+/**
+ * Sends one request to every system, at once, and compares the replies in their plain form, in which each
+ * thing has its common name. Returns the plain reply.
+ */
+export async function ask<Reply, Plain>(
+  { systems }: World,
+  what: string,
+  send: (system: System) => Promise<Reply>,
+  plain: (reply: Reply, system: System) => Plain,
+): Promise<Plain> {
+  const replies = await Promise.all(systems.map(async (system) => plain(await send(system), system)))
+  const [expected, ...others] = replies
+  assert.ok(expected !== undefined)
+  for (const [n, reply] of others.entries()) same(reply, expected, `${systems[n + 1]?.name} on ${what}`)
+  return expected
+}
+
+function same(actual: unknown, expected: unknown, what: string): void {
+  const found = difference(actual, expected)
+  if (found === undefined) return
+  const [ours, theirs] = [found.expected, found.actual].map((value) => JSON.stringify(value) ?? 'nothing')
+  throw new Error(`${what}, at ${found.path || 'the reply'}: ${theirs}, where the oracle has ${ours}`)
+}
+
+/** One of the items, chosen by any number; undefined when there is none. */
+export function pick<T>(items: readonly T[], by: number): T | undefined {
+  return items[by % Math.max(1, items.length)]
+}
+
+/** A worker that has something in its hand, if there is one. */
+export function busyWorker(world: World, by: number): Worker {
+  return (
+    pick(
+      world.workers.filter(({ hand }) => hand.length > 0),
+      by,
+    ) ?? workerOf(world, by)
+  )
+}
+
+export function workerOf(world: World, by: number): Worker {
+  const worker = pick(world.workers, by)
+  assert.ok(worker)
+  return worker
+}
