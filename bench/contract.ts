@@ -2,12 +2,15 @@
  * What the stores reach through the contract alone, without a runtime: bulk enqueue, drain, and the same with 2 KB payloads
  * and partial finishes. Both stores in one run, interleaved, median of the rounds; full durability, history and results kept.
  *
- *   npm run bench:contract -- [--jobs 100000] [--rounds 3]
+ *   npm run bench:contract -- [--jobs 100000] [--rounds 3] [--store postgres] [--case 0] [--drop ready_id_key,running_instance]
+ *
+ * `--drop` removes indexes of the PostgreSQL schema first, to see what each of them costs.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import pg from 'pg'
 import type { NewJob, Store } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { sqlite } from 'jobmill/sqlite'
@@ -15,7 +18,13 @@ import { aJob, anInstance } from 'jobmill/testing'
 import { startPostgres } from '../test/support/postgres-server.ts'
 
 const { values } = parseArgs({
-  options: { jobs: { type: 'string', default: '100000' }, rounds: { type: 'string', default: '3' } },
+  options: {
+    jobs: { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '3' },
+    store: { type: 'string' },
+    case: { type: 'string' },
+    drop: { type: 'string', default: '' },
+  },
 })
 const JOBS = Number(values.jobs)
 const ROUNDS = Number(values.rounds)
@@ -86,41 +95,71 @@ function rate(count: number, began: number): number {
   return Math.round((count / (performance.now() - began)) * 1_000)
 }
 
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN
+function spread(figures: readonly number[]): string {
+  const sorted = figures.toSorted((a, b) => a - b)
+  const median = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  return `${median} (${sorted[0] ?? 0}–${sorted.at(-1) ?? 0})`
 }
 
+async function dropIndexes(schema: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  for (const index of values.drop.split(',').filter((name) => name !== '')) {
+    const { rows } = await client.query<{ conrelid: string }>(
+      `SELECT conrelid::regclass::text AS conrelid FROM pg_constraint WHERE conname = $1 AND connamespace = $2::regnamespace`,
+      [index, schema],
+    )
+    const table = rows[0]?.conrelid
+    await client.query(
+      table === undefined ? `DROP INDEX ${schema}.${index}` : `ALTER TABLE ${table} DROP CONSTRAINT ${index}`,
+    )
+  }
+  await client.end()
+}
+
+interface Figures {
+  readonly enqueue: number[]
+  readonly drain: number[]
+}
+
+async function measure(
+  which: Which,
+  number: number,
+  round: number,
+  { payload, finish }: Case,
+  into: Figures,
+): Promise<void> {
+  const schema = `bench_${number}_${round}`
+  const store: Store =
+    which === 'sqlite' ? sqlite(path.join(folder, `${number}-${round}.db`)) : postgres(server.url, { schema })
+  await store.open()
+  if (which === 'postgres') await dropIndexes(schema)
+  const jobs = Array.from({ length: JOBS }, () => aJob({ kind: 'bench', payload }))
+  into.enqueue.push(await enqueueAll(store, jobs))
+  into.drain.push(await drain(store, JOBS, finish))
+  await store.close()
+}
+
+type Which = 'sqlite' | 'postgres'
+const STORES = (['sqlite', 'postgres'] as const).filter(
+  (which) => values.store === undefined || values.store === which,
+)
 const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-bench-'))
 const server = await startPostgres({ binaries: 'current', settings: { fsync: 'on' } })
 try {
-  const table: string[] = ['| store | case | enqueue /s | drain /s |', '|---|---|---|---|']
-  for (const { name, payload, finish } of CASES) {
-    const figures = {
-      sqlite: { enqueue: [] as number[], drain: [] as number[] },
-      postgres: { enqueue: [] as number[], drain: [] as number[] },
-    }
+  console.log(
+    '| store | case | enqueue /s, median (min–max) | drain /s, median (min–max) |\n|---|---|---|---|',
+  )
+  for (const [number, one] of CASES.entries()) {
+    if (values.case !== undefined && Number(values.case) !== number) continue
+    const figures = new Map<Which, Figures>(STORES.map((which) => [which, { enqueue: [], drain: [] }]))
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const which of ['sqlite', 'postgres'] as const) {
-        const store: Store =
-          which === 'sqlite'
-            ? sqlite(path.join(folder, `${name}-${round}.db`))
-            : postgres(server.url, {
-                schema: `bench_${CASES.findIndex((one) => one.name === name)}_${round}`,
-              })
-        await store.open()
-        const jobs = Array.from({ length: JOBS }, () => aJob({ kind: 'bench', payload }))
-        figures[which].enqueue.push(await enqueueAll(store, jobs))
-        figures[which].drain.push(await drain(store, JOBS, finish))
-        await store.close()
-      }
+      for (const [which, into] of figures) await measure(which, number, round, one, into)
     }
-    for (const which of ['sqlite', 'postgres'] as const) {
-      const line = `| ${which} | ${name} | ${median(figures[which].enqueue)} | ${median(figures[which].drain)} |`
-      table.push(line)
-      console.error(line)
+    for (const [which, { enqueue, drain: drained }] of figures) {
+      console.log(`| ${which} | ${one.name} | ${spread(enqueue)} | ${spread(drained)} |`)
     }
   }
-  console.log(table.join('\n'))
 } finally {
   await server.stop()
   rmSync(folder, { recursive: true, force: true })
