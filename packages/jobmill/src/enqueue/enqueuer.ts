@@ -23,7 +23,7 @@ export interface Enqueuer<Tx> {
    * Resolves after the commit, one answer per job; all jobs of a call are written, or none. With `tx`, a transaction of yours, the
    * jobs exist when you commit it and never did when you roll it back.
    */
-  enqueue(requests: readonly JobRequest[], options?: { readonly tx?: Tx }): Promise<Enqueued[]>
+  readonly enqueue: (requests: readonly JobRequest[], options?: { readonly tx?: Tx }) => Promise<Enqueued[]>
 }
 
 /** Calls that wait for a write keep their payloads in memory, so there must be an end to it. */

@@ -17,8 +17,8 @@ export interface Connection {
   /** One statement, committed by itself. */
   readonly query: Query
   /** All statements of `work`, or none. */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
-  close(): Promise<void>
+  readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  readonly close: () => Promise<void>
 }
 
 export interface ConnectionOptions {

@@ -15,10 +15,11 @@ export interface Values {
   add(value: unknown): string
 }
 
+const isNumber = (part: unknown): boolean => typeof part === 'number'
+const isId = (part: unknown): boolean => typeof part === 'string' && UUID.test(part)
+
 /** What a cursor holds came back from outside: it must not reach the server as something that it is not. */
 function checkPosition(filter: JobFilter, from: Position): void {
-  const isNumber = (part: unknown): boolean => typeof part === 'number'
-  const isId = (part: unknown): boolean => typeof part === 'string' && UUID.test(part)
   const shape =
     filter.state === undefined ? [isId] : filter.state === 'ready' ? [isNumber, isNumber] : [isNumber, isId]
   const fits = from.length === shape.length && shape.every((isIt, at) => isIt(from[at]))

@@ -50,7 +50,7 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
       }
     },
     end() {
-      for (const waiter of [...waiting]) waiter.end(false)
+      for (const waiter of waiting) waiter.end(false)
     },
     get size() {
       return waiting.size

@@ -29,6 +29,7 @@ export async function explaining(url: string, schema: string): Promise<Explained
   const store = postgres(url, { schema, doorbell: false })
   await store.open()
   const plans: Plan[] = []
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
   const original = pg.Client.prototype.query
   const busy = new WeakSet<pg.Client>()
   async function explained(this: pg.Client, ...args: unknown[]): Promise<unknown> {

@@ -82,10 +82,11 @@ const ways: Record<string, Way> = {
     ),
 }
 
+const accounts = async (like: string): Promise<number> =>
+  (await pool.query(`SELECT name FROM ${schema}.account WHERE name LIKE '${like}%'`)).rows.length
+
 describe.each(Object.entries(ways))('postgres: a transaction of %s', (name, inTransaction) => {
   const { enqueue } = enqueuer(store)
-  const accounts = async (like: string): Promise<number> =>
-    (await pool.query(`SELECT name FROM ${schema}.account WHERE name LIKE '${like}%'`)).rows.length
 
   test('P10 committed, the jobs are there with the data', async () => {
     let ids: string[] = []
@@ -158,7 +159,7 @@ describe('what cannot be a transaction', () => {
   test.each([[42], ['BEGIN'], [null], [{}], [{ query: 'select' }]])(
     '%j is refused with what to give',
     async (tx) => {
-      const { enqueue } = enqueuer(store as Store<unknown>)
+      const { enqueue } = enqueuer(store as Store)
       await expect(enqueue([{ kind: KIND, payload: 1 }], { tx })).rejects.toMatchObject({
         code: 'TX_INVALID',
         field: 'tx',
@@ -167,7 +168,7 @@ describe('what cannot be a transaction', () => {
   )
 
   test('nor can a function that does not answer with rows', async () => {
-    const { enqueue } = enqueuer(store as Store<unknown>)
+    const { enqueue } = enqueuer(store as Store)
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: async () => 'ok' })).rejects.toMatchObject({
       code: 'TX_INVALID',
     })

@@ -36,7 +36,7 @@ function start(place: Place, task: Task): Started {
   const said: string[] = []
   let errors = ''
   child.stderr?.on('data', (data) => (errors += String(data)))
-  child.on('message', (message) => said.push(String(message)))
+  child.on('message', (message: string) => said.push(message))
   const ended = once(child, 'close').then(([code, signal]) => {
     children.delete(child)
     if (code !== 0 && signal !== 'SIGKILL')
@@ -99,7 +99,7 @@ const places: [string, () => Place, (place: Place) => Promise<unknown[]>, number
     async ({ at, schema }) => {
       const client = new pg.Client({ connectionString: at })
       await client.connect()
-      const { rows } = await client.query(`SELECT number FROM ${schema ?? ''}.migration`)
+      const { rows } = await client.query<object>(`SELECT number FROM ${schema ?? ''}.migration`)
       await client.end()
       return rows
     },

@@ -11,7 +11,7 @@ import { migration } from '../../src/store/migrations.ts'
 import { aJob } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
-describe('options', () => {
+describe('sqlite options', () => {
   test('refuses what it does not know, with the nearest name', () => {
     expect(() => sqlite('jobs.db', { durabilty: 'full' } as object)).toThrow(/Did you mean "durability"/)
     expect(() => sqlite('jobs.db', { durability: 'most' } as object)).toThrow(/must be full or relaxed/)
@@ -34,7 +34,7 @@ describe('versions of SQLite', () => {
   })
 })
 
-describe('settings of the connection', () => {
+describe('settings of a sqlite connection', () => {
   test.for([
     ['full', 2],
     ['relaxed', 1],
@@ -52,7 +52,7 @@ describe('settings of the connection', () => {
   })
 })
 
-describe('open', () => {
+describe('opening sqlite', () => {
   test('in memory, for one store', async () => {
     const store = await openStore(':memory:')
     await store.enqueue([aJob()])
@@ -94,7 +94,7 @@ describe('open', () => {
   })
 })
 
-describe('migrations', () => {
+describe('sqlite migrations', () => {
   test('a database of a newer release is refused, and says what to do', async () => {
     const path = freshFile()
     await (await openStore(path)).close()

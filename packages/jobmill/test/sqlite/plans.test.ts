@@ -1,7 +1,7 @@
 // Every statement that the store prepares, explained at 100,000 rows with the statistics of ANALYZE, which an operator may
 // run at any time: none reads a table that grows from end to end, and none sorts.
 import Database from 'better-sqlite3'
-import { assert, test, vi } from 'vitest'
+import { assert, describe, test, vi } from 'vitest'
 import { DEFAULTS } from '../../src/job/defaults.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { JOB_STATES } from '../../src/job/state.ts'
@@ -75,35 +75,37 @@ async function everyStatement(path: string): Promise<string[]> {
   return [...texts].filter((text) => /^\s*(?:SELECT|INSERT|UPDATE|DELETE)\b/.test(text))
 }
 
-test('P15 P4 every statement of sqlite goes by an index, and no listing sorts', async () => {
-  const path = freshFile()
-  const store = await openStore(path)
-  for (let call = 0; call < ROWS / 1_000; call += 1) {
-    await store.enqueue(
-      someJobs(Array.from({ length: 1_000 }, (_, n) => ({ queue: 'full', delay: (n % 2) * 3_600_000 }))),
-    )
-  }
-  const texts = await everyStatement(path)
-  const db = new Database(path)
-  db.exec('ANALYZE')
-  const plans = texts.map((text) => {
-    const values = Array.from({ length: text.split('?').length - 1 }, () =>
-      text.includes('json_each') ? '[]' : 1,
-    )
-    const rows = db.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[]
-    return { text: text.trim().replaceAll(/\s+/g, ' '), steps: rows.map(({ detail }) => detail) }
+describe('sqlite plans', () => {
+  test('P15 P4 every statement goes by an index, and no listing sorts', async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    for (let call = 0; call < ROWS / 1_000; call += 1) {
+      await store.enqueue(
+        someJobs(Array.from({ length: 1_000 }, (_, n) => ({ queue: 'full', delay: (n % 2) * 3_600_000 }))),
+      )
+    }
+    const texts = await everyStatement(path)
+    const db = new Database(path)
+    db.exec('ANALYZE')
+    const plans = texts.map((text) => {
+      const values = Array.from({ length: text.split('?').length - 1 }, () =>
+        text.includes('json_each') ? '[]' : 1,
+      )
+      const rows = db.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[]
+      return { text: text.trim().replaceAll(/\s+/g, ' '), steps: rows.map(({ detail }) => detail) }
+    })
+    db.close()
+    if (process.env['JOBMILL_SHOW_PLANS'] !== undefined) console.log(plans)
+    assert.isAbove(plans.length, 60)
+    const scans = plans.filter(({ steps }) => steps.some((step) => GROWING.test(step)))
+    assert.deepEqual(scans, [])
+    const sorts = plans.filter(({ steps }) => steps.some((step) => step.includes('TEMP B-TREE FOR ORDER BY')))
+    assert.deepEqual(sorts, [])
   })
-  db.close()
-  if (process.env['JOBMILL_SHOW_PLANS'] !== undefined) console.log(plans)
-  assert.isAbove(plans.length, 60)
-  const scans = plans.filter(({ steps }) => steps.some((step) => GROWING.test(step)))
-  assert.deepEqual(scans, [])
-  const sorts = plans.filter(({ steps }) => steps.some((step) => step.includes('TEMP B-TREE FOR ORDER BY')))
-  assert.deepEqual(sorts, [])
-})
 
-test('the index of suspects begins where the runtime says', () => {
-  const sql = MIGRATIONS.map((migration) => migration.sql).join('')
-  assert.include(sql, `crashes >= ${DEFAULTS.crashesUntilAlone}`)
-  assert.include(sql, `crashes < ${DEFAULTS.crashesUntilAlone}`)
+  test('the index of suspects begins where the runtime says', () => {
+    const sql = MIGRATIONS.map((migration) => migration.sql).join('')
+    assert.include(sql, `crashes >= ${DEFAULTS.crashesUntilAlone}`)
+    assert.include(sql, `crashes < ${DEFAULTS.crashesUntilAlone}`)
+  })
 })

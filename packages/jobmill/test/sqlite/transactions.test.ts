@@ -17,7 +17,7 @@ beforeEach(async () => {
   return () => void db.close()
 })
 
-describe('P10 enqueue in a transaction of the user', () => {
+describe('P10 sqlite: enqueue in a transaction of the user', () => {
   test('is written when the call returns, before anything is awaited', async () => {
     db.exec('BEGIN')
     const reply = store.enqueue([aJob()], { tx: db })
@@ -71,7 +71,7 @@ describe('P10 enqueue in a transaction of the user', () => {
   })
 })
 
-describe('P10 finish in a transaction of the user', () => {
+describe('P10 sqlite: finish in a transaction of the user', () => {
   test('ends the job with the commit', async () => {
     const instance = anInstance()
     await store.register(instance)
@@ -95,7 +95,7 @@ describe('P10 finish in a transaction of the user', () => {
   })
 })
 
-describe('what is no transaction', () => {
+describe('sqlite: what is no transaction', () => {
   test.for([[{}], [42], ['BEGIN'], [null], [() => {}]])('%s', async ([tx]) => {
     await expect(store.enqueue([aJob()], { tx: tx as SqliteHandle })).rejects.toMatchObject({
       code: 'TX_INVALID',

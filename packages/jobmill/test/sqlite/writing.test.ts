@@ -5,7 +5,7 @@ import { assert, describe, expect, test } from 'vitest'
 import { aClaim, aJob, anInstance, aPulse, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
-describe('group commit', () => {
+describe('sqlite: group commit', () => {
   test('calls of one turn share a transaction', async () => {
     const path = freshFile()
     const store = await openStore(path)
@@ -57,7 +57,7 @@ describe('group commit', () => {
   })
 })
 
-describe('a write lock that somebody else holds', () => {
+describe('sqlite: a write lock that somebody else holds', () => {
   test('writes wait while the event loop turns, and reads go on', async () => {
     const path = freshFile()
     const store = await openStore(path)

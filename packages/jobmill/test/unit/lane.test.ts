@@ -26,9 +26,10 @@ function slowStore() {
 }
 
 const A: JobRequest = { kind: 'a', payload: 1 }
+const keyed = (key: string): JobRequest => ({ ...A, dedupe: { key } })
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const payloads = (write: Write | undefined): unknown[] =>
-  write?.jobs.map(({ payload }) => JSON.parse(payload)) ?? []
+  write?.jobs.map(({ payload }): unknown => JSON.parse(payload)) ?? []
 
 describe('plain jobs', () => {
   test('a call on a free lane is sent at once, alone', async () => {
@@ -141,13 +142,12 @@ describe('lanes', () => {
   test('a job with a dedupe key never shares a write with jobs without, nor waits for them', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
-    const keyed: JobRequest = { ...A, dedupe: { key: 'k' } }
     void Promise.allSettled([
       enqueue([A]),
       enqueue([A]),
       enqueue([A]),
-      enqueue([keyed]),
-      enqueue([{ ...A, dedupe: { key: 'l' } }]),
+      enqueue([keyed('k')]),
+      enqueue([keyed('l')]),
     ])
     await settle()
     expect(writes.map(({ jobs }) => jobs.map(({ dedupe }) => dedupe?.key ?? null))).toEqual([
@@ -160,7 +160,6 @@ describe('lanes', () => {
   test('the same key, and the same given id, stand once in a write', async () => {
     const { store, writes } = slowStore()
     const { enqueue } = enqueuer(store, { platform: fakePlatform() })
-    const keyed = (key: string): JobRequest => ({ ...A, dedupe: { key } })
     const answers = ['a', 'b', 'c', 'b', 'd'].map((key) => enqueue([keyed(key)]))
     for (let n = 0; n < 8; n += 1) {
       for (const write of writes) write.commit()
