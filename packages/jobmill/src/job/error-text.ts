@@ -71,7 +71,12 @@ function asText(value: unknown): string {
   return String(value)
 }
 
-/** What a database refuses in a text. */
+/** A text from anywhere as one that every database takes, at most as long as a stored error. */
+export function storableText(text: string): string {
+  return cut(storable(text), DEFAULTS.errorLimitChars)
+}
+
+/** Without what a database refuses in a text. */
 function storable(text: string): string {
   return text.replaceAll('\u0000', '\u{fffd}').toWellFormed()
 }

@@ -1,6 +1,5 @@
 /** Ready → running: the leases of one instance, over all its queues, in one statement. */
 import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
-import { checkWhole } from '../job/numbers.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { Row } from './connection.ts'
@@ -52,7 +51,6 @@ SELECT l.id, t.token, l.kind_id, l.queue_id, l.priority, l.attempt + 1 AS attemp
  ORDER BY l.priority, l.seq`
 
 export async function claim(context: Context, request: ClaimRequest): Promise<Lease[]> {
-  checkWhole(request.limit, 'limit', { least: 1, most: BOUNDS.claimLimit })
   context.heard(request.queues.map(({ queue }) => queue))
   const rows = await run(
     context,

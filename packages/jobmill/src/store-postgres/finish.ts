@@ -5,7 +5,6 @@
 import { DEFAULTS } from '../job/defaults.ts'
 import { outcomeCode } from '../job/outcome.ts'
 import { type JobState, STATE_CODE, stateOfCode } from '../job/state.ts'
-import { checkFinishes } from '../store/check-finishes.ts'
 import type { Enqueued, Finish, Finished } from '../store/finish.ts'
 import { inRounds } from '../store/rounds.ts'
 import type { Query, Row } from './connection.ts'
@@ -74,7 +73,6 @@ export async function finish(
   options: { readonly tx?: Tx | undefined } = {},
 ): Promise<Finished[]> {
   if (items.length === 0) return []
-  checkFinishes(items)
   const followUps = items.flatMap((item) => item.followUps ?? [])
   await context.names.ensure(
     new Set(followUps.map((job) => job.queue)),

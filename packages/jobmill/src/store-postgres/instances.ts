@@ -22,10 +22,11 @@ WITH ${GIVEN}
 UPDATE jobmill.instance SET ended_at = ${NOW}, lost = false
  WHERE id = (SELECT (p ->> 'instance')::uuid FROM given) AND ended_at IS NULL`
 
-/** By the index on the instance of `running`. */
+/** By the index on the instance of `running`. What an open transaction of the user's is finishing is left to the reaper. */
 const HAND_BACK = `
 WITH ${GIVEN}, gone AS (
-  DELETE FROM jobmill.running WHERE instance = (SELECT (p ->> 'instance')::uuid FROM given)
+  DELETE FROM jobmill.running WHERE id = ANY (ARRAY(
+    SELECT h.id FROM jobmill.running AS h WHERE h.instance = (SELECT (p ->> 'instance')::uuid FROM given) FOR UPDATE SKIP LOCKED))
   RETURNING *, CASE WHEN cancel_reason IS NULL THEN ${STATE_CODE.ready} ELSE ${STATE_CODE.cancelled} END AS state,
             crashes AS crashes_now
 ), recorded AS (

@@ -1,6 +1,6 @@
 /** The PostgreSQL store: every verb wired to its file. */
 import { JobmillError } from '../job/errors.ts'
-import { checkWhole } from '../job/numbers.ts'
+import { checked } from '../store/checked.ts'
 import type { Store } from '../store/store.ts'
 import { cancel } from './cancel.ts'
 import { claim } from './claim.ts'
@@ -49,7 +49,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
     })
   }
 
-  return {
+  return checked({
     name: settings.name,
     async open() {
       opening ??= openStore(settings)
@@ -72,7 +72,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
       await parts?.context.connection.close()
     },
     enqueue: async (jobs, how) => enqueue(use(), jobs, how),
-    stage: async (limit) => stage(use(), checkLimit(limit)),
+    stage: async (limit) => stage(use(), limit),
     claim: async (request) => claim(use(), request),
     finish: async (items, how) => finish(use(), items, how),
     progress: async (items) => progress(use(), items),
@@ -83,9 +83,9 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
     register: async (instance) => register(use(), instance),
     renew: async (request) => renew(use(), request),
     deregister: async (instance) => deregister(use(), instance),
-    reap: async (how) => reap(use(), { ...how, limit: checkLimit(how.limit) }),
-    retain: async (limit) => retain(use(), checkLimit(limit)),
-    fold: async (limit) => fold(use(), checkLimit(limit)),
+    reap: async (how) => reap(use(), how),
+    retain: async (limit) => retain(use(), limit),
+    fold: async (limit) => fold(use(), limit),
     declareQueues: async (wanted) => declareQueues(use(), wanted),
     changeQueue: async (name, patch) => changeQueue(use(), name, patch),
     get: async (ids) => get(use(), ids),
@@ -100,7 +100,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
       return opened === undefined ? false : opened.bell.wait(how)
     },
     ring: (rung) => opened?.bell.ring(rung),
-  }
+  })
 }
 
 async function openStore(settings: PostgresSettings): Promise<Opened> {
@@ -126,11 +126,6 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     heard: (queues) => bell.forget(queues),
   }
   return { context, bell }
-}
-
-/** Limits stand in statements as literals, so they must be small whole numbers and nothing else. */
-function checkLimit(limit: number): number {
-  return checkWhole(limit, 'limit', { least: 1, most: 10_000 })
 }
 
 /** Statements are written for the schema `jobmill` and put into the one that was chosen, each once. */

@@ -24,12 +24,15 @@ UPDATE jobmill.instance AS i SET ended_at = ${NOW}, lost = true FROM expired AS 
 /**
  * A statement of its own, so that its snapshot is younger than the mark. By the index on the instance of running, over all
  * instances that have ended: also a claim that arrived after its instance was marked is found. It deletes
- * what is there and asks no history, so a finish that was accepted a moment ago stays accepted.
+ * what is there and asks no history, so a finish that was accepted a moment ago stays accepted. SKIP LOCKED: one that is being written in a
+ * transaction of a user's that stays open must not hold up the others; if it is rolled back, the next pass finds the row.
  */
 const TAKE_BACK = `
 WITH ${GIVEN}, gone AS (
-  DELETE FROM jobmill.running AS r
-   WHERE r.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL))
+  DELETE FROM jobmill.running AS r WHERE r.id = ANY (ARRAY(
+    SELECT h.id FROM jobmill.running AS h
+     WHERE h.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL))
+       FOR UPDATE SKIP LOCKED))
   RETURNING r.*, r.crashes + 1 AS crashes_now,
     CASE WHEN r.cancel_reason IS NOT NULL THEN ${cancelled}
          WHEN r.crashes + 1 >= (SELECT (p ->> 'crashes')::int4 FROM given) THEN ${dead} ELSE ${ready} END AS state

@@ -3,7 +3,6 @@
  * touched, and nothing else of the item is written either.
  */
 import { STATE_CODE, stateOfCode } from '../job/state.ts'
-import { checkFinishes } from '../store/check-finishes.ts'
 import type { Finish, Finished, Transition } from '../store/finish.ts'
 import { type Ending, finishedBefore, instanceId, type RecordedAttempt, recordAttempts } from './attempts.ts'
 import { coolQueue } from './cool-down.ts'
@@ -40,7 +39,6 @@ interface Call {
 }
 
 export function finish(work: Work, items: readonly Finish[]): Finished[] {
-  checkFinishes(items)
   const call: Call = { work, curved: new Set(), instances: new Map(), attempts: [], done: [] }
   const rows = findJobs(
     work.sql,

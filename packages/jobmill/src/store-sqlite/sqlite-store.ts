@@ -1,5 +1,6 @@
 /** The store: each verb of the contract wired to its file. */
 import type { Platform } from '../platform/platform.ts'
+import { checked } from '../store/checked.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
 import type { Store } from '../store/store.ts'
 import { cancel } from './cancel.ts'
@@ -38,7 +39,7 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteHandle> 
     return tx === undefined ? write(weight, verb) : Promise.resolve(inUserTransaction(tx, now(), verb))
   }
 
-  return {
+  return checked({
     name: `sqlite ${settings.path}`,
     async open() {
       opening ??= openLive(settings)
@@ -95,7 +96,7 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteHandle> 
 
     wait: async (options) => live().doorbell.wait(options),
     ring: (rung) => current?.doorbell.ring(rung),
-  }
+  })
 }
 
 function list(platform: Platform, { read }: Live, filter: JobFilter, page: PageRequest): Promise<JobPage> {

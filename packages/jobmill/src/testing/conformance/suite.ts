@@ -8,6 +8,7 @@ import { dedupeCases } from './dedupe.ts'
 import { enqueueCases } from './enqueue.ts'
 import { finishCases } from './finish.ts'
 import { finishEffectCases } from './finish-effects.ts'
+import { inputCases } from './input.ts'
 import { instanceCases } from './instances.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list.ts'
@@ -29,6 +30,7 @@ import { transactionCases } from './transactions.ts'
 /** Every case, in the order in which a job meets the verbs. */
 export const conformanceCases: readonly Case[] = [
   ...lifecycleCases,
+  ...inputCases,
   ...enqueueCases,
   ...sameIdCases,
   ...dedupeCases,

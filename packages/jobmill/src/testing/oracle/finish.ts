@@ -1,13 +1,11 @@
 /** finish and progress: what an attempt may write while it holds its lease. */
 import type { JobState } from '../../job/state.ts'
-import { checkFinishes } from '../../store/check-finishes.ts'
 import type { CoolDown, Finish, Finished, Progress, Transition } from '../../store/finish.ts'
 import { enqueue } from './enqueue.ts'
 import { end, makeReady, putBack, record, refund, schedule } from './moves.ts'
 import type { OracleJob, OracleState, Run } from './state.ts'
 
 export function finish(state: OracleState, now: number, items: readonly Finish[]): Finished[] {
-  checkFinishes(items)
   const curved = new Set<string>()
   return items.map((item) => {
     const job = state.jobs.get(item.id)

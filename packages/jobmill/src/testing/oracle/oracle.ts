@@ -3,6 +3,7 @@
  * plainly as can be. Real stores are compared with it. Slow on purpose where that is simpler; keeps nothing.
  */
 import { JobmillError } from '../../job/errors.ts'
+import { checked } from '../../store/checked.ts'
 import type { Store } from '../../store/store.ts'
 import { claim } from './claim.ts'
 import { type Bell, createBell } from './bell.ts'
@@ -55,7 +56,7 @@ export function oracle(
     return tx?.state ?? database.state
   }
   const own = new AbortController()
-  return {
+  return checked({
     name: 'oracle',
     open: async () => void (isOpen = true),
     close: async () => {
@@ -99,5 +100,5 @@ export function oracle(
       return database.bell.wait(options, own.signal)
     },
     ring: (queues) => database.bell.ring(queues),
-  }
+  })
 }

@@ -1,0 +1,69 @@
+/** What a store refuses before it writes anything, and what it makes fit to be written. */
+import assert from 'node:assert/strict'
+import type { ErrorCode } from '../../job/errors.ts'
+import type { Store } from '../../store/store.ts'
+import { aClaim, anInstance, aPulse } from '../factories.ts'
+import { aFinish, DEAD, later } from './bench.ts'
+import type { Case } from './case.ts'
+import { countsOf, rejectsWith } from './looks.ts'
+
+const NO_ID = 'not an id'
+
+/** Every verb with something in it that cannot be. */
+const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>])[] = [
+  ['ID_INVALID', (store) => store.get([NO_ID])],
+  ['ID_INVALID', (store) => store.history(NO_ID)],
+  ['ID_INVALID', (store) => store.cancel([NO_ID], 'no')],
+  ['ID_INVALID', (store) => store.retry([NO_ID])],
+  ['ID_INVALID', (store) => store.runNow([NO_ID])],
+  ['ID_INVALID', (store) => store.delete([NO_ID])],
+  ['ID_INVALID', (store) => store.held(NO_ID)],
+  ['ID_INVALID', (store) => store.register(anInstance({ id: NO_ID }))],
+  ['ID_INVALID', (store) => store.renew(aPulse(NO_ID))],
+  ['ID_INVALID', (store) => store.deregister(NO_ID)],
+  ['ID_INVALID', (store) => store.claim(aClaim(NO_ID))],
+  ['ID_INVALID', (store) => store.progress([{ id: NO_ID, token: 1, value: '1' }])],
+  ['ID_INVALID', (store) => store.finish([aFinish({ id: NO_ID, token: 1 }, DEAD)])],
+  ['NUMBER_INVALID', (store) => store.claim(aClaim(anInstance().id, { limit: 501 }))],
+  ['NUMBER_INVALID', (store) => store.claim(aClaim(anInstance().id, { queues: [{ queue: 'a', room: -1 }] }))],
+  ['NUMBER_INVALID', (store) => store.stage(0)],
+  ['NUMBER_INVALID', (store) => store.retain(1.5)],
+  ['NUMBER_INVALID', (store) => store.fold(Number.NaN)],
+  ['NUMBER_INVALID', (store) => store.reap({ crashesUntilDead: 3, limit: 0 })],
+  ['NUMBER_INVALID', (store) => store.list({}, { limit: 501 })],
+]
+
+export const inputCases: readonly Case[] = [
+  {
+    name: 'what cannot be is refused by every verb with a code, and nothing is written',
+    async run({ store }) {
+      for (const [code, act] of REFUSED) await rejectsWith(code, () => act(store))
+      assert.deepEqual(await store.instances(), [])
+      assert.deepEqual(await store.counts(), [])
+    },
+  },
+  {
+    name: 'an id means the same job however its letters are written',
+    async run({ store, enqueue }) {
+      const id = await enqueue()
+      assert.equal((await store.get([id.toUpperCase()]))[0]?.id, id)
+      assert.equal((await store.cancel([id.toUpperCase()], 'no'))[0]?.verdict, 'changed')
+    },
+  },
+  {
+    name: 'P3 errors and reasons from anywhere are written, whatever is in them',
+    async run({ store, running, finish, job }) {
+      const odd = 'a\u0000b \ud800 "quoted" \\ $1 jobmill.job \'; -- \n é 😀'
+      const fit = 'a\ufffdb \ufffd "quoted" \\ $1 jobmill.job \'; -- \n é 😀'
+      const [one, two, three] = [await running(), await running(), await running()]
+      await finish(one, later(10), { error: odd })
+      assert.equal((await job(one.id)).error, fit)
+      await store.cancel([two.id], odd)
+      assert.equal((await job(two.id)).cancelReason, fit)
+      await finish(three, DEAD, { error: '😀'.repeat(4_000) })
+      const { error } = await job(three.id)
+      assert.ok(error !== null && error.length <= 4_096 && error.isWellFormed())
+      assert.deepEqual(await countsOf(store), { scheduled: 1, running: 1, dead: 1 })
+    },
+  },
+]
