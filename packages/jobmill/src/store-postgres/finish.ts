@@ -1,64 +1,17 @@
-/**
- * Running → wherever the transition says. The fence is the DELETE: no row under this id and token means that the
- * attempt has lost its lease, and then nothing else of it is written either.
- */
+/** Running → wherever the transitions say; what is accepted, what was written before, and what comes with it. */
 import { DEFAULTS } from '../job/defaults.ts'
-import { outcomeCode } from '../job/outcome.ts'
-import { type JobState, STATE_CODE, stateOfCode } from '../job/state.ts'
-import type { Enqueued, Finish, Finished } from '../store/finish.ts'
+import { type JobState, stateOfCode } from '../job/state.ts'
+import type { Finish, Finished } from '../store/finish.ts'
+import type { Enqueued } from '../store/replies.ts'
 import { inRounds } from '../store/rounds.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { coolQueues } from './cool-down.ts'
 import { enqueueWith } from './enqueue.ts'
-import { FREED, GIVEN, NOW } from './fragments.ts'
+import { FINISH, finishText } from './finish-statement.ts'
+import { GIVEN } from './fragments.ts'
 import { trimHistory } from './history.ts'
 import { type Tx, txQuery } from './tx.ts'
-
-const { scheduled, ready, running, done, cancelled } = STATE_CODE
-
-/**
- * `gone(…, state)`: rows taken out of running, with the state they go to; a cancel that was asked for wins over all but done.
- * By the primary key of `running`. Concurrent finishes of one row wait for each other, and the second finds nothing.
- */
-const FINISH = `
-WITH ${GIVEN}, input AS MATERIALIZED (
-  SELECT x.* FROM given AS g, json_to_recordset(g.p -> 'items') AS x(
-    n int4, id uuid, token int8, to_state int2, delay_ms int8, refund int2, outcome int2, error text, ran_ms int8,
-    has_result bool, result json)
-), gone AS (
-  DELETE FROM jobmill.running AS r USING input AS i WHERE r.id = i.id AND r.token = i.token
-  RETURNING r.*, i.n, i.delay_ms, i.refund, i.outcome, i.error, i.ran_ms,
-    CASE WHEN i.has_result THEN coalesce(i.result, 'null'::json) END AS result,
-    (r.cancel_reason IS NOT NULL AND i.to_state <> ${done}) AS forced,
-    CASE WHEN r.cancel_reason IS NOT NULL AND i.to_state <> ${done} THEN ${cancelled}
-         WHEN i.to_state = ${scheduled} AND i.delay_ms = 0 THEN ${ready}
-         ELSE i.to_state END AS state,
-    i.to_state = ${ready} AS handed_back
-), to_ready AS (
-  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, CASE WHEN handed_back THEN seq ELSE nextval('jobmill.seq') END, id,
-         CASE WHEN handed_back THEN ready_at ELSE ${NOW} END, kind_id, tries, greatest(attempt - refund, 0), crashes, flags
-    FROM (SELECT * FROM gone WHERE state = ${ready} ORDER BY n) AS g
-), to_later AS (
-  INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-  SELECT ${NOW} + delay_ms, id, queue_id, kind_id, tries, priority, greatest(attempt - refund, 0), crashes, flags
-    FROM gone WHERE state = ${scheduled}
-), recorded AS (
-  INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
-                               outcome, ended_as, tries, error, result)
-  SELECT id, token, instance, greatest(started_at, ${NOW} - coalesce(ran_ms, ${NOW})), ${NOW}, queue_id, attempt,
-         greatest(attempt - refund, 0), crashes,
-         CASE WHEN forced THEN ${outcomeCode('cancelled')} ELSE outcome END,
-         CASE WHEN state >= ${done} THEN state END, tries, CASE WHEN forced THEN cancel_reason ELSE error END, result
-    FROM gone WHERE outcome IS NOT NULL OR forced
-), ended AS (
-  SELECT id, state, flags FROM gone WHERE state >= ${done}
-), ${FREED}, tallied AS (
-  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, ${running}, state, count(*) FROM gone GROUP BY 1, 3
-)
-SELECT id, state, queue_id, tries FROM gone`
 
 /** A second statement, because the snapshot of the first may be older than the finish that took the row. */
 const WRITTEN_BEFORE = `
@@ -113,7 +66,7 @@ async function finishRound(
   replies: Map<Finish, Finished>,
   gotWork: (queue: string) => void,
 ): Promise<void> {
-  const rows = await run(context, query, FINISH, `"items":[${items.map(itemText).join(',')}]`)
+  const rows = await run(context, query, FINISH, `"items":[${items.map(finishText).join(',')}]`)
   const accepted = new Map(rows.map((row) => [String(row['id']), row]))
   await context.names.learn(
     rows.map((row) => Number(row['queue_id'])),
@@ -183,18 +136,4 @@ function asked({ transition }: Finish): JobState {
 
 function keyOf(item: Finish): string {
   return item.id
-}
-
-function itemText(item: Finish, n: number): string {
-  const { transition } = item
-  const refund = transition.to === 'ready' || (transition.to === 'scheduled' && transition.refund) ? 1 : 0
-  const result = transition.to === 'done' ? transition.result : null
-  return (
-    `{"n":${n},"id":"${item.id}","token":${item.token},"to_state":${STATE_CODE[transition.to]},"refund":${refund},` +
-    `"delay_ms":${transition.to === 'scheduled' ? transition.delayMs : 0},` +
-    `"outcome":${item.outcome === null ? 'null' : outcomeCode(item.outcome)}` +
-    (item.error === undefined ? '' : `,"error":${JSON.stringify(item.error)}`) +
-    (item.ranMs === undefined ? '' : `,"ran_ms":${Math.round(item.ranMs)}`) +
-    (result === null ? '}' : `,"has_result":true,"result":${result}}`)
-  )
 }

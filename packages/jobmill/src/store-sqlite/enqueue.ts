@@ -3,7 +3,7 @@
  * that stands twice meets the job before it.
  */
 import type { NewJob } from '../job/new-job.ts'
-import type { Enqueued } from '../store/finish.ts'
+import type { Enqueued } from '../store/replies.ts'
 import { keyHolder, takeKey } from './dedupe.ts'
 import { dueTime } from './due-time.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'

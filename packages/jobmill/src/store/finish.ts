@@ -2,6 +2,7 @@
 import type { NewJob } from '../job/new-job.ts'
 import type { Outcome } from '../job/outcome.ts'
 import type { JobState } from '../job/state.ts'
+import type { Enqueued } from './replies.ts'
 
 export interface Finish {
   readonly id: string
@@ -50,13 +51,6 @@ export interface Finished {
   readonly state: JobState | null
   /** What became of the follow-ups, in their order. */
   readonly followUps: readonly Enqueued[]
-}
-
-export interface Enqueued {
-  /** The new job, or the one that holds the dedupe key. */
-  readonly id: string
-  /** `replaced`: the holder was waiting and has the new payload and due time now. */
-  readonly outcome: 'enqueued' | 'duplicate' | 'replaced'
 }
 
 export interface Progress {

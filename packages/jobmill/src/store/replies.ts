@@ -1,7 +1,12 @@
 /** What the verbs answer that need no more than a few words. */
 import type { JobState } from '../job/state.ts'
 
-export type { Enqueued } from './finish.ts'
+export interface Enqueued {
+  /** The new job, or the one that holds the dedupe key. */
+  readonly id: string
+  /** `replaced`: the holder was waiting and has the new payload and due time now. */
+  readonly outcome: 'enqueued' | 'duplicate' | 'replaced'
+}
 
 export interface Staged {
   /** Jobs that became ready. */
