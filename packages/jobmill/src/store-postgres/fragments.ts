@@ -71,3 +71,24 @@ export const FREED = `keyed AS (
 ), called AS (
   INSERT INTO jobmill.line_call (queue_id, order_key) SELECT queue_id, order_key FROM turn_freed
 )`
+
+/** Has an order key and not its turn: such a job goes into its line and not to ready. */
+export const NEEDS_TURN = `flags & ${ORDERED} <> 0 AND flags & ${HAS_TURN} = 0`
+
+/** Puts the jobs of `due` (rows of later whose time has come) into ready or into their lines, in the given order. */
+export const dueMoved = (order: string): string => `to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, attempt, crashes, flags
+    FROM (SELECT * FROM due WHERE NOT (${NEEDS_TURN}) ORDER BY ${order}) AS d
+), in_line AS (
+  INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  SELECT d.queue_id, j.order_key, nextval('jobmill.seq'), d.id, least(d.due_at, ${NOW}), d.kind_id, d.tries, d.priority, d.flags
+    FROM (SELECT * FROM due WHERE ${NEEDS_TURN} ORDER BY ${order}) AS d
+   CROSS JOIN LATERAL (SELECT t.order_key FROM jobmill.job AS t WHERE t.id = d.id OFFSET 0) AS j
+  RETURNING queue_id, order_key
+), called AS (
+  INSERT INTO jobmill.line_call (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_line
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM due WHERE NOT (${NEEDS_TURN}) GROUP BY 1
+)`

@@ -1,6 +1,7 @@
 /** The PostgreSQL store: every verb wired to its file. */
 import { JobmillError } from '../job/errors.ts'
 import { checked } from '../store/checked.ts'
+import { lifecycle } from '../store/lifecycle.ts'
 import type { Store } from '../store/store.ts'
 import { cancel } from './cancel.ts'
 import { claim } from './claim.ts'
@@ -39,38 +40,19 @@ interface Opened {
 
 export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> {
   const settings = resolveOptions(url, options)
-  let opening: Promise<Opened> | undefined
-  let opened: Opened | undefined
-
-  function use(): Context {
-    if (opened !== undefined) return opened.context
-    throw new JobmillError('STORE_CLOSED', 'the store is not open', {
-      fix: 'Call open() first, and nothing after close()',
-    })
-  }
+  const life = lifecycle(
+    () => openStore(settings),
+    async ({ bell, context }) => {
+      await bell.close()
+      await context.connection.close()
+    },
+  )
+  const use = (): Context => life.use().context
 
   return checked({
     name: settings.name,
-    async open() {
-      opening ??= openStore(settings)
-      const mine = opening
-      try {
-        const parts = await mine
-        if (opening === mine) opened = parts
-      } catch (error) {
-        if (opening === mine) opening = undefined
-        throw error
-      }
-    },
-    async close() {
-      const closing = opening
-      opening = undefined
-      opened = undefined
-      // A start that is still under way is let to end first, so that nothing of it stays behind.
-      const parts = await closing?.catch(() => undefined)
-      await parts?.bell.close()
-      await parts?.context.connection.close()
-    },
+    open: () => life.open(),
+    close: () => life.close(),
     enqueue: async (jobs, how) => enqueue(use(), jobs, how),
     stage: async (limit) => stage(use(), limit),
     claim: async (request) => claim(use(), request),
@@ -95,11 +77,8 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
     queues: async () => queues(use()),
     instances: async () => instances(use()),
     held: async (instance) => held(use(), instance),
-    async wait(how) {
-      use()
-      return opened === undefined ? false : opened.bell.wait(how)
-    },
-    ring: (rung) => opened?.bell.ring(rung),
+    wait: async (how) => life.use().bell.wait(how),
+    ring: (rung) => life.opened?.bell.ring(rung),
   })
 }
 

@@ -6,10 +6,9 @@ import type { NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, HAS_TURN, ORDERED, TAKEN } from './fragments.ts'
+import { GIVEN, NEEDS_TURN, TAKEN } from './fragments.ts'
 
 const { scheduled, ready } = STATE_CODE
-const IN_LINE = `flags & ${ORDERED} <> 0 AND flags & ${HAS_TURN} = 0`
 
 const REPLACE = `
 WITH ${GIVEN}, input AS MATERIALIZED (
@@ -27,17 +26,17 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, coalesce(seq, nextval('jobmill.seq')), id, coalesce(ready_at, now), kind_id, tries, attempt,
          crashes, flags
-    FROM moved WHERE due <= now AND NOT (${IN_LINE})
+    FROM moved WHERE due <= now AND NOT (${NEEDS_TURN})
 ), to_line AS (
   INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
   SELECT m.queue_id, c.order_key, coalesce(m.pos, nextval('jobmill.seq')), m.id, m.due, m.kind_id, m.tries, m.priority, m.flags
-    FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${IN_LINE})
+    FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_TURN})
 ), called AS (
   INSERT INTO jobmill.line_call (queue_id, order_key)
-  SELECT m.queue_id, c.order_key FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${IN_LINE})
+  SELECT m.queue_id, c.order_key FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_TURN})
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, state, CASE WHEN due <= now AND NOT (${IN_LINE}) THEN ${ready} ELSE ${scheduled} END, count(*)
+  SELECT queue_id, state, CASE WHEN due <= now AND NOT (${NEEDS_TURN}) THEN ${ready} ELSE ${scheduled} END, count(*)
     FROM moved GROUP BY 1, 2, 3
 )
 SELECT id FROM moved`

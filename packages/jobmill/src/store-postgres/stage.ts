@@ -2,10 +2,9 @@
 import { STATE_CODE } from '../job/state.ts'
 import type { Staged } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, HAS_TURN, NOW, ORDERED } from './fragments.ts'
+import { dueMoved, GIVEN, HAS_TURN, NEEDS_TURN, NOW } from './fragments.ts'
 
 const { scheduled, ready } = STATE_CODE
-const NEEDS_TURN = `flags & ${ORDERED} <> 0 AND flags & ${HAS_TURN} = 0`
 
 /**
  * Walks the primary key of `later` from its beginning, so what is not due costs nothing. SKIP LOCKED: two instances
@@ -16,22 +15,7 @@ WITH ${GIVEN}, due AS (
   DELETE FROM jobmill.later WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM jobmill.later WHERE due_at <= ${NOW} ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
   RETURNING *
-), to_ready AS (
-  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, attempt, crashes, flags
-    FROM (SELECT * FROM due WHERE NOT (${NEEDS_TURN}) ORDER BY due_at, id) AS d
-), in_line AS (
-  INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
-  SELECT d.queue_id, d.order_key, nextval('jobmill.seq'), d.id, d.due_at, d.kind_id, d.tries, d.priority, d.flags
-    FROM (SELECT due.*, j.order_key FROM due JOIN jobmill.job AS j ON j.id = due.id
-           WHERE ${NEEDS_TURN} ORDER BY due.due_at, due.id) AS d
-  RETURNING queue_id, order_key
-), called AS (
-  INSERT INTO jobmill.line_call (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_line
-), tallied AS (
-  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM due WHERE NOT (${NEEDS_TURN}) GROUP BY 1
-)
+), ${dueMoved('due_at, id')}
 SELECT queue_id, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_TURN})))::int4 AS ready
   FROM due GROUP BY 1`
 

@@ -1,5 +1,6 @@
 /** What the driver throws, as errors of ours. Anything that is not listed is a defect and goes through as it is. */
 import { type ErrorCode, JobmillError } from '../job/errors.ts'
+import { storeClosed } from '../store/lifecycle.ts'
 
 interface Meaning {
   readonly code: ErrorCode
@@ -78,7 +79,7 @@ export function storeError(error: unknown): unknown {
     })
   }
   // Closed while a read waited to be tried again.
-  if (error instanceof TypeError && error.message.includes('connection is not open')) return closedError()
+  if (error instanceof TypeError && error.message.includes('connection is not open')) return storeClosed()
   return error
 }
 
@@ -101,10 +102,4 @@ export function userHandleError(error: unknown): unknown {
     })
   }
   return storeError(error)
-}
-
-export function closedError(): JobmillError {
-  return new JobmillError('STORE_CLOSED', 'the store is not open', {
-    fix: 'Call open() first, and nothing after close()',
-  })
 }

@@ -2,12 +2,12 @@
 import type { Platform } from '../platform/platform.ts'
 import { checked } from '../store/checked.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
+import { lifecycle } from '../store/lifecycle.ts'
 import type { Store } from '../store/store.ts'
 import { cancel } from './cancel.ts'
 import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
 import { enqueue } from './enqueue.ts'
-import { closedError } from './errors.ts'
 import { finish } from './finish.ts'
 import { get } from './get.ts'
 import type { SqliteHandle } from './handle.ts'
@@ -24,13 +24,11 @@ import { inUserTransaction } from './tx.ts'
 import type { Look, Work } from './work.ts'
 
 export function createSqliteStore(settings: StoreSettings): Store<SqliteHandle> {
-  let opening: Promise<Live> | undefined
-  let current: Live | undefined
-
-  const live = (): Live => {
-    if (current === undefined) throw closedError()
-    return current
-  }
+  const life = lifecycle(
+    () => openLive(settings),
+    (ended) => ended.close(),
+  )
+  const live = (): Live => life.use()
   const write = <T>(weight: number, verb: (work: Work) => T): Promise<T> => live().writer.write(weight, verb)
   const read = <T>(look: (at: Look) => T): Promise<T> => live().read(look)
   const now = (): number => Math.floor(settings.clock())
@@ -41,25 +39,8 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteHandle> 
 
   return checked({
     name: `sqlite ${settings.path}`,
-    async open() {
-      opening ??= openLive(settings)
-      const mine = opening
-      try {
-        const opened = await mine
-        // Unless it was closed meanwhile.
-        if (opening === mine) current = opened
-      } catch (error) {
-        if (opening === mine) opening = undefined
-        throw error
-      }
-    },
-    async close() {
-      const ending = opening
-      opening = undefined
-      current = undefined
-      const ended = await ending?.catch(() => undefined)
-      ended?.close()
-    },
+    open: () => life.open(),
+    close: () => life.close(),
 
     enqueue: async (jobs, options) => withTx(options?.tx, jobs.length, (work) => enqueue(work, jobs)),
     finish: async (items, options) => withTx(options?.tx, items.length, (work) => finish(work, items)),
@@ -95,7 +76,7 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteHandle> 
     held: async (instance) => read((look) => held(look, instance)),
 
     wait: async (options) => live().doorbell.wait(options),
-    ring: (rung) => current?.doorbell.ring(rung),
+    ring: (rung) => life.opened?.doorbell.ring(rung),
   })
 }
 

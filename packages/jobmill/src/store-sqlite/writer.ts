@@ -7,8 +7,8 @@
  */
 import { JobmillError } from '../job/errors.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
+import { storeClosed } from '../store/lifecycle.ts'
 import { type BatchOptions, type Result, runBatch } from './batch.ts'
-import { closedError } from './errors.ts'
 import type { Verb } from './work.ts'
 
 export interface Writer {
@@ -96,7 +96,7 @@ export function createWriter(options: WriterOptions): Writer {
       return queue.length === 0
     },
     write<T>(weight: number, verb: Verb<T>): Promise<T> {
-      if (closed) return Promise.reject(closedError())
+      if (closed) return Promise.reject(storeClosed())
       return new Promise<T>((resolve, reject) => {
         queue.push({ weight, since: platform.monotonic(), verb, resolve: resolve as Item['resolve'], reject })
         schedule()
@@ -106,7 +106,7 @@ export function createWriter(options: WriterOptions): Writer {
       while (queue.length > 0 && commitSome() === 'done');
       closed = true
       retry?.cancel()
-      for (const item of queue.splice(0)) item.reject(closedError())
+      for (const item of queue.splice(0)) item.reject(storeClosed())
     },
   }
 }

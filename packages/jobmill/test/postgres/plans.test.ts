@@ -146,6 +146,13 @@ describe('postgres plans', () => {
     const first = await store.list(filter, { limit: 50 })
     await expectIndexes(() => store.list(filter, { limit: 50, cursor: first.next ?? undefined }), index)
   })
+  test('a text that is nowhere is looked for within the budget, and the page says where to go on', async () => {
+    const page = await store.list({ payloadText: 'nowhere' }, { limit: 50 })
+    expect(page).toMatchObject({ jobs: [], complete: false })
+    expect(page.scanned).toBeLessThanOrEqual(50_000)
+    const next = await store.list({ payloadText: 'nowhere' }, { limit: 50, cursor: page.next ?? '' })
+    expect(next.next).not.toBe(page.next)
+  })
   test('a list of running jobs sorts the one table that is never large', async () => {
     const plans = await plansOf(() => store.list({ state: 'running' }, { limit: 50 }))
     expect(

@@ -84,6 +84,9 @@ describe('sqlite plans', () => {
         someJobs(Array.from({ length: 1_000 }, (_, n) => ({ queue: 'full', delay: (n % 2) * 3_600_000 }))),
       )
     }
+    // The budget of a list, while there is enough to spend it on.
+    const page = await store.list({ payloadText: 'nowhere' }, { limit: 50 })
+    assert.deepEqual([page.jobs.length, page.complete, page.scanned <= 50_000], [0, false, true])
     const texts = await everyStatement(path)
     const db = new Database(path)
     db.exec('ANALYZE')

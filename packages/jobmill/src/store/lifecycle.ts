@@ -1,0 +1,54 @@
+/** Opening and closing a store, however the calls overlap: twice, before open, during open. */
+import { JobmillError } from '../job/errors.ts'
+
+export interface Lifecycle<Parts> {
+  open(): Promise<void>
+  close(): Promise<void>
+  /** What is there while the store is open; throws STORE_CLOSED when it is not. */
+  use(): Parts
+  /** The same, or nothing. */
+  readonly opened: Parts | undefined
+}
+
+export function lifecycle<Parts>(
+  start: () => Promise<Parts>,
+  end: (parts: Parts) => void | Promise<void>,
+): Lifecycle<Parts> {
+  let opening: Promise<Parts> | undefined
+  let opened: Parts | undefined
+  return {
+    async open() {
+      opening ??= start()
+      const mine = opening
+      try {
+        const parts = await mine
+        // Unless it was closed meanwhile.
+        if (opening === mine) opened = parts
+      } catch (error) {
+        if (opening === mine) opening = undefined
+        throw error
+      }
+    },
+    async close() {
+      const closing = opening
+      opening = undefined
+      opened = undefined
+      // A start that is still under way is let to end first, so that nothing of it stays behind.
+      const parts = await closing?.catch(() => undefined)
+      if (parts !== undefined) await end(parts)
+    },
+    use() {
+      if (opened === undefined) throw storeClosed()
+      return opened
+    },
+    get opened() {
+      return opened
+    },
+  }
+}
+
+export function storeClosed(): JobmillError {
+  return new JobmillError('STORE_CLOSED', 'the store is not open', {
+    fix: 'Call open() first, and nothing after close()',
+  })
+}
