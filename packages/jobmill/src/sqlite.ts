@@ -5,10 +5,10 @@ import { JobmillError, shown } from './job/errors.ts'
 import { checkObjectKeys } from './job/known-keys.ts'
 import { type Platform, systemPlatform } from './platform/platform.ts'
 import type { Store } from './store/store.ts'
-import type { SqliteHandle } from './store-sqlite/handle.ts'
+import type { SqliteTx } from './store-sqlite/handle.ts'
 import { createSqliteStore } from './store-sqlite/sqlite-store.ts'
 
-export type { SqliteHandle, SqliteStatement } from './store-sqlite/handle.ts'
+export type { SqliteTx } from './store-sqlite/handle.ts'
 
 export interface SqliteOptions {
   /**
@@ -32,12 +32,18 @@ const KEYS = [
 ] as const satisfies readonly (keyof SqliteOptions)[]
 
 /** A store in the file at `path`, which is made when it does not exist; `':memory:'` for one that ends with the store. */
-export function sqlite(path: string, options: SqliteOptions = {}): Store<SqliteHandle> {
+export function sqlite(path: string, options: SqliteOptions = {}): Store<SqliteTx> {
   if (typeof path !== 'string' || path.trim() === '') {
     throw new JobmillError('OPTION_INVALID', 'must be the path of a file', {
       field: 'path',
       value: shown(path),
       fix: "Give a path such as 'jobs.db', or ':memory:'",
+    })
+  }
+  if (/^[a-z]+:\/\//.test(path)) {
+    throw new JobmillError('OPTION_INVALID', 'is an address and not a path', {
+      field: 'path',
+      fix: 'Use the store of jobmill/postgres for a server',
     })
   }
   checkObjectKeys(options, 'options', KEYS)
@@ -50,6 +56,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): Store<SqliteH
     throw new JobmillError('OPTION_INVALID', 'must be full or relaxed', {
       field: 'options.durability',
       value: shown(durability),
+      fix: 'Leave it out for full',
     })
   }
   return createSqliteStore({

@@ -8,13 +8,14 @@ import type { NewJob } from '../job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/replies.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, TxOf } from '../store/store.ts'
 import { type Lane, lane } from './lane.ts'
 import type { Send } from './send-until-known.ts'
 
 export interface EnqueuerOptions {
-  /** Default 1 MiB. */
+  /** The largest payload, as JSON. Default 1 MiB. */
   readonly payloadLimitBytes?: number
+  /** For tests: timers and ids. */
   readonly platform?: Platform
 }
 
@@ -23,19 +24,25 @@ export interface Enqueuer<Tx> {
    * Resolves after the commit, one answer per job; all jobs of a call are written, or none. With `tx`, a transaction of yours, the
    * jobs exist when you commit it and never did when you roll it back.
    */
-  readonly enqueue: (requests: readonly JobRequest[], options?: { readonly tx?: Tx }) => Promise<Enqueued[]>
+  readonly enqueue: (
+    requests: readonly JobRequest[],
+    options?: { readonly tx?: Tx | undefined },
+  ) => Promise<Enqueued[]>
 }
 
 /** Calls that wait for a write keep their payloads in memory, so there must be an end to it. */
 const MOST_WAITING_ITEMS = 100_000
 const MOST_WAITING_BYTES = 256 * 1024 * 1024
 
-export function enqueuer<Tx>(store: Store<Tx>, options: EnqueuerOptions = {}): Enqueuer<Tx> {
+/** One per store and process: what it lets share a statement are the calls made through it. */
+export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOptions = {}): Enqueuer<TxOf<S>> {
   checkObjectKeys(options, 'options', ['payloadLimitBytes', 'platform'])
   const { payloadLimitBytes, platform = systemPlatform } = options
   const mintId = (): string => platform.id()
   const preparing = payloadLimitBytes === undefined ? { mintId } : { mintId, payloadLimitBytes }
-  const send: Send = (jobs, how) => store.enqueue(jobs, how)
+  // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
+  const target: Store<unknown> = store
+  const send: Send = (jobs, how) => target.enqueue(jobs, how)
 
   // Jobs with a dedupe key have a lane of their own: an open transaction of a user's that holds the key would stop everyone.
   const fresh = lane({ send, platform, width: 2, mayRepeat: false, identity: () => null })
@@ -77,7 +84,7 @@ export function enqueuer<Tx>(store: Store<Tx>, options: EnqueuerOptions = {}): E
       const { tx } = call
       const jobs = prepareJobs(requests, preparing)
       if (jobs.length === 0) return []
-      return tx === undefined ? written(requests, jobs) : store.enqueue(jobs, { tx, mayRepeat: true })
+      return tx === undefined ? written(requests, jobs) : target.enqueue(jobs, { tx, mayRepeat: true })
     },
   }
 }

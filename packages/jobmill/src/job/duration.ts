@@ -66,8 +66,24 @@ export function instantAt(value: unknown, field: string): number {
       fix: 'Numbers are milliseconds since 1970',
     })
   }
+  // An instant in seconds would be long ago, and the job would run at once.
+  if (typeof value === 'number' && at >= SECONDS_FROM && at < SECONDS_BEFORE) {
+    throw new JobmillError(
+      'INSTANT_INVALID',
+      'is a day before 1974 in milliseconds, so it is probably in seconds',
+      {
+        field,
+        value: shown(value),
+        fix: 'Numbers are milliseconds since 1970: multiply by 1,000',
+      },
+    )
+  }
   return Math.round(at)
 }
+
+/** As seconds between 1973 and 5138, as milliseconds before 1974. */
+const SECONDS_FROM = 100_000_000
+const SECONDS_BEFORE = 100_000_000_000
 
 // A text without a zone would mean another instant on every machine.
 const ISO_WITH_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/

@@ -24,6 +24,8 @@ export const ERRORS = {
   SCHEMA_NEWER: 'The database was migrated by a newer release',
   STORE_BUSY: 'The database refused the write for now; the same call may succeed shortly',
   STORE_CLOSED: 'The store is not open',
+  STORE_REFUSED:
+    'The database refused the user, the password, the name of the database or the right to do this',
   STORE_UNAVAILABLE: 'The database cannot be reached; nothing was written',
   STORE_UNSUPPORTED: 'This version or setting of the database cannot keep the promises',
   TX_INVALID: 'What was given as a transaction cannot run statements',

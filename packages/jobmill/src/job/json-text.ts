@@ -10,18 +10,40 @@ export function jsonText(
   value: unknown,
   field: string,
   limitBytes: number,
-  fix = 'Keep the data elsewhere and pass a reference, or raise the limit',
+  fix = 'Keep the data elsewhere and pass a reference, or raise payloadLimitBytes',
 ): string {
   const text = checkedText(value, field)
   const bytes = Buffer.byteLength(text)
   if (bytes > limitBytes) {
-    throw new JobmillError('PAYLOAD_TOO_LARGE', `has more than ${limitBytes} bytes as JSON`, {
-      field,
-      value: `${bytes} bytes`,
-      fix,
-    })
+    throw tooLarge(field, bytes, limitBytes, fix)
   }
   return text
+}
+
+/** For what is JSON text already: a result or a note of progress. */
+export function checkJsonText(text: unknown, field: string, limitBytes: number): void {
+  const bytes = typeof text === 'string' ? Buffer.byteLength(text) : 0
+  if (bytes > limitBytes)
+    throw tooLarge(field, bytes, limitBytes, 'Keep the data elsewhere and return a reference')
+  try {
+    if (typeof text === 'string') JSON.parse(text)
+    else throw new TypeError('not a text')
+  } catch (cause) {
+    throw new JobmillError('PAYLOAD_NOT_JSON', 'is not the text of a JSON value', {
+      field,
+      value: shown(text),
+      fix: 'Pass what JSON.stringify gives',
+      cause,
+    })
+  }
+}
+
+function tooLarge(field: string, bytes: number, limitBytes: number, fix: string): JobmillError {
+  return new JobmillError('PAYLOAD_TOO_LARGE', `has more than ${limitBytes} bytes as JSON`, {
+    field,
+    value: `${bytes} bytes`,
+    fix,
+  })
 }
 
 function checkedText(value: unknown, field: string): string {

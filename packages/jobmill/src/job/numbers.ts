@@ -26,3 +26,13 @@ export function checkBoolean(value: unknown, field: string): boolean {
     fix: 'Give true or false, without quotes',
   })
 }
+
+export function checkOneOf<T extends string>(value: unknown, field: string, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value)
+  if (found !== undefined) return found
+  throw new JobmillError('OPTION_INVALID', 'is not one of the values it can have', {
+    field,
+    value: shown(value),
+    fix: `Give one of: ${allowed.join(', ')}`,
+  })
+}

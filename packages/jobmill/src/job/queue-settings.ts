@@ -89,3 +89,22 @@ function retention(value: NonNullable<QueueChange['retain']>, field: string): Pa
     ...(value.dead === undefined ? {} : { retainDeadMs: durationOrForever(value.dead, `${field}.dead`) }),
   }
 }
+
+/** Settings as stores take them: all of them, or those that change. */
+export function checkQueueSettings(settings: Partial<QueueSettings>, field: string): void {
+  checkObjectKeys(settings, field, Object.keys(DEFAULT_QUEUE_SETTINGS))
+  for (const [key, value] of Object.entries(settings)) {
+    const at = `${field}.${key}`
+    if (key === 'paused' || key === 'backoffEnabled') checkBoolean(value, at)
+    else if (value === null && NULLABLE.has(key)) continue
+    else checkWhole(value, at, key === 'workers' ? BOUNDS.workers : { least: 0, most: BOUNDS.durationMs })
+  }
+}
+
+/** Unset workers, and what is kept for ever. */
+const NULLABLE: ReadonlySet<string> = new Set([
+  'workers',
+  'retainDoneMs',
+  'retainCancelledMs',
+  'retainDeadMs',
+])

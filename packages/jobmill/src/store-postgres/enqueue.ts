@@ -2,6 +2,7 @@
  * New jobs. Plain ones are one statement; those that may exist already look at the id first; those with a
  * dedupe key must win their key. All of one call, or none.
  */
+import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Query } from './connection.ts'
@@ -19,7 +20,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, fresh AS (
 ), written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM fresh
 ), ${PLACED}
-SELECT`
+SELECT count(*)::int4 AS jobs FROM input`
 
 /** Ids that may exist: an equal insert elsewhere is waited for, and what is there already is left alone. */
 const ENQUEUE_AGAIN = `
@@ -29,7 +30,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
 ), fresh AS (
   SELECT input.* FROM input JOIN written ON written.id = input.id
 ), ${PLACED}
-SELECT`
+SELECT count(*)::int4 AS jobs FROM input`
 
 export async function enqueue(
   context: Context,
@@ -85,7 +86,12 @@ async function enqueuePlain(
   jobs: readonly NewJob[],
   mayRepeat: boolean,
 ): Promise<Enqueued[]> {
-  await run(context, query, mayRepeat ? ENQUEUE_AGAIN : ENQUEUE_NEW, `"jobs":${jobsText(context, jobs)}`)
+  const statement = mayRepeat ? ENQUEUE_AGAIN : ENQUEUE_NEW
+  const [row] = await run(context, query, statement, `"jobs":${jobsText(context, jobs)}`)
+  // Only a function of the user's that runs something else can answer otherwise; never say enqueued for that.
+  if (Number(row?.['jobs']) !== jobs.length) {
+    throw new JobmillError('TX_INVALID', 'did not run the statement it was given', { field: 'tx' })
+  }
   return jobs.map(({ id }) => ({ id, outcome: 'enqueued' }))
 }
 

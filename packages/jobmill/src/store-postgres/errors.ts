@@ -13,10 +13,10 @@ const MEANING: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   '53100': ['STORE_UNAVAILABLE', 'the disk of the server is full'],
   '57P03': ['STORE_UNAVAILABLE', 'the server is starting up or shutting down'],
   '25006': ['STORE_UNAVAILABLE', 'the server is read-only: is this a replica?'],
-  '28P01': ['STORE_UNAVAILABLE', 'the server refused the password'],
-  '28000': ['STORE_UNAVAILABLE', 'the server refused the user'],
-  '3D000': ['STORE_UNAVAILABLE', 'there is no such database'],
-  '42501': ['STORE_UNAVAILABLE', 'the database user may not do this'],
+  '28P01': ['STORE_REFUSED', 'the server refused the password'],
+  '28000': ['STORE_REFUSED', 'the server refused the user'],
+  '3D000': ['STORE_REFUSED', 'there is no such database'],
+  '42501': ['STORE_REFUSED', 'the database user may not do this'],
 }
 
 /** A connection that breaks in the middle of a statement leaves its outcome unknown. */
@@ -45,8 +45,14 @@ function codeOf(error: unknown): string | undefined {
 export function inOurWords(error: unknown, { sent }: { readonly sent: boolean }): unknown {
   if (isJobmillError(error)) return error
   const known = MEANING[codeOf(error) ?? '']
-  if (known !== undefined) return new JobmillError(known[0], known[1], { cause: error })
-  if (!sent) return new JobmillError('STORE_UNAVAILABLE', 'the database cannot be reached', { cause: error })
+  const why = error instanceof Error ? error.message || codeOf(error) : String(error)
+  if (known !== undefined) return new JobmillError(known[0], `${known[1]}: ${why}`, { cause: error })
+  if (!sent) {
+    return new JobmillError('STORE_UNAVAILABLE', `the database cannot be reached: ${why}`, {
+      fix: 'Check the address, and that the server runs',
+      cause: error,
+    })
+  }
   if (!isConnectionLoss(error)) return error
   return new JobmillError('OUTCOME_UNKNOWN', 'the connection broke before the database answered', {
     fix: 'Send the same call again: ids and tokens make that safe',

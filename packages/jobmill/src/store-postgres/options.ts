@@ -73,8 +73,8 @@ export function resolveOptions(url: string, options: PostgresOptions): PostgresS
 
 /** For people and logs: `user@host:port/database`. */
 function withoutPassword(url: string): string {
-  if (!URL.canParse(url)) {
-    throw new JobmillError('OPTION_INVALID', 'is not a URL', {
+  if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol)) {
+    throw new JobmillError('OPTION_INVALID', 'is not the URL of a PostgreSQL server', {
       field: 'url',
       fix: 'Give postgres://user:password@host:5432/database',
     })

@@ -27,12 +27,29 @@ export function txQuery(tx: Tx): Query {
 function sender(tx: unknown): TxFunction {
   if (typeof tx === 'function') return tx as TxFunction
   if (typeof tx === 'object' && tx !== null && 'query' in tx && typeof tx.query === 'function') {
+    refusePgWithoutTransaction(tx)
     return tx.query.bind(tx) as TxFunction
   }
   throw new JobmillError('TX_INVALID', 'cannot run statements', {
     field: 'tx',
     value: shown(tx),
     fix: 'Give a pg client inside its transaction, or a function (text, values) => rows',
+  })
+}
+
+/** pg tells what it is and whether it has begun. Without a transaction a rollback would not take the jobs back. */
+function refusePgWithoutTransaction(tx: object): void {
+  if ('totalCount' in tx && 'idleCount' in tx) {
+    throw new JobmillError('TX_INVALID', 'is a pool, which runs each statement on any connection', {
+      field: 'tx',
+      fix: 'Take a client from it with connect(), BEGIN on that, and pass the client',
+    })
+  }
+  if (!('getTransactionStatus' in tx) || typeof tx.getTransactionStatus !== 'function') return
+  if ((tx as { getTransactionStatus: () => unknown }).getTransactionStatus() !== 'I') return
+  throw new JobmillError('TX_INVALID', 'has no transaction open', {
+    field: 'tx',
+    fix: 'Await BEGIN on the same client first',
   })
 }
 

@@ -68,12 +68,15 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === 'SQLITE_BUSY'
 }
 
-export function storeError(error: unknown): unknown {
+/** With `path` when it is the opening of that file which failed. */
+export function storeError(error: unknown, path?: string): unknown {
+  const field = path === undefined ? {} : { field: path }
   const meaning = MEANING[primaryCode(error)]
   if (meaning !== undefined)
-    return new JobmillError(meaning.code, meaning.what, { fix: meaning.fix, cause: error })
+    return new JobmillError(meaning.code, meaning.what, { ...field, fix: meaning.fix, cause: error })
   if (error instanceof TypeError && error.message.includes('directory does not exist')) {
     return new JobmillError('STORE_UNAVAILABLE', 'the folder of the database does not exist', {
+      ...field,
       fix: 'Create the folder, or change the path',
       cause: error,
     })

@@ -12,9 +12,17 @@ export interface SqliteStatement {
   safeIntegers?(on: boolean): unknown
 }
 
+/** What a user passes as a transaction: loose, so that every version of a driver's types fits; looked at when it is used. */
+export interface SqliteTx {
+  prepare(sql: string): unknown
+  exec(sql: string): unknown
+}
+
 export interface SqliteHandle {
   readonly open?: boolean
+  /** What better-sqlite3 calls it, and node:sqlite. */
   readonly inTransaction?: boolean
+  readonly isTransaction?: boolean
   prepare(sql: string): SqliteStatement
   exec(sql: string): unknown
 }

@@ -66,7 +66,7 @@ async function openMigrated({
         throw error
       }
     } catch (error) {
-      if (!isBusy(error) || platform.monotonic() - began >= busyDeadlineMs) throw storeError(error)
+      if (!isBusy(error) || platform.monotonic() - began >= busyDeadlineMs) throw storeError(error, path)
     }
     await sleep(platform, 1 + platform.random() * RETRY_MS)
   }

@@ -10,7 +10,7 @@ import { deleteJobs } from './delete.ts'
 import { enqueue } from './enqueue.ts'
 import { finish } from './finish.ts'
 import { get } from './get.ts'
-import type { SqliteHandle } from './handle.ts'
+import type { SqliteTx } from './handle.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
 import { listChunk } from './list.ts'
@@ -23,7 +23,7 @@ import { runNow } from './run-now.ts'
 import { inUserTransaction } from './tx.ts'
 import type { Look, Work } from './work.ts'
 
-export function createSqliteStore(settings: StoreSettings): Store<SqliteHandle> {
+export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
   const life = lifecycle(
     () => openLive(settings),
     (ended) => ended.close(),

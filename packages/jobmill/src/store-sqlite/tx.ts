@@ -20,7 +20,8 @@ export function inUserTransaction<T>(tx: unknown, now: number, verb: (work: Work
       return values[0] as T
     } catch (error) {
       // Some errors end the user's transaction by themselves.
-      if (handle.inTransaction === true) handle.exec('ROLLBACK TO jobmill; RELEASE jobmill')
+      if (handle.inTransaction === true || handle.isTransaction === true)
+        handle.exec('ROLLBACK TO jobmill; RELEASE jobmill')
       throw error
     }
   } catch (error) {
@@ -34,11 +35,11 @@ function checkHandle(tx: unknown): SqliteHandle {
     throw invalid(
       'cannot run statements',
       tx,
-      'Pass the better-sqlite3 database that the transaction is open on',
+      'Pass the database of better-sqlite3 or node:sqlite that the transaction is open on',
     )
   }
   if (handle.open === false) throw invalid('is closed', tx, 'Pass an open database')
-  if (handle.inTransaction !== true) {
+  if (handle.inTransaction !== true && handle.isTransaction !== true) {
     throw invalid('has no transaction open', tx, 'Call it inside db.transaction(() => …)(), or after BEGIN')
   }
   return handle as SqliteHandle

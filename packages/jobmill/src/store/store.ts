@@ -29,6 +29,9 @@ export interface Store<Tx = unknown> extends WriteSide<Tx>, ReadSide, Doorbell {
   close(): Promise<void>
 }
 
+/** What a store accepts as a transaction; of one of several stores, what either accepts. */
+export type TxOf<S> = S extends Store<infer Tx> ? Tx : never
+
 export interface WriteSide<Tx> {
   /**
    * Writes new jobs. With `tx` they become visible when the user commits. `mayRepeat` says that some of the
@@ -47,9 +50,13 @@ export interface WriteSide<Tx> {
   /** Notes how far running attempts are; true where the token was current. */
   progress(items: readonly Progress[]): Promise<boolean[]>
 
+  /** What waits is cancelled; what runs is asked to stop, and ends as cancelled unless it is done first. */
   cancel(ids: readonly string[], reason: string): Promise<Verdict[]>
+  /** Dead and cancelled jobs begin again, attempts and crashes at 0, history kept. */
   retry(ids: readonly string[]): Promise<Verdict[]>
+  /** Scheduled jobs become ready now. */
   runNow(ids: readonly string[]): Promise<Verdict[]>
+  /** Removes jobs that do not run, with their history. */
   delete(ids: readonly string[]): Promise<Verdict[]>
 
   /** Makes an instance known and alive. Again with the same id: replaces what is known, also after it was lost. */

@@ -109,7 +109,7 @@ describe('postgres migrations', () => {
     await store.close()
     const elsewhere = postgres(theirs.href, { schema: freshSchema(url, 'open'), doorbell: false })
     await expect(elsewhere.open()).rejects.toMatchObject({
-      code: 'STORE_UNAVAILABLE',
+      code: 'STORE_REFUSED',
       message: expect.stringContaining('may not do this') as string,
     })
     await query(`DROP SCHEMA ${schema} CASCADE; DROP ROLE ${role}`)

@@ -7,7 +7,7 @@ import { sql as drizzleSql } from 'drizzle-orm'
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import postgresJs from 'postgres'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
@@ -166,6 +166,30 @@ describe('what cannot be a transaction', () => {
       })
     },
   )
+
+  test('nor can a pool, nor a client that has not begun one, and nothing is written', async () => {
+    const { enqueue } = enqueuer(store)
+    const before = await store.counts()
+    await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: pool })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+    })
+    const client = await pool.connect()
+    onTestFinished(() => client.release())
+    await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: client })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+      message: 'tx: has no transaction open. Await BEGIN on the same client first.',
+    })
+    const keyed = { kind: KIND, payload: 1, dedupe: { key: 'never' } }
+    await expect(enqueue([keyed], { tx: client })).rejects.toMatchObject({ code: 'TX_INVALID' })
+    expect(await store.counts()).toEqual(before)
+  })
+
+  test('nor can a function that runs something else, which would otherwise pass for written', async () => {
+    const { enqueue } = enqueuer(store as Store)
+    await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: async () => [] })).rejects.toMatchObject({
+      code: 'TX_INVALID',
+    })
+  })
 
   test('nor can a function that does not answer with rows', async () => {
     const { enqueue } = enqueuer(store as Store)

@@ -1,10 +1,10 @@
 // What the tests of the SQLite store share: stores that are closed at the end.
 import { afterEach } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import { sqlite, type SqliteHandle, type SqliteOptions } from '../../src/sqlite.ts'
+import { sqlite, type SqliteTx, type SqliteOptions } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 
-const stores: Store<SqliteHandle>[] = []
+const stores: Store<SqliteTx>[] = []
 
 afterEach(async () => {
   await Promise.all(stores.splice(0).map((store) => store.close()))
@@ -15,7 +15,7 @@ export { freshFile }
 export async function openStore(
   path: string = freshFile(),
   options?: SqliteOptions,
-): Promise<Store<SqliteHandle>> {
+): Promise<Store<SqliteTx>> {
   const store = sqlite(path, options)
   stores.push(store)
   await store.open()

@@ -1,13 +1,14 @@
 // P10: enqueue and finish inside the user's own transaction, on the user's own handle.
+import { DatabaseSync } from 'node:sqlite'
 import Database from 'better-sqlite3'
 import { assert, beforeEach, describe, expect, test } from 'vitest'
-import type { SqliteHandle } from '../../src/sqlite.ts'
+import type { SqliteTx } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 let path: string
-let store: Store<SqliteHandle>
+let store: Store<SqliteTx>
 let db: Database.Database
 
 beforeEach(async () => {
@@ -95,9 +96,28 @@ describe('P10 sqlite: finish in a transaction of the user', () => {
   })
 })
 
+describe('P10 sqlite: a handle of node:sqlite', () => {
+  test('is a transaction too: committed with the data, rolled back with it', async () => {
+    const path = freshFile()
+    const file = await openStore(path)
+    const db = new DatabaseSync(path)
+    for (const [end, ready] of [
+      ['ROLLBACK', 0],
+      ['COMMIT', 1],
+    ] as const) {
+      db.exec('BEGIN IMMEDIATE')
+      await file.enqueue([aJob()], { tx: db })
+      db.exec(end)
+      expect((await file.counts())[0]?.ready ?? 0).toBe(ready)
+    }
+    await expect(file.enqueue([aJob()], { tx: db })).rejects.toMatchObject({ code: 'TX_INVALID' })
+    db.close()
+  })
+})
+
 describe('sqlite: what is no transaction', () => {
   test.for([[{}], [42], ['BEGIN'], [null], [() => {}]])('%s', async ([tx]) => {
-    await expect(store.enqueue([aJob()], { tx: tx as SqliteHandle })).rejects.toMatchObject({
+    await expect(store.enqueue([aJob()], { tx: tx as SqliteTx })).rejects.toMatchObject({
       code: 'TX_INVALID',
     })
   })

@@ -185,7 +185,7 @@ describe('the size limit', () => {
     expect(error).toMatchObject({ code: 'PAYLOAD_TOO_LARGE', field: 'payload', value: '6 bytes' })
     expect(error.message).toBe(
       'payload: has more than 5 bytes as JSON (got 6 bytes). ' +
-        'Keep the data elsewhere and pass a reference, or raise the limit.',
+        'Keep the data elsewhere and pass a reference, or raise payloadLimitBytes.',
     )
   })
 

@@ -1,6 +1,7 @@
 /** What a store refuses before it writes anything, and what it makes fit to be written. */
 import assert from 'node:assert/strict'
 import type { ErrorCode } from '../../job/errors.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Store } from '../../store/store.ts'
 import { aClaim, anInstance, aPulse } from '../factories.ts'
 import { aFinish, DEAD, later } from './bench.ts'
@@ -8,6 +9,8 @@ import type { Case } from './case.ts'
 import { countsOf, rejectsWith } from './looks.ts'
 
 const NO_ID = 'not an id'
+const LEASE = { id: '00000000-0000-7000-8000-000000000001', token: 1 }
+const LARGE = JSON.stringify('x'.repeat(1024 * 1024))
 
 /** Every verb with something in it that cannot be. */
 const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>])[] = [
@@ -31,6 +34,30 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['NUMBER_INVALID', (store) => store.fold(Number.NaN)],
   ['NUMBER_INVALID', (store) => store.reap({ crashesUntilDead: 3, limit: 0 })],
   ['NUMBER_INVALID', (store) => store.list({}, { limit: 501 })],
+  ['NUMBER_INVALID', (store) => store.wait({ queues: [], timeoutMs: Number.NaN })],
+  ['NUMBER_INVALID', (store) => store.register(anInstance({ leaseMs: -1 }))],
+  ['NUMBER_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { ranMs: Number.NaN })])],
+  ['NUMBER_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { cool: { forMs: -1 } })])],
+  ['OPTION_INVALID', (store) => store.finish([aFinish(LEASE, { to: 'running' } as never)])],
+  ['OPTION_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { outcome: 'ok' as never })])],
+  ['OPTION_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { outcome: undefined as never })])],
+  ['PAYLOAD_NOT_JSON', (store) => store.finish([aFinish(LEASE, { to: 'done', result: 'hello' })])],
+  ['PAYLOAD_NOT_JSON', (store) => store.progress([{ ...LEASE, value: '{' }])],
+  ['PAYLOAD_TOO_LARGE', (store) => store.finish([aFinish(LEASE, { to: 'done', result: LARGE })])],
+  ['OPTION_INVALID', (store) => store.claim(aClaim(LEASE.id, { suspects: 'skipp' as never }))],
+  ['OPTION_INVALID', (store) => store.list({ state: 'redy' as never }, { limit: 1 })],
+  ['OPTION_UNKNOWN', (store) => store.list({ stat: 'ready' } as never, { limit: 1 })],
+  ['OPTION_INVALID', (store) => store.get('an id' as never)],
+  ['OPTION_UNKNOWN', (store) => store.changeQueue('a', { paused: true } as never)],
+  [
+    'OPTION_UNKNOWN',
+    (store) => store.changeQueue('a', { settings: { pasued: true } as never, coolMs: null }),
+  ],
+  ['NAME_INVALID', (store) => store.declareQueues([{ name: 'my queue', settings: DEFAULT_QUEUE_SETTINGS }])],
+  [
+    'NUMBER_INVALID',
+    (store) => store.declareQueues([{ name: 'a', settings: { ...DEFAULT_QUEUE_SETTINGS, workers: -5 } }]),
+  ],
 ]
 
 export const inputCases: readonly Case[] = [
@@ -40,6 +67,7 @@ export const inputCases: readonly Case[] = [
       for (const [code, act] of REFUSED) await rejectsWith(code, () => act(store))
       assert.deepEqual(await store.instances(), [])
       assert.deepEqual(await store.counts(), [])
+      assert.deepEqual(await store.queues(), [])
     },
   },
   {

@@ -1,0 +1,25 @@
+/** Types that users rely on: these lines are checked by the compiler, and by running them once. */
+import { DatabaseSync } from 'node:sqlite'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { type Enqueuer, enqueuer, type Store } from '../../src/index.ts'
+import { postgres, type Tx } from '../../src/postgres.ts'
+import { sqlite, type SqliteTx } from '../../src/sqlite.ts'
+
+test('the store can be chosen at run time, and an enqueuer takes the transactions of either', () => {
+  const stores = [sqlite('types.db'), postgres('postgres://localhost/app')] as const
+  const store = stores[process.argv.length % 2] ?? stores[0]
+  const either: Enqueuer<SqliteTx | Tx> = enqueuer(store)
+  const one: Enqueuer<SqliteTx> = enqueuer(stores[0])
+  const any: Store = store
+  expect([either, one, any]).toHaveLength(3)
+})
+
+test('the handles of better-sqlite3 and of node:sqlite are transactions of the SQLite store', () => {
+  const better = new Database(':memory:')
+  const builtIn = new DatabaseSync(':memory:')
+  const handles: SqliteTx[] = [better, builtIn]
+  expect(handles).toHaveLength(2)
+  better.close()
+  builtIn.close()
+})
