@@ -19,6 +19,8 @@ export interface EnqueuerOptions {
   readonly platform?: Platform
 }
 
+const keyOf = ({ dedupe }: NewJob): string[] => (dedupe === null ? [] : [dedupe.key])
+
 export interface Enqueuer<Tx> {
   /**
    * Resolves after the commit, one answer per job; all jobs of a call are written, or none. With `tx`, a transaction of yours, the
@@ -41,24 +43,24 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   const mintId = (): string => platform.id()
   const preparing = payloadLimitBytes === undefined ? { mintId } : { mintId, payloadLimitBytes }
   // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
-  const target: Store<unknown> = store
+  const target: Store = store
   const send: Send = (jobs, how) => target.enqueue(jobs, how)
 
   // Jobs with a dedupe key have a lane of their own: an open transaction of a user's that holds the key would stop everyone.
-  const fresh = lane({ send, platform, width: 2, mayRepeat: false, identity: () => null })
-  const given = lane({ send, platform, width: 1, mayRepeat: true, identity: (job) => job.id })
-  const keyed = lane({
+  const fresh = lane({ send, platform, width: 2, mayRepeat: false, identities: () => [] })
+  const keyed = lane({ send, platform, width: 1, mayRepeat: false, identities: keyOf })
+  const given = lane({
     send,
     platform,
     width: 1,
     mayRepeat: true,
-    identity: (job) => job.dedupe?.key ?? job.id,
+    identities: (job) => [job.id, ...keyOf(job)],
   })
   const waiting = { items: 0, bytes: 0 }
 
   function laneFor(requests: readonly JobRequest[]): Lane {
-    if (requests.some((request) => request.dedupe !== undefined)) return keyed
-    return requests.some((request) => request.id !== undefined) ? given : fresh
+    if (requests.some((request) => request.id !== undefined)) return given
+    return requests.some((request) => request.dedupe !== undefined) ? keyed : fresh
   }
 
   function written(requests: readonly JobRequest[], jobs: readonly NewJob[]): Promise<Enqueued[]> {

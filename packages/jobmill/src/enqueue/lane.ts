@@ -24,8 +24,8 @@ export interface LaneOptions {
   readonly platform: Platform
   /** How many writes may be on their way at once. */
   readonly width: number
-  /** Two jobs with the same identity cannot stand in one write: a given id, or a dedupe key. */
-  readonly identity: (job: NewJob) => string | null
+  /** Two jobs that share one of these cannot stand in one write: a given id, or a dedupe key. */
+  readonly identities: (job: NewJob) => readonly string[]
   /** Whether ids in this lane may exist already. */
   readonly mayRepeat: boolean
 }
@@ -46,7 +46,7 @@ export function lane(options: LaneOptions): Lane {
     let bytes = 0
     for (const call of waiting) {
       const fits = items + call.jobs.length <= MOST_ITEMS && bytes + call.bytes <= MOST_BYTES
-      const identities = call.jobs.flatMap((job) => options.identity(job) ?? [])
+      const identities = call.jobs.flatMap((job) => options.identities(job))
       if (batch.length > 0 && (!fits || identities.some((one) => taken.has(one)))) break
       batch.push(call)
       for (const one of identities) taken.add(one)

@@ -12,7 +12,7 @@ const CANCEL_WAITING = `
 WITH ${GIVEN}, ${INPUT_IDS}, ${TAKEN}, recorded AS (
   INSERT INTO jobmill.attempt (job_id, token, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries, error)
   SELECT id, nextval('jobmill.token'), ${NOW}, queue_id, attempt, attempt, crashes, ${outcomeCode('cancelled')},
-         ${STATE_CODE.cancelled}, tries, (SELECT p ->> 'reason' FROM given)
+         ${STATE_CODE.cancelled}, tries + 1, (SELECT p ->> 'reason' FROM given)
     FROM taken
 ), ended AS (
   SELECT id, ${STATE_CODE.cancelled} AS state, flags FROM taken

@@ -4,8 +4,8 @@ import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
-// 2 to this times any base is beyond any max, and fits in 64 bits.
-const MOST_DOUBLINGS = 20
+// 2 to this is beyond ten years in milliseconds, so that the smallest base reaches any max.
+const MOST_DOUBLINGS = 40
 
 /**
  * The row lock makes two throttles at once count as one event: the second sees a live cool-down and leaves the count alone.
@@ -23,7 +23,7 @@ WITH ${GIVEN}, cooling AS (
 UPDATE jobmill.queue AS q
    SET throttles = CASE WHEN c.opens THEN c.throttles ELSE q.throttles END,
        cool_until = greatest(c.now + c.for_ms, CASE WHEN c.opens
-         THEN c.now + least(c.max_ms, c.base_ms * (2 ^ least(c.throttles - 1, ${MOST_DOUBLINGS}))::int8) ELSE c.cool_until END)
+         THEN c.now + least(c.max_ms, c.base_ms * 2 ^ least(c.throttles - 1, ${MOST_DOUBLINGS}))::int8 ELSE c.cool_until END)
   FROM cooling AS c WHERE q.id = c.id AND (c.opens OR c.now + c.for_ms > c.cool_until)`
 
 interface Asked {

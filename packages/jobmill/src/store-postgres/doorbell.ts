@@ -5,6 +5,7 @@
  */
 import pg from 'pg'
 import type { Platform, Timer } from '../platform/platform.ts'
+import { sleep } from '../platform/sleep.ts'
 import { waiters } from '../store/waiters.ts'
 import type { Doorbell } from '../store/store.ts'
 import type { Connection } from './connection.ts'
@@ -25,10 +26,21 @@ export interface PostgresDoorbell extends Doorbell {
 }
 
 const RECONNECT_MS = 1_000
+const CONNECT_MS = 5_000
+const GOODBYE_MS = 1_000
 // Stands for every queue; no queue can have this name.
 const ANY = '*'
 // NOTIFY takes at most 8,000 bytes.
 const LONGEST_MESSAGE = 7_500
+
+/** A server that says nothing any more must not keep us: after a moment its socket is dropped. */
+async function endSoon(platform: Platform, client: pg.Client): Promise<void> {
+  const ended = client.end().catch(() => {})
+  const moment = new AbortController()
+  await Promise.race([ended, sleep(platform, GOODBYE_MS, moment.signal)])
+  moment.abort()
+  ;(client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream?.destroy()
+}
 
 export function doorbell({ url, channel, platform, connection }: DoorbellOptions): PostgresDoorbell {
   const me = platform.id()
@@ -47,6 +59,7 @@ export function doorbell({ url, channel, platform, connection }: DoorbellOptions
       connectionString: url,
       application_name: 'jobmill doorbell',
       keepAlive: true,
+      connectionTimeoutMillis: CONNECT_MS,
     })
     listener = client
     // One way to come back, whichever of the two events tells of the loss first.
@@ -108,7 +121,7 @@ export function doorbell({ url, channel, platform, connection }: DoorbellOptions
       await telling
       const client = listener
       listener = undefined
-      await client?.end().catch(() => {})
+      if (client !== undefined) await endSoon(platform, client)
     },
     forget(queues) {
       missed.delete(ANY)

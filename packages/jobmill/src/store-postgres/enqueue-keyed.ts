@@ -9,19 +9,31 @@ import { inRounds } from '../store/rounds.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, NOW } from './fragments.ts'
+import { GIVEN, INPUT_IDS, NOW } from './fragments.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED } from './job-input.ts'
 import { replaceHolders } from './replace.ts'
 
-/** Keys in sorted order, so that two batches cannot wait for each other. A hold that is over is taken over. */
+/**
+ * A hold that is over is taken over; otherwise the insert decides. DO NOTHING and not DO UPDATE: that would lock the row of a key that
+ * is held, and an open transaction of a user's that met a duplicate would keep the holder from finishing. Keys in sorted order,
+ * so that two batches cannot wait for each other.
+ */
 const ENQUEUE_KEYED = `
 WITH ${GIVEN}, ${INPUT_JOBS}, known AS (
   SELECT j.id FROM jobmill.job AS j JOIN input ON input.id = j.id
-), won AS (
-  INSERT INTO jobmill.dedupe AS d (key, job_id)
-  SELECT dedupe_key, id FROM input WHERE NOT EXISTS (SELECT FROM known WHERE known.id = input.id) ORDER BY dedupe_key
-  ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, expires_at = NULL WHERE d.expires_at <= ${NOW}
+), taken_over AS (
+  UPDATE jobmill.dedupe AS d SET job_id = input.id, expires_at = NULL FROM input
+   WHERE d.key = input.dedupe_key AND d.expires_at <= ${NOW} AND NOT EXISTS (SELECT FROM known WHERE known.id = input.id)
   RETURNING d.job_id AS id
+), taken AS (
+  INSERT INTO jobmill.dedupe (key, job_id)
+  SELECT dedupe_key, id FROM input
+   WHERE NOT EXISTS (SELECT FROM known WHERE known.id = input.id)
+     AND NOT EXISTS (SELECT FROM taken_over AS t WHERE t.id = input.id)
+   ORDER BY dedupe_key
+  ON CONFLICT (key) DO NOTHING RETURNING job_id AS id
+), won AS (
+  SELECT id FROM taken_over UNION ALL SELECT id FROM taken
 ), written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM input JOIN won USING (id)
   ON CONFLICT (id) DO NOTHING RETURNING id
@@ -37,8 +49,8 @@ SELECT input.id,
 /** The job turned out to exist after its key was taken for it (the same id sent twice at once): the key goes back. */
 const RETURN_KEYS = `
 WITH ${GIVEN}
-DELETE FROM jobmill.dedupe AS d USING given, json_array_elements_text(p -> 'ids') AS v(id)
- WHERE d.job_id = v.id::uuid`
+DELETE FROM jobmill.dedupe AS d USING given, json_to_recordset(p -> 'keys') AS v(key text, id uuid)
+ WHERE d.key = v.key AND d.job_id = v.id`
 
 const HOLDERS = `
 WITH ${GIVEN}
@@ -46,8 +58,27 @@ SELECT d.key, d.job_id, d.expires_at IS NULL AS live
   FROM given, json_array_elements_text(p -> 'keys') AS v(key), jobmill.dedupe AS d
  WHERE d.key = v.key AND (d.expires_at IS NULL OR d.expires_at > given.now)`
 
+const KNOWN = `
+WITH ${GIVEN}, ${INPUT_IDS}
+SELECT j.id FROM input JOIN jobmill.job AS j ON j.id = input.id`
+
 /** How often a key may come free between losing it and reading its holder before we call the database busy. */
 const MOST_LOOKS = 20
+
+/** Which of these keys somebody has at the moment. */
+export async function heldKeys(
+  context: Context,
+  query: Query,
+  jobs: readonly NewJob[],
+): Promise<Set<string>> {
+  const rows = await run(
+    context,
+    query,
+    HOLDERS,
+    `"keys":${JSON.stringify(jobs.map((job) => job.dedupe?.key))}`,
+  )
+  return new Set(rows.map((row) => String(row['key'])))
+}
 
 export async function enqueueKeyed(
   context: Context,
@@ -55,7 +86,8 @@ export async function enqueueKeyed(
   jobs: readonly NewJob[],
 ): Promise<Enqueued[]> {
   const replies = new Map<string, Enqueued>()
-  for (const round of inRounds(jobs, (job) => job.dedupe?.key ?? '')) {
+  const [leaders, followers] = apart(jobs)
+  for (const round of inRounds(leaders, (job) => job.dedupe?.key ?? '')) {
     let open: readonly NewJob[] = round
     for (let look = 0; open.length > 0 && look < MOST_LOOKS; look += 1) {
       open = await oneLook(context, query, open, replies)
@@ -63,7 +95,43 @@ export async function enqueueKeyed(
     if (open.length > 0)
       throw new JobmillError('STORE_BUSY', 'a dedupe key changed hands too often to read its holder')
   }
+  await follow(context, query, leaders, followers, replies)
   return jobs.map(({ id }) => replies.get(id) ?? { id, outcome: 'enqueued' })
+}
+
+/** Jobs that keep whoever has their key, behind another of this call with the same key: what that one met is their answer too. */
+function apart(jobs: readonly NewJob[]): [leaders: NewJob[], followers: NewJob[]] {
+  const seen = new Set<string>()
+  const leaders: NewJob[] = []
+  const followers: NewJob[] = []
+  for (const job of jobs) {
+    const key = job.dedupe?.key ?? ''
+    if (job.dedupe?.onConflict === 'keep' && seen.has(key)) followers.push(job)
+    else leaders.push(job)
+    seen.add(key)
+  }
+  return [leaders, followers]
+}
+
+async function follow(
+  context: Context,
+  query: Query,
+  leaders: readonly NewJob[],
+  followers: readonly NewJob[],
+  replies: Map<string, Enqueued>,
+): Promise<void> {
+  if (followers.length === 0) return
+  const rows = await run(context, query, KNOWN, `"ids":${JSON.stringify(followers.map(({ id }) => id))}`)
+  const known = new Set(rows.map((row) => String(row['id'])))
+  const holders = new Map<string, string>()
+  for (const job of leaders) holders.set(job.dedupe?.key ?? '', replies.get(job.id)?.id ?? job.id)
+  for (const job of followers) {
+    const holder = holders.get(job.dedupe?.key ?? '') ?? job.id
+    replies.set(
+      job.id,
+      known.has(job.id) ? { id: job.id, outcome: 'enqueued' } : { id: holder, outcome: 'duplicate' },
+    )
+  }
 }
 
 /** Writes replies for what was settled and returns the jobs whose key came free in between. */
@@ -75,16 +143,17 @@ async function oneLook(
 ): Promise<NewJob[]> {
   const rows = await run(context, query, ENQUEUE_KEYED, `"jobs":${jobsText(context, jobs)}`)
   const byId = new Map(rows.map((row) => [String(row['id']), row]))
-  const strays: string[] = []
+  const strays: { key: string; id: string }[] = []
   const lost: NewJob[] = []
   for (const job of jobs) {
     const row = byId.get(job.id)
-    if (row?.['won'] === true && row['written'] !== true) strays.push(job.id)
+    if (row?.['won'] === true && row['written'] !== true)
+      strays.push({ key: job.dedupe?.key ?? '', id: job.id })
     if (row?.['won'] === true || row?.['known'] === true)
       replies.set(job.id, { id: job.id, outcome: 'enqueued' })
     else lost.push(job)
   }
-  if (strays.length > 0) await run(context, query, RETURN_KEYS, `"ids":${JSON.stringify(strays)}`)
+  if (strays.length > 0) await run(context, query, RETURN_KEYS, `"keys":${JSON.stringify(strays)}`)
   return lost.length === 0 ? [] : settleLost(context, query, lost, replies)
 }
 

@@ -7,7 +7,7 @@ import type { NewJob } from '../job/new-job.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { enqueueKeyed } from './enqueue-keyed.ts'
+import { enqueueKeyed, heldKeys } from './enqueue-keyed.ts'
 import { isRepeatedId } from './errors.ts'
 import { GIVEN } from './fragments.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED } from './job-input.ts'
@@ -50,9 +50,11 @@ async function committed(context: Context, jobs: readonly NewJob[], mayRepeat: b
   const { query, transaction } = context.connection
   const keyed = jobs.filter((job) => job.dedupe !== null)
   const keys = new Set(keyed.map((job) => job.dedupe?.key))
+  // With ids that may exist, a key may have to be returned, so that one statement is not all of it.
   const oneStatement =
     keyed.length === 0 ||
-    (keyed.length === jobs.length &&
+    (!mayRepeat &&
+      keyed.length === jobs.length &&
       keys.size === keyed.length &&
       keyed.every((job) => job.dedupe?.onConflict === 'keep'))
   if (!oneStatement) return transaction((inside) => enqueueWith(context, inside, jobs, true))
@@ -73,7 +75,9 @@ export async function enqueueWith(
   mayRepeat: boolean,
 ): Promise<Enqueued[]> {
   const replies: Enqueued[] = []
-  for (const alike of runsOf(jobs)) {
+  const replacing = jobs.filter((job) => job.dedupe?.onConflict === 'replace')
+  const held = replacing.length === 0 ? new Set<string>() : await heldKeys(context, query, replacing)
+  for (const alike of runsOf(jobs, held)) {
     if (alike[0]?.dedupe === null) replies.push(...(await enqueuePlain(context, query, alike, mayRepeat)))
     else replies.push(...(await enqueueKeyed(context, query, alike)))
   }
@@ -96,19 +100,23 @@ async function enqueuePlain(
 }
 
 /**
- * Neighbours that can share a statement, so that places are given out in the order of the call. One that may replace another stands
- * alone: it is known only afterwards whether it or the job it replaces takes the place.
+ * Neighbours that can share a statement, so that places are given out in the order of the call: those without a key, those that will
+ * take one, and those that will replace the job that has it.
  */
-function runsOf(jobs: readonly NewJob[]): NewJob[][] {
+function runsOf(jobs: readonly NewJob[], held: ReadonlySet<string>): NewJob[][] {
   const runs: NewJob[][] = []
-  for (const job of jobs) {
-    const last = runs.at(-1)
-    const conflict = job.dedupe?.onConflict
-    if (last !== undefined && conflict !== 'replace' && last[0]?.dedupe?.onConflict === conflict)
-      last.push(job)
+  let last: string | undefined
+  for (const { job, way } of jobs.map((job) => ({ job, way: wayOf(job, held) }))) {
+    if (way === last) runs.at(-1)?.push(job)
     else runs.push([job])
+    last = way
   }
   return runs
+}
+
+function wayOf({ dedupe }: NewJob, held: ReadonlySet<string>): 'plain' | 'takes' | 'replaces' {
+  if (dedupe === null) return 'plain'
+  return dedupe.onConflict === 'replace' && held.has(dedupe.key) ? 'replaces' : 'takes'
 }
 
 function queuesWithWork(jobs: readonly NewJob[]): string[] {

@@ -33,8 +33,8 @@ export async function finish(
   )
   if (options.tx !== undefined) return finishWith(context, txQuery(options.tx), items, () => {})
 
-  const queues = new Set<string>()
-  const work = (query: Query) => finishWith(context, query, items, (queue) => queues.add(queue))
+  const readyIn = new Set<number>()
+  const work = (query: Query) => finishWith(context, query, items, (queueId) => readyIn.add(queueId))
   const needsTransaction =
     followUps.length > 0 ||
     items.some((item) => item.cool !== undefined) ||
@@ -42,6 +42,8 @@ export async function finish(
   const replies = await (needsTransaction
     ? context.connection.transaction(work)
     : work(context.connection.query))
+  await context.names.learn(readyIn, [])
+  const queues = [...readyIn].map((id) => context.names.queueName(id))
   context.ring([...queues, ...followUps.map((job) => job.queue)])
   return replies
 }
@@ -50,7 +52,7 @@ async function finishWith(
   context: Context,
   query: Query,
   items: readonly Finish[],
-  gotWork: (queue: string) => void,
+  gotWork: (queueId: number) => void,
 ): Promise<Finished[]> {
   const replies = new Map<Finish, Finished>()
   for (const round of inRounds(items, keyOf)) {
@@ -64,14 +66,10 @@ async function finishRound(
   query: Query,
   items: readonly Finish[],
   replies: Map<Finish, Finished>,
-  gotWork: (queue: string) => void,
+  gotWork: (queueId: number) => void,
 ): Promise<void> {
   const rows = await run(context, query, FINISH, `"items":[${items.map(finishText).join(',')}]`)
   const accepted = new Map(rows.map((row) => [String(row['id']), row]))
-  await context.names.learn(
-    rows.map((row) => Number(row['queue_id'])),
-    [],
-  )
   const missing = items.filter((item) => !accepted.has(item.id))
   const before = missing.length === 0 ? new Map<string, Row>() : await writtenBefore(context, query, missing)
 
@@ -85,7 +83,7 @@ async function finishRound(
     const row = accepted.get(item.id)
     if (row !== undefined) {
       const state = stateOfCode(Number(row['state']))
-      if (state === 'ready') gotWork(context.names.queueName(Number(row['queue_id'])))
+      if (state === 'ready') gotWork(Number(row['queue_id']))
       replies.set(item, {
         id: item.id,
         accepted: true,

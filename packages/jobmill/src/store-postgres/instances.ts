@@ -53,7 +53,7 @@ export async function register(context: Context, instance: NewInstance): Promise
   await run(context, context.connection.query, REGISTER, `"instance":${text}`)
 }
 
-/** Two statements in one transaction: after the first no claim of the instance succeeds, so the second misses nothing. */
+/** Two statements in one transaction, so that the second sees every claim that came before the stop. One that was on its way goes back by reap. */
 export async function deregister(context: Context, instance: string): Promise<number> {
   const field = `"instance":${JSON.stringify(instance)}`
   const rows = await context.connection.transaction(async (query) => {

@@ -15,7 +15,7 @@ export interface Values {
   add(value: unknown): string
 }
 
-const isNumber = (part: unknown): boolean => typeof part === 'number'
+const isNumber = (part: unknown): boolean => Number.isSafeInteger(part)
 const isId = (part: unknown): boolean => typeof part === 'string' && UUID.test(part)
 
 /** What a cursor holds came back from outside: it must not reach the server as something that it is not. */

@@ -23,21 +23,24 @@ UPDATE jobmill.instance AS i SET ended_at = ${NOW}, lost = true FROM expired AS 
 
 /**
  * A statement of its own, so that its snapshot is younger than the mark. By the index on the instance of running, over all
- * instances that have ended: also a claim that arrived after its instance was marked is found. It deletes
+ * instances that have ended: also a claim that arrived after its instance was marked is found;
+ * under one that stopped in good order that is no crash. It deletes
  * what is there and asks no history, so a finish that was accepted a moment ago stays accepted. SKIP LOCKED: one that is being written in a
  * transaction of a user's that stays open must not hold up the others; if it is rolled back, the next pass finds the row.
  */
 const TAKE_BACK = `
-WITH ${GIVEN}, gone AS (
-  DELETE FROM jobmill.running AS r WHERE r.id = ANY (ARRAY(
-    SELECT h.id FROM jobmill.running AS h
-     WHERE h.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL))
-       FOR UPDATE SKIP LOCKED))
-  RETURNING r.*, r.crashes + 1 AS crashes_now,
+WITH ${GIVEN}, over AS MATERIALIZED (
+  SELECT i.id, i.lost FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL
+), gone AS (
+  DELETE FROM jobmill.running AS r USING over AS o WHERE r.instance = o.id AND r.id = ANY (ARRAY(
+    SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))
+  RETURNING r.*, o.lost, r.crashes + o.lost::int4 AS crashes_now,
     CASE WHEN r.cancel_reason IS NOT NULL THEN ${cancelled}
-         WHEN r.crashes + 1 >= (SELECT (p ->> 'crashes')::int4 FROM given) THEN ${dead} ELSE ${ready} END AS state
+         WHEN o.lost AND r.crashes + 1 >= (SELECT (p ->> 'crashes')::int4 FROM given) THEN ${dead}
+         ELSE ${ready} END AS state
 ), recorded AS (
-  SELECT *, ${outcomeCode('interrupted')} AS outcome FROM gone
+  SELECT *, CASE WHEN lost THEN ${outcomeCode('interrupted')} ELSE ${outcomeCode('cancelled')} END AS outcome
+    FROM gone WHERE lost OR state = ${cancelled}
 ), ${HANDED_BACK}
 SELECT id, queue_id, kind_id, crashes_now, state, tries FROM gone ORDER BY id`
 

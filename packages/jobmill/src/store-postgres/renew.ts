@@ -43,6 +43,13 @@ SELECT EXISTS (SELECT FROM renewed) OR EXISTS (
        AS expired
   FROM given AS g`
 
+/** A look of its own: beside a renewal or a reap at the same moment, the snapshot above is too old to tell which of them it was. */
+const STILL_ALIVE = `
+WITH ${GIVEN}
+SELECT EXISTS (SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
+                  AND i.expires_at > g.now) AS alive
+  FROM given AS g`
+
 export async function renew(context: Context, request: PulseRequest): Promise<Pulse> {
   const { instance, leaseMs, renewEveryMs, queues, kinds } = request
   const fields = JSON.stringify({ instance, lease_ms: leaseMs, every_ms: renewEveryMs, queues, kinds }).slice(
@@ -51,8 +58,11 @@ export async function renew(context: Context, request: PulseRequest): Promise<Pu
   )
   const [row] = await run(context, context.connection.query, RENEW, fields)
   const cancels = row?.['cancels']
+  const alive =
+    row?.['alive'] === true ||
+    (await run(context, context.connection.query, STILL_ALIVE, fields))[0]?.['alive'] === true
   return {
-    alive: row?.['alive'] === true,
+    alive,
     cancels: typeof cancels === 'string' ? (JSON.parse(cancels) as Pulse['cancels']) : [],
     settingsVersion: Number(row?.['version']),
     ready: row?.['ready'] === true,

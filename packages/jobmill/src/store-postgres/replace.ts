@@ -12,10 +12,10 @@ const { scheduled, ready } = STATE_CODE
 
 const REPLACE = `
 WITH ${GIVEN}, input AS MATERIALIZED (
-  SELECT x.id, x.payload, coalesce(x.due_at, g.now + x.delay_ms) AS due, g.now
-    FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(id uuid, payload json, due_at int8, delay_ms int8)
+  SELECT x.n, x.id, x.payload, coalesce(x.due_at, g.now + x.delay_ms) AS due, g.now
+    FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(n int4, id uuid, payload json, due_at int8, delay_ms int8)
 ), ${TAKEN}, moved AS (
-  SELECT t.*, i.due, i.now, i.payload FROM taken AS t JOIN input AS i ON i.id = t.id
+  SELECT t.*, i.n, i.due, i.now, i.payload FROM taken AS t JOIN input AS i ON i.id = t.id ORDER BY i.n
 ), changed AS (
   UPDATE jobmill.job AS j SET payload = coalesce(m.payload, 'null'::json) FROM moved AS m WHERE j.id = m.id
   RETURNING j.id, j.order_key
@@ -26,7 +26,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, coalesce(seq, nextval('jobmill.seq')), id, coalesce(ready_at, now), kind_id, tries, attempt,
          crashes, flags
-    FROM moved WHERE due <= now AND NOT (${NEEDS_TURN})
+    FROM (SELECT * FROM moved WHERE due <= now AND NOT (${NEEDS_TURN}) ORDER BY n) AS m
 ), to_line AS (
   INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
   SELECT m.queue_id, c.order_key, coalesce(m.pos, nextval('jobmill.seq')), m.id, m.due, m.kind_id, m.tries, m.priority, m.flags
@@ -60,6 +60,6 @@ export async function replaceHolders(
   return replaced
 }
 
-function itemText({ job, holder }: { readonly job: NewJob; readonly holder: string }): string {
-  return `{"id":"${holder}","due_at":${job.dueAt},"delay_ms":${job.delayMs},"payload":${job.payload}}`
+function itemText({ job, holder }: { readonly job: NewJob; readonly holder: string }, n: number): string {
+  return `{"n":${n},"id":"${holder}","due_at":${job.dueAt},"delay_ms":${job.delayMs},"payload":${job.payload}}`
 }

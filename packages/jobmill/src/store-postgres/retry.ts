@@ -16,13 +16,20 @@ SELECT a.job_id AS id, j.dedupe_key IS NOT NULL AS keyed
   FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id JOIN jobmill.job AS j ON j.id = a.job_id
  WHERE ${RETRYABLE} ORDER BY a.job_id FOR UPDATE OF a`
 
+/** As an enqueue takes a key: what is held is not even locked. */
 const TAKE_KEYS = `
-WITH ${GIVEN}, ${INPUT_IDS}
-INSERT INTO jobmill.dedupe AS d (key, job_id)
-SELECT DISTINCT ON (j.dedupe_key) j.dedupe_key, j.id FROM input JOIN jobmill.job AS j ON j.id = input.id
- ORDER BY j.dedupe_key, j.id
-    ON CONFLICT (key) DO UPDATE SET job_id = excluded.job_id, expires_at = NULL WHERE d.expires_at <= ${NOW}
-RETURNING d.job_id AS id`
+WITH ${GIVEN}, ${INPUT_IDS}, wanted AS (
+  SELECT DISTINCT ON (j.dedupe_key) j.dedupe_key AS key, j.id FROM input JOIN jobmill.job AS j ON j.id = input.id
+   ORDER BY j.dedupe_key, j.id
+), taken_over AS (
+  UPDATE jobmill.dedupe AS d SET job_id = w.id, expires_at = NULL FROM wanted AS w
+   WHERE d.key = w.key AND d.expires_at <= ${NOW} RETURNING d.job_id AS id
+), taken AS (
+  INSERT INTO jobmill.dedupe (key, job_id)
+  SELECT w.key, w.id FROM wanted AS w WHERE NOT EXISTS (SELECT FROM taken_over AS t WHERE t.id = w.id) ORDER BY w.key
+  ON CONFLICT (key) DO NOTHING RETURNING job_id AS id
+)
+SELECT id FROM taken_over UNION ALL SELECT id FROM taken`
 
 const HOLDERS = `
 WITH ${GIVEN}, ${INPUT_IDS}

@@ -24,17 +24,22 @@ const MOST_CALLS = 1_000
 
 /**
  * Lines that were called, oldest call first; of those with a free turn the heads, first come first served. The head is
- * locked before the turn is taken, so a job that left the line in between cannot be given a turn that it would never return.
+ * locked before the turn is taken, so a job that left the line in between cannot be given a turn that it would never return. One that
+ * an open transaction holds is passed by, with its call kept and nobody overtaking it, so that it stops no other line.
  * Of two passes at once the insert into `turn` lets one through, and the other finds the turn taken.
  */
 const stageTurns = (limit: number): string => `
 WITH ${GIVEN}, call AS MATERIALIZED (
   SELECT n, queue_id, order_key FROM jobmill.line_call ORDER BY n LIMIT ${MOST_CALLS} FOR UPDATE SKIP LOCKED
-), head AS MATERIALIZED (
-  SELECT h.* FROM (SELECT DISTINCT queue_id, order_key FROM call) AS c CROSS JOIN LATERAL (
-    SELECT l.* FROM jobmill.line AS l WHERE l.queue_id = c.queue_id AND l.order_key = c.order_key
-     ORDER BY l.pos LIMIT 1 FOR UPDATE) AS h
+), free AS MATERIALIZED (
+  SELECT c.queue_id, c.order_key, f.pos FROM (SELECT DISTINCT queue_id, order_key FROM call) AS c CROSS JOIN LATERAL (
+    SELECT l.pos FROM jobmill.line AS l WHERE l.queue_id = c.queue_id AND l.order_key = c.order_key
+     ORDER BY l.pos LIMIT 1) AS f
    WHERE NOT EXISTS (SELECT FROM jobmill.turn AS t WHERE t.queue_id = c.queue_id AND t.order_key = c.order_key)
+), head AS MATERIALIZED (
+  SELECT h.* FROM free AS f CROSS JOIN LATERAL (
+    SELECT l.* FROM jobmill.line AS l WHERE l.queue_id = f.queue_id AND l.order_key = f.order_key AND l.pos = f.pos
+       FOR UPDATE SKIP LOCKED) AS h
 ), chosen AS MATERIALIZED (
   SELECT * FROM head ORDER BY pos LIMIT ${limit}
 ), turns AS (
@@ -49,14 +54,16 @@ WITH ${GIVEN}, call AS MATERIALIZED (
     FROM (SELECT * FROM promoted ORDER BY pos) AS p
 ), used AS (
   DELETE FROM jobmill.line_call AS c USING call
-   WHERE c.n = call.n AND NOT EXISTS (
-     SELECT FROM head AS h WHERE h.queue_id = call.queue_id AND h.order_key = call.order_key
-        AND NOT EXISTS (SELECT FROM chosen WHERE chosen.id = h.id))
+   WHERE c.n = call.n
+     AND (NOT EXISTS (SELECT FROM free AS f WHERE f.queue_id = call.queue_id AND f.order_key = call.order_key)
+          OR EXISTS (SELECT FROM chosen AS h WHERE h.queue_id = call.queue_id AND h.order_key = call.order_key))
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM promoted GROUP BY 1
 )
-SELECT queue_id, count(*)::int4 AS ready, (SELECT count(*) FROM call)::int4 AS calls FROM promoted GROUP BY 1`
+SELECT p.queue_id, coalesce(p.ready, 0)::int4 AS ready, c.calls::int4
+  FROM (SELECT count(*) AS calls FROM call) AS c
+  LEFT JOIN (SELECT queue_id, count(*) AS ready FROM promoted GROUP BY 1) AS p ON true`
 
 export async function stage(context: Context, limit: number): Promise<Staged> {
   const { query } = context.connection
@@ -66,7 +73,7 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
   const staged = sum(due.map((row) => row['ready']))
   const promoted = sum(turns.map((row) => row['ready']))
   const withWork = new Set(
-    [...due.filter((row) => Number(row['ready']) > 0), ...turns].map((row) => Number(row['queue_id'])),
+    [...due, ...turns].filter((row) => Number(row['ready']) > 0).map((row) => Number(row['queue_id'])),
   )
   await context.names.learn(withWork, [])
   const queues = [...withWork].map((id) => context.names.queueName(id)).toSorted()

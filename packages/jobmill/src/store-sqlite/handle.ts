@@ -5,7 +5,7 @@
 
 export type Value = string | number | null
 
-export interface SqliteStatement {
+interface SqliteStatement {
   run(...values: Value[]): { readonly changes: number | bigint }
   get(...values: Value[]): unknown
   all(...values: Value[]): unknown[]

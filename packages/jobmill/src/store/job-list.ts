@@ -55,6 +55,8 @@ export interface Chunk {
 }
 
 const CHUNK_ROWS = 2_000
+const FIRST_TEXT_ROWS = 20
+const LONG_READ_MS = 25
 
 /** Reads chunks until the page is full, the list ends, or the budget is spent. */
 export async function listWithinBudget(
@@ -68,13 +70,18 @@ export async function listWithinBudget(
   const jobs: JobSummary[] = []
   let from = page.cursor === undefined ? null : positionOf(page.cursor, order)
   let scanned = 0
-  // A page without filters needs one small read; the rarer the matches, the larger the next one.
-  let rows = page.limit
+  // A page without filters needs one small read; the rarer the matches, the larger the next one, as long as reads stay short: on
+  // SQLite the process stands still meanwhile. A text is looked for in payloads of any size, so that begins carefully.
+  let rows = filter.payloadText === undefined ? page.limit : Math.min(page.limit, FIRST_TEXT_ROWS)
   const began = platform.monotonic()
   for (;;) {
+    const asked = platform.monotonic()
     const chunk = await read(from, Math.min(rows, DEFAULTS.listScanRows - scanned))
     scanned += chunk.scanned
-    rows = Math.min(rows * 2, CHUNK_ROWS)
+    rows =
+      platform.monotonic() - asked > LONG_READ_MS
+        ? Math.max(1, Math.floor(rows / 2))
+        : Math.min(rows * 2, CHUNK_ROWS)
     for (const { job, position } of chunk.jobs) {
       jobs.push(job)
       from = position

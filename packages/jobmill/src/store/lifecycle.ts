@@ -4,6 +4,8 @@ import { JobmillError } from '../job/errors.ts'
 export interface Lifecycle<Parts> {
   open(): Promise<void>
   close(): Promise<void>
+  /** Runs one verb; closing waits until it has ended. STORE_CLOSED when the store is not open. */
+  run<T>(verb: (parts: Parts) => Promise<T>): Promise<T>
   /** What is there while the store is open; throws STORE_CLOSED when it is not. */
   use(): Parts
   /** The same, or nothing. */
@@ -16,7 +18,22 @@ export function lifecycle<Parts>(
 ): Lifecycle<Parts> {
   let opening: Promise<Parts> | undefined
   let opened: Parts | undefined
+  const running = new Set<Promise<unknown>>()
+  const use = (): Parts => {
+    if (opened === undefined) throw storeClosed()
+    return opened
+  }
   return {
+    use,
+    async run(verb) {
+      const work = verb(use())
+      running.add(work)
+      try {
+        return await work
+      } finally {
+        running.delete(work)
+      }
+    },
     async open() {
       opening ??= start()
       const mine = opening
@@ -35,11 +52,9 @@ export function lifecycle<Parts>(
       opened = undefined
       // A start that is still under way is let to end first, so that nothing of it stays behind.
       const parts = await closing?.catch(() => undefined)
-      if (parts !== undefined) await end(parts)
-    },
-    use() {
-      if (opened === undefined) throw storeClosed()
-      return opened
+      if (parts === undefined) return
+      await Promise.allSettled(running)
+      await end(parts)
     },
     get opened() {
       return opened

@@ -122,7 +122,8 @@ describe('the budget', () => {
       return list.read(from, rows)
     }
     const page = await listWithinBudget(platform, {}, { limit: 10 }, slow)
-    expect(page).toMatchObject({ jobs: [], scanned: 30, complete: false })
+    // The second read is half of the first, because that one took so long.
+    expect(page).toMatchObject({ jobs: [], scanned: 15, complete: false })
     expect(page.next).not.toBeNull()
     expect(list.reads).toHaveLength(2)
   })

@@ -153,4 +153,16 @@ export const cancelCases: readonly Case[] = [
       await countsAreExact(store)
     },
   },
+  {
+    name: 'a job that is cancelled and retried again and again keeps 32 attempts',
+    async run({ store, enqueue }) {
+      const id = await enqueue()
+      for (let round = 0; round < 40; round += 1) {
+        await store.cancel([id], `round ${round}`)
+        await store.retry([id])
+      }
+      const history = await store.history(id)
+      assert.deepEqual([history.length, history.at(-1)?.error], [32, 'round 39'])
+    },
+  },
 ]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { CoolDown } from '../../store/finish.ts'
 import { QUEUE, aJob } from '../factories.ts'
-import { type Bench, DONE, HOUR, aFinish, later } from './bench.ts'
+import { type Bench, DEAD, DONE, HOUR, aFinish, later } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsOf } from './looks.ts'
 
@@ -163,6 +163,18 @@ export const finishEffectCases: readonly Case[] = [
       await t.enqueue()
       t.clock.advance(4_999)
       assert.deepEqual((await other.queues())[0]?.coolingMs, 1)
+    },
+  },
+  {
+    name: 'the curve reaches its longest cool-down from the smallest base',
+    async run({ store, clock, running, finish }) {
+      for (let event = 0; event < 34; event += 1) {
+        const lease = await running()
+        await finish(lease, DEAD, { cool: { baseMs: 1, maxMs: 240 * HOUR, quietMs: HOUR } })
+        const [queue] = await store.queues()
+        assert.equal(queue?.coolingMs, Math.min(2 ** event, 240 * HOUR))
+        clock.advance(queue?.coolingMs ?? 0)
+      }
     },
   },
 ]

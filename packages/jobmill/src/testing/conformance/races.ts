@@ -198,4 +198,35 @@ export const raceCases: readonly Case[] = [
       }
     },
   },
+  {
+    name: 'P4 renewals of one instance at once all find it alive',
+    async run({ store, another, clock, worker }) {
+      const other = await another()
+      const instance = await worker()
+      for (let round = 0; round < 40; round += 1) {
+        clock.advance(5_000)
+        const pulses = await Promise.all([store, other, store].map((each) => each.renew(aPulse(instance))))
+        assert.deepEqual(
+          pulses.map(({ alive }) => alive),
+          [true, true, true],
+        )
+      }
+    },
+  },
+  {
+    name: 'P5 P6 a stop with a claim on its way leaves no crash behind',
+    async run({ store, another, worker, enqueue }) {
+      const other = await another()
+      for (let round = 0; round < 25; round += 1) {
+        const id = await enqueue()
+        const instance = await worker()
+        await Promise.all([store.claim(aClaim(instance)), other.deregister(instance)])
+        await store.reap(options)
+        const [job] = await store.get([id])
+        assert.deepEqual([job?.state, job?.crashes, job?.attempt], ['ready', 0, 0])
+        assert.deepEqual(await store.history(id), [])
+        await store.delete([id])
+      }
+    },
+  },
 ]

@@ -1,0 +1,161 @@
+/**
+ * A user's transaction that stays open for long must not hold up the work of others: whoever meets it goes around it. A call that
+ * waited for it would run into the time-out of its test.
+ */
+import { createServer } from 'node:net'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { postgres, type Tx } from '../../src/postgres.ts'
+import type { Finish } from '../../src/store/finish.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+const schema = freshSchema(url, 'open')
+const store: Store<Tx> = postgres(url, { schema, doorbell: false })
+beforeAll(() => store.open())
+afterAll(() => store.close())
+
+/** A client inside a transaction that nobody ends before the test does. */
+async function openTransaction(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('BEGIN')
+  onTestFinished(async () => {
+    await client.query('ROLLBACK')
+    await client.end()
+  })
+  return client
+}
+
+function done({ id, token }: { readonly id: string; readonly token: number }): Finish {
+  return { id, token, outcome: 'returned', transition: { to: 'done', result: null } }
+}
+
+/** A worker of its own queue, so that tests do not meet. */
+async function workerOf(queue: string): Promise<ReturnType<typeof aClaim>> {
+  const instance = anInstance({ queues: [queue], leaseMs: 600_000 })
+  await store.register(instance)
+  return aClaim(instance.id, { queues: [{ queue, room: 500 }] })
+}
+
+describe('postgres: an open transaction of a user', () => {
+  test('that met a duplicate does not keep the holder of the key from finishing', async () => {
+    const tx = await openTransaction()
+    const dedupe = { key: 'met' }
+    await store.enqueue([aJob({ queue: 'met', dedupe }), aJob({ queue: 'met' })])
+    const leases = await store.claim(await workerOf('met'))
+    const [met] = await store.enqueue([aJob({ queue: 'met', dedupe })], { tx })
+    expect(met?.outcome).toBe('duplicate')
+    expect(await store.finish(leases.map(done))).toMatchObject([{ state: 'done' }, { state: 'done' }])
+  })
+
+  test('that is finishing a job does not hold up the reaper', async () => {
+    const tx = await openTransaction()
+    await store.enqueue([aJob({ queue: 'hung' }), aJob({ queue: 'other' })])
+    const [mine] = await store.claim(await workerOf('hung'))
+    const [other] = await store.claim(await workerOf('other'))
+    await store.finish(mine === undefined ? [] : [done(mine)], { tx })
+    // An hour later, by the only clock that counts.
+    const later = postgres(url, { schema, doorbell: false, clock: () => Date.now() + 3_600_000 })
+    await later.open()
+    onTestFinished(() => later.close())
+    const taken = (await later.reap({ crashesUntilDead: 3, limit: 100 })).jobs.map(({ id }) => id)
+    expect(taken).toContain(other?.id)
+    expect(taken).not.toContain(mine?.id)
+  })
+
+  test('that replaced the head of one line does not stop the others', async () => {
+    const tx = await openTransaction()
+    const dedupe = { key: 'head', onConflict: 'replace' as const }
+    await store.enqueue([
+      aJob({ queue: 'line', orderKey: 'one', dedupe }),
+      aJob({ queue: 'line', orderKey: 'one' }),
+      aJob({ queue: 'line', orderKey: 'two' }),
+    ])
+    await store.enqueue([aJob({ queue: 'line', payload: 'new', dedupe })], { tx })
+    await store.stage(100)
+    const leases = await store.claim(await workerOf('line'))
+    // Nobody overtakes the head of the line that is held.
+    expect(leases.map(({ orderKey }) => orderKey)).toEqual(['two'])
+  })
+
+  test('and the head that it held is next once it is over', async () => {
+    const dedupe = { key: 'held', onConflict: 'replace' as const }
+    await store.enqueue([aJob({ queue: 'held', orderKey: 'one', payload: 1, dedupe })])
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query('BEGIN')
+    await store.enqueue([aJob({ queue: 'held', payload: 2, dedupe })], { tx: client })
+    await store.stage(100)
+    await client.query('COMMIT')
+    await client.end()
+    await store.stage(100)
+    expect(await store.claim(await workerOf('held'))).toMatchObject([{ payload: '2' }])
+  })
+})
+
+describe('postgres: one connection is enough', () => {
+  test('for a finish that needs a transaction, on a handle that knows no names yet', async () => {
+    await store.enqueue([aJob({ queue: 'single' })])
+    const [lease] = await store.claim(await workerOf('single'))
+    const single = postgres(url, { schema, doorbell: false, connections: 1, deadline: '5s' })
+    await single.open()
+    onTestFinished(() => single.close())
+    const item = {
+      ...done(lease ?? { id: '', token: 0 }),
+      transition: { to: 'scheduled', delayMs: 0, refund: false } as const,
+    }
+    expect(await single.finish([{ ...item, outcome: 'throttled', cool: { forMs: 1 } }])).toMatchObject([
+      { accepted: true },
+    ])
+  })
+})
+
+describe('postgres: close', () => {
+  test('P16 lets every call that is on its way end, also those that wait for a connection', async () => {
+    const other = postgres(url, { schema, doorbell: false, connections: 2 })
+    await other.open()
+    const calls = Array.from({ length: 50 }, () => other.enqueue([aJob({ queue: 'closing' })]))
+    await other.close()
+    const settled = await Promise.allSettled(calls)
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(50)
+  })
+
+  test('P16 does not wait for a doorbell whose server says nothing', async () => {
+    const silent = createServer(() => {})
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void silent.close())
+    const address = silent.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const other = postgres(url, { schema, doorbell: `postgres://x@127.0.0.1:${port}/x` })
+    await other.open()
+    await other.enqueue(someJobs([{}]))
+    await other.close()
+    await expect(other.counts()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+  })
+})
+
+describe('postgres: the same id sent under two keys at once', () => {
+  test('P11 is one job under the key that came first, and the other key stays free', async () => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query('BEGIN')
+    const job = aJob({ queue: 'two-keys', dedupe: { key: 'first key' } })
+    await store.enqueue([job], { tx: client })
+    const again = store.enqueue(
+      [{ ...job, dedupe: { key: 'global second key', holdMs: 0, onConflict: 'keep' } }],
+      { mayRepeat: true },
+    )
+    await client.query('COMMIT')
+    await client.end()
+    expect(await again).toEqual([{ id: job.id, outcome: 'enqueued' }])
+    const [first, second] = await store.enqueue([
+      aJob({ queue: 'two-keys', dedupe: { key: 'first key' } }),
+      aJob({ queue: 'two-keys', dedupe: { key: 'second key' } }),
+    ])
+    expect(first).toEqual({ id: job.id, outcome: 'duplicate' })
+    expect(second?.outcome).toBe('enqueued')
+  })
+})
