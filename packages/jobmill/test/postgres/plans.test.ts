@@ -94,7 +94,7 @@ describe('postgres plans', () => {
   test('P15 a claim of suspects walks their partial index', () =>
     expectIndexes(() => store.claim({ ...claim, suspects: 'only' }), 'ready_suspect'))
   test('P15 stage walks the due times, and one step of each line that was called', () =>
-    expectIndexes(() => store.stage(500), 'later_pkey'))
+    expectIndexes(() => store.stage(500), 'later_pkey', 'line_pkey'))
   test('P4 reap finds the expired by their index and their jobs by the instance', () =>
     expectIndexes(() => store.reap({ crashesUntilDead: 3, limit: 10 }), 'running_instance'))
   test('P15 retention walks the ended attempts from their old end', () =>
@@ -120,8 +120,14 @@ describe('postgres plans', () => {
     )
     await expectIndexes(() => store.finish(items), 'running_pkey')
   })
-  test('an enqueue with a key probes the key', () =>
-    expectIndexes(() => store.enqueue([aJob({ kind: 'known', queue: 'q1', dedupe: { key: '7' } })])))
+  test.each(['keep', 'replace'] as const)(
+    'an enqueue with a key, to %s who has it, probes the key',
+    (onConflict) =>
+      expectIndexes(
+        () => store.enqueue([aJob({ kind: 'known', queue: 'q1', dedupe: { key: '7', onConflict } })]),
+        'dedupe_pkey',
+      ),
+  )
   test('operators reach a job by its id, in whatever table it is', async () => {
     const ids = (await store.list({ state: 'ready' }, { limit: 2 })).jobs.map(({ id }) => id)
     await expectIndexes(() => store.get(ids))
