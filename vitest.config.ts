@@ -28,6 +28,7 @@ export default defineConfig({
     // Separate processes: a native driver that crashes takes one file down, not the run.
     pool: 'forks',
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/fixed-seed.ts'],
     testTimeout: 20_000,
     hookTimeout: 30_000,
     reporters: isWholeRun

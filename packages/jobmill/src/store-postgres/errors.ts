@@ -24,7 +24,8 @@ function isConnectionLoss(error: unknown): boolean {
   const code = codeOf(error)
   if (code === undefined)
     return (
-      error instanceof Error && /connection (?:terminated|ended)|client has encountered/i.test(error.message)
+      error instanceof Error &&
+      /connection (?:terminated|ended)|client (?:has encountered|was closed)/i.test(error.message)
     )
   return code.startsWith('08') || code.startsWith('E') || code === '57P01' || code === '57P02'
 }

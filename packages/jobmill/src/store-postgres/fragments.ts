@@ -82,7 +82,7 @@ export const dueMoved = (order: string): string => `to_ready AS (
     FROM (SELECT * FROM due WHERE NOT (${NEEDS_TURN}) ORDER BY ${order}) AS d
 ), in_line AS (
   INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
-  SELECT d.queue_id, j.order_key, nextval('jobmill.seq'), d.id, least(d.due_at, ${NOW}), d.kind_id, d.tries, d.priority, d.flags
+  SELECT d.queue_id, j.order_key, nextval('jobmill.seq'), d.id, d.due_at, d.kind_id, d.tries, d.priority, d.flags
     FROM (SELECT * FROM due WHERE ${NEEDS_TURN} ORDER BY ${order}) AS d
    CROSS JOIN LATERAL (SELECT t.order_key FROM jobmill.job AS t WHERE t.id = d.id OFFSET 0) AS j
   RETURNING queue_id, order_key

@@ -1,7 +1,7 @@
 /** Run now: a scheduled job becomes ready, or joins its line. */
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
-import { dueMoved, GIVEN, INPUT_IDS, NEEDS_TURN } from './fragments.ts'
+import { dueMoved, GIVEN, INPUT_IDS, NEEDS_TURN, NOW } from './fragments.ts'
 import { idsField, operate } from './states.ts'
 
 /** By the unique index on id of `later`. A stage that took the row first leaves nothing here. In the order of the call. */
@@ -9,7 +9,8 @@ const RUN_NOW = `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT v.id::uuid AS id, v.n FROM given, json_array_elements_text(p -> 'ids') WITH ORDINALITY AS v(id, n)
 ), due AS (
-  DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id RETURNING w.*, input.n
+  DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id
+  RETURNING w.id, w.queue_id, w.kind_id, w.tries, w.priority, w.attempt, w.crashes, w.flags, ${NOW} AS due_at, input.n
 ), ${dueMoved('n')}
 SELECT id, queue_id, (${NEEDS_TURN}) AS in_line FROM due`
 

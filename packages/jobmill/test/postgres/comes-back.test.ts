@@ -121,7 +121,7 @@ describe('postgres comes back', () => {
   test('P16 a statement that gets no answer in time has an unknown outcome, and its connection is given up', async () => {
     const holder = new pg.Client({ connectionString: server.url })
     await holder.connect()
-    const store = postgres(server.url, { schema: 'stalled', deadline: '200ms', doorbell: false })
+    const store = postgres(server.url, { schema: 'stalled', deadline: '2s', doorbell: false })
     await store.open()
     try {
       await store.enqueue([aJob()])
