@@ -46,10 +46,11 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   const target: Store = store
   const send: Send = (jobs, how) => target.enqueue(jobs, how)
 
-  // Jobs with a dedupe key have a lane of their own: an open transaction of a user's that holds the key would stop everyone.
+  // Jobs with a dedupe key have lanes of their own: an open transaction of a user's that holds the key would stop everyone.
   const fresh = lane({ send, platform, width: 2, mayRepeat: false, identities: () => [] })
   const keyed = lane({ send, platform, width: 1, mayRepeat: false, identities: keyOf })
-  const given = lane({
+  const given = lane({ send, platform, width: 1, mayRepeat: true, identities: (job) => [job.id] })
+  const givenAndKeyed = lane({
     send,
     platform,
     width: 1,
@@ -59,8 +60,9 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   const waiting = { items: 0, bytes: 0 }
 
   function laneFor(requests: readonly JobRequest[]): Lane {
-    if (requests.some((request) => request.id !== undefined)) return given
-    return requests.some((request) => request.dedupe !== undefined) ? keyed : fresh
+    const withKeys = requests.some((request) => request.dedupe !== undefined)
+    if (requests.some((request) => request.id !== undefined)) return withKeys ? givenAndKeyed : given
+    return withKeys ? keyed : fresh
   }
 
   function written(requests: readonly JobRequest[], jobs: readonly NewJob[]): Promise<Enqueued[]> {

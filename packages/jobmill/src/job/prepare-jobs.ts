@@ -12,22 +12,31 @@ import { checkWhole } from './numbers.ts'
 import { DEDUPE_SCOPES, type Dedupe, type DedupeScope, type NewJob, scopedKey } from './new-job.ts'
 
 export interface JobRequest {
+  /** The name of the handler that runs it, such as `email.send`. */
   readonly kind: string
   /** Anything JSON can keep; null when there is nothing to say. */
   readonly payload: unknown
   /** Left out: a new uuid version 7. Given: enqueueing it again is the same job. */
   readonly id?: string
+  /** The lane it waits in (default `default`); made with its first job. */
   readonly queue?: string
+  /** Lower runs first (default 0). */
   readonly priority?: number
+  /** Kept with the job for whoever runs it: after so many attempts it should be dead (default 5). */
   readonly maxAttempts?: number
   /** Due this long after the database's now. Not together with `runAt`. */
   readonly delay?: Duration
   /** Due at this instant; one in the past means now. */
   readonly runAt?: Date | number | string
+  /** Kept with the job for whoever runs it: how long one attempt may take. */
   readonly timeout?: Duration
+  /** To find it by in lists: up to 20 short texts. */
   readonly tags?: readonly string[]
+  /** Travels with the job and is never searched. */
   readonly metadata?: Readonly<Record<string, unknown>>
+  /** At most one such job at a time. */
   readonly dedupe?: DedupeRequest
+  /** Jobs of one queue that share it run one at a time, in their order. */
   readonly orderKey?: string
 }
 

@@ -1,7 +1,6 @@
 /** Queues and their live settings. */
-import { JobmillError, shown } from '../job/errors.ts'
 import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
-import type { QueueRecord } from '../store/queue-record.ts'
+import { type QueueRecord, queueUnknown } from '../store/queue-record.ts'
 import type { Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW } from './fragments.ts'
@@ -65,13 +64,7 @@ export async function declareQueues(
 export async function changeQueue(context: Context, name: string, patch: QueuePatch): Promise<QueueRecord> {
   const fields = { name, settings: columns(patch.settings), cool_ms: patch.coolMs }
   const [row] = await run(context, context.connection.query, CHANGE, JSON.stringify(fields).slice(1, -1))
-  if (row === undefined) {
-    throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
-      field: 'queue',
-      value: shown(name),
-      fix: 'Enqueue a job to it or declare it first',
-    })
-  }
+  if (row === undefined) throw queueUnknown(name)
   context.ring([name])
   return recordOf(row)
 }

@@ -88,8 +88,12 @@ export function namesOn(sql: Sql, cache: NameCache): Names {
 }
 
 export function createQueue(sql: Sql, name: string, settings: QueueSettings): void {
-  sql(NEW_QUEUE).run(
-    name,
+  sql(NEW_QUEUE).run(name, ...settingValues(settings))
+}
+
+/** In the order of the columns that statements name. */
+export function settingValues(settings: QueueSettings): Value[] {
+  return [
     settings.workers,
     Number(settings.paused),
     Number(settings.backoffEnabled),
@@ -98,5 +102,5 @@ export function createQueue(sql: Sql, name: string, settings: QueueSettings): vo
     settings.retainDoneMs,
     settings.retainCancelledMs,
     settings.retainDeadMs,
-  )
+  ]
 }

@@ -1,8 +1,7 @@
 /** Queues: made once, changed by operators, told to whoever asks. */
-import { JobmillError, shown } from '../job/errors.ts'
 import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
-import type { QueueRecord } from '../store/queue-record.ts'
-import { createQueue } from './names.ts'
+import { type QueueRecord, queueUnknown } from '../store/queue-record.ts'
+import { createQueue, settingValues } from './names.ts'
 import type { Look, Work } from './work.ts'
 
 const COLUMNS = `id, name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms, retain_done_ms,
@@ -46,27 +45,10 @@ export function declareQueues({ sql, names, counters }: Work, queues: readonly D
 export function changeQueue(work: Work, name: string, patch: QueuePatch): QueueRecord {
   const { sql, now, counters, moves } = work
   const row = sql(FIND).get(name) as QueueRow | undefined
-  if (row === undefined) {
-    throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
-      field: 'queue',
-      value: shown(name),
-      fix: 'Enqueue a job to it, or declare it, first',
-    })
-  }
+  if (row === undefined) throw queueUnknown(name)
   const settings = { ...settingsOf(row), ...patch.settings }
   const coolUntil = patch.coolMs === null ? row.cool_until : now + patch.coolMs
-  sql(CHANGE).run(
-    settings.workers,
-    Number(settings.paused),
-    Number(settings.backoffEnabled),
-    settings.backoffBaseMs,
-    settings.backoffMaxMs,
-    settings.retainDoneMs,
-    settings.retainCancelledMs,
-    settings.retainDeadMs,
-    coolUntil,
-    row.id,
-  )
+  sql(CHANGE).run(...settingValues(settings), coolUntil, row.id)
   counters.take('settings')
   // A pause or a cool-down may have ended just now.
   moves.ring(row.id)

@@ -1,4 +1,5 @@
 /** What the read side tells of a queue. */
+import { JobmillError, shown } from '../job/errors.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { JobState } from '../job/state.ts'
 
@@ -14,4 +15,12 @@ export interface QueueCounts extends Readonly<Record<JobState, number>> {
   readonly queue: string
   /** How long the longest-waiting ready job has been ready; null when none is. */
   readonly oldestReadyMs: number | null
+}
+
+export function queueUnknown(name: string): JobmillError {
+  return new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
+    field: 'queue',
+    value: shown(name),
+    fix: 'Enqueue a job to it or declare it first',
+  })
 }

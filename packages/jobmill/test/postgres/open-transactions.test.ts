@@ -148,6 +148,9 @@ describe('postgres: the same id sent under two keys at once', () => {
       [{ ...job, dedupe: { key: 'global second key', holdMs: 0, onConflict: 'keep' } }],
       { mayRepeat: true },
     )
+    // Until it waits for this transaction, with its own key taken: only then is there a key to give back.
+    const blocked = `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+    while ((await client.query(blocked)).rowCount === 0);
     await client.query('COMMIT')
     await client.end()
     expect(await again).toEqual([{ id: job.id, outcome: 'enqueued' }])

@@ -25,6 +25,7 @@ function slowStore() {
   return { store: { enqueue } as unknown as Store, writes }
 }
 
+const id = (n: number): string => `00000000-0000-7000-8000-00000000000${n}`
 const A: JobRequest = { kind: 'a', payload: 1 }
 const keyed = (key: string): JobRequest => ({ ...A, dedupe: { key } })
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -155,6 +156,18 @@ describe('lanes', () => {
       [null],
       ['global k'],
     ])
+  })
+
+  test('nor does one with a given id: such a job without a key is not stopped by one that has one', async () => {
+    const { store, writes } = slowStore()
+    const { enqueue } = enqueuer(store, { platform: fakePlatform() })
+    void Promise.allSettled([
+      enqueue([{ ...keyed('k'), id: id(1) }]),
+      enqueue([{ ...A, id: id(2) }]),
+      enqueue([{ ...keyed('l'), id: id(3) }]),
+    ])
+    await settle()
+    expect(writes.map(({ jobs }) => jobs.map((job) => job.id))).toEqual([[id(1)], [id(2)]])
   })
 
   test('the same key, and the same given id, stand once in a write', async () => {
