@@ -16,6 +16,8 @@ export const DEFAULTS = Object.freeze({
   backoffMaxMs: 30 * MINUTE,
   /** How long a limiter must be quiet before its count is forgotten. */
   throttleQuietMs: 2 * MINUTE,
+  /** How long a throttled queue cools down when its backoff is off and the upstream named no time. */
+  throttleFlatMs: MINUTE,
   retainDoneMs: 7 * DAY,
   retainCancelledMs: 7 * DAY,
   instanceLeaseMs: 10 * SECOND,
@@ -29,6 +31,27 @@ export const DEFAULTS = Object.freeze({
   /** Attempts kept per job, newest first. */
   historyPerJob: 32,
   errorLimitChars: 4_096,
+  logLimitChars: 65_536,
+  /** Events of a process that wait for slow listeners; more are dropped and counted. */
+  eventBuffer: 50_000,
+  /** Workers that each instance runs for a queue whose settings name no number. */
+  workers: 10,
+  /** How often an instance looks for work, cancels and changed settings when nothing wakes it. */
+  pulseEveryMs: 600,
+  /** How often an instance compares what it runs with what the database believes it runs. */
+  compareEveryMs: 10 * SECOND,
+  /** How long running jobs may go on after a stop before they are told to end. */
+  graceMs: 25 * SECOND,
+  /** How long after it was told to end a handler counts as stuck. */
+  stuckAfterMs: 10 * SECOND,
+  /** How often all awaited results of a process are asked for, in one statement. */
+  resultEveryMs: 200,
+  /** How often progress and logs of running jobs are written, in one statement. */
+  noteEveryMs: 500,
+  retainEveryMs: 5 * MINUTE,
+  foldEveryMs: 15 * SECOND,
+  /** How long one pass of a duty may take. */
+  dutyDeadlineMs: 30 * SECOND,
   statementDeadlineMs: 30 * SECOND,
   listScanRows: 50_000,
   listScanMs: SECOND,
@@ -46,6 +69,8 @@ export const BOUNDS = Object.freeze({
   maxAttempts: Object.freeze({ least: 1, most: 10_000 }),
   workers: Object.freeze({ least: 0, most: 10_000 }),
   durationMs: 3_650 * DAY,
+  /** The longest time an upstream can ask a queue to cool down for. */
+  retryAfterMs: DAY,
   /** The last instant a job can be due: 1 January 2200. */
   lastInstantAt: 7_258_118_400_000,
   claimLimit: 500,

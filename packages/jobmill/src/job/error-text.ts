@@ -71,9 +71,9 @@ function asText(value: unknown): string {
   return String(value)
 }
 
-/** A text from anywhere as one that every database takes, at most as long as a stored error. */
-export function storableText(text: string): string {
-  return cut(storable(text), DEFAULTS.errorLimitChars)
+/** A text from anywhere as one that every database takes, at most as long as a stored error unless another limit is given. */
+export function storableText(text: string, limit: number = DEFAULTS.errorLimitChars): string {
+  return cut(storable(text), limit)
 }
 
 /** Without what a database refuses in a text. */

@@ -4,22 +4,35 @@
  */
 
 export const ERRORS = {
+  ATTEMPT_ENDED: 'The attempt has ended, so nothing more can be written on its behalf',
   CURSOR_INVALID: 'The cursor of a page was not made by this kind of listing',
   DURATION_INVALID: 'A duration is not one, or is out of bounds',
+  HANDLER_INVALID: 'What was given as a handler is not a function',
   ID_INVALID: 'A job id is not a UUID',
   ID_REPEATED: 'The same job id stands twice in one call',
   INSTANT_INVALID: 'An instant is not one, or is out of bounds',
+  JOB_CANCELLED: 'The job was cancelled, so it has no result',
+  JOB_DEAD: 'The job is dead, so it has no result',
+  JOB_UNKNOWN: 'No job has this id',
+  KIND_REPEATED: 'Two jobs have the same kind',
   LEASE_LOST: 'The attempt no longer holds its lease, so its write was refused',
+  MILL_NOT_STARTED: 'The mill was not started, and this needs it to work',
+  MILL_STOPPED: 'The mill was stopped',
   NAME_INVALID: 'The name of a queue, kind, key, tag or schema cannot be used',
   NUMBER_INVALID: 'A number is not whole, or is out of bounds',
+  OPTIONS_INVALID: 'Some options of a mill cannot be used; `problems` lists all of them',
   OPTION_CONFLICT: 'Two options contradict each other',
   OPTION_INVALID: 'An option has a value that cannot be used',
   OPTION_UNKNOWN: 'There is no option of this name',
   OUTCOME_UNKNOWN: 'The connection broke after a write was sent: it may or may not have been committed',
   OVERLOADED: 'More work waits to be written than this process may keep in memory',
+  PAYLOAD_INVALID: 'A payload or result does not fit its schema',
   PAYLOAD_NOT_JSON: 'A value cannot be kept as JSON',
   PAYLOAD_TOO_LARGE: 'A value is larger than the limit once written as JSON',
+  QUEUES_MISSING: 'There is no queue that this process would serve',
   QUEUE_UNKNOWN: 'No queue has this name',
+  RESULT_NOT_KEPT: 'The job is done, but its result could not be stored',
+  RESULT_TIMEOUT: 'The job did not end in the time that was given; it goes on',
   SCHEMA_CHANGED: 'A migration that was applied differs from the one in this release',
   SCHEMA_NEWER: 'The database was migrated by a newer release',
   STORE_BUSY: 'The database refused the write for now; the same call may succeed shortly',
@@ -29,6 +42,7 @@ export const ERRORS = {
   STORE_UNAVAILABLE: 'The database cannot be reached; nothing was written',
   STORE_UNSUPPORTED: 'This version or setting of the database cannot keep the promises',
   TX_INVALID: 'What was given as a transaction cannot run statements',
+  TX_ROLLED_BACK: 'The transaction that completed the job was not committed',
 } as const
 
 export type ErrorCode = keyof typeof ERRORS
@@ -50,6 +64,8 @@ export interface ErrorDetails {
   /** Position of the item in a bulk call. */
   readonly index?: number
   readonly cause?: unknown
+  /** Of several options at once. */
+  readonly problems?: readonly object[]
 }
 
 // A symbol rather than instanceof: two copies of the package in one process still know each other's errors.
@@ -61,6 +77,8 @@ export class JobmillError extends Error {
   readonly value: string | undefined
   readonly fix: string | undefined
   readonly index: number | undefined
+  /** For OPTIONS_INVALID: each of the form `{ level, code, option, message }`. */
+  readonly problems: readonly object[] | undefined
 
   constructor(code: ErrorCode, what: string, details: ErrorDetails = {}) {
     super(sentence(what, details), details.cause === undefined ? undefined : { cause: details.cause })
@@ -70,6 +88,7 @@ export class JobmillError extends Error {
     this.value = details.value
     this.fix = details.fix
     this.index = details.index
+    this.problems = details.problems
     Object.defineProperty(this, BRAND, { value: true })
   }
 

@@ -86,7 +86,8 @@ export async function enqueueKeyed(
   jobs: readonly NewJob[],
 ): Promise<Enqueued[]> {
   const replies = new Map<string, Enqueued>()
-  const [leaders, followers] = apart(jobs)
+  const known = await knownAmong(context, query, jobs)
+  const [leaders, followers] = apart(jobs.filter(({ id }) => !known.has(id)))
   for (const round of inRounds(leaders, (job) => job.dedupe?.key ?? '')) {
     let open: readonly NewJob[] = round
     for (let look = 0; open.length > 0 && look < MOST_LOOKS; look += 1) {
@@ -95,7 +96,7 @@ export async function enqueueKeyed(
     if (open.length > 0)
       throw new JobmillError('STORE_BUSY', 'a dedupe key changed hands too often to read its holder')
   }
-  await follow(context, query, leaders, followers, replies)
+  follow(leaders, followers, replies)
   return jobs.map(({ id }) => replies.get(id) ?? { id, outcome: 'enqueued' })
 }
 
@@ -113,24 +114,27 @@ function apart(jobs: readonly NewJob[]): [leaders: NewJob[], followers: NewJob[]
   return [leaders, followers]
 }
 
-async function follow(
-  context: Context,
-  query: Query,
+/**
+ * Ids that exist, where a key stands twice: one that exists has met its key long ago, so that it says nothing to those behind it. Where
+ * every key stands once, the statement itself finds out.
+ */
+async function knownAmong(context: Context, query: Query, jobs: readonly NewJob[]): Promise<Set<string>> {
+  if (new Set(jobs.map((job) => job.dedupe?.key)).size === jobs.length) return new Set()
+  const rows = await run(context, query, KNOWN, `"ids":${JSON.stringify(jobs.map(({ id }) => id))}`)
+  return new Set(rows.map((row) => String(row['id'])))
+}
+
+function follow(
   leaders: readonly NewJob[],
   followers: readonly NewJob[],
   replies: Map<string, Enqueued>,
-): Promise<void> {
-  if (followers.length === 0) return
-  const rows = await run(context, query, KNOWN, `"ids":${JSON.stringify(followers.map(({ id }) => id))}`)
-  const known = new Set(rows.map((row) => String(row['id'])))
+): void {
   const holders = new Map<string, string>()
   for (const job of leaders) holders.set(job.dedupe?.key ?? '', replies.get(job.id)?.id ?? job.id)
   for (const job of followers) {
     const holder = holders.get(job.dedupe?.key ?? '') ?? job.id
-    replies.set(
-      job.id,
-      known.has(job.id) ? { id: job.id, outcome: 'enqueued' } : { id: holder, outcome: 'duplicate' },
-    )
+    // The same id twice in one call is the same job.
+    replies.set(job.id, { id: holder, outcome: holder === job.id ? 'enqueued' : 'duplicate' })
   }
 }
 

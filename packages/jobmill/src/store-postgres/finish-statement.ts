@@ -4,7 +4,7 @@
  */
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
-import type { Finish } from '../store/finish.ts'
+import type { Finish, Transition } from '../store/finish.ts'
 import { FREED, GIVEN, NOW } from './fragments.ts'
 
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
@@ -16,11 +16,11 @@ const { scheduled, ready, running, done, cancelled } = STATE_CODE
 export const FINISH = `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT x.* FROM given AS g, json_to_recordset(g.p -> 'items') AS x(
-    n int4, id uuid, token int8, to_state int2, delay_ms int8, refund int2, outcome int2, error text, ran_ms int8,
+    n int4, id uuid, token int8, to_state int2, delay_ms int8, refund int2, outcome int2, error text, ran_ms int8, log text,
     has_result bool, result json)
 ), gone AS (
   DELETE FROM jobmill.running AS r USING input AS i WHERE r.id = i.id AND r.token = i.token
-  RETURNING r.*, i.n, i.delay_ms, i.refund, i.outcome, i.error, i.ran_ms,
+  RETURNING r.*, i.n, i.delay_ms, i.refund, i.outcome, i.error, i.ran_ms, i.log AS last_log,
     CASE WHEN i.has_result THEN coalesce(i.result, 'null'::json) END AS result,
     (r.cancel_reason IS NOT NULL AND i.to_state <> ${done}) AS forced,
     CASE WHEN r.cancel_reason IS NOT NULL AND i.to_state <> ${done} THEN ${cancelled}
@@ -38,11 +38,12 @@ WITH ${GIVEN}, input AS MATERIALIZED (
     FROM gone WHERE state = ${scheduled}
 ), recorded AS (
   INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
-                               outcome, ended_as, tries, error, result)
+                               outcome, ended_as, tries, error, result, log)
   SELECT id, token, instance, greatest(started_at, ${NOW} - coalesce(ran_ms, ${NOW})), ${NOW}, queue_id, attempt,
          greatest(attempt - refund, 0), crashes,
          CASE WHEN forced THEN ${outcomeCode('cancelled')} ELSE outcome END,
-         CASE WHEN state >= ${done} THEN state END, tries, CASE WHEN forced THEN cancel_reason ELSE error END, result
+         CASE WHEN state >= ${done} THEN state END, tries, CASE WHEN forced THEN cancel_reason ELSE error END, result,
+         coalesce(last_log, log)
     FROM gone WHERE outcome IS NOT NULL OR forced
 ), ended AS (
   SELECT id, state, flags FROM gone WHERE state >= ${done}
@@ -55,7 +56,7 @@ SELECT id, state, queue_id, tries FROM gone`
 /** One item of the parameter. A result is JSON already and goes in as it is. */
 export function finishText(item: Finish, n: number): string {
   const { transition } = item
-  const refund = transition.to === 'ready' || (transition.to === 'scheduled' && transition.refund) ? 1 : 0
+  const refund = refunds(transition) ? 1 : 0
   const result = transition.to === 'done' ? transition.result : null
   return (
     `{"n":${n},"id":"${item.id}","token":${item.token},"to_state":${STATE_CODE[transition.to]},"refund":${refund},` +
@@ -63,6 +64,12 @@ export function finishText(item: Finish, n: number): string {
     `"outcome":${item.outcome === null ? 'null' : outcomeCode(item.outcome)}` +
     (item.error === undefined ? '' : `,"error":${JSON.stringify(item.error)}`) +
     (item.ranMs === undefined ? '' : `,"ran_ms":${Math.round(item.ranMs)}`) +
+    (item.log === undefined ? '' : `,"log":${JSON.stringify(item.log)}`) +
     (result === null ? '}' : `,"has_result":true,"result":${result}}`)
   )
+}
+
+function refunds(transition: Transition): boolean {
+  if (transition.to === 'ready') return true
+  return (transition.to === 'scheduled' || transition.to === 'dead') && transition.refund === true
 }

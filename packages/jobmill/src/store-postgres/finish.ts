@@ -1,5 +1,6 @@
 /** Running → wherever the transitions say; what is accepted, what was written before, and what comes with it. */
 import { DEFAULTS } from '../job/defaults.ts'
+import { outcomeOfCode } from '../job/outcome.ts'
 import { type JobState, stateOfCode } from '../job/state.ts'
 import type { Finish, Finished } from '../store/finish.ts'
 import type { Enqueued } from '../store/replies.ts'
@@ -16,7 +17,7 @@ import { type Tx, txQuery } from './tx.ts'
 /** A second statement, because the snapshot of the first may be older than the finish that took the row. */
 const WRITTEN_BEFORE = `
 WITH ${GIVEN}
-SELECT a.job_id AS id, a.ended_as
+SELECT a.job_id AS id, a.ended_as, a.outcome, a.error
   FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8), jobmill.attempt AS a
  WHERE a.job_id = x.id AND a.token = x.token AND NOT a.taken_back`
 
@@ -88,7 +89,7 @@ async function finishRound(
         id: item.id,
         accepted: true,
         state,
-        followUps: await followUp(context, query, item),
+        followUps: state === asked(item) ? await followUp(context, query, item) : [],
       })
     } else {
       const earlier = before.get(item.id)
@@ -121,10 +122,16 @@ function refused(item: Finish): Finished {
   return { id: item.id, accepted: false, state: null, followUps: [] }
 }
 
-/** An attempt that did not end its job says nothing of where it went; that is what the finish asked for. */
+/**
+ * An attempt that did not end its job, or whose job was retried since, says nothing of where it went: that is what the finish asked for,
+ * unless a cancel was carried out instead, which shows in what was recorded.
+ */
 function acceptedBefore(item: Finish, row: Row): Finished {
   const endedAs = row['ended_as']
-  const state: JobState = endedAs === null ? asked(item) : stateOfCode(Number(endedAs))
+  const outcome = outcomeOfCode(Number(row['outcome']))
+  const forced =
+    outcome === 'cancelled' && (item.outcome !== outcome || row['error'] !== (item.error ?? null))
+  const state: JobState = endedAs !== null ? stateOfCode(Number(endedAs)) : forced ? 'cancelled' : asked(item)
   return { id: item.id, accepted: true, state, followUps: [] }
 }
 

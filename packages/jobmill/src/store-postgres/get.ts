@@ -7,7 +7,7 @@ import { idsField } from './states.ts'
 
 const GET = `
 WITH ${GIVEN}, ${INPUT_IDS}
-SELECT ${SUMMARY_COLUMNS}, j.payload, j.metadata, j.timeout_ms, j.dedupe_key, ru.progress, a.error,
+SELECT ${SUMMARY_COLUMNS}, j.payload, j.metadata, j.timeout_ms, j.dedupe_key, ru.progress, ru.log, a.error,
        CASE WHEN a.ended_as IS NOT NULL THEN a.result END AS result
   FROM (SELECT DISTINCT id FROM input) AS w ${SUMMARY_JOINS}`
 
@@ -25,6 +25,7 @@ export async function get(context: Context, ids: readonly string[]): Promise<(Jo
         metadata: row['metadata'] as string | null,
         result: row['result'] as string | null,
         progress: row['progress'] as string | null,
+        log: row['log'] as string | null,
         error: row['error'] as string | null,
         timeoutMs: row['timeout_ms'] as number | null,
         dedupeKey: row['dedupe_key'] as string | null,

@@ -15,10 +15,10 @@ export const HANDED_BACK = `to_ready AS (
     FROM gone WHERE state = ${ready}
 ), attempts AS (
   INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
-                               outcome, ended_as, tries, taken_back, error)
+                               outcome, ended_as, tries, taken_back, error, log)
   SELECT id, token, instance, started_at, ${NOW}, queue_id, attempt, greatest(attempt - 1, 0), crashes_now, outcome,
          CASE WHEN state >= ${done} THEN state END, tries, true,
-         CASE WHEN state = ${cancelled} THEN cancel_reason ELSE ${crashErrorSql('crashes_now')} END
+         CASE WHEN state = ${cancelled} THEN cancel_reason ELSE ${crashErrorSql('crashes_now')} END, log
     FROM recorded
 ), ended AS (
   SELECT id, state, flags FROM gone WHERE state >= ${done}

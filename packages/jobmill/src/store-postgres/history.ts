@@ -8,7 +8,7 @@ import { GIVEN, INPUT_IDS } from './fragments.ts'
 
 /** By the primary key, in its order. */
 const HISTORY = `
-SELECT attempt, token, instance, started_at, ended_at, outcome, error
+SELECT attempt, token, instance, started_at, ended_at, outcome, error, log
   FROM jobmill.attempt WHERE job_id = $1 ORDER BY token`
 
 /** By the primary key, backwards: what lies behind the newest ones. */
@@ -30,6 +30,7 @@ export async function history(context: Context, id: string): Promise<AttemptReco
     endedAt: row['ended_at'] as number,
     outcome: outcomeOfCode(row['outcome'] as number),
     error: row['error'] as string | null,
+    log: row['log'] as string | null,
   }))
 }
 

@@ -1,4 +1,5 @@
 /** Instances: registering, leaving, and what the database believes of them. */
+import { onDeadKind } from '../job/on-dead.ts'
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Held } from '../store/claim.ts'
@@ -9,13 +10,13 @@ import { HANDED_BACK } from './hand-back.ts'
 
 const REGISTER = `
 WITH ${GIVEN}
-INSERT INTO jobmill.instance AS i (id, label, version, queues, kinds, capacity, started_at, renewed_at, expires_at)
-SELECT x.id, x.label, x.version, x.queues, x.kinds, x.capacity, g.now, g.now, g.now + x.lease_ms
+INSERT INTO jobmill.instance AS i (id, label, version, queues, kinds, on_dead, capacity, started_at, renewed_at, expires_at)
+SELECT x.id, x.label, x.version, x.queues, x.kinds, x.on_dead, x.capacity, g.now, g.now, g.now + x.lease_ms
   FROM given AS g, json_to_record(g.p -> 'instance')
-       AS x(id uuid, label text, version text, queues text[], kinds text[], capacity int4, lease_ms int8)
+       AS x(id uuid, label text, version text, queues text[], kinds text[], on_dead text[], capacity int4, lease_ms int8)
     ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
-       kinds = excluded.kinds, capacity = excluded.capacity, started_at = excluded.started_at, renewed_at = excluded.renewed_at,
-       expires_at = excluded.expires_at, ended_at = NULL, lost = NULL`
+       kinds = excluded.kinds, on_dead = excluded.on_dead, capacity = excluded.capacity, started_at = excluded.started_at,
+       renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL, lost = NULL`
 
 const STOP = `
 WITH ${GIVEN}
@@ -36,7 +37,7 @@ SELECT id, queue_id, state FROM gone`
 
 const INSTANCES = `
 WITH ${GIVEN}
-SELECT i.id, i.label, i.version, i.queues, i.kinds, i.capacity, i.started_at, i.renewed_at, i.expires_at, i.ended_at,
+SELECT i.id, i.label, i.version, i.queues, i.kinds, i.on_dead, i.capacity, i.started_at, i.renewed_at, i.expires_at, i.ended_at,
        CASE WHEN i.lost THEN 'lost' WHEN i.ended_at IS NOT NULL THEN 'stopped'
             WHEN i.expires_at <= g.now THEN 'expired' ELSE 'alive' END AS state
   FROM jobmill.instance AS i, given AS g ORDER BY i.id`
@@ -47,9 +48,12 @@ WITH ${GIVEN}
 SELECT r.id, r.token, g.now - r.started_at AS age_ms
   FROM given AS g, jobmill.running AS r WHERE r.instance = (g.p ->> 'instance')::uuid ORDER BY r.id`
 
+/** Whoever reaps this instance one day finds the kinds of its follow-ups there, and need not make them in a transaction. */
 export async function register(context: Context, instance: NewInstance): Promise<void> {
-  const { id, label, version, queues, kinds, capacity, leaseMs } = instance
-  const text = JSON.stringify({ id, label, version, queues, kinds, capacity, lease_ms: leaseMs })
+  const { id, label, version, queues, kinds, onDead, capacity, leaseMs } = instance
+  await context.names.ensure(new Set(), new Set(onDead.map(onDeadKind)))
+  const known = { id, label, version, queues, kinds, on_dead: onDead, capacity, lease_ms: leaseMs }
+  const text = JSON.stringify(known)
   await run(context, context.connection.query, REGISTER, `"instance":${text}`)
 }
 
@@ -74,6 +78,7 @@ export async function instances(context: Context): Promise<InstanceRecord[]> {
     version: row['version'] as string | null,
     queues: row['queues'] as string[],
     kinds: row['kinds'] as string[],
+    onDead: row['on_dead'] as string[],
     capacity: row['capacity'] as number,
     state: row['state'] as InstanceRecord['state'],
     startedAt: row['started_at'] as number,

@@ -5,8 +5,9 @@
 import { checkApplied, type Migration, pending } from '../store/migrations.ts'
 import type { Connection, Query } from './connection.ts'
 import { foundation } from './migrations/0001-foundation.ts'
+import { runtime } from './migrations/0002-runtime.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation]
+export const MIGRATIONS: readonly Migration[] = [foundation, runtime]
 
 const CREATE_LEDGER = `
 CREATE TABLE IF NOT EXISTS jobmill.migration (

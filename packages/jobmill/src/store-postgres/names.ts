@@ -4,7 +4,7 @@
  * everybody else wait who names the same queue for the first time.
  */
 import { DEFAULT_QUEUE_SETTINGS } from '../job/queue-settings.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Query } from './connection.ts'
 
 const ADD_KINDS = `
 INSERT INTO jobmill.kind (name)
@@ -33,6 +33,8 @@ export interface Names {
   kindId(name: string): number
   /** Reads the names of numbers that came from the database. */
   learn(queueIds: Iterable<number>, kindIds: Iterable<number>): Promise<void>
+  /** Reads all names anew, through a transaction: another connection may not be there to be had. */
+  learnAll(query: Query): Promise<void>
   queueName(id: number): string
   kindName(id: number): string
 }
@@ -41,8 +43,8 @@ export function namesOf(connection: Connection, sql: (text: string) => string): 
   const queues = twoWay()
   const kinds = twoWay()
 
-  async function load(): Promise<void> {
-    for (const row of await connection.query(sql(ALL), [])) {
+  async function load(query: Query = connection.query): Promise<void> {
+    for (const row of await query(sql(ALL), [])) {
       const names = row['what'] === 'queue' ? queues : kinds
       names.add(String(row['name']), Number(row['id']))
     }
@@ -75,6 +77,7 @@ export function namesOf(connection: Connection, sql: (text: string) => string): 
       if (queues.knowsAll(queueIds) && kinds.knowsAll(kindIds)) return
       await load()
     },
+    learnAll: load,
     queueId: (name) => queues.id(name),
     kindId: (name) => kinds.id(name),
     queueName: (id) => queues.name(id),

@@ -24,11 +24,13 @@ import { progress } from './progress.ts'
 import { changeQueue, declareQueues, queues } from './queues.ts'
 import { reap } from './reap.ts'
 import { renew } from './renew.ts'
+import { results } from './results.ts'
 import { retain } from './retain.ts'
 import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
 import { stage } from './stage.ts'
 import type { Tx } from './tx.ts'
+import { unserved } from './unserved.ts'
 
 const OLDEST = 14
 
@@ -72,11 +74,13 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
     declareQueues: (wanted) => run((context) => declareQueues(context, wanted)),
     changeQueue: (name, patch) => run((context) => changeQueue(context, name, patch)),
     get: (ids) => run((context) => get(context, ids)),
+    results: (ids) => run((context) => results(context, ids)),
     history: (id) => run((context) => history(context, id)),
     list: (filter, page) => run((context) => list(context, filter, page)),
     counts: () => run((context) => counts(context)),
     queues: () => run((context) => queues(context)),
     instances: () => run((context) => instances(context)),
+    unserved: () => run((context) => unserved(context)),
     held: (instance) => run((context) => held(context, instance)),
     wait: async (how) => life.use().bell.wait(how),
     ring: (rung) => life.opened?.bell.ring(rung),

@@ -1,24 +1,41 @@
-/** How far running attempts are. By the primary key of `running`, fenced by the token. */
+/** What running attempts note of themselves: how far they are, and their log. By the primary key of `running`, fenced by the token. */
 import type { Progress } from '../store/finish.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
+/** What is left out stays; a log that stays is not written again either, only the reference to it. */
 const PROGRESS = `
 WITH ${GIVEN}, input AS (
-  -- Of several notes on one attempt in one call the last one stands.
-  SELECT DISTINCT ON (x.id, x.token) x.* FROM given, json_to_recordset(p -> 'items') AS x(n int4, id uuid, token int8, value json)
-   ORDER BY x.id, x.token, x.n DESC
+  SELECT x.* FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8, has_value bool, value json, log text)
 )
-UPDATE jobmill.running AS r SET progress = coalesce(i.value, 'null'::json) FROM input AS i
- WHERE r.id = i.id AND r.token = i.token
+UPDATE jobmill.running AS r
+   SET progress = CASE WHEN i.has_value THEN coalesce(i.value, 'null'::json) ELSE r.progress END, log = coalesce(i.log, r.log)
+  FROM input AS i WHERE r.id = i.id AND r.token = i.token
 RETURNING r.id, r.token`
 
 export async function progress(context: Context, items: readonly Progress[]): Promise<boolean[]> {
   if (items.length === 0) return []
-  const text = items.map(
-    ({ id, token, value }, n) => `{"n":${n},"id":"${id}","token":${token},"value":${value}}`,
-  )
-  const rows = await run(context, context.connection.query, PROGRESS, `"items":[${text.join(',')}]`)
+  // A statement writes a row once, so several notes of one call on one attempt become one.
+  const notes = new Map<string, Progress>()
+  for (const item of items) {
+    const { value = notes.get(keyOf(item))?.value, log = notes.get(keyOf(item))?.log } = item
+    notes.set(keyOf(item), { ...item, value, log })
+  }
+  const text = [...notes.values()].map(noteText).join(',')
+  const rows = await run(context, context.connection.query, PROGRESS, `"items":[${text}]`)
   const written = new Set(rows.map((row) => `${String(row['id'])} ${String(row['token'])}`))
-  return items.map(({ id, token }) => written.has(`${id} ${token}`))
+  return items.map((item) => written.has(keyOf(item)))
+}
+
+function keyOf({ id, token }: Progress): string {
+  return `${id} ${token}`
+}
+
+/** One item of the parameter. The value is JSON already and goes in as it is. */
+function noteText({ id, token, value, log }: Progress): string {
+  return (
+    `{"id":"${id}","token":${token}` +
+    (value === undefined ? '' : `,"has_value":true,"value":${value}`) +
+    (log === undefined ? '}' : `,"log":${JSON.stringify(log)}}`)
+  )
 }

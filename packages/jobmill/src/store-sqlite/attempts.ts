@@ -12,6 +12,7 @@ const addRows = (rows: number): string =>
 const MANY = 32
 const ADD = addRows(1)
 const ADD_MANY = addRows(MANY)
+const ADD_LOGGED = `INSERT INTO jobmill_attempt (${COLUMNS}, log) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // By primary key: tokens rise, so the lowest one is the oldest.
 const DROP_OLDEST = `
@@ -31,6 +32,7 @@ export interface Ending {
   /** The id, not the row: instances are forgotten long before history is. */
   readonly instance: string | null
   readonly error: string | null
+  readonly log: string | null
 }
 
 export interface RecordedAttempt {
@@ -40,10 +42,13 @@ export interface RecordedAttempt {
 
 /** Appends a row each. `records` is how many the job had before; the caller raises it in the job's row. */
 export function recordAttempts(sql: Sql, attempts: readonly RecordedAttempt[]): void {
-  const many = attempts.length - (attempts.length % MANY)
-  for (let at = 0; at < many; at += MANY)
-    sql(ADD_MANY).run(...attempts.slice(at, at + MANY).flatMap(valuesOf))
-  for (const attempt of attempts.slice(many)) sql(ADD).run(...valuesOf(attempt))
+  // Most have no log, and need not pay for the column.
+  const plain = attempts.filter(({ ending }) => ending.log === null)
+  const many = plain.length - (plain.length % MANY)
+  for (let at = 0; at < many; at += MANY) sql(ADD_MANY).run(...plain.slice(at, at + MANY).flatMap(valuesOf))
+  for (const attempt of plain.slice(many)) sql(ADD).run(...valuesOf(attempt))
+  for (const attempt of attempts)
+    if (attempt.ending.log !== null) sql(ADD_LOGGED).run(...valuesOf(attempt), attempt.ending.log)
   for (const { job } of attempts)
     if (job.records >= DEFAULTS.historyPerJob) sql(DROP_OLDEST).run(job.pk, job.pk)
 }

@@ -27,6 +27,7 @@ function cancelWaiting(work: Work, job: JobRow, reason: string): Did {
     wentTo: null,
     instance: null,
     error: reason,
+    log: null,
   })
   endJob(work, job, CANCELLED, { attempt: job.attempt, crashes: job.crashes, records: job.records + 1 })
   return changed('cancelled')

@@ -13,7 +13,8 @@ const LIVING = `SELECT pk FROM jobmill_instance WHERE id = ? AND state = 0 AND e
 // the same write lock. (One UPDATE … RETURNING per job took half as long again.)
 const TAKE = `
   UPDATE jobmill_job
-  SET state = 2, attempt = attempt + 1, token = ?, instance_pk = ?, started_at = ?, cancel_reason = NULL, progress = NULL
+  SET state = 2, attempt = attempt + 1, token = ?, instance_pk = ?, started_at = ?, cancel_reason = NULL, progress = NULL,
+    log = NULL
   WHERE pk IN (SELECT value FROM json_each(?))`
 const LEASES = `
   SELECT j.id, j.kind_id, j.queue_id, j.priority, j.seq, j.attempt, j.max_attempts, j.crashes, j.payload, j.timeout_ms, j.tags,

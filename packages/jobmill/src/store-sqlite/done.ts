@@ -1,10 +1,10 @@
 /** Running → done, many at once: the most common ending. */
 import type { Work } from './work.ts'
 
-// Both by primary key, after the fence was checked under the same write lock.
-const END_ONE = `UPDATE jobmill_job SET state = 3, ended_at = ?, result = ?, records = ? WHERE pk = ?`
+// Both by primary key, after the fence was checked under the same write lock. The log is with the attempt now.
+const END_ONE = `UPDATE jobmill_job SET state = 3, ended_at = ?, result = ?, records = ?, log = NULL WHERE pk = ?`
 const END_ALL = `
-  UPDATE jobmill_job SET state = 3, ended_at = ?, result = one.result, records = one.records
+  UPDATE jobmill_job SET state = 3, ended_at = ?, result = one.result, records = one.records, log = NULL
   FROM (SELECT value ->> 0 AS pk, value ->> 1 AS result, value ->> 2 AS records FROM json_each(?)) AS one
   WHERE jobmill_job.pk = one.pk`
 

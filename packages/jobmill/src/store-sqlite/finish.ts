@@ -25,7 +25,7 @@ import { leaveOrder, makeReady } from './lines.ts'
 import type { Work } from './work.ts'
 
 // By primary key, after the fence was checked under the same write lock.
-const LATER = `UPDATE jobmill_job SET state = 0, due_at = ?, attempt = ?, records = ? WHERE pk = ?`
+const LATER = `UPDATE jobmill_job SET state = 0, due_at = ?, attempt = ?, records = ?, log = NULL WHERE pk = ?`
 
 /** What items of one call share: a limiter that throttles a whole batch is one event. */
 interface Call {
@@ -75,7 +75,7 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   const attempt = refunds(transition) ? refunded(job.attempt) : job.attempt
   move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded })
   if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
-  const followUps = item.followUps === undefined ? [] : enqueue(work, item.followUps)
+  const followUps = to === target(transition) ? enqueue(work, item.followUps ?? []) : []
   return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
 }
 
@@ -92,7 +92,8 @@ function target(transition: Transition): number {
 }
 
 function refunds(transition: Transition): boolean {
-  return transition.to === 'ready' || (transition.to === 'scheduled' && transition.refund)
+  if (transition.to === 'ready') return true
+  return (transition.to === 'scheduled' || transition.to === 'dead') && transition.refund === true
 }
 
 function move(call: Call, job: JobRow, transition: Transition, to: number, counters: Counters): void {
@@ -129,6 +130,7 @@ function record(call: Call, item: Finish, job: JobRow, to: number, cancelReason:
     wentTo: to,
     instance: instanceOf(call, job.instance_pk),
     error: forced ? cancelReason : (item.error ?? null),
+    log: item.log ?? job.log,
   }
   call.attempts.push({ job, ending })
   return 1

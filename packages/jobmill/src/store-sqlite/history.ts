@@ -5,7 +5,7 @@ import type { Look } from './work.ts'
 
 // The job by jobmill_job_id, its attempts by their primary key: at most 32.
 const HISTORY = `
-  SELECT a.attempt, a.token, a.instance, a.started_at, a.ended_at, a.outcome, a.error
+  SELECT a.attempt, a.token, a.instance, a.started_at, a.ended_at, a.outcome, a.error, a.log
   FROM jobmill_job AS j CROSS JOIN jobmill_attempt AS a ON a.job_pk = j.pk WHERE j.id = ? ORDER BY a.token`
 
 interface AttemptRow {
@@ -16,6 +16,7 @@ interface AttemptRow {
   readonly ended_at: number
   readonly outcome: number
   readonly error: string | null
+  readonly log: string | null
 }
 
 export function history({ sql }: Look, id: string): AttemptRecord[] {
@@ -28,5 +29,6 @@ export function history({ sql }: Look, id: string): AttemptRecord[] {
     endedAt: row.ended_at,
     outcome: outcomeOfCode(row.outcome),
     error: row.error,
+    log: row.log,
   }))
 }

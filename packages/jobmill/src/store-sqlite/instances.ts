@@ -12,11 +12,12 @@ export const [ALIVE, LOST, STOPPED] = [0, 1, 2] as const
 
 // By the unique id. Keeps the row's number, which running jobs refer to.
 const REGISTER = `
-  INSERT INTO jobmill_instance (id, label, version, queues, kinds, capacity, state, started_at, renewed_at, expires_at)
-  VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
+  INSERT INTO jobmill_instance (id, label, version, queues, kinds, on_dead, capacity, state, started_at, renewed_at,
+    expires_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
-    kinds = excluded.kinds, capacity = excluded.capacity, state = 0, started_at = excluded.started_at,
-    renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL`
+    kinds = excluded.kinds, on_dead = excluded.on_dead, capacity = excluded.capacity, state = 0,
+    started_at = excluded.started_at, renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL`
 const FIND = `SELECT pk, state FROM jobmill_instance WHERE id = ?`
 const END = `UPDATE jobmill_instance SET state = ?, ended_at = ? WHERE pk = ?`
 
@@ -30,7 +31,7 @@ const HELD = `
 
 // A row per start of a process in the last hour or so: few enough to read them all.
 const ALL = `
-  SELECT id, label, version, queues, kinds, capacity, state, started_at, renewed_at, expires_at, ended_at
+  SELECT id, label, version, queues, kinds, on_dead, capacity, state, started_at, renewed_at, expires_at, ended_at
   FROM jobmill_instance ORDER BY id`
 
 interface InstanceRow {
@@ -39,6 +40,7 @@ interface InstanceRow {
   readonly version: string | null
   readonly queues: string
   readonly kinds: string
+  readonly on_dead: string
   readonly capacity: number
   readonly state: number
   readonly started_at: number
@@ -48,13 +50,14 @@ interface InstanceRow {
 }
 
 export function register({ sql, now }: Work, instance: NewInstance): void {
-  const { id, label, version, queues, kinds, capacity, leaseMs } = instance
+  const { id, label, version, queues, kinds, onDead, capacity, leaseMs } = instance
   sql(REGISTER).run(
     id,
     label,
     version,
     JSON.stringify(queues),
     JSON.stringify(kinds),
+    JSON.stringify(onDead),
     capacity,
     now,
     now,
@@ -83,6 +86,7 @@ function handBack(work: Work, job: JobRow): void {
     wentTo: null,
     instance: instanceId(work.sql, job.instance_pk),
     error: job.cancel_reason,
+    log: job.log,
   })
   endJob(work, job, CANCELLED, { attempt, crashes: job.crashes, records: job.records + 1 })
 }
@@ -102,6 +106,7 @@ export function instances({ sql, now }: Look): InstanceRecord[] {
     version: row.version,
     queues: JSON.parse(row.queues) as string[],
     kinds: JSON.parse(row.kinds) as string[],
+    onDead: JSON.parse(row.on_dead) as string[],
     capacity: row.capacity,
     state: standing(row, now),
     startedAt: row.started_at,

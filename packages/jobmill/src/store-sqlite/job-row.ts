@@ -31,10 +31,11 @@ export interface JobRow {
   readonly dedupe_key: string | null
   readonly tags: string | null
   readonly cancel_reason: string | null
+  readonly log: string | null
 }
 
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_line, records, token, instance_pk, due_at,
-  started_at, hold_ms, order_key, dedupe_key, tags, cancel_reason`
+  started_at, hold_ms, order_key, dedupe_key, tags, cancel_reason, log`
 
 // By jobmill_job_id. A verb reads and then writes under the write lock, so the row cannot change in between.
 const FIND = `SELECT ${ROW} FROM jobmill_job WHERE id = ?`

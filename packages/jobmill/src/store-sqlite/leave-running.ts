@@ -4,11 +4,12 @@ import { type JobRow, READY } from './job-row.ts'
 import { leaveOrder } from './lines.ts'
 import type { Work } from './work.ts'
 
-// Each by primary key, after the row was read under the same write lock.
+// Each by primary key, after the row was read under the same write lock. The log is with the attempt, where there is one.
 const END = `
-  UPDATE jobmill_job SET state = ?, in_line = 0, ended_at = ?, attempt = ?, crashes = ?, records = ? WHERE pk = ?`
+  UPDATE jobmill_job SET state = ?, in_line = 0, ended_at = ?, attempt = ?, crashes = ?, records = ?, log = NULL
+  WHERE pk = ?`
 // seq and ready_at stay: the job is back where it stood.
-const PUT_BACK = `UPDATE jobmill_job SET state = 1, attempt = ?, crashes = ?, records = ? WHERE pk = ?`
+const PUT_BACK = `UPDATE jobmill_job SET state = 1, attempt = ?, crashes = ?, records = ?, log = NULL WHERE pk = ?`
 
 export type Counters = Pick<JobRow, 'attempt' | 'crashes' | 'records'>
 

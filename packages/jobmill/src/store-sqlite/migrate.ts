@@ -2,8 +2,9 @@
 import { type AppliedMigration, checkApplied, type Migration, pending } from '../store/migrations.ts'
 import { type SqliteHandle, prepared } from './handle.ts'
 import { foundation } from './migrations/0001-foundation.ts'
+import { runtime } from './migrations/0002-runtime.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation]
+export const MIGRATIONS: readonly Migration[] = [foundation, runtime]
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS jobmill_migration (

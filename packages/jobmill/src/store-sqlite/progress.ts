@@ -1,10 +1,13 @@
-/** How far running attempts are. */
+/** What running attempts note of themselves: how far they are, and their log. */
 import type { Progress } from '../store/finish.ts'
 import type { Work } from './work.ts'
 
-// By jobmill_job_id; state and token are the fence.
-const NOTE = `UPDATE jobmill_job SET progress = ? WHERE id = ? AND state = 2 AND token = ?`
+// By jobmill_job_id; state and token are the fence. What is left out stays.
+const NOTE = `
+  UPDATE jobmill_job SET progress = coalesce(?, progress), log = coalesce(?, log) WHERE id = ? AND state = 2 AND token = ?`
 
 export function progress({ sql }: Work, items: readonly Progress[]): boolean[] {
-  return items.map(({ id, token, value }) => Number(sql(NOTE).run(value, id, token).changes) === 1)
+  return items.map(
+    ({ id, token, value = null, log = null }) => Number(sql(NOTE).run(value, log, id, token).changes) === 1,
+  )
 }

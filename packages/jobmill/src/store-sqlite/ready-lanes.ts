@@ -29,6 +29,10 @@ const rowsAfter = (index: ReadyIndex, columns: string): string =>
   `SELECT ${columns} FROM jobmill_job AS j ${WHERE[index]} AND queue_id = ? AND kind_id = ? AND (priority, seq) > (?, ?)
    ORDER BY priority, seq LIMIT ?`
 
+const countOf = (index: ReadyIndex): string =>
+  `SELECT count(*) AS n FROM (SELECT 1 FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id = ? LIMIT ?)`
+
+const COUNT = { ready: countOf('ready'), suspect: countOf('suspect') }
 const NEXT_KIND = { ready: nextKind('ready'), suspect: nextKind('suspect') }
 const NEXT_PRIORITY = { ready: nextPriority('ready'), suspect: nextPriority('suspect') }
 
@@ -45,6 +49,13 @@ export function* readyKinds(sql: Sql, index: ReadyIndex, queueId: number): Gener
     kindId = row.kind_id
     yield kindId
   }
+}
+
+/** How many jobs of a kind a queue has ready, counted up to `most`. */
+export function countReady(sql: Sql, queueId: number, kindId: number, most: number): number {
+  const count = (index: ReadyIndex): number =>
+    (sql(COUNT[index]).get(queueId, kindId, most) as { n: number }).n
+  return Math.min(most, count('ready') + count('suspect'))
 }
 
 /** `columns` must hold priority and seq; `values` fill the placeholders in it. */

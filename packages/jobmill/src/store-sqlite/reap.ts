@@ -3,9 +3,11 @@
  * the write lock, so a renewal or a finish comes either before all of it or after all of it.
  */
 import { crashError } from '../job/crash.ts'
+import { type Death, onDeadJob } from '../job/on-dead.ts'
 import { stateOfCode } from '../job/state.ts'
 import type { Reaped, ReapedJob } from '../store/replies.ts'
 import { instanceId, recordAttempt } from './attempts.ts'
+import { enqueue } from './enqueue.ts'
 import { endInstance, LOST, runningUnder } from './instances.ts'
 import { CANCELLED, DEAD, type JobRow, READY } from './job-row.ts'
 import { endJob, putBack, refunded } from './leave-running.ts'
@@ -13,13 +15,13 @@ import type { Look, Work } from './work.ts'
 
 // The front of jobmill_instance_expiry.
 const EXPIRED = `
-  SELECT pk, id FROM jobmill_instance INDEXED BY jobmill_instance_expiry
+  SELECT pk, id, on_dead FROM jobmill_instance INDEXED BY jobmill_instance_expiry
   WHERE state = 0 AND expires_at <= ? ORDER BY expires_at LIMIT ?`
 
 // Ended instances, a handful, each looked up in jobmill_job_running. A claim cannot arrive late on SQLite, but a
 // file that was restored, or written by another release, may hold such jobs.
 const ENDED_AND_HOLDING = `
-  SELECT pk FROM jobmill_instance AS i INDEXED BY jobmill_instance_ended
+  SELECT pk, on_dead FROM jobmill_instance AS i INDEXED BY jobmill_instance_ended
   WHERE i.state > 0 AND EXISTS (
     SELECT 1 FROM jobmill_job AS j INDEXED BY jobmill_job_running WHERE j.state = 2 AND j.instance_pk = i.pk)
   LIMIT ?`
@@ -29,15 +31,30 @@ export interface ReapOptions {
   readonly limit: number
 }
 
+interface Holder {
+  readonly pk: number
+  readonly on_dead: string
+}
+
 export function reap(work: Work, { crashesUntilDead, limit }: ReapOptions): Reaped {
-  const expired = work.sql(EXPIRED).all(work.now, limit) as { pk: number; id: string }[]
-  const takeAll = ({ pk }: { pk: number }): ReapedJob[] =>
-    runningUnder(work.sql, pk).map((job) => takeBack(work, job, crashesUntilDead))
+  const expired = work.sql(EXPIRED).all(work.now, limit) as (Holder & { id: string })[]
+  const deaths: Death[] = []
+  const takeAll = ({ pk, on_dead }: Holder): ReapedJob[] => {
+    const taken = runningUnder(work.sql, pk).map((job) => takeBack(work, job, crashesUntilDead))
+    const followed = JSON.parse(on_dead) as string[]
+    for (const job of taken)
+      if (job.state === 'dead' && followed.includes(job.kind))
+        deaths.push({ ...job, error: crashError(job.crashes), at: work.now })
+    return taken
+  }
   const jobs = expired.flatMap((instance) => {
     endInstance(work, instance.pk, LOST)
     return takeAll(instance)
   })
-  const late = (work.sql(ENDED_AND_HOLDING).all(limit) as { pk: number }[]).flatMap(takeAll)
+  const late = (work.sql(ENDED_AND_HOLDING).all(limit) as Holder[]).flatMap(takeAll)
+  // Under the same write lock, so once for every death, and in an order that does not depend on who is found first.
+  const inOrder = deaths.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  enqueue(work, inOrder.map(onDeadJob))
   return { instances: expired.map(({ id }) => id), jobs: [...jobs, ...late] }
 }
 
@@ -56,6 +73,7 @@ function takeBack(work: Work, job: JobRow, crashesUntilDead: number): ReapedJob 
     wentTo: null,
     instance: instanceId(work.sql, job.instance_pk),
     error: job.cancel_reason ?? crashError(crashes),
+    log: job.log,
   })
   const counters = { attempt: refunded(job.attempt), crashes, records: job.records + 1 }
   const to = job.cancel_reason !== null ? CANCELLED : crashes >= crashesUntilDead ? DEAD : READY

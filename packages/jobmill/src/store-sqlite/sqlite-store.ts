@@ -9,7 +9,7 @@ import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
 import { enqueue } from './enqueue.ts'
 import { finish } from './finish.ts'
-import { get } from './get.ts'
+import { get, results } from './get.ts'
 import type { SqliteTx } from './handle.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
@@ -21,6 +21,7 @@ import { changeQueue, declareQueues, queues } from './queues.ts'
 import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
 import { inUserTransaction } from './tx.ts'
+import { unserved } from './unserved.ts'
 import type { Look, Work } from './work.ts'
 
 export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
@@ -68,11 +69,13 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
     changeQueue: async (name, patch) => write(1, (work) => changeQueue(work, name, patch)),
 
     get: async (ids) => read((look) => get(look, ids)),
+    results: async (ids) => read((look) => results(look, ids)),
     history: async (id) => read((look) => history(look, id)),
     list: async (filter, page) => list(settings.platform, live(), filter, page),
     counts: async () => read(counts),
     queues: async () => read(queues),
     instances: async () => read(instances),
+    unserved: async () => read(unserved),
     held: async (instance) => read((look) => held(look, instance)),
 
     wait: async (options) => live().doorbell.wait(options),

@@ -1,23 +1,18 @@
 /** The checks that stand in front of every store: each takes a request as it came and gives it back as stores may rely on it. */
-import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
+import { BOUNDS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
-import { checkJsonText } from '../job/json-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkName } from '../job/names.ts'
 import { checkOneOf, checkWhole } from '../job/numbers.ts'
-import { OUTCOMES } from '../job/outcome.ts'
 import { checkQueueSettings, type QueuePatch } from '../job/queue-settings.ts'
-import { isEnded, JOB_STATES } from '../job/state.ts'
+import { JOB_STATES } from '../job/state.ts'
 import type { ClaimRequest } from './claim.ts'
-import type { Finish, Progress, Transition } from './finish.ts'
 import type { NewInstance, PulseRequest } from './instance.ts'
 import type { JobFilter, PageRequest } from './job-list.ts'
 
-const DURATION = { least: 0, most: BOUNDS.durationMs }
+export const DURATION = { least: 0, most: BOUNDS.durationMs }
 const INSTANT = { least: -BOUNDS.lastInstantAt, most: BOUNDS.lastInstantAt }
-const TOKEN = { least: 0, most: Number.MAX_SAFE_INTEGER }
-const TO = ['done', 'scheduled', 'ready', 'dead', 'cancelled'] as const satisfies readonly Transition['to'][]
 
 export function checkIds(ids: readonly string[]): string[] {
   if (!Array.isArray(ids)) {
@@ -48,11 +43,21 @@ export function checkPulse(request: PulseRequest): PulseRequest {
 }
 
 export function checkInstance(instance: NewInstance): NewInstance {
-  checkObjectKeys(instance, 'instance', ['id', 'label', 'version', 'queues', 'kinds', 'capacity', 'leaseMs'])
+  checkObjectKeys(instance, 'instance', [
+    'id',
+    'label',
+    'version',
+    'queues',
+    'kinds',
+    'onDead',
+    'capacity',
+    'leaseMs',
+  ])
   checkWhole(instance.capacity, 'capacity', BOUNDS.workers)
   checkWhole(instance.leaseMs, 'leaseMs', DURATION)
   for (const [at, queue] of instance.queues.entries()) checkName(queue, `queues[${at}]`)
   for (const [at, kind] of instance.kinds.entries()) checkName(kind, `kinds[${at}]`)
+  for (const [at, kind] of instance.onDead.entries()) checkOnDead(kind, instance.kinds, `onDead[${at}]`)
   return {
     ...instance,
     id: checkId(instance.id, 'id'),
@@ -61,49 +66,15 @@ export function checkInstance(instance: NewInstance): NewInstance {
   }
 }
 
-export function checkFinish(item: Finish, index: number): Finish {
-  const at = `items[${index}]`
-  const { transition, outcome, ranMs, error, cool } = item
-  checkOneOf(transition.to, `${at}.transition.to`, TO)
-  if (outcome !== null) checkOneOf(outcome, `${at}.outcome`, OUTCOMES)
-  else if (isEnded(transition.to)) {
-    throw new JobmillError('OPTION_INVALID', `a job that goes to ${transition.to} needs an outcome`, {
-      field: `${at}.outcome`,
-      value: 'null',
-      index,
-      fix: 'Only a job that goes back to waiting may have none',
-    })
-  }
-  if (transition.to === 'scheduled') checkWhole(transition.delayMs, `${at}.transition.delayMs`, DURATION)
-  if (transition.to === 'done' && transition.result !== null) {
-    checkJsonText(transition.result, `${at}.transition.result`, DEFAULTS.payloadLimitBytes)
-  }
-  checkWhole(item.token, `${at}.token`, TOKEN)
-  if (cool !== undefined) checkCoolDown(cool, `${at}.cool`)
-  const whole = ranMs === undefined ? undefined : checkWhole(Math.round(ranMs), `${at}.ranMs`, DURATION)
-  return {
-    ...item,
-    id: checkId(item.id, `${at}.id`),
-    ...(whole === undefined ? {} : { ranMs: whole }),
-    ...(error === undefined ? {} : { error: storableText(error) }),
-  }
-}
-
-function checkCoolDown(cool: NonNullable<Finish['cool']>, field: string): void {
-  if ('forMs' in cool) {
-    checkWhole(cool.forMs, `${field}.forMs`, DURATION)
-    return
-  }
-  checkObjectKeys(cool, field, ['forMs', 'baseMs', 'maxMs', 'quietMs'])
-  checkWhole(cool.baseMs, `${field}.baseMs`, DURATION)
-  checkWhole(cool.maxMs, `${field}.maxMs`, DURATION)
-  checkWhole(cool.quietMs, `${field}.quietMs`, DURATION)
-}
-
-export function checkProgress(item: Progress, index: number): Progress {
-  checkWhole(item.token, `items[${index}].token`, TOKEN)
-  checkJsonText(item.value, `items[${index}].value`, DEFAULTS.payloadLimitBytes)
-  return { ...item, id: checkId(item.id, `items[${index}].id`) }
+/** The reaper follows up what this instance ran, and it runs only its kinds. */
+function checkOnDead(kind: string, kinds: readonly string[], field: string): void {
+  checkName(kind, field)
+  if (kinds.includes(kind)) return
+  throw new JobmillError('OPTION_INVALID', 'is not among the kinds of the instance', {
+    field,
+    value: shown(kind),
+    fix: 'Add it to kinds, or leave it out here',
+  })
 }
 
 export function checkFilter(filter: JobFilter): JobFilter {

@@ -8,15 +8,14 @@ import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkName } from '../job/names.ts'
 import { checkWhole } from '../job/numbers.ts'
 import { checkQueueSettings } from '../job/queue-settings.ts'
+import { checkFinish, checkProgress } from './check-attempts.ts'
 import {
   checkClaim,
   checkFilter,
-  checkFinish,
   checkIds,
   checkInstance,
   checkPage,
   checkPatch,
-  checkProgress,
   checkPulse,
 } from './check-requests.ts'
 import type { Store } from './store.ts'
@@ -55,6 +54,7 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     },
     changeQueue: async (name, patch) => store.changeQueue(name, checkPatch(patch)),
     get: async (ids) => store.get(checkIds(ids)),
+    results: async (ids) => store.results(checkIds(ids)),
     history: async (id) => store.history(checkId(id, 'id')),
     list: async (filter, page) => store.list(checkFilter(filter), checkPage(page)),
     held: async (instance) => store.held(checkId(instance, 'instance')),

@@ -14,9 +14,11 @@ export interface Finish {
   readonly error?: string | undefined
   /** How long the handler ran. Left out: since the claim. */
   readonly ranMs?: number | undefined
+  /** All that the attempt logged, as text. Left out: what `progress` noted last. Not kept when no attempt is recorded. */
+  readonly log?: string | undefined
   /** Cools the job's queue down, if this finish is accepted. */
   readonly cool?: CoolDown | undefined
-  /** Enqueued in the same transaction, if this finish is accepted. */
+  /** Enqueued in the same transaction, if this finish is accepted and the job goes where its transition says. */
   readonly followUps?: readonly NewJob[] | undefined
 }
 
@@ -31,7 +33,8 @@ export type Transition =
   | { readonly to: 'scheduled'; readonly delayMs: number; readonly refund: boolean }
   /** Handed back: the attempt is refunded and its place in the order kept. */
   | { readonly to: 'ready' }
-  | { readonly to: 'dead' }
+  /** `refund` for a job that dies without its handler having run: the attempt of this claim is not spent. */
+  | { readonly to: 'dead'; readonly refund?: boolean }
   | { readonly to: 'cancelled' }
 
 export type CoolDown =
@@ -53,9 +56,12 @@ export interface Finished {
   readonly followUps: readonly Enqueued[]
 }
 
+/** What is left out stays as it was noted before. */
 export interface Progress {
   readonly id: string
   readonly token: number
-  /** JSON text. */
-  readonly value: string
+  /** How far it is, as JSON text. */
+  readonly value?: string | undefined
+  /** All that the attempt logged so far, as text. */
+  readonly log?: string | undefined
 }

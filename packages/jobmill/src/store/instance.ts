@@ -7,6 +7,8 @@ export interface NewInstance {
   readonly version: string | null
   readonly queues: readonly string[]
   readonly kinds: readonly string[]
+  /** Those of its kinds whose deaths are followed up: when the reaper makes such a job dead, it enqueues `onDeadJob` with it. */
+  readonly onDead: readonly string[]
   /** How many jobs it can run at once. */
   readonly capacity: number
   readonly leaseMs: number

@@ -36,6 +36,8 @@ export interface JobRecord extends JobSummary {
   readonly metadata: string | null
   readonly result: string | null
   readonly progress: string | null
+  /** What the running attempt logged so far; null unless it runs. Of earlier attempts the history tells. */
+  readonly log: string | null
   /** Of the last attempt, unless the job is done: then only why its result could not be kept. */
   readonly error: string | null
   readonly timeoutMs: number | null
@@ -51,5 +53,17 @@ export interface AttemptRecord {
   readonly startedAt: number | null
   readonly endedAt: number
   readonly outcome: Outcome
+  readonly error: string | null
+  /** What it logged. */
+  readonly log: string | null
+}
+
+/** What somebody who awaits a job needs to know of it. */
+export interface JobResult {
+  readonly id: string
+  readonly state: JobState
+  /** JSON text; null unless it is done, or when there is none. */
+  readonly result: string | null
+  /** As in JobRecord. */
   readonly error: string | null
 }

@@ -17,6 +17,17 @@ export interface QueueCounts extends Readonly<Record<JobState, number>> {
   readonly oldestReadyMs: number | null
 }
 
+/** How many ready jobs of each queue `unserved` looks at. */
+export const UNSERVED_ROWS = 10_000
+
+/** Jobs that are ready and that no living instance would claim. */
+export interface Unserved {
+  readonly queue: string
+  readonly kind: string
+  /** How many were found among those looked at. */
+  readonly jobs: number
+}
+
 export function queueUnknown(name: string): JobmillError {
   return new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
     field: 'queue',

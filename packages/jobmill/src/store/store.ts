@@ -14,9 +14,9 @@ import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
 import type { ClaimRequest, Held, Lease } from './claim.ts'
 import type { Finish, Finished, Progress } from './finish.ts'
 import type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './instance.ts'
-import type { AttemptRecord, JobRecord } from './job-record.ts'
+import type { AttemptRecord, JobRecord, JobResult } from './job-record.ts'
 import type { JobFilter, JobPage, PageRequest } from './job-list.ts'
-import type { QueueCounts, QueueRecord } from './queue-record.ts'
+import type { QueueCounts, QueueRecord, Unserved } from './queue-record.ts'
 import type { Enqueued, Reaped, Retained, Staged, Verdict } from './replies.ts'
 
 /** `Tx` is what the store accepts as a transaction of the user's. */
@@ -80,6 +80,8 @@ export interface WriteSide<Tx> {
 
 export interface ReadSide {
   get(ids: readonly string[]): Promise<(JobRecord | null)[]>
+  /** How jobs stand that somebody awaits: without payloads, so that asking often is cheap. */
+  results(ids: readonly string[]): Promise<(JobResult | null)[]>
   /** The attempts of a job, oldest first. */
   history(id: string): Promise<AttemptRecord[]>
   list(filter: JobFilter, page: PageRequest): Promise<JobPage>
@@ -87,6 +89,11 @@ export interface ReadSide {
   counts(): Promise<QueueCounts[]>
   queues(): Promise<QueueRecord[]>
   instances(): Promise<InstanceRecord[]>
+  /**
+   * Kinds that wait although no living instance takes them from their queue. Looks at the first 10,000 ready jobs of each queue:
+   * what nobody takes gathers there. By queue, then kind.
+   */
+  unserved(): Promise<Unserved[]>
   /** What the database believes an instance is running. */
   held(instance: string): Promise<Held[]>
 }

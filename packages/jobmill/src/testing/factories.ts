@@ -33,6 +33,7 @@ export function anInstance(overrides: Partial<NewInstance> = {}): NewInstance {
     version: null,
     queues: [QUEUE],
     kinds: [KIND],
+    onDead: [],
     capacity: 10,
     leaseMs: LEASE_MS,
     ...overrides,

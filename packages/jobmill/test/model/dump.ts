@@ -27,7 +27,9 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
   return {
     jobs: jobs.map((job, n) => plainJob(system, job, histories[n] ?? [])),
     held: helds.map((held) => plainHeld(system, held)),
+    results: await store.results(ids),
     counts: await store.counts(),
+    unserved: await store.unserved(),
     queues: (await store.queues()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     instances: plainInstances(await store.instances()),
     lists: Object.fromEntries(

@@ -58,7 +58,7 @@ export function plainPulse(
   }
 }
 
-export function plainReaped({ instances, jobs }: Reaped): object {
+export function plainReaped({ instances, jobs }: Reaped): Reaped {
   return { instances: instances.toSorted(), jobs: byId(jobs) }
 }
 

@@ -8,6 +8,8 @@ interface Plan {
   /** Tables that are read from end to end. */
   readonly seqScans: readonly string[]
   readonly indexes: readonly string[]
+  /** The types of all its nodes. */
+  readonly nodes: readonly string[]
 }
 
 export interface Explained extends Store {
@@ -50,6 +52,7 @@ export async function explaining(url: string, schema: string): Promise<Explained
           .filter((node) => node['Node Type'] === 'Seq Scan')
           .map((node) => node['Relation Name'] ?? ''),
         indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
+        nodes: nodes.map((node) => node['Node Type']),
       })
     }
     return Reflect.apply(original, this, args)

@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
+import { onDeadJob, onDeadKind } from '../../src/job/on-dead.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import type { Finish } from '../../src/store/finish.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -110,6 +111,25 @@ describe('postgres: one connection is enough', () => {
     expect(await single.finish([{ ...item, outcome: 'throttled', cool: { forMs: 1 } }])).toMatchObject([
       { accepted: true },
     ])
+  })
+
+  test('P5 for a reap that follows deaths up, on a handle that knows no names yet; and it rings', async () => {
+    const [queue, kind] = ['fatal', 'fatal.kind']
+    const instance = anInstance({ queues: [queue], kinds: [kind], onDead: [kind], leaseMs: 600_000 })
+    await store.register(instance)
+    const job = aJob({ queue, kind })
+    await store.enqueue([job])
+    await store.claim(aClaim(instance.id, { queues: [{ queue, room: 1 }], kinds: [kind] }))
+    const at = Date.now() + 3_600_000
+    const single = postgres(url, { schema, doorbell: false, connections: 1, deadline: '5s', clock: () => at })
+    await single.open()
+    onTestFinished(() => single.close())
+    const woken = single.wait({ queues: [queue], timeoutMs: 15_000 })
+    await single.reap({ crashesUntilDead: 1, limit: 100 })
+    expect(await woken).toBe(true)
+    const error = 'lost with its instance (crash 1)'
+    const followUp = onDeadJob({ id: job.id, kind, queue, error, at })
+    expect(await single.get([followUp.id])).toMatchObject([{ kind: onDeadKind(kind), state: 'ready' }])
   })
 })
 

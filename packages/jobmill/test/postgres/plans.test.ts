@@ -131,6 +131,7 @@ describe('postgres plans', () => {
   test('operators reach a job by its id, in whatever table it is', async () => {
     const ids = (await store.list({ state: 'ready' }, { limit: 2 })).jobs.map(({ id }) => id)
     await expectIndexes(() => store.get(ids))
+    await expectIndexes(() => store.results(ids), 'attempt_pkey', 'running_pkey', 'ready_id_key')
     await expectIndexes(() => store.cancel(ids, 'test'))
     await expectIndexes(() => store.retry(ids))
     await expectIndexes(() => store.runNow(ids))
@@ -167,4 +168,15 @@ describe('postgres plans', () => {
   })
   test('counts read the totals, and hop over the priorities of ready', () =>
     expectIndexes(() => store.counts(), 'ready_pkey'))
+  test('who awaits a job never reads its row, which has the payload', async () => {
+    const ids = (await store.list({}, { limit: 100 })).jobs.map(({ id }) => id)
+    const plans = await plansOf(() => store.results(ids))
+    expect(plans.flatMap(({ indexes }) => indexes)).not.toContain('job_pkey')
+  })
+  test('the look for kinds that nobody serves walks the front of each queue in its own order', async () => {
+    await expectIndexes(() => store.unserved(), 'ready_pkey')
+    const [plan] = await plansOf(() => store.unserved())
+    // In the order of the index, or the whole queue would be read and sorted first.
+    expect(plan?.nodes).not.toContain('Bitmap Index Scan')
+  })
 })

@@ -1,6 +1,6 @@
 // Wake-ups on one file: by this process, by another connection, and none where none is due.
 import { assert, describe, test } from 'vitest'
-import { aJob } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 describe('the doorbell of sqlite', () => {
@@ -8,6 +8,20 @@ describe('the doorbell of sqlite', () => {
     const store = await openStore()
     const woken = store.wait({ queues: ['default'], timeoutMs: 5_000 })
     await store.enqueue([aJob()])
+    assert.isTrue(await woken)
+  })
+
+  test('wakes for what follows a death', async () => {
+    let now = 0
+    const store = await openStore(freshFile(), { clock: () => now })
+    const instance = anInstance({ onDead: [KIND] })
+    await store.register(instance)
+    await store.enqueue([aJob()])
+    const [lease] = await store.claim(aClaim(instance.id))
+    assert.isDefined(lease)
+    now = 3_600_000
+    const woken = store.wait({ queues: [QUEUE], timeoutMs: 5_000 })
+    await store.reap({ crashesUntilDead: 1, limit: 1 })
     assert.isTrue(await woken)
   })
 

@@ -118,7 +118,7 @@ describe('sqlite migrations', () => {
 
   test('one that fails leaves nothing behind', () => {
     const connection = openConnection(freshFile(), 'full')
-    const broken = migration(2, 'broken', 'CREATE TABLE half (a); CREATE TABLE half (a)')
+    const broken = migration(MIGRATIONS.length + 1, 'broken', 'CREATE TABLE half (a); CREATE TABLE half (a)')
     expect(() => migrate(connection, 0, [...MIGRATIONS, broken])).toThrow(/already exists/)
     const tables = connection.prepare(`SELECT count(*) AS n FROM sqlite_schema`).get()
     assert.deepEqual(tables, { n: 0 })

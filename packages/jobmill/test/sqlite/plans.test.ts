@@ -34,7 +34,7 @@ async function everyStatement(path: string): Promise<string[]> {
   await store.stage(10)
   const leases = await store.claim(aClaim(living.id))
   await store.claim(aClaim(living.id, { suspects: 'only' }))
-  await store.progress(leases.map(({ id, token }) => ({ id, token, value: '1' })))
+  await store.progress(leases.map(({ id, token }) => ({ id, token, value: '1', log: 'one' })))
   const to = [
     { to: 'done', result: null },
     { to: 'scheduled', delayMs: 0, refund: false },
@@ -60,6 +60,8 @@ async function everyStatement(path: string): Promise<string[]> {
   }
   await Promise.all([
     store.get(ids),
+    store.results(ids),
+    store.unserved(),
     store.history(held.id),
     store.counts(),
     store.queues(),

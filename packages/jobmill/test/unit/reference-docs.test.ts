@@ -1,8 +1,9 @@
-/** The reference pages on errors and defaults say what the code says: every row is compared. */
+/** The reference pages on errors, defaults and events say what the code says: every row is compared. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
 import { ERRORS, type ErrorCode, JobmillError } from '../../src/job/errors.ts'
+import type { EventTable, EventType } from '../../src/job/events.ts'
 
 const page = (name: string): string =>
   readFileSync(new URL(`../../../../docs/reference/${name}`, import.meta.url), 'utf8')
@@ -77,5 +78,64 @@ describe.each([
     expect(figure(cell, name)).toEqual(value)
     expect(what).toMatch(/^.{5}/)
     expect(why).toMatch(/^.{5}/)
+  })
+})
+
+/** Types exist for the compiler only: it holds this list against them, and the tests hold the page against the list. */
+const JOB = { id: true, kind: true, queue: true } as const
+const ATTEMPT = { ...JOB, attempt: true, maxAttempts: true } as const
+const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTable[Type]]: true } } = {
+  enqueued: { ...JOB, outcome: true },
+  duplicate: JOB,
+  started: { ...ATTEMPT, crashes: true },
+  progress: { ...ATTEMPT, value: true },
+  finished: { ...ATTEMPT, ranMs: true, notKept: true },
+  retried: { ...ATTEMPT, ranMs: true, delayMs: true, error: true },
+  snoozed: { ...ATTEMPT, delayMs: true },
+  throttled: { ...ATTEMPT, retryAfterMs: true },
+  'timed-out': { ...ATTEMPT, ranMs: true },
+  cancelled: { ...ATTEMPT, reason: true },
+  dead: { ...ATTEMPT, error: true },
+  interrupted: { ...ATTEMPT, why: true },
+  released: ATTEMPT,
+  'lease-lost': ATTEMPT,
+  stuck: { ...ATTEMPT, why: true, sinceMs: true },
+  'queue-cooling': { queue: true, forMs: true },
+  'queue-resumed': { queue: true },
+  'queue-changed': { queue: true },
+  reaped: { instances: true, jobs: true },
+  'leases-found': { jobs: true },
+  'instance-lost': { instance: true, jobs: true },
+  'instance-back': { instance: true },
+  'store-failing': { part: true, error: true },
+  'store-back': { part: true },
+  'mill-started': { instance: true, queues: true, kinds: true },
+  'mill-stopped': { finished: true, handedBack: true, interrupted: true, tookMs: true },
+}
+
+/** `attempt, `ranMs`, `notKept` (why …)`: what stands in brackets is for people. */
+function fieldsIn(cell: string): string[] {
+  return cell
+    .replaceAll(/ \(.*?\)/g, '')
+    .split(', ')
+    .flatMap((field) => {
+      if (field === 'job') return Object.keys(JOB)
+      return field === 'attempt' ? Object.keys(ATTEMPT) : [plain(field)]
+    })
+}
+
+describe('docs/reference/events.md', () => {
+  const rows = ['Jobs', 'Queues', 'The process and its database'].flatMap((heading) =>
+    rowsBelow(page('events.md'), heading),
+  )
+
+  test('lists every type once, in the order of the code', () => {
+    expect(rows.map(([type]) => plain(type))).toEqual(Object.keys(EVENTS))
+  })
+
+  test.each(Object.entries(EVENTS))('gives %s the fields of the code, and says when', (type, fields) => {
+    const [, when, cell] = rows.find(([cell]) => plain(cell) === type) ?? []
+    expect(when).toMatch(/^[A-Z`].{10}/)
+    expect(fieldsIn(cell ?? '')).toEqual(Object.keys(fields))
   })
 })

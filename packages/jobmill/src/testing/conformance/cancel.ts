@@ -26,6 +26,7 @@ export const cancelCases: readonly Case[] = [
           endedAt: clock.now(),
           outcome: 'cancelled',
           error: 'not needed',
+          log: null,
         })
       }
     },

@@ -96,6 +96,7 @@ export const enqueueCases: readonly Case[] = [
         metadata: '{"trace":"abc"}',
         result: null,
         progress: null,
+        log: null,
         error: null,
         timeoutMs: 250,
         dedupeKey: 'queue mail k',

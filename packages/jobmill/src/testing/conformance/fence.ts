@@ -134,6 +134,20 @@ export const fenceCases: readonly Case[] = [
     },
   },
   {
+    name: 'P3 P8 a repeat tells that the attempt was cancelled instead, also when the job was retried since',
+    async run({ store, running, finish }) {
+      for (const outcome of [null, 'threw', 'cancelled'] as const) {
+        const lease = await running()
+        await store.cancel([lease.id], 'stop it')
+        const ending = { outcome, error: 'why' }
+        assert.equal((await finish(lease, later(HOUR), ending)).state, 'cancelled')
+        await store.retry([lease.id])
+        const again = await changesNothing(store, () => finish(lease, later(HOUR), ending))
+        assert.deepEqual([again.accepted, again.state], [true, 'cancelled'])
+      }
+    },
+  },
+  {
     name: 'P2 a repeat of a finish without an outcome is refused',
     async run({ store, running, finish }) {
       const lease = await running()

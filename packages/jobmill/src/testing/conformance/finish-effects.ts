@@ -68,6 +68,27 @@ export const finishEffectCases: readonly Case[] = [
     },
   },
   {
+    name: 'P8 a finish that a cancel overrules enqueues no follow-up; done, and cancelled as asked, do',
+    async run({ store, running, finish }) {
+      const overruled = await running()
+      await store.cancel([overruled.id], 'stop')
+      const reply = await finish(overruled, DEAD, { outcome: 'threw', followUps: [aJob()] })
+      assert.deepEqual([reply.accepted, reply.state, reply.followUps], [true, 'cancelled', []])
+      for (const [transition, outcome] of [
+        [DONE, 'returned'],
+        [{ to: 'cancelled' }, 'cancelled'],
+      ] as const) {
+        const lease = await running()
+        await store.cancel([lease.id], 'stop')
+        const followUp = aJob({ queue: 'next' })
+        const { followUps } = await finish(lease, transition, { outcome, followUps: [followUp] })
+        assert.deepEqual(followUps, [{ id: followUp.id, outcome: 'enqueued' }])
+      }
+      assert.deepEqual(await countsOf(store, 'next'), { ready: 2 })
+      assert.deepEqual(await countsOf(store), { done: 1, cancelled: 2 })
+    },
+  },
+  {
     name: 'P2 a refused finish enqueues no follow-up and cools nothing',
     async run(t) {
       const lease = await t.running()

@@ -92,6 +92,24 @@ export const finishCases: readonly Case[] = [
     },
   },
   {
+    name: 'a job that dies without having run is refunded if asked for, and its attempt recorded all the same',
+    async run({ store, running, finish, job, claimOne, worker }) {
+      const [never, once, asked] = [await running(), await running(), await running()]
+      await finish(never, { to: 'dead', refund: true }, { error: 'no handler' })
+      assert.deepEqual([(await job(never.id)).state, (await job(never.id)).attempt], ['dead', 0])
+      const [recorded] = await store.history(never.id)
+      assert.deepEqual([recorded?.attempt, recorded?.outcome, recorded?.error], [1, 'gave-up', 'no handler'])
+      await finish(once, later(0))
+      const again = await claimOne(await worker(), { kinds: [once.kind] })
+      await finish(again, { to: 'dead', refund: false })
+      assert.equal((await job(once.id)).attempt, 2)
+      await store.cancel([asked.id], 'stop it')
+      assert.equal((await finish(asked, { to: 'dead', refund: true })).state, 'cancelled')
+      assert.equal((await job(asked.id)).attempt, 0)
+      await countsAreExact(store)
+    },
+  },
+  {
     name: 'every outcome is recorded with its attempt, oldest first; a null outcome is not',
     async run({ store, clock, running, finish, claimOne, worker }) {
       const lease = await running()
@@ -174,7 +192,7 @@ export const finishCases: readonly Case[] = [
           error: 'other',
           followUps: [aJob()],
         })
-        assert.deepEqual([reply.accepted, reply.state, reply.followUps.length], [true, 'cancelled', 1])
+        assert.deepEqual([reply.accepted, reply.state, reply.followUps], [true, 'cancelled', []])
         const { state, error, endedAt } = await job(lease.id)
         assert.deepEqual([state, error, endedAt === null], ['cancelled', 'stop it', false])
         assert.deepEqual(await historyOf(store, lease.id), [['cancelled', 'stop it']])

@@ -15,6 +15,7 @@ const LARGE = JSON.stringify('x'.repeat(1024 * 1024))
 /** Every verb with something in it that cannot be. */
 const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>])[] = [
   ['ID_INVALID', (store) => store.get([NO_ID])],
+  ['ID_INVALID', (store) => store.results([NO_ID])],
   ['ID_INVALID', (store) => store.history(NO_ID)],
   ['ID_INVALID', (store) => store.cancel([NO_ID], 'no')],
   ['ID_INVALID', (store) => store.retry([NO_ID])],
@@ -43,6 +44,11 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['OPTION_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { outcome: undefined as never })])],
   ['PAYLOAD_NOT_JSON', (store) => store.finish([aFinish(LEASE, { to: 'done', result: 'hello' })])],
   ['PAYLOAD_NOT_JSON', (store) => store.progress([{ ...LEASE, value: '{' }])],
+  ['OPTION_INVALID', (store) => store.progress([LEASE])],
+  ['OPTION_INVALID', (store) => store.progress([{ ...LEASE, log: 1 as never }])],
+  ['PAYLOAD_TOO_LARGE', (store) => store.progress([{ ...LEASE, log: 'x'.repeat(65_537) }])],
+  ['NAME_INVALID', (store) => store.register(anInstance({ kinds: ['a'], onDead: ['a', 'a b'] }))],
+  ['OPTION_INVALID', (store) => store.register(anInstance({ kinds: ['a'], onDead: ['b'] }))],
   ['PAYLOAD_TOO_LARGE', (store) => store.finish([aFinish(LEASE, { to: 'done', result: LARGE })])],
   ['OPTION_INVALID', (store) => store.claim(aClaim(LEASE.id, { suspects: 'skipp' as never }))],
   ['OPTION_INVALID', (store) => store.list({ state: 'redy' as never }, { limit: 1 })],

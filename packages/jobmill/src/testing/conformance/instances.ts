@@ -13,7 +13,8 @@ export const instanceCases: readonly Case[] = [
         label: 'a-1',
         version: '1.2.3',
         queues: ['a', 'b'],
-        kinds: ['x'],
+        kinds: ['x', 'y'],
+        onDead: ['y'],
         capacity: 7,
         leaseMs: 5_000,
       })
@@ -33,11 +34,11 @@ export const instanceCases: readonly Case[] = [
       t.clock.advance(HOUR)
       await t.store.reap({ crashesUntilDead: 3, limit: 10 })
       assert.equal((await instanceOf(t.store, instance.id))?.state, 'lost')
-      await t.store.register({ ...instance, label: 'again', kinds: ['b'], capacity: 3 })
+      await t.store.register({ ...instance, label: 'again', kinds: ['b'], onDead: ['b'], capacity: 3 })
       const found = await instanceOf(t.store, instance.id)
       assert.deepEqual(
-        [found?.state, found?.label, found?.kinds, found?.capacity],
-        ['alive', 'again', ['b'], 3],
+        [found?.state, found?.label, found?.kinds, found?.onDead, found?.capacity],
+        ['alive', 'again', ['b'], ['b'], 3],
       )
       assert.deepEqual([found?.endedAt, found?.expiresAt], [null, t.clock.now() + instance.leaseMs])
       assert.equal((await t.store.renew(aPulse(instance.id))).alive, true)

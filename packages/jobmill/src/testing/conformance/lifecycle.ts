@@ -29,11 +29,13 @@ const everyVerb: Readonly<Record<string, (store: Store) => Promise<unknown>>> = 
   declareQueues: (store) => store.declareQueues([{ name: 'a', settings: DEFAULT_QUEUE_SETTINGS }]),
   changeQueue: (store) => store.changeQueue('a', { settings: {}, coolMs: null }),
   get: (store) => store.get([id]),
+  results: (store) => store.results([id]),
   history: (store) => store.history(id),
   list: (store) => store.list({}, { limit: 1 }),
   counts: (store) => store.counts(),
   queues: (store) => store.queues(),
   instances: (store) => store.instances(),
+  unserved: (store) => store.unserved(),
   held: (store) => store.held(id),
 }
 

@@ -60,6 +60,7 @@ export const reapCases: readonly Case[] = [
         startedAt: clock.now() - HOUR,
         endedAt: clock.now(),
         outcome: 'interrupted',
+        log: null,
       })
     },
   },

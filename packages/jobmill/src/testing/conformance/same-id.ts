@@ -8,6 +8,26 @@ import { changesNothing, countsOf } from './looks.ts'
 
 export const sameIdCases: readonly Case[] = [
   {
+    name: 'P11 a call that is sent again with one key twice tells who has the key by now, or takes it',
+    async run({ store, worker, claimOne, finish }) {
+      const dedupe = { key: 'k' }
+      const [first, second] = [aJob({ dedupe }), aJob({ dedupe })]
+      await store.enqueue([first, second])
+      await finish(await claimOne(await worker()), DONE)
+      const holder = aJob({ dedupe })
+      await store.enqueue([holder])
+      assert.deepEqual(await store.enqueue([first, second], { mayRepeat: true }), [
+        { id: first.id, outcome: 'enqueued' },
+        { id: holder.id, outcome: 'duplicate' },
+      ])
+      await store.cancel([holder.id], 'no')
+      assert.deepEqual(await store.enqueue([first, second], { mayRepeat: true }), [
+        { id: first.id, outcome: 'enqueued' },
+        { id: second.id, outcome: 'enqueued' },
+      ])
+    },
+  },
+  {
     name: 'P11 an id that exists is the same job, whatever state it is in',
     async run({ store, jobIn }) {
       for (const state of JOB_STATES) {

@@ -12,6 +12,8 @@ import { inputCases } from './input.ts'
 import { instanceCases } from './instances.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list.ts'
+import { logCases } from './logs.ts'
+import { onDeadCases } from './on-dead.ts'
 import { operateCases } from './operate.ts'
 import { orderKeyCases } from './order-key.ts'
 import { progressCases } from './progress.ts'
@@ -19,6 +21,7 @@ import { queueCases } from './queues.ts'
 import { readCases } from './read.ts'
 import { reapCases } from './reap.ts'
 import { replaceCases } from './replace.ts'
+import { resultCases } from './results.ts'
 import { retainCases } from './retain.ts'
 import { stageCases } from './stage.ts'
 import { fenceCases } from './fence.ts'
@@ -26,6 +29,7 @@ import { pulseCases } from './pulse.ts'
 import { raceCases } from './races.ts'
 import { sameIdCases } from './same-id.ts'
 import { transactionCases } from './transactions.ts'
+import { unservedCases } from './unserved.ts'
 
 /** Every case, in the order in which a job meets the verbs. */
 export const conformanceCases: readonly Case[] = [
@@ -42,14 +46,18 @@ export const conformanceCases: readonly Case[] = [
   ...fenceCases,
   ...finishEffectCases,
   ...progressCases,
+  ...logCases,
   ...cancelCases,
   ...operateCases,
   ...instanceCases,
   ...pulseCases,
   ...reapCases,
+  ...onDeadCases,
   ...retainCases,
   ...queueCases,
   ...readCases,
+  ...resultCases,
+  ...unservedCases,
   ...listCases,
   ...transactionCases,
   ...raceCases,

@@ -13,7 +13,14 @@ export function claim(state: OracleState, now: number, request: ClaimRequest): L
   for (const job of jobs) {
     job.state = 'running'
     job.attempt += 1
-    job.run = { token, instance: request.instance, startedAt: now, cancelReason: null, progress: null }
+    job.run = {
+      token,
+      instance: request.instance,
+      startedAt: now,
+      cancelReason: null,
+      progress: null,
+      log: null,
+    }
   }
   return jobs.map((job) => leaseOf(job, token))
 }
@@ -39,7 +46,7 @@ export function claimable(
   return taken
 }
 
-function inClaimOrder(state: OracleState): OracleJob[] {
+export function inClaimOrder(state: OracleState): OracleJob[] {
   return [...state.jobs.values()]
     .filter((job) => job.state === 'ready')
     .toSorted((a, b) => a.priority - b.priority || a.seq - b.seq)

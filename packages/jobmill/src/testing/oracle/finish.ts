@@ -24,17 +24,24 @@ function finishOne(
   run: Run,
   curved: Set<string>,
 ): Finished {
-  const { transition, ranMs } = item
+  const { transition, ranMs, log } = item
   const forced = transition.to !== 'done' && run.cancelReason !== null
   const outcome = forced ? 'cancelled' : item.outcome
   const error = forced ? run.cancelReason : (item.error ?? null)
   const wentTo = forced ? 'cancelled' : stateAfter(transition)
-  if (outcome !== null) record(now, job, run, { outcome, error, ranMs, wentTo })
-  if (transition.to === 'ready' || (transition.to === 'scheduled' && transition.refund)) refund(job)
+  if (outcome !== null) record(now, job, run, { outcome, error, ranMs, log, wentTo })
+  if (refunds(transition)) refund(job)
   if (forced) end(state, now, job, 'cancelled')
   else move(state, now, job, transition)
   if (item.cool !== undefined) cool(state, now, job.queue, item.cool, curved)
-  return { id: job.id, accepted: true, state: wentTo, followUps: enqueue(state, now, item.followUps ?? []) }
+  const asAsked = wentTo === stateAfter(transition)
+  const followUps = asAsked ? enqueue(state, now, item.followUps ?? []) : []
+  return { id: job.id, accepted: true, state: wentTo, followUps }
+}
+
+function refunds(transition: Transition): boolean {
+  if (transition.to === 'ready') return true
+  return (transition.to === 'scheduled' || transition.to === 'dead') && transition.refund === true
 }
 
 function stateAfter(transition: Transition): JobState {
@@ -67,10 +74,11 @@ function cool(state: OracleState, now: number, name: string, how: CoolDown, curv
 }
 
 export function progress(state: OracleState, items: readonly Progress[]): boolean[] {
-  return items.map(({ id, token, value }) => {
+  return items.map(({ id, token, value, log }) => {
     const run = state.jobs.get(id)?.run
     if (run?.token !== token) return false
-    run.progress = value
+    run.progress = value ?? run.progress
+    run.log = log ?? run.log
     return true
   })
 }

@@ -55,12 +55,14 @@ export interface Ending {
   readonly outcome: Outcome
   readonly error: string | null
   readonly ranMs?: number | undefined
+  /** Left out: what was noted while it ran. */
+  readonly log?: string | undefined
   readonly wentTo: OracleAttempt['wentTo']
 }
 
 /** Records the attempt that `run` was, or with null that a job ended while it waited. Before any refund. */
 export function record(now: number, job: OracleJob, run: Run | null, ending: Ending): void {
-  const { ranMs, ...how } = ending
+  const { ranMs, log, ...how } = ending
   job.attempts.push({
     ...how,
     attempt: job.attempt,
@@ -68,6 +70,7 @@ export function record(now: number, job: OracleJob, run: Run | null, ending: End
     instance: run?.instance ?? null,
     startedAt: run === null ? null : Math.max(run.startedAt, ranMs === undefined ? 0 : now - ranMs),
     endedAt: now,
+    log: log ?? run?.log ?? null,
   })
   job.attempts = job.attempts.slice(-DEFAULTS.historyPerJob)
 }

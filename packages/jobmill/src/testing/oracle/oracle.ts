@@ -9,14 +9,16 @@ import { claim } from './claim.ts'
 import { type Bell, createBell } from './bell.ts'
 import { enqueue, ensureQueue } from './enqueue.ts'
 import { finish, progress } from './finish.ts'
-import { deregister, reap, register, renew } from './instances.ts'
+import { deregister, register, renew } from './instances.ts'
 import { list } from './list.ts'
 import { cancel, remove, retry, runNow } from './operate.ts'
 import { changeQueue } from './queues.ts'
-import { counts, get, held, history, instances, queues } from './read.ts'
+import { counts, get, held, history, instances, queues, results } from './read.ts'
+import { reap } from './reap.ts'
 import { retain } from './retain.ts'
 import { stage } from './stage.ts'
 import { type OracleState, emptyState } from './state.ts'
+import { unserved } from './unserved.ts'
 
 /** What several handles share, as several connections share a database. */
 export interface OracleDatabase {
@@ -88,11 +90,13 @@ export function oracle(
     changeQueue: async (name, patch) => changeQueue(state(), clock(), name, patch),
 
     get: async (ids) => get(state(), ids),
+    results: async (ids) => results(state(), ids),
     history: async (id) => history(state(), id),
     list: async (filter, page) => list(state(), filter, page),
     counts: async () => counts(state(), clock()),
     queues: async () => queues(state(), clock()),
     instances: async () => instances(state(), clock()),
+    unserved: async () => unserved(state(), clock()),
     held: async (instance) => held(state(), clock(), instance),
 
     wait: async (options) => {

@@ -1,7 +1,7 @@
 /** The read side: jobs, attempts, counts, queues and instances as others see them. */
 import type { Held } from '../../store/claim.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
-import type { AttemptRecord, JobRecord, JobSummary } from '../../store/job-record.ts'
+import type { AttemptRecord, JobRecord, JobResult, JobSummary } from '../../store/job-record.ts'
 import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
 import { runningUnder, standing } from './liveness.ts'
 import { isInLine } from './order-key.ts'
@@ -41,11 +41,23 @@ export function get(state: OracleState, ids: readonly string[]): (JobRecord | nu
       metadata: job.metadata,
       result: job.result,
       progress: job.run?.progress ?? null,
-      error: job.attempts.at(-1)?.error ?? null,
+      log: job.run?.log ?? null,
+      error: lastError(job),
       timeoutMs: job.timeoutMs,
       dedupeKey: job.dedupe?.key ?? null,
     }
   })
+}
+
+export function results(state: OracleState, ids: readonly string[]): (JobResult | null)[] {
+  return ids.map((id) => {
+    const job = state.jobs.get(id)
+    return job === undefined ? null : { id, state: job.state, result: job.result, error: lastError(job) }
+  })
+}
+
+function lastError(job: OracleJob): string | null {
+  return job.attempts.at(-1)?.error ?? null
 }
 
 export function history(state: OracleState, id: string): AttemptRecord[] {
@@ -89,6 +101,6 @@ export function held(state: OracleState, now: number, instance: string): Held[] 
   }))
 }
 
-function byName<T>(named: ReadonlyMap<string, T>): [string, T][] {
+export function byName<T>(named: ReadonlyMap<string, T>): [string, T][] {
   return [...named].toSorted(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -44,6 +44,7 @@ export interface Run {
   readonly startedAt: number
   cancelReason: string | null
   progress: string | null
+  log: string | null
 }
 
 export interface OracleAttempt extends AttemptRecord {

@@ -8,10 +8,14 @@ import { ask } from '../world.ts'
 import { makeJobs, shapes } from './enqueue.ts'
 import { anyOne } from './names.ts'
 
-type Ending = Pick<Finish, 'transition' | 'outcome' | 'error' | 'ranMs'>
+type Ending = Pick<Finish, 'transition' | 'outcome' | 'error' | 'ranMs' | 'log'>
 
 const notes = fc.record(
-  { error: fc.constantFrom('one', 'two'), ranMs: fc.constantFrom(0, 100, 60_000) },
+  {
+    error: fc.constantFrom('one', 'two'),
+    ranMs: fc.constantFrom(0, 100, 60_000),
+    log: fc.constantFrom('', 'brought'),
+  },
   { requiredKeys: [] },
 )
 const someOutcome = fc.constantFrom(...OUTCOMES)
@@ -39,7 +43,10 @@ const anEnding: fc.Arbitrary<Ending> = fc.oneof(
   ),
   ending(scheduled, fc.oneof(someOutcome, fc.constant(null))),
   ending(fc.constant({ to: 'ready' as const }), fc.constantFrom(null, null, 'interrupted' as const)),
-  ending(fc.constant({ to: 'dead' as const }), someOutcome),
+  ending(
+    fc.record({ to: fc.constant('dead' as const), refund: fc.boolean() }, { requiredKeys: ['to'] }),
+    someOutcome,
+  ),
   ending(fc.constant({ to: 'cancelled' as const }), fc.constant('cancelled' as const)),
 )
 

@@ -1,23 +1,46 @@
 // Instances come, renew, go and die.
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
+import type { NewInstance } from '../../../src/store/instance.ts'
 import { plainPulse } from '../plain.ts'
 import type { System } from '../systems.ts'
 import type { World, Worker } from '../world.ts'
-import { ask, mintId, workerOf } from '../world.ts'
+import { ask, busyWorker, mintId, workerOf } from '../world.ts'
 import { reap, stage } from './duties.ts'
-import { KINDS, LEASE_MS, QUEUES, RENEW_EVERY_MS, type Weighted, anyOne, stepOf } from './names.ts'
+import {
+  FOLLOWED,
+  FOLLOWING,
+  KINDS,
+  LEASE_MS,
+  QUEUES,
+  RENEW_EVERY_MS,
+  type Weighted,
+  anyOne,
+  stepOf,
+} from './names.ts'
+import { sendNotes } from './notes.ts'
 
 export async function register(world: World, worker: Worker): Promise<void> {
   if (!world.instances.includes(worker.instance)) world.instances.push(worker.instance)
   const { instance: id } = worker
-  const known = { label: null, version: '1', queues: QUEUES, kinds: KINDS, capacity: 3, leaseMs: LEASE_MS }
+  const known = { label: null, version: '1', capacity: 3, leaseMs: LEASE_MS, ...servingOf(world, id) }
   await ask(
     world,
     'register',
     ({ store }) => store.register({ id, ...known }),
     () => 'done',
   )
+}
+
+/** Not all alike, so that some deaths are followed up and some kinds are served by nobody. What they claim is another matter. */
+function servingOf({ instances }: World, id: string): Pick<NewInstance, 'queues' | 'kinds' | 'onDead'> {
+  const nth = instances.indexOf(id)
+  const queues = nth % 2 === 0 ? QUEUES : QUEUES.slice(0, 1)
+  if (nth % 3 === 0) return { queues, kinds: FOLLOWED, onDead: FOLLOWED }
+  const onDead = FOLLOWED.slice(0, 1)
+  return nth % 3 === 1
+    ? { queues, kinds: [...onDead, ...FOLLOWING], onDead }
+    : { queues, kinds: KINDS.slice(1), onDead: [] }
 }
 
 /** A worker that has just started knows of nothing. */
@@ -74,15 +97,18 @@ function noteVersion({ name, settings }: System, version: number): void {
   settings.changed = false
 }
 
+const dying = fc.record({ worker: anyOne, crashesUntilDead: fc.constantFrom(1, 1, 3) })
+
 export const instanceSteps: readonly Weighted[] = [
-  // The others go on renewing, and one of them finds out.
-  stepOf(3, 'a worker dies', anyOne, async (world, by) => {
-    const dead = workerOf(world, by)
+  // It logs to the end; the others go on renewing, and one of them finds out.
+  stepOf(3, 'a worker dies', dying, async (world, { worker: by, crashesUntilDead }) => {
+    const dead = busyWorker(world, by)
+    for (const held of dead.hand) await sendNotes(world, held, ['log'])
     for (let passed = 0; passed < 12_000; passed += 4_000) {
       world.clock.advance(4_000)
       for (const worker of world.workers) if (worker !== dead) await renew(world, worker)
     }
-    await reap(world, 3)
+    await reap(world, crashesUntilDead)
     await renew(world, dead)
   }),
   stepOf(1, 'renew', anyOne, (world, by) => renew(world, workerOf(world, by))),

@@ -1,9 +1,13 @@
 // The few names that everything in a run is called by, so that collisions are common, and the figures that go with them.
 import * as fc from 'fast-check'
+import { onDeadKind } from '../../../src/job/on-dead.ts'
 import type { Step, World } from '../world.ts'
 
 export const QUEUES = ['a', 'b']
 export const KINDS = ['x', 'y', 'z']
+/** Kinds whose deaths some workers follow up, and the kinds that come of it. */
+export const FOLLOWED = ['x', 'y']
+export const FOLLOWING = FOLLOWED.map(onDeadKind)
 export const DEDUPE_KEYS = ['k1', 'k2', 'k3']
 export const ORDER_KEYS = ['o1', 'o2']
 export const TAGS = ['red', 'big']

@@ -2,18 +2,22 @@
 import * as fc from 'fast-check'
 import type { ClaimRequest } from '../../../src/store/claim.ts'
 import { plainHeld, plainLease } from '../plain.ts'
-import { noteToken, tokenOf } from '../systems.ts'
+import { noteToken } from '../systems.ts'
 import type { LeaseName, World } from '../world.ts'
 import { ask, busyWorker, pick, workerOf } from '../world.ts'
 import { renew } from './instances.ts'
+import { sendNotes } from './notes.ts'
 import { finishing, nameFinishes, sendFinishes } from './finish.ts'
-import { KINDS, QUEUES, type Weighted, anyOne, stepOf } from './names.ts'
+import { FOLLOWING, KINDS, QUEUES, type Weighted, anyOne, stepOf } from './names.ts'
 
 const request = fc.record({
   queues: fc.tuple(
     ...QUEUES.map((queue) => fc.record({ queue: fc.constant(queue), room: fc.constantFrom(0, 2, 3, 4) })),
   ),
-  kinds: fc.oneof({ weight: 3, arbitrary: fc.constant(KINDS) }, { weight: 1, arbitrary: fc.subarray(KINDS) }),
+  kinds: fc.oneof(
+    { weight: 3, arbitrary: fc.constant([...KINDS, ...FOLLOWING]) },
+    { weight: 1, arbitrary: fc.subarray(KINDS) },
+  ),
   limit: fc.integer({ min: 1, max: 5 }),
   suspects: fc.oneof(
     { weight: 4, arbitrary: fc.constant('skip' as const) },
@@ -43,6 +47,12 @@ const claiming = fc.record({
   arrival: fc.constantFrom('at once' as const, 'at once' as const, 'later' as const, 'never' as const),
   /** Mostly by workers that are well, or little would ever run. */
   renews: fc.constantFrom(true, true, true, false),
+})
+
+const noting = fc.record({
+  worker: anyOne,
+  lease: anyOne,
+  notes: fc.array(fc.constantFrom('value' as const, 'log' as const), { minLength: 1, maxLength: 3 }),
 })
 
 export const workSteps: readonly Weighted[] = [
@@ -77,16 +87,9 @@ export const workSteps: readonly Weighted[] = [
     const items = pick(world.sentFinishes, by)
     if (items !== undefined) await sendFinishes(world, items)
   }),
-  stepOf(1, 'progress', fc.record({ worker: anyOne, lease: anyOne }), async (world, { worker, lease }) => {
+  stepOf(3, 'progress', noting, async (world, { worker, lease, notes }) => {
     const held = pick(busyWorker(world, worker).hand, lease)
-    if (held === undefined) return
-    const value = JSON.stringify({ at: world.clock.now() })
-    await ask(
-      world,
-      'progress',
-      (system) => system.store.progress([{ id: held.id, token: tokenOf(system, held.claim), value }]),
-      (replies) => replies,
-    )
+    if (held !== undefined) await sendNotes(world, held, notes)
   }),
   // What the database believes a worker runs and the worker knows nothing of goes back: its reply was lost.
   stepOf(2, 'compare with held', anyOne, async (world, by) => {

@@ -1,0 +1,56 @@
+/**
+ * The job that follows a death, when the kind of the dead one asked for it. It is enqueued in the transaction that makes the job dead,
+ * whoever writes that: the instance that ran it, or the reaper of an instance that crashed.
+ */
+import { createHash } from 'node:crypto'
+import { DEFAULTS } from './defaults.ts'
+import type { NewJob } from './new-job.ts'
+
+const ENDING = ':dead'
+
+/** The kind of the job that runs `onDead` of a kind. */
+export function onDeadKind(kind: string): string {
+  return `${kind}${ENDING}`
+}
+
+export interface Death {
+  readonly id: string
+  readonly kind: string
+  readonly queue: string
+  /** The error of its last attempt. */
+  readonly error: string
+  /** What no other death of this job has: the token of its lease, or for the reaper, which comes only after a while, the moment. */
+  readonly at: number
+}
+
+/** Its payload is a `Death` without it. The id follows from the death, so a repeated write makes no second job. */
+export function onDeadJob({ id, kind, queue, error, at }: Death): NewJob {
+  return {
+    id: idOf(`${id} ${at}`),
+    kind: onDeadKind(kind),
+    queue,
+    payload: JSON.stringify({ id, kind, queue, error }),
+    priority: DEFAULTS.priority,
+    maxAttempts: DEFAULTS.maxAttempts,
+    dueAt: null,
+    delayMs: 0,
+    timeoutMs: null,
+    tags: [],
+    metadata: null,
+    dedupe: null,
+    orderKey: null,
+  }
+}
+
+/** A UUID of version 8, made of the hash of a text. */
+function idOf(text: string): string {
+  const hash = createHash('sha256').update(text).digest('hex')
+  const variant = ((Number.parseInt(hash.slice(16, 18), 16) & 0x3f) | 0x80).toString(16)
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `${variant}${hash.slice(18, 20)}`,
+    hash.slice(20, 32),
+  ].join('-')
+}

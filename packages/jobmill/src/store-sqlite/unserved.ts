@@ -1,0 +1,36 @@
+/** Kinds that wait although nobody alive would take them from their queue. */
+import { type Unserved, UNSERVED_ROWS } from '../store/queue-record.ts'
+import { countReady, readyKinds } from './ready-lanes.ts'
+import type { Look } from './work.ts'
+
+const QUEUES = `SELECT id, name FROM jobmill_queue ORDER BY name`
+
+// What is left of jobmill_instance_expiry behind now: a row per living process.
+const ALIVE = `
+  SELECT queues, kinds FROM jobmill_instance INDEXED BY jobmill_instance_expiry WHERE state = 0 AND expires_at > ?`
+
+interface Living {
+  readonly queues: ReadonlySet<string>
+  readonly kinds: ReadonlySet<string>
+}
+
+/** Hops from kind to kind, so that only jobs that nobody takes are counted: as many of each kind as would be looked at in all. */
+export function unserved(look: Look): Unserved[] {
+  const { sql, names } = look
+  const alive = living(look)
+  return (sql(QUEUES).all() as { id: number; name: string }[]).flatMap(({ id, name: queue }) => {
+    const kindIds = new Set([...readyKinds(sql, 'ready', id), ...readyKinds(sql, 'suspect', id)])
+    return [...kindIds]
+      .map((kindId) => ({ kindId, kind: names.kindName(kindId) }))
+      .filter(({ kind }) => !alive.some(({ queues, kinds }) => queues.has(queue) && kinds.has(kind)))
+      .toSorted((a, b) => (a.kind < b.kind ? -1 : 1))
+      .map(({ kindId, kind }) => ({ queue, kind, jobs: countReady(sql, id, kindId, UNSERVED_ROWS) }))
+  })
+}
+
+function living({ sql, now }: Look): Living[] {
+  return (sql(ALIVE).all(now) as { queues: string; kinds: string }[]).map(({ queues, kinds }) => ({
+    queues: new Set(JSON.parse(queues) as string[]),
+    kinds: new Set(JSON.parse(kinds) as string[]),
+  }))
+}

@@ -1,0 +1,92 @@
+/** The checks on what an attempt writes: how it ended, and notes while it runs. */
+import { DEFAULTS } from '../job/defaults.ts'
+import { JobmillError, shown } from '../job/errors.ts'
+import { storableText } from '../job/error-text.ts'
+import { checkJsonText } from '../job/json-text.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkId } from '../job/names.ts'
+import { checkOneOf, checkWhole } from '../job/numbers.ts'
+import { OUTCOMES } from '../job/outcome.ts'
+import { isEnded } from '../job/state.ts'
+import { DURATION } from './check-requests.ts'
+import type { Finish, Progress, Transition } from './finish.ts'
+
+const TOKEN = { least: 0, most: Number.MAX_SAFE_INTEGER }
+const TO = ['done', 'scheduled', 'ready', 'dead', 'cancelled'] as const satisfies readonly Transition['to'][]
+
+export function checkFinish(item: Finish, index: number): Finish {
+  const at = `items[${index}]`
+  const { transition, outcome, ranMs, error, log, cool } = item
+  checkOneOf(transition.to, `${at}.transition.to`, TO)
+  if (outcome !== null) checkOneOf(outcome, `${at}.outcome`, OUTCOMES)
+  else if (isEnded(transition.to)) {
+    throw new JobmillError('OPTION_INVALID', `a job that goes to ${transition.to} needs an outcome`, {
+      field: `${at}.outcome`,
+      value: 'null',
+      index,
+      fix: 'Only a job that goes back to waiting may have none',
+    })
+  }
+  if (transition.to === 'scheduled') checkWhole(transition.delayMs, `${at}.transition.delayMs`, DURATION)
+  if (transition.to === 'done' && transition.result !== null) {
+    checkJsonText(transition.result, `${at}.transition.result`, DEFAULTS.payloadLimitBytes)
+  }
+  checkWhole(item.token, `${at}.token`, TOKEN)
+  if (cool !== undefined) checkCoolDown(cool, `${at}.cool`)
+  const whole = ranMs === undefined ? undefined : checkWhole(Math.round(ranMs), `${at}.ranMs`, DURATION)
+  return {
+    ...item,
+    id: checkId(item.id, `${at}.id`),
+    ...(whole === undefined ? {} : { ranMs: whole }),
+    ...(error === undefined ? {} : { error: storableText(error) }),
+    // Cut and not refused: a finish must always be writable.
+    ...(log === undefined ? {} : { log: storableText(log, DEFAULTS.logLimitChars) }),
+  }
+}
+
+function checkCoolDown(cool: NonNullable<Finish['cool']>, field: string): void {
+  if ('forMs' in cool) {
+    checkWhole(cool.forMs, `${field}.forMs`, DURATION)
+    return
+  }
+  checkObjectKeys(cool, field, ['forMs', 'baseMs', 'maxMs', 'quietMs'])
+  checkWhole(cool.baseMs, `${field}.baseMs`, DURATION)
+  checkWhole(cool.maxMs, `${field}.maxMs`, DURATION)
+  checkWhole(cool.quietMs, `${field}.quietMs`, DURATION)
+}
+
+export function checkProgress(item: Progress, index: number): Progress {
+  const at = `items[${index}]`
+  const { value, log } = item
+  if (value === undefined && log === undefined) {
+    throw new JobmillError('OPTION_INVALID', 'notes nothing', {
+      field: at,
+      index,
+      fix: 'Give value, log or both',
+    })
+  }
+  checkWhole(item.token, `${at}.token`, TOKEN)
+  if (value !== undefined) checkJsonText(value, `${at}.value`, DEFAULTS.payloadLimitBytes)
+  return {
+    ...item,
+    id: checkId(item.id, `${at}.id`),
+    ...(log === undefined ? {} : { log: checkLog(log, `${at}.log`) }),
+  }
+}
+
+function checkLog(log: unknown, field: string): string {
+  const limit = DEFAULTS.logLimitChars
+  if (typeof log !== 'string') {
+    throw new JobmillError('OPTION_INVALID', 'is not a text', {
+      field,
+      value: shown(log),
+      fix: 'Join the lines of the log',
+    })
+  }
+  if (log.length <= limit) return storableText(log, limit)
+  throw new JobmillError('PAYLOAD_TOO_LARGE', `has more than ${limit} characters`, {
+    field,
+    value: `${log.length} characters`,
+    fix: 'Keep only the newest lines, and the rest where logs are kept',
+  })
+}

@@ -1,0 +1,117 @@
+/** Deaths by crashes are followed up by the reaper, when the lost instance asked for it. */
+import assert from 'node:assert/strict'
+import { onDeadJob, onDeadKind } from '../../job/on-dead.ts'
+import { type Bench, HOUR, only } from './bench.ts'
+import type { Case } from './case.ts'
+import { countsAreExact, countsOf, listAll } from './looks.ts'
+
+const FATAL = { crashesUntilDead: 1, limit: 100 }
+const ERROR = 'lost with its instance (crash 1)'
+
+/** A job of this kind that an instance which follows up its deaths dies with; its id. */
+async function dying({ worker, running }: Bench, kind: string, queue = 'default'): Promise<string> {
+  const instance = await worker({ queues: [queue], kinds: [kind], onDead: [kind] })
+  return (await running({ kind, queue }, instance)).id
+}
+
+export const onDeadCases: readonly Case[] = [
+  {
+    name: 'P3 P5 a death by crashes is followed up at once by a job that tells of it',
+    async run(t) {
+      const id = await dying(t, 'mail', 'post')
+      t.clock.advance(HOUR)
+      assert.equal(only((await t.store.reap(FATAL)).jobs).state, 'dead')
+      const now = t.clock.now()
+      const followUp = onDeadJob({ id, kind: 'mail', queue: 'post', error: ERROR, at: now })
+      const { kind, queue, state, payload, priority, maxAttempts, enqueuedAt } = await t.job(followUp.id)
+      assert.deepEqual([kind, queue, state, enqueuedAt], [onDeadKind('mail'), 'post', 'ready', now])
+      assert.deepEqual(JSON.parse(payload), { id, kind: 'mail', queue: 'post', error: ERROR })
+      assert.deepEqual([priority, maxAttempts], [followUp.priority, followUp.maxAttempts])
+      assert.equal((await t.job(id)).error, ERROR)
+      assert.deepEqual(await countsOf(t.store, 'post'), { dead: 1, ready: 1 })
+      await countsAreExact(t.store)
+      const [queues, kinds] = [[{ queue: 'post', room: 9 }], [onDeadKind('mail')]]
+      assert.equal((await t.claimOne(await t.worker(), { queues, kinds })).id, followUp.id)
+    },
+  },
+  {
+    name: 'P5 a crash that is not the death of the job is not followed up, nor is a cancel',
+    async run(t) {
+      const again = await dying(t, 'a')
+      const cancelled = await dying(t, 'b')
+      await t.store.cancel([cancelled], 'stop it')
+      t.clock.advance(HOUR)
+      await t.store.reap({ crashesUntilDead: 2, limit: 100 })
+      assert.deepEqual([(await t.job(again)).state, (await t.job(cancelled)).state], ['ready', 'cancelled'])
+      assert.deepEqual(await countsOf(t.store), { ready: 1, cancelled: 1 })
+      await t.claimOne(await t.worker({ kinds: ['a'], onDead: ['a'] }), { kinds: ['a'] })
+      t.clock.advance(HOUR)
+      await t.store.reap({ crashesUntilDead: 2, limit: 100 })
+      assert.deepEqual(await countsOf(t.store), { ready: 1, cancelled: 1, dead: 1 })
+    },
+  },
+  {
+    name: 'a death is followed up only for kinds that the instance which held the job asked it for',
+    async run(t) {
+      const instance = await t.worker({ kinds: ['a', 'b'], onDead: ['b'] })
+      await t.running({ kind: 'a' }, instance)
+      await t.running({ kind: 'b' }, await t.worker({ kinds: ['b'] }))
+      await t.worker({ kinds: ['a', 'b'], onDead: ['a', 'b'] })
+      t.clock.advance(HOUR)
+      assert.equal((await t.store.reap(FATAL)).jobs.length, 2)
+      assert.deepEqual(await countsOf(t.store), { dead: 2 })
+      // What counts is what it asked for when it was registered last.
+      const changed = await t.worker({ kinds: ['c'], onDead: ['c'] })
+      await t.running({ kind: 'c' }, changed)
+      await t.worker({ id: changed, kinds: ['c'], onDead: [] })
+      t.clock.advance(HOUR)
+      await t.store.reap(FATAL)
+      assert.deepEqual(await countsOf(t.store), { dead: 3 })
+    },
+  },
+  {
+    name: 'P5 a job that is retried and dies again is followed up again',
+    async run(t) {
+      const id = await dying(t, 'a')
+      t.clock.advance(HOUR)
+      await t.store.reap(FATAL)
+      await t.store.retry([id])
+      await t.claimOne(await t.worker({ kinds: ['a'], onDead: ['a'] }), { kinds: ['a'] })
+      t.clock.advance(HOUR)
+      await t.store.reap(FATAL)
+      assert.deepEqual(await countsOf(t.store), { dead: 1, ready: 2 })
+    },
+  },
+  {
+    name: 'follow-ups of one pass stand in the order of the ids that died, behind what was ready before',
+    async run(t) {
+      const before = await t.enqueue({ kind: onDeadKind('a') })
+      const dead: string[] = []
+      for (let n = 0; n < 6; n += 1) dead.push(await dying(t, 'a'))
+      t.clock.advance(HOUR)
+      await t.store.reap(FATAL)
+      const leases = await t.claim(await t.worker(), { kinds: [onDeadKind('a')] })
+      assert.equal(leases[0]?.id, before)
+      const told = leases.slice(1).map(({ payload }) => (JSON.parse(payload) as { id: string }).id)
+      assert.deepEqual(told, dead.toSorted())
+    },
+  },
+  {
+    name: 'P3 P5 reaps at once from several handles follow each death up once',
+    async run(t) {
+      const stores = [t.store, await t.another(), await t.another()]
+      for (let round = 0; round < 4; round += 1) {
+        const kind = `k${round}`
+        for (let n = 0; n < 5; n += 1) await dying(t, kind, kind)
+        t.clock.advance(HOUR)
+        await Promise.all(stores.map((each) => each.reap(FATAL)))
+        // One that lost a race may leave an instance to a later pass.
+        await t.store.reap(FATAL)
+        assert.deepEqual(await countsOf(t.store, kind), { dead: 5, ready: 5 })
+      }
+      const jobs = await listAll(t.store, { state: 'ready' })
+      assert.equal(jobs.length, 20)
+      await countsAreExact(t.store)
+    },
+  },
+]

@@ -1,0 +1,74 @@
+/** unserved: kinds that wait although nobody alive takes them from their queue. */
+import assert from 'node:assert/strict'
+import type { Unserved } from '../../store/queue-record.ts'
+import type { Store } from '../../store/store.ts'
+import { HOUR } from './bench.ts'
+import type { Case } from './case.ts'
+
+/** `queue kind jobs` of each. */
+async function told(store: Store): Promise<string[]> {
+  return (await store.unserved()).map(({ queue, kind, jobs }: Unserved) => `${queue} ${kind} ${jobs}`)
+}
+
+export const unservedCases: readonly Case[] = [
+  {
+    name: 'a kind is unserved where no living instance has both it and its queue, by queue and then kind',
+    async run({ store, enqueue, worker }) {
+      assert.deepEqual(await store.unserved(), [])
+      for (const [queue, kind] of ['b y', 'b x', 'a y', 'a x', 'a y', 'Z z'].map((text) => text.split(' ')))
+        await enqueue({ queue: queue ?? '', kind: kind ?? '' })
+      assert.deepEqual(await told(store), ['Z z 1', 'a x 1', 'a y 2', 'b x 1', 'b y 1'])
+      assert.deepEqual((await store.unserved())[0], { queue: 'Z', kind: 'z', jobs: 1 })
+      await worker({ queues: ['a'], kinds: ['x'] })
+      await worker({ queues: ['b', 'c'], kinds: ['y', 'z'] })
+      assert.deepEqual(await told(store), ['Z z 1', 'a y 2', 'b x 1'])
+      await worker({ queues: ['Z', 'a', 'b'], kinds: ['x', 'y', 'z'] })
+      assert.deepEqual(await store.unserved(), [])
+    },
+  },
+  {
+    name: 'only jobs that are ready are unserved, those that crashed among them',
+    async run({ store, clock, enqueue, running, claimOne, worker, jobIn }) {
+      for (const state of ['scheduled', 'running', 'done', 'dead', 'cancelled'] as const)
+        await jobIn(state, { kind: 'a' })
+      await enqueue({ kind: 'a', orderKey: 'o' })
+      assert.deepEqual(await told(store), [])
+      await running({ kind: 'b' })
+      const crash = async (): Promise<void> => {
+        clock.advance(HOUR)
+        await store.reap({ crashesUntilDead: 9, limit: 100 })
+      }
+      await crash()
+      assert.deepEqual(await told(store), ['default a 1', 'default b 1'])
+      await claimOne(await worker(), { kinds: ['b'] })
+      await crash()
+      assert.deepEqual(await told(store), ['default a 1', 'default b 1'])
+      await enqueue({ kind: 'b' })
+      assert.deepEqual(await told(store), ['default a 1', 'default b 2'])
+    },
+  },
+  {
+    name: 'P9 an instance that is expired, lost or stopped serves nothing, and one that is revived does again',
+    async run({ store, clock, enqueue, worker }) {
+      await enqueue()
+      const id = await worker({ leaseMs: 100 })
+      assert.deepEqual(await told(store), [])
+      clock.advance(100)
+      assert.deepEqual(await told(store), ['default work 1'])
+      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      assert.deepEqual(await told(store), ['default work 1'])
+      await worker({ id })
+      assert.deepEqual(await told(store), [])
+      await store.deregister(id)
+      assert.deepEqual(await told(store), ['default work 1'])
+    },
+  },
+  {
+    name: 'queues that are paused or cooling are told of all the same',
+    async run({ store, enqueue }) {
+      await enqueue()
+      await store.changeQueue('default', { settings: { paused: true }, coolMs: HOUR })
+      assert.deepEqual(await told(store), ['default work 1'])
+    },
+  },
+]

@@ -1,0 +1,52 @@
+/** reap: what becomes of the jobs of an instance that is not alive any more. */
+import { crashError } from '../../job/crash.ts'
+import { type Death, onDeadJob } from '../../job/on-dead.ts'
+import type { Reaped, ReapedJob } from '../../store/replies.ts'
+import { enqueue } from './enqueue.ts'
+import { runningUnder, standing } from './liveness.ts'
+import { end, putBack, record, refund } from './moves.ts'
+import type { OracleJob, OracleState, Run } from './state.ts'
+
+export interface ReapOptions {
+  readonly crashesUntilDead: number
+  readonly limit: number
+}
+
+/** No claim can arrive late here, so that only instances that expired can hold anything to take back. */
+export function reap(state: OracleState, now: number, { crashesUntilDead, limit }: ReapOptions): Reaped {
+  const deaths: Death[] = []
+  const expired = [...state.instances.values()]
+    .filter((instance) => standing(now, instance) === 'expired')
+    .toSorted((a, b) => a.expiresAt - b.expiresAt)
+    .slice(0, limit)
+  const jobs = expired.flatMap((instance) => {
+    instance.ended = 'lost'
+    instance.endedAt = now
+    return runningUnder(state, instance.id).map(({ job, run }) => {
+      const reaped = takeBack(state, now, job, run, crashesUntilDead)
+      if (reaped.state === 'dead' && instance.onDead.includes(job.kind))
+        deaths.push({ ...reaped, error: crashError(job.crashes), at: now })
+      return reaped
+    })
+  })
+  const inOrder = deaths.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  enqueue(state, now, inOrder.map(onDeadJob))
+  return { instances: expired.map(({ id }) => id), jobs }
+}
+
+function takeBack(
+  state: OracleState,
+  now: number,
+  job: OracleJob,
+  run: Run,
+  crashesUntilDead: number,
+): ReapedJob {
+  job.crashes += 1
+  const error = run.cancelReason ?? crashError(job.crashes)
+  record(now, job, run, { outcome: 'interrupted', error, wentTo: null })
+  refund(job)
+  const to = run.cancelReason !== null ? 'cancelled' : job.crashes >= crashesUntilDead ? 'dead' : 'ready'
+  if (to === 'ready') putBack(job)
+  else end(state, now, job, to)
+  return { id: job.id, queue: job.queue, kind: job.kind, crashes: job.crashes, state: to }
+}

@@ -1,0 +1,45 @@
+// A file of an earlier release is brought forward when it is opened, and what was in it goes on.
+import { assert, describe, expect, test } from 'vitest'
+import { openConnection } from '../../src/store-sqlite/connection.ts'
+import { migrate, MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
+import { aJob, anInstance } from '../../src/testing/factories.ts'
+import { freshFile, openStore } from './support.ts'
+
+const [job, instance] = [aJob(), anInstance()]
+
+/** One running job with an attempt behind it, as the first release wrote them. */
+const ROWS = `
+  INSERT INTO jobmill_queue (name, paused, backoff_enabled, backoff_base_ms, backoff_max_ms) VALUES ('default', 0, 1, 1, 1);
+  INSERT INTO jobmill_kind (name) VALUES ('work');
+  INSERT INTO jobmill_instance (id, queues, kinds, capacity, state, started_at, renewed_at, expires_at)
+  VALUES ('${instance.id}', '["default"]', '["work"]', 1, 0, 0, 0, 4000000000000);
+  INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_line, records, token,
+    instance_pk, enqueued_at, due_at, ready_at, started_at, hold_ms, payload)
+  VALUES ('${job.id}', 1, 1, 2, 0, 1, 2, 5, 0, 0, 1, 7, 1, 0, 0, 0, 0, 0, '1');
+  INSERT INTO jobmill_attempt (job_pk, token, attempt, outcome, ended_at) VALUES (1, 6, 1, 1, 0);
+  INSERT INTO jobmill_count (queue_id, state, n, rung) VALUES (1, 2, 1, 0)`
+
+describe('sqlite migrations, forward', () => {
+  test('P3 a file of the first release is brought forward with what is in it, and its work goes on', async () => {
+    const path = freshFile()
+    const connection = openConnection(path, 'full')
+    migrate(connection, 0, MIGRATIONS.slice(0, 1))
+    connection.exec(ROWS)
+    const store = await openStore(path)
+    const applied = connection.prepare('SELECT number FROM jobmill_migration ORDER BY number').all()
+    assert.deepEqual(
+      applied,
+      MIGRATIONS.map(({ number }) => ({ number })),
+    )
+    connection.close()
+    expect(await store.instances()).toMatchObject([{ id: instance.id, onDead: [], state: 'alive' }])
+    expect(await store.get([job.id])).toMatchObject([{ state: 'running', log: null }])
+    const lease = { id: job.id, token: 7 }
+    assert.deepEqual(await store.progress([{ ...lease, log: 'after' }]), [true])
+    await store.finish([{ ...lease, outcome: 'returned', transition: { to: 'done', result: null } }])
+    assert.deepEqual(
+      (await store.history(job.id)).map(({ log }) => log),
+      [null, 'after'],
+    )
+  })
+})
