@@ -53,6 +53,8 @@ export interface DedupeRequest {
 export interface PrepareOptions {
   readonly mintId: () => string
   readonly payloadLimitBytes?: number
+  /** What errors call the job at an index (default `jobs[0]`). */
+  readonly placeOf?: (index: number) => string
 }
 
 const JOB_KEYS = [
@@ -93,15 +95,15 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
       fix: 'Enqueue them in several calls',
     })
   }
-  const { mintId, payloadLimitBytes = DEFAULTS.payloadLimitBytes } = options
+  const { mintId, payloadLimitBytes = DEFAULTS.payloadLimitBytes, placeOf = placeInJobs } = options
   checkWhole(payloadLimitBytes, 'payloadLimitBytes', { least: 1, most: Number.MAX_SAFE_INTEGER })
   const seen = new Set<string>()
   // Array.from rather than map: a hole in the array is refused, not passed on.
   return Array.from(requests, (request: JobRequest, index) => {
-    const job = inPlace(index, () => prepareJob(request, `jobs[${index}]`, { mintId, payloadLimitBytes }))
+    const job = inPlace(index, () => prepareJob(request, placeOf(index), { mintId, payloadLimitBytes }))
     if (seen.has(job.id)) {
       throw new JobmillError('ID_REPEATED', 'stands twice in this call', {
-        field: `jobs[${index}].id`,
+        field: `${placeOf(index)}.id`,
         value: shown(job.id),
         index,
         fix: 'Give each job its own id, or leave ids out',
@@ -111,6 +113,8 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
     return job
   })
 }
+
+const placeInJobs = (index: number): string => `jobs[${index}]`
 
 /** Adds the index to an error on its way out, for callers that look at fields rather than at text. */
 function inPlace<T>(index: number, prepare: () => T): T {
@@ -123,7 +127,11 @@ function inPlace<T>(index: number, prepare: () => T): T {
   }
 }
 
-function prepareJob(request: JobRequest, at: string, options: Required<PrepareOptions>): NewJob {
+function prepareJob(
+  request: JobRequest,
+  at: string,
+  options: { readonly mintId: () => string; readonly payloadLimitBytes: number },
+): NewJob {
   checkObjectKeys(request, at, JOB_KEYS)
   const kind = checkName(request.kind, `${at}.kind`)
   const queue = request.queue === undefined ? DEFAULTS.queue : checkName(request.queue, `${at}.queue`)

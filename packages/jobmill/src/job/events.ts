@@ -1,0 +1,75 @@
+/** What happened to jobs, queues and the process. Events flow outward only: no listener can change what happens. */
+import type { InterruptionCause } from './interruption.ts'
+
+export interface JobRef {
+  readonly id: string
+  readonly kind: string
+  readonly queue: string
+}
+
+export interface AttemptRef extends JobRef {
+  readonly attempt: number
+  readonly maxAttempts: number
+}
+
+/** By type. `at` is the wall clock of this process. */
+export interface EventTable {
+  enqueued: JobRef & { readonly outcome: 'enqueued' | 'replaced' }
+  /** Nothing was written: the job with this id holds the dedupe key. */
+  duplicate: JobRef
+  started: AttemptRef & { readonly crashes: number }
+  progress: AttemptRef & { readonly value: unknown }
+  /** Done. */
+  finished: AttemptRef & { readonly ranMs: number; readonly notKept: string | null }
+  /** Failed, and due again. */
+  retried: AttemptRef & { readonly ranMs: number; readonly delayMs: number; readonly error: string }
+  snoozed: AttemptRef & { readonly delayMs: number }
+  throttled: AttemptRef & { readonly retryAfterMs: number | null }
+  /** An attempt took too long; `retried` or `dead` follows. */
+  'timed-out': AttemptRef & { readonly ranMs: number }
+  cancelled: AttemptRef & { readonly reason: string }
+  dead: AttemptRef & { readonly error: string }
+  /** Stopped by a shutdown or a lost lease, and handed back with the attempt refunded. */
+  interrupted: AttemptRef & { readonly why: InterruptionCause }
+  /** Claimed, never started, and handed back. */
+  released: AttemptRef
+  /** The write of an attempt was refused: somebody else has the job. Counted once for each attempt. */
+  'lease-lost': AttemptRef
+  /** Was asked to stop a while ago and still runs; its slot stays taken. */
+  stuck: AttemptRef & { readonly why: InterruptionCause; readonly sinceMs: number }
+  'queue-cooling': { readonly queue: string; readonly forMs: number }
+  'queue-resumed': { readonly queue: string }
+  'queue-changed': { readonly queue: string }
+  /** Jobs of processes that died were taken back. */
+  reaped: {
+    readonly instances: readonly string[]
+    readonly jobs: readonly (JobRef & { readonly state: string })[]
+  }
+  /** The database believed that this instance ran jobs which it does not: their claim's answer was lost. They were handed back. */
+  'leases-found': { readonly jobs: number }
+  /** This instance could not renew in time, or was found dead: it has nothing until it is back. */
+  'instance-lost': { readonly instance: string; readonly jobs: number }
+  'instance-back': { readonly instance: string }
+  /** A call to the database failed and is made again. Told when a part begins to fail, and not for every try. */
+  'store-failing': { readonly part: string; readonly error: unknown }
+  'store-back': { readonly part: string }
+  'mill-started': {
+    readonly instance: string
+    readonly queues: readonly string[]
+    readonly kinds: readonly string[]
+  }
+  'mill-stopped': {
+    readonly finished: number
+    readonly handedBack: number
+    readonly interrupted: number
+    readonly tookMs: number
+  }
+}
+
+export type EventType = keyof EventTable
+export type MillEvent<Type extends EventType = EventType> = {
+  [T in Type]: Readonly<EventTable[T]> & { readonly type: T; readonly at: number }
+}[Type]
+
+/** Tells an event. Costs next to nothing when nobody listens, and never throws. */
+export type Emit = <Type extends EventType>(type: Type, event: EventTable[Type]) => void

@@ -1,0 +1,42 @@
+/** Payloads and results held against a schema of the user's: whatever speaks Standard Schema (zod, valibot, arktype, …). */
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { JobmillError, pathOf } from './errors.ts'
+
+export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
+
+/** Problems that are told; a list of a thousand wrong items need not be. */
+const MOST_TOLD = 5
+
+export function isSchema(value: unknown): value is Schema {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
+  const standard: unknown = Reflect.get(value, '~standard')
+  return typeof standard === 'object' && standard !== null && 'validate' in standard
+}
+
+/**
+ * What the schema makes of the value, or PAYLOAD_INVALID with every place that does not fit. A promise only when the schema gives one: an
+ * enqueue in a transaction on SQLite must have written before it returns.
+ */
+export function fitted(schema: Schema, value: unknown, field: string): unknown {
+  const verdict = schema['~standard'].validate(value)
+  return verdict instanceof Promise ? verdict.then((late) => valueOf(late, field)) : valueOf(verdict, field)
+}
+
+function valueOf(verdict: StandardSchemaV1.Result<unknown>, field: string): unknown {
+  if (verdict.issues === undefined) return verdict.value
+  const [first] = verdict.issues
+  const told = verdict.issues.slice(0, MOST_TOLD).map((issue) => `${placeOf(field, issue)}: ${issue.message}`)
+  const left = verdict.issues.length - told.length
+  throw new JobmillError(
+    'PAYLOAD_INVALID',
+    `does not fit its schema: ${told.join('; ')}${left > 0 ? `; … ${left} more` : ''}`,
+    { field: first === undefined ? field : placeOf(field, first) },
+  )
+}
+
+function placeOf(field: string, issue: StandardSchemaV1.Issue): string {
+  return (issue.path ?? []).reduce<string>((path, part) => {
+    const key = typeof part === 'object' ? part.key : part
+    return typeof key === 'number' ? `${path}[${key}]` : pathOf(path, String(key))
+  }, field)
+}
