@@ -1,0 +1,99 @@
+/** What handlers that start processes share: the environment of a child, and how it is made to end. */
+import type { JobPolicy } from '../../job/definition.ts'
+import { type Duration, durationMs } from '../../job/duration.ts'
+import { type ErrorCode, JobmillError, pathOf, shown } from '../../job/errors.ts'
+import { isInterruption } from '../../job/interruption.ts'
+
+export interface ChildOptions extends JobPolicy {
+  /** What a child finds in its environment besides PATH. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Variables of this process that are passed on. Left out: none, so that no secret gets there by itself. */
+  readonly inheritEnv?: readonly string[]
+  /** How long a child may take to end when asked to, before it is killed. 5 s unless said otherwise. */
+  readonly killAfter?: Duration
+}
+
+const POLICY_KEYS = ['queue', 'priority', 'maxAttempts', 'timeout', 'backoff', 'retryIf'] as const
+export const CHILD_KEYS: readonly string[] = ['env', 'inheritEnv', 'killAfter', ...POLICY_KEYS]
+
+/** The part that says what becomes of a job that fails. */
+export function policyOf(options: ChildOptions): JobPolicy {
+  return Object.fromEntries(POLICY_KEYS.map((key) => [key, options[key]]))
+}
+
+export interface ChildPlan {
+  readonly env: Readonly<Record<string, string>>
+  readonly inheritEnv: readonly string[]
+  readonly killAfterMs: number
+}
+
+/** The process is about to exit, and what it has not killed by then would outlive it. */
+const SHUTDOWN_KILL_MS = 250
+
+export function childPlan(
+  { env = {}, inheritEnv = [], killAfter = '5s' }: ChildOptions,
+  at: string,
+): ChildPlan {
+  return {
+    env: checkEnv(env, `${at}.env`, 'OPTION_INVALID'),
+    inheritEnv: checkTexts(inheritEnv, `${at}.inheritEnv`, 'OPTION_INVALID'),
+    killAfterMs: durationMs(killAfter, `${at}.killAfter`),
+  }
+}
+
+/** Read anew for every child, as this process has it then. */
+export function environment({ env, inheritEnv }: Omit<ChildPlan, 'killAfterMs'>): Record<string, string> {
+  const inherited = ['PATH', ...inheritEnv].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(inherited), ...env }
+}
+
+/** How long a child may take to end, by what its job was interrupted for. */
+export function graceMs(reason: unknown, killAfterMs: number): number {
+  const isShutdown = isInterruption(reason) && reason.why === 'shutdown'
+  return isShutdown ? Math.min(killAfterMs, SHUTDOWN_KILL_MS) : killAfterMs
+}
+
+export function checkEnv(value: unknown, field: string, code: ErrorCode): Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new JobmillError(code, 'is not an object', {
+      field,
+      value: shown(value),
+      fix: 'Give an object of names and texts, such as { LANG: "C" }',
+    })
+  }
+  for (const [name, text] of Object.entries(value)) {
+    if (name === '' || name.includes('=') || name.includes('\u0000')) {
+      throw new JobmillError(code, 'is not the name of a variable', {
+        field: pathOf(field, name),
+        fix: 'Use a name without = and NUL',
+      })
+    }
+    // Without what it holds: that may be a password.
+    checkText(text, pathOf(field, name), code, typeof text)
+  }
+  return value as Readonly<Record<string, string>>
+}
+
+export function checkTexts(value: unknown, field: string, code: ErrorCode): readonly string[] {
+  if (!Array.isArray(value)) {
+    const fix = 'Give an array of texts, such as ["a", "b"]'
+    throw new JobmillError(code, 'is not an array', { field, value: shown(value), fix })
+  }
+  return value.map((text, at) => checkText(text, `${field}[${at}]`, code))
+}
+
+/** A text that can be handed to the system, where NUL is the end of a text. */
+export function checkText(value: unknown, field: string, code: ErrorCode, got = shown(value)): string {
+  if (typeof value !== 'string') {
+    throw new JobmillError(code, 'is not a text', { field, value: got, fix: 'Give a text' })
+  }
+  if (!value.includes('\u0000')) return value
+  throw new JobmillError(code, 'has a NUL character, which no program can be given', {
+    field,
+    value: got,
+    fix: 'Remove it, or pass it through stdin',
+  })
+}

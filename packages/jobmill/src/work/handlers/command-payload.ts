@@ -1,0 +1,89 @@
+/** The payload of a command, held against what the options allow. */
+import { type Duration, durationMs } from '../../job/duration.ts'
+import { JobmillError, pathOf, shown } from '../../job/errors.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkEnv, checkTexts, type ChildPlan, environment } from './child-options.ts'
+import type { Program } from './process-group.ts'
+import type { Programs } from './programs.ts'
+import { directoryInside } from './working-directory.ts'
+
+export interface CommandPayload {
+  /** The program, as the list of programs names it, and its arguments. */
+  readonly argv: readonly [string, ...string[]]
+  /** On top of what the options give; only names that `payloadEnv` lists. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Inside of the root, where a relative one begins. Left out: the root. */
+  readonly cwd?: string
+  readonly stdin?: string
+  /** How long the program may take. */
+  readonly timeout?: Duration
+}
+
+export interface CommandPlan extends ChildPlan {
+  readonly programs: Programs
+  readonly root: string | undefined
+  readonly payloadEnv: readonly string[]
+}
+
+export interface Command extends Program {
+  /** As the payload names it. */
+  readonly name: string
+  readonly stdin: string
+  readonly timeoutMs: number | undefined
+}
+
+export async function checkCommand(payload: unknown, plan: CommandPlan): Promise<Command> {
+  checkObjectKeys(payload, 'payload', ['argv', 'env', 'cwd', 'stdin', 'timeout'])
+  const { argv, env = {}, cwd, stdin = '', timeout } = payload as { [Key in keyof CommandPayload]: unknown }
+  const [name = '', ...args] = checkTexts(argv, 'payload.argv', 'PAYLOAD_INVALID')
+  const added = checkNames(checkEnv(env, 'payload.env', 'PAYLOAD_INVALID'), plan.payloadEnv)
+  if (typeof stdin !== 'string') {
+    throw unfit('payload.stdin', stdin, 'is not a text', 'Give a text; turn anything else into JSON first')
+  }
+  return {
+    name,
+    file: checkProgram(name, plan.programs),
+    args,
+    env: environment({ env: { ...plan.env, ...added }, inheritEnv: plan.inheritEnv }),
+    timeoutMs: timeout === undefined ? undefined : checkTimeout(timeout),
+    stdin,
+    cwd: cwd === undefined ? plan.root : await checkCwd(cwd, plan.root),
+  }
+}
+
+/** With LD_PRELOAD or NODE_OPTIONS, a program on the list would run whatever the payload likes. */
+function checkNames(env: Readonly<Record<string, string>>, allowed: readonly string[]): typeof env {
+  const other = Object.keys(env).find((name) => !allowed.includes(name))
+  if (other === undefined) return env
+  throw new JobmillError('PAYLOAD_INVALID', 'is not a variable that payloads may set', {
+    field: pathOf('payload.env', other),
+    fix: 'Leave it out, or add its name to payloadEnv of commandJob',
+  })
+}
+
+function checkProgram(name: string, programs: Programs): string {
+  const file = programs.get(name)
+  if (file !== undefined) return file
+  throw unfit(
+    'payload.argv[0]',
+    name,
+    'is not on the list of programs',
+    `Use one of ${[...programs.keys()].join(', ')}, written just so, or add it to the programs of commandJob`,
+  )
+}
+
+function checkTimeout(timeout: unknown): number {
+  const ms = durationMs(timeout, 'payload.timeout')
+  if (ms > 0) return ms
+  throw unfit('payload.timeout', timeout, 'is not longer than 0', 'Leave it out for no timeout')
+}
+
+async function checkCwd(cwd: unknown, root: string | undefined): Promise<string> {
+  if (root !== undefined) return await directoryInside(root, cwd, 'payload.cwd')
+  const fix = 'Leave it out, or give commandJob a root'
+  throw unfit('payload.cwd', cwd, 'cannot be named, because commandJob has no root', fix)
+}
+
+function unfit(field: string, value: unknown, what: string, fix: string): JobmillError {
+  return new JobmillError('PAYLOAD_INVALID', what, { field, value: shown(value), fix })
+}

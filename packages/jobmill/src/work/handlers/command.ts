@@ -1,0 +1,117 @@
+/**
+ * `commandJob`: runs a program for each job, and nothing that is not on its list. Off unless it is called.
+ * Who may enqueue its jobs decides on the arguments and the input of these programs, and on what else the options let them.
+ */
+import type { JobContext, JobLog } from '../../job/context.ts'
+import { defineJob, type JobDefinition } from '../../job/definition.ts'
+import { shown } from '../../job/errors.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { Dead } from '../../job/thrown.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import { CHILD_KEYS, type ChildOptions, checkTexts, childPlan, graceMs, policyOf } from './child-options.ts'
+import { checkCommand, type Command, type CommandPayload, type CommandPlan } from './command-payload.ts'
+import { orDead } from './or-dead.ts'
+import { type Exit, exitText, type ProcessGroup, startGroup } from './process-group.ts'
+import { resolvePrograms } from './programs.ts'
+import { Tail } from './tail.ts'
+import { checkRoot } from './working-directory.ts'
+
+export interface CommandOptions extends ChildOptions {
+  /** `command` unless said otherwise. */
+  readonly kind?: string
+  /** What may run: absolute paths, or bare names, which are looked up in PATH once. */
+  readonly programs: readonly string[]
+  /** Commands run here, or in what a payload names inside of it. Left out: where this process runs. */
+  readonly root?: string
+  /** Variables that a payload may set. Left out: none, because some of them make a program run anything. */
+  readonly payloadEnv?: readonly string[]
+}
+
+export interface CommandResult {
+  readonly exitCode: 0
+  /** The last 4 KiB. */
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export function commandJob(options: CommandOptions): JobDefinition<CommandPayload, CommandResult> {
+  const at = 'commandJob'
+  checkObjectKeys(options, at, ['kind', 'programs', 'root', 'payloadEnv', ...CHILD_KEYS])
+  const { kind = 'command', programs, root, payloadEnv = [] } = options
+  const plan: CommandPlan = {
+    ...childPlan(options, at),
+    programs: resolvePrograms(programs, `${at}.programs`),
+    root: root === undefined ? undefined : checkRoot(root, `${at}.root`),
+    payloadEnv: checkTexts(payloadEnv, `${at}.payloadEnv`, 'OPTION_INVALID'),
+  }
+  return defineJob({
+    ...policyOf(options),
+    kind,
+    run: (context: JobContext<CommandPayload>) => runCommand(plan, context),
+  })
+}
+
+async function runCommand(plan: CommandPlan, { payload, signal, log }: JobContext): Promise<CommandResult> {
+  const command = await orDead(() => checkCommand(payload, plan))
+  signal.throwIfAborted()
+  const group = await start(command)
+  const stdout = new Tail()
+  group.stdout.on('data', (chunk: Buffer) => stdout.add(chunk))
+  group.stdin.end(command.stdin)
+  log('command started', { program: command.name, pid: group.pid })
+  const { exit, timedOut } = await untilEnded(group, command, plan, signal)
+  logEnd(log, command, exit)
+  signal.throwIfAborted()
+  if (timedOut)
+    throw new Error(
+      `${shown(command.name)} timed out after ${command.timeoutMs} ms${group.stderr.inMessage()}`,
+    )
+  if (exit.code === 0) return { exitCode: 0, stdout: stdout.text(), stderr: group.stderr.text() }
+  const how = exit.signal === null ? `ended with ${exitText(exit)}` : `was killed by ${exitText(exit)}`
+  throw new Error(`${shown(command.name)} ${how}${group.stderr.inMessage() || stdout.inMessage()}`)
+}
+
+/** What the next attempt would meet too; too many processes or open files may be over by then. */
+const LASTING = new Set(['ENOENT', 'EACCES', 'ENOTDIR', 'ENOEXEC', 'E2BIG'])
+
+async function start(command: Command): Promise<ProcessGroup> {
+  try {
+    return await startGroup(command)
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (!LASTING.has(code)) throw cause
+    const fix =
+      code === 'E2BIG'
+        ? 'pass what is large through payload.stdin'
+        : 'check that the file is there and may be executed on every machine that serves this queue'
+    throw new Dead(`payload.argv: ${shown(command.name)} cannot be started (${code}); ${fix}`, { cause })
+  }
+}
+
+async function untilEnded(
+  group: ProcessGroup,
+  { timeoutMs }: Command,
+  { killAfterMs }: CommandPlan,
+  signal: AbortSignal,
+): Promise<{ exit: Exit; timedOut: boolean }> {
+  let timedOut = false
+  const onTimeout = (): void => {
+    timedOut = true
+    group.stop(killAfterMs)
+  }
+  const onAbort = (): void => group.stop(graceMs(signal.reason, killAfterMs))
+  const timer = timeoutMs === undefined ? undefined : systemPlatform.timer(timeoutMs, onTimeout)
+  signal.addEventListener('abort', onAbort)
+  // It may have fired while the program was being started, and does not fire again.
+  if (signal.aborted) onAbort()
+  await group.exited
+  // What it left behind may take a little longer; the program itself was in time.
+  timer?.cancel()
+  const exit = await group.ended
+  signal.removeEventListener('abort', onAbort)
+  return { exit, timedOut }
+}
+
+function logEnd(log: JobLog, { name }: Command, { code, signal }: Exit): void {
+  log('command ended', { program: name, exitCode: code, ...(signal === null ? {} : { signal }) })
+}

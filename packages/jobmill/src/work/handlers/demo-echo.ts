@@ -1,0 +1,83 @@
+/** `demo.echo` does as its payload says: to see retries, throttling and death without writing a handler. */
+import type { JobContext } from '../../job/context.ts'
+import { BOUNDS } from '../../job/defaults.ts'
+import { defineJob } from '../../job/definition.ts'
+import { type Duration, durationMs } from '../../job/duration.ts'
+import { JobmillError, shown } from '../../job/errors.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkWhole } from '../../job/numbers.ts'
+import { Dead, Throttled } from '../../job/thrown.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import { sleep } from '../../platform/sleep.ts'
+import { orDead } from './or-dead.ts'
+
+export interface DemoEchoPayload {
+  /** How long it takes. */
+  readonly sleep?: Duration
+  /** Fails, with this message when it is a text. */
+  readonly fail?: string | boolean
+  /** Fails in so many first attempts, and then no more. */
+  readonly failTimes?: number
+  /** Throttled: for a time, or, when true, without naming one. */
+  readonly throttle?: Duration | true
+  /** Dead at once, for this reason. */
+  readonly dead?: string
+  /** What it gives back; left out: the payload. */
+  readonly value?: unknown
+}
+
+export const demoEcho = defineJob({
+  kind: 'demo.echo',
+  async run({ payload, attempt, signal, log }: JobContext<DemoEchoPayload>): Promise<{ echo: unknown }> {
+    const asked = await orDead(() => checked(payload))
+    log('echo', { attempt, sleepMs: asked.sleepMs })
+    await sleep(systemPlatform, asked.sleepMs, signal)
+    signal.throwIfAborted()
+    if (asked.dead !== undefined) throw new Dead(asked.dead)
+    if (asked.throttled !== undefined) throw asked.throttled
+    if (asked.failsIn(attempt)) throw new Error(asked.message)
+    return { echo: payload.value ?? payload }
+  },
+})
+
+interface Asked {
+  readonly sleepMs: number
+  readonly dead: string | undefined
+  readonly throttled: Throttled | undefined
+  readonly message: string
+  readonly failsIn: (attempt: number) => boolean
+}
+
+function checked(payload: DemoEchoPayload): Asked {
+  checkObjectKeys(payload, 'payload', ['sleep', 'fail', 'failTimes', 'throttle', 'dead', 'value'])
+  const { fail = false, failTimes, dead } = payload
+  if (typeof fail !== 'string' && typeof fail !== 'boolean') {
+    throw unfit('payload.fail', fail, 'is neither a text nor true nor false', 'Give true, or a message')
+  }
+  if (dead !== undefined && typeof dead !== 'string') {
+    throw unfit('payload.dead', dead, 'is not a text', 'Give the reason as a text, or leave it out')
+  }
+  const times =
+    failTimes === undefined
+      ? undefined
+      : checkWhole(failTimes, 'payload.failTimes', { least: 0, most: BOUNDS.maxAttempts.most })
+  return {
+    sleepMs: durationMs(payload.sleep ?? 0, 'payload.sleep'),
+    dead,
+    throttled: throttledBy(payload.throttle),
+    message: typeof fail === 'string' && fail !== '' ? fail : 'asked to fail',
+    failsIn: (attempt) => (times === undefined ? fail !== false : attempt <= times),
+  }
+}
+
+function throttledBy(throttle: DemoEchoPayload['throttle']): Throttled | undefined {
+  if (throttle === undefined) return undefined
+  if (throttle === true) return new Throttled()
+  const retryAfter = durationMs(throttle, 'payload.throttle')
+  if (retryAfter <= BOUNDS.retryAfterMs) return new Throttled({ retryAfter })
+  throw unfit('payload.throttle', throttle, 'is longer than 24 hours', 'Give at most 24h, or true')
+}
+
+function unfit(field: string, value: unknown, what: string, fix: string): JobmillError {
+  return new JobmillError('PAYLOAD_INVALID', what, { field, value: shown(value), fix })
+}

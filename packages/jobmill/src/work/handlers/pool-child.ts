@@ -1,0 +1,152 @@
+/** One long-lived child of a pool: one request at a time, and no second chance if it breaks the protocol. */
+import type { JobContext } from '../../job/context.ts'
+import { systemPlatform, type Timer } from '../../platform/platform.ts'
+import { environment, graceMs } from './child-options.ts'
+import { LineSplitter } from './line-splitter.ts'
+import { type Answer, readAnswer, requestLine } from './pool-messages.ts'
+import type { PoolPlan } from './pool-options.ts'
+import { type Exit, exitText, type ProcessGroup, startGroup } from './process-group.ts'
+
+const LONGEST_LINE_BYTES = 2 * 1024 * 1024
+/** A child that lived so long did not break at its start. */
+const LONG_MS = 5_000
+
+interface Request {
+  readonly id: string
+  readonly answered: (answer: Answer) => void
+  readonly failed: (error: Error) => void
+}
+
+/** Rejects when the program cannot be started. `onLeave` is called once it can be given no more jobs. */
+export async function startPoolChild(
+  plan: PoolPlan,
+  onLeave: (child: PoolChild) => void,
+): Promise<PoolChild> {
+  const group = await startGroup({ ...plan, env: environment(plan) })
+  return new PoolChild(group, plan.killAfterMs, onLeave)
+}
+
+export class PoolChild {
+  /** Resolves together with `onLeave`. */
+  readonly left: Promise<void>
+  readonly ended: Promise<void>
+  readonly #group: ProcessGroup
+  readonly #killAfterMs: number
+  readonly #leave: () => void
+  readonly #startedAt = systemPlatform.monotonic()
+  /** `leaving`: may answer what it was asked, and nothing more. `killed`: nothing it says counts. */
+  #state: 'ready' | 'leaving' | 'killed' = 'ready'
+  #request: Request | undefined
+  #asked = 0
+  #answered = 0
+  /** What it was killed for, other than on request. */
+  #fault: string | undefined
+  #isInterrupted = false
+  #killTimer: Timer | undefined
+
+  constructor(group: ProcessGroup, killAfterMs: number, onLeave: (child: PoolChild) => void) {
+    this.#group = group
+    this.#killAfterMs = killAfterMs
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.left = promise
+    this.#leave = () => {
+      onLeave(this)
+      resolve()
+    }
+    const lines = new LineSplitter(LONGEST_LINE_BYTES)
+    group.stdout.on('data', (chunk: Buffer) => {
+      for (const line of lines.add(chunk)) this.#hear(line)
+    })
+    // Without its pipes it is of no use. Most likely it is about to exit: how it does is worth waiting for.
+    group.stdout.once('end', () => this.retire())
+    group.stdin.once('error', () => this.retire())
+    void group.exited.then(() => this.retire())
+    this.ended = group.ended.then((exit) => this.#end(exit))
+  }
+
+  get isReady(): boolean {
+    return this.#state === 'ready'
+  }
+
+  get answered(): number {
+    return this.#answered
+  }
+
+  /** Whether there is reason to think that its successor will do no better. */
+  get brokeEarly(): boolean {
+    const livedMs = systemPlatform.monotonic() - this.#startedAt
+    return this.#answered === 0 && livedMs < LONG_MS && !this.#isInterrupted
+  }
+
+  /** Throws the reason of the signal, once the child has ended, when it fires before there is an answer. */
+  async ask({ payload, job, signal }: JobContext): Promise<Answer> {
+    signal.throwIfAborted()
+    this.#asked += 1
+    const id = String(this.#asked)
+    const line = requestLine(id, { payload, job })
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    this.#request = { id, answered: resolve, failed: reject }
+    const onAbort = (): void => {
+      this.#isInterrupted = true
+      this.#kill(graceMs(signal.reason, this.#killAfterMs))
+    }
+    signal.addEventListener('abort', onAbort)
+    this.#group.stdin.write(line)
+    try {
+      return await promise
+    } catch (error) {
+      signal.throwIfAborted()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** No more jobs: its input is closed, and it has a while to end by itself. */
+  retire(): void {
+    if (this.#state !== 'ready') return
+    this.#state = 'leaving'
+    this.#leave()
+    this.#group.stdin.end()
+    this.#killTimer = systemPlatform.timer(this.#killAfterMs, () => this.#group.stop(0))
+  }
+
+  #hear(line: string | null): void {
+    if (this.#state === 'killed') return
+    const request = this.#request
+    if (request === undefined) {
+      if (this.#state === 'ready') this.#blame('spoke when it was not asked')
+      return
+    }
+    const answer = line === null ? { wrong: 'wrote a line of more than 2 MiB' } : readAnswer(line, request.id)
+    if ('wrong' in answer) {
+      this.#blame(answer.wrong)
+      return
+    }
+    this.#request = undefined
+    this.#answered += 1
+    request.answered(answer)
+  }
+
+  #blame(fault: string): void {
+    this.#fault = fault
+    this.#kill(0)
+  }
+
+  #kill(graceMs: number): void {
+    if (this.#state === 'ready') this.#leave()
+    this.#state = 'killed'
+    this.#group.stop(graceMs)
+  }
+
+  #end(exit: Exit): void {
+    this.#killTimer?.cancel()
+    const how =
+      this.#fault === undefined
+        ? `died while it worked on the job, with ${exitText(exit)}`
+        : `${this.#fault}, and was killed`
+    const error = new Error(`the child (pid ${this.#group.pid}) ${how}${this.#group.stderr.inMessage()}`)
+    this.#request?.failed(error)
+    this.#request = undefined
+  }
+}

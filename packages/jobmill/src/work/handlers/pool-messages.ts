@@ -1,0 +1,60 @@
+/** The two lines of JSON that a pool and its children exchange for a job. */
+import type { JobContext } from '../../job/context.ts'
+import { shown } from '../../job/errors.ts'
+import { Dead, Throttled } from '../../job/thrown.ts'
+
+const STATUSES = ['ok', 'error', 'throttled', 'dead'] as const
+
+export interface Answer {
+  readonly status: (typeof STATUSES)[number]
+  readonly result?: unknown
+  readonly message?: unknown
+  readonly retryAfterMs?: number | null
+}
+
+export function requestLine(id: string, { payload, job }: Pick<JobContext, 'payload' | 'job'>): string {
+  const { id: jobId, kind, attempt, maxAttempts } = job
+  return `${JSON.stringify({ id, payload, job: { id: jobId, kind, attempt, maxAttempts } })}\n`
+}
+
+/** Or what is wrong with it, as the end of a sentence that begins with "the child". */
+export function readAnswer(line: string, id: string): Answer | { readonly wrong: string } {
+  const said = parsed(line)
+  if (typeof said !== 'object' || said === null) {
+    return { wrong: `answered with what is not an object in JSON: ${shown(line)}` }
+  }
+  if (!('id' in said) || said.id === null) return { wrong: 'answered without an id' }
+  if (said.id !== id) return { wrong: `answered with the id ${shown(said.id)} to the request ${shown(id)}` }
+  const status: unknown = 'status' in said ? said.status : undefined
+  if (!STATUSES.some((one) => one === status)) {
+    return { wrong: `answered with the status ${shown(status)}, not one of ${STATUSES.join(', ')}` }
+  }
+  const wait: unknown = 'retryAfterMs' in said ? (said.retryAfterMs ?? undefined) : undefined
+  if (wait !== undefined && typeof wait !== 'number') {
+    return { wrong: `answered with a retryAfterMs that is not a number: ${shown(wait)}` }
+  }
+  return said as { readonly id: unknown } & Answer
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** What the answer means for the job. */
+export function resultOf({ status, result, message, retryAfterMs }: Answer): unknown {
+  const said = typeof message === 'string' && message !== '' ? message : 'the child gave no message'
+  switch (status) {
+    case 'ok':
+      return result
+    case 'error':
+      throw new Error(said)
+    case 'dead':
+      throw new Dead(said)
+    case 'throttled':
+      throw new Throttled(typeof retryAfterMs === 'number' ? { retryAfter: retryAfterMs } : {})
+  }
+}

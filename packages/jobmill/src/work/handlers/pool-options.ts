@@ -1,0 +1,55 @@
+/** The options of a pool, checked once. */
+import { JobmillError } from '../../job/errors.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkWhole } from '../../job/numbers.ts'
+import {
+  CHILD_KEYS,
+  checkText,
+  checkTexts,
+  type ChildOptions,
+  type ChildPlan,
+  childPlan,
+} from './child-options.ts'
+
+export interface WorkerPoolOptions extends ChildOptions {
+  readonly kind: string
+  /** The program and its arguments; started without a shell. */
+  readonly argv: readonly [string, ...string[]]
+  /** How many children, so how many jobs at once; 1 unless said otherwise. */
+  readonly size?: number
+  readonly cwd?: string
+  /** A child is replaced after so many jobs. Left out: never. */
+  readonly recycleAfter?: number
+}
+
+export interface PoolPlan extends ChildPlan {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly cwd: string | undefined
+  readonly size: number
+  readonly recycleAfter: number
+}
+
+export function poolPlan(options: WorkerPoolOptions): PoolPlan {
+  const at = 'workerPool'
+  checkObjectKeys(options, at, ['kind', 'argv', 'size', 'cwd', 'recycleAfter', ...CHILD_KEYS])
+  const [file = '', ...args] = checkTexts(options.argv, `${at}.argv`, 'OPTION_INVALID')
+  if (file === '') {
+    throw new JobmillError('OPTION_INVALID', 'names no program', {
+      field: `${at}.argv`,
+      fix: 'Give the program and its arguments, such as ["python3", "resize.py"]',
+    })
+  }
+  const { size = 1, cwd, recycleAfter } = options
+  return {
+    ...childPlan(options, at),
+    file,
+    args,
+    cwd: cwd === undefined ? undefined : checkText(cwd, `${at}.cwd`, 'OPTION_INVALID'),
+    size: checkWhole(size, `${at}.size`, { least: 1, most: 256 }),
+    recycleAfter:
+      recycleAfter === undefined
+        ? Number.POSITIVE_INFINITY
+        : checkWhole(recycleAfter, `${at}.recycleAfter`, { least: 1, most: 1_000_000_000 }),
+  }
+}

@@ -1,0 +1,53 @@
+/** The allow-list of commands: which programs a payload may name, and the file that each of them is. */
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { JobmillError, shown } from '../../job/errors.ts'
+import { checkTexts } from './child-options.ts'
+
+/** From the name, as it stands on the list and in payloads, to the file. */
+export type Programs = ReadonlyMap<string, string>
+
+/** Bare names are looked up here, once: a later change of PATH must not change what may run. */
+export function resolvePrograms(programs: unknown, field: string): Programs {
+  const names = checkTexts(programs, field, 'OPTION_INVALID')
+  if (names.length === 0) {
+    throw new JobmillError('OPTION_INVALID', 'is empty, so that nothing could run', {
+      field,
+      fix: 'List the programs that payloads may name, such as ["/usr/bin/convert", "git"]',
+    })
+  }
+  return new Map(names.map((name, at) => [name, fileOf(name, `${field}[${at}]`)]))
+}
+
+function fileOf(name: string, field: string): string {
+  // Looked at when it is started: it may be installed later.
+  if (isAbsolute(name)) return name
+  if (name === '' || name.includes('/')) {
+    throw new JobmillError('OPTION_INVALID', 'is neither an absolute path nor a bare name', {
+      field,
+      value: shown(name),
+      fix: 'Give a path that begins with /, or a name that is found through PATH',
+    })
+  }
+  const found = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    // What is relative would depend on where this process happens to stand.
+    .filter((folder) => isAbsolute(folder))
+    .map((folder) => join(folder, name))
+    .find((file) => isProgram(file))
+  if (found !== undefined) return found
+  throw new JobmillError('OPTION_INVALID', 'is no program that PATH leads to', {
+    field,
+    value: shown(name),
+    fix: 'Install it, or give its absolute path',
+  })
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * `workerPool`: jobs of a kind are done by long-lived children in any language, which read one line of JSON
+ * per request and write one per answer.
+ */
+import type { JobContext } from '../../job/context.ts'
+import { defineJob, type JobDefinition } from '../../job/definition.ts'
+import { policyOf } from './child-options.ts'
+import { Pool } from './pool.ts'
+import { poolPlan, type WorkerPoolOptions } from './pool-options.ts'
+
+/** What payload and result are is between you and the program: name their types here, or give neither. */
+export function workerPool<Input = unknown, Result = unknown>(
+  options: WorkerPoolOptions,
+): JobDefinition<Input, Result> {
+  const pool = new Pool(poolPlan(options))
+  return defineJob({
+    ...policyOf(options),
+    kind: options.kind,
+    service: pool,
+    run: (context: JobContext<Input>) => pool.run(context) as Promise<Result>,
+  })
+}

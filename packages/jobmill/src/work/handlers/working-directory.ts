@@ -1,0 +1,58 @@
+/** Where commands may run: inside of one directory, whatever links and dots a payload uses. */
+import { realpathSync, statSync } from 'node:fs'
+import { realpath, stat } from 'node:fs/promises'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { JobmillError, shown } from '../../job/errors.ts'
+import { checkText } from './child-options.ts'
+
+/** The real path of a root that is there. */
+export function checkRoot(root: unknown, field: string): string {
+  const path = checkText(root, field, 'OPTION_INVALID')
+  try {
+    if (statSync(path).isDirectory()) return realpathSync(path)
+  } catch {
+    // Told below, like everything else that is no directory.
+  }
+  throw new JobmillError('OPTION_INVALID', 'is not a directory', {
+    field,
+    value: shown(root),
+    fix: 'Create it first, or give one that exists',
+  })
+}
+
+/** The real path of a directory inside of `root`; a relative one begins there. */
+export async function directoryInside(root: string, value: unknown, field: string): Promise<string> {
+  const path = resolve(root, checkText(value, field, 'PAYLOAD_INVALID'))
+  const real = await realDirectory(path)
+  if (real === null) {
+    throw new JobmillError('PAYLOAD_INVALID', 'is not a directory that is there', {
+      field,
+      value: shown(value),
+      fix: 'Create it before the job runs, or leave it out',
+    })
+  }
+  if (isInside(root, real)) return real
+  throw new JobmillError('PAYLOAD_INVALID', 'leads out of the root that commands may run in', {
+    field,
+    value: shown(value),
+    fix: 'Name a directory inside of the root, or leave it out',
+  })
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+const NOT_THERE = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'])
+
+async function realDirectory(path: string): Promise<string | null> {
+  try {
+    const real = await realpath(path)
+    return (await stat(real)).isDirectory() ? real : null
+  } catch (error) {
+    // Anything else, such as too many open files, may be over at the next attempt.
+    if (error instanceof Error && 'code' in error && NOT_THERE.has(String(error.code))) return null
+    throw error
+  }
+}

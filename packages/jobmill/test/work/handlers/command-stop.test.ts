@@ -1,0 +1,183 @@
+/** How a command ends when its job is interrupted or takes too long: with everything it started. */
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { INTERRUPTIONS } from '../../../src/job/interruption.ts'
+import { commandJob } from '../../../src/work/handlers/command.ts'
+import { failure, interruptible, run } from './context.ts'
+import { aFolder, gone, isAlive, isThere, pidIn, until } from './processes.ts'
+
+const node = process.execPath
+
+/** Writes its pid to `pid`, once it is ready; with `deaf` it takes no notice of SIGTERM. */
+const WAITING = `
+  const { writeFileSync } = require('node:fs')
+  if (process.argv.includes('deaf')) process.on('SIGTERM', () => {})
+  setInterval(() => {}, 1000)
+  writeFileSync('pid', process.pid + '\\n')`
+
+/** A child of its own, whose pid is in `grandchild`; deaf like itself, and with `quiet` without its pipes. */
+const FAMILY = `
+  const { spawn } = require('node:child_process')
+  const code = 'if (process.argv.includes("deaf")) process.on("SIGTERM", () => {});' +
+    'setInterval(() => {}, 1000); require("node:fs").writeFileSync("grandchild", process.pid + "\\\\n")'
+  const stdio = process.argv.includes('quiet') ? 'ignore' : 'inherit'
+  spawn(process.execPath, ['-e', code, '--', ...process.argv.slice(1)], { stdio })`
+
+const script = (code: string, ...args: string[]): { argv: string[] } => ({
+  argv: [node, '-e', code, '--', ...args],
+})
+
+/** Pipes of this process that are open. */
+const pipes = (): number =>
+  process.getActiveResourcesInfo().filter((resource) => resource === 'PipeWrap').length
+
+describe('an interruption', () => {
+  test.for(INTERRUPTIONS)('%s ends the program and all it started, and is what is thrown', async (why) => {
+    const root = await aFolder()
+    const { signal, interrupt } = interruptible()
+    const attempt = failure(run(commandJob({ programs: [node], root }), script(FAMILY + WAITING), { signal }))
+    const pids = [await pidIn(join(root, 'pid')), await pidIn(join(root, 'grandchild'))]
+    const reason = interrupt(why)
+    expect(await attempt).toBe(reason)
+    await Promise.all(pids.map((pid) => gone(pid)))
+  })
+
+  test('begins with SIGTERM, and waits until the program has really ended', async () => {
+    const root = await aFolder()
+    const tidy = `;process.on('SIGTERM', () => {
+      setTimeout(() => { writeFileSync('tidy', 'yes\\n'); process.exit(0) }, 100)
+    })`
+    const { signal, interrupt } = interruptible()
+    const attempt = failure(run(commandJob({ programs: [node], root }), script(tidy + WAITING), { signal }))
+    const pid = await pidIn(join(root, 'pid'))
+    const reason = interrupt('cancelled')
+    expect(await attempt).toBe(reason)
+    expect(isAlive(pid)).toBe(false)
+    expect(await isThere(join(root, 'tidy'))).toBe(true)
+  })
+
+  test('ends in SIGKILL for all who take no notice', async () => {
+    const root = await aFolder()
+    const { signal, interrupt } = interruptible()
+    const job = commandJob({ programs: [node], root, killAfter: '100ms' })
+    const attempt = failure(run(job, script(FAMILY + WAITING, 'deaf'), { signal }))
+    const pids = [await pidIn(join(root, 'pid')), await pidIn(join(root, 'grandchild'))]
+    const reason = interrupt('timeout')
+    expect(await attempt).toBe(reason)
+    await Promise.all(pids.map((pid) => gone(pid)))
+  })
+
+  test('gets hold of one who stays behind without pipes and takes no notice', async () => {
+    const root = await aFolder()
+    const { signal, interrupt } = interruptible()
+    const job = commandJob({ programs: [node], root, killAfter: '1h' })
+    // The program itself ends at SIGTERM.
+    const deafFamily = FAMILY.replace('...process.argv.slice(1)', '"deaf"')
+    const attempt = failure(run(job, script(deafFamily + WAITING, 'quiet'), { signal }))
+    await pidIn(join(root, 'pid'))
+    const grandchild = await pidIn(join(root, 'grandchild'))
+    const reason = interrupt('cancelled')
+    expect(await attempt).toBe(reason)
+    await gone(grandchild)
+  })
+
+  test('by a shutdown does not wait for killAfter', async () => {
+    const root = await aFolder()
+    const { signal, interrupt } = interruptible()
+    const job = commandJob({ programs: [node], root, killAfter: '1h' })
+    const attempt = failure(run(job, script(WAITING, 'deaf'), { signal }))
+    const pid = await pidIn(join(root, 'pid'))
+    const reason = interrupt('shutdown')
+    expect(await attempt).toBe(reason)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('that came before starts nothing', async () => {
+    const root = await aFolder()
+    const { signal, interrupt } = interruptible()
+    const reason = interrupt('shutdown')
+    const job = commandJob({ programs: [node], root })
+    const lines: unknown[] = []
+    const payload = script(WAITING)
+    expect(await failure(run(job, payload, { signal, onLog: (line) => lines.push(line) }))).toBe(reason)
+    expect(lines).toEqual([])
+  })
+
+  test('that comes while the program is started ends it', async () => {
+    const root = await aFolder()
+    const { signal, interrupt } = interruptible()
+    const job = commandJob({ programs: [node], root })
+    const onLog = (): void => {
+      if (!signal.aborted) interrupt('cancelled')
+    }
+    expect(await failure(run(job, script(WAITING), { signal, onLog }))).toBe(signal.reason)
+  })
+})
+
+describe('the timeout of a payload', () => {
+  test('ends the program and all it started, and says so', async () => {
+    const root = await aFolder()
+    const job = commandJob({ programs: ['/bin/sh'], root, killAfter: '100ms' })
+    const code = 'trap "" TERM; sleep 600 & echo $! > grandchild; echo stuck >&2; wait'
+    const attempt = failure(run(job, { argv: ['/bin/sh', '-c', code], timeout: '1s' }))
+    const grandchild = await pidIn(join(root, 'grandchild'))
+    expect((await attempt).message).toBe('"/bin/sh" timed out after 1000 ms: stuck')
+    await gone(grandchild)
+  })
+
+  test('that is not reached changes nothing', async () => {
+    const job = commandJob({ programs: [node] })
+    expect(await run(job, { ...script(''), timeout: '1h' })).toMatchObject({ exitCode: 0 })
+  })
+})
+
+describe('what a program leaves behind', () => {
+  test('does not keep the handler by holding its pipes, and is killed', async () => {
+    const root = await aFolder()
+    const job = commandJob({ programs: ['/bin/sh'], root })
+    const argv = ['/bin/sh', '-c', 'sleep 600 & echo $! > grandchild; echo done']
+    expect(await run(job, { argv })).toEqual({ exitCode: 0, stdout: 'done\n', stderr: '' })
+    await gone(await pidIn(join(root, 'grandchild')))
+  })
+
+  test('is killed when it holds nothing', async () => {
+    const root = await aFolder()
+    const job = commandJob({ programs: ['/bin/sh'], root })
+    const argv = ['/bin/sh', '-c', 'sleep 600 >/dev/null 2>&1 </dev/null & echo $! > grandchild']
+    expect(await run(job, { argv })).toMatchObject({ exitCode: 0 })
+    await gone(await pidIn(join(root, 'grandchild')))
+  })
+
+  test('does not keep the handler, or a pipe, when it has left the group with the pipes', async () => {
+    const root = await aFolder()
+    const before = pipes()
+    const code = `const child = spawn('sleep', ['600'], { stdio: 'inherit', detached: true })
+      require('node:fs').writeFileSync('grandchild', child.pid + '\\n')
+      child.unref()`
+    const payload = script(`const { spawn } = require('node:child_process');${code}`)
+    expect(await run(commandJob({ programs: [node], root }), payload)).toMatchObject({ exitCode: 0 })
+    const grandchild = await pidIn(join(root, 'grandchild'))
+    expect(isAlive(grandchild)).toBe(true)
+    await until('our ends of the pipes are closed', () => pipes() <= before || undefined)
+    process.kill(grandchild, 'SIGKILL')
+  })
+
+  // Once the program has exited, and not before.
+  const late = 'while kill -0 "$leader" 2>/dev/null; do sleep 0.01; done; sleep 0.1; echo late'
+
+  test('may end by itself in the second after, and what it says counts', async () => {
+    const code = `const env = { ...process.env, leader: String(process.pid) }
+      const options = { stdio: 'inherit', detached: true, env }
+      require('node:child_process').spawn('/bin/sh', ['-c', process.argv[1]], options).unref()
+      console.log('early')`
+    const result = await run(commandJob({ programs: [node] }), script(code, late))
+    expect(result).toMatchObject({ stdout: 'early\nlate\n' })
+  })
+
+  test('may end by itself in the second after, also when it says nothing', async () => {
+    const root = await aFolder()
+    const argv = ['/bin/sh', '-c', `leader=$$; (${late} > late) > /dev/null 2>&1 < /dev/null &`]
+    await run(commandJob({ programs: ['/bin/sh'], root }), { argv })
+    expect(await isThere(join(root, 'late'))).toBe(true)
+  })
+})

@@ -1,0 +1,39 @@
+/** Stopping a group: the earlier end counts, whoever asked for it first. */
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { exitText, type ProcessGroup, startGroup } from '../../../src/work/handlers/process-group.ts'
+import { aFolder, isAlive, pidIn, written } from './processes.ts'
+
+/** Notes every SIGTERM, and does nothing else about it. */
+async function aDeafGroup(): Promise<{ group: ProcessGroup; told: () => Promise<string> }> {
+  const cwd = await aFolder()
+  const code = 'trap "echo told >> told" TERM; echo $$ > pid; while :; do sleep 0.05; done'
+  const group = await startGroup({ file: '/bin/sh', args: ['-c', code], env: { PATH: '/usr/bin:/bin' }, cwd })
+  group.stdout.resume()
+  expect(await pidIn(join(cwd, 'pid'))).toBe(group.pid)
+  return { group, told: () => written(join(cwd, 'told')) }
+}
+
+const HOUR_MS = 3_600_000
+
+test('a second stop that is more urgent comes first', async () => {
+  const { group, told } = await aDeafGroup()
+  group.stop(HOUR_MS)
+  await told()
+  expect(isAlive(group.pid)).toBe(true)
+  group.stop(0)
+  expect(exitText(await group.ended)).toBe('SIGKILL')
+})
+
+test('a second stop that is less urgent changes nothing', async () => {
+  const { group, told } = await aDeafGroup()
+  group.stop(500)
+  group.stop(HOUR_MS)
+  expect(await told()).toBe('told')
+  expect(exitText(await group.ended)).toBe('SIGKILL')
+})
+
+test('a program that cannot be started is a rejection with the code of the system', async () => {
+  const program = { file: '/no/such/program', args: [], env: {}, cwd: undefined }
+  await expect(startGroup(program)).rejects.toMatchObject({ code: 'ENOENT' })
+})
