@@ -36,6 +36,21 @@ describe('the import check accepts', () => {
     ).toEqual([])
   })
 
+  test('the kit for tests of jobs, which starts a mill in memory', () => {
+    expect(
+      check({
+        'observe/a.ts': '',
+        'work/a.ts': '',
+        'runtime/a.ts': '',
+        'store-sqlite/a.ts': `import 'better-sqlite3'`,
+        'testing/kit/mill.ts': `import '../../runtime/a.ts'\nimport '../../work/a.ts'\nimport '../../observe/a.ts'\nimport '../suite.ts'`,
+        'testing/kit/store.ts': `export const open = () => import('../../store-sqlite/a.ts')`,
+        'testing/suite.ts': '',
+        'testing/index.ts': `export * from './kit/mill.ts'\nexport * from './kit/store.ts'`,
+      }),
+    ).toEqual([])
+  })
+
   test('the reserved words in comments, texts and as names of members', () => {
     expect(
       check({
@@ -79,6 +94,21 @@ describe('the import check finds', () => {
       'test support that knows a store',
       { 'testing/a.ts': `import '../store-sqlite/b.ts'`, 'store-sqlite/b.ts': '' },
       'testing/ may import',
+    ],
+    [
+      'test support that knows the runtime',
+      { 'testing/conformance/a.ts': `import '../../runtime/b.ts'`, 'runtime/b.ts': '' },
+      'testing/ may import platform, job, store, enqueue only',
+    ],
+    [
+      'a kit that knows another store, or what comes above the runtime',
+      { 'testing/kit/a.ts': `import '../../store-postgres/b.ts'`, 'store-postgres/b.ts': '' },
+      /testing\/kit\/ may import .*runtime, store-sqlite only/,
+    ],
+    [
+      'a suite for stores that needs the kit',
+      { 'testing/conformance/a.ts': `import '../kit/b.ts'`, 'testing/kit/b.ts': '' },
+      'testing/kit/ knows the runtime, and the rest of testing/ must work without it',
     ],
     [
       'a layer that needs test support',

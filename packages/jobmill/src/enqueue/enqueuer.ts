@@ -30,6 +30,11 @@ export interface Enqueuer<Tx> {
     requests: readonly JobRequest[],
     options?: { readonly tx?: Tx | undefined },
   ) => Promise<Enqueued[]>
+  /** The same for jobs that were prepared already; `mayRepeat` when some of their ids were given by the user. */
+  readonly write: (
+    jobs: readonly NewJob[],
+    options: { readonly tx?: Tx | undefined; readonly mayRepeat: boolean },
+  ) => Promise<Enqueued[]>
 }
 
 /** Calls that wait for a write keep their payloads in memory, so there must be an end to it. */
@@ -59,13 +64,13 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   })
   const waiting = { items: 0, bytes: 0 }
 
-  function laneFor(requests: readonly JobRequest[]): Lane {
-    const withKeys = requests.some((request) => request.dedupe !== undefined)
-    if (requests.some((request) => request.id !== undefined)) return withKeys ? givenAndKeyed : given
+  function laneFor(jobs: readonly NewJob[], mayRepeat: boolean): Lane {
+    const withKeys = jobs.some((job) => job.dedupe !== null)
+    if (mayRepeat) return withKeys ? givenAndKeyed : given
     return withKeys ? keyed : fresh
   }
 
-  function written(requests: readonly JobRequest[], jobs: readonly NewJob[]): Promise<Enqueued[]> {
+  function written(jobs: readonly NewJob[], mayRepeat: boolean): Promise<Enqueued[]> {
     const bytes = jobs.reduce((total, job) => total + job.payload.length, 0)
     if (waiting.items + jobs.length > MOST_WAITING_ITEMS || waiting.bytes + bytes > MOST_WAITING_BYTES) {
       throw new JobmillError('OVERLOADED', `${waiting.items} jobs wait to be written already`, {
@@ -75,20 +80,24 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
     waiting.items += jobs.length
     waiting.bytes += bytes
     return new Promise<Enqueued[]>((resolve, reject) => {
-      laneFor(requests).add({ jobs, bytes, resolve, reject })
+      laneFor(jobs, mayRepeat).add({ jobs, bytes, resolve, reject })
     }).finally(() => {
       waiting.items -= jobs.length
       waiting.bytes -= bytes
     })
   }
 
+  const write: Enqueuer<TxOf<S>>['write'] = async (jobs, { tx, mayRepeat }) => {
+    if (jobs.length === 0) return []
+    return tx === undefined ? written(jobs, mayRepeat) : target.enqueue(jobs, { tx, mayRepeat: true })
+  }
+
   return {
+    write,
     async enqueue(requests, call = {}) {
       checkObjectKeys(call, 'options', ['tx'])
-      const { tx } = call
       const jobs = prepareJobs(requests, preparing)
-      if (jobs.length === 0) return []
-      return tx === undefined ? written(requests, jobs) : target.enqueue(jobs, { tx, mayRepeat: true })
+      return write(jobs, { tx: call.tx, mayRepeat: requests.some(({ id }) => id !== undefined) })
     },
   }
 }

@@ -3,6 +3,15 @@ export type { Case } from './conformance/case.ts'
 export type { ConformanceSubject } from './conformance/subject.ts'
 export { conformanceCases, storeConformance } from './conformance/suite.ts'
 export { aClaim, aJob, anInstance, aPulse, someJobs } from './factories.ts'
+export { DrainError, type DrainOptions } from './kit/drain.ts'
+export type { EnqueuedInside } from './kit/enqueue-nowhere.ts'
+export { expectEnqueued, expectNothingEnqueued, type Part } from './kit/expect-enqueued.ts'
+export { type Faults, faultyStore, type HeldCall } from './kit/faulty-store.ts'
+export type { EnqueuedRecord } from './kit/mill-store.ts'
+export { type JobRun, runJob, type RunJobOptions } from './kit/run-job.ts'
+export type { Verb } from './kit/store-verbs.ts'
+export { type TestMill, testMill, type TestMillOptions } from './kit/test-mill.ts'
+export { type TestPlatform, testPlatform, type TestPlatformOptions } from './kit/test-platform.ts'
 export {
   type OracleDatabase,
   type OracleTx,

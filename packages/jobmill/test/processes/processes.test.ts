@@ -1,66 +1,17 @@
 /** Several real processes on one database: they start at once, work side by side, and die. The same for both stores. */
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import path from 'node:path'
 import Database from 'better-sqlite3'
 import pg from 'pg'
-import { afterEach, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/store-postgres/migrate.ts'
 import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, QUEUE, someJobs } from '../../src/testing/factories.ts'
-import { EACH, type Place, storeAt, type Task } from './store-process.ts'
+import { kill, type Started, startProcess } from './children.ts'
+import { type Place, storeAt } from './place.ts'
+import { EACH, type Task } from './store-process.ts'
 
-const script = path.join(import.meta.dirname, 'store-process.ts')
-const children = new Set<ChildProcess>()
-afterEach(() => {
-  for (const child of children) child.kill('SIGKILL')
-  children.clear()
-})
-
-interface Started {
-  readonly child: ChildProcess
-  readonly said: string[]
-  /** Resolves once the process has said so much. */
-  says(enough: (said: readonly string[]) => boolean): Promise<void>
-  /** Resolves when it ended by itself, and rejects when it failed. */
-  readonly ended: Promise<void>
-}
-
-function start(place: Place, task: Task): Started {
-  const child = fork(script, [JSON.stringify({ place, task })], {
-    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
-  })
-  children.add(child)
-  const said: string[] = []
-  let errors = ''
-  child.stderr?.on('data', (data) => (errors += String(data)))
-  child.on('message', (message: string) => said.push(message))
-  const ended = once(child, 'close').then(([code, signal]) => {
-    children.delete(child)
-    if (code !== 0 && signal !== 'SIGKILL')
-      throw new Error(`the process ended with ${String(code ?? signal)}: ${errors}`)
-  })
-  ended.catch(() => {})
-  return {
-    child,
-    said,
-    ended,
-    async says(enough) {
-      while (!enough(said))
-        await Promise.race([
-          once(child, 'message'),
-          ended.then(() => Promise.reject(new Error(`it ended early: ${errors}`))),
-        ])
-    },
-  }
-}
-
-async function kill({ child, ended }: Started): Promise<void> {
-  child.kill('SIGKILL')
-  await ended
-}
+const start = (place: Place, task: Task): Started => startProcess('store-process.ts', { place, task })
 
 async function opened(place: Place): Promise<Store> {
   const store = await storeAt(place)

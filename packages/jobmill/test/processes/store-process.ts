@@ -4,21 +4,9 @@
  */
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
-
-export interface Place {
-  readonly store: 'sqlite' | 'postgres'
-  /** A path, or a URL with the schema. */
-  readonly at: string
-  readonly schema?: string
-}
+import { type Place, storeAt } from './place.ts'
 
 export type Task = 'open' | 'enqueue-one' | 'enqueue-for-ever' | 'enqueue-and-work' | 'claim-and-hang'
-
-/** Loads only the driver that is asked for: many processes start in these tests. */
-export async function storeAt({ store, at, schema = 'jobmill' }: Place): Promise<Store> {
-  if (store === 'sqlite') return (await import('../../src/sqlite.ts')).sqlite(at)
-  return (await import('../../src/postgres.ts')).postgres(at, { schema })
-}
 
 /** How many jobs a process enqueues before it begins to work. */
 export const EACH = 200

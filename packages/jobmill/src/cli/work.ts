@@ -1,0 +1,27 @@
+/** `jobmill work`: workers and duties until a signal comes. The second signal cuts the grace short. */
+import { jobmill } from '../runtime/mill.ts'
+import type { MillOptions } from '../runtime/options.ts'
+import { stopOnSignals } from '../runtime/stop-on-signals.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The exit code: 0 after a clean stop. */
+export async function work(options: MillOptions, terminal: Terminal): Promise<number> {
+  const mill = jobmill({ log: 'info', ...options })
+  for (const { message } of mill.warnings) terminal.err(`warning ${message}`)
+  const stopped = new Promise<number>((resolve) => {
+    stopOnSignals(mill, {
+      stopped: () => resolve(0),
+      failed(error) {
+        terminal.err(`error   the stop failed: ${String(error)}`)
+        resolve(1)
+      },
+    })
+  })
+  await mill.start()
+  const kinds = (options.jobs ?? []).map(({ kind }) => kind)
+  terminal.out(`store   ${options.store.name}`)
+  terminal.out(`queues  ${mill.queuesServed.join(', ')}`)
+  terminal.out(`kinds   ${kinds.join(', ')}`)
+  terminal.out(`ready   instance ${mill.instance.label ?? mill.instance.id}; stop it with Ctrl-C`)
+  return stopped
+}

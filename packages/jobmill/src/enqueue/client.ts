@@ -1,0 +1,123 @@
+/** Enqueue as users call it: typed by the job, validated, routed, and acknowledged after the commit. */
+import type { JobDefinition } from '../job/definition.ts'
+import { isJobmillError, JobmillError } from '../job/errors.ts'
+import type { Emit } from '../job/events.ts'
+import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
+import type { NewJob } from '../job/new-job.ts'
+import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { Enqueued } from '../store/replies.ts'
+import type { Enqueuer } from './enqueuer.ts'
+import { jobHandle } from './job-handle.ts'
+import { type RequestTools, requestsFor, type Target } from './requests.ts'
+import type { Results } from './results.ts'
+
+export interface ClientTools<Tx> extends RequestTools {
+  readonly enqueuer: Enqueuer<Tx>
+  readonly results: Results
+  readonly platform: Platform
+  readonly emit: Emit
+  /** A promise while the store is not open yet; throws when it never will be again. */
+  readonly open: () => Promise<void> | undefined
+  /** Some of what was enqueued waits for its turn. */
+  readonly lineGrew: () => void
+}
+
+export interface Client<Tx> {
+  enqueue<Input, Result>(
+    job: JobDefinition<Input, Result>,
+    payload: Input,
+    options?: EnqueueOptions & { readonly tx?: Tx },
+  ): Promise<EnqueuedJob<Result>>
+  enqueue(
+    kind: string,
+    payload: unknown,
+    options?: EnqueueOptions & { readonly tx?: Tx },
+  ): Promise<EnqueuedJob>
+  /** All of them, or none. */
+  enqueueMany<Input, Result>(
+    job: JobDefinition<Input, Result>,
+    items: readonly EnqueueItem<Input>[],
+    options?: { readonly tx?: Tx },
+  ): Promise<EnqueuedJob<Result>[]>
+  enqueueMany(
+    kind: string,
+    items: readonly EnqueueItem<unknown>[],
+    options?: { readonly tx?: Tx },
+  ): Promise<EnqueuedJob[]>
+  /** Checked and complete, and not written: for jobs that are written together with something else. */
+  readonly prepare: (
+    target: Target,
+    items: readonly EnqueueItem<unknown>[],
+    many: boolean,
+  ) => NewJob[] | Promise<NewJob[]>
+}
+
+/** A transaction that was over before the store was open: what is missing is not the transaction. */
+function openedTooLate(error: unknown): never {
+  if (!isJobmillError(error) || error.code !== 'TX_INVALID') throw error
+  throw new JobmillError('STORE_CLOSED', 'the store was not open when the transaction was given', {
+    fix: 'Call open() or start() of the mill before the first transaction',
+    cause: error,
+  })
+}
+
+export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
+  const { enqueuer, platform, emit } = tools
+
+  function prepared(requests: readonly JobRequest[], placeOf: (index: number) => string): NewJob[] {
+    const { payloadLimitBytes } = tools
+    return prepareJobs(requests, { mintId: () => platform.id(), payloadLimitBytes, placeOf })
+  }
+
+  function prepare(target: Target, items: readonly EnqueueItem<unknown>[], many: boolean) {
+    const placeOf = (index: number): string => (many ? `items[${index}]` : 'job')
+    const requests = requestsFor(target, items, placeOf, tools)
+    return requests instanceof Promise
+      ? requests.then((late) => prepared(late, placeOf))
+      : prepared(requests, placeOf)
+  }
+
+  async function write(
+    target: Target,
+    items: readonly EnqueueItem<unknown>[],
+    tx: Tx | undefined,
+    many: boolean,
+  ): Promise<EnqueuedJob[]> {
+    // Nothing is awaited that need not be: see requestsFor.
+    const opening = tools.open()
+    if (opening !== undefined) await opening
+    const early = prepare(target, items, many)
+    const jobs = early instanceof Promise ? await early : early
+    const mayRepeat = items.some((item) => item.id !== undefined)
+    const writing = enqueuer.write(jobs, { tx, mayRepeat })
+    const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
+    return jobs.map((job, at) => told(job, replies[at], tx !== undefined))
+  }
+
+  function told(job: NewJob, reply: Enqueued | undefined, inTx: boolean): EnqueuedJob {
+    const { id = job.id, outcome = 'enqueued' } = reply ?? {}
+    const ref = { id, kind: job.kind, queue: job.queue }
+    if (outcome === 'duplicate') emit('duplicate', ref)
+    else emit('enqueued', { ...ref, outcome })
+    if (job.orderKey !== null && !inTx) tools.lineGrew()
+    return { ...jobHandle(id, tools, inTx), outcome }
+  }
+
+  return {
+    prepare,
+    async enqueue(target: Target, payload: unknown, options: EnqueueOptions & { readonly tx?: Tx } = {}) {
+      const { tx, ...own } = options
+      const [job] = await write(target, [{ ...own, payload }], tx, false)
+      if (job === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
+      return job as EnqueuedJob<never>
+    },
+    async enqueueMany(
+      target: Target,
+      items: readonly EnqueueItem<unknown>[],
+      options: { readonly tx?: Tx } = {},
+    ) {
+      return (await write(target, items, options.tx, true)) as EnqueuedJob<never>[]
+    },
+  }
+}

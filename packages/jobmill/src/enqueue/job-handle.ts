@@ -1,0 +1,92 @@
+/** A job as something to wait for. */
+import { durationMs } from '../job/duration.ts'
+import { JobmillError, shown } from '../job/errors.ts'
+import type { JobHandle, ResultOptions } from '../job/handle.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkId } from '../job/names.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { JobResult } from '../store/job-record.ts'
+import type { Results } from './results.ts'
+
+export interface HandleTools {
+  readonly results: Results
+  readonly platform: Platform
+}
+
+/** `mayAppear`: enqueued in a transaction that may not be committed yet. */
+export function jobHandle<Result>(id: string, tools: HandleTools, mayAppear = false): JobHandle<Result> {
+  const checked = checkId(id, 'id')
+  return {
+    id: checked,
+    async result(options = {}) {
+      checkObjectKeys(options, 'options', ['timeout', 'signal'])
+      const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'options.timeout')
+      const answer = await ended(checked, tools, { timeoutMs, signal: options.signal, mayAppear })
+      return valueOf(checked, answer) as Result
+    },
+  }
+}
+
+interface Waiting {
+  readonly timeoutMs: number | null
+  readonly signal: ResultOptions['signal']
+  readonly mayAppear: boolean
+}
+
+function ended(
+  id: string,
+  { results, platform }: HandleTools,
+  { timeoutMs, signal, mayAppear }: Waiting,
+): Promise<JobResult | null> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      remove()
+      timer?.cancel()
+      signal?.removeEventListener('abort', abort)
+    }
+    const settle = (answer: JobResult | null): void => (end(), resolve(answer))
+    const fail = (error: unknown): void => (end(), reject(asError(error)))
+    const abort = (): void => fail(signal?.reason)
+    const remove = results.add(id, { mayAppear, settle, fail })
+    const timer =
+      timeoutMs === null
+        ? undefined
+        : platform.timer(timeoutMs, () =>
+            fail(
+              new JobmillError('RESULT_TIMEOUT', `job ${id} did not end within ${timeoutMs} ms`, {
+                fix: 'It goes on; await it again, or give it more time',
+              }),
+            ),
+          )
+    if (signal?.aborted === true) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason))
+}
+
+function valueOf(id: string, answer: JobResult | null): unknown {
+  if (answer === null) {
+    throw new JobmillError('JOB_UNKNOWN', 'no job has this id', {
+      field: 'id',
+      value: shown(id),
+      fix: 'It may have been deleted, or belong to another database',
+    })
+  }
+  if (answer.state === 'dead') throw new JobmillError('JOB_DEAD', `job ${id} is dead: ${reasonOf(answer)}`)
+  if (answer.state === 'cancelled')
+    throw new JobmillError('JOB_CANCELLED', `job ${id} was cancelled: ${reasonOf(answer)}`)
+  if (answer.result !== null) return JSON.parse(answer.result)
+  if (answer.error === null) return undefined
+  throw new JobmillError(
+    'RESULT_NOT_KEPT',
+    `job ${id} is done, but its result was not kept: ${reasonOf(answer)}`,
+  )
+}
+
+/** Its own full stop would be a second one. */
+function reasonOf({ error }: JobResult): string {
+  return (error ?? 'for no reason that was given').replace(/\.$/, '')
+}

@@ -1,0 +1,100 @@
+/** From what a user says to what is prepared: the kind's own defaults, its route, its schema. */
+import { type AnyJob, isDefinition } from '../job/definition.ts'
+import { JobmillError, shown } from '../job/errors.ts'
+import type { EnqueueItem } from '../job/handle.ts'
+import type { JobKind } from '../job/job-kind.ts'
+import { jsonText } from '../job/json-text.ts'
+import type { JobRequest } from '../job/prepare-jobs.ts'
+import { fitted } from '../job/schema.ts'
+
+export interface RequestTools {
+  /** What this process knows of a kind. */
+  readonly definition: (kind: string) => AnyJob | undefined
+  readonly queueOf: (kind: string) => string
+  readonly payloadLimitBytes: number
+}
+
+export type Target = string | JobKind
+
+/**
+ * The requests, checked against the schema of their kind. A promise only when the schema gives one: an enqueue in a transaction on SQLite must have
+ * written before it returns.
+ */
+export function requestsFor(
+  target: Target,
+  items: readonly EnqueueItem<unknown>[],
+  placeOf: (index: number) => string,
+  tools: RequestTools,
+): JobRequest[] | Promise<JobRequest[]> {
+  const definition = typeof target === 'string' ? tools.definition(target) : checkDefinition(target)
+  const kind = typeof target === 'string' ? target : target.kind
+  if (!Array.isArray(items)) {
+    throw new JobmillError('OPTION_INVALID', 'is not an array', {
+      field: 'items',
+      value: shown(items),
+      fix: 'Give [{ payload }, { payload, delay }, …]',
+    })
+  }
+  const requests = Array.from(items, (item: EnqueueItem<unknown>, at) =>
+    requestFor(kind, definition, item, placeOf(at), tools),
+  )
+  const checks = requests.flatMap(({ payload }, at) => {
+    const check = fits(definition, payload, `${placeOf(at)}.payload`, tools)
+    return check === undefined ? [] : [check]
+  })
+  return checks.length === 0 ? requests : Promise.all(checks).then(() => requests)
+}
+
+function checkDefinition(target: unknown): AnyJob {
+  if (isDefinition(target)) return target
+  throw new JobmillError('OPTION_INVALID', 'is neither a job nor the name of a kind', {
+    field: 'job',
+    value: shown(target),
+    fix: "Give what defineJob returned, or a kind such as 'email.send'",
+  })
+}
+
+function requestFor(
+  kind: string,
+  definition: AnyJob | undefined,
+  item: EnqueueItem<unknown>,
+  at: string,
+  { queueOf }: RequestTools,
+): JobRequest {
+  if (typeof item !== 'object' || item === null || !('payload' in item)) {
+    throw new JobmillError('OPTION_INVALID', 'has no payload', {
+      field: at,
+      value: shown(item),
+      fix: 'Give { payload, …options }; null is a payload too',
+    })
+  }
+  const { dedupeKey, ...own } = item
+  if (dedupeKey !== undefined && own.dedupe !== undefined) {
+    throw new JobmillError('OPTION_CONFLICT', 'contradicts dedupe', {
+      field: `${at}.dedupeKey`,
+      value: shown(dedupeKey),
+      fix: 'Give dedupe with its key, or dedupeKey alone',
+    })
+  }
+  return {
+    ...(definition?.priority === undefined ? {} : { priority: definition.priority }),
+    ...(definition?.maxAttempts === undefined ? {} : { maxAttempts: definition.maxAttempts }),
+    ...own,
+    queue: own.queue ?? definition?.queue ?? queueOf(kind),
+    kind,
+    ...(dedupeKey === undefined ? {} : { dedupe: { key: dedupeKey } }),
+  }
+}
+
+/** As the handler will see it: after its way through JSON. What would be refused then is refused now. */
+function fits(
+  definition: AnyJob | undefined,
+  payload: unknown,
+  field: string,
+  { payloadLimitBytes }: RequestTools,
+): Promise<unknown> | undefined {
+  if (definition?.payload === undefined) return undefined
+  const stored: unknown = JSON.parse(jsonText(payload, field, payloadLimitBytes))
+  const checked = fitted(definition.payload, stored, field)
+  return checked instanceof Promise ? checked : undefined
+}

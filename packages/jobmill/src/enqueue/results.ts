@@ -1,0 +1,118 @@
+/**
+ * Awaits the ends of jobs, of any process: one statement per period for everything that is awaited here, and none when nobody waits. A job that ends in this
+ * process is told of at once.
+ */
+import { isJobmillError } from '../job/errors.ts'
+import { isEnded } from '../job/state.ts'
+import type { Platform, Timer } from '../platform/platform.ts'
+import type { JobResult } from '../store/job-record.ts'
+
+/** Null: there is no such job. */
+type Answer = JobResult | null
+
+interface Waiter {
+  /** A job that was enqueued in a transaction of the user's is not there before it commits. */
+  readonly mayAppear: boolean
+  settle(answer: Answer): void
+  fail(error: unknown): void
+}
+
+export interface Results {
+  /** Adds a waiter; what it returns takes it away again. */
+  readonly add: (id: string, waiter: Waiter) => () => void
+  /** This process has just written the end of a job. */
+  readonly ended: (result: JobResult) => void
+  /** Whoever still waits is told this. */
+  readonly stop: (error: unknown) => void
+}
+
+const MOST_RECENT = 1_000
+const LARGEST_RECENT = 4_096
+
+export function results(
+  read: (ids: readonly string[]) => Promise<Answer[]>,
+  { platform, everyMs }: { readonly platform: Platform; readonly everyMs: number },
+): Results {
+  const waiters = new Map<string, Set<Waiter>>()
+  /** What was done here a moment ago, so that awaiting one job after the other need not ask for each. */
+  const recent = new Map<string, JobResult>()
+  let timer: Timer | null = null
+  let askedAt = Number.NEGATIVE_INFINITY
+  let asking = false
+
+  function arm(): void {
+    if (timer !== null || asking || waiters.size === 0) return
+    const inMs = Math.max(0, askedAt + everyMs - platform.monotonic())
+    timer = platform.timer(inMs, () => void ask())
+  }
+
+  async function ask(): Promise<void> {
+    timer = null
+    asking = true
+    askedAt = platform.monotonic()
+    const ids = [...waiters.keys()]
+    try {
+      const answers = await read(ids)
+      ids.forEach((id, at) => hear(id, answers[at] ?? null))
+    } catch (error) {
+      // Trouble passes; whoever does not want to wait for that gave a time.
+      if (!isJobmillError(error) || !error.retryable) failAll(error)
+    }
+    asking = false
+    arm()
+  }
+
+  function hear(id: string, answer: Answer): void {
+    for (const waiter of waiters.get(id) ?? []) {
+      if (answer === null ? waiter.mayAppear : !isEnded(answer.state)) continue
+      remove(id, waiter)
+      waiter.settle(answer)
+    }
+  }
+
+  function failAll(error: unknown): void {
+    const all = [...waiters.values()].flatMap((set) => [...set])
+    waiters.clear()
+    for (const waiter of all) waiter.fail(error)
+  }
+
+  function remove(id: string, waiter: Waiter): void {
+    const set = waiters.get(id)
+    set?.delete(waiter)
+    if (set?.size === 0) waiters.delete(id)
+    if (waiters.size > 0 || timer === null) return
+    timer.cancel()
+    timer = null
+  }
+
+  function remember(result: JobResult): void {
+    // Only done is for good, and a large result would cost more memory than a question.
+    if (result.state !== 'done' || (result.result ?? '').length > LARGEST_RECENT) return
+    recent.set(result.id, result)
+    const [oldest] = recent.keys()
+    if (recent.size > MOST_RECENT && oldest !== undefined) recent.delete(oldest)
+  }
+
+  return {
+    add(id, waiter) {
+      const known = recent.get(id)
+      if (known !== undefined) {
+        platform.nextTurn(() => waiter.settle(known))
+        return () => {}
+      }
+      const set = waiters.get(id) ?? new Set()
+      waiters.set(id, set.add(waiter))
+      arm()
+      return () => remove(id, waiter)
+    },
+    ended(result) {
+      remember(result)
+      hear(result.id, result)
+    },
+    stop(error) {
+      timer?.cancel()
+      timer = null
+      failAll(error)
+    },
+  }
+}

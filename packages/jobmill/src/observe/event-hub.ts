@@ -1,0 +1,92 @@
+/**
+ * Brings events to listeners. They are called in a later turn of the loop, so that no listener stands between a job and its next step; what they
+ * throw is counted and goes no further; and when they are slower than the work, events are dropped and counted rather than kept in memory.
+ */
+import { DEFAULTS } from '../job/defaults.ts'
+import type { Emit, EventType, MillEvent } from '../job/events.ts'
+import type { Platform } from '../platform/platform.ts'
+
+export type Listener<Type extends EventType = EventType> = (event: MillEvent<Type>) => unknown
+
+export interface EventCounts {
+  /** Events that no listener got because too many waited. */
+  readonly dropped: number
+  /** What listeners threw. */
+  readonly errors: number
+  /** How often each type happened in this process, whether anybody listened or not. */
+  readonly told: Readonly<Partial<Record<EventType, number>>>
+}
+
+export interface EventHub {
+  readonly emit: Emit
+  /** `'*'` for all. Returns what ends it. */
+  readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
+  readonly counts: EventCounts
+  /** Resolves when everything told so far was delivered. */
+  readonly delivered: () => Promise<void>
+}
+
+/** So many at once, then the loop gets a turn. */
+const PER_TURN = 200
+
+export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffer): EventHub {
+  const listeners = new Map<EventType | '*', Set<Listener<never>>>()
+  const told: Partial<Record<EventType, number>> = {}
+  const counts = { dropped: 0, errors: 0, told }
+  const waiting: MillEvent[] = []
+  let awaited: (() => void)[] = []
+  let scheduled = false
+
+  const heard = (type: EventType): boolean =>
+    (listeners.get(type)?.size ?? 0) > 0 || (listeners.get('*')?.size ?? 0) > 0
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    platform.nextTurn(deliver)
+  }
+
+  function deliver(): void {
+    scheduled = false
+    for (const event of waiting.splice(0, PER_TURN)) {
+      for (const listener of listeners.get(event.type) ?? []) call(listener, event)
+      for (const listener of listeners.get('*') ?? []) call(listener, event)
+    }
+    if (waiting.length > 0) return schedule()
+    const done = awaited
+    awaited = []
+    for (const resolve of done) resolve()
+  }
+
+  function call(listener: Listener<never>, event: MillEvent): void {
+    try {
+      const returned: unknown = listener(event as never)
+      if (returned instanceof Promise) returned.catch(() => (counts.errors += 1))
+    } catch {
+      counts.errors += 1
+    }
+  }
+
+  return {
+    counts,
+    emit(type, event) {
+      told[type] = (told[type] ?? 0) + 1
+      if (!heard(type)) return
+      if (waiting.length >= limit) counts.dropped += 1
+      else waiting.push({ ...event, type, at: platform.now() } as unknown as MillEvent)
+      schedule()
+    },
+    on(type, listener) {
+      const set = listeners.get(type) ?? new Set()
+      listeners.set(type, set)
+      // Wrapped, so that a listener that is given twice is called twice and ended once at a time.
+      const own: Listener<never> = (event) => listener(event)
+      set.add(own)
+      return () => void set.delete(own)
+    },
+    delivered() {
+      if (waiting.length === 0 && !scheduled) return Promise.resolve()
+      return new Promise((resolve) => awaited.push(resolve))
+    },
+  }
+}

@@ -1,0 +1,88 @@
+/** Turns events into log lines: a retry is a warning, a death an error, the rest is for who asks. */
+import type { LogLevel } from '../job/context.ts'
+import { errorText } from '../job/error-text.ts'
+import type { AttemptRef, EventType, MillEvent } from '../job/events.ts'
+import type { EventHub } from './event-hub.ts'
+
+export interface Logger {
+  debug(message: string, fields: object): void
+  info(message: string, fields: object): void
+  warn(message: string, fields: object): void
+  error(message: string, fields: object): void
+}
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
+
+const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
+  retried: 'warn',
+  'timed-out': 'warn',
+  throttled: 'warn',
+  'queue-cooling': 'warn',
+  'lease-lost': 'warn',
+  stuck: 'warn',
+  reaped: 'warn',
+  'leases-found': 'warn',
+  dead: 'error',
+  'instance-lost': 'error',
+  'store-failing': 'error',
+  'instance-back': 'info',
+  'store-back': 'info',
+  'queue-changed': 'info',
+  'queue-resumed': 'info',
+  'mill-started': 'info',
+  'mill-stopped': 'info',
+}
+
+/** Lines on standard error, from this level up. */
+export function consoleLogger(least: LogLevel): Logger {
+  const write =
+    (level: LogLevel) =>
+    (message: string): void => {
+      if (LEVELS.indexOf(level) >= LEVELS.indexOf(least))
+        process.stderr.write(`jobmill ${level.padEnd(5)} ${message}\n`)
+    }
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+}
+
+export function logEvents(hub: EventHub, logger: Logger): () => void {
+  return hub.on('*', (event) => {
+    const { type, at: _at, ...fields } = event
+    logger[LEVEL_OF[type] ?? 'debug'](lineFor(event), fields)
+  })
+}
+
+function lineFor(event: MillEvent): string {
+  switch (event.type) {
+    case 'retried':
+      return `${attemptOf(event)} failed and is due again in ${event.delayMs} ms: ${event.error}`
+    case 'dead':
+      return `${attemptOf(event)} is dead: ${event.error}`
+    case 'timed-out':
+      return `${attemptOf(event)} timed out after ${Math.round(event.ranMs)} ms`
+    case 'throttled':
+      return `${attemptOf(event)} was throttled`
+    case 'stuck':
+      return `${attemptOf(event)} was asked to stop (${event.why}) ${Math.round(event.sinceMs)} ms ago and still runs`
+    case 'lease-lost':
+      return `${attemptOf(event)} had lost its lease, so its outcome was not written`
+    case 'queue-cooling':
+      return `queue ${event.queue} cools down for ${event.forMs} ms`
+    case 'reaped':
+      return `took back ${event.jobs.length} jobs of ${event.instances.length} instances that died`
+    case 'instance-lost':
+      return `this instance was not renewed in time; ${event.jobs} running jobs were told to stop`
+    case 'store-failing':
+      return `${event.part} cannot reach the database and keeps trying: ${errorText(event.error)}`
+    case 'mill-started':
+      return `started on ${event.queues.join(', ')} with ${event.kinds.length} kinds`
+    case 'mill-stopped':
+      return `stopped: ${event.finished} finished, ${event.handedBack} handed back, ${event.interrupted} interrupted, in ${Math.round(event.tookMs)} ms`
+    default:
+      return 'kind' in event ? `${event.type} ${event.kind} ${event.id}` : event.type
+  }
+}
+
+/** `email.send 0190… in default, attempt 2 of 5` */
+function attemptOf({ kind, id, queue, attempt, maxAttempts }: AttemptRef): string {
+  return `${kind} ${id} in ${queue}, attempt ${attempt} of ${maxAttempts},`
+}

@@ -1,0 +1,237 @@
+/** What runs between start and stop, wired together: the pulse, the dispatcher, the workers, the live settings and the upkeep. */
+import type { InstanceInfo } from '../job/context.ts'
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
+import type { Emit } from '../job/events.ts'
+import type { NewJob } from '../job/new-job.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
+import { trouble } from '../job/trouble.ts'
+import { within } from '../platform/within.ts'
+import type { Finish, Finished } from '../store/finish.ts'
+import type { Pulse } from '../store/instance.ts'
+import type { JobResult } from '../store/job-record.ts'
+import type { Enqueued } from '../store/replies.ts'
+import type { Store } from '../store/store.ts'
+import type { Attempt } from '../work/attempt.ts'
+import { compare } from '../work/compare.ts'
+import { dispatcher as createDispatcher } from '../work/dispatcher.ts'
+import type { Grace } from '../work/grace.ts'
+import type { Handler } from '../work/handler.ts'
+import { listen } from '../work/listen.ts'
+import type { ContextTools } from '../work/make-context.ts'
+import { pulseService } from '../work/pulse.ts'
+import { slots as createSlots } from '../work/slots.ts'
+import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
+import { suspects as createSuspects } from '../work/suspects.ts'
+import { workers as createWorkers } from '../work/workers.ts'
+import { handlerFor } from './handlers.ts'
+import type { Resolved } from './options.ts'
+import { queueWatch } from './queue-watch.ts'
+import { upkeep as createUpkeep } from './upkeep.ts'
+
+export interface EngineOptions {
+  readonly store: Store
+  readonly options: Resolved
+  readonly handlers: ReadonlyMap<string, Handler>
+  readonly instance: InstanceInfo
+  readonly version: string | null
+  readonly emit: Emit
+  readonly enqueueFor: ContextTools['enqueueFor']
+  /** A job has ended here: whoever awaits it need not ask the database. */
+  readonly jobEnded: (result: JobResult) => void
+}
+
+export interface Engine {
+  start(): Promise<void>
+  stop(grace: Grace): Promise<StopReport>
+  /** A cancel was asked for in this process: the signal fires before this returns. */
+  cancelled(id: string, reason: string): void
+  serve(queue: string, settings: QueueSettings): Promise<void>
+  /** A line has a new job in it. */
+  stageSoon(): void
+  wake(): void
+  readonly served: readonly string[]
+}
+
+export function engine(given: EngineOptions): Engine {
+  const { store, options, handlers, instance, emit } = given
+  const { platform, leaseMs, renewEveryMs } = options
+  const kinds = [...handlers.keys()]
+  const served = [...options.serve]
+  const listening = new AbortController()
+  let listeningEnded: Promise<void> = Promise.resolve()
+  let rung = false
+
+  const watch = queueWatch({
+    store,
+    served: () => served,
+    platform,
+    emit,
+    changed: () => dispatcher.wake(),
+    ...trouble('settings', emit),
+  })
+  const workers = createWorkers({
+    store,
+    platform,
+    instance,
+    handler: (kind) => handlerFor(handlers, kind),
+    middleware: options.middleware,
+    settings: watch.settings,
+    stuckAfterMs: options.stuckAfterMs,
+    emit,
+    enqueueFor: given.enqueueFor,
+    moved: () => dispatcher.poke(),
+    written,
+  })
+  const { attempts } = workers
+  const slots = createSlots(watch.workers, attempts)
+  const suspects = createSuspects(() => platform.monotonic())
+  const upkeep = createUpkeep({
+    store,
+    options,
+    emit,
+    staged: (queues) => dispatcher.wake(queues),
+    reaped: () => dispatcher.wake(),
+  })
+  const comparing = trouble('compare', emit)
+  const sharing = trouble('shares', emit)
+  const dispatcher = createDispatcher({
+    claim: (request) => store.claim({ ...request, instance: instance.id, kinds }),
+    release: workers.release,
+    run: workers.run,
+    served: () => served,
+    slots,
+    suspects,
+    running: () => attempts.running(),
+    // What was finished and not written piles up in memory, and would run again after a crash.
+    mayClaim: () => pulse.alive && attempts.unwritten <= 2 * Math.max(1, slots.total()),
+    foundNothing() {
+      // Somebody rang for a job that is not ready yet: it waits for its turn, or for its time.
+      if (rung) pulse.hurry()
+      rung = false
+    },
+    compare: compareWithStore,
+    compareEveryMs: DEFAULTS.compareEveryMs,
+    platform,
+    ...trouble('claim', emit),
+  })
+  const pulse = pulseService({
+    renew: (request) => store.renew({ ...request, instance: instance.id, kinds }),
+    register,
+    queues: () => served,
+    heard,
+    lost: () => emit('instance-lost', { instance: instance.id, jobs: workers.lost() }),
+    back() {
+      emit('instance-back', { instance: instance.id })
+      dispatcher.wake()
+    },
+    leaseMs,
+    renewEveryMs,
+    everyMs: DEFAULTS.pulseEveryMs,
+    platform,
+    ...trouble('pulse', emit),
+  })
+
+  async function register(): Promise<void> {
+    const { id, label } = instance
+    await store.register({
+      id,
+      label,
+      version: given.version,
+      queues: served,
+      kinds,
+      onDead: [...handlers.values()].filter((handler) => handler.followsDeaths).map(({ kind }) => kind),
+      capacity: Math.min(slots.total(), BOUNDS.workers.most),
+      leaseMs,
+    })
+  }
+
+  function heard(now: Pulse): void {
+    workers.heard(now.cancels)
+    watch.heard(now.settingsVersion)
+    suspects.seen(now.suspect)
+    if (now.ready) dispatcher.wake(slots.room().map(({ queue }) => queue))
+    else if (now.suspect) dispatcher.poke()
+    upkeep.heard(now)
+  }
+
+  async function compareWithStore(): Promise<void> {
+    await compare({
+      held: () => store.held(instance.id),
+      finish: (items) => store.finish(items),
+      attempts,
+      found: (jobs) => emit('leases-found', { jobs }),
+      ...comparing,
+    })
+    await watch.refreshShares().then(sharing.working, sharing.failing)
+  }
+
+  function written(attempt: Attempt, item: Finish, finished: Finished): void {
+    const { id, orderKey } = attempt.lease
+    const { transition, error = null } = item
+    if (finished.state === 'done' && transition.to === 'done')
+      given.jobEnded({ id, state: 'done', result: transition.result, error })
+    if (finished.state === 'dead') given.jobEnded({ id, state: 'dead', result: null, error })
+    if (item.cool !== undefined) watch.refresh().then(sharing.working, sharing.failing)
+    if (orderKey !== null) upkeep.stageSoon()
+    if (finished.state === transition.to) tellFollowUps(item.followUps ?? [], finished.followUps)
+  }
+
+  /** Of a write that was sent twice the second answer names none: they were written with the first. */
+  function tellFollowUps(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
+    jobs.forEach(({ id, kind, queue }, at) => {
+      const outcome = replies[at]?.outcome ?? 'enqueued'
+      if (outcome !== 'duplicate') emit('enqueued', { id, kind, queue, outcome })
+    })
+  }
+
+  function ring(): void {
+    rung = true
+    dispatcher.wake()
+  }
+
+  return {
+    served,
+    stageSoon: upkeep.stageSoon,
+    cancelled: workers.cancelled,
+    wake() {
+      store.ring(served)
+      dispatcher.wake()
+      pulse.hurry()
+    },
+    async serve(queue, settings) {
+      await store.declareQueues([{ name: queue, settings }])
+      if (!served.includes(queue)) served.push(queue)
+      await watch.refresh()
+      await register()
+      dispatcher.wake()
+    },
+    async start() {
+      const declared = new Set(options.declared.map(({ name }) => name))
+      const plain = served.filter((name) => !declared.has(name))
+      const settings = DEFAULT_QUEUE_SETTINGS
+      await store.declareQueues([...options.declared, ...plain.map((name) => ({ name, settings }))])
+      await watch.refresh()
+      const sentAt = platform.monotonic()
+      await register()
+      await upkeep.reapNow()
+      pulse.start(sentAt)
+      dispatcher.start()
+      dispatcher.wake()
+      const { signal } = listening
+      const bell = { store, queues: () => served, rung: ring, platform, signal, ...trouble('doorbell', emit) }
+      listeningEnded = listen(bell)
+      await upkeep.start()
+    },
+    async stop(grace) {
+      const report = await workers.stop(grace, () => dispatcher.stop())
+      listening.abort()
+      watch.stop()
+      const { failing } = trouble('stop', emit)
+      const lastly = (what: string, work: Promise<unknown>): Promise<unknown> =>
+        within(platform, LAST_MS, what, work).catch(failing)
+      await lastly('the end of duties', Promise.all([listeningEnded, upkeep.stop(), pulse.stop()]))
+      await lastly('deregister', store.deregister(instance.id))
+      return report
+    },
+  }
+}

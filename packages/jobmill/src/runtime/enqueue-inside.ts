@@ -1,0 +1,74 @@
+/** `enqueue` and `enqueueMany` of a handler: as those of the mill, or together with the completion of its job. */
+import type { Client } from '../enqueue/client.ts'
+import type { EnqueueInside, EnqueueManyInside, OptionsInside } from '../job/context.ts'
+import { JobmillError } from '../job/errors.ts'
+import type { EnqueueItem, JobHandle } from '../job/handle.ts'
+import type { NewJob } from '../job/new-job.ts'
+import type { Attempt } from '../work/attempt.ts'
+import { checkLive } from '../work/make-context.ts'
+
+type Target = Parameters<Client<unknown>['prepare']>[0]
+
+export interface Inside {
+  readonly enqueue: EnqueueInside
+  readonly enqueueMany: EnqueueManyInside
+}
+
+/** `handle` makes something to wait for of an id. */
+export function enqueueInside(
+  attempt: Attempt,
+  client: Client<unknown>,
+  handle: (id: string) => JobHandle<never>,
+): Inside {
+  async function withCompletion(
+    target: Target,
+    items: readonly EnqueueItem<unknown>[],
+    many: boolean,
+  ): Promise<JobHandle<never>[]> {
+    checkOpen(attempt)
+    const early = client.prepare(target, items, many)
+    const jobs: NewJob[] = early instanceof Promise ? await early : early
+    checkOpen(attempt)
+    attempt.followUps.push(...jobs)
+    return jobs.map(({ id }) => handle(id))
+  }
+
+  return {
+    async enqueue(target: Target, payload: unknown, options: OptionsInside = {}) {
+      const { withCompletion: together, ...own } = options
+      if (together !== true) return client.enqueue(target as string, payload, own) as Promise<never>
+      if (own.tx !== undefined) throw contradiction()
+      const [job] = await withCompletion(target, [{ ...own, payload }], false)
+      return job as never
+    },
+    async enqueueMany(
+      target: Target,
+      items: readonly EnqueueItem<unknown>[],
+      options: { readonly tx?: unknown; readonly withCompletion?: boolean } = {},
+    ) {
+      const { withCompletion: together, ...own } = options
+      if (together !== true) return client.enqueueMany(target as string, items, own) as Promise<never>
+      if (own.tx !== undefined) throw contradiction()
+      return withCompletion(target, items, true)
+    },
+  }
+}
+
+/** What comes after the completion cannot be part of it any more. */
+function checkOpen(attempt: Attempt): void {
+  checkLive(attempt)
+  if (!attempt.completedInTx) return
+  throw new JobmillError('ATTEMPT_ENDED', 'this job was completed already', {
+    field: 'withCompletion',
+    value: 'true',
+    fix: 'Enqueue it before complete(tx), or with the same tx',
+  })
+}
+
+function contradiction(): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', 'contradicts tx', {
+    field: 'withCompletion',
+    value: 'true',
+    fix: 'Give tx to write it in your transaction, or withCompletion to write it with the outcome of this job',
+  })
+}

@@ -1,0 +1,66 @@
+/** The handlers of a mill: one for every job, and one for every `onDead`. */
+import type { DeadContext, JobContext } from '../job/context.ts'
+import type { AnyJob } from '../job/definition.ts'
+import { JobmillError } from '../job/errors.ts'
+import { onDeadKind } from '../job/on-dead.ts'
+import { Dead } from '../job/thrown.ts'
+import type { ReadSide } from '../store/store.ts'
+import type { Handler } from '../work/handler.ts'
+
+export function handlersOf(
+  jobs: readonly AnyJob[],
+  store: Pick<ReadSide, 'get'>,
+): ReadonlyMap<string, Handler> {
+  const all = jobs.flatMap((job) => {
+    const own: Handler = { ...job, followsDeaths: job.onDead !== undefined }
+    return job.onDead === undefined ? [own] : [own, onDeadHandler(job.kind, job.onDead, store)]
+  })
+  return new Map(all.map((handler) => [handler.kind, handler]))
+}
+
+export function handlerFor(handlers: ReadonlyMap<string, Handler>, kind: string): Handler {
+  const handler = handlers.get(kind)
+  if (handler !== undefined) return handler
+  throw new JobmillError('OPTION_INVALID', `there is no handler for ${kind}`)
+}
+
+/** Runs as a job like any other: retried when it fails, once for every death. */
+function onDeadHandler(
+  kind: string,
+  onDead: (context: DeadContext) => unknown,
+  store: Pick<ReadSide, 'get'>,
+): Handler {
+  return {
+    kind: onDeadKind(kind),
+    payload: undefined,
+    result: undefined,
+    timeoutMs: undefined,
+    backoff: undefined,
+    retryIf: undefined,
+    followsDeaths: false,
+    async run(context: JobContext) {
+      const { id, error } = context.payload as { readonly id: string; readonly error: string }
+      const [record] = await store.get([id])
+      if (record === undefined || record === null) throw new Dead(`the job ${id} that died is gone`)
+      const { complete: _complete, ...rest } = context
+      const { queue, attempt, crashes, tags } = record
+      return onDead({
+        ...rest,
+        payload: JSON.parse(record.payload) as unknown,
+        error,
+        dead: {
+          id,
+          kind,
+          queue,
+          attempt,
+          crashes,
+          tags,
+          metadata:
+            record.metadata === null
+              ? null
+              : (JSON.parse(record.metadata) as DeadContext['dead']['metadata']),
+        },
+      })
+    },
+  }
+}

@@ -1,0 +1,151 @@
+/** Opening, starting and stopping a mill, however the calls overlap. */
+import type { InstanceInfo } from '../job/context.ts'
+import { type Duration, durationMs } from '../job/duration.ts'
+import { JobmillError } from '../job/errors.ts'
+import type { Emit } from '../job/events.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import type { Store } from '../store/store.ts'
+import type { Engine } from './engine.ts'
+import { type Grace, grace as createGrace } from '../work/grace.ts'
+import type { Resolved } from './options.ts'
+import type { StopReport } from '../work/stop-in-stages.ts'
+
+export interface LifeOptions {
+  readonly store: Store
+  readonly options: Resolved
+  readonly instance: InstanceInfo
+  readonly emit: Emit
+  readonly engine: () => Engine
+  readonly results: { stop(error: unknown): void }
+  /** Resolves when listeners have heard everything. */
+  readonly delivered: () => Promise<void>
+}
+
+export interface Life {
+  /** A promise while the store is not open; throws once the mill was stopped. */
+  readonly open: () => Promise<void> | undefined
+  readonly start: () => Promise<void>
+  readonly stop: (options?: { readonly grace?: Duration }) => Promise<StopReport>
+  /** Rejects unless the mill was started. */
+  readonly started: (what: string) => Promise<void>
+  readonly engine: Engine | null
+}
+
+const NOTHING: StopReport = Object.freeze({ finished: 0, handedBack: 0, interrupted: 0, tookMs: 0 })
+
+export function lifeOf({ store, options, emit, instance, results, delivered, ...make }: LifeOptions): Life {
+  const { platform } = options
+  let engine: Engine | null = null
+  let isOpen = false
+  // Until then what runs, and whoever else, may still enqueue.
+  let isClosing = false
+  let opening: Promise<void> | null = null
+  let starting: Promise<void> | null = null
+  let stopping: Promise<StopReport> | null = null
+  let grace: Grace | null = null
+
+  function open(): Promise<void> | undefined {
+    if (isClosing) throw stopped()
+    if (isOpen) return undefined
+    opening ??= store.open().then(
+      () => void (isOpen = true),
+      (error: unknown) => {
+        opening = null
+        throw error
+      },
+    )
+    return opening
+  }
+
+  async function begin(): Promise<void> {
+    if (options.serve.length === 0) throw nothingToServe()
+    const wasOpen = isOpen
+    const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
+    const next = make.engine()
+    try {
+      await open()
+      await Promise.all(services.map((service) => service.start()))
+      await next.start()
+      engine = next
+      emit('mill-started', {
+        instance: instance.id,
+        queues: options.serve,
+        kinds: options.jobs.map(({ kind }) => kind),
+      })
+    } catch (error) {
+      // Undone as far as it got; what cannot be undone is not worth hiding the reason for.
+      const noGrace = createGrace(platform, 0)
+      if (isOpen) await next.stop(noGrace).catch(() => {})
+      await Promise.allSettled(services.map((service) => service.stop()))
+      if (!wasOpen) await close()
+      throw error
+    }
+  }
+
+  async function close(): Promise<void> {
+    await store.close().catch((error: unknown) => emit('store-failing', { part: 'close', error }))
+    isOpen = false
+    opening = null
+  }
+
+  async function end(): Promise<StopReport> {
+    // A start on its way comes to its end first, so that nothing of it stays behind.
+    await starting?.catch(() => {})
+    await opening?.catch(() => {})
+    const report = grace !== null && engine !== null ? await engine.stop(grace) : NOTHING
+    grace?.cancel()
+    const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
+    await Promise.allSettled(services.map((service) => service.stop()))
+    isClosing = true
+    results.stop(stopped())
+    await close()
+    if (engine !== null) emit('mill-stopped', report)
+    await delivered()
+    return report
+  }
+
+  return {
+    open,
+    get engine() {
+      return engine
+    },
+    start() {
+      if (stopping !== null) return Promise.reject(stopped())
+      starting ??= begin().catch((error: unknown) => {
+        starting = null
+        throw error
+      })
+      return starting
+    },
+    async started(what) {
+      if (stopping !== null) throw stopped()
+      if (starting === null)
+        throw new JobmillError('MILL_NOT_STARTED', `${what} needs a mill that works`, {
+          fix: 'Call start() first',
+        })
+      await starting
+    },
+    stop(how = {}) {
+      checkObjectKeys(how, 'options', ['grace'])
+      const graceMs = how.grace === undefined ? options.graceMs : durationMs(how.grace, 'options.grace')
+      if (stopping === null) {
+        grace = createGrace(platform, graceMs)
+        stopping = end()
+      } else if (how.grace !== undefined) grace?.shorten(graceMs)
+      return stopping
+    },
+  }
+}
+
+function stopped(): JobmillError {
+  return new JobmillError('MILL_STOPPED', 'this mill was stopped', {
+    fix: 'Make a new one with jobmill(), or stop it after its last use',
+  })
+}
+
+function nothingToServe(): JobmillError {
+  return new JobmillError('QUEUES_MISSING', 'there is no queue to work on', {
+    field: 'serve',
+    fix: "Give jobs: [ … ] to jobmill(), name queues with serve: ['default'] or JOBMILL_QUEUES=default, or only enqueue and do not start",
+  })
+}

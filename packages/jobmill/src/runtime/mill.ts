@@ -1,0 +1,146 @@
+/** `jobmill(options)`: the one object that a user holds. */
+import { type Client, client as createClient } from '../enqueue/client.ts'
+import { enqueuer as createEnqueuer } from '../enqueue/enqueuer.ts'
+import { jobHandle } from '../enqueue/job-handle.ts'
+import { results as createResults } from '../enqueue/results.ts'
+import type { InstanceInfo } from '../job/context.ts'
+import { DEFAULTS } from '../job/defaults.ts'
+import type { JobDefinition } from '../job/definition.ts'
+import type { Duration } from '../job/duration.ts'
+import type { EventType } from '../job/events.ts'
+import type { JobHandle } from '../job/handle.ts'
+import { checkName } from '../job/names.ts'
+import { type EventCounts, eventHub, type Listener } from '../observe/event-hub.ts'
+import { logEvents } from '../observe/log-events.ts'
+import type { Store, TxOf } from '../store/store.ts'
+import { engine as createEngine } from './engine.ts'
+import { enqueueInside } from './enqueue-inside.ts'
+import { handlersOf } from './handlers.ts'
+import { labelFrom, versionFrom } from './label.ts'
+import { lifeOf } from './life.ts'
+import { type Operate, operate } from './operate.ts'
+import { type MillOptions, resolveOptions } from './options.ts'
+import { type Problem, problems, throwErrors } from './problems.ts'
+import { type QueueOptions, queueSettings } from './queue-options.ts'
+import type { StopReport } from '../work/stop-in-stages.ts'
+
+export interface Mill<Tx = unknown> extends Omit<Client<Tx>, 'prepare'>, Operate {
+  /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
+  open(): Promise<void>
+  /** Opens the store, makes this process known and begins to work. Twice is once. A start that fails undoes what it began. */
+  start(): Promise<void>
+  /**
+   * Claims nothing more, lets what runs go on for the grace (default 25 s), hands the rest back without a lost attempt, and closes the store. Called again,
+   * it can only make the grace shorter.
+   */
+  stop(options?: { readonly grace?: Duration }): Promise<StopReport>
+  /** A job by its id, to wait for: of any process. With its definition, the result has its type. */
+  job<Result>(definition: JobDefinition<never, Result>, id: string): JobHandle<Result>
+  job(id: string): JobHandle
+  /** Works on one more queue from now on. */
+  serve(queue: string, settings?: QueueOptions): Promise<void>
+  /** Looks for work at once: after the commit of a transaction of yours that enqueued something. */
+  wake(): void
+  /** Hears what happens here. Listeners cannot slow the work down or break it. Returns what ends it. */
+  readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
+  readonly instance: InstanceInfo
+  readonly queuesServed: readonly string[]
+  /** What looks odd in the options, though it works. */
+  readonly warnings: readonly Problem[]
+  readonly eventCounts: EventCounts
+}
+
+/** Everything that is wrong with the options, and what looks odd, without making a mill. */
+export function checkOptions(options: MillOptions): readonly Problem[] {
+  return resolveOptions(options).problems
+}
+
+export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxOf<S>> {
+  const options = resolveOptions(given)
+  throwErrors(options.problems)
+  const { platform } = options
+  // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
+  const store: Store = given.store
+  const id = platform.id()
+  const instance: InstanceInfo = Object.freeze({ id, label: labelFrom(options.env, id) })
+  const hub = eventHub(platform)
+  if (options.logger !== null) logEvents(hub, options.logger)
+
+  const results = createResults((ids) => store.results(ids), { platform, everyMs: DEFAULTS.resultEveryMs })
+  const handles = { results, platform }
+  const definitions = new Map(options.jobs.map((job) => [job.kind, job]))
+  const client = createClient<unknown>({
+    enqueuer: createEnqueuer(store, { payloadLimitBytes: options.payloadLimitBytes, platform }),
+    results,
+    platform,
+    emit: hub.emit,
+    definition: (kind) => definitions.get(kind),
+    queueOf: options.queueOf,
+    payloadLimitBytes: options.payloadLimitBytes,
+    open: () => life.open(),
+    lineGrew: () => life.engine?.stageSoon(),
+  })
+  const handlers = handlersOf(options.jobs, store)
+  const life = lifeOf({
+    store,
+    options,
+    emit: hub.emit,
+    instance,
+    results,
+    delivered: hub.delivered,
+    engine: () =>
+      createEngine({
+        store,
+        options,
+        handlers,
+        instance,
+        version: versionFrom(options.env),
+        emit: hub.emit,
+        enqueueFor: (attempt) => enqueueInside(attempt, client, (job) => jobHandle(job, handles, true)),
+        jobEnded: results.ended,
+      }),
+  })
+  const { prepare: _prepare, ...enqueue } = client
+  const mill: Mill = {
+    ...enqueue,
+    ...operate({
+      opened: async () => (await life.open(), store),
+      cancelledHere: (job, reason) => life.engine?.cancelled(job, reason),
+      emit: hub.emit,
+    }),
+    open: async () => life.open(),
+    start: life.start,
+    stop: life.stop,
+    job: (target: JobDefinition | string, job?: string) =>
+      opening(jobHandle<never>(typeof target === 'string' ? target : (job ?? ''), handles)),
+    async serve(queue, settings = {}) {
+      const found = problems()
+      const [declared] = queueSettings({ [checkName(queue, 'queue')]: settings }, found)
+      throwErrors(found.found)
+      await life.started('serve')
+      if (declared !== undefined) await life.engine?.serve(queue, declared.settings)
+    },
+    wake() {
+      if (life.engine === null) store.ring(options.serve)
+      else life.engine.wake()
+    },
+    on: hub.on,
+    instance,
+    get queuesServed() {
+      return [...(life.engine?.served ?? options.serve)]
+    },
+    warnings: options.problems,
+    eventCounts: hub.counts,
+  }
+  /** A handle whose first use opens the store. */
+  function opening(handle: JobHandle<never>): JobHandle<never> {
+    return {
+      id: handle.id,
+      async result(how) {
+        await life.open()
+        return handle.result(how)
+      },
+    }
+  }
+  return mill
+}

@@ -1,0 +1,111 @@
+/** What an operator can see and do, from any process. */
+import { JobmillError } from '../job/errors.ts'
+import type { Emit } from '../job/events.ts'
+import { prepareQueueChange, type QueueChange } from '../job/queue-settings.ts'
+import type { InstanceRecord } from '../store/instance.ts'
+import type { JobFilter, JobPage, PageRequest } from '../store/job-list.ts'
+import type { QueueCounts, QueueRecord, Unserved } from '../store/queue-record.ts'
+import type { Verdict } from '../store/replies.ts'
+import type { Store } from '../store/store.ts'
+import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
+
+/** `requested`: it runs, and its signal fires within a second, here before this is told. `finished`: it had ended before. */
+export type CancelAnswer = 'cancelled' | 'requested' | 'finished' | 'unknown'
+
+/** What was done to a job; where it was refused, what to do instead. */
+export interface OperateAnswer extends Verdict {
+  readonly hint?: string
+}
+
+export interface Operate {
+  get(id: string): Promise<JobView | null>
+  /** Its attempts, oldest first. */
+  history(id: string): Promise<AttemptView[]>
+  list(filter?: JobFilter, page?: Partial<PageRequest>): Promise<JobPage>
+  cancel(id: string, reason?: string): Promise<CancelAnswer>
+  /** A dead or cancelled job begins again: attempts and crashes at 0, history kept. */
+  retry(id: string): Promise<OperateAnswer>
+  /** A scheduled job is ready now. */
+  runNow(id: string): Promise<OperateAnswer>
+  /** With its history. Refused while it runs: cancel it first. */
+  delete(id: string): Promise<OperateAnswer>
+  queues(): Promise<QueueRecord[]>
+  counts(): Promise<QueueCounts[]>
+  instances(): Promise<InstanceRecord[]>
+  /** Kinds that wait although no living process takes them from their queue. */
+  unserved(): Promise<Unserved[]>
+  /** Nothing is claimed from it any more; what runs goes on. */
+  pause(queue: string): Promise<QueueRecord>
+  resume(queue: string): Promise<QueueRecord>
+  changeQueue(queue: string, change: QueueChange): Promise<QueueRecord>
+}
+
+export interface OperateTools {
+  /** Opens it when that did not happen yet. */
+  readonly opened: () => Promise<Store>
+  readonly cancelledHere: (id: string, reason: string) => void
+  readonly emit: Emit
+}
+
+const LISTED = 50
+
+export function operate({ opened, cancelledHere, emit }: OperateTools): Operate {
+  const changeQueue = async (queue: string, change: QueueChange): Promise<QueueRecord> => {
+    const patch = prepareQueueChange(change)
+    return (await opened()).changeQueue(queue, patch)
+  }
+  /** A job that waited is nobody's to tell of but ours. */
+  async function told(id: string, reason: string): Promise<void> {
+    const [record] = await (await opened()).get([id]).catch(() => [])
+    if (record === undefined || record === null) return
+    const { kind, queue, attempt, maxAttempts } = record
+    emit('cancelled', { id: record.id, kind, queue, attempt, maxAttempts, reason })
+  }
+
+  return {
+    async get(id) {
+      const [record] = await (await opened()).get([id])
+      return record === undefined || record === null ? null : jobView(record)
+    },
+    async history(id) {
+      return (await (await opened()).history(id)).map(attemptView)
+    },
+    list: async (filter = {}, page = {}) => (await opened()).list(filter, { limit: LISTED, ...page }),
+    async cancel(id, reason = 'cancelled by the application') {
+      const answer = one(await (await opened()).cancel([id], reason))
+      if (answer.state === 'running') {
+        cancelledHere(answer.id, reason)
+        return 'requested'
+      }
+      if (answer.verdict === 'unknown') return 'unknown'
+      if (answer.verdict === 'changed') await told(id, reason)
+      return answer.state === 'cancelled' ? 'cancelled' : 'finished'
+    },
+    retry: async (id) => hinted('retry', one(await (await opened()).retry([id]))),
+    runNow: async (id) => hinted('runNow', one(await (await opened()).runNow([id]))),
+    delete: async (id) => hinted('delete', one(await (await opened()).delete([id]))),
+    queues: async () => (await opened()).queues(),
+    counts: async () => (await opened()).counts(),
+    instances: async () => (await opened()).instances(),
+    unserved: async () => (await opened()).unserved(),
+    pause: (queue) => changeQueue(queue, { paused: true }),
+    resume: (queue) => changeQueue(queue, { paused: false }),
+    changeQueue,
+  }
+}
+
+function one(verdicts: readonly Verdict[]): Verdict {
+  const [verdict] = verdicts
+  if (verdict === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
+  return verdict
+}
+
+function hinted(verb: 'retry' | 'runNow' | 'delete', answer: Verdict): OperateAnswer {
+  if (answer.verdict !== 'refused') return answer
+  if (answer.holder !== undefined)
+    return { ...answer, hint: `Job ${answer.holder} has its dedupe key: wait for it, or cancel it` }
+  if (verb === 'delete') return { ...answer, hint: 'It runs: cancel it first' }
+  if (answer.state === 'done') return { ...answer, hint: 'It is done: enqueue a copy to do it again' }
+  if (verb === 'runNow' && answer.state !== 'running') return { ...answer, hint: 'It has ended: retry it' }
+  return { ...answer, hint: `It is ${answer.state ?? 'gone'} already` }
+}

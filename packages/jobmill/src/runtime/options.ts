@@ -1,0 +1,192 @@
+/** The options of a mill: resolved once, frozen, unknown keys refused with the nearest match. */
+import { DEFAULTS } from '../job/defaults.ts'
+import { type AnyJob, isDefinition } from '../job/definition.ts'
+import { type Duration, durationMs } from '../job/duration.ts'
+import { JobmillError, shown } from '../job/errors.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkWhole } from '../job/numbers.ts'
+import { onDeadKind } from '../job/on-dead.ts'
+import type { QueueSettings } from '../job/queue-settings.ts'
+import type { Logger } from '../observe/log-events.ts'
+import { type Platform, systemPlatform } from '../platform/platform.ts'
+import type { Store } from '../store/store.ts'
+import type { Middleware } from '../work/handler.ts'
+import { type LogOption, loggerFor } from './log-option.ts'
+import { type Problem, type Problems, problems } from './problems.ts'
+import { type QueueOptions, queueSettings, servedQueues } from './queue-options.ts'
+import { type Route, router } from './route.ts'
+
+export interface MillOptions<S = Store<never>> {
+  /** Where jobs live: `sqlite('jobs.db')` or `postgres(url)`. The mill opens it and closes it. */
+  readonly store: S
+  /** What this process can run, made by `defineJob`. */
+  readonly jobs?: readonly AnyJob[]
+  /** Settings of queues when they are created. What an operator changed later is never overwritten. */
+  readonly queues?: Readonly<Record<string, QueueOptions>>
+  /** The queues that this process works on. Left out: JOBMILL_QUEUES, else those that its kinds route to. */
+  readonly serve?: readonly string[]
+  /** Which queue a kind goes to when it does not say itself: by the longest prefix that fits, or a function. Else `default`. */
+  readonly route?: Route
+  readonly middleware?: readonly Middleware[]
+  /** How long this process may be silent before its jobs are given to others (default 10 s). */
+  readonly lease?: Duration
+  /** How often it says that it is alive (default 3 s). */
+  readonly renewEvery?: Duration
+  /** How long running jobs may go on after `stop` (default 25 s). */
+  readonly grace?: Duration
+  /** How long after it was told to stop a handler is reported as stuck (default 10 s). */
+  readonly stuckAfter?: Duration
+  /** A job that was running at so many crashes is dead (default 3). */
+  readonly crashesUntilDead?: number
+  /** The largest payload, as JSON (default 1 MiB). */
+  readonly payloadLimitBytes?: number
+  /** What is logged: a level (default `warn`, on standard error), `silent`, or a logger of yours with debug, info, warn and error. */
+  readonly log?: LogOption
+  /** Where JOBMILL_QUEUES and the parts of the label come from (default `process.env`). */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /** For tests: clocks, timers, chance and ids. */
+  readonly platform?: Platform
+}
+
+const KEYS = [
+  'store',
+  'jobs',
+  'queues',
+  'serve',
+  'route',
+  'middleware',
+  'lease',
+  'renewEvery',
+  'grace',
+  'stuckAfter',
+  'crashesUntilDead',
+  'payloadLimitBytes',
+  'log',
+  'env',
+  'platform',
+] as const satisfies readonly (keyof MillOptions)[]
+
+export interface Resolved {
+  readonly jobs: readonly AnyJob[]
+  readonly declared: readonly { readonly name: string; readonly settings: QueueSettings }[]
+  /** Empty when there is none: then the mill can enqueue, and not start. */
+  readonly serve: readonly string[]
+  readonly queueOf: (kind: string) => string
+  readonly middleware: readonly Middleware[]
+  readonly leaseMs: number
+  readonly renewEveryMs: number
+  readonly graceMs: number
+  readonly stuckAfterMs: number
+  readonly crashesUntilDead: number
+  readonly payloadLimitBytes: number
+  readonly logger: Logger | null
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly platform: Platform
+  readonly problems: readonly Problem[]
+}
+
+export function resolveOptions(given: MillOptions): Resolved {
+  const found = problems()
+  found.try('options', undefined, () => checkObjectKeys(given, 'options', KEYS))
+  const options: MillOptions = typeof given === 'object' && given !== null ? given : ({} as MillOptions)
+  found.try('store', undefined, () => checkStore(options.store))
+  const { env = process.env, platform = systemPlatform } = options
+  const jobs = checkJobs(options.jobs ?? [], found)
+  const queueOf = router(options.route, jobs, found)
+  const kinds = jobs.map(({ kind }) => kind)
+  return Object.freeze({
+    jobs,
+    declared: queueSettings(options.queues ?? {}, found),
+    serve: servedQueues({ serve: options.serve, env, routed: routed(kinds, queueOf, found) }, found),
+    queueOf,
+    middleware: checkMiddleware(options.middleware ?? [], found),
+    ...leaseTimes(options, found),
+    graceMs: duration(options, 'grace', DEFAULTS.graceMs, found),
+    stuckAfterMs: duration(options, 'stuckAfter', DEFAULTS.stuckAfterMs, found),
+    crashesUntilDead: whole(options, 'crashesUntilDead', DEFAULTS.crashesUntilDead, found),
+    payloadLimitBytes: whole(options, 'payloadLimitBytes', DEFAULTS.payloadLimitBytes, found),
+    logger: found.try('log', null, () => loggerFor(options.log)),
+    env,
+    platform,
+    problems: found.found,
+  })
+}
+
+function routed(kinds: readonly string[], queueOf: (kind: string) => string, found: Problems): string[] {
+  return kinds.flatMap((kind) => found.try('route', [], () => [queueOf(kind)]))
+}
+
+function checkStore(store: unknown): void {
+  const isStore = typeof store === 'object' && store !== null && 'claim' in store && 'open' in store
+  if (isStore) return
+  throw new JobmillError('OPTION_INVALID', 'is not a store', {
+    field: 'store',
+    value: shown(store),
+    fix: "Give sqlite('jobs.db') of jobmill/sqlite or postgres(url) of jobmill/postgres",
+  })
+}
+
+function checkJobs(jobs: readonly unknown[], found: Problems): AnyJob[] {
+  const seen = new Set<string>()
+  return arrayOf(jobs, 'jobs', found).flatMap((job, at) => {
+    const option = `jobs[${at}]`
+    if (!isDefinition(job)) {
+      found.add('error', 'OPTION_INVALID', option, 'is not a job. Wrap it in defineJob({ kind, run })')
+      return []
+    }
+    for (const kind of job.onDead === undefined ? [job.kind] : [job.kind, onDeadKind(job.kind)]) {
+      if (seen.has(kind))
+        found.add('error', 'KIND_REPEATED', option, `another job has the kind "${kind}". Give each its own`)
+      seen.add(kind)
+    }
+    return [job]
+  })
+}
+
+function arrayOf(value: unknown, option: string, found: Problems): unknown[] {
+  // A hole is something too: it is refused by its index.
+  if (Array.isArray(value)) return Array.from(value as unknown[])
+  found.add('error', 'OPTION_INVALID', option, `is not an array (got ${shown(value)}). Put it into one`)
+  return []
+}
+
+function checkMiddleware(middleware: readonly unknown[], found: Problems): Middleware[] {
+  return arrayOf(middleware, 'middleware', found).filter((one, at): one is Middleware => {
+    if (typeof one === 'function') return true
+    found.add('error', 'HANDLER_INVALID', `middleware[${at}]`, 'is not a function (context, next) => …')
+    return false
+  })
+}
+
+function leaseTimes(options: MillOptions, found: Problems): { leaseMs: number; renewEveryMs: number } {
+  const leaseMs = duration(options, 'lease', DEFAULTS.instanceLeaseMs, found)
+  const renewEveryMs = duration(options, 'renewEvery', DEFAULTS.renewEveryMs, found)
+  if (leaseMs < 2 * renewEveryMs || leaseMs === 0) {
+    const why = `${leaseMs} ms is shorter than two renewals of ${renewEveryMs} ms, so that one late renewal would lose every job`
+    found.add('error', 'OPTION_CONFLICT', 'lease', `${why}. Raise lease or lower renewEvery`)
+  }
+  return { leaseMs, renewEveryMs }
+}
+
+function duration(
+  options: MillOptions,
+  option: 'lease' | 'renewEvery' | 'grace' | 'stuckAfter',
+  otherwise: number,
+  found: Problems,
+): number {
+  const value = options[option]
+  return value === undefined ? otherwise : found.try(option, otherwise, () => durationMs(value, option))
+}
+
+function whole(
+  options: MillOptions,
+  option: 'crashesUntilDead' | 'payloadLimitBytes',
+  otherwise: number,
+  found: Problems,
+): number {
+  const value = options[option]
+  const bounds = { least: 1, most: option === 'crashesUntilDead' ? 1_000 : Number.MAX_SAFE_INTEGER }
+  return value === undefined
+    ? otherwise
+    : found.try(option, otherwise, () => checkWhole(value, option, bounds))
+}

@@ -1,0 +1,80 @@
+/** `enqueue` for a handler that runs without a store: everything is checked as usual, and only written down. */
+import { client as createClient } from '../../enqueue/client.ts'
+import { DEFAULTS } from '../../job/defaults.ts'
+import { JobmillError } from '../../job/errors.ts'
+import type { JobHandle } from '../../job/handle.ts'
+import { jobHandle } from '../../enqueue/job-handle.ts'
+import type { Results } from '../../enqueue/results.ts'
+import type { NewJob } from '../../job/new-job.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import { enqueueInside, type Inside } from '../../runtime/enqueue-inside.ts'
+import type { Attempt } from '../../work/attempt.ts'
+
+export interface EnqueuedInside {
+  readonly id: string
+  readonly kind: string
+  readonly queue: string
+  readonly payload: unknown
+  /** How long it would wait before it is due, or the instant that was named. */
+  readonly delayMs: number
+  readonly dueAt: number | null
+  /** Written together with the outcome of the job that enqueued it. */
+  readonly withCompletion: boolean
+}
+
+export interface Nowhere extends Inside {
+  enqueued(isDone: boolean): EnqueuedInside[]
+}
+
+export function enqueueNowhere(attempt: Attempt): Nowhere {
+  const written: NewJob[] = []
+  const write = async (jobs: readonly NewJob[]) => {
+    written.push(...jobs)
+    return jobs.map(({ id }) => ({ id, outcome: 'enqueued' }) as const)
+  }
+  const client = createClient<unknown>({
+    enqueuer: { write, enqueue: () => Promise.reject(noStore()) },
+    results: noResults,
+    platform: systemPlatform,
+    emit: () => {},
+    definition: () => undefined,
+    queueOf: () => DEFAULTS.queue,
+    payloadLimitBytes: DEFAULTS.payloadLimitBytes,
+    open: () => undefined,
+    lineGrew: () => {},
+  })
+  const handle = (id: string): JobHandle<never> =>
+    jobHandle(id, { results: noResults, platform: systemPlatform }, true)
+  return {
+    ...enqueueInside(attempt, client, handle),
+    enqueued: (isDone) => [
+      ...written.map((job) => told(job, false)),
+      ...(isDone ? attempt.followUps : []).map((job) => told(job, true)),
+    ],
+  }
+}
+
+function told({ id, kind, queue, payload, delayMs, dueAt }: NewJob, withCompletion: boolean): EnqueuedInside {
+  return { id, kind, queue, payload: JSON.parse(payload) as unknown, delayMs, dueAt, withCompletion }
+}
+
+/** Nobody runs what was enqueued, so there is nothing to wait for. */
+const noResults: Results = {
+  add(_id, waiter) {
+    // Not at once: whoever adds itself does not know yet that it was added.
+    systemPlatform.nextTurn(() => waiter.fail(noStore()))
+    return () => {}
+  },
+  ended: () => {},
+  stop: () => {},
+}
+
+function noStore(): JobmillError {
+  return new JobmillError(
+    'MILL_NOT_STARTED',
+    'runJob has no store, so what a handler enqueues has no result',
+    {
+      fix: 'Test a handler that awaits other jobs with testMill',
+    },
+  )
+}

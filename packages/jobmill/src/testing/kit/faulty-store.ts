@@ -1,0 +1,139 @@
+/** A store whose answers a test can spoil: calls that fail, replies that get lost, calls and replies that wait until they are let go. */
+import { JobmillError } from '../../job/errors.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkWhole } from '../../job/numbers.ts'
+import type { Store } from '../../store/store.ts'
+import { BENEATH, type Layered } from './in-flight.ts'
+import { ALL_VERBS, aroundVerbs, callVerb, type Verb } from './store-verbs.ts'
+
+export interface HeldCall {
+  /** Resolves when a call has come to the point where it waits. */
+  readonly reached: Promise<void>
+  /** Lets it go on; also before it came. Twice is once. */
+  release(): void
+}
+
+/**
+ * Each plan is for the next call of its verb; plans for one verb wait for each other. What happens before a call (fail, hold) and after it (loseReply,
+ * holdReply) are planned apart, so that a call can be held and its reply lost. `times: Infinity` goes on until `clear`.
+ */
+export interface Faults {
+  /** The call is not made. */
+  fail(verb: Verb, options?: { readonly times?: number; readonly error?: Error }): void
+  /** The call is made, and however it ended, nobody learns it: OUTCOME_UNKNOWN. */
+  loseReply(verb: Verb, options?: { readonly times?: number }): void
+  /** The call waits before it is made. */
+  hold(verb: Verb): HeldCall
+  /** The call is made, and its answer waits. */
+  holdReply(verb: Verb): HeldCall
+  /** How often a verb was called, made or not; without one, all of them. */
+  calls(verb: Verb): number
+  calls(): Readonly<Record<Verb, number>>
+  /** Forgets what is planned, and lets go of what waits. */
+  clear(): void
+}
+
+/** What happens at one point of a call: nothing, a wait, or an error. */
+type Plan = () => Promise<void> | undefined
+
+export function faultyStore<S extends Store<never>>(store: S): S & Faults {
+  let beneath: Store<never> = store
+  const before = plans()
+  const after = plans()
+  const counts = Object.fromEntries(ALL_VERBS.map((verb) => [verb, 0])) as Record<Verb, number>
+  const open = new Set<() => void>()
+
+  async function spoiled(verb: Verb, args: readonly unknown[], first: Plan): Promise<unknown> {
+    await first()
+    return made(verb, args)
+  }
+
+  /** Without a wait in front when nothing is planned: a write in a user's transaction must happen inside the call. */
+  function made(verb: Verb, args: readonly unknown[]): Promise<unknown> {
+    const call = callVerb(beneath, verb, args)
+    const then = after.next(verb)
+    if (then === undefined) return call
+    // Lost or late, the answer goes through the plan first; a refusal too.
+    return call.then(
+      async (value) => (await then(), value),
+      async (error: unknown) => {
+        await then()
+        throw error
+      },
+    )
+  }
+
+  function held(queue: Plans, verb: Verb): HeldCall {
+    const reached = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    open.add(released.resolve)
+    queue.add(verb, 1, () => {
+      reached.resolve()
+      return released.promise
+    })
+    return { reached: reached.promise, release: released.resolve }
+  }
+
+  const own = aroundVerbs(store, (verb, args) => {
+    counts[verb] += 1
+    const first = before.next(verb)
+    return first === undefined ? made(verb, args) : spoiled(verb, args, first)
+  })
+  const controls: Faults = {
+    fail(verb, options = {}) {
+      checkObjectKeys(options, 'options', ['times', 'error'])
+      before.add(verb, options.times, () => Promise.reject(options.error ?? unavailable(verb)))
+    },
+    loseReply(verb, options = {}) {
+      checkObjectKeys(options, 'options', ['times'])
+      after.add(verb, options.times, () => Promise.reject(lost(verb)))
+    },
+    hold: (verb) => held(before, verb),
+    holdReply: (verb) => held(after, verb),
+    calls: ((verb?: Verb) => (verb === undefined ? { ...counts } : counts[verb])) as Faults['calls'],
+    clear() {
+      before.clear()
+      after.clear()
+      for (const release of open) release()
+      open.clear()
+    },
+  }
+  const layered: Layered = { [BENEATH]: { get: () => beneath, set: (inner) => void (beneath = inner) } }
+  return Object.assign(own, controls, layered)
+}
+
+interface Plans {
+  add(verb: Verb, times: number | undefined, plan: Plan): void
+  next(verb: Verb): Plan | undefined
+  clear(): void
+}
+
+function plans(): Plans {
+  const waiting = new Map<Verb, { readonly plan: Plan; left: number }[]>()
+  return {
+    add(verb, times = 1, plan) {
+      const left =
+        times === Number.POSITIVE_INFINITY
+          ? times
+          : checkWhole(times, 'options.times', { least: 1, most: Number.MAX_SAFE_INTEGER })
+      waiting.set(verb, [...(waiting.get(verb) ?? []), { plan, left }])
+    },
+    next(verb) {
+      const queue = waiting.get(verb)
+      const [first] = queue ?? []
+      if (first === undefined) return undefined
+      first.left -= 1
+      if (first.left === 0) queue?.shift()
+      return first.plan
+    },
+    clear: () => waiting.clear(),
+  }
+}
+
+function unavailable(verb: Verb): JobmillError {
+  return new JobmillError('STORE_UNAVAILABLE', `${verb} was planned to fail`)
+}
+
+function lost(verb: Verb): JobmillError {
+  return new JobmillError('OUTCOME_UNKNOWN', `the reply of ${verb} was planned to get lost`)
+}

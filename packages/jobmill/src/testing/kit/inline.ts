@@ -1,0 +1,56 @@
+/** Inline mode: `enqueue` resolves after its job has run. */
+import type { JobDefinition } from '../../job/definition.ts'
+import type { MillEvent } from '../../job/events.ts'
+import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../../job/handle.ts'
+import type { Mill } from '../../runtime/mill.ts'
+import { isEnd } from './open-attempts.ts'
+
+export interface InlineTools {
+  readonly mill: Pick<Mill, 'on'>
+  /** Without the waiting. */
+  readonly enqueues: Pick<Mill, 'enqueue' | 'enqueueMany' | 'job'>
+  readonly events: readonly MillEvent[]
+  /** Works until nothing is left that can be done now, or until it is over. */
+  readonly drain: (isOver: () => boolean) => Promise<void>
+}
+
+export function inlineEnqueue({ mill, enqueues, events, drain }: InlineTools): InlineTools['enqueues'] {
+  /** Resolves when all of them have ended, or when nobody here would run what is left: due later, a paused queue, a foreign kind. */
+  async function ended(jobs: readonly EnqueuedJob[], from: number): Promise<void> {
+    const left = new Set(jobs.flatMap(({ id, outcome }) => (outcome === 'duplicate' ? [] : [id])))
+    const all = Promise.withResolvers<void>()
+    const hear = (event: MillEvent): void => {
+      if (isEnd(event)) left.delete(event.id)
+      if (left.size === 0) all.resolve()
+    }
+    const stop = mill.on('*', hear)
+    events.slice(from).forEach(hear)
+    if (left.size > 0) await Promise.race([all.promise, drain(() => left.size === 0)])
+    stop()
+  }
+
+  return {
+    ...enqueues,
+    async enqueue(
+      target: string | JobDefinition,
+      payload: unknown,
+      options: EnqueueOptions & { readonly tx?: unknown } = {},
+    ) {
+      const from = events.length
+      const job = await enqueues.enqueue(target as string, payload, options)
+      // In a transaction it does not exist yet.
+      if (options.tx === undefined) await ended([job], from)
+      return job as EnqueuedJob<never>
+    },
+    async enqueueMany(
+      target: string | JobDefinition,
+      items: readonly EnqueueItem<unknown>[],
+      options: { readonly tx?: unknown } = {},
+    ) {
+      const from = events.length
+      const jobs = await enqueues.enqueueMany(target as string, items, options)
+      if (options.tx === undefined) await ended(jobs, from)
+      return jobs as EnqueuedJob<never>[]
+    },
+  }
+}

@@ -1,0 +1,83 @@
+/** Starting, moving and ending a mill of a test. */
+import type { AnyJob } from '../../job/definition.ts'
+import type { Duration } from '../../job/duration.ts'
+import { JobmillError } from '../../job/errors.ts'
+import { onDeadKind } from '../../job/on-dead.ts'
+import type { Mill } from '../../runtime/mill.ts'
+import type { Store } from '../../store/store.ts'
+import type { AtWork } from './at-work.ts'
+import { drain, type DrainOptions } from './drain.ts'
+import { openAttempts } from './open-attempts.ts'
+import type { TestPlatform } from './test-platform.ts'
+
+export interface ControlTools {
+  readonly platform: TestPlatform
+  readonly atWork: AtWork
+  readonly jobs: readonly AnyJob[]
+  readonly store: Store
+}
+
+const PER_PASS = 1_000
+
+/** What stands in front of the mill's own verbs, and what comes with them. */
+export function millControl(mill: Mill, { platform, atWork, jobs, store }: ControlTools) {
+  const served = new Set(mill.queuesServed)
+  const open = openAttempts(mill)
+  let isWorking = false
+
+  async function advance(duration: Duration): Promise<void> {
+    await platform.advance(duration)
+    if (!isWorking) return
+    // The pulse finds what is due within a second. Here it is due at once, so that a test need not know of pulses.
+    while ((await store.stage(PER_PASS)).more);
+    await platform.settled()
+  }
+
+  const tools = {
+    store,
+    platform,
+    atWork,
+    isTold: () => open.size === 0,
+    queues: () => [...served],
+    kinds: jobs.flatMap(({ kind, onDead }) => (onDead === undefined ? [kind] : [kind, onDeadKind(kind)])),
+    wake: () => mill.wake(),
+    advance,
+  }
+
+  /** Without a grace, and moving the clock as far as it takes: a test must come to its end whatever its handlers do. */
+  async function dispose(): Promise<void> {
+    isWorking = false
+    const stopping = mill.stop({ grace: 0 })
+    const stopped = stopping.then(() => true)
+    while (!(await Promise.race([stopped, platform.settled().then(() => false)])))
+      if (!(await platform.advanceToNextTimer())) break
+    await stopping
+  }
+
+  return {
+    clock: { now: () => platform.now(), advance },
+    async start() {
+      await mill.start()
+      isWorking = true
+    },
+    stop(how) {
+      isWorking = false
+      return mill.stop(how)
+    },
+    async serve(queue, settings) {
+      await mill.serve(queue, settings)
+      served.add(queue)
+    },
+    async drain(options?: DrainOptions, isOver?: () => boolean) {
+      if (!isWorking) throw notWorking()
+      await drain(tools, options, isOver)
+    },
+    [Symbol.asyncDispose]: dispose,
+  } satisfies Pick<Mill, 'start' | 'stop' | 'serve'> & Record<string | symbol, unknown>
+}
+
+function notWorking(): JobmillError {
+  return new JobmillError('MILL_NOT_STARTED', 'drain needs a mill that works', {
+    fix: 'Leave out start: false or call start(), and drain before stop()',
+  })
+}

@@ -1,0 +1,75 @@
+/** The store as one mill of a test sees it: what is enqueued through it is written down, and it is closed by the last mill that uses it. */
+import type { NewJob } from '../../job/new-job.ts'
+import type { Finish, Finished } from '../../store/finish.ts'
+import type { Enqueued } from '../../store/replies.ts'
+import type { Store } from '../../store/store.ts'
+import { aroundVerbs, callVerb, type Verb } from './store-verbs.ts'
+
+export interface EnqueuedRecord<Payload = unknown> {
+  /** Of the new job, or of the one that holds the dedupe key. */
+  readonly id: string
+  readonly kind: string
+  readonly queue: string
+  /** As JSON kept it. */
+  readonly payload: Payload
+  readonly outcome: Enqueued['outcome']
+}
+
+/** How many mills use a store. */
+const users = new WeakMap<Store<never>, number>()
+
+function use(store: Store<never>, by: 1 | -1): number {
+  const now = (users.get(store) ?? 0) + by
+  users.set(store, now)
+  return now
+}
+
+export interface MillStoreOptions {
+  /** Hears of every job that was written, in the order of the answers; of one whose answer was lost when it is known. */
+  readonly told: (record: EnqueuedRecord) => void
+  /** Some jobs may have ended. */
+  readonly changed: () => void
+}
+
+/** The verbs that can end a job, or take it away. */
+const ENDING: ReadonlySet<Verb> = new Set<Verb>(['finish', 'cancel', 'delete', 'reap'])
+
+export function millStore<S extends Store<never>>(store: S, { told, changed }: MillStoreOptions): S {
+  let isUsed = true
+  use(store, 1)
+
+  function enqueued(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
+    jobs.forEach(({ id, kind, queue, payload }, at) => {
+      // A finish that was written before, its answer lost, says nothing more of its follow-ups: they were written with it.
+      const reply = replies[at] ?? { id, outcome: 'enqueued' }
+      told({ ...reply, kind, queue, payload: JSON.parse(payload) as unknown })
+    })
+  }
+
+  function finished(items: readonly Finish[], replies: readonly Finished[]): void {
+    items.forEach(({ followUps = [] }, at) => {
+      const reply = replies[at]
+      if (reply?.accepted === true) enqueued(followUps, reply.followUps)
+    })
+  }
+
+  async function close(): Promise<void> {
+    if (!isUsed) return
+    isUsed = false
+    if (use(store, -1) === 0) await store.close()
+  }
+
+  return aroundVerbs(store, async (verb, args) => {
+    if (verb === 'close') return close()
+    if (verb === 'open' && !isUsed) {
+      // A start that failed had closed it.
+      isUsed = true
+      use(store, 1)
+    }
+    const reply = await callVerb(store, verb, args)
+    if (verb === 'enqueue') enqueued(args[0] as readonly NewJob[], reply as readonly Enqueued[])
+    if (verb === 'finish') finished(args[0] as readonly Finish[], reply as readonly Finished[])
+    if (ENDING.has(verb)) changed()
+    return reply
+  })
+}

@@ -1,0 +1,140 @@
+/** Runs one handler in isolation: no store, no queue, one attempt, and all that it did to look at. */
+import type { InstanceInfo, JobInfo } from '../../job/context.ts'
+import { decide, type Ended } from '../../job/decide.ts'
+import { BOUNDS, DEFAULTS } from '../../job/defaults.ts'
+import type { JobDefinition } from '../../job/definition.ts'
+import { type InterruptionCause, isInterruption } from '../../job/interruption.ts'
+import { jsonText } from '../../job/json-text.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkWhole } from '../../job/numbers.ts'
+import type { Outcome } from '../../job/outcome.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import type { Lease } from '../../store/claim.ts'
+import { type Attempt, interrupt, newAttempt } from '../../work/attempt.ts'
+import type { Handler } from '../../work/handler.ts'
+import { logBuffer, type LogLine, readLog } from '../../work/log-buffer.ts'
+import { makeContext } from '../../work/make-context.ts'
+import { kept, runAttempt } from '../../work/run-attempt.ts'
+import { type EnqueuedInside, enqueueNowhere } from './enqueue-nowhere.ts'
+
+export interface RunJobOptions {
+  /** Which attempt it is (default 1). */
+  readonly attempt?: number
+  /** Fires the signal of the handler: as a cancel, or as its reason says when that is an `Interruption`. */
+  readonly signal?: AbortSignal
+  /** What else the handler shall see of its job. */
+  readonly job?: Partial<Omit<JobInfo, 'kind' | 'attempt'>>
+}
+
+export interface JobRun<Result = unknown> {
+  readonly outcome: Outcome
+  /** What `result()` would give; only when it returned something that can be kept. */
+  readonly result?: Result
+  /** What was thrown, a Snooze, Throttled or Dead too; or why the payload or the result does not fit, as an error or a text. */
+  readonly error?: unknown
+  /** All of it, in order. */
+  readonly progress: readonly unknown[]
+  readonly log: readonly LogLine[]
+  /** Jobs with the completion are only there when the handler returned. */
+  readonly enqueued: readonly EnqueuedInside[]
+}
+
+const INSTANCE: InstanceInfo = Object.freeze({
+  id: '00000000-0000-7000-8000-000000000000',
+  label: 'runJob',
+})
+
+/** Never throws what the handler throws: `const { outcome, result } = await runJob(sendEmail, { to: 'ada@example.com' })`. */
+export async function runJob<Input, Result>(
+  definition: JobDefinition<Input, Result>,
+  payload: Input,
+  options: RunJobOptions = {},
+): Promise<JobRun<Result>> {
+  checkObjectKeys(options, 'options', ['attempt', 'signal', 'job'])
+  const handler: Handler = { ...definition, followsDeaths: false }
+  const attempt = newAttempt(leaseFor(definition, payload, options), systemPlatform.monotonic(), logBuffer())
+  const nowhere = enqueueNowhere(attempt)
+  const progress: unknown[] = []
+  let completed: Ended | undefined
+  const contextFor = (_: Attempt, fitted: unknown) =>
+    makeContext(attempt, fitted, {
+      platform: systemPlatform,
+      instance: INSTANCE,
+      enqueueFor: () => nowhere,
+      changed() {
+        if (attempt.progress !== undefined) progress.push(JSON.parse(attempt.progress))
+        attempt.progress = undefined
+      },
+      complete: async (_attempt, _tx, result) => void (completed = await kept(result, handler.result)),
+    })
+  const stop = obey(options.signal, attempt)
+  await definition.service?.start()
+  const ran = await runAttempt(attempt, handler, { platform: systemPlatform, middleware: [], contextFor })
+  attempt.ended = true
+  stop()
+  await definition.service?.stop()
+  const ended = ran.how === 'returned' ? (completed ?? ran) : ran
+  return {
+    ...toldOf<Result>(ended, attempt.lease),
+    progress,
+    log: readLog(attempt.log.text() ?? null),
+    enqueued: nowhere.enqueued(ended.how === 'returned'),
+  }
+}
+
+function leaseFor(
+  definition: JobDefinition,
+  payload: unknown,
+  { attempt = 1, job = {} }: RunJobOptions,
+): Lease {
+  const { metadata = null, ...info } = job
+  return {
+    id: systemPlatform.id(),
+    token: 1,
+    kind: definition.kind,
+    queue: definition.queue ?? DEFAULTS.queue,
+    priority: definition.priority ?? DEFAULTS.priority,
+    maxAttempts: definition.maxAttempts ?? DEFAULTS.maxAttempts,
+    crashes: 0,
+    timeoutMs: null,
+    tags: [],
+    orderKey: null,
+    enqueuedAt: systemPlatform.now(),
+    readyAt: systemPlatform.now(),
+    ...info,
+    attempt: checkWhole(attempt, 'options.attempt', BOUNDS.maxAttempts),
+    payload: jsonText(payload, 'payload', DEFAULTS.payloadLimitBytes),
+    metadata: metadata === null ? null : JSON.stringify(metadata),
+  }
+}
+
+/** Passes the user's signal on, as the reason why the handler is asked to stop. */
+function obey(signal: AbortSignal | undefined, attempt: Attempt): () => void {
+  const fire = (): void => {
+    const reason: unknown = signal?.reason
+    const why: InterruptionCause = isInterruption(reason) ? reason.why : 'cancelled'
+    interrupt(attempt, why, systemPlatform.monotonic(), reason instanceof Error ? reason.message : undefined)
+  }
+  if (signal?.aborted === true) fire()
+  signal?.addEventListener('abort', fire, { once: true })
+  return () => signal?.removeEventListener('abort', fire)
+}
+
+function toldOf<Result>(
+  ended: Ended,
+  { attempt, maxAttempts }: Lease,
+): Pick<JobRun<Result>, 'outcome' | 'result' | 'error'> {
+  const queue = DEFAULT_QUEUE_SETTINGS
+  const { outcome } = decide(ended, {
+    attempt,
+    maxAttempts,
+    backoff: undefined,
+    mayRetry: true,
+    queue,
+    random: 0,
+  })
+  if (ended.how !== 'returned') return { outcome, error: 'thrown' in ended ? ended.thrown : ended.error }
+  if (ended.notKept !== undefined) return { outcome, error: ended.notKept }
+  return ended.result === null ? { outcome } : { outcome, result: JSON.parse(ended.result) as Result }
+}

@@ -1,0 +1,63 @@
+/** A store with something around each of its verbs. What is not a verb, and the type of its transactions, stays as it was. */
+import type { Store } from '../../store/store.ts'
+
+/** Everything of a store that answers with a promise. */
+export type Verb = Exclude<keyof Store, 'name' | 'ring'>
+
+/** A record and not a list: a verb that is added to the contract and not here is an error of the compiler. */
+const VERBS: Readonly<Record<Verb, true>> = {
+  open: true,
+  close: true,
+  enqueue: true,
+  stage: true,
+  claim: true,
+  finish: true,
+  progress: true,
+  cancel: true,
+  retry: true,
+  runNow: true,
+  delete: true,
+  register: true,
+  renew: true,
+  deregister: true,
+  reap: true,
+  retain: true,
+  fold: true,
+  declareQueues: true,
+  changeQueue: true,
+  get: true,
+  results: true,
+  history: true,
+  list: true,
+  counts: true,
+  queues: true,
+  instances: true,
+  unserved: true,
+  held: true,
+  wait: true,
+}
+
+export const ALL_VERBS = Object.keys(VERBS) as readonly Verb[]
+
+type AnyVerb = (...args: unknown[]) => Promise<unknown>
+
+export function callVerb(store: Store<never>, verb: Verb, args: readonly unknown[]): Promise<unknown> {
+  return (store[verb] as AnyVerb).apply(store, [...args])
+}
+
+/**
+ * `around` makes the call by itself, or does not. It must not wait before it does: in a user's transaction on SQLite the write has to happen inside the call.
+ */
+export function aroundVerbs<S extends Store<never>>(
+  store: S,
+  around: (verb: Verb, args: readonly unknown[]) => Promise<unknown>,
+): S {
+  // On top of the store rather than a copy of it: a store of somebody else's may be a class, or have more to it.
+  const own = Object.create(store) as S
+  const define = (key: string, value: unknown): void =>
+    void Object.defineProperty(own, key, { value, enumerable: true })
+  for (const verb of ALL_VERBS) define(verb, (...args: readonly unknown[]) => around(verb, args))
+  define('name', store.name)
+  define('ring', (queues: readonly string[]) => store.ring(queues))
+  return own
+}

@@ -1,0 +1,24 @@
+/** Takes back the jobs of instances that died, until there is none left. Everybody does this who sees one: no leader to wait for. */
+import type { ReapedJob } from '../store/replies.ts'
+import type { WriteSide } from '../store/store.ts'
+
+const INSTANCES_PER_PASS = 10
+
+export interface ReapedAll {
+  readonly instances: readonly string[]
+  readonly jobs: readonly ReapedJob[]
+}
+
+export async function reapExpired(
+  store: Pick<WriteSide<never>, 'reap'>,
+  crashesUntilDead: number,
+  signal: AbortSignal,
+): Promise<ReapedAll> {
+  const all = { instances: [] as string[], jobs: [] as ReapedJob[] }
+  for (;;) {
+    const { instances, jobs } = await store.reap({ crashesUntilDead, limit: INSTANCES_PER_PASS })
+    all.instances.push(...instances)
+    all.jobs.push(...jobs)
+    if (instances.length < INSTANCES_PER_PASS || signal.aborted) return all
+  }
+}

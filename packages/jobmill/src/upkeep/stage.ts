@@ -1,0 +1,18 @@
+/** Makes due jobs ready, in bounded batches until none is left. */
+import type { WriteSide } from '../store/store.ts'
+
+const PER_PASS = 1_000
+
+export async function stageDue(
+  store: Pick<WriteSide<never>, 'stage'>,
+  signal: AbortSignal,
+): Promise<{ readonly ready: number; readonly queues: ReadonlySet<string> }> {
+  const queues = new Set<string>()
+  let ready = 0
+  for (;;) {
+    const staged = await store.stage(PER_PASS)
+    ready += staged.ready
+    for (const queue of staged.queues) queues.add(queue)
+    if (!staged.more || signal.aborted) return { ready, queues }
+  }
+}

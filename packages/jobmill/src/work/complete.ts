@@ -1,0 +1,55 @@
+/** `complete(tx)`: the fenced finish of an attempt, on a client of the user's. */
+import { decide, type Ended } from '../job/decide.ts'
+import { JobmillError } from '../job/errors.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../job/queue-settings.ts'
+import type { Finish, Finished } from '../store/finish.ts'
+import type { Attempt } from './attempt.ts'
+import type { Handler } from './handler.ts'
+import { kept } from './run-attempt.ts'
+import { finishOf } from './run-job.ts'
+
+export interface CompleteTools {
+  readonly finish: (items: readonly Finish[], options: { readonly tx: unknown }) => Promise<Finished[]>
+  readonly monotonic: () => number
+}
+
+/** Nothing is awaited before the write that need not be: on SQLite it must have happened when this returns. */
+export async function completeInTx(
+  attempt: Attempt,
+  handler: Handler,
+  { tx, result }: { readonly tx: unknown; readonly result: unknown },
+  { finish, monotonic }: CompleteTools,
+): Promise<void> {
+  if (tx === undefined || tx === null) {
+    throw new JobmillError('TX_INVALID', 'is missing', {
+      field: 'tx',
+      fix: 'Pass the transaction in which the job is to be completed, or simply return from the handler',
+    })
+  }
+  const early = kept(result, handler.result)
+  const ended = early instanceof Promise ? await early : early
+  attempt.completedInTx = true
+  try {
+    const [reply] = await finish([itemFor(attempt, ended, monotonic())], { tx })
+    if (reply?.accepted === true) return
+  } catch (error) {
+    attempt.completedInTx = false
+    throw error
+  }
+  throw new JobmillError('LEASE_LOST', `job ${attempt.lease.id} is no longer this attempt's to complete`, {
+    fix: 'Roll the transaction back',
+  })
+}
+
+function itemFor(attempt: Attempt, ended: Ended, now: number): Finish {
+  const { attempt: number, maxAttempts } = attempt.lease
+  const decision = decide(ended, {
+    attempt: number,
+    maxAttempts,
+    backoff: undefined,
+    mayRetry: true,
+    queue: DEFAULT_QUEUE_SETTINGS,
+    random: 0,
+  })
+  return finishOf(attempt, decision, now - attempt.startedAt, attempt.followUps)
+}

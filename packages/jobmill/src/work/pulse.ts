@@ -1,0 +1,149 @@
+/**
+ * The heartbeat of an instance, on a timer of its own whatever the work does: one statement that renews the instance when that is due and brings
+ * back all that it must know. An instance that could not renew for the length of its lease, by its own monotonic clock, considers
+ * itself lost without waiting to be told.
+ */
+import type { Platform, Timer } from '../platform/platform.ts'
+import { within } from '../platform/within.ts'
+import type { Pulse, PulseRequest } from '../store/instance.ts'
+
+export interface PulseOptions {
+  readonly renew: (request: Pick<PulseRequest, 'leaseMs' | 'renewEveryMs' | 'queues'>) => Promise<Pulse>
+  /** Makes the instance known again after it was lost. */
+  readonly register: () => Promise<void>
+  readonly queues: () => readonly string[]
+  readonly heard: (pulse: Pulse) => void
+  /** Nothing that this instance holds is its own any more. */
+  readonly lost: () => void
+  readonly back: () => void
+  readonly leaseMs: number
+  readonly renewEveryMs: number
+  readonly everyMs: number
+  readonly platform: Platform
+  readonly failing: (error: unknown) => void
+  readonly working: () => void
+}
+
+export interface PulseService {
+  /** The instance has just been registered. `sentAt`, on the monotonic clock, is when that was sent. */
+  start(sentAt: number): void
+  /** Brings the next beat forward. */
+  hurry(): void
+  stop(): Promise<void>
+  /** False once the lease is over, until it was renewed. */
+  readonly alive: boolean
+}
+
+/** However often it is hurried. */
+const LEAST_APART_MS = 100
+
+export function pulseService(options: PulseOptions): PulseService {
+  const { platform, leaseMs } = options
+  let renewedAt = 0
+  let alive = true
+  let stopped = true
+  let next: Timer | undefined
+  let end: Timer | undefined
+  let beating: Promise<void> | null = null
+  let hurried = false
+  let beatAt = Number.NEGATIVE_INFINITY
+  let nextAt = Number.POSITIVE_INFINITY
+
+  /** What is written is known by when it was sent: the lease lasts at least from then. */
+  function renewed(sentAt: number): void {
+    renewedAt = sentAt
+    end?.cancel()
+    if (stopped) return
+    end = platform.timer(Math.max(0, sentAt + leaseMs - platform.monotonic()), over)
+    if (alive) return
+    alive = true
+    options.back()
+  }
+
+  function over(): void {
+    if (!alive || stopped) return
+    alive = false
+    options.lost()
+  }
+
+  async function beat(): Promise<void> {
+    const sentAt = platform.monotonic()
+    beatAt = sentAt
+    const isDue = !alive || sentAt - renewedAt >= options.renewEveryMs
+    const request = { leaseMs, renewEveryMs: isDue ? 0 : leaseMs, queues: options.queues() }
+    // A statement that hangs must not cost the lease: another connection may be well.
+    const pulse = await within(platform, Math.ceil(leaseMs / 3), 'the pulse', options.renew(request))
+    if (stopped) return
+    if (pulse.alive) {
+      if (isDue) renewed(sentAt)
+    } else {
+      over()
+      const registeredAt = platform.monotonic()
+      await options.register()
+      renewed(registeredAt)
+    }
+    options.working()
+    options.heard(pulse)
+    nextIn(pulse.stageInMs)
+  }
+
+  function nextIn(dueMs: number | null): void {
+    const { everyMs } = options
+    // Not all processes at once.
+    const ms = everyMs * (0.95 + platform.random() / 10)
+    again(hurried ? soonMs() : Math.min(ms, dueMs === null || dueMs <= 0 ? ms : dueMs))
+  }
+
+  function soonMs(): number {
+    return Math.max(0, beatAt + LEAST_APART_MS - platform.monotonic())
+  }
+
+  function again(ms: number): void {
+    if (stopped) return
+    next?.cancel()
+    hurried = false
+    nextAt = platform.monotonic() + ms
+    next = platform.timer(ms, run)
+  }
+
+  /** Never later than it was to be. */
+  function sooner(): void {
+    const ms = soonMs()
+    if (platform.monotonic() + ms < nextAt) again(ms)
+    hurried = false
+  }
+
+  function run(): void {
+    beating ??= beat()
+      .catch((error: unknown) => {
+        options.failing(error)
+        nextIn(null)
+      })
+      .finally(() => {
+        beating = null
+        // Asked for when the next beat was set already.
+        if (hurried) sooner()
+      })
+  }
+
+  return {
+    get alive() {
+      return alive
+    },
+    start(sentAt) {
+      stopped = false
+      renewed(sentAt)
+      again(0)
+    },
+    hurry() {
+      if (beating === null) sooner()
+      else hurried = true
+    },
+    async stop() {
+      stopped = true
+      next?.cancel()
+      end?.cancel()
+      await beating
+    },
+  }
+}

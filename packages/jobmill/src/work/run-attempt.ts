@@ -1,0 +1,124 @@
+/** Runs the handler of one attempt. Never rejects: every way a handler can end is one of the ways in job/decide.ts. */
+import type { JobContext } from '../job/context.ts'
+import type { Ended } from '../job/decide.ts'
+import { DEFAULTS } from '../job/defaults.ts'
+import { isJobmillError, JobmillError } from '../job/errors.ts'
+import { errorText } from '../job/error-text.ts'
+import { jsonText } from '../job/json-text.ts'
+import { fitted, type Schema } from '../job/schema.ts'
+import { thrownOutcome } from '../job/thrown.ts'
+import type { Platform } from '../platform/platform.ts'
+import { type Attempt, interrupt } from './attempt.ts'
+import type { Handler, Middleware } from './handler.ts'
+
+export interface RunTools {
+  readonly platform: Platform
+  readonly middleware: readonly Middleware[]
+  readonly contextFor: (attempt: Attempt, payload: unknown) => JobContext
+}
+
+export async function runAttempt(attempt: Attempt, handler: Handler, tools: RunTools): Promise<Ended> {
+  let payload: unknown
+  try {
+    const stored: unknown = JSON.parse(attempt.lease.payload)
+    payload = handler.payload === undefined ? stored : await fitted(handler.payload, stored, 'payload')
+  } catch (error) {
+    // A schema that breaks says nothing of the payload: that is a failure like any other.
+    return isJobmillError(error) && error.code === 'PAYLOAD_INVALID'
+      ? { how: 'unfit', error }
+      : { how: 'threw', error }
+  }
+  const timer = timeoutFor(attempt, handler, tools.platform)
+  try {
+    const context = tools.contextFor(attempt, payload)
+    const returned = await through(tools.middleware, context, async () => handler.run(context))
+    return attempt.completedInTx ? rolledBack() : await kept(returned, handler.result)
+  } catch (error) {
+    return ended(attempt, error)
+  } finally {
+    timer?.cancel()
+  }
+}
+
+/** From the start of the handler: what it waited before is not its time. */
+function timeoutFor(attempt: Attempt, handler: Handler, platform: Platform) {
+  const ms = attempt.lease.timeoutMs ?? handler.timeoutMs
+  if (ms === undefined) return undefined
+  return platform.timer(ms, () =>
+    interrupt(attempt, 'timeout', platform.monotonic(), `timed out after ${ms} ms`),
+  )
+}
+
+function through(
+  middleware: readonly Middleware[],
+  context: JobContext,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  return middleware.reduceRight<() => Promise<unknown>>(
+    (next, around) => async () => around(context, once(next)),
+    run,
+  )()
+}
+
+/** A middleware that goes on twice would run the job twice in one attempt. */
+function once(next: () => Promise<unknown>): () => Promise<unknown> {
+  let called = false
+  return async () => {
+    if (called) throw new JobmillError('HANDLER_INVALID', 'a middleware called next() twice')
+    called = true
+    return next()
+  }
+}
+
+/** The work happened, whatever its result looks like. A promise only when the schema of the result gives one. */
+export function kept(returned: unknown, schema: Schema | undefined): Ended | Promise<Ended> {
+  try {
+    const result = schema === undefined ? returned : fitted(schema, returned, 'result')
+    return result instanceof Promise ? result.then(keep, notKept) : keep(result)
+  } catch (error) {
+    return notKept(error)
+  }
+}
+
+function keep(result: unknown): Ended {
+  if (result === undefined) return { how: 'returned', result: null }
+  try {
+    return {
+      how: 'returned',
+      result: jsonText(
+        result,
+        'result',
+        DEFAULTS.payloadLimitBytes,
+        'Keep it elsewhere and return a reference',
+      ),
+    }
+  } catch (error) {
+    return notKept(error)
+  }
+}
+
+function notKept(error: unknown): Ended {
+  return { how: 'returned', result: null, notKept: errorText(error) }
+}
+
+/** `complete` was called. If the user committed, what is sent now is refused as written before; if not, it counts. */
+function rolledBack(): Ended {
+  const error = new JobmillError(
+    'TX_ROLLED_BACK',
+    'the transaction that completed this job was not committed',
+    {
+      fix: 'Commit it before the handler returns',
+    },
+  )
+  return { how: 'threw', error }
+}
+
+function ended(attempt: Attempt, error: unknown): Ended {
+  const thrown = thrownOutcome(error)
+  if (thrown !== null) {
+    if (thrown.says === 'snooze') return { how: 'snoozed', thrown }
+    return thrown.says === 'throttled' ? { how: 'throttled', thrown } : { how: 'gave-up', thrown }
+  }
+  const by = attempt.interruption
+  return by === null ? { how: 'threw', error } : { how: 'interrupted', by, error }
+}

@@ -1,0 +1,114 @@
+/** One job, from its lease to its written outcome: run, decide, finish, tell. */
+import { decide, type Decision, type Ended } from '../job/decide.ts'
+import type { Emit } from '../job/events.ts'
+import type { NewJob } from '../job/new-job.ts'
+import { onDeadJob } from '../job/on-dead.ts'
+import type { QueueSettings } from '../job/queue-settings.ts'
+import type { Lease } from '../store/claim.ts'
+import type { Finish, Finished } from '../store/finish.ts'
+import { type Attempt, newAttempt } from './attempt.ts'
+import type { Attempts } from './attempts.ts'
+import type { Handler } from './handler.ts'
+import { logBuffer } from './log-buffer.ts'
+import { jobInfo } from './make-context.ts'
+import { type RunTools, runAttempt } from './run-attempt.ts'
+import { tellOutcome } from './tell-outcome.ts'
+
+export interface RunJobTools extends RunTools {
+  readonly attempts: Attempts
+  readonly handler: (kind: string) => Handler
+  readonly settings: (queue: string) => QueueSettings
+  /** The second one for outcomes that may have to wait for a transaction of a user's. */
+  readonly finish: (item: Finish) => Promise<Finished | null>
+  readonly finishAfterTx: (item: Finish) => Promise<Finished | null>
+  readonly emit: Emit
+  /** Why a job was cancelled, as the database tells it. */
+  readonly cancelReason: (id: string) => Promise<string>
+  /** A worker is free, or an outcome is written: there may be room for more. */
+  readonly moved: () => void
+  /** The outcome is written. */
+  readonly written: (attempt: Attempt, item: Finish, finished: Finished) => void
+}
+
+export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
+  const { platform, attempts, emit } = tools
+  const handler = tools.handler(lease.kind)
+  const attempt = newAttempt(lease, platform.monotonic(), logBuffer())
+  attempts.add(attempt)
+  emit('started', { ...attempt.ref, crashes: lease.crashes })
+  const ended = await runAttempt(attempt, handler, tools)
+  const ranMs = platform.monotonic() - attempt.startedAt
+  attempts.end(attempt)
+  tools.moved()
+  // Handed back at the end of a stop: somebody else may run it by now.
+  if (attempt.abandoned) return attempts.forget(attempt)
+
+  const decision = decide(ended, circumstances(ended, attempt, handler, tools))
+  const item = finishOf(attempt, decision, ranMs, followUps(attempt, decision, handler))
+  const write = attempt.completedInTx ? tools.finishAfterTx : tools.finish
+  const finished = await write(item)
+  attempts.forget(attempt)
+  tools.moved()
+  if (finished === null) return
+  if (finished.accepted) tools.written(attempt, item, finished)
+  tellOutcome(emit, attempt, {
+    decision,
+    ended,
+    finished,
+    ranMs,
+    reason: await cancelReason(attempt, finished, tools),
+  })
+}
+
+/** Asked for by another process so late that the handler never heard of it: then the database knows why. */
+async function cancelReason(attempt: Attempt, finished: Finished, tools: RunJobTools): Promise<string> {
+  if (attempt.interruption !== null) return attempt.interruption.message
+  return finished.state === 'cancelled' ? tools.cancelReason(attempt.lease.id) : ''
+}
+
+function circumstances(ended: Ended, { lease }: Attempt, handler: Handler, tools: RunJobTools) {
+  return {
+    attempt: lease.attempt,
+    maxAttempts: lease.maxAttempts,
+    backoff: handler.backoff,
+    mayRetry: mayRetry(ended, lease, handler),
+    queue: tools.settings(lease.queue),
+    random: tools.platform.random(),
+  }
+}
+
+function mayRetry(ended: Ended, lease: Lease, { retryIf }: Handler): boolean {
+  if (retryIf === undefined || !('error' in ended)) return true
+  try {
+    return retryIf(ended.error, jobInfo(lease))
+  } catch {
+    // A question that cannot be answered must not kill a job.
+    return true
+  }
+}
+
+function followUps(attempt: Attempt, decision: Decision, handler: Handler): NewJob[] {
+  const { to } = decision.transition
+  // What was handed to a transaction of the user's was written there.
+  if (to === 'done' && !attempt.completedInTx) return attempt.followUps
+  if (to !== 'dead' || !handler.followsDeaths) return []
+  const { id, kind, queue, token } = attempt.lease
+  return [onDeadJob({ id, kind, queue, error: decision.error ?? '', at: token })]
+}
+
+export function finishOf(
+  attempt: Attempt,
+  decision: Decision,
+  ranMs: number,
+  jobs: readonly NewJob[],
+): Finish {
+  const log = attempt.log.text()
+  return {
+    id: attempt.lease.id,
+    token: attempt.lease.token,
+    ...decision,
+    ranMs,
+    ...(log === undefined ? {} : { log }),
+    ...(jobs.length === 0 ? {} : { followUps: jobs }),
+  }
+}

@@ -1,0 +1,16 @@
+/** Tells of handlers that were asked to stop and do not: each once. Their slots stay taken until they really end. */
+import type { Emit } from '../job/events.ts'
+import type { Attempt } from './attempt.ts'
+
+export function stuckWatch(afterMs: number, emit: Emit) {
+  const told = new WeakSet<Attempt>()
+  return (live: Iterable<Attempt>, now: number): void => {
+    for (const attempt of live) {
+      const { interruption, interruptedAt } = attempt
+      if (attempt.ended || interruption === null || interruptedAt === null || told.has(attempt)) continue
+      if (now - interruptedAt < afterMs) continue
+      told.add(attempt)
+      emit('stuck', { ...attempt.ref, why: interruption.why, sinceMs: now - interruptedAt })
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** The events that follow a written outcome. What the database says became of the job counts, not what was asked for. */
+import type { Decision, Ended } from '../job/decide.ts'
+import type { Emit } from '../job/events.ts'
+import type { Finished } from '../store/finish.ts'
+import type { Attempt } from './attempt.ts'
+
+export interface Told {
+  readonly decision: Decision
+  readonly ended: Ended
+  readonly finished: Finished
+  readonly ranMs: number
+  /** Why it was cancelled. */
+  readonly reason: string
+}
+
+export function tellOutcome(emit: Emit, attempt: Attempt, told: Told): void {
+  const { ref } = attempt
+  const { decision, ended, finished, ranMs } = told
+  if (!finished.accepted) return emit('lease-lost', ref)
+  const error = decision.error ?? ''
+  if (decision.outcome === 'timed-out') emit('timed-out', { ...ref, ranMs })
+  switch (finished.state) {
+    case 'done': {
+      const notKept = ended.how === 'returned' ? (ended.notKept ?? null) : null
+      return emit('finished', { ...ref, ranMs, notKept })
+    }
+    case 'dead':
+      return emit('dead', { ...ref, error })
+    case 'cancelled':
+      return emit('cancelled', { ...ref, reason: told.reason })
+    default:
+      goesOn(emit, attempt, told)
+  }
+}
+
+function goesOn(emit: Emit, { ref, interruption }: Attempt, { decision, ended, ranMs }: Told): void {
+  const { transition, error = '' } = decision
+  const delayMs = transition.to === 'scheduled' ? transition.delayMs : 0
+  if (ended.how === 'snoozed') emit('snoozed', { ...ref, delayMs })
+  else if (ended.how === 'throttled') emit('throttled', { ...ref, retryAfterMs: ended.thrown.retryAfterMs })
+  else if (decision.outcome === 'interrupted')
+    emit('interrupted', { ...ref, why: interruption?.why ?? 'shutdown' })
+  else emit('retried', { ...ref, ranMs, delayMs, error })
+}

@@ -1,0 +1,141 @@
+/**
+ * The workers of an instance: they run leases to their written outcomes, and hand back what cannot be run. What to claim, and when, is for
+ * others to say.
+ */
+import type { InstanceInfo } from '../job/context.ts'
+import { DEFAULTS } from '../job/defaults.ts'
+import type { Emit } from '../job/events.ts'
+import type { QueueSettings } from '../job/queue-settings.ts'
+import { trouble } from '../job/trouble.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { Lease } from '../store/claim.ts'
+import type { Finish, Finished } from '../store/finish.ts'
+import type { Pulse } from '../store/instance.ts'
+import type { Store } from '../store/store.ts'
+import { type Attempt, interrupt } from './attempt.ts'
+import { type Attempts, attempts as createAttempts } from './attempts.ts'
+import { handedBack } from './compare.ts'
+import { completeInTx } from './complete.ts'
+import { finisher as createFinisher } from './finisher.ts'
+import type { Grace } from './grace.ts'
+import type { Handler, Middleware } from './handler.ts'
+import { type ContextTools, makeContext } from './make-context.ts'
+import { notes as createNotes } from './notes.ts'
+import { runJob, type RunJobTools } from './run-job.ts'
+import { type StopReport, stopInStages } from './stop-in-stages.ts'
+import { stuckWatch } from './stuck.ts'
+
+export interface WorkersOptions {
+  readonly store: Store
+  readonly platform: Platform
+  readonly instance: InstanceInfo
+  readonly handler: (kind: string) => Handler
+  readonly middleware: readonly Middleware[]
+  readonly settings: (queue: string) => QueueSettings
+  readonly stuckAfterMs: number
+  readonly emit: Emit
+  readonly enqueueFor: ContextTools['enqueueFor']
+  /** A worker is free, or an outcome is written. */
+  readonly moved: () => void
+  /** The database accepted an outcome. */
+  readonly written: (attempt: Attempt, item: Finish, finished: Finished) => void
+}
+
+export interface Workers {
+  readonly attempts: Attempts
+  readonly run: (lease: Lease) => void
+  /** Claimed, and not to be run. */
+  readonly release: (leases: readonly Lease[]) => Promise<void>
+  /** Tells running jobs of the cancels that were asked for, and looks for those that were told long ago. */
+  heard(cancels: Pulse['cancels']): void
+  /** A cancel was asked for in this process: the signal fires before this returns. */
+  readonly cancelled: (id: string, reason: string) => void
+  /** Nothing here is ours any more. Returns how many were told to stop. */
+  lost(): number
+  stop(grace: Grace, stopClaiming: () => Promise<void>): Promise<StopReport>
+}
+
+export function workers(options: WorkersOptions): Workers {
+  const { store, platform, emit } = options
+  const now = (): number => platform.monotonic()
+  const attempts = createAttempts()
+  const tellStuck = stuckWatch(options.stuckAfterMs, emit)
+  const writing = { finish: (items: readonly Finish[]) => store.finish(items), platform }
+  const finisher = createFinisher({ ...writing, ...trouble('finish', emit) })
+  // One statement each: they may have to wait for a transaction of a user's, and must not make others wait.
+  const afterTx = createFinisher({ ...writing, perWrite: 1, width: 100, ...trouble('finish', emit) })
+  const notes = createNotes({
+    write: (items) => store.progress(items),
+    platform,
+    everyMs: DEFAULTS.noteEveryMs,
+    emit,
+    stale: (attempt) => void interrupt(attempt, 'lease-lost', now()),
+  })
+  const tools: RunJobTools = {
+    ...options,
+    contextFor: (attempt, payload) => makeContext(attempt, payload, contextTools(options, notes.changed)),
+    attempts,
+    finish: finisher.add,
+    finishAfterTx: afterTx.add,
+    cancelReason: async (id) => (await store.results([id]).catch(() => []))[0]?.error ?? 'cancelled',
+  }
+  const failing = trouble('run', emit)
+  let released = 0
+
+  return {
+    attempts,
+    run: (lease) => void runJob(lease, tools).catch(failing.failing),
+    async release(leases) {
+      released += leases.length
+      await Promise.all(leases.map((lease) => finisher.add(handedBack(lease))))
+      for (const { id, kind, queue, attempt, maxAttempts } of leases)
+        emit('released', { id, kind, queue, attempt, maxAttempts })
+    },
+    heard(cancels) {
+      for (const { id, token, reason } of cancels) {
+        for (const attempt of attempts.find(id))
+          if (attempt.lease.token === token) interrupt(attempt, 'cancelled', now(), reason)
+      }
+      tellStuck(attempts.live, now())
+    },
+    cancelled(id, reason) {
+      for (const attempt of attempts.find(id)) interrupt(attempt, 'cancelled', now(), reason)
+    },
+    lost() {
+      const live = [...attempts.live].filter((attempt) => !attempt.ended)
+      for (const attempt of live) interrupt(attempt, 'lease-lost', now())
+      return live.length
+    },
+    async stop(grace, stopClaiming) {
+      const report = await stopInStages({
+        grace,
+        platform,
+        stopClaiming,
+        attempts,
+        finish: finisher.add,
+        written: () => Promise.all([finisher.idle(), afterTx.idle()]),
+        giveUp: () => (finisher.giveUp(), afterTx.giveUp()),
+        releasedUnstarted: () => released,
+        emit,
+      })
+      notes.stop()
+      return report
+    },
+  }
+}
+
+function contextTools(options: WorkersOptions, changed: ContextTools['changed']): ContextTools {
+  const { store, platform, instance, enqueueFor, handler } = options
+  const completing = {
+    finish: (items: readonly Finish[], { tx }: { readonly tx: unknown }) => store.finish(items, { tx }),
+    monotonic: () => platform.monotonic(),
+  }
+  return {
+    platform,
+    instance,
+    changed,
+    enqueueFor,
+    complete: (attempt, tx, result) =>
+      completeInTx(attempt, handler(attempt.lease.kind), { tx, result }, completing),
+  }
+}

@@ -1,0 +1,120 @@
+// From what a user says to what is prepared: the kind's own defaults, its route, its schema.
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { requestsFor, type RequestTools, type Target } from '../../src/enqueue/requests.ts'
+import { defineJob } from '../../src/job/definition.ts'
+import type { EnqueueItem } from '../../src/job/handle.ts'
+import { refusal, rejection } from '../unit/support.ts'
+
+const plain = defineJob({ kind: 'plain', run: () => {} })
+const strict = defineJob({
+  kind: 'strict',
+  queue: 'mail',
+  priority: 3,
+  maxAttempts: 7,
+  payload: z.object({ to: z.email() }),
+  run: () => {},
+})
+const slow = defineJob({
+  kind: 'slow',
+  payload: z.object({ n: z.number() }).refine(async ({ n }) => n > 0, 'is not positive'),
+  run: () => {},
+})
+
+const tools: RequestTools = {
+  definition: (kind) => [plain, strict, slow].find((job) => job.kind === kind),
+  queueOf: (kind) => `routed-${kind}`,
+  payloadLimitBytes: 1_000,
+}
+const placeOf = (index: number): string => `items[${index}]`
+const requests = (target: Target, ...items: EnqueueItem<unknown>[]) =>
+  requestsFor(target, items, placeOf, tools)
+
+const queues = (target: Target, ...items: EnqueueItem<unknown>[]): unknown =>
+  (requests(target, ...items) as { queue?: string }[]).map(({ queue }) => queue)
+
+describe('requests', () => {
+  test('have the kind of the definition, and its defaults unless the item says otherwise', () => {
+    const payload = { to: 'ada@example.com' }
+    expect(requests(strict, { payload }, { payload, queue: 'other', priority: -1, maxAttempts: 1 })).toEqual([
+      { kind: 'strict', payload, queue: 'mail', priority: 3, maxAttempts: 7 },
+      { kind: 'strict', payload, queue: 'other', priority: -1, maxAttempts: 1 },
+    ])
+  })
+
+  test('of a kind that is only named have the defaults that this process knows of it', () => {
+    const payload = { to: 'ada@example.com' }
+    expect(requests('strict', { payload })).toEqual(requests(strict, { payload }))
+    expect(requests('foreign', { payload })).toEqual([{ kind: 'foreign', payload, queue: 'routed-foreign' }])
+  })
+
+  test('go to the queue of the item, else of the kind, else where the kind is routed', () => {
+    expect(queues(plain, { payload: 1 }, { payload: 1, queue: 'q' })).toEqual(['routed-plain', 'q'])
+    expect(queues('strict', { payload: { to: 'a@b.co' } })).toEqual(['mail'])
+  })
+
+  test('keep every other option as it was given', () => {
+    const options = { delay: '10m', tags: ['a'], metadata: { m: 1 }, orderKey: 'o', timeout: 5, id: 'x' }
+    expect(requests('plain', { payload: null, ...options })).toEqual([
+      { kind: 'plain', payload: null, queue: 'routed-plain', ...options },
+    ])
+  })
+
+  test('take dedupeKey as short for dedupe, and refuse both at once', () => {
+    expect(requests('plain', { payload: 1, dedupeKey: 'k' })).toMatchObject([{ dedupe: { key: 'k' } }])
+    expect(requests('plain', { payload: 1, dedupeKey: 'k' })).not.toHaveProperty('[0].dedupeKey')
+    const both = { payload: 1, dedupeKey: 'k', dedupe: { key: 'k' } }
+    expect(refusal(() => requests('plain', both))).toMatchObject({
+      code: 'OPTION_CONFLICT',
+      field: 'items[0].dedupeKey',
+    })
+  })
+
+  test.each([
+    ['a target that is neither', () => requests({ kind: 'x' } as never, { payload: 1 }), 'job'],
+    ['items that are no array', () => requestsFor('plain', 'items' as never, placeOf, tools), 'items'],
+    ['an item without a payload', () => requests('plain', { payload: 1 }, {} as never), 'items[1]'],
+    ['an item that is none', () => requests('plain', null as never), 'items[0]'],
+  ])('refuse %s, by its place', (_, act, field) => {
+    expect(refusal(act)).toMatchObject({ code: 'OPTION_INVALID', field })
+  })
+})
+
+describe('the schema of a kind', () => {
+  test('refuses what does not fit before anything is written, by the place of the item', () => {
+    const good = { payload: { to: 'ada@example.com' } }
+    for (const target of [strict, 'strict'] as const) {
+      const error = refusal(() => requests(target, good, { payload: { to: 'nobody' } }))
+      expect([error.code, error.field]).toEqual(['PAYLOAD_INVALID', 'items[1].payload.to'])
+    }
+  })
+
+  test('sees the payload as the handler will: after its way through JSON', () => {
+    const dated = defineJob({ kind: 'dated', payload: z.object({ at: z.string() }), run: () => {} })
+    expect(requests(dated as Target, { payload: { at: new Date(0) } })).toHaveLength(1)
+    const wants = defineJob({ kind: 'wants', payload: z.object({ at: z.date() }), run: () => {} })
+    expect(refusal(() => requests(wants as Target, { payload: { at: new Date(0) } })).code).toBe(
+      'PAYLOAD_INVALID',
+    )
+  })
+
+  test('answers at once when it can: a write in a transaction must not wait', () => {
+    expect(requests(strict, { payload: { to: 'ada@example.com' } })).toBeInstanceOf(Array)
+    expect(requests(plain, { payload: 1 })).toBeInstanceOf(Array)
+  })
+
+  test('that takes its time is waited for, and refuses as well', async () => {
+    const early = requests(slow, { payload: { n: 1 } }, { payload: { n: 2 } })
+    expect(early).toBeInstanceOf(Promise)
+    expect(await early).toHaveLength(2)
+    const error = await rejection(async () => requests(slow, { payload: { n: 1 } }, { payload: { n: -1 } }))
+    expect([error.code, error.field?.startsWith('items[1].payload')]).toEqual(['PAYLOAD_INVALID', true])
+  })
+
+  test('is not asked for what is no JSON or too large', () => {
+    expect(refusal(() => requests(strict, { payload: { to: 'a'.repeat(2_000) } })).code).toBe(
+      'PAYLOAD_TOO_LARGE',
+    )
+    expect(refusal(() => requests(strict, { payload: { to: 1n } })).code).toBe('PAYLOAD_NOT_JSON')
+  })
+})

@@ -1,0 +1,183 @@
+// Waiting for the ends of jobs: one question per period for everybody who waits, and none when nobody does.
+import { describe, expect, test } from 'vitest'
+import { jobHandle } from '../../src/enqueue/job-handle.ts'
+import { results as createResults } from '../../src/enqueue/results.ts'
+import { JobmillError } from '../../src/job/errors.ts'
+import type { JobResult } from '../../src/store/job-record.ts'
+import { testPlatform } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+import { unavailable } from '../work/leases.ts'
+
+const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
+const done = (n: number, result: string | null = null): JobResult => ({
+  id: id(n),
+  state: 'done',
+  result,
+  error: null,
+})
+
+function bench() {
+  const platform = testPlatform()
+  const reads: { readonly at: number; readonly ids: readonly string[] }[] = []
+  const known = new Map<string, JobResult>()
+  const state = {
+    read: async (ids: readonly string[]) => ids.map((one) => known.get(one) ?? running(one)),
+  }
+  const results = createResults(
+    (ids) => {
+      reads.push({ at: platform.monotonic(), ids })
+      return state.read(ids)
+    },
+    { platform, everyMs: 200 },
+  )
+  const wait = (n: number, mayAppear = false) => jobHandle(id(n), { results, platform }, mayAppear)
+  return { platform, reads, known, state, results, wait }
+}
+
+const running = (one: string): JobResult | null => ({ id: one, state: 'running', result: null, error: null })
+
+describe('results', () => {
+  test('are asked for at once, then once per period, in one statement for all who wait', async () => {
+    const { platform, reads, known, wait } = bench()
+    const first = [wait(1).result(), wait(2).result(), wait(2).result()]
+    await platform.settled()
+    const later = wait(3).result()
+    await platform.advance(999)
+    expect(reads.map(({ at }) => at)).toEqual([0, 200, 400, 600, 800])
+    expect(reads.at(-1)?.ids).toEqual([id(1), id(2), id(3)])
+    for (const n of [1, 2, 3]) known.set(id(n), done(n, String(n)))
+    await platform.advance(1)
+    expect(await Promise.all([...first, later])).toEqual([1, 2, 2, 3])
+    expect(platform.pendingTimers).toBe(0)
+    await platform.advance('1h')
+    expect(reads).toHaveLength(6)
+  })
+
+  test('are asked for at most once per period, however people come and go', async () => {
+    const { platform, reads, known, wait } = bench()
+    for (let n = 1; n <= 50; n += 1) {
+      known.set(id(n), done(n))
+      const result = wait(n).result()
+      await platform.advance(20)
+      await (n % 10 === 0 ? result : undefined)
+    }
+    for (const [n, { at }] of reads.entries()) {
+      expect(at - (reads[n - 1]?.at ?? -200)).toBeGreaterThanOrEqual(200)
+    }
+    expect(reads.length).toBeGreaterThan(3)
+  })
+
+  test('are not asked for when nobody waits, and not any more when the last one has left', async () => {
+    const { platform, reads, wait } = bench()
+    await platform.advance('1h')
+    expect(reads).toEqual([])
+    const leaving = new AbortController()
+    const left = wait(1).result({ signal: leaving.signal })
+    left.catch(() => {})
+    await platform.advance(300)
+    expect(reads).toHaveLength(2)
+    leaving.abort(new Error('no longer'))
+    await expect(left).rejects.toThrow('no longer')
+    expect(platform.pendingTimers).toBe(0)
+    await platform.advance('1h')
+    expect(reads).toHaveLength(2)
+  })
+
+  test('of jobs that end in this process are told without a question', async () => {
+    const { platform, reads, results, wait } = bench()
+    const result = wait(1).result({ timeout: '1h' })
+    results.ended(done(1, '"here"'))
+    expect(await result).toBe('here')
+    await platform.settled()
+    expect([reads.length, platform.pendingTimers]).toEqual([0, 0])
+    results.ended(done(2))
+  })
+
+  test('of jobs that were done here a moment ago are told without a question, and of others not', async () => {
+    const { platform, reads, known, results, wait } = bench()
+    results.ended(done(1, '"kept"'))
+    results.ended({ id: id(2), state: 'dead', result: null, error: 'no' })
+    results.ended(done(3, JSON.stringify('x'.repeat(5_000))))
+    expect(await wait(1).result()).toBe('kept')
+    expect(reads).toEqual([])
+    // A dead one may have begun again since, and what is large is not kept in memory.
+    for (const n of [2, 3]) known.set(id(n), done(n, '"asked"'))
+    expect(await Promise.all([wait(2).result(), wait(3).result()])).toEqual(['asked', 'asked'])
+    for (let n = 100; n < 20_000; n += 1) results.ended(done(n))
+    known.set(id(1), done(1, '"asked"'))
+    const late = wait(1).result()
+    await platform.advance(200)
+    expect(await late).toBe('asked')
+  })
+
+  test('are waited for through trouble with the database, and not through what will not pass', async () => {
+    const { platform, reads, known, state, wait } = bench()
+    const { read } = state
+    const result = wait(1).result()
+    state.read = () => Promise.reject(unavailable())
+    await platform.advance('2s')
+    expect(reads).toHaveLength(11)
+    state.read = read
+    known.set(id(1), done(1, '1'))
+    await platform.advance(200)
+    expect(await result).toBe(1)
+    state.read = () => Promise.reject(new JobmillError('STORE_CLOSED', 'the store is not open'))
+    const hopeless = [wait(2).result(), wait(3).result()]
+    for (const one of hopeless) one.catch(() => {})
+    await platform.advance(200)
+    for (const one of hopeless) expect((await rejection(() => one)).code).toBe('STORE_CLOSED')
+    expect(platform.pendingTimers).toBe(0)
+  })
+
+  test('of a job that is not there are unknown at once, unless it may still appear', async () => {
+    const { platform, known, state, wait } = bench()
+    state.read = async (ids) => ids.map((one) => known.get(one) ?? null)
+    expect((await rejection(() => wait(1).result())).code).toBe('JOB_UNKNOWN')
+    const appears = wait(2, true).result()
+    await platform.advance('1s')
+    known.set(id(2), done(2, '"appeared"'))
+    await platform.advance(200)
+    expect(await appears).toBe('appeared')
+  })
+
+  test('are waited for no longer than was asked, and the timer goes with the answer', async () => {
+    const { platform, known, wait } = bench()
+    const late = wait(1).result({ timeout: '1s' })
+    late.catch(() => {})
+    await platform.advance(999)
+    const patient = wait(2).result({ timeout: '1h' })
+    await platform.advance(1)
+    expect((await rejection(() => late)).code).toBe('RESULT_TIMEOUT')
+    known.set(id(2), done(2))
+    await platform.advance(200)
+    expect(await patient).toBeUndefined()
+    expect(platform.pendingTimers).toBe(0)
+  })
+
+  test('are told as what they are: dead, cancelled, or done without a result that could be kept', async () => {
+    const { known, wait } = bench()
+    known.set(id(1), { id: id(1), state: 'dead', result: null, error: 'Error: no' })
+    known.set(id(2), { id: id(2), state: 'cancelled', result: null, error: 'not wanted' })
+    known.set(id(3), { id: id(3), state: 'done', result: null, error: 'too large' })
+    const errors = [1, 2, 3].map((n) => rejection(() => wait(n).result()))
+    expect((await Promise.all(errors)).map(({ code, message }) => `${code} ${message}`)).toEqual([
+      `JOB_DEAD job ${id(1)} is dead: Error: no.`,
+      `JOB_CANCELLED job ${id(2)} was cancelled: not wanted.`,
+      `RESULT_NOT_KEPT job ${id(3)} is done, but its result was not kept: too large.`,
+    ])
+  })
+
+  test('end for everybody with the process, and leave no timer, also when a question is on its way', async () => {
+    const { platform, reads, state, results, wait } = bench()
+    const answer = Promise.withResolvers<(JobResult | null)[]>()
+    state.read = () => answer.promise
+    const waiting = [wait(1).result({ timeout: '1h' }), wait(2).result()]
+    for (const one of waiting) one.catch(() => {})
+    await platform.settled()
+    results.stop(new JobmillError('MILL_STOPPED', 'this mill was stopped'))
+    for (const one of waiting) expect((await rejection(() => one)).code).toBe('MILL_STOPPED')
+    answer.resolve([done(1), done(2)])
+    await platform.advance('1h')
+    expect([reads.length, platform.pendingTimers]).toEqual([1, 0])
+  })
+})

@@ -1,0 +1,150 @@
+// A store that fails as planned: each plan on its own, their order, and that everything else goes through.
+import Database from 'better-sqlite3'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { freshFile } from '../../../../test/support/databases.ts'
+import type { Store, TxOf } from '../../src/index.ts'
+import { sqlite, type SqliteTx } from '../../src/sqlite.ts'
+import {
+  aJob,
+  anInstance,
+  faultyStore,
+  oracle,
+  oracleDatabase,
+  testPlatform,
+} from '../../src/testing/index.ts'
+import { refusal, rejection } from '../unit/support.ts'
+import { openStore } from './support.ts'
+
+const open = async () => faultyStore(await openStore(testPlatform()))
+const ready = async (store: Store): Promise<number> => (await store.counts())[0]?.ready ?? 0
+
+describe('a faulty store', () => {
+  test('without a plan is the store that it was made of', async () => {
+    const store = await open()
+    expect(await store.enqueue([aJob()])).toMatchObject([{ outcome: 'enqueued' }])
+    expect(store.name).toBe('sqlite :memory:')
+    expectTypeOf<TxOf<typeof store>>().toEqualTypeOf<SqliteTx>()
+  })
+
+  test('fails a call that is not made, as often as planned, with the error that is given', async () => {
+    const store = await open()
+    store.fail('enqueue', { times: 2 })
+    store.fail('enqueue', { error: new Error('mine') })
+    const errors = [
+      await rejection(() => store.enqueue([aJob()])),
+      await rejection(() => store.enqueue([aJob()])),
+    ]
+    expect(errors.map(({ code }) => code)).toEqual(['STORE_UNAVAILABLE', 'STORE_UNAVAILABLE'])
+    await expect(store.enqueue([aJob()])).rejects.toThrow('mine')
+    expect(await ready(store)).toBe(0)
+    await store.enqueue([aJob()])
+    expect(await ready(store)).toBe(1)
+  })
+
+  test('loses the reply of a call that was made, also when it was a refusal', async () => {
+    const store = await open()
+    store.loseReply('enqueue', { times: 2 })
+    const job = aJob()
+    expect((await rejection(() => store.enqueue([job]))).code).toBe('OUTCOME_UNKNOWN')
+    expect(await ready(store)).toBe(1)
+    store.loseReply('history')
+    expect((await rejection(() => store.history('no id'))).code).toBe('OUTCOME_UNKNOWN')
+  })
+
+  test('holds a call before it is made', async () => {
+    const store = await open()
+    const held = store.hold('enqueue')
+    const call = store.enqueue([aJob()])
+    await held.reached
+    // Only the next one: others pass it.
+    await store.enqueue([aJob()])
+    expect(await ready(store)).toBe(1)
+    held.release()
+    expect(await call).toMatchObject([{ outcome: 'enqueued' }])
+    expect(await ready(store)).toBe(2)
+  })
+
+  test('holds the reply of a call that was made', async () => {
+    const store = await open()
+    const held = store.holdReply('enqueue')
+    const call = store.enqueue([aJob()])
+    await held.reached
+    expect(await ready(store)).toBe(1)
+    held.release()
+    expect(await call).toMatchObject([{ outcome: 'enqueued' }])
+  })
+
+  test('can hold a call and lose its reply, and a call that fails keeps the plan for its reply', async () => {
+    const store = await open()
+    const held = store.hold('enqueue')
+    store.fail('enqueue')
+    store.loseReply('enqueue', { times: 2 })
+    const first = rejection(() => store.enqueue([aJob()]))
+    await held.reached
+    expect((await rejection(() => store.enqueue([aJob()]))).code).toBe('STORE_UNAVAILABLE')
+    held.release()
+    expect((await first).code).toBe('OUTCOME_UNKNOWN')
+    expect((await rejection(() => store.enqueue([aJob()]))).code).toBe('OUTCOME_UNKNOWN')
+    expect(await ready(store)).toBe(2)
+  })
+
+  test('released before it was reached, it does not hold', async () => {
+    const store = await open()
+    store.hold('counts').release()
+    expect(await ready(store)).toBe(0)
+  })
+
+  test('counts calls, made or not', async () => {
+    const store = await open()
+    store.fail('queues')
+    await rejection(() => store.queues())
+    await store.queues()
+    expect(store.calls('queues')).toBe(2)
+    expect(store.calls()).toMatchObject({ queues: 2, claim: 0 })
+  })
+
+  test('forgets its plans, endless ones too, and lets go of what it holds', async () => {
+    const store = await open()
+    store.fail('queues', { times: Number.POSITIVE_INFINITY })
+    const held = store.hold('counts')
+    const call = store.counts()
+    await held.reached
+    await rejection(() => store.queues())
+    await rejection(() => store.queues())
+    store.clear()
+    expect(await call).toEqual([])
+    expect(await store.queues()).toEqual([])
+  })
+
+  test('refuses a plan that makes no sense', async () => {
+    const store = await open()
+    expect(refusal(() => store.fail('claim', { times: 0 })).field).toBe('options.times')
+    expect(refusal(() => store.loseReply('claim', { time: 1 } as object)).message).toContain('"times"')
+    // @ts-expect-error: not a verb of a store
+    store.fail('clame')
+  })
+
+  test('still writes in a transaction before the call returns', async () => {
+    const path = freshFile()
+    const store = faultyStore(sqlite(path))
+    await store.open()
+    const db = new Database(path)
+    db.exec('begin immediate')
+    const call = store.enqueue([aJob()], { tx: db })
+    db.exec('commit')
+    await call
+    expect(await ready(store)).toBe(1)
+    db.close()
+    await store.close()
+  })
+
+  test('goes around every store', async () => {
+    const store = faultyStore(oracle(oracleDatabase(), { clock: testPlatform().now }))
+    await store.open()
+    store.loseReply('register')
+    const instance = anInstance()
+    await rejection(() => store.register(instance))
+    expect(await store.instances()).toMatchObject([{ id: instance.id }])
+    await store.close()
+  })
+})

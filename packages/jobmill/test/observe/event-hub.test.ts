@@ -1,0 +1,174 @@
+// Events and their listeners: nobody who listens can break, change or delay anything.
+import { describe, expect, test } from 'vitest'
+import type { MillEvent } from '../../src/job/events.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import { eventHub } from '../../src/observe/event-hub.ts'
+import { testPlatform } from '../../src/testing/index.ts'
+
+const queue = (name: string) => ({ queue: name })
+const names = (events: readonly MillEvent[]): string[] =>
+  events.map((event) => ('queue' in event ? event.queue : event.type))
+
+describe('an event hub', () => {
+  test('brings each event to who listens to its type or to all, in order, with type and time', async () => {
+    const platform = testPlatform()
+    const hub = eventHub(platform)
+    const [all, own, other]: MillEvent[][] = [[], [], []]
+    hub.on('*', (event) => all?.push(event))
+    hub.on('queue-changed', (event) => own?.push(event))
+    hub.on('queue-resumed', (event) => other?.push(event))
+    hub.emit('queue-changed', queue('a'))
+    hub.emit('queue-changed', queue('b'))
+    await hub.delivered()
+    expect(all).toEqual([
+      { type: 'queue-changed', queue: 'a', at: platform.now() },
+      { type: 'queue-changed', queue: 'b', at: platform.now() },
+    ])
+    expect(own).toEqual(all)
+    expect(other).toEqual([])
+  })
+
+  test('calls listeners in a later turn, never inside the one that tells', async () => {
+    const hub = eventHub(systemPlatform)
+    const heard: string[] = []
+    hub.on('*', () => heard.push('listener'))
+    hub.emit('queue-changed', queue('a'))
+    heard.push('after emit')
+    await Promise.resolve()
+    heard.push('a microtask later')
+    await hub.delivered()
+    expect(heard).toEqual(['after emit', 'a microtask later', 'listener'])
+  })
+
+  test('keeps nothing while nobody listens, and counts it all the same', async () => {
+    const hub = eventHub(systemPlatform, 1)
+    for (let n = 0; n < 10; n += 1) hub.emit('queue-changed', queue('a'))
+    await hub.delivered()
+    expect(hub.counts).toEqual({ dropped: 0, errors: 0, told: { 'queue-changed': 10 } })
+    const heard: MillEvent[] = []
+    hub.on('*', (event) => heard.push(event))
+    await hub.delivered()
+    expect(heard).toEqual([])
+  })
+
+  test('a listener that throws is counted, and hears the next one; the others hear everything', async () => {
+    const hub = eventHub(systemPlatform)
+    const heard: MillEvent[] = []
+    let thrown = 0
+    hub.on('queue-changed', () => {
+      thrown += 1
+      throw new Error('listener')
+    })
+    hub.on('queue-changed', (event) => heard.push(event))
+    hub.on('*', (event) => heard.push(event))
+    for (const name of ['a', 'b']) hub.emit('queue-changed', queue(name))
+    await hub.delivered()
+    expect([thrown, hub.counts.errors, names(heard)]).toEqual([2, 2, ['a', 'a', 'b', 'b']])
+  })
+
+  test('a listener that rejects is counted, and takes no process down', async () => {
+    const hub = eventHub(systemPlatform)
+    hub.on('*', () => Promise.reject(new Error('listener')))
+    hub.on('*', async () => {
+      await Promise.resolve()
+      throw new Error('later')
+    })
+    hub.emit('queue-changed', queue('a'))
+    await hub.delivered()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(hub.counts.errors).toBe(2)
+  })
+
+  test('a listener that never ends delays neither the others nor what comes next', async () => {
+    const hub = eventHub(systemPlatform)
+    const heard: MillEvent[] = []
+    hub.on('*', () => new Promise(() => {}))
+    hub.on('*', (event) => heard.push(event))
+    for (const name of ['a', 'b', 'c']) hub.emit('queue-changed', queue(name))
+    await hub.delivered()
+    expect(names(heard)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('drops and counts what does not fit while nobody could be called, and keeps the first', async () => {
+    const hub = eventHub(systemPlatform, 3)
+    const heard: MillEvent[] = []
+    hub.on('*', (event) => heard.push(event))
+    for (const name of ['a', 'b', 'c', 'd', 'e']) hub.emit('queue-changed', queue(name))
+    await hub.delivered()
+    expect([names(heard), hub.counts.dropped]).toEqual([['a', 'b', 'c'], 2])
+    hub.emit('queue-changed', queue('f'))
+    await hub.delivered()
+    expect([names(heard).at(-1), hub.counts.dropped]).toEqual(['f', 2])
+  })
+
+  test('lets the loop turn between some hundred of them', async () => {
+    const hub = eventHub(systemPlatform)
+    const turns: number[] = []
+    let turn = 0
+    let counting = true
+    const count = (): void => {
+      turn += 1
+      if (counting) setImmediate(count)
+    }
+    hub.on('*', () => turns.push(turn))
+    for (let n = 0; n < 1_000; n += 1) hub.emit('queue-changed', queue('a'))
+    setImmediate(count)
+    await hub.delivered()
+    counting = false
+    expect(turns).toHaveLength(1_000)
+    expect(new Set(turns).size).toBe(5)
+  })
+
+  test('an event that a listener tells comes after those that wait, and is waited for', async () => {
+    const hub = eventHub(systemPlatform)
+    const heard: string[] = []
+    hub.on('queue-changed', ({ queue: name }) => {
+      heard.push(name)
+      if (name === 'a') hub.emit('queue-changed', queue('from a listener'))
+    })
+    for (const name of ['a', 'b']) hub.emit('queue-changed', queue(name))
+    await hub.delivered()
+    expect(heard).toEqual(['a', 'b', 'from a listener'])
+  })
+})
+
+describe('what `on` returns', () => {
+  test('ends the listening at once, also for events that were told before, and twice is once', async () => {
+    const hub = eventHub(systemPlatform)
+    const heard: MillEvent[] = []
+    const end = hub.on('*', (event) => heard.push(event))
+    const stays: MillEvent[] = []
+    hub.on('*', (event) => stays.push(event))
+    hub.emit('queue-changed', queue('a'))
+    end()
+    end()
+    await hub.delivered()
+    expect([names(heard), names(stays)]).toEqual([[], ['a']])
+  })
+
+  test('ends one of two, when the same function listens twice', async () => {
+    const hub = eventHub(systemPlatform)
+    const heard: MillEvent[] = []
+    const listener = (event: MillEvent): void => void heard.push(event)
+    const end = hub.on('*', listener)
+    hub.on('*', listener)
+    hub.emit('queue-changed', queue('a'))
+    await hub.delivered()
+    end()
+    hub.emit('queue-changed', queue('b'))
+    await hub.delivered()
+    expect(names(heard)).toEqual(['a', 'a', 'b'])
+  })
+
+  test('can be called by the listener itself', async () => {
+    const hub = eventHub(systemPlatform)
+    const heard: MillEvent[] = []
+    const end = hub.on('*', (event) => {
+      heard.push(event)
+      end()
+    })
+    for (const name of ['a', 'b']) hub.emit('queue-changed', queue(name))
+    await hub.delivered()
+    expect(names(heard)).toEqual(['a'])
+  })
+})

@@ -1,0 +1,56 @@
+/** Real processes for tests: each runs a script of this folder, tells by messages what it did, and can be stopped, woken and killed. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { afterEach } from 'vitest'
+
+const children = new Set<ChildProcess>()
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL')
+  children.clear()
+})
+
+export interface Started {
+  readonly child: ChildProcess
+  readonly said: string[]
+  /** Resolves once the process has said so much. */
+  says(enough: (said: readonly string[]) => boolean): Promise<void>
+  tell(message: object): void
+  /** Resolves when it ended by itself or was killed by SIGKILL, and rejects when it failed. */
+  readonly ended: Promise<void>
+}
+
+export function startProcess(script: string, given: object): Started {
+  const child = fork(path.join(import.meta.dirname, script), [JSON.stringify(given)], {
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  children.add(child)
+  const said: string[] = []
+  let errors = ''
+  child.stderr?.on('data', (data) => (errors += String(data)))
+  child.on('message', (message: string) => said.push(message))
+  const ended = once(child, 'close').then(([code, signal]) => {
+    children.delete(child)
+    if (code !== 0 && signal !== 'SIGKILL')
+      throw new Error(`the process ended with ${String(code ?? signal)}: ${errors}`)
+  })
+  ended.catch(() => {})
+  return {
+    child,
+    said,
+    ended,
+    tell: (message) => void child.send(message),
+    async says(enough) {
+      while (!enough(said))
+        await Promise.race([
+          once(child, 'message'),
+          ended.then(() => Promise.reject(new Error(`it ended early: ${said.join(', ')} ${errors}`))),
+        ])
+    },
+  }
+}
+
+export async function kill({ child, ended }: Started): Promise<void> {
+  child.kill('SIGKILL')
+  await ended
+}

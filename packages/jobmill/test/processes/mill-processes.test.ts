@@ -1,0 +1,256 @@
+/** The runtime in real processes that are killed, stopped, woken and told to end. The same on both stores. */
+import { once } from 'node:events'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { jobmill, type Mill } from '../../src/index.ts'
+import { kill, type Started, startProcess } from './children.ts'
+import type { Kind, MillProcess } from './mill-process.ts'
+import { type Place, storeAt } from './place.ts'
+
+function start(place: Place, kinds: readonly Kind[], more: Partial<MillProcess> = {}): Started {
+  return startProcess('mill-process.ts', { place, kinds, ...more })
+}
+
+/** A mill that only looks and asks: it is never started. */
+async function operator(place: Place): Promise<Mill> {
+  const mill = jobmill({ store: await storeAt(place), log: 'silent' })
+  onTestFinished(async () => void (await mill.stop()))
+  return mill
+}
+
+/** Lines that begin like this, in words. */
+function lines({ said }: Pick<Started, 'said'>, begin: string): string[][] {
+  return said.filter((line) => line.startsWith(`${begin} `)).map((line) => line.split(' '))
+}
+
+const startedIds = (process: Started): (string | undefined)[] =>
+  lines(process, 'started').map(([, , id]) => id)
+
+async function enqueue(mill: Mill, kind: Kind, jobs: number, queue = 'default'): Promise<string[]> {
+  const items = Array.from({ length: jobs }, () => ({ payload: null, queue }))
+  return (await mill.enqueueMany(kind, items)).map(({ id }) => id)
+}
+
+async function until<T>(call: () => Promise<T>, isIt: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await call()
+    if (isIt(answer)) return answer
+  }
+}
+
+const places: [string, () => Place][] = [
+  ['sqlite', () => ({ store: 'sqlite', at: freshFile() })],
+  [
+    'postgres',
+    () => ({
+      store: 'postgres',
+      at: inject('postgresUrl'),
+      schema: freshSchema(inject('postgresUrl'), 'mills'),
+    }),
+  ],
+]
+
+describe.each(places)('mills in processes on %s', (_, fresh) => {
+  test('P2 P3 P4 after kill -9 each job that ran is run once more, under a newer token', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const ids = await enqueue(mill, 'hold', 10)
+    const victim = start(place, ['hold'])
+    await victim.says(() => startedIds(victim).length === 10)
+    await kill(victim)
+    const heir = start(place, ['hold'])
+    await heir.says(() => startedIds(heir).length === 10)
+    heir.tell({ let: 'hold' })
+    await Promise.all(ids.map((id) => mill.job(id).result()))
+    expect(new Set(startedIds(heir))).toEqual(new Set(ids))
+    const token = new Map(lines(victim, 'started').map(([, , id, number]) => [id, Number(number)]))
+    for (const [, , id, number, attempt] of lines(heir, 'started')) {
+      expect(Number(number)).toBeGreaterThan(token.get(id) ?? Number.POSITIVE_INFINITY)
+      expect(attempt).toBe('1')
+    }
+    const [first] = await mill.history(ids[0] ?? '')
+    expect(first).toMatchObject({ outcome: 'interrupted', error: 'lost with its instance (crash 1)' })
+  }, 60_000)
+
+  test('P2 a process that was stopped past its lease and goes on is told, refused and counted', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const [id = ''] = await enqueue(mill, 'stubborn', 1)
+    const sleeper = start(place, ['stubborn'])
+    await sleeper.says(() => startedIds(sleeper).length === 1)
+    sleeper.child.kill('SIGSTOP')
+    const heir = start(place, ['stubborn'])
+    await heir.says(() => startedIds(heir).length === 1)
+    sleeper.child.kill('SIGCONT')
+    await sleeper.says(() =>
+      lines(sleeper, 'signal').some(([, job, why]) => job === id && why === 'lease-lost'),
+    )
+    sleeper.tell({ let: 'stubborn' })
+    await sleeper.says((said) => said.includes(`event lease-lost ${id}`))
+    expect(await mill.get(id)).toMatchObject({ state: 'running' })
+    heir.tell({ let: 'stubborn' })
+    expect(await mill.job(id).result()).toBe(heir.child.pid)
+    expect(lines(sleeper, 'event lease-lost')).toHaveLength(1)
+    expect(lines(sleeper, 'event finished')).toHaveLength(0)
+  }, 60_000)
+
+  test('P5 a job that kills its process dies alone, is followed up once, and takes nobody with it', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const others = await enqueue(mill, 'bystander', 3)
+    const [poison = ''] = await enqueue(mill, 'poison', 1)
+    const fatal = async (): Promise<Started> => {
+      const victim = start(place, ['bystander', 'poison'])
+      await victim.ended
+      return victim
+    }
+    const [first, second, third] = [await fatal(), await fatal(), await fatal()]
+    expect(startedIds(first)).toContain(poison)
+    expect(startedIds(second)).toContain(poison)
+    expect(startedIds(third).at(-1)).toBe(poison)
+    const last = start(place, ['bystander', 'poison'])
+    await last.says(() => lines(last, 'dead').length === 1)
+    expect(lines(last, 'dead').map(([, id]) => id)).toEqual([poison])
+    expect(await Promise.all(others.map((id) => mill.job(id).result()))).toEqual([[], [], []])
+    expect(await mill.get(poison)).toMatchObject({ state: 'dead', crashes: 3, attempt: 0 })
+    const all = [first, second, third, last].flatMap((process) => lines(process, 'dead'))
+    expect(all).toHaveLength(1)
+  }, 90_000)
+
+  test('P6 bar 3: SIGTERM under load claims nothing more and hands everything back, attempts unchanged', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const ids = await enqueue(mill, 'hold', 30)
+    const leaving = start(place, ['hold'], { grace: '0s' })
+    await leaving.says(() => startedIds(leaving).length === 10)
+    leaving.child.kill('SIGTERM')
+    await leaving.ended
+    expect(leaving.said).toContain('stopped')
+    // Ten ran when the signal came, and no other was begun.
+    expect(startedIds(leaving)).toHaveLength(10)
+    expect(lines(leaving, 'signal').map(([, , why]) => why)).toEqual(
+      Array.from({ length: 10 }, () => 'shutdown'),
+    )
+    const jobs = await Promise.all(ids.map((id) => mill.get(id)))
+    expect(jobs.map((job) => [job?.state, job?.attempt, job?.crashes])).toEqual(
+      ids.map(() => ['ready', 0, 0]),
+    )
+    const next = start(place, ['hold'])
+    await next.says(() => startedIds(next).length === 10)
+    expect(startedIds(next)).toEqual(startedIds(leaving))
+    expect(lines(next, 'started').every(([, , , , attempt]) => attempt === '1')).toBe(true)
+  }, 60_000)
+
+  test('P6 running jobs get the grace, and a second signal cuts it short', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const [quickly = ''] = await enqueue(mill, 'hold', 1)
+    const patient = start(place, ['hold'], { grace: '1h' })
+    await patient.says(() => startedIds(patient).length === 1)
+    patient.child.kill('SIGTERM')
+    patient.tell({ let: 'hold' })
+    await patient.ended
+    expect(await mill.job(quickly).result()).toBe(patient.child.pid)
+
+    const [slowly = ''] = await enqueue(mill, 'stubborn', 1)
+    const hurried = start(place, ['stubborn'], { grace: '1h' })
+    await hurried.says(() => startedIds(hurried).length === 1)
+    hurried.child.kill('SIGINT')
+    hurried.child.kill('SIGTERM')
+    await hurried.says((said) => said.includes('stopped'))
+    expect(lines(hurried, 'signal').map(([, , why]) => why)).toEqual(['shutdown'])
+    expect(await mill.get(slowly)).toMatchObject({ state: 'ready', attempt: 0 })
+    await kill(hurried)
+  }, 60_000)
+
+  test('P7 bar 4: pausing a queue and taking its workers away interrupt nothing', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const [running = ''] = await enqueue(mill, 'hold', 1)
+    const worker = start(place, ['hold', 'quick'])
+    await worker.says(() => startedIds(worker).length === 1)
+    await mill.pause('default')
+    const [waiting = ''] = await enqueue(mill, 'quick', 1)
+    await worker.says((said) => said.includes('event queue-changed '))
+    worker.tell({ let: 'hold' })
+    expect(await mill.job(running).result()).toBe(worker.child.pid)
+    expect(await mill.get(waiting)).toMatchObject({ state: 'ready', attempt: 0 })
+    await mill.changeQueue('default', { paused: false, workers: 0 })
+    expect(await mill.get(waiting)).toMatchObject({ state: 'ready', attempt: 0 })
+    await mill.changeQueue('default', { workers: 1 })
+    expect(await mill.job(waiting).result()).toBe(1)
+    expect(lines(worker, 'signal')).toEqual([])
+  }, 60_000)
+
+  test('P8 bar 4: a cancel reaches a job of another process with its reason', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const [id = ''] = await enqueue(mill, 'hold', 1)
+    const worker = start(place, ['hold'])
+    await worker.says(() => startedIds(worker).length === 1)
+    expect(await mill.cancel(id, 'no longer needed')).toBe('requested')
+    await worker.says(() => lines(worker, 'signal').length === 1)
+    expect(worker.said).toContain(`signal ${id} cancelled no longer needed`)
+    await expect(mill.job(id).result()).rejects.toMatchObject({ code: 'JOB_CANCELLED' })
+    expect(await mill.cancel(id)).toBe('cancelled')
+  }, 60_000)
+
+  test('P8 bar 4: a cancel survives the death of the process that ran the job', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const [id = ''] = await enqueue(mill, 'hold', 1)
+    const victim = start(place, ['hold'])
+    await victim.says(() => startedIds(victim).length === 1)
+    victim.child.kill('SIGSTOP')
+    expect(await mill.cancel(id, 'too late for it')).toBe('requested')
+    await kill(victim)
+    const other = start(place, ['hold'])
+    await expect(mill.job(id).result()).rejects.toMatchObject({
+      code: 'JOB_CANCELLED',
+      message: expect.stringContaining('too late for it') as string,
+    })
+    expect(startedIds(other)).toEqual([])
+  }, 60_000)
+
+  test('P14 a process takes no job that it has no handler for, and the kind shows up as unserved', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const [foreign = ''] = await enqueue(mill, 'stubborn', 1)
+    const [own = ''] = await enqueue(mill, 'quick', 1)
+    const worker = start(place, ['quick'])
+    expect(await mill.job(own).result()).toBe(1)
+    expect(await mill.get(foreign)).toMatchObject({ state: 'ready', attempt: 0 })
+    expect(await mill.unserved()).toEqual([{ queue: 'default', kind: 'stubborn', jobs: 1 }])
+    const other = start(place, ['stubborn'])
+    other.tell({ let: 'stubborn' })
+    expect(await mill.job(foreign).result()).toBe(other.child.pid)
+    expect(await mill.unserved()).toEqual([])
+    expect(startedIds(worker)).toEqual([own])
+  }, 60_000)
+
+  test('P1 P3 what a process acknowledged before kill -9 is run by another', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const ids = await enqueue(mill, 'quick', 200)
+    const first = start(place, ['quick'])
+    await first.says(() => lines(first, 'event finished').length >= 20)
+    await kill(first)
+    const second = start(place, ['quick'])
+    await Promise.all(ids.map((id) => mill.job(id).result()))
+    second.child.kill('SIGTERM')
+    await second.ended
+    const counts = await until(
+      () => mill.counts(),
+      ([queue]) => queue?.done === 200,
+    )
+    expect(counts).toMatchObject([{ ready: 0, running: 0, scheduled: 0, dead: 0, done: 200 }])
+  }, 60_000)
+
+  test('a started child that is told to end does so by itself', async () => {
+    const worker = start(fresh(), ['quick'])
+    await worker.says((said) => said.includes('ready'))
+    worker.child.kill('SIGTERM')
+    const [code] = (await once(worker.child, 'close')) as [number]
+    expect(code).toBe(0)
+  }, 60_000)
+})

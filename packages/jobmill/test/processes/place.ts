@@ -1,0 +1,15 @@
+/** Where a store is, as a message to another process can say it. */
+import type { Store } from '../../src/store/store.ts'
+
+export interface Place {
+  readonly store: 'sqlite' | 'postgres'
+  /** A path, or a URL with the schema. */
+  readonly at: string
+  readonly schema?: string
+}
+
+/** Loads only the driver that is asked for: many processes start in these tests. */
+export async function storeAt({ store, at, schema = 'jobmill' }: Place): Promise<Store> {
+  if (store === 'sqlite') return (await import('../../src/sqlite.ts')).sqlite(at)
+  return (await import('../../src/postgres.ts')).postgres(at, { schema })
+}

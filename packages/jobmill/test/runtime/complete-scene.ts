@@ -1,0 +1,19 @@
+/** A mill with a job that uses a connection of the user's, for the tests of complete(tx). */
+import { defineJob, type JobContext } from '../../src/index.ts'
+import type { Client, Place } from './places.ts'
+
+type Run = (context: JobContext, user: Client) => Promise<unknown>
+
+/** The job does this; it fails at most twice, 1 s apart. `after` is a kind for what comes after it. */
+export async function completeScene(at: Place, run: Run) {
+  const user = await at.connect()
+  const job = defineJob({
+    kind: 'job',
+    maxAttempts: 3,
+    backoff: { fixed: '1s' },
+    run: (context: JobContext) => run(context, user),
+  })
+  const after = defineJob({ kind: 'after', run: ({ payload }: JobContext<string>) => payload })
+  const mill = await at.mill({ jobs: [job, after] })
+  return { mill, user, job }
+}

@@ -1,0 +1,113 @@
+// What goes together with complete(tx): jobs enqueued with the completion, the outcomes of others, a synchronous transaction.
+import Database from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { defineJob, jobmill } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { completeScene as scene } from './complete-scene.ts'
+import { places } from './places.ts'
+
+describe.each(places)('P10 on $name: jobs that are enqueued with the completion', ({ create }) => {
+  test('P10 are there with the commit, once, and not before', async () => {
+    let before: unknown
+    const { mill, job } = await scene(create(), async ({ complete, enqueue }, { tx, ...client }) => {
+      const { id } = await enqueue('after', 'x', { withCompletion: true })
+      await client.begin()
+      await complete(tx)
+      before = await mill.get(id)
+      await client.commit()
+    })
+    await mill.enqueue(job, null)
+    await mill.drain()
+    // What nobody rang for is found by the pulse.
+    await mill.clock.advance('1s')
+    expect(before).toBeNull()
+    expect((await mill.list({ kind: 'after' })).jobs).toMatchObject([{ state: 'done' }])
+  })
+
+  test('P10 are not there when it was rolled back, nor when the attempt failed', async () => {
+    const { mill, job } = await scene(create(), async ({ complete, enqueue, attempt }, { tx, ...client }) => {
+      await enqueue('after', `attempt ${attempt}`, { withCompletion: true })
+      if (attempt === 1) throw new Error('failed')
+      await client.begin()
+      await complete(tx)
+      await (attempt === 2 ? client.rollBack() : client.commit())
+    })
+    const { id } = await mill.enqueue(job, null)
+    await mill.clock.advance('2s')
+    await mill.clock.advance('1s')
+    expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 3 })
+    const { jobs } = await mill.list({ kind: 'after' })
+    expect(jobs).toHaveLength(1)
+    expect(await mill.get(jobs[0]?.id ?? '')).toMatchObject({ payload: 'attempt 3', state: 'done' })
+  })
+
+  test('P10 asked for after the completion are refused or written, and never lost without a word', async () => {
+    let refused = false
+    const { mill, job } = await scene(create(), async ({ complete, enqueue }, { tx, ...client }) => {
+      await client.begin()
+      await complete(tx)
+      await enqueue('after', 'late', { withCompletion: true }).catch(() => (refused = true))
+      await client.commit()
+    })
+    await mill.enqueue(job, null)
+    await mill.drain()
+    await mill.clock.advance('1s')
+    const written = (await mill.list({ kind: 'after' })).jobs.length
+    expect(refused || written === 1).toBe(true)
+  })
+})
+
+describe('P10 on postgres: a transaction that stays open', () => {
+  test('P10 holds up the outcome of its own job, and of no other', async () => {
+    const at = places.find(({ name }) => name === 'postgres')?.create()
+    if (at === undefined) throw new Error('there is PostgreSQL')
+    const opened = Promise.withResolvers<void>()
+    const { mill, user, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
+      await client.begin()
+      await complete(tx, 'slow')
+      setImmediate(opened.resolve)
+    })
+    const slow = await mill.enqueue(job, null)
+    await opened.promise
+    const others = await mill.enqueueMany('after', [{ payload: 'a' }, { payload: 'b' }])
+    expect(await Promise.all(others.map((one) => one.result()))).toEqual(['a', 'b'])
+    expect(await mill.get(slow.id)).toMatchObject({ state: 'running' })
+    await user.commit()
+    await mill.drain()
+    expect(await mill.get(slow.id)).toMatchObject({ state: 'done', result: 'slow' })
+  })
+})
+
+describe('P10 on sqlite: complete in the synchronous transaction of the driver', () => {
+  test('P10 it has been written when the call returns, follow-ups too, and commits with the rows', async () => {
+    const path = freshFile()
+    const db = new Database(path)
+    onTestFinished(() => void db.close())
+    const states = (): unknown => db.prepare('SELECT state FROM jobmill_job ORDER BY pk').pluck().all()
+    let inside: unknown
+    const job = defineJob({
+      kind: 'job',
+      async run({ complete, enqueue }) {
+        await enqueue('job.after', null, { withCompletion: true, delay: '1h' })
+        const before = states()
+        const calls: Promise<void>[] = []
+        db.transaction(() => {
+          db.exec(`INSERT INTO person VALUES ('Ada')`)
+          calls.push(complete(db, 'kept'))
+          inside = [before, states()]
+        })()
+        await Promise.all(calls)
+      },
+    })
+    const mill = jobmill({ store: sqlite(path), jobs: [job], log: 'silent' })
+    onTestFinished(async () => void (await mill.stop({ grace: 0 })))
+    await mill.start()
+    db.exec('CREATE TABLE person (name TEXT)')
+    const one = await mill.enqueue(job, null)
+    expect(await one.result({ timeout: '10s' })).toBe('kept')
+    // Running, then done with a scheduled one behind it.
+    expect(inside).toEqual([[2], [3, 0]])
+    expect(db.prepare('SELECT name FROM person').pluck().all()).toEqual(['Ada'])
+  })
+})

@@ -1,0 +1,267 @@
+/** What a handler is given: payload, job, progress, log, enqueue and middleware around it. On both stores. */
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { defineJob, type JobContext } from '../../src/index.ts'
+import { rejection } from '../unit/support.ts'
+import { attempts, subjects } from './stores.ts'
+
+describe.each(subjects)('the context of a handler on $name', ({ mill: create }) => {
+  test('tells the job, the attempt, the instance', async () => {
+    const seen: JobContext[] = []
+    const job = defineJob({
+      kind: 'a',
+      queue: 'q',
+      priority: 3,
+      maxAttempts: 2,
+      run: (context) => void seen.push(context),
+    })
+    const mill = await create({ jobs: [job], env: { JOBMILL_WORKER_PREFIX: 'acme', JOBMILL_WORKER_ID: '1' } })
+    const startAt = mill.clock.now()
+    const { id } = await mill.enqueue(
+      job,
+      { n: 1 },
+      { tags: ['x'], metadata: { traceId: 't' }, maxAttempts: 4 },
+    )
+    await mill.drain()
+    const [context] = seen
+    expect(context?.payload).toEqual({ n: 1 })
+    expect(context?.job).toMatchObject({
+      id,
+      kind: 'a',
+      queue: 'q',
+      priority: 3,
+      attempt: 1,
+      maxAttempts: 4,
+      crashes: 0,
+      enqueuedAt: startAt,
+      tags: ['x'],
+      metadata: { traceId: 't' },
+      orderKey: null,
+    })
+    expect(context?.job.token).toBeGreaterThan(0)
+    expect(context?.attempt).toBe(1)
+    expect(context?.instance).toEqual({ id: mill.instance.id, label: 'acme-worker-1' })
+    expect(context?.signal.aborted).toBe(false)
+  })
+
+  test('a schema is asked at enqueue and before the run, and what it makes of the payload is what runs', async () => {
+    const seen: unknown[] = []
+    const job = defineJob({
+      kind: 'a',
+      payload: z.object({
+        at: z.iso.datetime().transform((text) => new Date(text)),
+        n: z.number().default(7),
+      }),
+      run: ({ payload }) => void seen.push(payload),
+    })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, { at: '2026-01-02T03:04:05Z' })
+    await mill.drain()
+    expect(seen).toEqual([{ at: new Date('2026-01-02T03:04:05Z'), n: 7 }])
+    // Stored as it was given: the schema of the next release may make something else of it.
+    expect((await mill.get(id))?.payload).toEqual({ at: '2026-01-02T03:04:05Z' })
+    expect(await rejection(() => mill.enqueue(job, { at: 'yesterday' }))).toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      field: 'job.payload.at',
+    })
+    expect(
+      await rejection(() =>
+        mill.enqueueMany(job, [{ payload: { at: '2026-01-02T03:04:05Z' } }, { payload: { at: 'x' } }]),
+      ),
+    ).toMatchObject({ code: 'PAYLOAD_INVALID', field: 'items[1].payload.at' })
+    // By its name too, and nothing of a refused call was written.
+    expect(await rejection(() => mill.enqueue('a', 1))).toMatchObject({ code: 'PAYLOAD_INVALID' })
+    expect(mill.enqueued('a')).toHaveLength(1)
+  })
+
+  test('a payload that no longer fits is dead with the message, and spends no attempt', async () => {
+    let runs = 0
+    const job = defineJob({
+      kind: 'a',
+      payload: v.objectAsync({
+        n: v.pipeAsync(
+          v.number(),
+          v.checkAsync(async (n) => n > 1, 'is too small'),
+        ),
+      }),
+      run: () => (runs += 1),
+    })
+    const mill = await create({ jobs: [job] })
+    const [old] = await mill.store.enqueue([
+      {
+        id: mill.platform.id(),
+        kind: 'a',
+        queue: 'default',
+        payload: '{"n":1}',
+        priority: 0,
+        maxAttempts: 5,
+        dueAt: null,
+        delayMs: 0,
+        timeoutMs: null,
+        tags: [],
+        metadata: null,
+        dedupe: null,
+        orderKey: null,
+      },
+    ])
+    await mill.drain()
+    const id = old?.id ?? ''
+    expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 0 })
+    expect(await attempts(mill, id)).toEqual([
+      ['gave-up', expect.stringContaining('payload.n: is too small')],
+    ])
+    expect(runs).toBe(0)
+  })
+
+  test('a schema of the result: what it makes of it is kept, and a refusal leaves the job done', async () => {
+    const job = defineJob({
+      kind: 'a',
+      result: z.object({ n: z.number().transform(String) }),
+      run: ({ payload }: JobContext<number>) => ({ n: payload, secret: 1 }),
+    })
+    const mill = await create({ jobs: [job] })
+    expect(await (await mill.enqueue(job, 5)).result()).toEqual({ n: '5' })
+    const odd = await mill.enqueue('a', 'five')
+    await mill.drain()
+    expect(await mill.get(odd.id)).toMatchObject({ state: 'done' })
+    expect(await rejection(() => odd.result())).toMatchObject({ code: 'RESULT_NOT_KEPT' })
+  })
+
+  test('progress and log are stored while it runs, and the log stays with the attempt', async () => {
+    const entered = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    const job = defineJob({
+      kind: 'a',
+      async run({ progress, log }) {
+        progress(10)
+        progress({ step: 'two' })
+        log('first', { n: 1 })
+        log.warn('second')
+        entered.resolve()
+        await gate.promise
+        log.error('third')
+        throw new Error('no')
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await entered.promise
+    await mill.clock.advance('1s')
+    expect(await mill.get(id)).toMatchObject({
+      state: 'running',
+      progress: { step: 'two' },
+      log: [
+        { level: 'info', message: 'first', fields: { n: 1 } },
+        { level: 'warn', message: 'second' },
+      ],
+    })
+    expect(mill.events.find(({ type }) => type === 'progress')).toMatchObject({ id, value: { step: 'two' } })
+    gate.resolve()
+    await mill.drain()
+    const [attempt] = await mill.history(id)
+    expect(attempt?.log.map(({ level, message }) => [level, message])).toEqual([
+      ['info', 'first'],
+      ['warn', 'second'],
+      ['error', 'third'],
+    ])
+    expect(await mill.get(id)).toMatchObject({ state: 'scheduled', log: [], progress: undefined })
+  })
+
+  test('the log is capped, says what is missing, and survives fields that are not JSON', async () => {
+    const job = defineJob({
+      kind: 'a',
+      run({ log }) {
+        log('odd', { big: 1n, self: globalThis })
+        for (let n = 0; n < 2_000; n += 1) log(`line ${n} ${'x'.repeat(100)}`)
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    const [attempt] = await mill.history(id)
+    expect(attempt?.log[0]).toMatchObject({
+      message: 'odd',
+      fields: { notKept: expect.any(String) as string },
+    })
+    expect(attempt?.log.at(-1)?.message).toMatch(/^\d+ more lines did not fit$/)
+    expect(JSON.stringify(attempt?.log).length).toBeLessThan(70_000)
+  })
+
+  test('enqueue from inside: at once, or together with the completion and not at all without it', async () => {
+    const next = defineJob({ kind: 'next', run: ({ payload }: JobContext<string>) => payload })
+    const job = defineJob({
+      kind: 'a',
+      backoff: { fixed: '1m' },
+      async run({ enqueue, enqueueMany, attempt }) {
+        if (attempt === 1) await enqueue(next, 'at once')
+        await enqueue(next, `with completion ${attempt}`, { withCompletion: true })
+        await enqueueMany(next, [{ payload: `many ${attempt}` }], { withCompletion: true })
+        if (attempt === 1) throw new Error('first fails')
+      },
+    })
+    const mill = await create({ jobs: [job, next] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    expect((await mill.list({ kind: 'next' })).jobs).toHaveLength(1)
+    await mill.drain({ scheduled: true })
+    expect(await mill.get(id)).toMatchObject({ state: 'done' })
+    const { jobs } = await mill.list({ kind: 'next' })
+    const payloads = await Promise.all(jobs.map(async (one) => (await mill.get(one.id))?.payload))
+    expect(payloads).toHaveLength(3)
+    expect(new Set(payloads)).toEqual(new Set(['at once', 'many 2', 'with completion 2']))
+  })
+
+  test('after the attempt has ended its context writes nothing more', async () => {
+    let kept: JobContext | undefined
+    const job = defineJob({ kind: 'a', run: (context: JobContext) => void (kept = context) })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    kept?.progress(1)
+    kept?.log('late')
+    await mill.clock.advance('2s')
+    expect((await mill.history(id))[0]?.log).toEqual([])
+    expect(await rejection(async () => kept?.complete({}))).toMatchObject({ code: 'ATTEMPT_ENDED' })
+    expect(await rejection(async () => kept?.enqueue(job, null, { withCompletion: true }))).toMatchObject({
+      code: 'ATTEMPT_ENDED',
+    })
+  })
+
+  test('progress that is not JSON is refused to the handler by name', async () => {
+    const job = defineJob({ kind: 'a', maxAttempts: 1, run: ({ progress }) => progress({ at: Number.NaN }) })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    expect((await mill.get(id))?.error).toContain('progress.at: JSON has no NaN')
+  })
+
+  test('middleware stands around every handler, the first outermost, and may change what comes out', async () => {
+    const order: string[] = []
+    const job = defineJob({
+      kind: 'a',
+      run: ({ payload }: JobContext<string>) => (order.push('run'), payload),
+    })
+    const mill = await create({
+      jobs: [job],
+      middleware: [
+        async ({ job: { kind } }, next) => {
+          order.push(`outer ${kind}`)
+          const result = await next()
+          order.push('outer ends')
+          return `[${String(result)}]`
+        },
+        (_, next) => (order.push('inner'), next()),
+        async ({ payload }, next) => {
+          if (payload === 'twice') await next()
+          return next()
+        },
+      ],
+    })
+    expect(await (await mill.enqueue(job, 'x')).result()).toBe('[x]')
+    expect(order).toEqual(['outer a', 'inner', 'run', 'outer ends'])
+    const twice = await mill.enqueue(job, 'twice')
+    await mill.drain()
+    expect((await mill.get(twice.id))?.error).toContain('next() twice')
+  })
+})

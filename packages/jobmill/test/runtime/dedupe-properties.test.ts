@@ -1,0 +1,157 @@
+// Few keys, many callers in two processes, and a mill that works on what they enqueue: whatever the order, the words about keys hold.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { defineJob, isEnded, type EnqueuedJob, type JobContext, type JobView } from '../../src/index.ts'
+import type { TestMill } from '../../src/testing/index.ts'
+import { type Place, places } from './places.ts'
+
+interface Call {
+  readonly key: number
+  readonly mode: 'keep' | 'replace'
+  readonly scope: 'global' | 'queue' | 'kind'
+  readonly delayMs: number
+  readonly holdMs: number
+  /** How the job ends that runs with this payload. */
+  readonly act: 'return' | 'throw' | 'cancel'
+  readonly from: 'mill' | 'other'
+}
+
+/** What is done at once, and how far the clock goes then. */
+interface Step {
+  readonly calls: readonly Call[]
+  readonly advanceMs: number
+}
+
+const call: fc.Arbitrary<Call> = fc.record({
+  key: fc.nat({ max: 1 }),
+  mode: fc.constantFrom('keep', 'replace'),
+  scope: fc.constantFrom('global', 'queue', 'kind'),
+  delayMs: fc.constantFrom(0, 0, 0, 300),
+  holdMs: fc.constantFrom(0, 0, 500),
+  act: fc.constantFrom('return', 'return', 'throw', 'cancel'),
+  from: fc.constantFrom('mill', 'other'),
+})
+const step: fc.Arbitrary<Step> = fc.record({
+  calls: fc.array(call, { maxLength: 8 }),
+  advanceMs: fc.constantFrom(0, 0, 200, 700),
+})
+const history = fc.array(step, { minLength: 1, maxLength: 5 })
+
+type Found = Pick<JobView, 'id' | 'state' | 'dedupeKey' | 'endedAt'>
+
+interface Asked extends Call {
+  readonly n: number
+  readonly at: number
+  readonly answer: Pick<EnqueuedJob, 'id' | 'outcome'>
+}
+
+interface Seen {
+  readonly asked: Asked[]
+  /** Payloads that ran. */
+  readonly ran: { readonly id: string; readonly n: number }[]
+}
+
+let histories = 0
+
+/** Plays a history on a queue and kind of its own; gives what was answered, what ran, and all jobs in the end. */
+async function play(at: Place, steps: readonly Step[]): Promise<Seen & { readonly jobs: readonly Found[] }> {
+  histories += 1
+  const name = `h${histories}`
+  const seen: Seen = { asked: [], ran: [] }
+  let payloads = 0
+  const job = defineJob({
+    kind: name,
+    backoff: { fixed: 100 },
+    async run({ payload, job: { id }, attempt }: JobContext<{ n: number; act: Call['act'] }>) {
+      seen.ran.push({ id, n: payload.n })
+      // A few turns, so that callers meet it while it runs.
+      for (let turn = 0; turn < payload.n % 4; turn += 1) await new Promise((next) => setImmediate(next))
+      if (payload.act === 'throw' && attempt < 3) throw new Error('once more')
+      if (payload.act === 'cancel') await mill.cancel(id, 'by itself')
+      if (payload.act === 'cancel') throw new Error('cancelled')
+    },
+  })
+  const options = { jobs: [job], route: () => name }
+  const mill = await at.mill(options)
+  const other = await at.mill({ ...options, platform: mill.platform, start: false })
+  const ask = async (one: Call): Promise<void> => {
+    payloads += 1
+    const n = payloads
+    const askedAt = mill.clock.now()
+    const { key, mode: onConflict, scope, holdMs: holdFor, delayMs: delay, act } = one
+    const dedupe = { key: `${name} ${key}`, scope, holdFor, onConflict }
+    const { id, outcome } = await (one.from === 'mill' ? mill : other).enqueue(
+      job,
+      { n, act },
+      { delay, dedupe },
+    )
+    seen.asked.push({ ...one, n, at: askedAt, answer: { id, outcome } })
+  }
+  for (const { calls, advanceMs } of steps) {
+    // Who looks meanwhile sees at most one live job for each key.
+    const looks = [1, 2].map(() => jobsOf(mill, name))
+    await Promise.all(calls.map(ask))
+    for (const look of looks) expectOneLiveEach(await look)
+    await mill.platform.advance(advanceMs)
+    expectOneLiveEach(await jobsOf(mill, name))
+  }
+  await mill.drain({ scheduled: true })
+  const jobs = await jobsOf(mill, name)
+  await Promise.all([mill.stop(), other.stop()])
+  return { ...seen, jobs }
+}
+
+async function jobsOf({ store }: TestMill, queue: string): Promise<Found[]> {
+  const { jobs } = await store.list({ queue }, { limit: 500 })
+  const records = await store.get(jobs.map(({ id }) => id))
+  return records.flatMap((record) => (record === null ? [] : [record]))
+}
+
+function expectOneLiveEach(jobs: readonly Found[]): void {
+  const live = jobs.filter(({ state }) => !isEnded(state)).map(({ dedupeKey }) => dedupeKey)
+  expect(live.length).toBe(new Set(live).size)
+}
+
+const keyOf = ({ key, scope }: Call): string => `${scope} ${key}`
+
+function expectWords({ asked, ran, jobs }: Seen & { readonly jobs: readonly Found[] }): void {
+  const news = new Map(
+    asked.flatMap((one) => (one.answer.outcome === 'enqueued' ? [[one.answer.id, one] as const] : [])),
+  )
+  // As many jobs as were said to be new, and all of them came to an end.
+  expect(asked.filter(({ answer }) => answer.outcome === 'enqueued')).toHaveLength(jobs.length)
+  expect(new Set(jobs.map(({ id }) => id))).toEqual(new Set(news.keys()))
+  expect(jobs.filter(({ state }) => !isEnded(state))).toEqual([])
+  // Every answer names a job that was enqueued under the same key, and had it when it was asked for or after.
+  const ended = new Map(jobs.map((job) => [job.id, job]))
+  for (const one of asked) {
+    const first = news.get(one.answer.id)
+    expect(first === undefined ? undefined : keyOf(first)).toBe(keyOf(one))
+    const { state, endedAt } = ended.get(one.answer.id) ?? {}
+    const isHeld = state === 'done' && one.answer.outcome === 'duplicate'
+    expect((endedAt ?? 0) + (isHeld ? (first?.holdMs ?? 0) : 0)).toBeGreaterThanOrEqual(one.at)
+  }
+  // What ran is the payload that the job was enqueued with, or one that was replaced in; never one of a duplicate.
+  const given = new Map(asked.map((one) => [one.n, one.answer]))
+  for (const { id, n } of ran) {
+    expect(given.get(n)?.id).toBe(id)
+    expect(given.get(n)?.outcome).not.toBe('duplicate')
+  }
+  expect(new Set(ran.map(({ id }) => id))).toEqual(new Set(news.keys()))
+}
+
+describe.each(places)('bar 9 on $name: few keys and many callers', ({ name, create }) => {
+  const at = create()
+  const numRuns = Number(process.env['JOBMILL_RUNS'] ?? (name === 'sqlite' ? 15 : 10))
+
+  test(
+    'bar 9: one live job per key, answers that name a holder, a job for every one enqueued, and only their payloads run',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(history, async (steps) => expectWords(await play(at, steps))),
+        { numRuns },
+      )
+    },
+    numRuns * 2_000,
+  )
+})

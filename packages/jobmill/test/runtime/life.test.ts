@@ -1,0 +1,215 @@
+/** Starting, stopping and everything around it: twice, too early, too late, with a store that is gone. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
+import type { Store } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { type Faults, faultyStore } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+import { happened, subjects } from './stores.ts'
+
+function gated() {
+  const entered = Promise.withResolvers<AbortSignal>()
+  const gate = Promise.withResolvers<string>()
+  const job = defineJob({
+    kind: 'gated',
+    run({ signal }: JobContext<{ deaf: boolean }>) {
+      entered.resolve(signal)
+      return gate.promise
+    },
+  })
+  return { job, entered: entered.promise, open: gate.resolve }
+}
+
+const quick = defineJob({ kind: 'quick', run: () => 'done' })
+
+describe.each(subjects)('the life of a mill on $name', ({ mill: create }) => {
+  test('starting twice is starting once: the same promise', async () => {
+    const { store, platform } = await create({ jobs: [quick], start: false })
+    const mill = jobmill({ store, platform, jobs: [quick], log: 'silent' })
+    expect(mill.start()).toBe(mill.start())
+    await mill.start()
+    expect((await mill.instances()).map(({ state }) => state)).toEqual(['alive'])
+    await mill.stop()
+  })
+
+  test('stopping before starting is fine, and afterwards everything is refused by code', async () => {
+    const mill = await create({ jobs: [quick], start: false })
+    expect(await mill.stop()).toMatchObject({ finished: 0, interrupted: 0 })
+    expect(await rejection(() => mill.start())).toMatchObject({ code: 'MILL_STOPPED' })
+    expect(await rejection(() => mill.enqueue(quick, null))).toMatchObject({ code: 'MILL_STOPPED' })
+    expect(await rejection(() => mill.get('01890000-0000-7000-8000-000000000000'))).toMatchObject({
+      code: 'MILL_STOPPED',
+    })
+    expect(mill.stop()).toBe(mill.stop())
+  })
+
+  test('stopping while it starts waits for the start', async () => {
+    const mill = await create({ jobs: [quick], start: false })
+    const starting = mill.start()
+    await Promise.all([starting, mill.stop()])
+    expect(mill.platform.pendingTimers).toBe(0)
+  })
+
+  test('a mill that is not started enqueues and asks, and serves nothing', async () => {
+    const mill = await create({ start: false })
+    const { id } = await mill.enqueue('anything', { n: 1 })
+    expect(await mill.get(id)).toMatchObject({ state: 'ready', payload: { n: 1 } })
+    expect(await rejection(() => mill.serve('mail'))).toMatchObject({ code: 'MILL_NOT_STARTED' })
+    expect(await mill.instances()).toEqual([])
+  })
+
+  test('result() of an unknown job is refused, and with a time it gives up', async () => {
+    const { job, entered, open } = gated()
+    const mill = await create({ jobs: [job] })
+    const unknown = mill.job('01890000-0000-7000-8000-000000000000')
+    expect(await rejection(() => unknown.result())).toMatchObject({ code: 'JOB_UNKNOWN', field: 'id' })
+    expect(() => mill.job('not an id')).toThrow(expect.objectContaining({ code: 'ID_INVALID' }) as Error)
+    const handle = await mill.enqueue(job, { deaf: true })
+    await entered
+    const late = rejection(() => handle.result({ timeout: '5s' }))
+    await mill.clock.advance('5s')
+    expect(await late).toMatchObject({ code: 'RESULT_TIMEOUT' })
+    const controller = new AbortController()
+    const aborted = handle.result({ signal: controller.signal })
+    controller.abort(new Error('enough'))
+    await expect(aborted).rejects.toThrow('enough')
+    expect(await rejection(() => handle.result({ timout: 1 } as object))).toMatchObject({
+      code: 'OPTION_UNKNOWN',
+    })
+    open('in the end')
+    expect(await handle.result()).toBe('in the end')
+  })
+
+  test('whoever awaits a result when the mill stops is told', async () => {
+    const { job } = gated()
+    const mill = await create({ jobs: [job], start: false })
+    const handle = await mill.enqueue(job, { deaf: true })
+    const told = rejection(() => handle.result())
+    await mill.stop()
+    expect(await told).toMatchObject({ code: 'MILL_STOPPED' })
+  })
+
+  test('P6 a stop lets what runs go on for the grace, and what it does then still counts', async () => {
+    const { job, entered, open } = gated()
+    const mill = await create({ jobs: [job, quick] })
+    const handle = await mill.enqueue(job, { deaf: true })
+    const signal = await entered
+    const stopping = mill.stop({ grace: '10s' })
+    const after = await mill.enqueue(quick, null)
+    await mill.platform.advance('9s')
+    expect(signal.aborted).toBe(false)
+    expect(happened(mill, after.id)).not.toContain('started')
+    open('in time')
+    expect(await stopping).toMatchObject({ finished: 1, interrupted: 0 })
+    expect(happened(mill, handle.id)).toContain('finished')
+    expect(mill.platform.pendingTimers).toBe(0)
+  })
+
+  test('P6 after the grace the signal fires; a deaf handler’s job goes back all the same, refunded', async () => {
+    const { job, entered, open } = gated()
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, { deaf: true })
+    const signal = await entered
+    const other = mill.platform.track(mill.store)
+    const stopping = mill.stop({ grace: '10s' })
+    await mill.platform.advance('10s')
+    expect(signal.reason).toMatchObject({ why: 'shutdown' })
+    const record = other.get([id])
+    await mill.platform.advance('1s')
+    expect(await stopping).toMatchObject({ finished: 0, interrupted: 1 })
+    expect((await record)[0]?.state).toBe('running')
+    open('too late for anybody')
+    await mill.platform.settled()
+    expect(happened(mill, id)).not.toContain('finished')
+  })
+
+  test('P6 a claim that is on its way when the stop comes is awaited, and its jobs are released', async () => {
+    const faults: Faults[] = []
+    const mill = await create({ jobs: [quick] }, (store) => {
+      const faulty = faultyStore(store)
+      faults.push(faulty)
+      return faulty
+    })
+    await mill.platform.settled()
+    const claim = faults[0]?.holdReply('claim')
+    const { id } = await mill.enqueue(quick, null)
+    await claim?.reached
+    const stopping = mill.stop({ grace: 0 })
+    claim?.release()
+    expect(await stopping).toMatchObject({ finished: 0, handedBack: 1, interrupted: 0 })
+    expect(happened(mill, id)).toEqual(['enqueued', 'released'])
+    expect(mill.platform.pendingTimers).toBe(0)
+  })
+
+  test('a queue can be created and served at run time', async () => {
+    const mill = await create({ jobs: [quick] })
+    const { id } = await mill.enqueue(quick, null, { queue: 'late' })
+    await mill.clock.advance('5s')
+    expect(await mill.get(id)).toMatchObject({ state: 'ready' })
+    await mill.serve('late', { workers: 3 })
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done' })
+    expect((await mill.instances())[0]?.queues).toEqual(['default', 'late'])
+    expect(await rejection(() => mill.serve('late', { wokers: 3 } as object))).toMatchObject({
+      code: 'OPTIONS_INVALID',
+    })
+  })
+
+  test('what an operator changed is not overwritten by a start', async () => {
+    const mill = await create({ jobs: [quick], queues: { default: { workers: 3 } } })
+    await mill.changeQueue('default', { workers: 7 })
+    const again = jobmill({
+      store: mill.store,
+      jobs: [quick],
+      queues: { default: { workers: 3 } },
+      log: 'silent',
+      platform: mill.platform,
+    })
+    await again.start()
+    expect((await again.queues())[0]).toMatchObject({ name: 'default', workers: 7 })
+  })
+
+  test('P15 an idle mill asks the database at most twice a second, and not at all once it stopped', async () => {
+    const stores: Faults[] = []
+    const count = (store: Store): Store => {
+      const faulty = faultyStore(store)
+      stores.push(faulty)
+      return faulty
+    }
+    const counted = (): number => {
+      const { wait: _wait, ...calls } = stores[0]?.calls() ?? { wait: 0 }
+      return Object.values(calls).reduce((sum, n) => sum + n, 0)
+    }
+    const mill = await create({ jobs: [quick], queues: { default: { workers: 500 } } }, count)
+    await mill.clock.advance('5s')
+    const before = counted()
+    await mill.clock.advance('60s')
+    expect(counted() - before).toBeGreaterThan(60)
+    expect(counted() - before).toBeLessThanOrEqual(120)
+    await mill.stop()
+    const after = counted()
+    await mill.platform.advance('60s')
+    expect(counted()).toBe(after)
+  })
+})
+
+describe('a store that is closed under a mill, on sqlite', () => {
+  test('is told, the jobs are told to stop, and the mill can still be stopped', async () => {
+    const { job, entered, open } = gated()
+    const store = sqlite(':memory:')
+    const events: string[] = []
+    const mill = jobmill({ store, jobs: [job], log: 'silent', lease: '400ms', renewEvery: '100ms' })
+    mill.on('*', ({ type }) => events.push(type))
+    await mill.start()
+    await mill.enqueue(job, { deaf: true })
+    const signal = await entered
+    const lost = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    await store.close()
+    await lost
+    expect(signal.reason).toMatchObject({ why: 'lease-lost' })
+    expect(events).toContain('store-failing')
+    expect(await rejection(() => mill.enqueue(job, { deaf: true }))).toMatchObject({ code: 'STORE_CLOSED' })
+    open('whatever')
+    await mill.stop({ grace: 0 })
+  })
+})

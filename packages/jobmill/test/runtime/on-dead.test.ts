@@ -1,0 +1,128 @@
+/** onDead runs exactly once for every way into dead, as a job of its own. On both stores. */
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { Dead, defineJob, type DeadContext, type JobContext } from '../../src/index.ts'
+import { subjects } from './stores.ts'
+
+function dying(run: (context: JobContext<{ to: string }>) => unknown) {
+  const deaths: DeadContext[] = []
+  const job = defineJob({
+    kind: 'mail',
+    queue: 'out',
+    maxAttempts: 2,
+    backoff: { fixed: 0 },
+    payload: z.object({ to: z.string() }),
+    run,
+    onDead: (context) => void deaths.push(context),
+  })
+  return { job, deaths }
+}
+
+describe.each(subjects)('onDead on $name', ({ mill: create }) => {
+  test('the last attempt, and Dead: with the payload, the error and what died', async () => {
+    const { job, deaths } = dying(({ payload, attempt }) => {
+      if (payload.to === 'nobody') throw new Dead('no such user')
+      throw new Error(`attempt ${attempt}`)
+    })
+    const mill = await create({ jobs: [job] })
+    const worn = await mill.enqueue(job, { to: 'ada' }, { tags: ['x'], metadata: { chat: 7 } })
+    const gone = await mill.enqueue(job, { to: 'nobody' })
+    await mill.drain({ scheduled: true })
+    expect(deaths.map(({ dead, error }) => [dead.id, dead.attempt, error])).toEqual(
+      expect.arrayContaining([
+        [worn.id, 2, 'Error: attempt 2'],
+        [gone.id, 1, 'Dead: no such user'],
+      ]),
+    )
+    expect(deaths).toHaveLength(2)
+    const death = deaths.find(({ dead }) => dead.id === worn.id)
+    expect(death?.payload).toEqual({ to: 'ada' })
+    expect(death?.dead).toMatchObject({ kind: 'mail', queue: 'out', tags: ['x'], metadata: { chat: 7 } })
+    expect(death?.job).toMatchObject({ kind: 'mail:dead', queue: 'out' })
+    expect((await mill.list({ kind: 'mail:dead', state: 'done' })).jobs).toHaveLength(2)
+  })
+
+  test('a payload that no longer fits: as it was stored', async () => {
+    const { job, deaths } = dying(() => null)
+    const mill = await create({ jobs: [job] })
+    await mill.store.enqueue([
+      {
+        id: mill.platform.id(),
+        kind: 'mail',
+        queue: 'out',
+        payload: '{"to":7}',
+        priority: 0,
+        maxAttempts: 5,
+        dueAt: null,
+        delayMs: 0,
+        timeoutMs: null,
+        tags: [],
+        metadata: null,
+        dedupe: null,
+        orderKey: null,
+      },
+    ])
+    await mill.drain()
+    expect(deaths.map(({ payload, error }) => [payload, error])).toEqual([
+      [{ to: 7 }, expect.stringContaining('payload.to')],
+    ])
+  })
+
+  test('crashes, written by the reaper of somebody who may not know the kind', async () => {
+    const { job, deaths } = dying(() => null)
+    const mill = await create({ jobs: [job], start: false })
+    const { id } = await mill.enqueue(job, { to: 'ada' })
+    const { store } = mill
+    for (let crash = 0; crash < 3; crash += 1) {
+      const instance = mill.platform.id()
+      const me = { queues: ['out'], kinds: ['mail'], onDead: ['mail'], capacity: 1, leaseMs: 1_000 }
+      await store.register({ id: instance, label: null, version: null, ...me })
+      const suspects = crash < 2 ? 'skip' : 'only'
+      await store.claim({
+        instance,
+        queues: [{ queue: 'out', room: 1 }],
+        kinds: ['mail'],
+        limit: 1,
+        suspects,
+      })
+      await mill.clock.advance('2s')
+      await store.reap({ crashesUntilDead: 3, limit: 10 })
+    }
+    expect(await mill.get(id)).toMatchObject({ state: 'dead', crashes: 3 })
+    expect(deaths).toEqual([])
+    await mill.start()
+    await mill.drain()
+    expect(deaths.map(({ dead, error }) => [dead.id, dead.crashes, error])).toEqual([
+      [id, 3, 'lost with its instance (crash 3)'],
+    ])
+  })
+
+  test('it is retried like any job, and its own death is followed by nothing', async () => {
+    let runs = 0
+    const job = defineJob({
+      kind: 'mail',
+      maxAttempts: 1,
+      run: () => Promise.reject(new Error('no')),
+      onDead() {
+        runs += 1
+        throw new Error('and this fails too')
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    await mill.enqueue(job, null)
+    await mill.drain({ scheduled: true })
+    expect(runs).toBe(5)
+    expect((await mill.counts())[0]).toMatchObject({ dead: 2, ready: 0, scheduled: 0 })
+  })
+
+  test('a job that dies again after a retry is followed up again', async () => {
+    const { job, deaths } = dying(() => Promise.reject(new Dead('still no')))
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, { to: 'ada' })
+    await mill.drain()
+    expect(await mill.retry(id)).toMatchObject({ verdict: 'changed', state: 'ready' })
+    await mill.clock.advance(1)
+    await mill.drain()
+    expect(deaths.map(({ dead }) => dead.id)).toEqual([id, id])
+  })
+})

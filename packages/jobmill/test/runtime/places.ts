@@ -1,0 +1,131 @@
+/** A new database of each kind, which any number of stores and mills of a test can use, on the clock of that test. */
+import Database from 'better-sqlite3'
+import pg from 'pg'
+import { inject, onTestFinished } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import type { Store } from '../../src/index.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import {
+  type Faults,
+  faultyStore,
+  type TestMill,
+  testMill,
+  type TestMillOptions,
+  type TestPlatform,
+} from '../../src/testing/index.ts'
+
+type Options = Omit<TestMillOptions<Store>, 'store'>
+
+export interface Place {
+  /** Another store on the database, as another process would have it. */
+  readonly store: (clock: Pick<TestPlatform, 'now'>) => Store
+  /** Another connection of the user's; its table is made with the first one. */
+  readonly connect: () => Promise<Client>
+  /** A mill on a store of its own; ended with the test. */
+  readonly mill: (options?: Options) => Promise<TestMill>
+}
+
+/** A connection of the user's, with a table of theirs. */
+export interface Client {
+  /** What is passed as `tx`. */
+  readonly tx: unknown
+  readonly begin: () => Promise<void>
+  readonly insert: (name: string) => Promise<void>
+  readonly commit: () => Promise<void>
+  readonly rollBack: () => Promise<void>
+  /** What this connection sees in the table. */
+  readonly names: () => Promise<string[]>
+}
+
+export interface Places {
+  readonly name: 'sqlite' | 'postgres'
+  readonly create: () => Place
+}
+
+function place(store: Place['store'], connect: Place['connect']): Place {
+  return {
+    store,
+    connect,
+    async mill(options = {}) {
+      const mill = await testMill<Store>({ ...options, store })
+      onTestFinished(() => mill[Symbol.asyncDispose]())
+      return mill
+    },
+  }
+}
+
+export const places: readonly Places[] = [
+  {
+    name: 'sqlite',
+    create() {
+      const path = freshFile()
+      return place(
+        ({ now }) => sqlite(path, { clock: now }),
+        async () => sqliteClient(path),
+      )
+    },
+  },
+  {
+    name: 'postgres',
+    create() {
+      const url = inject('postgresUrl')
+      const schema = freshSchema(url, 'runtime')
+      // Without the doorbell of others: it rings in real time, and these tests move their own.
+      return place(
+        ({ now }) => postgres(url, { schema, clock: now, doorbell: false }),
+        () => postgresClient(url, schema),
+      )
+    },
+  },
+]
+
+export interface FaultyMill extends TestMill {
+  readonly store: Store & Faults
+}
+
+/** A mill whose store fails as the test plans it. */
+export async function faultyMill(at: Place, options: Options = {}): Promise<FaultyMill> {
+  const mill = (await testMill<Store & Faults>({
+    ...options,
+    store: (platform) => faultyStore(at.store(platform)),
+  })) as FaultyMill
+  onTestFinished(async () => {
+    mill.store.clear()
+    await mill[Symbol.asyncDispose]()
+  })
+  return mill
+}
+
+function sqliteClient(path: string): Client {
+  const db = new Database(path)
+  onTestFinished(() => void db.close())
+  db.exec('CREATE TABLE IF NOT EXISTS person (name TEXT)')
+  return {
+    tx: db,
+    begin: async () => void db.exec('BEGIN IMMEDIATE'),
+    insert: async (name) => void db.prepare('INSERT INTO person VALUES (?)').run(name),
+    commit: async () => void db.exec('COMMIT'),
+    rollBack: async () => void db.exec('ROLLBACK'),
+    names: async () => db.prepare('SELECT name FROM person ORDER BY name').pluck().all() as string[],
+  }
+}
+
+async function postgresClient(url: string, schema: string): Promise<Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+  await client.query(`CREATE TABLE IF NOT EXISTS ${schema}.person (name text)`)
+  return {
+    tx: client,
+    begin: async () => void (await client.query('BEGIN')),
+    insert: async (name) => void (await client.query(`INSERT INTO ${schema}.person VALUES ($1)`, [name])),
+    commit: async () => void (await client.query('COMMIT')),
+    rollBack: async () => void (await client.query('ROLLBACK')),
+    async names() {
+      const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${schema}.person ORDER BY name`)
+      return rows.map(({ name }) => name)
+    },
+  }
+}

@@ -1,0 +1,108 @@
+/** Throttled: the queue cools down for all, the job loses nothing. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext, Throttled } from '../../src/index.ts'
+import { happened, subjects } from './stores.ts'
+
+const eventsOf = (mill: { events: readonly { type: string }[] }, type: string): unknown[] =>
+  mill.events.filter((event) => event.type === type)
+
+/** Throttles as long as `refuse` says. */
+function limited() {
+  const upstream = { refuse: true, calls: 0, retryAfter: undefined as string | undefined }
+  const job = defineJob({
+    kind: 'call',
+    queue: 'upstream',
+    maxAttempts: 1,
+    run({ attempt }: JobContext<null>) {
+      upstream.calls += 1
+      if (upstream.refuse)
+        throw new Throttled(upstream.retryAfter === undefined ? {} : { retryAfter: upstream.retryAfter })
+      return attempt
+    },
+  })
+  return { upstream, job }
+}
+
+describe.each(subjects)('throttling on $name', ({ mill: create }) => {
+  test('with a time of the upstream, nothing is claimed for exactly that long, and no attempt is spent', async () => {
+    const { upstream, job } = limited()
+    upstream.retryAfter = '30s'
+    const other = defineJob({ kind: 'other', run: () => 1 })
+    const mill = await create({ jobs: [job, other], queues: { upstream: { workers: 1 } } })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0 })
+    const next = await mill.enqueue(job, null)
+    upstream.refuse = false
+    await mill.clock.advance(29_999)
+    expect(upstream.calls).toBe(1)
+    expect(await mill.get(next.id)).toMatchObject({ state: 'ready', attempt: 0 })
+    expect(await (await mill.enqueue(other, null)).result()).toBe(1)
+    await mill.clock.advance(1)
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done', result: 1 })
+    expect(await mill.get(next.id)).toMatchObject({ state: 'done' })
+    expect(happened(mill, id).filter((type) => type !== 'enqueued')).toEqual([
+      'started',
+      'throttled',
+      'started',
+      'finished',
+    ])
+    expect(eventsOf(mill, 'queue-cooling')).toMatchObject([{ queue: 'upstream', forMs: 30_000 }])
+    expect(eventsOf(mill, 'queue-resumed')).toMatchObject([{ queue: 'upstream' }])
+  })
+
+  test('without one, the queue’s curve counts limiter events and not workers, and forgets after quiet', async () => {
+    const { upstream, job } = limited()
+    const mill = await create({
+      jobs: [job],
+      queues: { upstream: { workers: 5, backoff: { base: '10s', max: '1h' } } },
+    })
+    await mill.enqueueMany(
+      job,
+      Array.from({ length: 5 }, () => ({ payload: null })),
+    )
+    await mill.drain()
+    const cooling = async (): Promise<object | undefined> =>
+      (await mill.queues()).find(({ name }) => name === 'upstream')
+    // Five workers were refused: that is one event.
+    expect(upstream.calls).toBe(5)
+    expect(await cooling()).toMatchObject({ coolingMs: 10_000, throttles: 1 })
+    await mill.clock.advance(10_000)
+    await mill.drain()
+    expect(upstream.calls).toBe(10)
+    expect(await cooling()).toMatchObject({ coolingMs: 20_000, throttles: 2 })
+    upstream.refuse = false
+    await mill.clock.advance(20_000)
+    await mill.drain()
+    expect(upstream.calls).toBe(15)
+    // Success proves nothing; two minutes of quiet do.
+    upstream.refuse = true
+    await mill.clock.advance('2m')
+    await mill.enqueue(job, null)
+    await mill.drain()
+    expect(await cooling()).toMatchObject({ coolingMs: 10_000, throttles: 1 })
+  })
+
+  test('with the backoff off, a throttle without a time still cools the queue down, for a minute', async () => {
+    const { upstream, job } = limited()
+    const mill = await create({ jobs: [job], queues: { upstream: { backoff: { enabled: false } } } })
+    await mill.enqueue(job, null)
+    await mill.drain()
+    await mill.clock.advance(59_999)
+    expect(upstream.calls).toBe(1)
+    upstream.refuse = false
+    await mill.clock.advance(1)
+    await mill.drain()
+    expect(upstream.calls).toBe(2)
+  })
+
+  test('a time beyond a day is refused by name, and counts as a failure', async () => {
+    const { upstream, job } = limited()
+    upstream.retryAfter = '25h'
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    expect((await mill.get(id))?.error).toContain('Throttled.retryAfter: is longer than 24 hours')
+  })
+})

@@ -1,0 +1,172 @@
+// Jobs enqueued in a transaction of the user's: there with the user's own rows, or never; found by the pulse, or at once after a wake.
+import Database from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { defineJob, isJobmillError, jobmill, type JobContext } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { rejection } from '../unit/support.ts'
+import { faultyMill, type Place, places } from './places.ts'
+
+const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })
+
+/** A mill that hears no doorbell: what it finds, it finds by looking. */
+async function deafMill(at: Place) {
+  const mill = await faultyMill(at, { jobs: [echo], start: false })
+  mill.store.hold('wait')
+  await mill.start()
+  // Has looked, and found nothing: it looks again with the next pulse.
+  await mill.platform.advance('1s')
+  return mill
+}
+
+describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => {
+  test('P10 committed, the job is there with the row, and not before', async () => {
+    const at = create()
+    const mill = await at.mill({ jobs: [echo], start: false })
+    await mill.queues()
+    const user = await at.connect()
+    const other = await at.connect()
+    await user.begin()
+    await user.insert('Ada')
+    const job = await mill.enqueue(echo, 1, { tx: user.tx })
+    expect(job.outcome).toBe('enqueued')
+    expect([await mill.get(job.id), await other.names()]).toEqual([null, []])
+    await user.commit()
+    expect(await mill.get(job.id)).toMatchObject({ state: 'ready', payload: 1 })
+    expect(await other.names()).toEqual(['Ada'])
+  })
+
+  test('P10 rolled back, neither the job nor the row ever was, and the key of the job is free', async () => {
+    const at = create()
+    const mill = await at.mill({ jobs: [echo] })
+    const user = await at.connect()
+    await user.begin()
+    await user.insert('Ada')
+    const { id } = await mill.enqueue(echo, 1, { tx: user.tx, dedupeKey: 'k' })
+    const many = await mill.enqueueMany(echo, [{ payload: 2 }, { payload: 3 }], { tx: user.tx })
+    expect(many).toHaveLength(2)
+    await user.rollBack()
+    mill.wake()
+    await mill.clock.advance('2s')
+    expect([await mill.get(id), (await mill.list()).jobs, await user.names()]).toEqual([null, [], []])
+    expect((await mill.enqueue(echo, 4, { dedupeKey: 'k' })).outcome).toBe('enqueued')
+  })
+
+  test('P10 committed, it is found by the next pulse, without anybody ringing', async () => {
+    const at = create()
+    const mill = await deafMill(at)
+    const user = await at.connect()
+    await user.begin()
+    const { id } = await mill.enqueue(echo, 1, { tx: user.tx })
+    await user.commit()
+    await mill.platform.settled()
+    expect(await mill.get(id)).toMatchObject({ state: 'ready' })
+    await mill.platform.advance('1s')
+    expect(await mill.get(id)).toMatchObject({ state: 'done', result: 1 })
+  })
+
+  test('P10 committed, it is found at once after wake(), without the clock moving', async () => {
+    const at = create()
+    const mill = await deafMill(at)
+    const user = await at.connect()
+    await user.begin()
+    const { id } = await mill.enqueue(echo, 1, { tx: user.tx })
+    await user.commit()
+    const now = mill.clock.now()
+    mill.wake()
+    await mill.platform.settled()
+    expect(await mill.get(id)).toMatchObject({ state: 'done', result: 1 })
+    expect(mill.clock.now()).toBe(now)
+  })
+
+  test('P10 its result can be awaited before the commit', async () => {
+    const at = create()
+    const mill = await at.mill({ jobs: [echo] })
+    const user = await at.connect()
+    await user.begin()
+    const job = await mill.enqueue(echo, 42, { tx: user.tx })
+    const result = job.result()
+    // Asked for, and not there: that is no reason to give up.
+    await mill.store.results([job.id])
+    await user.commit()
+    await mill.clock.advance('1s')
+    expect(await result).toBe(42)
+  })
+
+  test('P10 a transaction that is none is refused, and nothing is written', async () => {
+    const at = create()
+    const mill = await at.mill({ jobs: [echo] })
+    const user = await at.connect()
+    for (const tx of [user.tx, {}, 42]) {
+      expect((await rejection(() => mill.enqueue(echo, 1, { tx }))).code).toBe('TX_INVALID')
+    }
+    expect((await mill.list()).jobs).toEqual([])
+  })
+})
+
+/** Of what rejects; null when it does not. */
+const rejectionCode = (call: Promise<unknown>): Promise<string | null> =>
+  call.then(
+    () => null,
+    (error: unknown) => (isJobmillError(error) ? error.code : String(error)),
+  )
+
+/** A mill in real time, and a handle on the same file. */
+async function scene() {
+  const path = freshFile()
+  const mill = jobmill({ store: sqlite(path), jobs: [echo], log: 'silent' })
+  onTestFinished(async () => void (await mill.stop({ grace: 0 })))
+  await mill.start()
+  const db = new Database(path)
+  onTestFinished(() => void db.close())
+  db.exec('CREATE TABLE person (name TEXT)')
+  const jobs = (): unknown => db.prepare('SELECT count(*) FROM jobmill_job').pluck().get()
+  return { mill, db, jobs }
+}
+
+describe('P10 on sqlite: enqueue in the synchronous transaction of the driver', () => {
+  test('P10 it has been written when the call returns, and the commit of the driver commits it', async () => {
+    const { mill, db, jobs } = await scene()
+    const writing = db.transaction(() => {
+      db.exec(`INSERT INTO person VALUES ('Ada')`)
+      const job = mill.enqueue(echo, 7, { tx: db })
+      const many = mill.enqueueMany(echo, [{ payload: 8 }, { payload: 9 }], { tx: db })
+      expect(jobs()).toBe(3)
+      return [job, many] as const
+    })()
+    const [one, many] = await Promise.all(writing)
+    expect(await one.result({ timeout: '10s' })).toBe(7)
+    expect(await Promise.all(many.map((job) => job.result({ timeout: '10s' })))).toEqual([8, 9])
+  })
+
+  test('P10 an error in it takes the job back with the row', async () => {
+    const { mill, db, jobs } = await scene()
+    const calls: Promise<unknown>[] = []
+    const failing = db.transaction(() => {
+      db.exec(`INSERT INTO person VALUES ('Ada')`)
+      calls.push(mill.enqueue(echo, 7, { tx: db }))
+      throw new Error('not today')
+    })
+    expect(() => failing()).toThrow('not today')
+    await Promise.all(calls)
+    expect([jobs(), db.prepare('SELECT count(*) FROM person').pluck().get()]).toEqual([0, 0])
+  })
+
+  test('P10 the first call of a mill that is not open yet is written too, or refused as that; it never misses the transaction', async () => {
+    const { mill, db, jobs } = await scene()
+    await mill.stop()
+    const fresh = jobmill({ store: sqlite(db.name), jobs: [echo], log: 'silent' })
+    onTestFinished(async () => void (await fresh.stop({ grace: 0 })))
+    const codes: unknown[] = []
+    const calls: Promise<unknown>[] = []
+    const written = db.transaction(() => {
+      calls.push(rejectionCode(fresh.enqueue(echo, 7, { tx: db })).then((code) => codes.push(code)))
+      return jobs()
+    })()
+    await Promise.all(calls)
+    expect(
+      written === 1 || codes.includes('STORE_CLOSED'),
+      `${String(written)} written, ${codes.join()}`,
+    ).toBe(true)
+  })
+})

@@ -1,0 +1,116 @@
+// An instance that cannot renew: it gives up what it has without being told, takes nothing, and comes back by itself.
+import { describe, expect, test } from 'vitest'
+import { defineJob, type EventType, isInterruption, type JobContext } from '../../src/index.ts'
+import type { TestMill } from '../../src/testing/index.ts'
+import { faultyMill, places } from './places.ts'
+
+const FOREVER = { times: Number.POSITIVE_INFINITY }
+
+/** Its first run waits for its signal, the next ones return at once; `why` tells what the signal said. */
+function patient(kind: string) {
+  const why: unknown[] = []
+  let runs = 0
+  const job = defineJob({
+    kind,
+    run({ signal }: JobContext<null>) {
+      runs += 1
+      if (runs > 1) return runs
+      return new Promise((_, reject) =>
+        signal.addEventListener('abort', () => {
+          const reason: unknown = signal.reason
+          why.push(isInterruption(reason) ? reason.why : reason)
+          reject(signal.reason as Error)
+        }),
+      )
+    },
+  })
+  return { job, why, runs: () => runs }
+}
+
+const count = ({ events }: TestMill, type: EventType): number =>
+  events.filter((event) => event.type === type).length
+
+describe.each(places)('an instance that cannot renew, on $name', ({ create }) => {
+  const at = create()
+
+  test('P16 past its lease it fires lease-lost, claims nothing until it has renewed, and then goes on', async () => {
+    const { job, why, runs } = patient('patient')
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'alone' })
+    const { id } = await mill.enqueue(job, null)
+    await mill.platform.advance('1s')
+    mill.store.fail('renew', FOREVER)
+    await mill.platform.advance('6s')
+    expect([why, count(mill, 'instance-lost')]).toEqual([[], 0])
+    await mill.platform.advance('4s')
+    expect(why).toEqual(['lease-lost'])
+    expect(mill.events.filter(({ type }) => type === 'instance-lost')).toMatchObject([{ jobs: 1 }])
+    // Handed back, because nobody else has it, and not spent.
+    expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0, crashes: 0 })
+    const claims = mill.store.calls('claim')
+    const later = await mill.enqueue(job, null)
+    mill.wake()
+    await mill.platform.advance('30s')
+    expect([mill.store.calls('claim'), runs()]).toEqual([claims, 1])
+    mill.store.clear()
+    await mill.platform.advance('2s')
+    expect([count(mill, 'instance-lost'), count(mill, 'instance-back')]).toEqual([1, 1])
+    expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1, crashes: 0 })
+    expect(await mill.get(later.id)).toMatchObject({ state: 'done', attempt: 1 })
+  })
+
+  test('P2 P16 what others took over meanwhile is theirs: the late outcome is refused, told once, and it comes back', async () => {
+    const started = Promise.withResolvers<void>()
+    const end = Promise.withResolvers<string>()
+    const stubborn = defineJob({
+      kind: 'stubborn',
+      run() {
+        started.resolve()
+        return end.promise
+      },
+    })
+    const mill = await faultyMill(at, { jobs: [stubborn], route: () => 'taken' })
+    const { id } = await mill.enqueue(stubborn, null)
+    await started.promise
+    mill.store.fail('renew', FOREVER)
+    const quick = defineJob({ kind: 'stubborn', run: () => 'by the other' })
+    const other = await at.mill({ jobs: [quick], route: () => 'taken', platform: mill.platform })
+    await mill.platform.advance('12s')
+    expect(await other.get(id)).toMatchObject({ state: 'done', result: 'by the other', crashes: 1 })
+    expect(count(other, 'reaped')).toBe(1)
+    end.resolve('too late')
+    await mill.platform.advance('1s')
+    expect(count(mill, 'lease-lost')).toBe(1)
+    expect(await other.get(id)).toMatchObject({ result: 'by the other' })
+    expect(count(mill, 'instance-back')).toBe(0)
+    await other.stop()
+    mill.store.clear()
+    await mill.platform.advance('2s')
+    expect(count(mill, 'instance-back')).toBe(1)
+    const [me] = (await mill.instances()).filter((one) => one.id === mill.instance.id)
+    expect(me).toMatchObject({ state: 'alive' })
+    const next = await mill.enqueue(stubborn, null)
+    await mill.platform.advance('1s')
+    expect(await mill.get(next.id)).toMatchObject({ state: 'done', result: 'too late' })
+  })
+
+  test('P16 one that cannot register again either has nothing until it can', async () => {
+    const { job, why } = patient('again')
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'again' })
+    const { id } = await mill.enqueue(job, null)
+    await mill.platform.advance('1s')
+    mill.store.fail('renew', FOREVER)
+    const other = await at.mill({ serve: ['elsewhere'], platform: mill.platform })
+    await mill.platform.advance('12s')
+    expect(why).toEqual(['lease-lost'])
+    mill.store.clear()
+    mill.store.fail('register', FOREVER)
+    await mill.platform.advance('5s')
+    expect(await mill.get(id)).toMatchObject({ state: 'ready' })
+    expect(count(mill, 'instance-back')).toBe(0)
+    mill.store.clear()
+    await mill.platform.advance('2s')
+    expect(count(mill, 'instance-back')).toBe(1)
+    expect(await mill.get(id)).toMatchObject({ state: 'done' })
+    await other.stop()
+  })
+})

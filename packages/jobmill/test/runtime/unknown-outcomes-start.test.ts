@@ -1,0 +1,91 @@
+// A start that fails at any of its steps: undone as far as it got, and worth another try.
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext } from '../../src/index.ts'
+import type { Verb } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+import { faultyMill, places } from './places.ts'
+
+const STEPS = ['open', 'declareQueues', 'queues', 'register', 'reap'] as const satisfies readonly Verb[]
+
+/** A job whose service notes what is done to it. */
+function served() {
+  const calls: string[] = []
+  const job = defineJob({
+    kind: 'served',
+    run: ({ payload }: JobContext<number>) => payload,
+    service: {
+      start: async () => void calls.push('start'),
+      stop: async () => void calls.push('stop'),
+    },
+  })
+  return { job, calls }
+}
+
+describe.each(places)('a start that fails, on $name', ({ create }) => {
+  const at = create()
+
+  test.each(STEPS)('P16 at %s is undone, leaves nothing behind, and can be tried again', async (verb) => {
+    const { job, calls } = served()
+    const mill = await faultyMill(at, { jobs: [job], route: () => `start-${verb}`, start: false })
+    const { store, platform } = mill
+    for (const spoil of ['fail', 'loseReply'] as const) {
+      store[spoil](verb)
+      const error = await rejection(() => mill.start())
+      expect(error.code).toBe(spoil === 'fail' ? 'STORE_UNAVAILABLE' : 'OUTCOME_UNKNOWN')
+      await platform.settled()
+      expect(platform.pendingTimers).toBe(0)
+      // Not left running.
+      expect(calls.at(-1)).toBe('stop')
+      const claims = store.calls('claim')
+      await platform.advance('20s')
+      expect(store.calls('claim')).toBe(claims)
+    }
+    expect(mill.events.map(({ type }) => type)).not.toContain('mill-started')
+    await mill.start()
+    const alive = (await mill.instances()).filter(({ state }) => state === 'alive')
+    expect(alive.map(({ id }) => id)).toEqual([mill.instance.id])
+    const { id } = await mill.enqueue(job, 7)
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done', result: 7 })
+    expect(await mill.stop()).toMatchObject({ interrupted: 0 })
+    expect(platform.pendingTimers).toBe(0)
+  })
+
+  test('P16 leaves no living instance, although it was registered', async () => {
+    const { job } = served()
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'registered', start: false })
+    await mill.queues()
+    mill.store.fail('reap')
+    await rejection(() => mill.start())
+    const me = (await mill.instances()).filter(({ id }) => id === mill.instance.id)
+    expect(me).toMatchObject([{ state: 'stopped' }])
+  })
+
+  test('P16 leaves a mill that was used before as usable as it was, to enqueue and to look', async () => {
+    const { job } = served()
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'used', start: false })
+    const { id } = await mill.enqueue(job, 1)
+    mill.store.fail('register')
+    await rejection(() => mill.start())
+    expect(await mill.get(id)).toMatchObject({ state: 'ready' })
+    expect((await mill.enqueue(job, 2)).outcome).toBe('enqueued')
+    // Not even opened again.
+    expect(mill.store.calls('open')).toBe(1)
+    await mill.start()
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done' })
+  })
+
+  test('P16 also when the undoing fails: the reason for the failure is told, not what came of it', async () => {
+    const { job } = served()
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'undoing', start: false })
+    mill.store.fail('reap', { error: new Error('the reason') })
+    mill.store.fail('deregister')
+    mill.store.fail('close')
+    await expect(mill.start()).rejects.toThrow('the reason')
+    await mill.start()
+    const { id } = await mill.enqueue(job, 1)
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done' })
+  })
+})

@@ -1,0 +1,141 @@
+// Verbs that fail for a while: the runtime goes on by itself, tells of it once, and loses nothing meanwhile.
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext } from '../../src/index.ts'
+import type { TestMill, Verb } from '../../src/testing/index.ts'
+import { faultyMill, type FaultyMill, places } from './places.ts'
+
+const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })
+const FOREVER = { times: Number.POSITIVE_INFINITY }
+
+/** What was told of parts that fail and come back, in order. */
+const trouble = ({ events }: TestMill): string[] =>
+  events.flatMap((event) =>
+    event.type === 'store-failing' || event.type === 'store-back' ? [`${event.type} ${event.part}`] : [],
+  )
+
+interface Trouble {
+  readonly verb: Verb
+  readonly part: string
+  readonly forMs: number
+  /** What needs the verb. */
+  readonly meanwhile: (mill: FaultyMill) => Promise<unknown>
+}
+
+const TROUBLES: readonly Trouble[] = [
+  { verb: 'claim', part: 'claim', forMs: 20_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'finish', part: 'finish', forMs: 20_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  // Less than a lease: more is another story.
+  { verb: 'renew', part: 'pulse', forMs: 6_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'stage', part: 'stage', forMs: 20_000, meanwhile: (mill) => mill.enqueue(echo, 1, { delay: 100 }) },
+  {
+    verb: 'queues',
+    part: 'settings',
+    forMs: 20_000,
+    async meanwhile(mill) {
+      await mill.changeQueue(mill.queuesServed[0] ?? '', { workers: 3 })
+      await mill.enqueue(echo, 1)
+    },
+  },
+  { verb: 'held', part: 'compare', forMs: 35_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'retain', part: 'retain', forMs: 310_000, meanwhile: async () => {} },
+]
+
+describe.each(places)('trouble on $name', ({ name, create }) => {
+  const at = create()
+  // Minutes of pulses are many statements: what needs no store is seen on the quick one.
+  const troubles = TROUBLES.filter(({ forMs }) => name === 'sqlite' || forMs < 60_000)
+
+  test.each(troubles)(
+    'P16 $verb that fails for a while: told once, made again until it works, told once, and all is done',
+    async ({ verb, part, forMs, meanwhile }) => {
+      const mill = await faultyMill(at, { jobs: [echo], route: () => `trouble-${verb}` })
+      await mill.platform.settled()
+      mill.store.fail(verb, FOREVER)
+      await meanwhile(mill)
+      await mill.platform.advance(forMs)
+      expect(trouble(mill)).toEqual([`store-failing ${part}`])
+      expect(mill.store.calls(verb)).toBeGreaterThan(2)
+      mill.store.clear()
+      await mill.platform.advance('11s')
+      expect(trouble(mill)).toEqual([`store-failing ${part}`, `store-back ${part}`])
+      await mill.enqueue(echo, 2, { delay: 100 })
+      await mill.platform.advance('2s')
+      const { jobs } = await mill.list({ queue: `trouble-${verb}` })
+      expect(jobs.map(({ state, attempt }) => [state, attempt])).toEqual(jobs.map(() => ['done', 1]))
+      expect(mill.events.filter(({ type }) => type === 'instance-lost')).toEqual([])
+    },
+    30_000,
+  )
+
+  test('P16 when the settings cannot be read, the last known ones stand; then the new ones count', async () => {
+    const mill = await faultyMill(at, { jobs: [echo], route: () => 'settings' })
+    await mill.platform.settled()
+    mill.store.fail('queues', FOREVER)
+    await mill.pause('settings')
+    await mill.platform.advance('3s')
+    expect(mill.events.map(({ type }) => type)).not.toContain('queue-changed')
+    mill.store.clear()
+    await mill.platform.advance('1s')
+    expect(mill.events.filter(({ type }) => type === 'queue-changed')).toMatchObject([{ queue: 'settings' }])
+  })
+
+  test('P3 finishes that cannot be written are not lost while handlers go on; claiming stops at twice the workers', async () => {
+    const ran: number[] = []
+    const counting = defineJob({
+      kind: 'counting',
+      run: ({ payload }: JobContext<number>) => void ran.push(payload),
+    })
+    const mill = await faultyMill(at, {
+      jobs: [counting],
+      route: () => 'unwritten',
+      queues: { unwritten: { workers: 2 } },
+    })
+    mill.store.fail('finish', FOREVER)
+    const payloads = Array.from({ length: 20 }, (_, n) => n)
+    await mill.enqueueMany(
+      counting,
+      payloads.map((payload) => ({ payload })),
+    )
+    await mill.platform.advance('60s')
+    // Four unwritten outcomes still let it claim for two workers, six do not.
+    expect(ran).toEqual(payloads.slice(0, 6))
+    const claims = mill.store.calls('claim')
+    await mill.platform.advance('9s')
+    expect(mill.store.calls('claim')).toBe(claims)
+    mill.store.clear()
+    await mill.platform.advance('5s')
+    expect(ran.toSorted((a, b) => a - b)).toEqual(payloads)
+    const { jobs } = await mill.list({ queue: 'unwritten' })
+    expect(jobs.map(({ state, attempt, crashes }) => [state, attempt, crashes])).toEqual(
+      payloads.map(() => ['done', 1, 0]),
+    )
+  })
+
+  test('P3 P16 everything fails at once and comes back at once: every acknowledged job is done, once', async () => {
+    const mill = await faultyMill(at, { jobs: [echo], route: () => 'all' })
+    const verbs: Verb[] = [
+      'claim',
+      'finish',
+      'renew',
+      'stage',
+      'queues',
+      'held',
+      'progress',
+      'reap',
+      'results',
+    ]
+    const acknowledged: string[] = []
+    for (let round = 0; round < 3; round += 1) {
+      for (const verb of verbs) mill.store.fail(verb, FOREVER)
+      for (const delay of [0, 500, 3_000]) acknowledged.push((await mill.enqueue(echo, round, { delay })).id)
+      await mill.platform.advance('6s')
+      mill.store.clear()
+      await mill.platform.advance('8s')
+    }
+    await mill.drain({ scheduled: true })
+    for (const id of acknowledged) {
+      expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1 })
+      expect(await mill.history(id)).toHaveLength(1)
+    }
+  })
+})

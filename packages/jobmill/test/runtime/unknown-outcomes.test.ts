@@ -1,0 +1,162 @@
+// Replies that get lost: what was written is found out and mended, never guessed, and nothing happens twice.
+import { describe, expect, test } from 'vitest'
+import { Dead, defineJob, type EventType, type JobContext, type MillEvent } from '../../src/index.ts'
+import type { TestMill } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+import { gatedJob } from '../kit/support.ts'
+import { faultyMill, places } from './places.ts'
+
+const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })
+const FOREVER = { times: Number.POSITIVE_INFINITY }
+
+const told = (mill: TestMill, type: EventType): MillEvent[] =>
+  mill.events.filter((event) => event.type === type)
+
+describe.each(places)('lost replies on $name', ({ create }) => {
+  const at = create()
+
+  test('P11 an enqueue whose reply is lost makes one job, and resolves once that is known', async () => {
+    const mill = await faultyMill(at, { jobs: [echo], route: () => 'p11', start: false })
+    const { store, platform } = mill
+    store.loseReply('enqueue', { times: 3 })
+    const plain = mill.enqueue(echo, 1)
+    await platform.advance('1s')
+    // The first send goes through and its reply is lost, the next two do not even get there.
+    store.hold('enqueue').release()
+    store.fail('enqueue', { times: 2 })
+    store.loseReply('enqueue')
+    const keyed = mill.enqueue(echo, 2, { dedupeKey: 'p11' })
+    const many = mill.enqueueMany(echo, [{ payload: 3 }, { payload: 4, dedupeKey: 'p11 too' }])
+    await platform.advance('1s')
+    const answers = [await plain, await keyed, ...(await many)]
+    expect(answers.map(({ outcome }) => outcome)).toEqual(answers.map(() => 'enqueued'))
+    const { jobs } = await mill.list({ queue: 'p11' })
+    expect(new Set(jobs.map(({ id }) => id))).toEqual(new Set(answers.map(({ id }) => id)))
+  })
+
+  test('P11 an enqueue whose fate stays unknown says so, and can be repeated under its id', async () => {
+    const mill = await faultyMill(at, { jobs: [echo], route: () => 'repeated', start: false })
+    const { store, platform } = mill
+    const id = platform.id()
+    store.loseReply('enqueue', FOREVER)
+    const unknown = rejection(() => mill.enqueue(echo, 1, { id }))
+    await platform.advance('1m')
+    expect((await unknown).code).toBe('OUTCOME_UNKNOWN')
+    store.clear()
+    expect(await mill.enqueue(echo, 1, { id })).toMatchObject({ id, outcome: 'enqueued' })
+    expect((await mill.list({ queue: 'repeated' })).jobs).toHaveLength(1)
+  })
+
+  test('P3 P16 jobs of a claim whose reply is lost are found, handed back and run, and no attempt is spent', async () => {
+    const mill = await faultyMill(at, { jobs: [echo], route: () => 'claimed' })
+    const { store, platform } = mill
+    await platform.settled()
+    store.loseReply('claim')
+    const jobs = await mill.enqueueMany(echo, [{ payload: 1 }, { payload: 2 }, { payload: 3 }])
+    await platform.settled()
+    for (const { id } of jobs) expect(await mill.get(id)).toMatchObject({ state: 'running', attempt: 1 })
+    expect(told(mill, 'started')).toEqual([])
+    await platform.advance('10s')
+    expect(told(mill, 'leases-found')).toMatchObject([{ jobs: 3 }])
+    for (const { id } of jobs) {
+      expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1, crashes: 0 })
+      expect(await mill.history(id)).toHaveLength(1)
+    }
+    expect(told(mill, 'started')).toHaveLength(3)
+  })
+
+  test('P16 what this process runs is never taken for a lost claim, however long it runs', async () => {
+    const { job, entered, open } = gatedJob()
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'long' })
+    const { id } = await mill.enqueue(job, null)
+    const signal = await entered
+    await mill.platform.advance('35s')
+    expect([signal.aborted, told(mill, 'leases-found')]).toEqual([false, []])
+    // One that ends just while the database is asked is no lost one either.
+    const asked = mill.store.holdReply('held')
+    await mill.platform.advance('10s')
+    await asked.reached
+    open('ended')
+    await mill.platform.settled()
+    expect(await mill.get(id)).toMatchObject({ state: 'done' })
+    asked.release()
+    await mill.platform.settled()
+    expect(told(mill, 'leases-found')).toEqual([])
+    expect(await mill.history(id)).toHaveLength(1)
+  })
+
+  test('P3 P16 a finish whose reply is lost is written once, and so is what follows it', async () => {
+    const parent = defineJob({
+      kind: 'parent',
+      async run({ enqueue }) {
+        await enqueue(echo, 1, { withCompletion: true })
+        return 'result'
+      },
+    })
+    const mill = await faultyMill(at, { jobs: [echo, parent], route: () => 'finished' })
+    mill.store.loseReply('finish', { times: 3 })
+    const job = await mill.enqueue(parent, null)
+    const result = job.result()
+    await mill.platform.advance('2s')
+    expect(await result).toBe('result')
+    expect(await mill.history(job.id)).toMatchObject([{ outcome: 'returned' }])
+    expect((await mill.list({ queue: 'finished', kind: 'echo' })).jobs).toMatchObject([{ state: 'done' }])
+    expect(told(mill, 'started')).toHaveLength(2)
+  })
+
+  test('P16 a death whose reply is lost is followed by onDead once', async () => {
+    const deaths: string[] = []
+    const mortal = defineJob({
+      kind: 'mortal',
+      run: () => Promise.reject(new Dead('for good')),
+      onDead: ({ dead, error }) => void deaths.push(`${dead.id} ${error}`),
+    })
+    const mill = await faultyMill(at, { jobs: [mortal], route: () => 'dead' })
+    mill.store.loseReply('finish', { times: 2 })
+    const { id } = await mill.enqueue(mortal, null)
+    await mill.platform.advance('5s')
+    expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 1 })
+    expect(deaths).toEqual([`${id} Dead: for good`])
+    expect((await mill.list({ queue: 'dead', kind: 'mortal:dead' })).jobs).toMatchObject([{ state: 'done' }])
+  })
+
+  test('P16 progress and logs whose replies are lost are noted with the next ones', async () => {
+    const { entered, open, ...gate } = gatedJob()
+    const noting = defineJob({
+      kind: 'noting',
+      run(context) {
+        context.progress({ percent: 5 })
+        context.log('a line')
+        return gate.job.run(context)
+      },
+    })
+    const mill = await faultyMill(at, { jobs: [noting], route: () => 'noted' })
+    mill.store.loseReply('progress')
+    mill.store.fail('progress', { times: 2 })
+    const { id } = await mill.enqueue(noting, null)
+    await entered
+    await mill.platform.advance('3s')
+    const running = await mill.get(id)
+    expect(running).toMatchObject({ state: 'running', progress: { percent: 5 } })
+    expect(running?.log.map(({ message }) => message)).toEqual(['a line'])
+    expect(told(mill, 'progress')).toMatchObject([{ id, value: { percent: 5 } }])
+    open('done')
+  })
+
+  test('P16 renewals whose replies are lost cost nothing as long as one is known in time', async () => {
+    const { job, entered, open } = gatedJob()
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'renewed' })
+    const { id } = await mill.enqueue(job, null)
+    const signal = await entered
+    for (let round = 0; round < 5; round += 1) {
+      mill.store.loseReply('renew', FOREVER)
+      await mill.platform.advance('8s')
+      mill.store.clear()
+      await mill.platform.advance('1s')
+    }
+    expect([signal.aborted, told(mill, 'instance-lost')]).toEqual([false, []])
+    open('done')
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1, crashes: 0 })
+  })
+})

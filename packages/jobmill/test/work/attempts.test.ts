@@ -1,0 +1,75 @@
+// Which handlers run in this process, and which outcomes are still to be written.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Attempts, attempts } from '../../src/work/attempts.ts'
+import { anAttempt, microtasks } from './leases.ts'
+
+let all: Attempts
+beforeEach(() => {
+  all = attempts()
+})
+
+describe('the attempts of a process', () => {
+  test('count as running until their handlers end, all of them and by queue', () => {
+    const [a, b, c] = [anAttempt(), anAttempt(), anAttempt({ queue: 'other' })]
+    for (const one of [a, b, c]) all.add(one)
+    expect([all.running(), all.running('default'), all.running('other'), all.running('none')]).toEqual([
+      3, 2, 1, 0,
+    ])
+    all.end(a)
+    expect([all.running(), all.running('default'), all.running('other')]).toEqual([2, 1, 1])
+    expect([a.ended, b.ended]).toEqual([true, false])
+  })
+
+  test('end once, however often they are told to', () => {
+    const [a, b] = [anAttempt(), anAttempt()]
+    all.add(a)
+    all.add(b)
+    all.end(a)
+    all.end(a)
+    expect([all.running(), all.unwritten]).toEqual([1, 1])
+  })
+
+  test('are unwritten between their end and the moment they are forgotten', () => {
+    const [a, b] = [anAttempt(), anAttempt()]
+    all.add(a)
+    all.add(b)
+    expect(all.unwritten).toBe(0)
+    all.end(a)
+    all.end(b)
+    expect(all.unwritten).toBe(2)
+    all.forget(a)
+    expect([all.unwritten, all.running()]).toEqual([1, 0])
+    expect([...all.live]).toEqual([b])
+  })
+
+  test('are found by the id of their job until they are forgotten, also when it is here twice', () => {
+    const first = anAttempt()
+    const { id, token } = first.lease
+    const second = anAttempt({ id, token: token + 100 })
+    const other = anAttempt()
+    for (const one of [first, second, other]) all.add(one)
+    expect(all.find(id)).toEqual([first, second])
+    all.end(first)
+    expect(all.find(id)).toEqual([first, second])
+    all.forget(first)
+    expect(all.find(id)).toEqual([second])
+    all.forget(second)
+    expect([all.find(id), all.find(other.lease.id)]).toEqual([[], [other]])
+  })
+
+  test('are idle when no handler runs, written or not, and everybody who waits for that is told', async () => {
+    await all.idle()
+    const [a, b] = [anAttempt(), anAttempt()]
+    all.add(a)
+    all.add(b)
+    const told: number[] = []
+    const waiting = [1, 2].map((who) => all.idle().then(() => told.push(who)))
+    all.end(a)
+    await microtasks(5)
+    expect(told).toEqual([])
+    all.end(b)
+    await Promise.all(waiting)
+    expect(told).toEqual([1, 2])
+    expect(all.unwritten).toBe(2)
+  })
+})

@@ -1,0 +1,122 @@
+/** A dispatcher on a clock of a test, with everything around it in the hands of the test. */
+import { onTestFinished } from 'vitest'
+import type { Lease } from '../../src/store/claim.ts'
+import { type TestPlatform, testPlatform } from '../../src/testing/index.ts'
+import { type Dispatcher, dispatcher as create, type DispatcherOptions } from '../../src/work/dispatcher.ts'
+import { type Suspects, suspects as createSuspects } from '../../src/work/suspects.ts'
+
+type Request = Parameters<DispatcherOptions['claim']>[0]
+
+export interface DispatcherBench {
+  readonly platform: TestPlatform
+  readonly dispatcher: Dispatcher
+  readonly suspects: Suspects
+  readonly claims: Request[]
+  readonly claimedAt: number[]
+  readonly comparedAt: number[]
+  readonly released: Lease[]
+  /** What there is to claim. */
+  readonly ready: Lease[]
+  /** What was given to run. */
+  readonly ran: Lease[]
+  /** Its handler has ended. */
+  readonly end: (lease: Lease | undefined) => void
+  readonly told: string[]
+  readonly state: {
+    answer: (request: Request) => Promise<Lease[]>
+    release: () => Promise<void>
+    compare: () => Promise<void>
+    mayClaim: boolean
+  }
+}
+
+/** `workers` by queue. */
+export function dispatcherBench(workers: Readonly<Record<string, number>>): DispatcherBench {
+  const platform = testPlatform()
+  const claims: Request[] = []
+  const claimedAt: number[] = []
+  const comparedAt: number[] = []
+  const released: Lease[] = []
+  const ready: Lease[] = []
+  const ran: Lease[] = []
+  const running = new Set<Lease>()
+  const told: string[] = []
+  const suspects = createSuspects(() => platform.monotonic())
+  const state: DispatcherBench['state'] = {
+    answer: async (request) => claimed(ready, request),
+    release: async () => {},
+    compare: async () => {},
+    mayClaim: true,
+  }
+  const room = (queue: string): number =>
+    (workers[queue] ?? 0) - [...running].filter((lease) => lease.queue === queue).length
+
+  const dispatcher = create({
+    claim(request) {
+      claims.push(request)
+      claimedAt.push(platform.monotonic())
+      return state.answer(request)
+    },
+    release(leases) {
+      released.push(...leases)
+      return state.release()
+    },
+    run(lease) {
+      ran.push(lease)
+      running.add(lease)
+    },
+    served: () => Object.keys(workers),
+    slots: {
+      room: () =>
+        Object.keys(workers).flatMap((queue) => (room(queue) > 0 ? [{ queue, room: room(queue) }] : [])),
+      total: () => Object.values(workers).reduce((sum, most) => sum + most, 0),
+    },
+    suspects,
+    running: () => running.size,
+    mayClaim: () => state.mayClaim,
+    foundNothing: () => void told.push('found nothing'),
+    compare() {
+      comparedAt.push(platform.monotonic())
+      return state.compare()
+    },
+    compareEveryMs: 10_000,
+    platform,
+    failing: () => void told.push('failing'),
+    working: () => void told.push('working'),
+  })
+  onTestFinished(() => dispatcher.stop())
+  return {
+    platform,
+    dispatcher,
+    suspects,
+    claims,
+    claimedAt,
+    comparedAt,
+    released,
+    ready,
+    ran,
+    end: (lease) => void (lease !== undefined && running.delete(lease)),
+    told,
+    state,
+  }
+}
+
+/** The same, at work. */
+export function startedBench(workers: Readonly<Record<string, number>> = { a: 2 }): DispatcherBench {
+  const bench = dispatcherBench(workers)
+  bench.dispatcher.start()
+  return bench
+}
+
+/** As a store would: within the room of each queue; a suspect is a job with two crashes. */
+function claimed(ready: Lease[], { queues, limit, suspects }: Request): Lease[] {
+  const taken: Lease[] = []
+  for (const { queue, room } of queues) {
+    const fits = ready.filter(
+      (lease) => lease.queue === queue && lease.crashes >= 2 === (suspects === 'only'),
+    )
+    taken.push(...fits.slice(0, Math.min(room, limit - taken.length)))
+  }
+  for (const lease of taken) ready.splice(ready.indexOf(lease), 1)
+  return taken
+}

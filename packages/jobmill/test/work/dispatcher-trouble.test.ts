@@ -1,0 +1,77 @@
+// Claims that fail, and claims whose answers are lost: again after a while, and a look at what the database believes.
+import { describe, expect, test } from 'vitest'
+import { JobmillError } from '../../src/job/errors.ts'
+import type { Lease } from '../../src/store/claim.ts'
+import { startedBench as started } from './dispatcher-bench.ts'
+import { unavailable } from './leases.ts'
+
+describe('a dispatcher whose claims fail', () => {
+  test('tries again by itself with pauses that grow and are drawn, and begins short again after a success', async () => {
+    const { platform, dispatcher, claimedAt, told, state } = started()
+    state.answer = () => Promise.reject(unavailable())
+    dispatcher.wake()
+    await platform.advance('20s')
+    const pauses = claimedAt.slice(1).map((at, n) => at - (claimedAt[n] ?? 0))
+    for (const [n, pause] of pauses.entries()) {
+      const full = Math.min(5_000, 100 * 2 ** n)
+      expect(pause).toBeGreaterThanOrEqual(full / 2)
+      expect(pause).toBeLessThanOrEqual(full + 1)
+    }
+    expect(pauses.length).toBeGreaterThanOrEqual(7)
+    expect(pauses.every((pause, n) => pause === Math.min(5_000, 100 * 2 ** n))).toBe(false)
+    state.answer = async () => []
+    await platform.advance('5s')
+    expect(told.slice(-2)).toEqual(['working', 'found nothing'])
+    const tries = claimedAt.length
+    state.answer = () => Promise.reject(unavailable())
+    dispatcher.wake()
+    await platform.advance(101)
+    expect(claimedAt.length).toBeGreaterThanOrEqual(tries + 2)
+  })
+
+  test('is stopped in the middle of a pause', async () => {
+    const { platform, dispatcher, claims, state } = started()
+    state.answer = () => Promise.reject(unavailable())
+    dispatcher.wake()
+    await platform.advance('20s')
+    const before = claims.length
+    await dispatcher.stop()
+    expect([platform.pendingTimers, claims.length]).toEqual([0, before])
+  })
+
+  test('compares soon after a claim whose answer was lost, and not because of other errors', async () => {
+    const { platform, dispatcher, comparedAt, state } = started()
+    state.answer = () => {
+      state.answer = async () => []
+      return Promise.reject(new JobmillError('OUTCOME_UNKNOWN', 'lost'))
+    }
+    await platform.advance('2s')
+    dispatcher.wake()
+    await platform.advance('7s')
+    expect(comparedAt).toEqual([8_000])
+    const other = started()
+    other.state.answer = () => {
+      other.state.answer = async () => []
+      return Promise.reject(unavailable())
+    }
+    other.dispatcher.wake()
+    await other.platform.advance('9s')
+    expect(other.comparedAt).toEqual([])
+  })
+})
+
+describe('a dispatcher that compares', () => {
+  test('does so once per period without anything else happening, and never while a claim is on its way', async () => {
+    const { platform, dispatcher, comparedAt, state } = started()
+    await platform.advance('30s')
+    expect(comparedAt).toEqual([10_000, 20_000, 30_000])
+    const answer = Promise.withResolvers<Lease[]>()
+    state.answer = () => answer.promise
+    dispatcher.wake()
+    await platform.advance('15s')
+    expect(comparedAt).toHaveLength(3)
+    answer.resolve([])
+    await platform.settled()
+    expect(comparedAt).toEqual([10_000, 20_000, 30_000, 45_000])
+  })
+})

@@ -1,0 +1,200 @@
+// Writing outcomes: many in one statement, again until the database answers, and none held up by a neighbour.
+import { describe, expect, test } from 'vitest'
+import { JobmillError } from '../../src/job/errors.ts'
+import type { Finish, Finished } from '../../src/store/finish.ts'
+import { testPlatform } from '../../src/testing/index.ts'
+import { finisher as createFinisher, type FinisherOptions } from '../../src/work/finisher.ts'
+import { aLease, microtasks, unavailable } from './leases.ts'
+
+function anItem(overrides: Partial<Finish> = {}): Finish {
+  const { id, token } = aLease()
+  return { id, token, outcome: 'returned', transition: { to: 'done', result: '1' }, ranMs: 5, ...overrides }
+}
+
+const accepted = ({ id, transition }: Finish): Finished => ({
+  id,
+  accepted: true,
+  state: transition.to,
+  followUps: [],
+})
+
+function bench(overrides: Partial<FinisherOptions> = {}) {
+  const platform = testPlatform()
+  const writes: { readonly at: number; readonly items: readonly Finish[] }[] = []
+  const told: string[] = []
+  const state = { answer: async (items: readonly Finish[]): Promise<Finished[]> => items.map(accepted) }
+  const finisher = createFinisher({
+    finish: (items) => {
+      writes.push({ at: platform.monotonic(), items })
+      return state.answer(items)
+    },
+    platform,
+    failing: () => void told.push('failing'),
+    working: () => void told.push('working'),
+    ...overrides,
+  })
+  const ids = (): string[][] => writes.map(({ items }) => items.map(({ id }) => id))
+  return { platform, writes, told, state, finisher, ids }
+}
+
+describe('outcomes', () => {
+  test('are sent at once when nothing is on its way, and share the next write otherwise', async () => {
+    const { finisher, state, ids } = bench()
+    const first = Promise.withResolvers<void>()
+    state.answer = async (items) => (await first.promise, items.map(accepted))
+    const items = Array.from({ length: 5 }, () => anItem())
+    const replies = items.map((item) => finisher.add(item))
+    await microtasks(20)
+    expect(ids()).toEqual([[items[0]?.id]])
+    first.resolve()
+    expect((await Promise.all(replies)).map((reply) => reply?.id)).toEqual(items.map(({ id }) => id))
+    expect(ids()).toEqual([[items[0]?.id], items.slice(1).map(({ id }) => id)])
+  })
+
+  test('are at most 500 in one write, in their order', async () => {
+    const { finisher, ids } = bench()
+    const items = Array.from({ length: 1_201 }, () => anItem())
+    await Promise.all(items.map((item) => finisher.add(item)))
+    expect(ids().map((write) => write.length)).toEqual([1, 500, 500, 200])
+    expect(ids().flat()).toEqual(items.map(({ id }) => id))
+  })
+
+  test('that are added at whatever moment around the end of a write are written', async () => {
+    for (let moment = 0; moment < 12; moment += 1) {
+      const { finisher, state, ids } = bench()
+      const first = Promise.withResolvers<void>()
+      const [a, b] = [anItem(), anItem()]
+      state.answer = async (items) => (await first.promise, items.map(accepted))
+      void finisher.add(a)
+      await microtasks(5)
+      first.resolve()
+      await microtasks(moment)
+      void finisher.add(b)
+      await finisher.idle()
+      expect(ids(), `added ${moment} microtasks after the answer`).toEqual([[a.id], [b.id]])
+    }
+  })
+
+  test('may have several writes of one each on their way, and one that hangs holds up no other', async () => {
+    const { finisher, state, ids } = bench({ perWrite: 1, width: 3 })
+    const [hanging, ...others] = Array.from({ length: 6 }, () => anItem())
+    const gate = Promise.withResolvers<void>()
+    state.answer = async (items) => {
+      if (items[0]?.id === hanging?.id) await gate.promise
+      return items.map(accepted)
+    }
+    const held = finisher.add(hanging ?? anItem())
+    await Promise.all(others.map((item) => finisher.add(item)))
+    expect(ids().map((write) => write.length)).toEqual([1, 1, 1, 1, 1, 1])
+    gate.resolve()
+    expect(await held).toMatchObject({ accepted: true })
+  })
+})
+
+describe('a write that fails for a while', () => {
+  test('is made again with pauses that grow, until the database answers; nothing is lost meanwhile', async () => {
+    const { platform, finisher, state, writes, ids } = bench()
+    state.answer = () => Promise.reject(unavailable())
+    const [a, b] = [anItem(), anItem()]
+    const replies = [finisher.add(a), finisher.add(b)]
+    await platform.advance('30s')
+    const pauses = writes.slice(1).map(({ at }, n) => at - (writes[n]?.at ?? 0))
+    for (const [n, pause] of pauses.entries()) {
+      const full = Math.min(2_000, 50 * 2 ** n)
+      expect(pause).toBeGreaterThanOrEqual(full / 2)
+      expect(pause).toBeLessThanOrEqual(full + 1)
+    }
+    expect(pauses.length).toBeGreaterThan(15)
+    expect(new Set(ids().flat())).toEqual(new Set([a.id]))
+    state.answer = async (items) => items.map(accepted)
+    await platform.advance('2s')
+    expect(await Promise.all(replies)).toMatchObject([{ id: a.id }, { id: b.id }])
+    expect(platform.pendingTimers).toBe(0)
+  })
+
+  test.each(['OUTCOME_UNKNOWN', 'STORE_BUSY', 'STORE_REFUSED', 'STORE_UNSUPPORTED'] as const)(
+    'with %s is made again as it was',
+    async (code) => {
+      const { platform, finisher, state, writes, told } = bench()
+      state.answer = () => {
+        state.answer = async (items) => items.map(accepted)
+        return Promise.reject(new JobmillError(code, 'for now'))
+      }
+      const item = anItem({ log: 'a line' })
+      const reply = finisher.add(item)
+      await platform.advance('1s')
+      expect(await reply).toMatchObject({ accepted: true })
+      expect(writes.map(({ items }) => items)).toEqual([[item], [item]])
+      expect(told).toEqual(['failing', 'working'])
+    },
+  )
+
+  test('is given up when that is asked for, and at once when the store is closed', async () => {
+    const { platform, finisher, state, writes } = bench()
+    state.answer = () => Promise.reject(unavailable())
+    const reply = finisher.add(anItem())
+    await platform.advance('10s')
+    finisher.giveUp()
+    expect(await reply).toBeNull()
+    await finisher.idle()
+    expect(platform.pendingTimers).toBe(0)
+    const before = writes.length
+    state.answer = () => Promise.reject(new JobmillError('STORE_CLOSED', 'the store is not open'))
+    expect(await finisher.add(anItem())).toBeNull()
+    expect(writes).toHaveLength(before + 1)
+  })
+
+  test('is waited for by who waits for everything to be written', async () => {
+    const { platform, finisher, state } = bench()
+    state.answer = () => Promise.reject(unavailable())
+    void finisher.add(anItem())
+    let idle = false
+    const waiting = finisher.idle().then(() => (idle = true))
+    await platform.advance('5s')
+    expect(idle).toBe(false)
+    state.answer = async (items) => items.map(accepted)
+    await platform.advance('2s')
+    await waiting
+  })
+})
+
+/** Takes everything but what these carry. */
+const refusing = (bad: ReadonlySet<string>) => async (items: readonly Finish[]) => {
+  if (items.some(({ id, log, followUps }) => bad.has(id) && (log ?? followUps) !== undefined))
+    throw new JobmillError('PAYLOAD_NOT_JSON', 'is refused')
+  return items.map(accepted)
+}
+
+describe('an outcome that the database will never take', () => {
+  test('does not stop its neighbours, and is written as plainly as can be', async () => {
+    const { finisher, state, writes } = bench()
+    const items = Array.from({ length: 20 }, () => anItem({ log: 'a line' }))
+    const bad = items[13] ?? anItem()
+    state.answer = refusing(new Set([bad.id]))
+    const replies = await Promise.all(items.map((item) => finisher.add(item)))
+    expect(replies.map((reply) => reply?.accepted)).toEqual(items.map(() => true))
+    const { id, token } = bad
+    expect(writes.flatMap((write) => write.items.filter((item) => item.id === id)).at(-1)).toEqual({
+      id,
+      token,
+      outcome: 'returned',
+      transition: { to: 'done', result: null },
+      error: expect.stringContaining('could not be written as it was') as string,
+    })
+  })
+
+  test('with follow-ups is dead and not done: they were part of the completion', async () => {
+    const { finisher, state } = bench()
+    const item = anItem({ followUps: [] })
+    state.answer = refusing(new Set([item.id]))
+    expect(await finisher.add(item)).toMatchObject({ state: 'dead' })
+  })
+
+  test('even plainly is told of and given up: comparing finds its lease later', async () => {
+    const { finisher, state, told } = bench()
+    state.answer = () => Promise.reject(new Error('never'))
+    expect(await finisher.add(anItem())).toBeNull()
+    expect(told).toEqual(['failing'])
+    await finisher.idle()
+  })
+})

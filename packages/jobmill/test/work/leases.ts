@@ -1,0 +1,43 @@
+/** What the unit tests of this folder share: leases, attempts, and errors of a database. */
+import { JobmillError } from '../../src/job/errors.ts'
+import type { Lease } from '../../src/store/claim.ts'
+import { type Attempt, newAttempt } from '../../src/work/attempt.ts'
+import { logBuffer } from '../../src/work/log-buffer.ts'
+
+let made = 0
+
+/** Of a new job, unless an id is given. */
+export function aLease(overrides: Partial<Lease> = {}): Lease {
+  made += 1
+  return {
+    id: `00000000-0000-7000-8000-${String(made).padStart(12, '0')}`,
+    token: made,
+    kind: 'work',
+    queue: 'default',
+    priority: 0,
+    attempt: 1,
+    maxAttempts: 5,
+    crashes: 0,
+    payload: 'null',
+    timeoutMs: null,
+    tags: [],
+    metadata: null,
+    orderKey: null,
+    enqueuedAt: 0,
+    readyAt: 0,
+    ...overrides,
+  }
+}
+
+export function anAttempt(overrides: Partial<Lease> = {}): Attempt {
+  return newAttempt(aLease(overrides), 0, logBuffer())
+}
+
+export function unavailable(): JobmillError {
+  return new JobmillError('STORE_UNAVAILABLE', 'the database is away')
+}
+
+/** Turns of the microtask queue: where a call can come between two steps of what it meets. */
+export async function microtasks(count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) await Promise.resolve()
+}

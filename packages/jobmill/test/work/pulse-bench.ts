@@ -1,0 +1,57 @@
+/** A pulse on the clock of a test, with the database in the hands of the test. */
+import { onTestFinished } from 'vitest'
+import type { Pulse } from '../../src/store/instance.ts'
+import { testPlatform } from '../../src/testing/index.ts'
+import { pulseService } from '../../src/work/pulse.ts'
+
+export const CALM: Pulse = {
+  alive: true,
+  cancels: [],
+  settingsVersion: 1,
+  ready: false,
+  suspect: false,
+  stageInMs: null,
+  expired: false,
+}
+
+/** A lease of 10 s, renewed every 3 s, a beat every 600 ms. */
+export function pulseBench() {
+  const platform = testPlatform()
+  const beats: { readonly at: number; readonly renews: boolean }[] = []
+  const told: string[] = []
+  const heard: Pulse[] = []
+  const note = (what: string): void => void told.push(`${what} at ${platform.monotonic()}`)
+  const state = {
+    answer: async (): Promise<Pulse> => CALM,
+    register: async (): Promise<void> => {},
+  }
+  const pulse = pulseService({
+    renew({ renewEveryMs }) {
+      beats.push({ at: platform.monotonic(), renews: renewEveryMs === 0 })
+      return state.answer()
+    },
+    async register() {
+      note('register')
+      await state.register()
+    },
+    queues: () => ['default'],
+    heard: (one) => void heard.push(one),
+    lost: () => note('lost'),
+    back: () => note('back'),
+    leaseMs: 10_000,
+    renewEveryMs: 3_000,
+    everyMs: 600,
+    platform,
+    failing: () => note('failing'),
+    working: () => {},
+  })
+  onTestFinished(async () => {
+    const stopped = pulse.stop()
+    // A beat that hangs is waited for until its own deadline.
+    await platform.advance('10s')
+    await stopped
+  })
+  const apart = (): number[] => beats.slice(1).map(({ at }, n) => at - (beats[n]?.at ?? 0))
+  const events = (): string[] => told.filter((one) => !one.startsWith('failing'))
+  return { platform, beats, told, events, heard, state, pulse, apart }
+}
