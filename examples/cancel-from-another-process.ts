@@ -1,0 +1,44 @@
+/**
+ * Cancelling a job that another process runs. This program starts itself a second time: the parent enqueues and cancels, the child
+ * works. On a SQLite file that both use, or on the PostgreSQL server that DATABASE_URL names.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineJob, isInterruption, jobmill, stopOnSignals } from 'jobmill'
+import { postgres } from 'jobmill/postgres'
+import { sqlite } from 'jobmill/sqlite'
+
+const renderVideo = defineJob({
+  kind: 'video.render',
+  async run({ signal }) {
+    process.send?.('running')
+    try {
+      await sleep(60_000, null, { signal })
+    } catch (error) {
+      const reason: unknown = signal.reason
+      if (isInterruption(reason)) console.log(`child    told to stop: ${reason.why}, "${reason.message}"`)
+      throw error // what it throws now ends the attempt as cancelled
+    }
+  },
+})
+
+const url = process.env['DATABASE_URL']
+const store = url === undefined ? sqlite('cancel.db') : postgres(url)
+const mill = jobmill({ store, jobs: [renderVideo], log: 'silent' })
+
+if (process.send !== undefined) {
+  stopOnSignals(mill, { stopped: () => process.disconnect() })
+  await mill.start()
+} else {
+  const job = await mill.enqueue(renderVideo, null)
+  const child = fork(import.meta.filename)
+  await once(child, 'message')
+  console.log(`parent   the job is ${(await mill.get(job.id))?.state ?? 'gone'} in process ${child.pid}`)
+  console.log(`parent   cancel: ${await mill.cancel(job.id, 'the customer changed their mind')}`)
+  await job.result().catch((error: unknown) => console.log(`parent   ${String(error)}`))
+  console.log(`parent   the job is ${(await mill.get(job.id))?.state ?? 'gone'}`)
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+  await mill.stop()
+}

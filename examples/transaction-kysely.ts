@@ -1,0 +1,58 @@
+/**
+ * Jobs in a transaction of a query builder or ORM: one line turns it into the function that jobmill needs, here for Kysely. Needs
+ * DATABASE_URL.
+ */
+import { defineJob, type JobContext, jobmill } from 'jobmill'
+import { postgres, type Tx } from 'jobmill/postgres'
+import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely'
+import pg from 'pg'
+
+const url = process.env['DATABASE_URL']
+if (url === undefined) {
+  console.error('Set DATABASE_URL, for example to postgres://postgres@localhost:5432/postgres')
+  process.exit(1)
+}
+
+interface Tables {
+  example_account: { email: string }
+}
+const db = new Kysely<Tables>({
+  dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }),
+})
+await db.schema.createTable('example_account').ifNotExists().addColumn('email', 'text').execute()
+
+/** The line. */
+const asTx =
+  (trx: Transaction<Tables>): Tx =>
+  (text, values) =>
+    trx.executeQuery(CompiledQuery.raw(text, values))
+
+const sendWelcome = defineJob({
+  kind: 'welcome.send',
+  run: ({ payload }: JobContext<{ to: string }>) => ({ sent: payload.to }),
+})
+const mill = jobmill({ store: postgres(url), jobs: [sendWelcome], log: 'silent' })
+await mill.start()
+
+async function signUp(email: string, isAllowed: boolean) {
+  return db.transaction().execute(async (trx) => {
+    await trx.insertInto('example_account').values({ email }).execute()
+    const job = await mill.enqueue(sendWelcome, { to: email }, { tx: asTx(trx) })
+    console.log(`enqueued     ${email}, seen by nobody else: ${JSON.stringify(await mill.get(job.id))}`)
+    if (!isAllowed) throw new Error(`${email} may not sign up`)
+    return job
+  })
+}
+
+const job = await signUp('ada@example.com', true)
+mill.wake()
+console.log(`committed    ${JSON.stringify(await job.result())}`)
+
+await signUp('blocked@example.com', false).catch((error: unknown) =>
+  console.log(`rolled back  ${String(error)}`),
+)
+const blocked = db.selectFrom('example_account').selectAll().where('email', '=', 'blocked@example.com')
+console.log(`never was    accounts: ${(await blocked.execute()).length}`)
+
+await mill.stop()
+await db.destroy()

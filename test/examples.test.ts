@@ -1,0 +1,231 @@
+// Every example runs to its end as a program of its own, from a folder of its own, and prints what it is there to show.
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+
+const examples = fileURLToPath(new URL('../examples', import.meta.url))
+const sources = fileURLToPath(new URL('./support/jobmill-sources.ts', import.meta.url))
+const TIMEOUT_MS = 60_000
+
+type Place = 'sqlite' | 'postgres'
+
+interface Example {
+  readonly file: string
+  /** Where it can run. */
+  readonly on: readonly Place[]
+  /** In this order. */
+  readonly shows: readonly string[]
+}
+
+const EXAMPLES: readonly Example[] = [
+  {
+    file: 'hello.ts',
+    on: ['sqlite', 'postgres'],
+    shows: [
+      'duplicate  the key welcome:ada is held by ',
+      'runs       email.send to ops@example.com\nruns       email.send to team@example.com',
+      'done       upstream.call in attempt 3',
+      'done       report.build, delayed by 1 s, after ',
+      'history    upstream.call attempt 1 threw',
+      'history    upstream.call attempt 3 returned',
+      ' 0 dead, 0 waiting',
+      'stopped ',
+    ],
+  },
+  {
+    file: 'typed-payloads.ts',
+    on: ['sqlite'],
+    shows: [
+      'done     ada@example.com owes 19.99 by 2027, copies: 1',
+      'done     3 words',
+      'refused  PAYLOAD_INVALID job.payload.to: does not fit its schema',
+    ],
+  },
+  {
+    file: 'transaction-pg.ts',
+    on: ['postgres'],
+    shows: [
+      'rolled back  Error: the card was refused',
+      'never was    the job is null',
+      'retry        attempt 1: Error: failed after complete(tx)',
+      'committed    the job is done, receipts: 1',
+    ],
+  },
+  {
+    file: 'transaction-kysely.ts',
+    on: ['postgres'],
+    shows: [
+      'enqueued     ada@example.com, seen by nobody else: null',
+      'committed    {"sent":"ada@example.com"}',
+      'rolled back  Error: blocked@example.com may not sign up',
+      'never was    accounts: 0',
+    ],
+  },
+  {
+    file: 'transaction-sqlite.ts',
+    on: ['sqlite'],
+    shows: [
+      'rolled back  Error: the card was refused; orders: 0',
+      'retry        attempt 1: Error: failed after complete(tx)',
+      'committed    orders: 1',
+      'done         the job is done, receipts: 1',
+    ],
+  },
+  {
+    file: 'cancel-from-another-process.ts',
+    on: ['sqlite', 'postgres'],
+    shows: [
+      'parent   the job is running in process ',
+      'parent   cancel: requested',
+      'JobmillError: job ',
+      ' was cancelled: the customer changed their mind',
+      'parent   the job is cancelled',
+    ],
+  },
+  {
+    file: 'command.ts',
+    on: ['sqlite'],
+    shows: [
+      'sort     "c\\nb\\na\\n"',
+      'ls       command.ts',
+      'failed   JobmillError: job ',
+      '"ls" ended with exit code ',
+      '/no/such/folder',
+      'refused  JobmillError: job ',
+      'is not on the list of programs (got "rm")',
+    ],
+  },
+  {
+    file: 'worker-pool.ts',
+    on: ['sqlite'],
+    shows: [
+      'children   ',
+      'done       1, 2, 3 words',
+      'dead       JobmillError: job ',
+      'payload.text: is missing',
+    ],
+  },
+]
+
+/** An example has tables and a schema under fixed names, so it gets a database of its own. */
+const database = `examples_${randomBytes(6).toString('hex')}`
+const server = inject('postgresUrl')
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+beforeAll(() => onServer(`create database ${database}`))
+afterAll(() => onServer(`drop database ${database} with (force)`))
+
+function databaseUrl(): string {
+  const url = new URL(server)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'jobmill-example-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  /** Everything it wrote, for when something is wrong. */
+  readonly said: string
+}
+
+async function run(
+  file: string,
+  place: Place,
+  env: Record<string, string> = {},
+  cwd = freshFolder(),
+): Promise<Ended> {
+  const { DATABASE_URL: _outer, ...inherited } = process.env
+  const child = spawn(process.execPath, ['--import', sources, join(examples, file)], {
+    cwd,
+    env: { ...inherited, ...(place === 'postgres' ? { DATABASE_URL: databaseUrl() } : {}), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ])
+  return { code, stdout, said: `${stdout}\n${stderr}` }
+}
+
+function expectToShow({ code, stdout, said }: Ended, shows: readonly string[]): void {
+  expect({ code, said }).toMatchObject({ code: 0 })
+  let rest = stdout
+  for (const line of shows) {
+    expect(rest).toContain(line)
+    rest = rest.slice(rest.indexOf(line) + line.length)
+  }
+}
+
+const cases = EXAMPLES.flatMap((example) => example.on.map((place) => ({ ...example, place })))
+
+test.each(cases)(
+  'examples/$file runs on $place',
+  async ({ file, place, shows }) => expectToShow(await run(file, place), shows),
+  TIMEOUT_MS,
+)
+
+test(
+  'hello runs again on the file that it left behind',
+  async () => {
+    const folder = freshFolder()
+    const [hello] = EXAMPLES
+    for (const done of [5, 10]) {
+      const ended = await run('hello.ts', 'sqlite', {}, folder)
+      expectToShow(ended, [...(hello?.shows.slice(0, 6) ?? []), `default: ${done} done`])
+    }
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'the worker pool runs where there is no Python',
+  async () => {
+    const ended = await run('worker-pool.ts', 'sqlite', { PATH: freshFolder() })
+    expectToShow(ended, [
+      'no python3 here, so node worker.mjs',
+      'done       1, 2, 3 words',
+      'payload.text: is missing',
+    ])
+  },
+  TIMEOUT_MS,
+)
+
+describe('without DATABASE_URL', () => {
+  test.each(EXAMPLES.filter(({ on }) => !on.includes('sqlite')))(
+    'examples/$file says in one line what it needs, and fails',
+    async ({ file }) => {
+      const { code, said } = await run(file, 'sqlite')
+      expect(code).toBe(1)
+      expect(said.trim()).toMatch(/^Set DATABASE_URL, for example to postgres:.*$/)
+    },
+    TIMEOUT_MS,
+  )
+})
+
+test('no example is missing here', () => {
+  const files = readdirSync(examples).filter((name) => name.endsWith('.ts'))
+  expect(EXAMPLES.map(({ file }) => file).toSorted()).toEqual(files.toSorted())
+})

@@ -1,0 +1,134 @@
+// The pages say what is true: every TypeScript block of the guides compiles, and every link leads somewhere.
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (page: string): string => readFileSync(join(root, page), 'utf8')
+
+function pagesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return pagesBelow(path)
+    return entry.name.endsWith('.md') ? [path] : []
+  })
+}
+
+/** What blocks may use without saying where it comes from. A block that declares one of these names itself means its own. */
+const PRELUDE = `
+import type { JobDefinition, Mill } from 'jobmill'
+declare global {
+  const mill: Mill
+  const sendEmail: JobDefinition<{ to: string; subject: string }, { messageId: string }>
+  const items: { payload: { to: string; subject: string } }[]
+  const counts: Map<string, number>
+  function deliver(email: { to: string; subject: string }, signal?: AbortSignal): Promise<string>
+}
+`
+
+const COMPILER = {
+  extends: '../../tsconfig.json',
+  compilerOptions: {
+    noEmit: true,
+    // An example may stop at the line that matters.
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    paths: {
+      jobmill: ['../../packages/jobmill/src/index.ts'],
+      'jobmill/*': ['../../packages/jobmill/src/*.ts', '../../packages/jobmill/src/*/index.ts'],
+    },
+  },
+  include: ['*.ts'],
+}
+
+interface Block {
+  readonly page: string
+  readonly file: string
+  readonly text: string
+}
+
+/** Each block as a module of its own, its lines where they stand in the page, so that the compiler names them rightly. */
+function blocksOf(page: string): Block[] {
+  const lines = read(page).split('\n')
+  const fences = lines.flatMap((line, at) => (/^\s*```/.test(line) ? [at] : []))
+  return fences.flatMap((start, index) => {
+    if (index % 2 === 1 || lines[start]?.trim() !== '```ts') return []
+    const end = fences[index + 1] ?? lines.length
+    const text = [...Array<string>(start + 1).fill(''), ...lines.slice(start + 1, end), 'export {}'].join(
+      '\n',
+    )
+    return [{ page, file: `${page.replaceAll('/', '-')}-${start + 1}.ts`, text }]
+  })
+}
+
+/** What the compiler says; nothing when all is well. */
+function compile(folder: string): Promise<string> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  return new Promise((done) => {
+    execFile(
+      process.execPath,
+      [compiler, '-p', folder, '--pretty', 'false'],
+      { cwd: folder },
+      (error, stdout, stderr) => done(error === null ? '' : stdout + stderr),
+    )
+  })
+}
+
+test(
+  'every TypeScript block of the README, the guides and the reference compiles',
+  { timeout: 60_000 },
+  async () => {
+    const pages = ['README.md', ...pagesBelow('docs/guides'), ...pagesBelow('docs/reference')]
+    const blocks = pages.flatMap(blocksOf)
+    expect(new Set(blocks.map(({ page }) => page)).size).toBeGreaterThanOrEqual(
+      pagesBelow('docs/guides').length + 1,
+    )
+    // Inside of the repository, so that packages are found, and where neither git nor a check looks.
+    mkdirSync(join(root, 'reports'), { recursive: true })
+    const folder = mkdtempSync(join(root, 'reports/guides-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(COMPILER))
+    writeFileSync(join(folder, 'prelude.ts'), PRELUDE)
+    for (const { file, text } of blocks) writeFileSync(join(folder, file), text)
+    expect(await compile(folder)).toBe('')
+  },
+)
+
+/** As GitHub makes them of headings. */
+function anchorsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function isThere(page: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#')
+  const target = path === '' ? page : relative(root, resolve(root, dirname(page), path))
+  if (!existsSync(join(root, target))) return false
+  return anchor === undefined || !target.endsWith('.md') || anchorsOf(target).includes(anchor)
+}
+
+const LINKED = [...readdirSync(root).filter((name) => name.endsWith('.md')), ...pagesBelow('docs')]
+
+test.each(LINKED)('every link of %s leads to something that is there', (page) => {
+  const text = read(page).replaceAll(/^```[\s\S]*?^```/gm, '')
+  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+  const own = links.filter((link) => !/^[a-z]+:/.test(link))
+  expect(own.filter((link) => !isThere(page, link))).toEqual([])
+})
+
+test('every file that ARCHITECTURE.md names is there', () => {
+  const sources = ['packages/jobmill/src', 'packages/jobmill/test', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
+      (path) => `/${folder}/${path}`,
+    ),
+  )
+  const named = [...read('ARCHITECTURE.md').matchAll(/`([\w/-]+\.[\w.]*ts)`/g)].map(([, name = '']) => name)
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter((name) => !sources.some((path) => path.endsWith(`/${name}`)))).toEqual([])
+})
