@@ -4,7 +4,7 @@ import type { Service } from '../platform/service.ts'
 import { type Backoff, type BackoffPlan, backoffPlan } from './backoff.ts'
 import type { DeadContext, JobContext, JobInfo } from './context.ts'
 import { BOUNDS } from './defaults.ts'
-import { type Duration, durationMs } from './duration.ts'
+import { type Duration, timeoutMs } from './duration.ts'
 import { JobmillError, shown } from './errors.ts'
 import { JOB_KIND, type JobKind } from './job-kind.ts'
 import { checkObjectKeys } from './known-keys.ts'
@@ -86,7 +86,7 @@ export function defineJob(options: Plain<never, unknown, unknown>): AnyJob {
     result: checkSchema(options.result, `${at}.result`),
     priority: whole(options.priority, `${at}.priority`, BOUNDS.priority),
     maxAttempts: whole(options.maxAttempts, `${at}.maxAttempts`, BOUNDS.maxAttempts),
-    timeoutMs: options.timeout === undefined ? undefined : timeout(options.timeout, `${at}.timeout`),
+    timeoutMs: options.timeout === undefined ? undefined : timeoutMs(options.timeout, `${at}.timeout`),
     backoff: options.backoff === undefined ? undefined : backoffPlan(options.backoff, `${at}.backoff`),
     retryIf: checkRetryIf(options.retryIf, `${at}.retryIf`),
     // The types of payload and result are the caller's to know; from here on they are carried and not looked into.
@@ -146,14 +146,4 @@ function checkSchema(schema: unknown, field: string): Schema | undefined {
 
 function whole(value: unknown, field: string, bounds: { least: number; most: number }): number | undefined {
   return value === undefined ? undefined : checkWhole(value, field, bounds)
-}
-
-function timeout(value: Duration, field: string): number {
-  const ms = durationMs(value, field)
-  if (ms > 0) return ms
-  throw new JobmillError('DURATION_INVALID', 'is not longer than 0', {
-    field,
-    value: shown(value),
-    fix: 'Leave it out for no timeout',
-  })
 }

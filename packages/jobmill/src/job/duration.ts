@@ -35,6 +35,17 @@ export function durationMs(value: unknown, field: string): number {
   return Math.round(ms)
 }
 
+/** As `durationMs`, and longer than 0: how long something may take. */
+export function timeoutMs(value: unknown, field: string): number {
+  const ms = durationMs(value, field)
+  if (ms > 0) return ms
+  throw new JobmillError('DURATION_INVALID', 'is not longer than 0', {
+    field,
+    value: shown(value),
+    fix: 'Leave it out for no timeout',
+  })
+}
+
 /** As `durationMs`, and `'forever'` (written out, never a magic number) becomes null. */
 export function durationOrForever(value: unknown, field: string): number | null {
   return value === 'forever' ? null : durationMs(value, field)

@@ -3,7 +3,7 @@
  * before anything is written; in a bulk call the error names the index, and no job of the call is written.
  */
 import { BOUNDS, DEFAULTS } from './defaults.ts'
-import { type Duration, durationMs, instantAt } from './duration.ts'
+import { type Duration, durationMs, instantAt, timeoutMs } from './duration.ts'
 import { JobmillError, shown } from './errors.ts'
 import { jsonText } from './json-text.ts'
 import { checkObjectKeys } from './known-keys.ts'
@@ -168,16 +168,6 @@ function due(request: JobRequest, at: string): { dueAt: number | null; delayMs: 
   }
   if (request.runAt !== undefined) return { dueAt: instantAt(request.runAt, `${at}.runAt`), delayMs: 0 }
   return { dueAt: null, delayMs: request.delay === undefined ? 0 : durationMs(request.delay, `${at}.delay`) }
-}
-
-function timeoutMs(value: unknown, field: string): number {
-  const ms = durationMs(value, field)
-  if (ms > 0) return ms
-  throw new JobmillError('DURATION_INVALID', 'is not longer than 0', {
-    field,
-    value: shown(value),
-    fix: 'Leave it out for no timeout',
-  })
 }
 
 function checkTags(value: unknown, field: string): string[] {

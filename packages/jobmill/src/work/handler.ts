@@ -1,16 +1,11 @@
 /** What runs the jobs of one kind, as this layer sees it. */
-import type { BackoffPlan } from '../job/backoff.ts'
-import type { JobContext, JobInfo } from '../job/context.ts'
-import type { Schema } from '../job/schema.ts'
+import type { JobContext } from '../job/context.ts'
+import type { JobDefinition } from '../job/definition.ts'
 
-export interface Handler {
-  readonly kind: string
-  readonly payload: Schema | undefined
-  readonly result: Schema | undefined
-  readonly timeoutMs: number | undefined
-  readonly backoff: BackoffPlan | undefined
-  readonly retryIf: ((error: unknown, job: JobInfo) => boolean) | undefined
-  readonly run: (context: JobContext) => unknown
+export interface Handler extends Pick<
+  JobDefinition,
+  'kind' | 'payload' | 'result' | 'timeoutMs' | 'backoff' | 'retryIf' | 'run'
+> {
   /** Whether a death is followed by the job that runs `onDead`. */
   readonly followsDeaths: boolean
 }

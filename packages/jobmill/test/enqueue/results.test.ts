@@ -167,6 +167,18 @@ describe('results', () => {
     ])
   })
 
+  test('end for everybody with the process, between two questions', async () => {
+    const { platform, reads, results, wait } = bench()
+    const waiting = wait(1).result()
+    waiting.catch(() => {})
+    await platform.advance(300)
+    results.stop(new JobmillError('MILL_STOPPED', 'this mill was stopped'))
+    expect((await rejection(() => waiting)).code).toBe('MILL_STOPPED')
+    expect(platform.pendingTimers).toBe(0)
+    await platform.advance('1h')
+    expect(reads).toHaveLength(2)
+  })
+
   test('end for everybody with the process, and leave no timer, also when a question is on its way', async () => {
     const { platform, reads, state, results, wait } = bench()
     const answer = Promise.withResolvers<(JobResult | null)[]>()

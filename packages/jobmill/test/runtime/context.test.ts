@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineJob, type JobContext } from '../../src/index.ts'
+import { aJob } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { attempts, subjects } from './stores.ts'
 
@@ -88,23 +89,7 @@ describe.each(subjects)('the context of a handler on $name', ({ mill: create }) 
       run: () => (runs += 1),
     })
     const mill = await create({ jobs: [job] })
-    const [old] = await mill.store.enqueue([
-      {
-        id: mill.platform.id(),
-        kind: 'a',
-        queue: 'default',
-        payload: '{"n":1}',
-        priority: 0,
-        maxAttempts: 5,
-        dueAt: null,
-        delayMs: 0,
-        timeoutMs: null,
-        tags: [],
-        metadata: null,
-        dedupe: null,
-        orderKey: null,
-      },
-    ])
+    const [old] = await mill.store.enqueue([aJob({ kind: 'a', queue: 'default', payload: { n: 1 } })])
     await mill.drain()
     const id = old?.id ?? ''
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 0 })

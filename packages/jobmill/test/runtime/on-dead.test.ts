@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { Dead, defineJob, type DeadContext, type JobContext } from '../../src/index.ts'
+import { aJob } from '../../src/testing/index.ts'
 import { subjects } from './stores.ts'
 
 function dying(run: (context: JobContext<{ to: string }>) => unknown) {
@@ -45,23 +46,7 @@ describe.each(subjects)('onDead on $name', ({ mill: create }) => {
   test('a payload that no longer fits: as it was stored', async () => {
     const { job, deaths } = dying(() => null)
     const mill = await create({ jobs: [job] })
-    await mill.store.enqueue([
-      {
-        id: mill.platform.id(),
-        kind: 'mail',
-        queue: 'out',
-        payload: '{"to":7}',
-        priority: 0,
-        maxAttempts: 5,
-        dueAt: null,
-        delayMs: 0,
-        timeoutMs: null,
-        tags: [],
-        metadata: null,
-        dedupe: null,
-        orderKey: null,
-      },
-    ])
+    await mill.store.enqueue([aJob({ kind: 'mail', queue: 'out', payload: { to: 7 } })])
     await mill.drain()
     expect(deaths.map(({ payload, error }) => [payload, error])).toEqual([
       [{ to: 7 }, expect.stringContaining('payload.to')],

@@ -1,5 +1,5 @@
 /** The payload of a command, held against what the options allow. */
-import { type Duration, durationMs } from '../../job/duration.ts'
+import { type Duration, timeoutMs } from '../../job/duration.ts'
 import { JobmillError, pathOf, shown } from '../../job/errors.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkEnv, checkTexts, type ChildPlan, environment } from './child-options.ts'
@@ -45,7 +45,7 @@ export async function checkCommand(payload: unknown, plan: CommandPlan): Promise
     file: checkProgram(name, plan.programs),
     args,
     env: environment({ env: { ...plan.env, ...added }, inheritEnv: plan.inheritEnv }),
-    timeoutMs: timeout === undefined ? undefined : checkTimeout(timeout),
+    timeoutMs: timeout === undefined ? undefined : timeoutMs(timeout, 'payload.timeout'),
     stdin,
     cwd: cwd === undefined ? plan.root : await checkCwd(cwd, plan.root),
   }
@@ -70,12 +70,6 @@ function checkProgram(name: string, programs: Programs): string {
     'is not on the list of programs',
     `Use one of ${[...programs.keys()].join(', ')}, written just so, or add it to the programs of commandJob`,
   )
-}
-
-function checkTimeout(timeout: unknown): number {
-  const ms = durationMs(timeout, 'payload.timeout')
-  if (ms > 0) return ms
-  throw unfit('payload.timeout', timeout, 'is not longer than 0', 'Leave it out for no timeout')
 }
 
 async function checkCwd(cwd: unknown, root: string | undefined): Promise<string> {
