@@ -17,7 +17,7 @@ const sendEmail = defineJob({
 
 const buildReport = defineJob({
   kind: 'report.build',
-  run: ({ job }) => ({ waitedMs: Date.now() - job.enqueuedAt }),
+  run: ({ job, now }) => ({ waitedMs: now() - job.enqueuedAt }),
 })
 
 const callUpstream = defineJob({

@@ -3,6 +3,7 @@ import type { JobDefinition } from '../job/definition.ts'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
+import { nearest } from '../job/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -14,6 +15,8 @@ import type { Results } from './results.ts'
 
 export interface ClientTools<Tx> extends RequestTools {
   readonly enqueuer: Enqueuer<Tx>
+  /** The kinds that this process knows. */
+  readonly kinds: readonly string[]
   readonly results: Results
   readonly platform: Platform
   readonly emit: Emit
@@ -24,27 +27,28 @@ export interface ClientTools<Tx> extends RequestTools {
 }
 
 export interface Client<Tx> {
-  enqueue<Input, Result>(
-    job: JobDefinition<Input, Result>,
-    payload: Input,
-    options?: EnqueueOptions & { readonly tx?: Tx },
-  ): Promise<EnqueuedJob<Result>>
+  // By its definition last: of several ways to call it, compilers explain why the last one does not fit.
   enqueue(
     kind: string,
     payload: unknown,
     options?: EnqueueOptions & { readonly tx?: Tx },
   ): Promise<EnqueuedJob>
-  /** All of them, or none. */
-  enqueueMany<Input, Result>(
+  enqueue<Input, Result>(
     job: JobDefinition<Input, Result>,
-    items: readonly EnqueueItem<Input>[],
-    options?: { readonly tx?: Tx },
-  ): Promise<EnqueuedJob<Result>[]>
+    payload: Input,
+    options?: EnqueueOptions & { readonly tx?: Tx },
+  ): Promise<EnqueuedJob<Result>>
+  /** All of them, or none. */
   enqueueMany(
     kind: string,
     items: readonly EnqueueItem<unknown>[],
     options?: { readonly tx?: Tx },
   ): Promise<EnqueuedJob[]>
+  enqueueMany<Input, Result>(
+    job: JobDefinition<Input, Result>,
+    items: readonly EnqueueItem<Input>[],
+    options?: { readonly tx?: Tx },
+  ): Promise<EnqueuedJob<Result>[]>
   /** Checked and complete, and not written: for jobs that are written together with something else. */
   readonly prepare: (
     target: Target,
@@ -64,6 +68,7 @@ function openedTooLate(error: unknown): never {
 
 export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   const { enqueuer, platform, emit } = tools
+  const looked = new Set<string>()
 
   function prepared(requests: readonly JobRequest[], placeOf: (index: number) => string): NewJob[] {
     const { payloadLimitBytes } = tools
@@ -92,7 +97,16 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const mayRepeat = items.some((item) => item.id !== undefined)
     const writing = enqueuer.write(jobs, { tx, mayRepeat })
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
+    look(target)
     return jobs.map((job, at) => told(job, replies[at], tx !== undefined))
+  }
+
+  /** A typo in a name makes a job that waits for ever. */
+  function look(target: Target): void {
+    if (typeof target !== 'string' || looked.has(target)) return
+    looked.add(target)
+    const near = tools.definition(target) === undefined ? nearest(target, tools.kinds) : undefined
+    if (near !== undefined) emit('kind-unknown', { kind: target, near })
   }
 
   function told(job: NewJob, reply: Enqueued | undefined, inTx: boolean): EnqueuedJob {

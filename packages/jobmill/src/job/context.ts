@@ -42,6 +42,7 @@ export interface JobLog {
 
 /** As `mill.enqueue`, and `withCompletion`. */
 export interface EnqueueInside {
+  (kind: string, payload: unknown, options?: OptionsInside): Promise<JobHandle>
   <Input, Result>(
     job: JobKind<Input, Result>,
     payload: Input,
@@ -52,20 +53,19 @@ export interface EnqueueInside {
     payload: Input,
     options?: OptionsInside,
   ): Promise<EnqueuedJob<Result>>
-  (kind: string, payload: unknown, options?: OptionsInside): Promise<JobHandle>
 }
 
 export interface EnqueueManyInside {
-  <Input, Result>(
-    job: JobKind<Input, Result>,
-    items: readonly EnqueueItem<Input>[],
-    options?: { readonly tx?: unknown; readonly withCompletion?: boolean },
-  ): Promise<JobHandle<Result>[]>
   (
     kind: string,
     items: readonly EnqueueItem<unknown>[],
     options?: { readonly tx?: unknown; readonly withCompletion?: boolean },
   ): Promise<JobHandle[]>
+  <Input, Result>(
+    job: JobKind<Input, Result>,
+    items: readonly EnqueueItem<Input>[],
+    options?: { readonly tx?: unknown; readonly withCompletion?: boolean },
+  ): Promise<JobHandle<Result>[]>
 }
 
 export interface OptionsInside extends EnqueueOptions {
@@ -92,10 +92,12 @@ export interface JobContext<Payload = unknown> {
   /** Notes how far it is: a percentage, or anything JSON can keep. Stored within a second; the last one counts. */
   readonly progress: (value: unknown) => void
   readonly log: JobLog
+  /** Milliseconds since the epoch, by the clock of this process: in tests the one that the test moves. */
+  readonly now: () => number
   readonly instance: InstanceInfo
   readonly enqueue: EnqueueInside
   readonly enqueueMany: EnqueueManyInside
-  /** Ends the attempt here: due again after a while, and the attempt is not spent. */
+  /** Ends the attempt here, by throwing: due again after a while, and the attempt is not spent. `return snooze('1m')` tells the compiler too. */
   readonly snooze: (time: Duration) => never
   /**
    * Writes this job as done in your own transaction, together with whatever else you do there; jobs enqueued `withCompletion` too. Throws

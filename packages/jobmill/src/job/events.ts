@@ -15,6 +15,8 @@ export interface AttemptRef extends JobRef {
 /** By type. `at` is the wall clock of this process. */
 export interface EventTable {
   enqueued: JobRef & { readonly outcome: 'enqueued' | 'replaced' }
+  /** A kind that this process has no job for, and that reads like one that it has: perhaps a typo. Told once for each. */
+  'kind-unknown': { readonly kind: string; readonly near: string }
   /** Nothing was written: the job with this id holds the dedupe key. */
   duplicate: JobRef
   started: AttemptRef & { readonly crashes: number }
@@ -58,6 +60,7 @@ export interface EventTable {
     readonly queues: readonly string[]
     readonly kinds: readonly string[]
   }
+  'mill-stopping': { readonly running: number; readonly graceMs: number }
   'mill-stopped': {
     readonly finished: number
     readonly handedBack: number

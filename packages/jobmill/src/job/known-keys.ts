@@ -9,16 +9,23 @@ export function checkObjectKeys(value: unknown, field: string, known: readonly s
       fix: `Give an object with some of ${known.join(', ')}`,
     })
   }
-  for (const key of Object.keys(value)) {
-    if (known.includes(key)) continue
+  const [first] = unknownKeys(value, field, known)
+  if (first !== undefined) throw first
+}
+
+/** One error for each key that is no option. */
+export function unknownKeys(value: object, field: string, known: readonly string[]): JobmillError[] {
+  return Object.keys(value).flatMap((key) => {
+    if (known.includes(key)) return []
     const near = nearest(key, known)
-    throw new JobmillError('OPTION_UNKNOWN', 'is not an option', {
+    const details = {
       field: pathOf(field, key),
       // The name, never what it holds: that may be a password.
       value: shown(key),
       fix: near === undefined ? `Known are ${known.join(', ')}` : `Did you mean "${near}"?`,
-    })
-  }
+    }
+    return [new JobmillError('OPTION_UNKNOWN', 'is not an option', details)]
+  })
 }
 
 /** The known name with the fewest edits, among those that need at most a third of their length (rounded up). */

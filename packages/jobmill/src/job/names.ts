@@ -67,7 +67,7 @@ export function checkId(value: unknown, field: string): string {
     throw new JobmillError('ID_INVALID', 'is not a UUID', {
       field,
       value: shown(value),
-      fix: 'Leave it out to get a new one, or give 32 hex digits as 8-4-4-4-12',
+      fix: 'Give 32 hex digits as 8-4-4-4-12; an enqueue without an id makes one',
     })
   }
   return id

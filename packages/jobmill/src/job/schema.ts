@@ -25,7 +25,10 @@ export function fitted(schema: Schema, value: unknown, field: string): unknown {
 function valueOf(verdict: StandardSchemaV1.Result<unknown>, field: string): unknown {
   if (verdict.issues === undefined) return verdict.value
   const [first] = verdict.issues
-  const told = verdict.issues.slice(0, MOST_TOLD).map((issue) => `${placeOf(field, issue)}: ${issue.message}`)
+  // The first place stands in front already.
+  const told = verdict.issues
+    .slice(0, MOST_TOLD)
+    .map((issue, at) => (at === 0 ? issue.message : `${placeOf(field, issue)}: ${issue.message}`))
   const left = verdict.issues.length - told.length
   throw new JobmillError(
     'PAYLOAD_INVALID',

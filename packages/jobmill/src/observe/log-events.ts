@@ -14,9 +14,9 @@ export interface Logger {
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
 
 const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
+  'kind-unknown': 'warn',
   retried: 'warn',
   'timed-out': 'warn',
-  throttled: 'warn',
   'queue-cooling': 'warn',
   'lease-lost': 'warn',
   stuck: 'warn',
@@ -30,6 +30,7 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'queue-changed': 'info',
   'queue-resumed': 'info',
   'mill-started': 'info',
+  'mill-stopping': 'info',
   'mill-stopped': 'info',
 }
 
@@ -53,6 +54,8 @@ export function logEvents(hub: EventHub, logger: Logger): () => void {
 
 function lineFor(event: MillEvent): string {
   switch (event.type) {
+    case 'kind-unknown':
+      return `a job of the kind ${event.kind} was enqueued, which nobody here runs. Did you mean ${event.near}?`
     case 'retried':
       return `${attemptOf(event)} failed and is due again in ${event.delayMs} ms: ${event.error}`
     case 'dead':
@@ -75,6 +78,8 @@ function lineFor(event: MillEvent): string {
       return `${event.part} cannot reach the database and keeps trying: ${errorText(event.error)}`
     case 'mill-started':
       return `started on ${event.queues.join(', ')} with ${event.kinds.length} kinds`
+    case 'mill-stopping':
+      return `stopping: ${event.running} jobs run and get up to ${event.graceMs} ms; a second signal ends that at once`
     case 'mill-stopped':
       return `stopped: ${event.finished} finished, ${event.handedBack} handed back, ${event.interrupted} interrupted, in ${Math.round(event.tookMs)} ms`
     default:

@@ -50,6 +50,8 @@ export interface Engine {
   stageSoon(): void
   wake(): void
   readonly served: readonly string[]
+  /** Handlers that run. */
+  readonly running: number
 }
 
 export function engine(given: EngineOptions): Engine {
@@ -191,6 +193,9 @@ export function engine(given: EngineOptions): Engine {
 
   return {
     served,
+    get running() {
+      return attempts.running()
+    },
     stageSoon: upkeep.stageSoon,
     cancelled: workers.cancelled,
     wake() {

@@ -31,6 +31,9 @@ export interface Life {
   readonly engine: Engine | null
 }
 
+/** How many mills of this process have a store open. */
+const users = new WeakMap<Store, number>()
+
 const NOTHING: StopReport = Object.freeze({ finished: 0, handedBack: 0, interrupted: 0, tookMs: 0 })
 
 export function lifeOf({ store, options, emit, instance, results, delivered, ...make }: LifeOptions): Life {
@@ -47,7 +50,7 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
   function open(): Promise<void> | undefined {
     if (isClosing) throw stopped()
     if (isOpen) return undefined
-    opening ??= store.open().then(
+    opening ??= openStore().then(
       () => void (isOpen = true),
       (error: unknown) => {
         opening = null
@@ -55,6 +58,13 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
       },
     )
     return opening
+  }
+
+  async function openStore(): Promise<void> {
+    await store.open()
+    users.set(store, (users.get(store) ?? 0) + 1)
+    // So that settings can be changed by a process that never starts.
+    if (options.declared.length > 0) await store.declareQueues(options.declared)
   }
 
   async function begin(): Promise<void> {
@@ -83,7 +93,11 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
   }
 
   async function close(): Promise<void> {
-    await store.close().catch((error: unknown) => emit('store-failing', { part: 'close', error }))
+    const others = (users.get(store) ?? 1) - 1
+    if (isOpen) users.set(store, others)
+    // Two mills may share a store; the last one closes it.
+    if (others <= 0 || !isOpen)
+      await store.close().catch((error: unknown) => emit('store-failing', { part: 'close', error }))
     isOpen = false
     opening = null
   }
@@ -130,6 +144,7 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
       const graceMs = how.grace === undefined ? options.graceMs : durationMs(how.grace, 'options.grace')
       if (stopping === null) {
         grace = createGrace(platform, graceMs)
+        if (engine !== null) emit('mill-stopping', { running: engine.running, graceMs })
         stopping = end()
       } else if (how.grace !== undefined) grace?.shorten(graceMs)
       return stopping

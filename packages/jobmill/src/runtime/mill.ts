@@ -35,8 +35,8 @@ export interface Mill<Tx = unknown> extends Omit<Client<Tx>, 'prepare'>, Operate
    */
   stop(options?: { readonly grace?: Duration }): Promise<StopReport>
   /** A job by its id, to wait for: of any process. With its definition, the result has its type. */
-  job<Result>(definition: JobDefinition<never, Result>, id: string): JobHandle<Result>
   job(id: string): JobHandle
+  job<Result>(definition: JobDefinition<never, Result>, id: string): JobHandle<Result>
   /** Works on one more queue from now on. */
   serve(queue: string, settings?: QueueOptions): Promise<void>
   /** Looks for work at once: after the commit of a transaction of yours that enqueued something. */
@@ -75,6 +75,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     platform,
     emit: hub.emit,
     definition: (kind) => definitions.get(kind),
+    kinds: [...definitions.keys()],
     queueOf: options.queueOf,
     payloadLimitBytes: options.payloadLimitBytes,
     open: () => life.open(),

@@ -1,6 +1,7 @@
 /** What an operator can see and do, from any process. */
 import { JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
+import { checkId } from '../job/names.ts'
 import { prepareQueueChange, type QueueChange } from '../job/queue-settings.ts'
 import type { InstanceRecord } from '../store/instance.ts'
 import type { JobFilter, JobPage, PageRequest } from '../store/job-list.ts'
@@ -64,7 +65,7 @@ export function operate({ opened, cancelledHere, emit }: OperateTools): Operate 
 
   return {
     async get(id) {
-      const [record] = await (await opened()).get([id])
+      const [record] = await (await opened()).get([checkId(id, 'id')])
       return record === undefined || record === null ? null : jobView(record)
     },
     async history(id) {
@@ -72,7 +73,7 @@ export function operate({ opened, cancelledHere, emit }: OperateTools): Operate 
     },
     list: async (filter = {}, page = {}) => (await opened()).list(filter, { limit: LISTED, ...page }),
     async cancel(id, reason = 'cancelled by the application') {
-      const answer = one(await (await opened()).cancel([id], reason))
+      const answer = one(await (await opened()).cancel([checkId(id, 'id')], reason))
       if (answer.state === 'running') {
         cancelledHere(answer.id, reason)
         return 'requested'
@@ -81,9 +82,9 @@ export function operate({ opened, cancelledHere, emit }: OperateTools): Operate 
       if (answer.verdict === 'changed') await told(id, reason)
       return answer.state === 'cancelled' ? 'cancelled' : 'finished'
     },
-    retry: async (id) => hinted('retry', one(await (await opened()).retry([id]))),
-    runNow: async (id) => hinted('runNow', one(await (await opened()).runNow([id]))),
-    delete: async (id) => hinted('delete', one(await (await opened()).delete([id]))),
+    retry: async (id) => hinted('retry', one(await (await opened()).retry([checkId(id, 'id')]))),
+    runNow: async (id) => hinted('runNow', one(await (await opened()).runNow([checkId(id, 'id')]))),
+    delete: async (id) => hinted('delete', one(await (await opened()).delete([checkId(id, 'id')]))),
     queues: async () => (await opened()).queues(),
     counts: async () => (await opened()).counts(),
     instances: async () => (await opened()).instances(),

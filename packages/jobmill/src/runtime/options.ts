@@ -3,7 +3,6 @@ import { DEFAULTS } from '../job/defaults.ts'
 import { type AnyJob, isDefinition } from '../job/definition.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
-import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkWhole } from '../job/numbers.ts'
 import { onDeadKind } from '../job/on-dead.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
@@ -13,7 +12,7 @@ import type { Store } from '../store/store.ts'
 import type { Middleware } from '../work/handler.ts'
 import { type LogOption, loggerFor } from './log-option.ts'
 import { type Problem, type Problems, problems } from './problems.ts'
-import { type QueueOptions, queueSettings, servedQueues } from './queue-options.ts'
+import { type QueueOptions, queueSettings, servedQueues, warnOfStrays } from './queue-options.ts'
 import { type Route, router } from './route.ts'
 
 export interface MillOptions<S = Store<never>> {
@@ -87,17 +86,20 @@ export interface Resolved {
 
 export function resolveOptions(given: MillOptions): Resolved {
   const found = problems()
-  found.try('options', undefined, () => checkObjectKeys(given, 'options', KEYS))
-  const options: MillOptions = typeof given === 'object' && given !== null ? given : ({} as MillOptions)
+  const options = found.keys(given, 'options', KEYS) ? given : ({} as MillOptions)
+  checkNode(found)
   found.try('store', undefined, () => checkStore(options.store))
   const { env = process.env, platform = systemPlatform } = options
   const jobs = checkJobs(options.jobs ?? [], found)
   const queueOf = router(options.route, jobs, found)
-  const kinds = jobs.map(({ kind }) => kind)
+  const goesTo = routed(jobs, queueOf, found)
+  const serve = servedQueues({ serve: options.serve, env, routed: goesTo }, found)
+  const declared = queueSettings(options.queues ?? {}, found)
+  warnOfStrays(declared, [...serve, ...goesTo], found)
   return Object.freeze({
     jobs,
-    declared: queueSettings(options.queues ?? {}, found),
-    serve: servedQueues({ serve: options.serve, env, routed: routed(kinds, queueOf, found) }, found),
+    declared,
+    serve,
     queueOf,
     middleware: checkMiddleware(options.middleware ?? [], found),
     ...leaseTimes(options, found),
@@ -112,8 +114,14 @@ export function resolveOptions(given: MillOptions): Resolved {
   })
 }
 
-function routed(kinds: readonly string[], queueOf: (kind: string) => string, found: Problems): string[] {
-  return kinds.flatMap((kind) => found.try('route', [], () => [queueOf(kind)]))
+function routed(jobs: readonly AnyJob[], queueOf: (kind: string) => string, found: Problems): string[] {
+  return jobs.flatMap(({ kind }) => found.try('route', [], () => [queueOf(kind)]))
+}
+
+/** On an older Node it would fail somewhere inside, and say nothing that helps. */
+function checkNode(found: Problems): void {
+  if ('withResolvers' in Promise) return
+  found.add('error', 'STORE_UNSUPPORTED', 'node', `${process.version} is too old. Use Node 22.14 or newer`)
 }
 
 function checkStore(store: unknown): void {

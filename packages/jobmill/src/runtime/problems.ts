@@ -1,5 +1,6 @@
 /** What is wrong with the options of a mill, all of it at once: errors stop it, warnings do not. */
 import { type ErrorCode, isJobmillError, JobmillError } from '../job/errors.ts'
+import { checkObjectKeys, unknownKeys } from '../job/known-keys.ts'
 
 export interface Problem {
   readonly level: 'error' | 'warning'
@@ -13,11 +14,15 @@ export interface Problems {
   readonly found: Problem[]
   /** Runs a check; what it refuses becomes a problem, and `otherwise` stands in for its value. */
   try<T>(option: string, otherwise: T, check: () => T): T
+  /** All the keys that are no options. False when it is no object at all. */
+  keys(value: unknown, field: string, known: readonly string[]): value is object
   add(level: Problem['level'], code: ErrorCode, option: string, message: string): void
 }
 
 export function problems(): Problems {
   const found: Problem[] = []
+  const push = (option: string, { code, field = option, message }: JobmillError): void =>
+    void found.push({ level: 'error', code, option: field, message })
   return {
     found,
     try(option, otherwise, check) {
@@ -25,10 +30,17 @@ export function problems(): Problems {
         return check()
       } catch (error) {
         if (!isJobmillError(error)) throw error
-        const { code, field = option, message } = error
-        found.push({ level: 'error', code, option: field, message })
+        push(option, error)
         return otherwise
       }
+    },
+    keys(value, field, known): value is object {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        this.try(field, undefined, () => checkObjectKeys(value, field, known))
+        return false
+      }
+      for (const error of unknownKeys(value, field, known)) push(field, error)
+      return true
     },
     add(level, code, option, message) {
       found.push({ level, code, option, message: `${option}: ${message}` })
@@ -40,6 +52,10 @@ export function problems(): Problems {
 export function throwErrors(found: readonly Problem[]): void {
   const errors = found.filter(({ level }) => level === 'error')
   if (errors.length === 0) return
-  const lines = errors.map(({ message }) => `\n  ${message}`).join('')
+  // The error ends in a full stop of its own.
+  const lines = errors
+    .map(({ message }) => `\n  ${message}`)
+    .join('')
+    .replace(/\.$/, '')
   throw new JobmillError('OPTIONS_INVALID', `the options cannot be used:${lines}`, { problems: found })
 }

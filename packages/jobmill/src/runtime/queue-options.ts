@@ -1,5 +1,5 @@
 /** The queues that code names: their settings at creation, and which of them this process serves. */
-import { checkObjectKeys } from '../job/known-keys.ts'
+import { nearest } from '../job/known-keys.ts'
 import { checkName } from '../job/names.ts'
 import {
   DEFAULT_QUEUE_SETTINGS,
@@ -11,17 +11,20 @@ import type { Problems } from './problems.ts'
 
 export type QueueOptions = Omit<QueueChange, 'coolFor'>
 
+const SETTINGS: readonly string[] = ['workers', 'paused', 'backoff', 'retain']
+
 export function queueSettings(
   queues: Readonly<Record<string, QueueOptions>>,
   found: Problems,
 ): { name: string; settings: QueueSettings }[] {
-  found.try('queues', undefined, () => checkObjectKeys(queues, 'queues', Object.keys(queues)))
+  if (!found.keys(queues, 'queues', Object.keys(queues ?? {}))) return []
   return Object.entries(queues).flatMap(([name, options]) => {
     const at = `queues.${name}`
+    if (!found.keys(options, at, SETTINGS)) return []
+    const known = Object.fromEntries(Object.entries(options).filter(([key]) => SETTINGS.includes(key)))
     return found.try(at, [], () => {
       checkName(name, at)
-      checkObjectKeys(options, at, ['workers', 'paused', 'backoff', 'retain'])
-      return [{ name, settings: { ...DEFAULT_QUEUE_SETTINGS, ...prepareQueueChange(options, at).settings } }]
+      return [{ name, settings: { ...DEFAULT_QUEUE_SETTINGS, ...prepareQueueChange(known, at).settings } }]
     })
   })
 }
@@ -62,4 +65,19 @@ function named(names: readonly unknown[], option: string, found: Problems): stri
     found.try(`${option}[${at}]`, [], () => [checkName(name, `${option}[${at}]`)]),
   )
   return [...new Set(checked)]
+}
+
+/** Settings for a queue that nothing of this process goes to, and that it does not serve, are often a typo. */
+export function warnOfStrays(
+  declared: readonly { readonly name: string }[],
+  used: readonly string[],
+  found: Problems,
+): void {
+  if (used.length === 0) return
+  for (const { name } of declared) {
+    if (used.includes(name)) continue
+    const near = nearest(name, used)
+    const hint = near === undefined ? '' : `. Did you mean "${near}"?`
+    found.add('warning', 'QUEUES_MISSING', `queues.${name}`, `no kind of this process goes there${hint}`)
+  }
 }

@@ -7,6 +7,7 @@ import { isBusy, storeError } from './errors.ts'
 import { migrate } from './migrate.ts'
 import { NameCache } from './names.ts'
 import { createReader, type Read } from './reader.ts'
+import { sameFile } from './same-file.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 export interface StoreSettings {
@@ -21,6 +22,8 @@ export interface Live {
   readonly writer: Writer
   readonly read: Read
   readonly doorbell: SqliteDoorbell
+  /** Throws when the path leads to another file by now. */
+  readonly checkFile: () => void
   close(): void
 }
 
@@ -35,6 +38,7 @@ export async function openLive(settings: StoreSettings): Promise<Live> {
   return {
     doorbell,
     writer,
+    checkFile: sameFile(settings.path),
     read: createReader({ connection, platform, clock, names, deadlineMs }),
     close() {
       writer.close()

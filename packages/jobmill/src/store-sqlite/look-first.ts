@@ -46,6 +46,8 @@ export async function claimIfReady(live: Live, request: ClaimRequest): Promise<L
 }
 
 export async function renewIfDue(live: Live, request: PulseRequest): Promise<Pulse> {
+  // With the pulse, so that a process that works on a file that nobody else has finds out within a second.
+  live.checkFile()
   if (await live.read((look) => renewalDue(look, request)))
     return live.writer.write(1, (work) => renew(work, request))
   return live.read((look) => pulse(look, request))

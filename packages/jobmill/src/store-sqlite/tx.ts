@@ -40,7 +40,11 @@ function checkHandle(tx: unknown): SqliteHandle {
   }
   if (handle.open === false) throw invalid('is closed', tx, 'Pass an open database')
   if (handle.inTransaction !== true && handle.isTransaction !== true) {
-    throw invalid('has no transaction open', tx, 'Call it inside db.transaction(() => …)(), or after BEGIN')
+    throw invalid(
+      'has no transaction open',
+      tx,
+      'Call it after BEGIN, or inside db.transaction(() => { … })() and await what it gives afterwards',
+    )
   }
   return handle as SqliteHandle
 }

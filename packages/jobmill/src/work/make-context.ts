@@ -37,6 +37,7 @@ export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTo
     attempt: attempt.lease.attempt,
     signal: attempt.controller.signal,
     instance: tools.instance,
+    now: () => tools.platform.now(),
     log: jobLog(attempt, tools),
     ...tools.enqueueFor(attempt),
     progress(value) {

@@ -72,7 +72,12 @@ export function pulseService(options: PulseOptions): PulseService {
     const isDue = !alive || sentAt - renewedAt >= options.renewEveryMs
     const request = { leaseMs, renewEveryMs: isDue ? 0 : leaseMs, queues: options.queues() }
     // A statement that hangs must not cost the lease: another connection may be well.
-    const pulse = await within(platform, Math.ceil(leaseMs / 3), 'the pulse', options.renew(request))
+    const pulse = await within(
+      platform,
+      Math.ceil(leaseMs / 3),
+      'the pulse (is the database locked, slow or away?)',
+      options.renew(request),
+    )
     if (stopped) return
     if (pulse.alive) {
       if (isDue) renewed(sentAt)

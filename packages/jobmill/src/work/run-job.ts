@@ -1,5 +1,6 @@
 /** One job, from its lease to its written outcome: run, decide, finish, tell. */
 import { decide, type Decision, type Ended } from '../job/decide.ts'
+import { isJobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { onDeadJob } from '../job/on-dead.ts'
@@ -43,6 +44,7 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
   // Handed back at the end of a stop: somebody else may run it by now.
   if (attempt.abandoned) return attempts.forget(attempt)
 
+  logStack(ended, attempt, platform.now())
   const decision = decide(ended, circumstances(ended, attempt, handler, tools))
   const item = finishOf(attempt, decision, ranMs, followUps(attempt, decision, handler))
   const write = attempt.completedInTx ? tools.finishAfterTx : tools.finish
@@ -64,6 +66,14 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
 async function cancelReason(attempt: Attempt, finished: Finished, tools: RunJobTools): Promise<string> {
   if (attempt.interruption !== null) return attempt.interruption.message
   return finished.state === 'cancelled' ? tools.cancelReason(attempt.lease.id) : ''
+}
+
+/** The error that is stored tells what; the log of the attempt tells where. */
+function logStack(ended: Ended, { log }: Attempt, at: number): void {
+  const error = ended.how === 'threw' || ended.how === 'interrupted' ? ended.error : undefined
+  if (!(error instanceof Error) || isJobmillError(error) || typeof error.stack !== 'string') return
+  if (ended.how === 'interrupted' && error === ended.by) return
+  log.add({ at, level: 'error', message: 'the handler threw', fields: { stack: error.stack } })
 }
 
 function circumstances(ended: Ended, { lease }: Attempt, handler: Handler, tools: RunJobTools) {

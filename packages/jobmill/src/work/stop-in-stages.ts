@@ -59,7 +59,7 @@ export async function stopInStages(stages: Stages): Promise<StopReport> {
   const last = Promise.all([stopped, ...stillRunning.map((attempt) => abandon(attempt, stages))])
   // What cannot be written now is handed back when the instance ends, or by whoever finds it dead.
   await within(platform, LAST_MS, 'the last outcomes', last.then(stages.written)).catch(stages.giveUp)
-  const interrupted = late.filter(({ interruption }) => interruption?.why === 'shutdown').length
+  const interrupted = late.filter(isInterrupted).length
   return {
     finished: began - late.length,
     handedBack: stages.releasedUnstarted(),
@@ -83,4 +83,9 @@ async function abandon(attempt: Attempt, { finish, platform, emit }: Stages): Pr
     ...(log === undefined ? {} : { log }),
   })
   if (finished?.accepted === true) emit('interrupted', { ...attempt.ref, why: 'shutdown' })
+}
+
+/** Also one that was told to stop before, for another reason, and did not. */
+function isInterrupted({ interruption, abandoned }: Attempt): boolean {
+  return abandoned || interruption?.why === 'shutdown'
 }

@@ -4,7 +4,9 @@ import type { Client, Place } from './places.ts'
 
 type Run = (context: JobContext, user: Client) => Promise<unknown>
 
-/** The job does this; it fails at most twice, 1 s apart. `after` is a kind for what comes after it. */
+let scenes = 0
+
+/** The job does this; it fails at most twice, 1 s apart. `after` is a kind for what comes after it. On a queue of its own: tests share a database. */
 export async function completeScene(at: Place, run: Run) {
   const user = await at.connect()
   const job = defineJob({
@@ -14,6 +16,8 @@ export async function completeScene(at: Place, run: Run) {
     run: (context: JobContext) => run(context, user),
   })
   const after = defineJob({ kind: 'after', run: ({ payload }: JobContext<string>) => payload })
-  const mill = await at.mill({ jobs: [job, after] })
-  return { mill, user, job }
+  scenes += 1
+  const queue = `scene-${scenes}`
+  const mill = await at.mill({ jobs: [job, after], route: () => queue })
+  return { mill, user, job, queue }
 }

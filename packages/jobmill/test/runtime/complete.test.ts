@@ -13,8 +13,10 @@ const types = (events: readonly MillEvent[], id: string): string[] =>
   events.flatMap((event) => ('id' in event && event.id === id ? [event.type] : []))
 
 describe.each(places)('P10 on $name: complete in a transaction', ({ create }) => {
+  const at = create()
+
   test('P10 committed: done with its result, and with the row of the user', async () => {
-    const { mill, user, job } = await scene(create(), async ({ complete }, { tx, ...client }) => {
+    const { mill, user, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       await client.begin()
       await client.insert('Ada')
       await complete(tx, { kept: true })
@@ -36,7 +38,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
   })
 
   test('P10 rolled back: the attempt counts as failed and is made again, and the row is not there', async () => {
-    const { mill, user, job } = await scene(create(), async ({ complete, attempt }, { tx, ...client }) => {
+    const { mill, user, job } = await scene(at, async ({ complete, attempt }, { tx, ...client }) => {
       await client.begin()
       await client.insert(`attempt ${attempt}`)
       await complete(tx, attempt)
@@ -47,13 +49,13 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect(await mill.get(id)).toMatchObject({ state: 'scheduled', attempt: 1 })
     expect((await mill.get(id))?.error).toContain('was not committed')
     expect(await user.names()).toEqual([])
-    await mill.clock.advance('1s')
+    await mill.drain({ scheduled: true })
     expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 2, result: 2 })
     expect([await user.names(), await outcomes(mill, id)]).toEqual([['attempt 2'], ['threw', 'returned']])
   })
 
   test('P10 rolled back at the last attempt: dead', async () => {
-    const { mill, job } = await scene(create(), async ({ complete }, { tx, ...client }) => {
+    const { mill, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       await client.begin()
       await complete(tx)
       await client.rollBack()
@@ -96,7 +98,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     'P10 the handler may return before the %s: that decides',
     async (end) => {
       const returned = Promise.withResolvers<void>()
-      const { mill, user, job } = await scene(create(), async ({ complete, attempt }, { tx, ...client }) => {
+      const { mill, user, job } = await scene(at, async ({ complete, attempt }, { tx, ...client }) => {
         if (attempt > 1) return 'again'
         await client.begin()
         await client.insert('Ada')
@@ -117,7 +119,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
 
   test('P10 a handler that throws after the commit changes nothing: done stays done', async () => {
     let runs = 0
-    const { mill, job } = await scene(create(), async ({ complete }, { tx, ...client }) => {
+    const { mill, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       runs += 1
       await client.begin()
       await complete(tx, 1)
@@ -125,14 +127,13 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
       throw new Error('too late')
     })
     const { id } = await mill.enqueue(job, null, { maxAttempts: 1 })
-    await mill.drain()
-    await mill.clock.advance('5s')
+    await mill.drain({ scheduled: true })
     expect(await mill.get(id)).toMatchObject({ state: 'done', result: 1, error: null })
     expect([runs, await outcomes(mill, id)]).toEqual([1, ['returned']])
   })
 
   test('P10 completed twice is completed once, also in a second transaction after the first was rolled back', async () => {
-    const { mill, user, job } = await scene(create(), async ({ complete }, { tx, ...client }) => {
+    const { mill, user, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
       await client.begin()
       await complete(tx, 1)
       await client.rollBack()
@@ -149,7 +150,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
   })
 
   test('P10 without a transaction it is refused, and the attempt goes on as if it had not been called', async () => {
-    const { mill, job } = await scene(create(), async ({ complete }, { tx }) => {
+    const { mill, job } = await scene(at, async ({ complete }, { tx }) => {
       for (const none of [undefined, null, {}, tx])
         expect((await rejection(() => complete(none))).code).toBe('TX_INVALID')
       return 'returned'

@@ -94,7 +94,7 @@ describe.each(subjects)('the context of a handler on $name', ({ mill: create }) 
     const id = old?.id ?? ''
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 0 })
     expect(await attempts(mill, id)).toEqual([
-      ['gave-up', expect.stringContaining('payload.n: is too small')],
+      ['gave-up', expect.stringContaining('payload.n: does not fit its schema: is too small')],
     ])
     expect(runs).toBe(0)
   })
@@ -149,6 +149,7 @@ describe.each(subjects)('the context of a handler on $name', ({ mill: create }) 
       ['info', 'first'],
       ['warn', 'second'],
       ['error', 'third'],
+      ['error', 'the handler threw'],
     ])
     expect(await mill.get(id)).toMatchObject({ state: 'scheduled', log: [], progress: undefined })
   })
@@ -195,6 +196,25 @@ describe.each(subjects)('the context of a handler on $name', ({ mill: create }) 
     const payloads = await Promise.all(jobs.map(async (one) => (await mill.get(one.id))?.payload))
     expect(payloads).toHaveLength(3)
     expect(new Set(payloads)).toEqual(new Set(['at once', 'many 2', 'with completion 2']))
+  })
+
+  test('where a handler threw stands in the log of the attempt, and its clock is the one of the mill', async () => {
+    const times: number[] = []
+    const job = defineJob({
+      kind: 'a',
+      run({ now }) {
+        times.push(now())
+        throw new TypeError('deep inside')
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    const [attempt] = await mill.history(id)
+    expect(attempt?.error).toBe('TypeError: deep inside')
+    expect(attempt?.log).toMatchObject([{ level: 'error', message: 'the handler threw' }])
+    expect(String(attempt?.log[0]?.fields?.['stack'])).toContain('context.test.ts')
+    expect(times).toEqual([mill.clock.now()])
   })
 
   test('after the attempt has ended its context writes nothing more', async () => {

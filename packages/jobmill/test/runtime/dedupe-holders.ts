@@ -19,62 +19,67 @@ export const keyed = defineJob({
   },
 })
 
-/** Tests share a database: each has a queue of its own, and a key of its own with it. */
-export const queueOf = ({ queuesServed }: TestMill): string => queuesServed[0] ?? ''
-export const keyOf = (mill: TestMill): string => `of ${queueOf(mill)}`
+/** Tests share a mill that works: each has a queue of its own, and a key of its own with it. */
+export interface Spot {
+  readonly mill: TestMill
+  readonly queue: string
+}
+
+export const keyOf = ({ queue }: Spot): string => `of ${queue}`
 
 export interface Holder {
-  readonly make: (mill: TestMill) => Promise<string>
+  readonly make: (spot: Spot) => Promise<string>
   /** What is known of the holder then; null when it is gone. */
   readonly is: Partial<JobView> | null
 }
 
-async function made(mill: TestMill, act: Payload['act'], options: EnqueueOptions = {}): Promise<string> {
-  const { id } = await mill.enqueue(keyed, { act, n: 0 }, { dedupeKey: keyOf(mill), ...options })
+async function made(spot: Spot, act: Payload['act'], options: EnqueueOptions = {}): Promise<string> {
+  const { mill, queue } = spot
+  const { id } = await mill.enqueue(keyed, { act, n: 0 }, { queue, dedupe: { key: keyOf(spot) }, ...options })
+  mill.wake()
   await mill.platform.settled()
   return id
 }
 
-function held(mill: TestMill, act: Payload['act'], options: EnqueueOptions = {}): Promise<string> {
-  const dedupe = { key: keyOf(mill), holdFor: '5s' } as const
-  return made(mill, act, { ...options, dedupe, dedupeKey: undefined as never })
+function held(spot: Spot, act: Payload['act'], options: EnqueueOptions = {}): Promise<string> {
+  return made(spot, act, { ...options, dedupe: { key: keyOf(spot), holdFor: '5s' } })
 }
 
 /** Holders that still have the key. */
 export const HOLDING: Readonly<Record<string, Holder>> = {
   scheduled: {
-    make: (mill) => made(mill, 'return', { delay: '1d' }),
+    make: (spot) => made(spot, 'return', { delay: '1d' }),
     is: { state: 'scheduled', attempt: 0 },
   },
   ready: {
-    async make(mill) {
-      await mill.pause(queueOf(mill))
-      return made(mill, 'return')
+    async make(spot) {
+      await spot.mill.pause(spot.queue)
+      return made(spot, 'return')
     },
     is: { state: 'ready', attempt: 0 },
   },
-  'between attempts': { make: (mill) => made(mill, 'throw'), is: { state: 'scheduled', attempt: 1 } },
-  running: { make: (mill) => made(mill, 'wait'), is: { state: 'running', attempt: 1 } },
+  'between attempts': { make: (spot) => made(spot, 'throw'), is: { state: 'scheduled', attempt: 1 } },
+  running: { make: (spot) => made(spot, 'wait'), is: { state: 'running', attempt: 1 } },
   'running although it was cancelled': {
-    async make(mill) {
-      const id = await made(mill, 'ignore')
-      await mill.cancel(id, 'no longer wanted')
+    async make(spot) {
+      const id = await made(spot, 'ignore')
+      await spot.mill.cancel(id, 'no longer wanted')
       return id
     },
     is: { state: 'running', cancelReason: 'no longer wanted' },
   },
   'done and held': {
-    async make(mill) {
-      const id = await held(mill, 'return')
-      await mill.clock.advance(4_999)
+    async make(spot) {
+      const id = await held(spot, 'return')
+      await spot.mill.clock.advance(4_999)
       return id
     },
     is: { state: 'done' },
   },
   'done, held and deleted': {
-    async make(mill) {
-      const id = await held(mill, 'return')
-      await mill.delete(id)
+    async make(spot) {
+      const id = await held(spot, 'return')
+      await spot.mill.delete(id)
       return id
     },
     is: null,
@@ -83,37 +88,37 @@ export const HOLDING: Readonly<Record<string, Holder>> = {
 
 /** Holders that had it, and have it no more. */
 export const ENDED: Readonly<Record<string, Holder>> = {
-  'done without a hold': { make: (mill) => made(mill, 'return'), is: { state: 'done' } },
+  'done without a hold': { make: (spot) => made(spot, 'return'), is: { state: 'done' } },
   'done, and its hold over': {
-    async make(mill) {
-      const id = await held(mill, 'return')
-      await mill.clock.advance(5_000)
+    async make(spot) {
+      const id = await held(spot, 'return')
+      await spot.mill.clock.advance(5_000)
       return id
     },
     is: { state: 'done' },
   },
-  dead: { make: (mill) => held(mill, 'die'), is: { state: 'dead' } },
+  dead: { make: (spot) => held(spot, 'die'), is: { state: 'dead' } },
   'cancelled while it waited': {
-    async make(mill) {
-      const id = await held(mill, 'return', { delay: '1d' })
-      await mill.cancel(id)
+    async make(spot) {
+      const id = await held(spot, 'return', { delay: '1d' })
+      await spot.mill.cancel(id)
       return id
     },
     is: { state: 'cancelled' },
   },
   'cancelled while it ran': {
-    async make(mill) {
-      const id = await held(mill, 'wait')
-      await mill.cancel(id)
-      await mill.platform.settled()
+    async make(spot) {
+      const id = await held(spot, 'wait')
+      await spot.mill.cancel(id)
+      await spot.mill.platform.settled()
       return id
     },
     is: { state: 'cancelled' },
   },
   'deleted while it waited': {
-    async make(mill) {
-      const id = await held(mill, 'return', { delay: '1d' })
-      await mill.delete(id)
+    async make(spot) {
+      const id = await held(spot, 'return', { delay: '1d' })
+      await spot.mill.delete(id)
       return id
     },
     is: null,

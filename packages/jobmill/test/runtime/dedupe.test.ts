@@ -1,40 +1,24 @@
 // A dedupe key in every state of its holder: what an enqueue with the same key answers, for several callers at once in two processes.
-import { describe, expect, test } from 'vitest'
-import type { EnqueuedJob } from '../../src/index.ts'
-import type { TestMill } from '../../src/testing/index.ts'
-import { ENDED, type Holder, HOLDING, keyed, keyOf, type Payload, queueOf } from './dedupe-holders.ts'
-import { type Place, places } from './places.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { EnqueuedJob, Store } from '../../src/index.ts'
+import { type TestMill, testMill } from '../../src/testing/index.ts'
+import { ENDED, type Holder, HOLDING, keyed, keyOf, type Payload, type Spot } from './dedupe-holders.ts'
+import { places } from './places.ts'
 
-interface Scene {
-  /** Works. */
-  readonly mill: TestMill
+interface Scene extends Spot {
   /** Of another process, and only enqueues. */
   readonly other: TestMill
   readonly holder: string
   readonly before: object | null
 }
 
-let scenes = 0
-
-async function scene(at: Place, { make, is }: Holder): Promise<Scene> {
-  scenes += 1
-  const queue = `q${scenes}`
-  const options = { route: () => queue, jobs: [keyed] }
-  const mill = await at.mill(options)
-  const other = await at.mill({ ...options, platform: mill.platform, start: false })
-  const holder = await make(mill)
-  const before = await mill.get(holder)
-  const seen = before === null ? null : { ...before, ...is }
-  expect(is === null ? null : seen).toEqual(before)
-  return { mill, other, holder, before }
-}
-
 const CALLERS = [1, 2, 3, 4, 5, 6]
 type Answer = readonly [id: string, outcome: EnqueuedJob['outcome']]
 
 /** Several at once, half of them from the other process; due in some seconds, so that nothing that is new runs meanwhile. */
-function ask({ mill, other }: Scene, onConflict: 'keep' | 'replace'): Promise<Answer[]> {
-  const options = { delay: '5s', dedupe: { key: keyOf(mill), onConflict } } as const
+function ask(scene: Scene, onConflict: 'keep' | 'replace'): Promise<Answer[]> {
+  const { mill, other, queue } = scene
+  const options = { queue, delay: '5s', dedupe: { key: keyOf(scene), onConflict } } as const
   return Promise.all(
     CALLERS.map(async (n) => {
       const from = n % 2 === 0 ? mill : other
@@ -56,58 +40,80 @@ const ended = Object.entries(ENDED).flatMap(([name, holder]) => [
 ])
 
 describe.each(places)('bar 9 on $name: a key', ({ create }) => {
-  const at = create()
+  let mill: TestMill
+  let other: TestMill
+  let scenes = 0
+
+  beforeAll(async () => {
+    const { store } = create()
+    mill = await testMill<Store>({ jobs: [keyed], store })
+    other = await testMill<Store>({ jobs: [keyed], store, platform: mill.platform, start: false })
+  })
+  afterAll(async () => {
+    await mill[Symbol.asyncDispose]()
+    await other[Symbol.asyncDispose]()
+  })
+
+  async function scene({ make, is }: Holder): Promise<Scene> {
+    scenes += 1
+    const queue = `q${scenes}`
+    await mill.serve(queue)
+    const holder = await make({ mill, queue })
+    const before = await mill.get(holder)
+    const seen = before === null ? null : { ...before, ...is }
+    expect(is === null ? null : seen).toEqual(before)
+    return { mill, other, queue, holder, before }
+  }
 
   test.each(entries)('bar 9: whose holder is %s is kept, and all are told who has it', async (_, holder) => {
-    const there = await scene(at, holder)
+    const there = await scene(holder)
     expect(await ask(there, 'keep')).toEqual(each(there.holder, 'duplicate'))
-    expect(await there.mill.get(there.holder)).toEqual(there.before)
+    expect(await mill.get(there.holder)).toEqual(there.before)
   })
 
   test.each(waiting)(
     'bar 9: whose holder is %s can be replaced: one job, with the payload and the time of one of the callers',
     async (name, holder) => {
-      const there = await scene(at, holder)
-      const { mill } = there
+      const there = await scene(holder)
+      const { queue } = there
       expect(await ask(there, 'replace')).toEqual(each(there.holder, 'replaced'))
       const after = await mill.get(there.holder)
       const { n } = (after?.payload ?? {}) as Payload
       expect(CALLERS).toContain(n)
       expect(after).toMatchObject({ state: 'scheduled', dueAt: mill.clock.now() + 5_000 })
-      if (name === 'ready') await mill.resume(queueOf(mill))
+      if (name === 'ready') await mill.resume(queue)
       await mill.clock.advance('5s')
       expect(await mill.get(there.holder)).toMatchObject({ state: 'done', result: n })
-      expect((await mill.list({ queue: queueOf(mill) })).jobs).toHaveLength(1)
+      expect((await mill.list({ queue })).jobs).toHaveLength(1)
     },
   )
 
   test.each(notWaiting)(
     'bar 9: whose holder is %s cannot be replaced, and that is said',
     async (_, holder) => {
-      const there = await scene(at, holder)
+      const there = await scene(holder)
       expect(await ask(there, 'replace')).toEqual(each(there.holder, 'duplicate'))
-      expect(await there.mill.get(there.holder)).toEqual(there.before)
+      expect(await mill.get(there.holder)).toEqual(there.before)
     },
   )
 
   test.each(ended)(
     'bar 9: whose holder is %s is free (%s): one caller has it, and the others are told',
     async (_, mode, holder) => {
-      const there = await scene(at, holder)
+      const there = await scene(holder)
       const answers = await ask(there, mode)
       const ids = new Set(answers.map(([id]) => id))
       expect(ids.size).toBe(1)
       expect(ids).not.toContain(there.holder)
       const others = CALLERS.slice(1).map(() => (mode === 'keep' ? 'duplicate' : 'replaced'))
       expect(answers.map(([, outcome]) => outcome).toSorted()).toEqual([...others, 'enqueued'].toSorted())
-      expect(await there.mill.get(there.holder)).toEqual(there.before)
-      const queue = queueOf(there.mill)
-      expect((await there.mill.list({ queue, state: 'scheduled' })).jobs).toMatchObject([{ id: [...ids][0] }])
+      expect(await mill.get(there.holder)).toEqual(there.before)
+      const { queue } = there
+      expect((await mill.list({ queue, state: 'scheduled' })).jobs).toMatchObject([{ id: [...ids][0] }])
     },
   )
 
   test('bar 9: of one scope does not meet an equal one of another: anywhere, of a queue, of a kind', async () => {
-    const mill = await at.mill({ jobs: [keyed], start: false })
     const where = [
       { kind: 'keyed', queue: 'one' },
       { kind: 'keyed', queue: 'two' },
@@ -116,7 +122,9 @@ describe.each(places)('bar 9 on $name: a key', ({ create }) => {
     ]
     const ask = async (scope: 'global' | 'queue' | 'kind'): Promise<number[]> => {
       const jobs = await Promise.all(
-        where.map(({ kind, queue }) => mill.enqueue(kind, null, { queue, dedupe: { key: 'scoped', scope } })),
+        where.map(({ kind, queue }) =>
+          other.enqueue(kind, null, { queue, dedupe: { key: 'scoped', scope } }),
+        ),
       )
       const ids = [...new Set(jobs.map(({ id }) => id))]
       expect(jobs.filter(({ outcome }) => outcome === 'enqueued')).toHaveLength(ids.length)

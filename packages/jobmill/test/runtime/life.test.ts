@@ -141,6 +141,50 @@ describe.each(subjects)('the life of a mill on $name', ({ mill: create }) => {
     expect(mill.platform.pendingTimers).toBe(0)
   })
 
+  test('P6 a handler that was told to stop before, and did not, is counted and told of too', async () => {
+    const { job, entered } = gated()
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, { deaf: true }, { timeout: '1s' })
+    await entered
+    await mill.clock.advance('2s')
+    const stopping = mill.stop({ grace: 0 })
+    await mill.platform.advance('1s')
+    expect(await stopping).toMatchObject({ finished: 0, handedBack: 0, interrupted: 1 })
+    expect(happened(mill, id)).toContain('interrupted')
+    expect(mill.events.find(({ type }) => type === 'mill-stopping')).toMatchObject({ running: 1, graceMs: 0 })
+  })
+
+  test('two mills share a store: the last one closes it', async () => {
+    const { store, platform } = await create({ start: false })
+    const shared = { store, platform, jobs: [quick], log: 'silent' } as const
+    const [one, other] = [jobmill(shared), jobmill(shared)]
+    await Promise.all([one.start(), other.start()])
+    await one.stop()
+    const { id } = await other.enqueue(quick, null)
+    await platform.settled()
+    expect(await other.get(id)).toMatchObject({ state: 'done' })
+    await other.stop()
+    expect(await rejection(() => store.counts())).toMatchObject({ code: 'STORE_CLOSED' })
+  })
+
+  test('queues that code names are there before any start', async () => {
+    const mill = await create({ start: false, queues: { mail: { workers: 3 } } })
+    expect(await mill.pause('mail')).toMatchObject({ name: 'mail', workers: 3, paused: true })
+  })
+
+  test('a kind that reads like one of ours is told of, once', async () => {
+    const mill = await create({ jobs: [quick] })
+    await mill.enqueue('qiuck', null)
+    await mill.enqueue('qiuck', null)
+    await mill.enqueue('something.else', null)
+    await mill.drain()
+    expect(mill.eventCounts.told['kind-unknown']).toBe(1)
+    expect(mill.events.find(({ type }) => type === 'kind-unknown')).toMatchObject({
+      kind: 'qiuck',
+      near: 'quick',
+    })
+  })
+
   test('a queue can be created and served at run time', async () => {
     const mill = await create({ jobs: [quick] })
     const { id } = await mill.enqueue(quick, null, { queue: 'late' })

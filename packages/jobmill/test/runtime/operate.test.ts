@@ -50,7 +50,7 @@ describe.each(subjects)('operating jobs on $name', ({ mill: create }) => {
 
   test('bad input is refused by name', async () => {
     const mill = await create({ jobs: [job] })
-    expect(await rejection(() => mill.get('7'))).toMatchObject({ code: 'ID_INVALID', field: 'ids[0]' })
+    expect(await rejection(() => mill.get('7'))).toMatchObject({ code: 'ID_INVALID', field: 'id' })
     expect(await rejection(() => mill.pause('nowhere'))).toMatchObject({ code: 'QUEUE_UNKNOWN' })
     expect(await rejection(() => mill.changeQueue('default', { wokers: 1 } as object))).toMatchObject({
       code: 'OPTION_UNKNOWN',

@@ -34,16 +34,39 @@ describe('the options of a mill', () => {
       'error KIND_REPEATED jobs[1]',
       'error OPTION_INVALID jobs[2]',
       'error NAME_INVALID route["x"]',
+      'error NAME_INVALID serve[0]',
       'error NAME_INVALID queues.bad name',
       'error OPTION_UNKNOWN queues.mail.wokers',
       'error OPTION_CONFLICT queues.slow.backoff.base',
-      'error NAME_INVALID serve[0]',
+      'warning QUEUES_MISSING queues.mail',
       'error HANDLER_INVALID middleware[0]',
       'error OPTION_CONFLICT lease',
       'error DURATION_INVALID grace',
       'error NUMBER_INVALID crashesUntilDead',
       'error OPTION_INVALID log',
     ])
+  })
+
+  it('name every key that is no option, and settings for a queue that nothing goes to', () => {
+    const given = { jobs: [job('a')], lese: 1, gracee: 1, queues: { defualt: { worker: 1, bakoff: {} } } }
+    expect(problemsOf(given)).toEqual([
+      'error OPTION_UNKNOWN options.lese',
+      'error OPTION_UNKNOWN options.gracee',
+      'error OPTION_UNKNOWN queues.defualt.worker',
+      'error OPTION_UNKNOWN queues.defualt.bakoff',
+      'warning QUEUES_MISSING queues.defualt',
+    ])
+    const [stray] = checkOptions(options({ jobs: [job('a')], queues: { defualt: {} } }))
+    expect(stray?.message).toContain('Did you mean "default"?')
+  })
+
+  it.each([
+    [{ jobs: job('a') }, 'error OPTION_INVALID jobs'],
+    [{ middleware: () => null }, 'error OPTION_INVALID middleware'],
+    [{ serve: 'default' }, 'error OPTION_INVALID serve'],
+    [{ queues: [] }, 'error OPTION_INVALID queues'],
+  ])('refuse what is no list or table: %j', (given, problem) => {
+    expect(problemsOf(given)).toEqual([problem])
   })
 
   it('stop jobmill() with one error that lists them', () => {

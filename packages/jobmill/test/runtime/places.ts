@@ -20,14 +20,15 @@ type Options = Omit<TestMillOptions<Store>, 'store'>
 export interface Place {
   /** Another store on the database, as another process would have it. */
   readonly store: (clock: Pick<TestPlatform, 'now'>) => Store
-  /** Another connection of the user's; its table is made with the first one. */
-  readonly connect: () => Promise<Client>
+  /** Another connection of the user's, with a table of its own unless one is named. */
+  readonly connect: (table?: string) => Promise<Client>
   /** A mill on a store of its own; ended with the test. */
   readonly mill: (options?: Options) => Promise<TestMill>
 }
 
 /** A connection of the user's, with a table of theirs. */
 export interface Client {
+  readonly table: string
   /** What is passed as `tx`. */
   readonly tx: unknown
   readonly begin: () => Promise<void>
@@ -62,7 +63,7 @@ export const places: readonly Places[] = [
       const path = freshFile()
       return place(
         ({ now }) => sqlite(path, { clock: now }),
-        async () => sqliteClient(path),
+        async (table) => sqliteClient(path, table),
       )
     },
   },
@@ -74,7 +75,7 @@ export const places: readonly Places[] = [
       // Without the doorbell of others: it rings in real time, and these tests move their own.
       return place(
         ({ now }) => postgres(url, { schema, clock: now, doorbell: false }),
-        () => postgresClient(url, schema),
+        (table) => postgresClient(url, schema, table),
       )
     },
   },
@@ -97,35 +98,40 @@ export async function faultyMill(at: Place, options: Options = {}): Promise<Faul
   return mill
 }
 
-function sqliteClient(path: string): Client {
+let tables = 0
+const freshTable = (): string => `person_${(tables += 1)}`
+
+function sqliteClient(path: string, table = freshTable()): Client {
   const db = new Database(path)
   onTestFinished(() => void db.close())
-  db.exec('CREATE TABLE IF NOT EXISTS person (name TEXT)')
+  db.exec(`CREATE TABLE IF NOT EXISTS ${table} (name TEXT)`)
   return {
+    table,
     tx: db,
     begin: async () => void db.exec('BEGIN IMMEDIATE'),
-    insert: async (name) => void db.prepare('INSERT INTO person VALUES (?)').run(name),
+    insert: async (name) => void db.prepare(`INSERT INTO ${table} VALUES (?)`).run(name),
     commit: async () => void db.exec('COMMIT'),
     rollBack: async () => void db.exec('ROLLBACK'),
-    names: async () => db.prepare('SELECT name FROM person ORDER BY name').pluck().all() as string[],
+    names: async () => db.prepare(`SELECT name FROM ${table} ORDER BY name`).pluck().all() as string[],
   }
 }
 
-async function postgresClient(url: string, schema: string): Promise<Client> {
+async function postgresClient(url: string, schema: string, table = freshTable()): Promise<Client> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   onTestFinished(() => client.end())
   await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
-  await client.query(`CREATE TABLE IF NOT EXISTS ${schema}.person (name text)`)
+  await client.query(`CREATE TABLE IF NOT EXISTS ${schema}.${table} (name text)`)
   return {
+    table,
     tx: client,
     begin: async () => void (await client.query('BEGIN')),
-    insert: async (name) => void (await client.query(`INSERT INTO ${schema}.person VALUES ($1)`, [name])),
+    insert: async (name) => void (await client.query(`INSERT INTO ${schema}.${table} VALUES ($1)`, [name])),
     commit: async () => void (await client.query('COMMIT')),
     rollBack: async () => void (await client.query('ROLLBACK')),
     async names() {
-      const { rows } = await client.query<{ name: string }>(`SELECT name FROM ${schema}.person ORDER BY name`)
-      return rows.map(({ name }) => name)
+      const rows = await client.query<{ name: string }>(`SELECT name FROM ${schema}.${table} ORDER BY name`)
+      return rows.rows.map(({ name }) => name)
     },
   }
 }

@@ -25,7 +25,7 @@ describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => 
     const mill = await at.mill({ jobs: [echo], start: false })
     await mill.queues()
     const user = await at.connect()
-    const other = await at.connect()
+    const other = await at.connect(user.table)
     await user.begin()
     await user.insert('Ada')
     const job = await mill.enqueue(echo, 1, { tx: user.tx })

@@ -34,7 +34,8 @@ describe.each(places)('a start that fails, on $name', ({ create }) => {
       expect(error.code).toBe(spoil === 'fail' ? 'STORE_UNAVAILABLE' : 'OUTCOME_UNKNOWN')
       await platform.settled()
       expect(platform.pendingTimers).toBe(0)
-      // Not left running.
+      // Neither the store nor what the handlers need is left open.
+      expect(store.calls('close')).toBe(store.calls('open'))
       expect(calls.at(-1)).toBe('stop')
       const claims = store.calls('claim')
       await platform.advance('20s')
@@ -74,6 +75,15 @@ describe.each(places)('a start that fails, on $name', ({ create }) => {
     await mill.start()
     await mill.drain()
     expect(await mill.get(id)).toMatchObject({ state: 'done' })
+  })
+
+  test('P16 the same for a first enqueue that could not open the store', async () => {
+    const { job } = served()
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'opening', start: false })
+    mill.store.fail('open', { times: 2 })
+    for (let tries = 0; tries < 2; tries += 1)
+      expect((await rejection(() => mill.enqueue(job, 1))).code).toBe('STORE_UNAVAILABLE')
+    expect((await mill.enqueue(job, 1)).outcome).toBe('enqueued')
   })
 
   test('P16 also when the undoing fails: the reason for the failure is told, not what came of it', async () => {

@@ -100,6 +100,8 @@ describe.each(places)('lost replies on $name', ({ create }) => {
     await mill.platform.advance('2s')
     expect(await result).toBe('result')
     expect(await mill.history(job.id)).toMatchObject([{ outcome: 'returned' }])
+    // Told once too, when it was known.
+    expect(told(mill, 'finished').filter((event) => 'id' in event && event.id === job.id)).toHaveLength(1)
     expect((await mill.list({ queue: 'finished', kind: 'echo' })).jobs).toMatchObject([{ state: 'done' }])
     expect(told(mill, 'started')).toHaveLength(2)
   })

@@ -1,5 +1,5 @@
 // Opening a file: options, versions, pragmas, migrations, and files that will not do.
-import { writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { assert, describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { openConnection } from '../../src/store-sqlite/connection.ts'
 import { migrate, MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
 import { versionProblem } from '../../src/store-sqlite/sqlite-version.ts'
 import { migration } from '../../src/store/migrations.ts'
-import { aJob } from '../../src/testing/factories.ts'
+import { aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 describe('sqlite options', () => {
@@ -123,5 +123,23 @@ describe('sqlite migrations', () => {
     const tables = connection.prepare(`SELECT count(*) AS n FROM sqlite_schema`).get()
     assert.deepEqual(tables, { n: 0 })
     connection.close()
+  })
+})
+
+describe('a file that is deleted or replaced while it is open', () => {
+  test.for([
+    ['deleted', (file: string) => rmSync(file)],
+    ['replaced', (file: string) => (renameSync(file, `${file}.old`), writeFileSync(file, ''))],
+  ] as const)('P16 %s: the pulse says so, instead of working where nobody else does', async ([, harm]) => {
+    const file = freshFile()
+    const store = await openStore(file)
+    const instance = anInstance()
+    await store.register(instance)
+    assert.isTrue((await store.renew(aPulse(instance.id))).alive)
+    harm(file)
+    await expect(store.renew(aPulse(instance.id))).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      message: expect.stringContaining('deleted or replaced') as string,
+    })
   })
 })

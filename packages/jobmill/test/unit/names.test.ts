@@ -72,7 +72,7 @@ describe('an id', () => {
 
   test('reads well when refused', () => {
     expect(refusal(() => checkId('42', 'id')).message).toBe(
-      'id: is not a UUID (got "42"). Leave it out to get a new one, or give 32 hex digits as 8-4-4-4-12.',
+      'id: is not a UUID (got "42"). Give 32 hex digits as 8-4-4-4-12; an enqueue without an id makes one.',
     )
   })
 })

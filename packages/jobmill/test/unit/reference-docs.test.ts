@@ -86,6 +86,7 @@ const JOB = { id: true, kind: true, queue: true } as const
 const ATTEMPT = { ...JOB, attempt: true, maxAttempts: true } as const
 const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTable[Type]]: true } } = {
   enqueued: { ...JOB, outcome: true },
+  'kind-unknown': { kind: true, near: true },
   duplicate: JOB,
   started: { ...ATTEMPT, crashes: true },
   progress: { ...ATTEMPT, value: true },
@@ -110,6 +111,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
   'store-failing': { part: true, error: true },
   'store-back': { part: true },
   'mill-started': { instance: true, queues: true, kinds: true },
+  'mill-stopping': { running: true, graceMs: true },
   'mill-stopped': { finished: true, handedBack: true, interrupted: true, tookMs: true },
 }
 

@@ -38,6 +38,7 @@ export function enqueueNowhere(attempt: Attempt): Nowhere {
     platform: systemPlatform,
     emit: () => {},
     definition: () => undefined,
+    kinds: [],
     queueOf: () => DEFAULTS.queue,
     payloadLimitBytes: DEFAULTS.payloadLimitBytes,
     open: () => undefined,

@@ -5,6 +5,7 @@ import { JobmillError, shown } from '../../job/errors.ts'
 import type { MillEvent } from '../../job/events.ts'
 import { jobmill, type Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
+import { systemPlatform } from '../../platform/platform.ts'
 import type { Store, TxOf } from '../../store/store.ts'
 import type { Middleware } from '../../work/handler.ts'
 import type { SqliteTx } from '../../store-sqlite/handle.ts'
@@ -24,7 +25,7 @@ export interface TestMillOptions<S extends Store<never> = Store<SqliteTx>> exten
 > {
   /** Another store on the same clock: `(platform) => postgres(url, { clock: platform.now })`. Default: SQLite in memory. */
   readonly store?: (platform: TestPlatform) => S
-  /** The clock of another mill, to share it. Default: a new one. */
+  /** The clock of another mill, to share it. Default: a new one that begins now. */
   readonly platform?: TestPlatform
   /** `enqueue` runs the job at once, and resolves after it has ended or was scheduled for later (default false). */
   readonly inline?: boolean
@@ -54,7 +55,13 @@ export interface TestMill<Tx = unknown> extends Mill<Tx>, AsyncDisposable {
 export async function testMill<S extends Store<never> = Store<SqliteTx>>(
   options: TestMillOptions<S> = {},
 ): Promise<TestMill<TxOf<S>>> {
-  const { store: choose, platform = testPlatform(), inline = false, start = true, ...rest } = options
+  const {
+    store: choose,
+    platform = testPlatform({ startAt: systemPlatform.now() }),
+    inline = false,
+    start = true,
+    ...rest
+  } = options
   if (inline && !start) throw contradiction()
   const store = platform.track(checkStore(await (choose ?? memoryStore)(platform)))
   const answers = { store: withoutFaults(store), platform }

@@ -33,6 +33,7 @@ export function aContext(payload: unknown, { signal, job, onLog }: ContextOption
     signal: signal ?? new AbortController().signal,
     progress: notHere,
     log: Object.assign(log, { debug: log, info: log, warn: log, error: log }) satisfies JobLog,
+    now: () => systemPlatform.now(),
     instance: { id: systemPlatform.id(), label: null },
     enqueue: notHere,
     enqueueMany: notHere,
