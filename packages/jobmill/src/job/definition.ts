@@ -12,6 +12,7 @@ import { checkName } from './names.ts'
 import { checkWhole } from './numbers.ts'
 import { onDeadKind } from './on-dead.ts'
 import { isSchema, type Schema } from './schema.ts'
+import type { Stored } from './stored.ts'
 
 /** What a kind says of all its jobs; a single job may say otherwise for the first four. */
 export interface JobPolicy {
@@ -67,11 +68,11 @@ interface Plain<Payload, Returned, Kept> extends JobPolicy {
 /** With a schema, the types of payload and result follow from it. */
 export function defineJob<PayloadSchema extends StandardSchemaV1, Returned, Kept = Awaited<Returned>>(
   options: WithSchema<PayloadSchema, Returned, Kept>,
-): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, Kept>
+): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, Stored<Kept>>
 /** Without one, say what the payload is: `run({ payload }: JobContext<{ to: string }>)`. */
 export function defineJob<Payload = unknown, Returned = unknown, Kept = Awaited<Returned>>(
   options: Plain<Payload, Returned, Kept>,
-): JobDefinition<Payload, Kept>
+): JobDefinition<Payload, Stored<Kept>>
 export function defineJob(options: Plain<never, unknown, unknown>): AnyJob {
   checkObjectKeys(options, 'job', KEYS)
   const kind = checkName(options.kind, 'job.kind')

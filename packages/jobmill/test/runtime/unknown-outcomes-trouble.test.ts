@@ -22,21 +22,21 @@ interface Trouble {
 }
 
 const TROUBLES: readonly Trouble[] = [
-  { verb: 'claim', part: 'claim', forMs: 20_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
-  { verb: 'finish', part: 'finish', forMs: 20_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'claim', part: 'claim', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'finish', part: 'finish', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
   // Less than a lease: more is another story.
   { verb: 'renew', part: 'pulse', forMs: 6_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
-  { verb: 'stage', part: 'stage', forMs: 20_000, meanwhile: (mill) => mill.enqueue(echo, 1, { delay: 100 }) },
+  { verb: 'stage', part: 'stage', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1, { delay: 100 }) },
   {
     verb: 'queues',
     part: 'settings',
-    forMs: 20_000,
+    forMs: 8_000,
     async meanwhile(mill) {
       await mill.changeQueue(mill.queuesServed[0] ?? '', { workers: 3 })
       await mill.enqueue(echo, 1)
     },
   },
-  { verb: 'held', part: 'compare', forMs: 35_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'held', part: 'compare', forMs: 31_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
   { verb: 'retain', part: 'retain', forMs: 310_000, meanwhile: async () => {} },
 ]
 
@@ -96,7 +96,7 @@ describe.each(places)('trouble on $name', ({ name, create }) => {
       counting,
       payloads.map((payload) => ({ payload })),
     )
-    await mill.platform.advance('60s')
+    await mill.platform.advance('12s')
     // Four unwritten outcomes still let it claim for two workers, six do not.
     expect(ran).toEqual(payloads.slice(0, 6))
     const claims = mill.store.calls('claim')

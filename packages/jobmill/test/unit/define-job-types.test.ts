@@ -25,6 +25,11 @@ const plain = defineJob({
   kind: 'plain',
   run: ({ payload }: JobContext<{ id: number }>) => payload.id,
 })
+const dated = defineJob({
+  kind: 'dated',
+  run: () => ({ at: new Date(0), list: [new Date(0)], u: 1 as number | undefined }),
+})
+const nothing = defineJob({ kind: 'nothing', async run() {} })
 const untyped = defineJob({ kind: 'untyped', run: ({ payload }) => String(payload) })
 
 /** Never called: only what the compiler makes of it counts. */
@@ -48,6 +53,13 @@ async function calls(mill: Mill): Promise<void> {
   // @ts-expect-error not what the handler takes
   await mill.enqueue(plain, { id: 'x' })
   expectTypeOf(await (await mill.enqueue(untyped, { any: 'thing' })).result()).toEqualTypeOf<string>()
+  // What comes back has been JSON.
+  expectTypeOf(await (await mill.enqueue(dated, null)).result()).toEqualTypeOf<{
+    at: string
+    list: string[]
+    u: number | undefined
+  }>()
+  expectTypeOf(await (await mill.enqueue(nothing, null)).result()).toEqualTypeOf<void>()
   const [first] = await mill.enqueueMany(withValibot, [
     { payload: { n: 1 } },
     { payload: { n: 2 }, priority: 1 },

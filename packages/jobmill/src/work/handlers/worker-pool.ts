@@ -5,13 +5,14 @@
 import type { JobContext } from '../../job/context.ts'
 import { defineJob, type JobDefinition } from '../../job/definition.ts'
 import { policyOf } from './child-options.ts'
+import type { Stored } from '../../job/stored.ts'
 import { Pool } from './pool.ts'
 import { poolPlan, type WorkerPoolOptions } from './pool-options.ts'
 
 /** What payload and result are is between you and the program: name their types here, or give neither. */
 export function workerPool<Input = unknown, Result = unknown>(
   options: WorkerPoolOptions,
-): JobDefinition<Input, Result> {
+): JobDefinition<Input, Stored<Result>> {
   const pool = new Pool(poolPlan(options))
   return defineJob({
     ...policyOf(options),

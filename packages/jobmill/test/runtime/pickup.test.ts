@@ -1,0 +1,24 @@
+// A job for a free worker is picked up by the doorbell, without waiting for the next pulse.
+import { describe, expect, test } from 'vitest'
+import { echo } from '../kit/support.ts'
+import { places } from './places.ts'
+
+describe.each(places)('pickup on $name', ({ create }) => {
+  const at = create()
+
+  test.each(['from the start', 'since a moment'])(
+    'from a queue that is served %s, at once',
+    async (since) => {
+      const queue = since.replaceAll(' ', '-')
+      const mill = await at.mill({ jobs: [echo], serve: since === 'from the start' ? [queue] : ['other'] })
+      await mill.platform.advance('1s')
+      if (since === 'since a moment') await mill.serve(queue)
+      await mill.platform.settled()
+      const now = mill.clock.now()
+      const { id } = await mill.enqueue(echo, { n: 1 }, { queue })
+      await mill.platform.settled()
+      expect(await mill.get(id)).toMatchObject({ state: 'done' })
+      expect(mill.clock.now()).toBe(now)
+    },
+  )
+})
