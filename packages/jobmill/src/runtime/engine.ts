@@ -208,6 +208,8 @@ export function engine(given: EngineOptions): Engine {
       if (!served.includes(queue)) served.push(queue)
       await watch.refresh()
       await register()
+      // Ends the wait at the doorbell, which knows only the queues from before.
+      store.ring(served)
       dispatcher.wake()
     },
     async start() {

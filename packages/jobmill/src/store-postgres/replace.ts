@@ -2,11 +2,12 @@
  * Gives jobs that wait a new payload and due time (dedupe, `replace`). The job is taken out of the table it waits
  * in and put where it now belongs, so a claim either had it before, with the old payload, or gets the new one.
  */
+import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, NEEDS_TURN, TAKEN } from './fragments.ts'
+import { GIVEN, INPUT_IDS, NEEDS_TURN, TAKEN } from './fragments.ts'
 
 const { scheduled, ready } = STATE_CODE
 
@@ -41,6 +42,17 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 )
 SELECT id FROM moved`
 
+/** Those that no longer wait: begun, or their key is no longer that of a live job. By primary keys. */
+const BEGUN = `
+WITH ${GIVEN}, ${INPUT_IDS}
+SELECT input.id FROM input
+ WHERE EXISTS (SELECT FROM jobmill.running AS r WHERE r.id = input.id)
+    OR NOT EXISTS (SELECT FROM jobmill.job AS j JOIN jobmill.dedupe AS d ON d.key = j.dedupe_key
+                    WHERE j.id = input.id AND d.job_id = j.id AND d.expires_at IS NULL)`
+
+/** How often a holder may be on its way from one table to the next before we call the database busy. */
+const MOST_LOOKS = 20
+
 /** The holders that had not begun and have the new payload now. */
 export async function replaceHolders(
   context: Context,
@@ -49,13 +61,18 @@ export async function replaceHolders(
 ): Promise<Set<string>> {
   if (items.length === 0) return new Set()
   const replaced = new Set<string>()
-  // Twice: stage may be moving a holder from one table to the next while the first look passes.
-  for (let look = 0; look < 2; look += 1) {
-    const open = items.filter(({ holder }) => !replaced.has(holder))
-    if (open.length === 0) break
+  let open = items
+  // A holder that is not found may be on its way from one table to the next (stage, another replace). Only one that was seen to have begun is kept.
+  for (let look = 0; open.length > 0; look += 1) {
+    if (look === MOST_LOOKS) throw new JobmillError('STORE_BUSY', 'a job moved too often to be replaced')
     for (const row of await run(context, query, REPLACE, `"jobs":[${open.map(itemText).join(',')}]`)) {
       replaced.add(String(row['id']))
     }
+    open = open.filter(({ holder }) => !replaced.has(holder))
+    if (open.length === 0) break
+    const rows = await run(context, query, BEGUN, `"ids":${JSON.stringify(open.map(({ holder }) => holder))}`)
+    const begun = new Set(rows.map((row) => String(row['id'])))
+    open = open.filter(({ holder }) => !begun.has(holder))
   }
   return replaced
 }

@@ -40,12 +40,12 @@ const ended = Object.entries(ENDED).flatMap(([name, holder]) => [
 ])
 
 describe.each(places)('bar 9 on $name: a key', ({ create }) => {
+  const { store } = create()
   let mill: TestMill
   let other: TestMill
   let scenes = 0
 
   beforeAll(async () => {
-    const { store } = create()
     mill = await testMill<Store>({ jobs: [keyed], store })
     other = await testMill<Store>({ jobs: [keyed], store, platform: mill.platform, start: false })
   })
@@ -112,6 +112,22 @@ describe.each(places)('bar 9 on $name: a key', ({ create }) => {
       expect((await mill.list({ queue, state: 'scheduled' })).jobs).toMatchObject([{ id: [...ids][0] }])
     },
   )
+
+  test('bar 9: whose holder waits all the time is replaced by everybody who asks, from however many processes', async () => {
+    const more = { jobs: [keyed], store, platform: mill.platform, start: false }
+    const mills = [other, ...(await Promise.all([1, 2, 3].map(() => testMill<Store>(more))))]
+    const dedupe = { key: 'asked for by many', onConflict: 'replace' } as const
+    const first = await other.enqueue(keyed, { act: 'return', n: 0 }, { queue: 'many', delay: '1d', dedupe })
+    const ask = async (from: TestMill, n: number): Promise<Answer> => {
+      const options = { queue: 'many', delay: `${n + 1}h`, dedupe } as const
+      const { id, outcome } = await from.enqueue(keyed, { act: 'return', n }, options)
+      return [id, outcome]
+    }
+    const calls = mills.flatMap((from) => Array.from({ length: 10 }, (_, n) => ask(from, n)))
+    const answers = await Promise.all(calls)
+    for (const from of mills.slice(1)) await from[Symbol.asyncDispose]()
+    expect(answers).toEqual(answers.map(() => [first.id, 'replaced']))
+  })
 
   test('bar 9: of one scope does not meet an equal one of another: anywhere, of a queue, of a kind', async () => {
     const where = [
