@@ -17,11 +17,24 @@ export async function work(options: MillOptions, terminal: Terminal): Promise<nu
       },
     })
   })
+  // A throw outside of any handler, after it returned for example, says that this process cannot be trusted any more. Its jobs need not wait for the
+  // reaper: they are handed back in good order.
+  let broken = false
+  const breaks = (error: unknown): void => {
+    terminal.err(
+      `error   not caught by any handler: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    )
+    broken = true
+    process.kill(process.pid, 'SIGTERM')
+  }
+  process.on('uncaughtException', breaks)
+  process.on('unhandledRejection', breaks)
   await mill.start()
   const kinds = (options.jobs ?? []).map(({ kind }) => kind)
   terminal.out(`store   ${options.store.name}`)
   terminal.out(`queues  ${mill.queuesServed.join(', ')}`)
   terminal.out(`kinds   ${kinds.join(', ')}`)
   terminal.out(`ready   instance ${mill.instance.label ?? mill.instance.id}; stop it with Ctrl-C`)
-  return stopped
+  const code = await stopped
+  return broken ? 1 : code
 }

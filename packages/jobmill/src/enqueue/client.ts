@@ -3,7 +3,7 @@ import type { JobDefinition } from '../job/definition.ts'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
-import { nearest } from '../job/known-keys.ts'
+import { checkObjectKeys, nearest } from '../job/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -49,6 +49,8 @@ export interface Client<Tx> {
     items: readonly EnqueueItem<Input>[],
     options?: { readonly tx?: Tx },
   ): Promise<EnqueuedJob<Result>[]>
+  /** The queues that got something in a transaction of a user's since this was last asked: nobody rang for them. */
+  readonly takeUnrung: () => string[]
   /** Checked and complete, and not written: for jobs that are written together with something else. */
   readonly prepare: (
     target: Target,
@@ -67,8 +69,9 @@ function openedTooLate(error: unknown): never {
 }
 
 export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
-  const { enqueuer, platform, emit } = tools
+  const { enqueuer, platform, emit, results } = tools
   const looked = new Set<string>()
+  const unrung = new Set<string>()
 
   function prepared(requests: readonly JobRequest[], placeOf: (index: number) => string): NewJob[] {
     const { payloadLimitBytes } = tools
@@ -98,6 +101,8 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const writing = enqueuer.write(jobs, { tx, mayRepeat })
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
     look(target)
+    if (tx !== undefined) for (const { queue } of jobs) unrung.add(queue)
+    if (mayRepeat) results.forget(jobs.map(({ id }) => id))
     return jobs.map((job, at) => told(job, replies[at], tx !== undefined))
   }
 
@@ -119,6 +124,11 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   }
 
   return {
+    takeUnrung() {
+      const queues = [...unrung]
+      unrung.clear()
+      return queues
+    },
     prepare,
     async enqueue(target: Target, payload: unknown, options: EnqueueOptions & { readonly tx?: Tx } = {}) {
       const { tx, ...own } = options
@@ -131,6 +141,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
       items: readonly EnqueueItem<unknown>[],
       options: { readonly tx?: Tx } = {},
     ) {
+      checkObjectKeys(options, 'options', ['tx'])
       return (await write(target, items, options.tx, true)) as EnqueuedJob<never>[]
     },
   }

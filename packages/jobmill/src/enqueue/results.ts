@@ -22,6 +22,8 @@ export interface Results {
   readonly add: (id: string, waiter: Waiter) => () => void
   /** This process has just written the end of a job. */
   readonly ended: (result: JobResult) => void
+  /** These may be other jobs by now, or none. */
+  readonly forget: (ids: readonly string[]) => void
   /** Whoever still waits is told this. */
   readonly stop: (error: unknown) => void
 }
@@ -38,32 +40,34 @@ export function results(
   const recent = new Map<string, JobResult>()
   let timer: Timer | null = null
   let askedAt = Number.NEGATIVE_INFINITY
-  let asking = false
+  let isAsking = false
 
   function arm(): void {
-    if (timer !== null || asking || waiters.size === 0) return
+    if (timer !== null || isAsking || waiters.size === 0) return
     const inMs = Math.max(0, askedAt + everyMs - platform.monotonic())
     timer = platform.timer(inMs, () => void ask())
   }
 
   async function ask(): Promise<void> {
     timer = null
-    asking = true
+    isAsking = true
     askedAt = platform.monotonic()
-    const ids = [...waiters.keys()]
+    // Who comes while the question is on its way wants to know what is true from then on.
+    const asking = [...waiters].map(([id, set]) => [id, [...set]] as const)
     try {
-      const answers = await read(ids)
-      ids.forEach((id, at) => hear(id, answers[at] ?? null))
+      const answers = await read(asking.map(([id]) => id))
+      asking.forEach(([id, those], at) => hear(id, answers[at] ?? null, those))
     } catch (error) {
       // Trouble passes; whoever does not want to wait for that gave a time.
       if (!isJobmillError(error) || !error.retryable) failAll(error)
     }
-    asking = false
+    isAsking = false
     arm()
   }
 
-  function hear(id: string, answer: Answer): void {
-    for (const waiter of waiters.get(id) ?? []) {
+  function hear(id: string, answer: Answer, those: Iterable<Waiter> = waiters.get(id) ?? []): void {
+    for (const waiter of those) {
+      if (waiters.get(id)?.has(waiter) !== true) continue
       if (answer === null ? waiter.mayAppear : !isEnded(answer.state)) continue
       remove(id, waiter)
       waiter.settle(answer)
@@ -108,6 +112,9 @@ export function results(
     ended(result) {
       remember(result)
       hear(result.id, result)
+    },
+    forget(ids) {
+      for (const id of ids) recent.delete(id)
     },
     stop(error) {
       timer?.cancel()

@@ -110,6 +110,8 @@ function interrupted(by: Interruption, error: unknown, circumstances: Circumstan
   if (by.why === 'timeout') return failed('timed-out', error, circumstances)
   if (by.why === 'cancelled')
     return { outcome: 'cancelled', transition: { to: 'cancelled' }, error: by.message }
+  // Who blocked the loop is not known, so whoever threw because of it pays: or it would block for ever, alone and unseen.
+  if (by.blocked) return failed('threw', by, circumstances)
   // Neither the job's fault nor its end: it goes back to its place, and the attempt is not spent.
   return { outcome: 'interrupted', transition: { to: 'ready' }, error: errorText(error) }
 }

@@ -8,9 +8,12 @@ const BRAND = Symbol.for('jobmill.interruption')
 
 export class Interruption extends Error {
   readonly why: InterruptionCause
+  /** The event loop stood still past the lease: some handler of this process blocked it. */
+  readonly blocked: boolean
 
-  constructor(why: InterruptionCause, message: string) {
+  constructor(why: InterruptionCause, message: string, { blocked = false } = {}) {
     super(message)
+    this.blocked = blocked
     this.name = 'Interruption'
     this.why = why
     Object.defineProperty(this, BRAND, { value: true })

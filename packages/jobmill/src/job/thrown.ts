@@ -64,6 +64,11 @@ export class Dead extends Thrown {
 }
 
 export function thrownOutcome(error: unknown): Snooze | Throttled | Dead | null {
-  if (typeof error !== 'object' || error === null || !(BRAND in error)) return null
-  return error as unknown as Snooze | Throttled | Dead
+  try {
+    if (typeof error !== 'object' || error === null || !(BRAND in error)) return null
+    return error as unknown as Snooze | Throttled | Dead
+  } catch {
+    // A proxy that was revoked, for example: whatever it is, it is none of ours.
+    return null
+  }
 }

@@ -48,7 +48,8 @@ export interface Engine {
   serve(queue: string, settings: QueueSettings): Promise<void>
   /** A line has a new job in it. */
   stageSoon(): void
-  wake(): void
+  /** Also whoever serves these queues. */
+  wake(queues: readonly string[]): void
   readonly served: readonly string[]
   /** Handlers that run. */
   readonly running: number
@@ -119,16 +120,17 @@ export function engine(given: EngineOptions): Engine {
   const pulse = pulseService({
     renew: (request) => store.renew({ ...request, instance: instance.id, kinds }),
     register,
-    queues: () => served,
+    // Of a queue without workers nothing could be claimed.
+    queues: () => served.filter((queue) => (watch.workers().get(queue) ?? 0) > 0),
     heard,
-    lost: () => emit('instance-lost', { instance: instance.id, jobs: workers.lost() }),
+    lost: (blocked) => emit('instance-lost', { instance: instance.id, jobs: workers.lost(blocked) }),
     back() {
       emit('instance-back', { instance: instance.id })
       dispatcher.wake()
     },
     leaseMs,
     renewEveryMs,
-    everyMs: DEFAULTS.pulseEveryMs,
+    everyMs: Math.min(DEFAULTS.pulseEveryMs, renewEveryMs),
     platform,
     ...trouble('pulse', emit),
   })
@@ -180,9 +182,10 @@ export function engine(given: EngineOptions): Engine {
 
   /** Of a write that was sent twice the second answer names none: they were written with the first. */
   function tellFollowUps(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
-    jobs.forEach(({ id, kind, queue }, at) => {
-      const outcome = replies[at]?.outcome ?? 'enqueued'
-      if (outcome !== 'duplicate') emit('enqueued', { id, kind, queue, outcome })
+    jobs.forEach(({ id: minted, kind, queue }, at) => {
+      const { id = minted, outcome = 'enqueued' } = replies[at] ?? {}
+      if (outcome === 'duplicate') emit('duplicate', { id, kind, queue })
+      else emit('enqueued', { id, kind, queue, outcome })
     })
   }
 
@@ -198,8 +201,8 @@ export function engine(given: EngineOptions): Engine {
     },
     stageSoon: upkeep.stageSoon,
     cancelled: workers.cancelled,
-    wake() {
-      store.ring(served)
+    wake(queues) {
+      store.ring([...served, ...queues])
       dispatcher.wake()
       pulse.hurry()
     },
@@ -220,6 +223,8 @@ export function engine(given: EngineOptions): Engine {
       await watch.refresh()
       const sentAt = platform.monotonic()
       await register()
+      // Itself included: a newcomer takes its share, and never the whole.
+      await watch.refreshShares()
       await upkeep.reapNow()
       pulse.start(sentAt)
       dispatcher.start()

@@ -8,7 +8,8 @@ import type { Store } from '../store/store.ts'
 import type { Engine } from './engine.ts'
 import { type Grace, grace as createGrace } from '../work/grace.ts'
 import type { Resolved } from './options.ts'
-import type { StopReport } from '../work/stop-in-stages.ts'
+import { within } from '../platform/within.ts'
+import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
 
 export interface LifeOptions {
   readonly store: Store
@@ -97,7 +98,10 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
     if (isOpen) users.set(store, others)
     // Two mills may share a store; the last one closes it.
     if (others <= 0 || !isOpen)
-      await store.close().catch((error: unknown) => emit('store-failing', { part: 'close', error }))
+      // A statement that hangs is given up by the store itself, after a while; a stop does not wait for that.
+      await within(platform, LAST_MS, 'the store', store.close()).catch((error: unknown) =>
+        emit('store-failing', { part: 'close', error }),
+      )
     isOpen = false
     opening = null
   }
@@ -106,13 +110,15 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
     // A start on its way comes to its end first, so that nothing of it stays behind.
     await starting?.catch(() => {})
     await opening?.catch(() => {})
-    const report = grace !== null && engine !== null ? await engine.stop(grace) : NOTHING
+    const beganAt = platform.monotonic()
+    const ended = grace !== null && engine !== null ? await engine.stop(grace) : NOTHING
     grace?.cancel()
     const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
     await Promise.allSettled(services.map((service) => service.stop()))
     isClosing = true
     results.stop(stopped())
     await close()
+    const report = { ...ended, tookMs: platform.monotonic() - beganAt }
     if (engine !== null) emit('mill-stopped', report)
     await delivered()
     return report

@@ -24,7 +24,7 @@ import { type Problem, problems, throwErrors } from './problems.ts'
 import { type QueueOptions, queueSettings } from './queue-options.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 
-export interface Mill<Tx = unknown> extends Omit<Client<Tx>, 'prepare'>, Operate {
+export interface Mill<Tx = unknown> extends Omit<Client<Tx>, 'prepare' | 'takeUnrung'>, Operate {
   /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
   open(): Promise<void>
   /** Opens the store, makes this process known and begins to work. Twice is once. A start that fails undoes what it began. */
@@ -101,13 +101,14 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
         jobEnded: results.ended,
       }),
   })
-  const { prepare: _prepare, ...enqueue } = client
+  const { prepare: _prepare, takeUnrung, ...enqueue } = client
   const mill: Mill = {
     ...enqueue,
     ...operate({
       opened: async () => (await life.open(), store),
       cancelledHere: (job, reason) => life.engine?.cancelled(job, reason),
       emit: hub.emit,
+      forget: results.forget,
     }),
     open: async () => life.open(),
     start: life.start,
@@ -122,8 +123,9 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
       if (declared !== undefined) await life.engine?.serve(queue, declared.settings)
     },
     wake() {
-      if (life.engine === null) store.ring(options.serve)
-      else life.engine.wake()
+      const queues = takeUnrung()
+      if (life.engine === null) store.ring(queues)
+      else life.engine.wake(queues)
     },
     on: hub.on,
     instance,

@@ -46,11 +46,13 @@ export interface OperateTools {
   readonly opened: () => Promise<Store>
   readonly cancelledHere: (id: string, reason: string) => void
   readonly emit: Emit
+  /** What is known of a job here is known no longer. */
+  readonly forget: (ids: readonly string[]) => void
 }
 
 const LISTED = 50
 
-export function operate({ opened, cancelledHere, emit }: OperateTools): Operate {
+export function operate({ opened, cancelledHere, emit, forget }: OperateTools): Operate {
   const changeQueue = async (queue: string, change: QueueChange): Promise<QueueRecord> => {
     const patch = prepareQueueChange(change)
     return (await opened()).changeQueue(queue, patch)
@@ -84,7 +86,11 @@ export function operate({ opened, cancelledHere, emit }: OperateTools): Operate 
     },
     retry: async (id) => hinted('retry', one(await (await opened()).retry([checkId(id, 'id')]))),
     runNow: async (id) => hinted('runNow', one(await (await opened()).runNow([checkId(id, 'id')]))),
-    delete: async (id) => hinted('delete', one(await (await opened()).delete([checkId(id, 'id')]))),
+    async delete(id) {
+      const answer = one(await (await opened()).delete([checkId(id, 'id')]))
+      forget([answer.id])
+      return hinted('delete', answer)
+    },
     queues: async () => (await opened()).queues(),
     counts: async () => (await opened()).counts(),
     instances: async () => (await opened()).instances(),

@@ -43,17 +43,19 @@ export function servedQueues({ serve, env, routed }: Served, found: Problems): s
     found.add('error', 'OPTION_INVALID', 'serve', "is not an array. Give names, such as ['default']")
     return []
   }
-  if (serve !== undefined) return named(Array.from(serve), 'serve', found)
+  if (serve !== undefined) return warned(named(Array.from(serve), 'serve', found), routed, 'serve', found)
   const listed = (variable ?? '').split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
   if (listed.length > 0) {
-    const names = named(listed, 'JOBMILL_QUEUES', found)
-    for (const queue of new Set(routed)) {
-      if (!names.includes(queue))
-        found.add('warning', 'QUEUES_MISSING', 'JOBMILL_QUEUES', unservedHere(queue))
-    }
-    return names
+    return warned(named(listed, 'JOBMILL_QUEUES', found), routed, 'JOBMILL_QUEUES', found)
   }
   return [...new Set(routed)]
+}
+
+function warned(names: string[], routed: readonly string[], option: string, found: Problems): string[] {
+  for (const queue of names.length === 0 ? [] : new Set(routed)) {
+    if (!names.includes(queue)) found.add('warning', 'QUEUES_MISSING', option, unservedHere(queue))
+  }
+  return names
 }
 
 function unservedHere(queue: string): string {

@@ -40,9 +40,25 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   let sharing = new Map<string, number>()
   let workers: ReadonlyMap<string, number> = new Map()
   let version: number | null = null
+  let asked = 0
+  let reading: Promise<void> | null = null
   const cooling = new Map<string, Timer>()
 
-  async function refresh(): Promise<void> {
+  /** One read at a time: of two, the older could answer last and stand. Asked for meanwhile, it reads once more. */
+  function refresh(): Promise<void> {
+    asked += 1
+    reading ??= readUntilNewest().finally(() => (reading = null))
+    return reading
+  }
+
+  async function readUntilNewest(): Promise<void> {
+    for (let seen = -1; seen !== asked;) {
+      seen = asked
+      await read()
+    }
+  }
+
+  async function read(): Promise<void> {
     const records = await store.queues()
     const before = known
     known = new Map(records.map((record) => [record.name, record]))

@@ -1,4 +1,5 @@
 /** The duties of an instance: what the pulse asks for at once, and what is due now and then. */
+import { crashError } from '../job/crash.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import type { Pulse } from '../store/instance.ts'
@@ -45,7 +46,7 @@ export function upkeep({ store, options, emit, staged, reaped }: UpkeepOptions):
           queue,
           attempt: 0,
           maxAttempts: 0,
-          error: `died with its process ${crashes} times`,
+          error: crashError(crashes),
         })
     }
     reaped()

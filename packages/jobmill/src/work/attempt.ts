@@ -54,14 +54,15 @@ const MESSAGE: Readonly<Record<InterruptionCause, string>> = {
 }
 
 /** Fires the signal, once. Returns whether this was the call that did. */
-export function interrupt(attempt: Attempt, why: InterruptionCause, now: number, detail?: string): boolean {
+export function interrupt(
+  attempt: Attempt,
+  why: InterruptionCause,
+  now: number,
+  { detail = MESSAGE[why], blocked = false }: { readonly detail?: string; readonly blocked?: boolean } = {},
+): boolean {
   if (attempt.ended || attempt.interruption !== null) return false
-  attempt.interruption = new Interruption(why, detail ?? MESSAGE[why])
+  attempt.interruption = new Interruption(why, detail, { blocked })
   attempt.interruptedAt = now
-  try {
-    attempt.controller.abort(attempt.interruption)
-  } catch {
-    // A listener of the handler's that throws is the handler's affair; node reports it by itself.
-  }
+  attempt.controller.abort(attempt.interruption)
   return true
 }

@@ -12,16 +12,20 @@ export interface Grace {
 
 export function grace(platform: Platform, ms: number): Grace {
   const { promise: over, resolve: end } = Promise.withResolvers<void>()
+  let isOver = false
   let endsAt = platform.monotonic() + ms
   let timer: Timer = platform.timer(ms, end)
   return {
     over,
     shorten(shorterMs) {
-      if (platform.monotonic() + shorterMs >= endsAt) return
+      if (isOver || platform.monotonic() + shorterMs >= endsAt) return
       endsAt = platform.monotonic() + shorterMs
       timer.cancel()
       timer = platform.timer(shorterMs, end)
     },
-    cancel: () => timer.cancel(),
+    cancel() {
+      isOver = true
+      timer.cancel()
+    },
   }
 }

@@ -63,14 +63,21 @@ export function logBuffer(limit: number = DEFAULTS.logLimitChars): LogBuffer {
 
 /** What cannot be kept as JSON must not end a job that only wanted to log it. */
 function lineText({ at, level, message, fields }: LogLine): string {
-  // A text by type only: plain JavaScript may pass anything.
-  const given: unknown = message
-  const short = String(given).slice(0, LONGEST_MESSAGE).replaceAll('\u0000', '\u{fffd}').toWellFormed()
+  const short = textOf(message).slice(0, LONGEST_MESSAGE).replaceAll('\u0000', '\u{fffd}').toWellFormed()
   if (fields === undefined) return JSON.stringify({ at, level, message: short })
   try {
     return `{"at":${at},"level":"${level}","message":${JSON.stringify(short)},"fields":${jsonText(fields, 'fields', 16_384)}}`
   } catch (error) {
     return JSON.stringify({ at, level, message: short, fields: { notKept: String(error).slice(0, 200) } })
+  }
+}
+
+/** A text by type only: plain JavaScript may pass anything. */
+function textOf(message: unknown): string {
+  try {
+    return String(message)
+  } catch {
+    return 'something was logged that cannot be read'
   }
 }
 

@@ -39,7 +39,7 @@ export function notes({ write, platform, everyMs, emit, stale }: NotesOptions): 
       due.forEach((attempt, at) => {
         const value = items[at]?.value
         if (current[at] === false) stale(attempt)
-        else if (value !== undefined)
+        else if (value !== undefined && !attempt.ended)
           emit('progress', { ...attempt.ref, value: JSON.parse(value) as unknown })
       })
     } catch {

@@ -14,7 +14,8 @@ export interface PulseOptions {
   readonly queues: () => readonly string[]
   readonly heard: (pulse: Pulse) => void
   /** Nothing that this instance holds is its own any more. */
-  readonly lost: () => void
+  /** `blocked`: not the database was late, but this process. */
+  readonly lost: (blocked: boolean) => void
   readonly back: () => void
   readonly leaseMs: number
   readonly renewEveryMs: number
@@ -33,6 +34,9 @@ export interface PulseService {
   /** False once the lease is over, until it was renewed. */
   readonly alive: boolean
 }
+
+/** A timer this late means that the event loop stood still. */
+const LATE_MS = 100
 
 /** However often it is hurried. */
 const LEAST_APART_MS = 100
@@ -63,7 +67,7 @@ export function pulseService(options: PulseOptions): PulseService {
   function over(): void {
     if (!alive || stopped) return
     alive = false
-    options.lost()
+    options.lost(platform.monotonic() - (renewedAt + leaseMs) > LATE_MS)
   }
 
   async function beat(): Promise<void> {

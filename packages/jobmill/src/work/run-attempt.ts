@@ -18,18 +18,9 @@ export interface RunTools {
 }
 
 export async function runAttempt(attempt: Attempt, handler: Handler, tools: RunTools): Promise<Ended> {
-  let payload: unknown
-  try {
-    const stored: unknown = JSON.parse(attempt.lease.payload)
-    payload = handler.payload === undefined ? stored : await fitted(handler.payload, stored, 'payload')
-  } catch (error) {
-    // A schema that breaks says nothing of the payload: that is a failure like any other.
-    return isJobmillError(error) && error.code === 'PAYLOAD_INVALID'
-      ? { how: 'unfit', error }
-      : { how: 'threw', error }
-  }
   const timer = timeoutFor(attempt, handler, tools.platform)
   try {
+    const payload = await validated(attempt, handler)
     const context = tools.contextFor(attempt, payload)
     const returned = await through(tools.middleware, context, async () => handler.run(context))
     return attempt.completedInTx ? rolledBack() : await kept(returned, handler.result)
@@ -40,12 +31,38 @@ export async function runAttempt(attempt: Attempt, handler: Handler, tools: RunT
   }
 }
 
-/** From the start of the handler: what it waited before is not its time. */
+/** A payload that its schema refuses; the handler never ran. */
+class Unfit extends Error {}
+
+/** A schema may ask somebody, and must not hold the worker longer than the handler might. */
+async function validated({ lease, controller }: Attempt, { payload: schema }: Handler): Promise<unknown> {
+  const stored: unknown = JSON.parse(lease.payload)
+  if (schema === undefined) return stored
+  try {
+    const fitting = fitted(schema, stored, 'payload')
+    return fitting instanceof Promise ? await orAborted(fitting, controller.signal) : fitting
+  } catch (error) {
+    // A schema that breaks says nothing of the payload: that is a failure like any other.
+    if (isJobmillError(error) && error.code === 'PAYLOAD_INVALID') throw new Unfit('', { cause: error })
+    throw error
+  }
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+/** From the start of the attempt here: what it waited before is not its time. */
 function timeoutFor(attempt: Attempt, handler: Handler, platform: Platform) {
   const ms = attempt.lease.timeoutMs ?? handler.timeoutMs
   if (ms === undefined) return undefined
   return platform.timer(ms, () =>
-    interrupt(attempt, 'timeout', platform.monotonic(), `timed out after ${ms} ms`),
+    interrupt(attempt, 'timeout', platform.monotonic(), { detail: `timed out after ${ms} ms` }),
   )
 }
 
@@ -66,7 +83,10 @@ function once(next: () => Promise<unknown>): () => Promise<unknown> {
   return async () => {
     if (called) throw new JobmillError('HANDLER_INVALID', 'a middleware called next() twice')
     called = true
-    return next()
+    const going = next()
+    // A middleware that does not wait for it must not make a failure an unhandled one.
+    going.catch(() => {})
+    return going
   }
 }
 
@@ -114,6 +134,7 @@ function rolledBack(): Ended {
 }
 
 function ended(attempt: Attempt, error: unknown): Ended {
+  if (error instanceof Unfit) return { how: 'unfit', error: error.cause }
   const thrown = thrownOutcome(error)
   if (thrown !== null) {
     if (thrown.says === 'snooze') return { how: 'snoozed', thrown }

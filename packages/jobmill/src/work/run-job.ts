@@ -37,7 +37,11 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
   const attempt = newAttempt(lease, platform.monotonic(), logBuffer())
   attempts.add(attempt)
   emit('started', { ...attempt.ref, crashes: lease.crashes })
-  const ended = await runAttempt(attempt, handler, tools)
+  // It never rejects; if it did, the worker and the job would be lost for the life of the process.
+  const ended = await runAttempt(attempt, handler, tools).catch((error: unknown): Ended => ({
+    how: 'threw',
+    error,
+  }))
   const ranMs = platform.monotonic() - attempt.startedAt
   attempts.end(attempt)
   tools.moved()
@@ -90,7 +94,11 @@ function circumstances(ended: Ended, { lease }: Attempt, handler: Handler, tools
 function mayRetry(ended: Ended, lease: Lease, { retryIf }: Handler): boolean {
   if (retryIf === undefined || !('error' in ended)) return true
   try {
-    return retryIf(ended.error, jobInfo(lease))
+    const answer: unknown = retryIf(ended.error, jobInfo(lease))
+    if (!(answer instanceof Promise)) return answer !== false
+    // It cannot be waited for, and must not end the process when it rejects.
+    answer.catch(() => {})
+    return true
   } catch {
     // A question that cannot be answered must not kill a job.
     return true

@@ -51,9 +51,11 @@ export interface Workers {
   /** A cancel was asked for in this process: the signal fires before this returns. */
   readonly cancelled: (id: string, reason: string) => void
   /** Nothing here is ours any more. Returns how many were told to stop. */
-  lost(): number
+  lost(blocked: boolean): number
   stop(grace: Grace, stopClaiming: () => Promise<void>): Promise<StopReport>
 }
+
+const BLOCKED = 'the event loop of this process stood still for longer than its lease: a handler blocked it'
 
 export function workers(options: WorkersOptions): Workers {
   const { store, platform, emit } = options
@@ -69,7 +71,8 @@ export function workers(options: WorkersOptions): Workers {
     platform,
     everyMs: DEFAULTS.noteEveryMs,
     emit,
-    stale: (attempt) => void interrupt(attempt, 'lease-lost', now()),
+    // Completed in a transaction of the user's: then it is nobody else's either.
+    stale: (attempt) => void (attempt.completedInTx || interrupt(attempt, 'lease-lost', now())),
   })
   const tools: RunJobTools = {
     ...options,
@@ -94,16 +97,17 @@ export function workers(options: WorkersOptions): Workers {
     heard(cancels) {
       for (const { id, token, reason } of cancels) {
         for (const attempt of attempts.find(id))
-          if (attempt.lease.token === token) interrupt(attempt, 'cancelled', now(), reason)
+          if (attempt.lease.token === token) interrupt(attempt, 'cancelled', now(), { detail: reason })
       }
       tellStuck(attempts.live, now())
     },
     cancelled(id, reason) {
-      for (const attempt of attempts.find(id)) interrupt(attempt, 'cancelled', now(), reason)
+      for (const attempt of attempts.find(id)) interrupt(attempt, 'cancelled', now(), { detail: reason })
     },
-    lost() {
+    lost(blocked) {
       const live = [...attempts.live].filter((attempt) => !attempt.ended)
-      for (const attempt of live) interrupt(attempt, 'lease-lost', now())
+      const how = blocked ? { blocked, detail: BLOCKED } : {}
+      for (const attempt of live) interrupt(attempt, 'lease-lost', now(), how)
       return live.length
     },
     async stop(grace, stopClaiming) {

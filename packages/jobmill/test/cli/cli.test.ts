@@ -128,3 +128,25 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0 })
   })
 })
+
+describe('a process that breaks outside of its handlers', () => {
+  test('P6 hands its jobs back in good order, and ends with 1', async () => {
+    const { folder, file } = config(`const alive = setInterval(() => {}, 60_000)
+export default { store, grace: 0, jobs: [
+  defineJob({ kind: 'hold', run: ({ signal }) => new Promise((_, reject) => {
+    console.log('holding')
+    signal.addEventListener('abort', () => reject(signal.reason))
+  }) }),
+  defineJob({ kind: 'late', run() { setTimeout(() => { throw new Error('after it settled') }) } }),
+] }`)
+    const mill = jobmill({ store: sqlite(file), log: 'silent' })
+    onTestFinished(async () => void (await mill.stop()))
+    const { id } = await mill.enqueue('hold', null)
+    const work = run(folder, ['work'])
+    await work.says('holding')
+    await mill.enqueue('late', null)
+    expect(await work.ended).toBe(1)
+    expect(work.said.err).toContain('after it settled')
+    expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0, crashes: 0 })
+  })
+})

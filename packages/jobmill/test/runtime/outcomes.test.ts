@@ -6,6 +6,11 @@ import { attempts, happened, subjects } from './stores.ts'
 function explode(): never {
   throw new Error('after it settled')
 }
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
 /** What people reject with is not always an error. */
 const rejecting = (reason: unknown) => (): Promise<never> => {
   throw reason
@@ -62,6 +67,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ mill: create }) => 
     ['nothing', rejecting(undefined), { state: 'scheduled', error: 'undefined' }],
     ['null', rejecting(null), { state: 'scheduled', error: 'null' }],
     ['a value that cannot be read', rejecting(new Proxy({}, { get: explode })), { state: 'scheduled' }],
+    ['a proxy that was revoked', rejecting(revoked()), { state: 'scheduled' }],
     ['after it settled', () => new Thenable(), { state: 'done', result: 'kept' }],
     [
       'a promise that rejects after it resolved',

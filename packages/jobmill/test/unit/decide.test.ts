@@ -192,6 +192,16 @@ const TABLE: [string, Ended, Partial<Circumstances>, Decision][] = [
     { outcome: 'interrupted', transition: { to: 'ready' }, error: TEXT },
   ],
   [
+    'a lease lost because the event loop was blocked is paid for: else it would block for ever',
+    { how: 'interrupted', by: new Interruption('lease-lost', 'blocked', { blocked: true }), error },
+    {},
+    {
+      outcome: 'threw',
+      transition: { to: 'scheduled', delayMs: 5_000, refund: false },
+      error: 'Interruption: blocked',
+    },
+  ],
+  [
     'a lost lease likewise: if it was not lost after all, nothing is spent',
     by('lease-lost'),
     { attempt: 5, mayRetry: false },

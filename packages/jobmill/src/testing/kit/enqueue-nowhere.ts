@@ -67,6 +67,7 @@ const noResults: Results = {
     return () => {}
   },
   ended: () => {},
+  forget: () => {},
   stop: () => {},
 }
 

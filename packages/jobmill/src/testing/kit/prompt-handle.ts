@@ -82,6 +82,7 @@ function valueOf(id: string, answer: JobResult | null, { platform }: PromptTools
       return () => {}
     },
     ended: () => {},
+    forget: () => {},
     stop: () => {},
   }
   return jobHandle(id, { results, platform }).result()

@@ -114,7 +114,12 @@ function obey(signal: AbortSignal | undefined, attempt: Attempt): () => void {
   const fire = (): void => {
     const reason: unknown = signal?.reason
     const why: InterruptionCause = isInterruption(reason) ? reason.why : 'cancelled'
-    interrupt(attempt, why, systemPlatform.monotonic(), reason instanceof Error ? reason.message : undefined)
+    interrupt(
+      attempt,
+      why,
+      systemPlatform.monotonic(),
+      reason instanceof Error ? { detail: reason.message } : {},
+    )
   }
   if (signal?.aborted === true) fire()
   signal?.addEventListener('abort', fire, { once: true })

@@ -51,6 +51,8 @@ export class Pool implements Service {
 
   async #takeChild(signal: AbortSignal): Promise<PoolChild> {
     for (;;) {
+      // The pool of a mill that stops must not come back to life for a job that is over.
+      signal.throwIfAborted()
       // Nobody started it for a handler that is called by hand, as in a test.
       if (this.#halt?.signal.aborted !== false) await this.start()
       const child = await this.#free.take(signal)

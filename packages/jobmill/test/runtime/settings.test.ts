@@ -1,0 +1,115 @@
+/** Live settings and shares under races, and what the pulse asks for. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
+import { type Faults, faultyStore } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+import { happened, subjects } from './stores.ts'
+
+const quick = defineJob({ kind: 'quick', run: () => 'done' })
+
+/** The faults of the store of the mill that is made with `around`. */
+function faults(): { around: (store: Store) => Store; plan: Faults } {
+  const made: (Store & Faults)[] = []
+  const around = (store: Store): Store => {
+    const faulty = faultyStore(store)
+    made.push(faulty)
+    return faulty
+  }
+  const plan = new Proxy({} as Faults, { get: (_, key) => Reflect.get(made[0] ?? {}, key) as unknown })
+  return { around, plan }
+}
+
+describe.each(subjects)('live settings on $name', ({ mill: create }) => {
+  test('P7 P16 a setting is not lost when an older read of it answers last', async () => {
+    const { around, plan } = faults()
+    const mill = await create({ jobs: [quick] }, around)
+    await mill.platform.settled()
+    const late = plan.holdReply('queues')
+    await mill.pause('default')
+    await mill.platform.advance('1s')
+    await late.reached
+    await mill.resume('default')
+    await mill.platform.advance('1s')
+    late.release()
+    const { id } = await mill.enqueue(quick, null)
+    await mill.platform.advance('2s')
+    expect(happened(mill, id)).toContain('finished')
+  })
+
+  test('P15 a queue without workers that has work costs no claims of others', async () => {
+    const { around, plan } = faults()
+    const mill = await create({ jobs: [quick], serve: ['a', 'b'], queues: { a: { workers: 0 } } }, around)
+    await mill.enqueue(quick, null, { queue: 'a' })
+    await mill.platform.advance('5s')
+    const before = plan.calls('claim')
+    await mill.platform.advance('30s')
+    expect(plan.calls('claim') - before).toBe(0)
+  })
+
+  test('a newcomer takes its share of a total, and never the whole', async () => {
+    const running: string[] = []
+    const gate = Promise.withResolvers<void>()
+    const hold = (name: string) =>
+      defineJob({ kind: 'hold', run: async () => (running.push(name), gate.promise) })
+    const mill = await create({ jobs: [hold('old')], queues: { default: { workers: 4 } } })
+    await mill.enqueueMany(
+      'hold',
+      Array.from({ length: 12 }, () => ({ payload: null })),
+    )
+    await mill.platform.settled()
+    const { store, platform } = mill
+    const newcomer = jobmill({ store, platform, jobs: [hold('new')], log: 'silent' })
+    await newcomer.start()
+    await platform.settled()
+    expect(running.filter((name) => name === 'old')).toHaveLength(4)
+    expect(running.filter((name) => name === 'new')).toHaveLength(2)
+    gate.resolve()
+    await newcomer.stop()
+  })
+
+  test('a lease shorter than the usual pulse is kept alive all the same', async () => {
+    const mill = await create({ jobs: [quick], lease: 400, renewEvery: 100 })
+    await mill.platform.advance('10s')
+    expect(mill.eventCounts.told['instance-lost']).toBeUndefined()
+  })
+
+  test('a schema that never answers is bounded by the timeout', async () => {
+    const job = defineJob({
+      kind: 'slow',
+      payload: { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => answers(value) } },
+      maxAttempts: 1,
+      timeout: '3s',
+      run: () => null,
+    })
+    let asked = 0
+    // At enqueue it answers, and before the run it does not.
+    function answers(value: unknown): Promise<{ value: unknown }> {
+      asked += 1
+      return asked === 1 ? Promise.resolve({ value }) : new Promise(() => {})
+    }
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.platform.settled()
+    await mill.platform.advance('4s')
+    expect(happened(mill, id)).toContain('timed-out')
+    expect(await mill.get(id)).toMatchObject({ state: 'dead' })
+  })
+
+  test('a result that is remembered is forgotten when its job is deleted, or enqueued again', async () => {
+    const job = defineJob({ kind: 'a', run: ({ payload }: JobContext<number>) => payload })
+    const mill = await create({ jobs: [job] })
+    const { store, platform } = mill
+    const own = jobmill({ store, platform, jobs: [job], log: 'silent' })
+    await own.start()
+    const id = platform.id()
+    const first = await own.enqueue(job, 1, { id })
+    await platform.advance('2s')
+    expect(await own.delete(id)).toMatchObject({ verdict: 'changed' })
+    const again = await own.enqueue(job, 2, { id, delay: '1h' })
+    const late = rejection(() => again.result({ timeout: '5s' }))
+    await platform.advance('6s')
+    expect(await late).toMatchObject({ code: 'RESULT_TIMEOUT' })
+    expect(first.id).toBe(again.id)
+    await own.stop()
+  })
+})
