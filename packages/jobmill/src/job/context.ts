@@ -71,7 +71,10 @@ export interface EnqueueManyInside {
 export interface OptionsInside extends EnqueueOptions {
   /** A transaction of yours: the job exists when you commit it. */
   readonly tx?: unknown
-  /** Written in the transaction that makes this job done, and not at all when this attempt ends any other way. */
+  /**
+   * Written in the transaction that makes this job done, and not at all when this attempt ends any other way. Its id is the one that it will have,
+   * unless somebody holds its dedupe key by then.
+   */
   readonly withCompletion?: boolean
 }
 

@@ -43,12 +43,19 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
   let isOpen = false
   // Until then what runs, and whoever else, may still enqueue.
   let isClosing = false
+  /** Somebody else than the start has asked for the store. */
+  let isUsed = false
   let opening: Promise<void> | null = null
   let starting: Promise<void> | null = null
   let stopping: Promise<StopReport> | null = null
   let grace: Grace | null = null
 
   function open(): Promise<void> | undefined {
+    isUsed = true
+    return openOnce()
+  }
+
+  function openOnce(): Promise<void> | undefined {
     if (isClosing) throw stopped()
     if (isOpen) return undefined
     opening ??= openStore().then(
@@ -70,11 +77,10 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
 
   async function begin(): Promise<void> {
     if (options.serve.length === 0) throw nothingToServe()
-    const wasOpen = isOpen
     const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
     const next = make.engine()
     try {
-      await open()
+      await openOnce()
       await Promise.all(services.map((service) => service.start()))
       await next.start()
       engine = next
@@ -88,7 +94,8 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
       const noGrace = createGrace(platform, 0)
       if (isOpen) await next.stop(noGrace).catch(() => {})
       await Promise.allSettled(services.map((service) => service.stop()))
-      if (!wasOpen) await close()
+      // Whoever enqueues meanwhile still needs it.
+      if (!isUsed) await close()
       throw error
     }
   }

@@ -51,7 +51,7 @@ const HOLDING = `export default { store, grace: '1h', jobs: [defineJob({ kind: '
     signal.addEventListener('abort', () => { clearInterval(alive); console.log(signal.reason.why); reject(signal.reason) })
   }) })] }`
 
-describe('jobmill', () => {
+describe('jobmill on sqlite', () => {
   test('says how it is used', async () => {
     const { folder } = config('export default {}')
     const help = run(folder, ['--help'])
@@ -129,7 +129,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
   })
 })
 
-describe('a process that breaks outside of its handlers', () => {
+describe('a process on sqlite that breaks outside of its handlers', () => {
   test('P6 hands its jobs back in good order, and ends with 1', async () => {
     const { folder, file } = config(`const alive = setInterval(() => {}, 60_000)
 export default { store, grace: 0, jobs: [

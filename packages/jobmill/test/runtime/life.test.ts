@@ -154,6 +154,21 @@ describe.each(subjects)('the life of a mill on $name', ({ mill: create }) => {
     expect(mill.events.find(({ type }) => type === 'mill-stopping')).toMatchObject({ running: 1, graceMs: 0 })
   })
 
+  test('a start that fails leaves the store to those who enqueue meanwhile', async () => {
+    const faults: Faults[] = []
+    const mill = await create({ jobs: [quick], start: false }, (store) => {
+      const faulty = faultyStore(store)
+      faults.push(faulty)
+      return faulty
+    })
+    faults[0]?.fail('register')
+    const [start, job] = await Promise.allSettled([mill.start(), mill.enqueue(quick, null)])
+    expect([start.status, job.status]).toEqual(['rejected', 'fulfilled'])
+    await mill.start()
+    await mill.drain()
+    expect((await mill.counts())[0]).toMatchObject({ done: 1 })
+  })
+
   test('two mills share a store: the last one closes it', async () => {
     const { store, platform } = await create({ start: false })
     const shared = { store, platform, jobs: [quick], log: 'silent' } as const

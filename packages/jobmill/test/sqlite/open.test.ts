@@ -126,7 +126,7 @@ describe('sqlite migrations', () => {
   })
 })
 
-describe('a file that is deleted or replaced while it is open', () => {
+describe('a sqlite file that is deleted or replaced while it is open', () => {
   test.for([
     ['deleted', (file: string) => rmSync(file)],
     ['replaced', (file: string) => (renameSync(file, `${file}.old`), writeFileSync(file, ''))],
