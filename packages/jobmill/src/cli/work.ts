@@ -24,6 +24,8 @@ export async function work(options: MillOptions, terminal: Terminal): Promise<nu
     terminal.err(
       `error   not caught by any handler: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     )
+    // A second signal would cut the grace short.
+    if (broken) return
     broken = true
     process.kill(process.pid, 'SIGTERM')
   }

@@ -1,4 +1,4 @@
-/** A job that is about to be written: checked, complete, JSON already text. Only `prepareJobs` makes these. */
+/** A job that is about to be written: checked, complete, JSON already text. Made by `prepareJobs`, and by `onDeadJob`. */
 
 export interface NewJob {
   /** Minted by the caller's process before the write, so that a repeated write is recognised. */

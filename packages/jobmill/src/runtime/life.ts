@@ -4,12 +4,12 @@ import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import type { Store } from '../store/store.ts'
-import type { Engine } from './engine.ts'
-import { type Grace, grace as createGrace } from '../work/grace.ts'
-import type { Resolved } from './options.ts'
 import { within } from '../platform/within.ts'
+import type { Store } from '../store/store.ts'
+import { type Grace, grace as createGrace } from '../work/grace.ts'
 import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
+import type { Engine } from './engine.ts'
+import type { Resolved } from './options.ts'
 
 export interface LifeOptions {
   readonly store: Store
@@ -69,10 +69,25 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
   }
 
   async function openStore(): Promise<void> {
-    await store.open()
     users.set(store, (users.get(store) ?? 0) + 1)
-    // So that settings can be changed by a process that never starts.
-    if (options.declared.length > 0) await store.declareQueues(options.declared)
+    try {
+      await store.open()
+      // So that settings can be changed by a process that never starts.
+      if (options.declared.length > 0) await store.declareQueues(options.declared)
+    } catch (error) {
+      await letGo()
+      throw error
+    }
+  }
+
+  /** Two mills may share a store; the last one closes it. */
+  async function letGo(): Promise<void> {
+    const others = (users.get(store) ?? 1) - 1
+    users.set(store, others)
+    if (others > 0) return
+    // A statement that hangs is given up by the store itself, after a while; a stop does not wait for that.
+    const closing = within(platform, LAST_MS, 'the store', store.close())
+    await closing.catch((error: unknown) => emit('store-failing', { part: 'close', error }))
   }
 
   async function begin(): Promise<void> {
@@ -101,14 +116,7 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
   }
 
   async function close(): Promise<void> {
-    const others = (users.get(store) ?? 1) - 1
-    if (isOpen) users.set(store, others)
-    // Two mills may share a store; the last one closes it.
-    if (others <= 0 || !isOpen)
-      // A statement that hangs is given up by the store itself, after a while; a stop does not wait for that.
-      await within(platform, LAST_MS, 'the store', store.close()).catch((error: unknown) =>
-        emit('store-failing', { part: 'close', error }),
-      )
+    if (isOpen) await letGo()
     isOpen = false
     opening = null
   }

@@ -47,14 +47,19 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   /** One read at a time: of two, the older could answer last and stand. Asked for meanwhile, it reads once more. */
   function refresh(): Promise<void> {
     asked += 1
-    reading ??= readUntilNewest().finally(() => (reading = null))
+    reading ??= readUntilNewest()
     return reading
   }
 
   async function readUntilNewest(): Promise<void> {
-    for (let seen = -1; seen !== asked;) {
-      seen = asked
-      await read()
+    try {
+      for (let seen = -1; seen !== asked;) {
+        seen = asked
+        await read()
+      }
+    } finally {
+      // In the same step as the last look, so that nobody can ask in between and be forgotten.
+      reading = null
     }
   }
 

@@ -16,7 +16,7 @@ interface Waiting {
 }
 
 export interface Finisher {
-  /** Null when it was given up: only after `giveUp`, or when the store is closed. */
+  /** Null when it was given up: after `giveUp`, when the store is closed, or when the database refuses even the plainest form. */
   readonly add: (item: Finish) => Promise<Finished | null>
   /** Ends the tries of whatever could not be written. */
   readonly giveUp: () => void

@@ -13,8 +13,7 @@ export interface PulseOptions {
   readonly register: () => Promise<void>
   readonly queues: () => readonly string[]
   readonly heard: (pulse: Pulse) => void
-  /** Nothing that this instance holds is its own any more. */
-  /** `blocked`: not the database was late, but this process. */
+  /** Nothing that this instance holds is its own any more. `blocked`: not because the database was away, but because this process stood still. */
   readonly lost: (blocked: boolean) => void
   readonly back: () => void
   readonly leaseMs: number
@@ -35,14 +34,12 @@ export interface PulseService {
   readonly alive: boolean
 }
 
-/** A timer this late means that the event loop stood still. */
-const LATE_MS = 100
-
 /** However often it is hurried. */
 const LEAST_APART_MS = 100
 
 export function pulseService(options: PulseOptions): PulseService {
   const { platform, leaseMs } = options
+  const deadlineMs = Math.ceil(leaseMs / 3)
   let renewedAt = 0
   let alive = true
   let stopped = true
@@ -51,6 +48,7 @@ export function pulseService(options: PulseOptions): PulseService {
   let beating: Promise<void> | null = null
   let hurried = false
   let beatAt = Number.NEGATIVE_INFINITY
+  let gapMs = 0
   let nextAt = Number.POSITIVE_INFINITY
 
   /** What is written is known by when it was sent: the lease lasts at least from then. */
@@ -67,18 +65,28 @@ export function pulseService(options: PulseOptions): PulseService {
   function over(): void {
     if (!alive || stopped) return
     alive = false
-    options.lost(platform.monotonic() - (renewedAt + leaseMs) > LATE_MS)
+    options.lost(stoodStill())
+  }
+
+  /**
+   * While the database is away beats are sent all the same, each with a deadline of its own. Here none was sent for longer than that can take; the last one
+   * may have been sent a moment ago, when the timers that were due meanwhile all came at once.
+   */
+  function stoodStill(): boolean {
+    const longestMs = Math.max(leaseMs * 0.6, deadlineMs + options.everyMs * 1.5)
+    return Math.max(platform.monotonic() - beatAt, gapMs) > longestMs
   }
 
   async function beat(): Promise<void> {
     const sentAt = platform.monotonic()
+    gapMs = sentAt - beatAt
     beatAt = sentAt
     const isDue = !alive || sentAt - renewedAt >= options.renewEveryMs
     const request = { leaseMs, renewEveryMs: isDue ? 0 : leaseMs, queues: options.queues() }
     // A statement that hangs must not cost the lease: another connection may be well.
     const pulse = await within(
       platform,
-      Math.ceil(leaseMs / 3),
+      deadlineMs,
       'the pulse (is the database locked, slow or away?)',
       options.renew(request),
     )
@@ -141,6 +149,7 @@ export function pulseService(options: PulseOptions): PulseService {
     },
     start(sentAt) {
       stopped = false
+      beatAt = sentAt
       renewed(sentAt)
       again(0)
     },

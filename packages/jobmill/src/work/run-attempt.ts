@@ -80,8 +80,8 @@ function through(
 /** A middleware that goes on twice would run the job twice in one attempt. */
 function once(next: () => Promise<unknown>): () => Promise<unknown> {
   let called = false
-  return async () => {
-    if (called) throw new JobmillError('HANDLER_INVALID', 'a middleware called next() twice')
+  return () => {
+    if (called) return Promise.reject(new JobmillError('HANDLER_INVALID', 'a middleware called next() twice'))
     called = true
     const going = next()
     // A middleware that does not wait for it must not make a failure an unhandled one.

@@ -74,10 +74,15 @@ async function cancelReason(attempt: Attempt, finished: Finished, tools: RunJobT
 
 /** The error that is stored tells what; the log of the attempt tells where. */
 function logStack(ended: Ended, { log }: Attempt, at: number): void {
-  const error = ended.how === 'threw' || ended.how === 'interrupted' ? ended.error : undefined
-  if (!(error instanceof Error) || isJobmillError(error) || typeof error.stack !== 'string') return
-  if (ended.how === 'interrupted' && error === ended.by) return
-  log.add({ at, level: 'error', message: 'the handler threw', fields: { stack: error.stack } })
+  if (ended.how !== 'threw' && ended.how !== 'interrupted') return
+  if (ended.how === 'interrupted' && ended.error === ended.by) return
+  try {
+    const { error } = ended
+    if (!(error instanceof Error) || isJobmillError(error) || typeof error.stack !== 'string') return
+    log.add({ at, level: 'error', message: 'the handler threw', fields: { stack: error.stack } })
+  } catch {
+    // What was thrown comes from anywhere, and reading it may throw.
+  }
 }
 
 function circumstances(ended: Ended, { lease }: Attempt, handler: Handler, tools: RunJobTools) {

@@ -55,7 +55,8 @@ export interface Workers {
   stop(grace: Grace, stopClaiming: () => Promise<void>): Promise<StopReport>
 }
 
-const BLOCKED = 'the event loop of this process stood still for longer than its lease: a handler blocked it'
+const BLOCKED =
+  'this process stood still for longer than its lease: a handler blocked the event loop, or it was stopped'
 
 export function workers(options: WorkersOptions): Workers {
   const { store, platform, emit } = options

@@ -182,6 +182,52 @@ describe.each(subjects)('the life of a mill on $name', ({ mill: create }) => {
     expect(await rejection(() => store.counts())).toMatchObject({ code: 'STORE_CLOSED' })
   })
 
+  test('a mill that never used a store leaves it to others, and so does one that could not open it', async () => {
+    const faults: Faults[] = []
+    const { store, platform } = await create({ start: false }, (inner) => {
+      const faulty = faultyStore(inner)
+      faults.push(faulty)
+      return faulty
+    })
+    const shared = { store, platform, jobs: [quick], log: 'silent' } as const
+    const mill = jobmill(shared)
+    await mill.start()
+    await jobmill(shared).stop()
+    faults[0]?.fail('declareQueues')
+    const failing = jobmill({ ...shared, queues: { other: {} } })
+    expect(await rejection(() => failing.open())).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await failing.stop()
+    expect(await mill.counts()).toHaveLength(1)
+    await mill.stop()
+    expect(await rejection(() => store.counts())).toMatchObject({ code: 'STORE_CLOSED' })
+  })
+
+  test('P6 a store that does not close holds a stop up for seconds, and not for ever', async () => {
+    const { store, platform } = await create({ start: false })
+    const hanging = { ...store, close: () => new Promise<void>(() => {}) }
+    const mill = jobmill({ store: hanging, platform, jobs: [quick], log: 'silent' })
+    await mill.start()
+    const stopping = mill.stop()
+    await platform.settled()
+    await platform.advance('5s')
+    expect((await stopping).tookMs).toBe(5_000)
+    expect(mill.eventCounts.told['store-failing']).toBe(1)
+    await store.close()
+  })
+
+  test('P10 wake() of a process that only enqueues rings for what it wrote in transactions', async () => {
+    const rung: string[] = []
+    const mill = await create({ start: false }, (inner) => ({
+      ...inner,
+      enqueue: (jobs) => inner.enqueue(jobs),
+      ring: (queues) => void rung.push(...queues),
+    }))
+    await mill.enqueue('a', null, { queue: 'mail', tx: {} })
+    mill.wake()
+    mill.wake()
+    expect(rung).toEqual(['mail'])
+  })
+
   test('queues that code names are there before any start', async () => {
     const mill = await create({ start: false, queues: { mail: { workers: 3 } } })
     expect(await mill.pause('mail')).toMatchObject({ name: 'mail', workers: 3, paused: true })

@@ -11,6 +11,9 @@ function revoked(): object {
   revoke()
   return proxy
 }
+function unreadable(): Error {
+  return Object.defineProperty(new Error('odd'), 'stack', { get: explode })
+}
 /** What people reject with is not always an error. */
 const rejecting = (reason: unknown) => (): Promise<never> => {
   throw reason
@@ -68,6 +71,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ mill: create }) => 
     ['null', rejecting(null), { state: 'scheduled', error: 'null' }],
     ['a value that cannot be read', rejecting(new Proxy({}, { get: explode })), { state: 'scheduled' }],
     ['a proxy that was revoked', rejecting(revoked()), { state: 'scheduled' }],
+    ['an error whose stack cannot be read', rejecting(unreadable()), { state: 'scheduled' }],
     ['after it settled', () => new Thenable(), { state: 'done', result: 'kept' }],
     [
       'a promise that rejects after it resolved',
@@ -124,6 +128,29 @@ describe.each(subjects)('the outcomes of a job on $name', ({ mill: create }) => 
     const { id } = await mill.enqueue(job, null)
     await mill.drain({ scheduled: true })
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 3 })
+  })
+
+  test('a retryIf that answers with a promise means yes, and its rejection ends nothing', async () => {
+    const retryIf = (() => Promise.reject(new Error('late'))) as unknown as () => boolean
+    const job = defineJob({
+      kind: 'a',
+      backoff: { fixed: 0 },
+      maxAttempts: 2,
+      retryIf,
+      run: () => Promise.reject(new Error('no')),
+    })
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain({ scheduled: true })
+    expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 2 })
+  })
+
+  test('a middleware that does not wait for the handler leaves no rejection behind', async () => {
+    const job = defineJob({ kind: 'a', run: () => Promise.reject(new Error('no')) })
+    const mill = await create({ jobs: [job], middleware: [(_, next) => (void next(), 'its own')] })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done', result: 'its own' })
   })
 
   test('backoff: the queue’s curve, live: switched off, a failure is due again at once', async () => {
