@@ -40,6 +40,33 @@ const EXAMPLES: readonly Example[] = [
     ],
   },
   {
+    file: 'limits.ts',
+    on: ['sqlite', 'postgres'],
+    shows: [
+      'queue      20 mails',
+      'refused    ',
+      'handler    3 calls',
+      'permits    6 reads, at most 2',
+      'outside    1',
+      'changed    20',
+      'Did you mean "smtp"?',
+    ],
+  },
+  {
+    file: 'schedules.ts',
+    on: ['sqlite', 'postgres'],
+    shows: [
+      'means    at 02:30 every day, Europe/Paris time',
+      'next     2027-03-28T01:00:00.000Z',
+      'at character 3',
+      'history  0 instants were served twice',
+      'not as in code: when',
+      'trigger  enqueued, and done',
+      'deleted: true',
+      'stopped',
+    ],
+  },
+  {
     file: 'typed-payloads.ts',
     on: ['sqlite'],
     shows: [

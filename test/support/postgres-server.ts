@@ -13,6 +13,8 @@ import { serverFolder, unprivileged } from './unprivileged.ts'
 export interface PostgresServer {
   readonly url: string
   readonly port: number
+  /** Where the server logs to. */
+  readonly log: string
   /** Shuts down and removes the data. Safe twice. */
   stop(): Promise<void>
   /** Starts again on the same port with the same data: after a fast shutdown, or after `kill()`. */
@@ -84,6 +86,7 @@ export async function startPostgres(options: {
 
   return {
     port,
+    log,
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     async stop() {
       await shutDown()

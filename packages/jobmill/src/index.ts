@@ -9,6 +9,15 @@ export type { Duration } from './job/duration.ts'
 export { type ErrorCode, type ErrorDetails, ERRORS, isJobmillError, JobmillError } from './job/errors.ts'
 export { errorText } from './job/error-text.ts'
 export type { AttemptRef, EventTable, EventType, JobRef, MillEvent } from './job/events.ts'
+export type { LimitOptions, LimitSettings } from './job/limit.ts'
+export type {
+  AcquireOptions,
+  DrainLimitOptions,
+  LimitHandle,
+  LimitInside,
+  Permit,
+} from './job/limit-handle.ts'
+export { boundOf, type Histogram, type MetricData, mergeData, percentile } from './job/metric-data.ts'
 export type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle, ResultOptions } from './job/handle.ts'
 export { Interruption, type InterruptionCause, isInterruption } from './job/interruption.ts'
 export type { Dedupe, DedupeScope, NewJob } from './job/new-job.ts'
@@ -20,7 +29,10 @@ export {
   type QueueChange,
   type QueuePatch,
   type QueueSettings,
+  type Retention,
 } from './job/queue-settings.ts'
+export type { Missed, Overlap, ScheduleDefinition, SchedulePatch } from './job/schedule.ts'
+export type { ScheduleChange, ScheduleOptions } from './job/schedule-options.ts'
 export { Dead, Snooze, Throttled } from './job/thrown.ts'
 export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state.ts'
 export type { EventCounts, Listener } from './observe/event-hub.ts'
@@ -32,8 +44,55 @@ export type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './store/i
 export type { JobFilter, JobPage, PageRequest } from './store/job-list.ts'
 export type { AttemptRecord, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
 export type { QueueCounts, QueueRecord, Unserved } from './store/queue-record.ts'
-export type { Enqueued, Reaped, ReapedJob, Retained, Staged, Verdict } from './store/replies.ts'
+export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
+export type { LimitRecord, Take, Taken } from './store/limit.ts'
+export type {
+  MetricDelta,
+  MetricOwn,
+  MetricQuery,
+  MetricRecord,
+  NewTimelineEvent,
+  Recording,
+  Resolution,
+  TimelineEvent,
+  TimelineQuery,
+} from './store/metrics.ts'
+export type {
+  Enqueued,
+  Reaped,
+  ReapedJob,
+  Retained,
+  RetainRequest,
+  Staged,
+  Verdict,
+} from './store/replies.ts'
+export type { Rung } from './store/rung.ts'
+export type {
+  DeclaredSchedule,
+  ScheduleRecord,
+  Tick,
+  Ticked,
+  TickOutcome,
+  TickRecord,
+} from './store/schedule.ts'
 export type { Doorbell, ReadSide, Store, TxOf, WriteSide } from './store/store.ts'
+export type { Difference } from './runtime/differences.ts'
+export type { OwnDuty } from './runtime/duty-options.ts'
+export type { LimitChange, MillLimits } from './runtime/limits.ts'
+export type {
+  Metrics,
+  MetricsQuery,
+  TimelineEntry,
+  TimelinePage,
+  TimelineRequest,
+} from './runtime/observation.ts'
+export type { RetainOptions } from './runtime/retain-options.ts'
+export type { NewSchedule, Schedules, Triggered } from './runtime/schedules.ts'
+export type { ScheduleView } from './runtime/schedule-view.ts'
+export type { InstanceSeries, QueueSeries } from './runtime/series.ts'
+export type { DutyView } from './runtime/tend.ts'
+export type { Counts } from './upkeep/duty.ts'
+export type { DutyStatus } from './upkeep/duty-log.ts'
 export type { AttemptView, JobView } from './runtime/job-view.ts'
 export { checkOptions, jobmill, type Mill } from './runtime/mill.ts'
 export type { CancelAnswer, OperateAnswer } from './runtime/operate.ts'

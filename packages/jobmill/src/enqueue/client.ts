@@ -24,6 +24,8 @@ export interface ClientTools<Tx> extends RequestTools {
   readonly open: () => Promise<void> | undefined
   /** Some of what was enqueued waits for its turn. */
   readonly lineGrew: () => void
+  /** These queues got something from this process: whoever is free here need not wait to be chosen. */
+  readonly written: (queues: Iterable<string>) => void
 }
 
 export interface Client<Tx> {
@@ -101,7 +103,8 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const writing = enqueuer.write(jobs, { tx, mayRepeat })
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
     look(target)
-    if (tx !== undefined) for (const { queue } of jobs) unrung.add(queue)
+    if (tx === undefined) tools.written(new Set(jobs.map(({ queue }) => queue)))
+    else for (const { queue } of jobs) unrung.add(queue)
     if (mayRepeat) results.forget(jobs.map(({ id }) => id))
     return jobs.map((job, at) => told(job, replies[at], tx !== undefined))
   }

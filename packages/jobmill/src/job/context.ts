@@ -2,6 +2,7 @@
 import type { Duration } from './duration.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle } from './handle.ts'
 import type { JobKind } from './job-kind.ts'
+import type { LimitInside } from './limit-handle.ts'
 
 export interface JobInfo {
   readonly id: string
@@ -100,6 +101,8 @@ export interface JobContext<Payload = unknown> {
   readonly instance: InstanceInfo
   readonly enqueue: EnqueueInside
   readonly enqueueMany: EnqueueManyInside
+  /** Budgets that all processes share: `await limit.acquire('smtp')`. */
+  readonly limit: LimitInside
   /** Ends the attempt here, by throwing: due again after a while, and the attempt is not spent. `return snooze('1m')` tells the compiler too. */
   readonly snooze: (time: Duration) => never
   /**

@@ -48,8 +48,35 @@ export const DEFAULTS = Object.freeze({
   resultEveryMs: 200,
   /** How often progress and logs of running jobs are written, in one statement. */
   noteEveryMs: 500,
+  /** What an instance that declares no capacity counts as when workers are split. */
+  capacity: 10,
   retainEveryMs: 5 * MINUTE,
-  foldEveryMs: 15 * SECOND,
+  retainTicksMs: 30 * DAY,
+  retainEventsMs: 30 * DAY,
+  /** Figures: buckets of 10 s, of 1 min, and of 1 h. */
+  retainTenSecondsMs: 6 * HOUR,
+  retainMinutesMs: 7 * DAY,
+  retainHoursMs: 30 * DAY,
+  /** How often open counter rows and figures are brought together, when there are any. */
+  rollUpEveryMs: 15 * SECOND,
+  /** How often the split of workers is looked at when nothing says that it changed. */
+  rebalanceEveryMs: MINUTE,
+  /** How often schedules are looked at when nothing is due. */
+  scheduleEveryMs: MINUTE,
+  /** A planned instant that is served within this time was not missed. */
+  scheduleLateMs: MINUTE,
+  /** How far back `missed: 'all'` goes unless it says. */
+  missedWithinMs: DAY,
+  /** How often figures and events of a process are written, when there are any. */
+  flushEveryMs: 2 * SECOND,
+  /** How often a process writes figures about itself. */
+  gaugeEveryMs: 10 * SECOND,
+  /** What a rate counts for unless it says. */
+  limitPerMs: SECOND,
+  /** How long a handler waits for a limit where it is, before its job is due again later. */
+  limitWaitMs: SECOND,
+  /** How far into the future places in the line of a limit are given. */
+  limitLineMs: MINUTE,
   /** How long one pass of a duty may take. */
   dutyDeadlineMs: 30 * SECOND,
   statementDeadlineMs: 30 * SECOND,
@@ -74,6 +101,9 @@ export const BOUNDS = Object.freeze({
   /** The last instant a job can be due: 1 January 2200. */
   lastInstantAt: 7_258_118_400_000,
   claimLimit: 500,
+  /** How many ended jobs a queue can be told to keep. */
+  keep: Object.freeze({ least: 0, most: 10_000_000 }),
+  limit: Object.freeze({ least: 1, most: 1_000_000 }),
   pageLimit: 500,
   jobsPerCall: 10_000,
 })

@@ -19,20 +19,23 @@ export interface EventTable {
   'kind-unknown': { readonly kind: string; readonly near: string }
   /** Nothing was written: the job with this id holds the dedupe key. */
   duplicate: JobRef
-  started: AttemptRef & { readonly crashes: number }
+  /** `waitedMs` is how long it was ready before it was claimed, by the database's clock. */
+  started: AttemptRef & { readonly crashes: number; readonly waitedMs: number }
   progress: AttemptRef & { readonly value: unknown }
-  /** Done. */
-  finished: AttemptRef & { readonly ranMs: number; readonly notKept: string | null }
+  /** Done. `totalMs` is the time since it was enqueued, waits and earlier attempts included. */
+  finished: AttemptRef & { readonly ranMs: number; readonly totalMs: number; readonly notKept: string | null }
   /** Failed, and due again. */
   retried: AttemptRef & { readonly ranMs: number; readonly delayMs: number; readonly error: string }
-  snoozed: AttemptRef & { readonly delayMs: number }
-  throttled: AttemptRef & { readonly retryAfterMs: number | null }
+  snoozed: AttemptRef & { readonly ranMs: number; readonly delayMs: number }
+  throttled: AttemptRef & { readonly ranMs: number; readonly retryAfterMs: number | null }
   /** An attempt took too long; `retried` or `dead` follows. */
   'timed-out': AttemptRef & { readonly ranMs: number }
-  cancelled: AttemptRef & { readonly reason: string }
-  dead: AttemptRef & { readonly error: string }
-  /** Stopped by a shutdown or a lost lease, and handed back with the attempt refunded. */
-  interrupted: AttemptRef & { readonly why: InterruptionCause }
+  /** Without `ranMs`, it did not run here. */
+  cancelled: AttemptRef & { readonly ranMs?: number; readonly reason: string }
+  /** Without `ranMs`, it did not run here: the reaper found it. */
+  dead: AttemptRef & { readonly ranMs?: number; readonly error: string }
+  /** Stopped by a shutdown or a lost lease, and handed back with the attempt refunded. Without `ranMs`, its handler goes on. */
+  interrupted: AttemptRef & { readonly ranMs?: number; readonly why: InterruptionCause }
   /** Claimed, never started, and handed back. */
   released: AttemptRef
   /** The write of an attempt was refused: somebody else has the job. Counted once for each attempt. */
@@ -42,6 +45,19 @@ export interface EventTable {
   'queue-cooling': { readonly queue: string; readonly forMs: number }
   'queue-resumed': { readonly queue: string }
   'queue-changed': { readonly queue: string }
+  /** Nothing is granted from a limit for a while: an upstream has said so. */
+  'limit-drained': { readonly limit: string; readonly forMs: number }
+  /** A planned instant of a schedule was served. `skipped`: the job with this id, of an earlier one, has not ended yet. */
+  'schedule-fired': {
+    readonly schedule: string
+    readonly plannedAt: number
+    readonly id: string
+    readonly outcome: 'enqueued' | 'skipped'
+  }
+  /** Instants of a schedule that passed without being served, as its policy says. */
+  'schedule-missed': { readonly schedule: string; readonly missed: number }
+  /** A schedule cannot be served; the others are. */
+  'schedule-failing': { readonly schedule: string; readonly error: unknown }
   /** Jobs of processes that died were taken back. */
   reaped: {
     readonly instances: readonly string[]
@@ -55,6 +71,27 @@ export interface EventTable {
   /** A call to the database failed and is made again. Told when a part begins to fail, and not for every try. */
   'store-failing': { readonly part: string; readonly error: unknown }
   'store-back': { readonly part: string }
+  'duty-started': {
+    readonly duty: string
+    readonly everyMs: number | null
+    readonly deadlineMs: number | null
+    readonly forAll: boolean
+  }
+  'duty-stopped': { readonly duty: string; readonly passes: number }
+  /** A pass that did something. */
+  'duty-done': {
+    readonly duty: string
+    readonly counts: Readonly<Record<string, number>>
+    readonly tookMs: number
+  }
+  /** A pass failed and is made again. Told when that begins, and not for every try. */
+  'duty-failing': { readonly duty: string; readonly error: unknown; readonly failures: number }
+  'duty-back': { readonly duty: string; readonly failures: number }
+  /** This instance does a duty for the whole cluster from now on, and no longer. */
+  leading: { readonly duty: string }
+  led: { readonly duty: string }
+  /** The workers of queues were split anew over the instances. */
+  rebalanced: { readonly changed: number }
   'mill-started': {
     readonly instance: string
     readonly queues: readonly string[]

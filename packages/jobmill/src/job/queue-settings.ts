@@ -3,6 +3,7 @@ import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs, durationOrForever } from './duration.ts'
 import { JobmillError, shown } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
+import { checkName } from './names.ts'
 import { checkBoolean, checkWhole } from './numbers.ts'
 
 export interface QueueSettings {
@@ -16,6 +17,12 @@ export interface QueueSettings {
   readonly retainDoneMs: number | null
   readonly retainCancelledMs: number | null
   readonly retainDeadMs: number | null
+  /** How many ended jobs are kept, the newest; null for all that their age allows. */
+  readonly keepDone: number | null
+  readonly keepCancelled: number | null
+  readonly keepDead: number | null
+  /** The limit that claims from this queue draw on, one for each job; null for none. */
+  readonly limit: string | null
 }
 
 export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
@@ -27,6 +34,10 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   retainDoneMs: DEFAULTS.retainDoneMs,
   retainCancelledMs: DEFAULTS.retainCancelledMs,
   retainDeadMs: null,
+  keepDone: null,
+  keepCancelled: null,
+  keepDead: null,
+  limit: null,
 })
 
 /** What a user writes; left out means unchanged. */
@@ -34,11 +45,16 @@ export interface QueueChange {
   readonly workers?: number | null
   readonly paused?: boolean
   readonly backoff?: { readonly enabled?: boolean; readonly base?: Duration; readonly max?: Duration }
-  /** Durations, or `'forever'`. */
-  readonly retain?: { readonly done?: Duration; readonly cancelled?: Duration; readonly dead?: Duration }
+  /** How long ended jobs are kept, or also how many of them: `{ done: '7d', dead: { for: 'forever', most: 10_000 } }`. */
+  readonly retain?: { readonly done?: Retention; readonly cancelled?: Retention; readonly dead?: Retention }
+  /** The name of a limit that each job of this queue draws on before it is claimed; null for none. */
+  readonly limit?: string | null
   /** Claim nothing for this long from now; 0 ends a cool-down. */
   readonly coolFor?: Duration
 }
+
+/** A duration or `'forever'`; or also a number, of which the newest are kept. `most: null` for any number. */
+export type Retention = Duration | { readonly for?: Duration; readonly most?: number | null }
 
 export interface QueuePatch {
   readonly settings: Partial<QueueSettings>
@@ -46,7 +62,7 @@ export interface QueuePatch {
 }
 
 export function prepareQueueChange(change: QueueChange, field = 'queue'): QueuePatch {
-  checkObjectKeys(change, field, ['workers', 'paused', 'backoff', 'retain', 'coolFor'])
+  checkObjectKeys(change, field, ['workers', 'paused', 'backoff', 'retain', 'limit', 'coolFor'])
   const settings: { -readonly [K in keyof QueueSettings]?: QueueSettings[K] } = {}
   if (change.workers !== undefined) {
     settings.workers =
@@ -55,6 +71,8 @@ export function prepareQueueChange(change: QueueChange, field = 'queue'): QueueP
   if (change.paused !== undefined) settings.paused = checkBoolean(change.paused, `${field}.paused`)
   if (change.backoff !== undefined) Object.assign(settings, backoff(change.backoff, `${field}.backoff`))
   if (change.retain !== undefined) Object.assign(settings, retention(change.retain, `${field}.retain`))
+  if (change.limit !== undefined)
+    settings.limit = change.limit === null ? null : checkName(change.limit, `${field}.limit`)
   const coolMs = change.coolFor === undefined ? null : durationMs(change.coolFor, `${field}.coolFor`)
   return { settings, coolMs }
 }
@@ -81,14 +99,28 @@ function backoff(value: NonNullable<QueueChange['backoff']>, field: string): Par
 
 function retention(value: NonNullable<QueueChange['retain']>, field: string): Partial<QueueSettings> {
   checkObjectKeys(value, field, ['done', 'cancelled', 'dead'])
-  return {
-    ...(value.done === undefined ? {} : { retainDoneMs: durationOrForever(value.done, `${field}.done`) }),
-    ...(value.cancelled === undefined
-      ? {}
-      : { retainCancelledMs: durationOrForever(value.cancelled, `${field}.cancelled`) }),
-    ...(value.dead === undefined ? {} : { retainDeadMs: durationOrForever(value.dead, `${field}.dead`) }),
+  const settings: { -readonly [K in keyof QueueSettings]?: QueueSettings[K] } = {}
+  for (const [state, age, number] of RETAINED) {
+    const kept = value[state]
+    if (kept === undefined) continue
+    const at = `${field}.${state}`
+    if (typeof kept !== 'object' || kept === null) {
+      settings[age] = durationOrForever(kept, at)
+      continue
+    }
+    checkObjectKeys(kept, at, ['for', 'most'])
+    if (kept.for !== undefined) settings[age] = durationOrForever(kept.for, `${at}.for`)
+    if (kept.most !== undefined)
+      settings[number] = kept.most === null ? null : checkWhole(kept.most, `${at}.most`, BOUNDS.keep)
   }
+  return settings
 }
+
+const RETAINED = [
+  ['done', 'retainDoneMs', 'keepDone'],
+  ['cancelled', 'retainCancelledMs', 'keepCancelled'],
+  ['dead', 'retainDeadMs', 'keepDead'],
+] as const
 
 /** Settings as stores take them: all of them, or those that change. */
 export function checkQueueSettings(settings: Partial<QueueSettings>, field: string): void {
@@ -97,14 +129,24 @@ export function checkQueueSettings(settings: Partial<QueueSettings>, field: stri
     const at = `${field}.${key}`
     if (key === 'paused' || key === 'backoffEnabled') checkBoolean(value, at)
     else if (value === null && NULLABLE.has(key)) continue
-    else checkWhole(value, at, key === 'workers' ? BOUNDS.workers : { least: 0, most: BOUNDS.durationMs })
+    else if (key === 'limit') checkName(value, at)
+    else checkWhole(value, at, boundsOf(key))
   }
 }
 
-/** Unset workers, and what is kept for ever. */
+function boundsOf(key: string): { readonly least: number; readonly most: number } {
+  if (key === 'workers') return BOUNDS.workers
+  return key.startsWith('keep') ? BOUNDS.keep : { least: 0, most: BOUNDS.durationMs }
+}
+
+/** Unset workers, what is kept for ever, and no limit. */
 const NULLABLE: ReadonlySet<string> = new Set([
   'workers',
   'retainDoneMs',
   'retainCancelledMs',
   'retainDeadMs',
+  'keepDone',
+  'keepCancelled',
+  'keepDead',
+  'limit',
 ])

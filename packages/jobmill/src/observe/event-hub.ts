@@ -3,10 +3,13 @@
  * throw is counted and goes no further; and when they are slower than the work, events are dropped and counted rather than kept in memory.
  */
 import { DEFAULTS } from '../job/defaults.ts'
-import type { Emit, EventType, MillEvent } from '../job/events.ts'
+import type { Emit, EventTable, EventType, MillEvent } from '../job/events.ts'
 import type { Platform } from '../platform/platform.ts'
 
 export type Listener<Type extends EventType = EventType> = (event: MillEvent<Type>) => unknown
+
+/** Called inside `emit`, for each event and before anybody else: for what must not miss one, and costs next to nothing. */
+export type Tap = <Type extends EventType>(type: Type, event: EventTable[Type]) => void
 
 export interface EventCounts {
   /** Events that no listener got because too many waited. */
@@ -21,6 +24,7 @@ export interface EventHub {
   readonly emit: Emit
   /** `'*'` for all. Returns what ends it. */
   readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
+  readonly tap: (tap: Tap) => void
   readonly counts: EventCounts
   /** Resolves when everything told so far was delivered. */
   readonly delivered: () => Promise<void>
@@ -32,6 +36,7 @@ const PER_TURN = 200
 export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffer): EventHub {
   const listeners = new Map<EventType | '*', Set<Listener<never>>>()
   const told: Partial<Record<EventType, number>> = {}
+  const taps: Tap[] = []
   const counts = { dropped: 0, errors: 0, told }
   const waiting: MillEvent[] = []
   let awaited: (() => void)[] = []
@@ -67,10 +72,22 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
     }
   }
 
+  const tapped: Tap = (type, event) => {
+    for (const tap of taps) {
+      try {
+        tap(type, event)
+      } catch {
+        counts.errors += 1
+      }
+    }
+  }
+
   return {
     counts,
+    tap: (tap) => void taps.push(tap),
     emit(type, event) {
       told[type] = (told[type] ?? 0) + 1
+      tapped(type, event)
       if (!heard(type)) return
       if (waiting.length >= limit) counts.dropped += 1
       else waiting.push({ ...event, type, at: platform.now() } as unknown as MillEvent)

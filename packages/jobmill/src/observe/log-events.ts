@@ -22,13 +22,23 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   stuck: 'warn',
   reaped: 'warn',
   'leases-found': 'warn',
+  'limit-drained': 'warn',
+  'schedule-missed': 'warn',
   dead: 'error',
   'instance-lost': 'error',
   'store-failing': 'error',
+  'duty-failing': 'error',
+  'schedule-failing': 'error',
   'instance-back': 'info',
   'store-back': 'info',
   'queue-changed': 'info',
   'queue-resumed': 'info',
+  'duty-started': 'info',
+  'duty-stopped': 'info',
+  'duty-back': 'info',
+  leading: 'info',
+  led: 'info',
+  rebalanced: 'info',
   'mill-started': 'info',
   'mill-stopping': 'info',
   'mill-stopped': 'info',
@@ -76,6 +86,18 @@ function lineFor(event: MillEvent): string {
       return `this instance was not renewed in time; ${event.jobs} running jobs were told to stop`
     case 'store-failing':
       return `${event.part} cannot reach the database and keeps trying: ${errorText(event.error)}`
+    case 'limit-drained':
+      return `limit ${event.limit} grants nothing for ${event.forMs} ms`
+    case 'schedule-fired':
+      return event.outcome === 'enqueued'
+        ? `schedule ${event.schedule} enqueued ${event.id}`
+        : `schedule ${event.schedule} skipped: ${event.id} has not ended`
+    case 'schedule-missed':
+      return `schedule ${event.schedule} missed ${event.missed} instants`
+    case 'schedule-failing':
+      return `schedule ${event.schedule} cannot be served: ${errorText(event.error)}`
+    case 'rebalanced':
+      return `split the workers anew: ${event.changed} assignments changed`
     case 'mill-started':
       return `started on ${event.queues.join(', ')} with ${event.kinds.length} kinds`
     case 'mill-stopping':
@@ -83,8 +105,34 @@ function lineFor(event: MillEvent): string {
     case 'mill-stopped':
       return `stopped: ${event.finished} finished, ${event.handedBack} handed back, ${event.interrupted} interrupted, in ${Math.round(event.tookMs)} ms`
     default:
+      if ('duty' in event) return dutyLine(event)
       return 'kind' in event ? `${event.type} ${event.kind} ${event.id}` : event.type
   }
+}
+
+function dutyLine(event: Extract<MillEvent, { readonly duty: string }>): string {
+  switch (event.type) {
+    case 'duty-started':
+      return `${event.duty} begins, ${event.everyMs === null ? 'when asked for' : `every ${event.everyMs} ms`}`
+    case 'duty-stopped':
+      return `${event.duty} ended after ${event.passes} passes`
+    case 'duty-done':
+      return `${event.duty}: ${countsIn(event.counts)}, in ${Math.round(event.tookMs)} ms`
+    case 'duty-failing':
+      return `${event.duty} fails and is tried again: ${errorText(event.error)}`
+    case 'duty-back':
+      return `${event.duty} works again, after ${event.failures} failures`
+    case 'leading':
+      return `this instance leads ${event.duty}`
+    case 'led':
+      return `this instance no longer leads ${event.duty}`
+  }
+}
+
+/** `3 jobs, 1 keys` */
+function countsIn(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, n]) => n > 0)
+  return some.map(([what, n]) => `${n} ${what}`).join(', ')
 }
 
 /** `email.send 0190… in default, attempt 2 of 5` */

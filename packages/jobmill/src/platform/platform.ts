@@ -5,6 +5,7 @@
  */
 import { randomInt } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
+import { type Gauges, systemGauges } from './gauges.ts'
 
 export interface Timer {
   cancel(): void
@@ -23,6 +24,8 @@ export interface Platform {
   timer(ms: number, task: () => void, options?: { readonly unref?: boolean }): Timer
   /** Runs `task` after the current turn of the event loop. */
   nextTurn(task: () => void): void
+  /** Begins to measure what this process uses. */
+  gauges(): Gauges
 }
 
 // What setTimeout can hold; a longer wait would fire at once.
@@ -46,4 +49,5 @@ export const systemPlatform: Platform = Object.freeze({
   nextTurn(task: () => void): void {
     setImmediate(task)
   },
+  gauges: systemGauges,
 })

@@ -1,6 +1,6 @@
 /** What runs between start and stop, wired together: the pulse, the dispatcher, the workers, the live settings and the upkeep. */
 import type { InstanceInfo } from '../job/context.ts'
-import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
+import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
@@ -11,6 +11,8 @@ import type { Pulse } from '../store/instance.ts'
 import type { JobResult } from '../store/job-record.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
+import type { Counts } from '../upkeep/duty.ts'
+import type { DutyStatus } from '../upkeep/duty-log.ts'
 import type { Attempt } from '../work/attempt.ts'
 import { compare } from '../work/compare.ts'
 import { dispatcher as createDispatcher } from '../work/dispatcher.ts'
@@ -23,10 +25,13 @@ import { slots as createSlots } from '../work/slots.ts'
 import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
 import { suspects as createSuspects } from '../work/suspects.ts'
 import { workers as createWorkers } from '../work/workers.ts'
+import type { Limits } from '../limits/limits.ts'
 import { handlerFor } from './handlers.ts'
+import { limitFor } from './limits.ts'
 import type { Resolved } from './options.ts'
 import { queueWatch } from './queue-watch.ts'
-import { upkeep as createUpkeep } from './upkeep.ts'
+import { ringing } from './ringing.ts'
+import { upkeep as createUpkeep, type UpkeepOptions } from './upkeep.ts'
 
 export interface EngineOptions {
   readonly store: Store
@@ -38,6 +43,8 @@ export interface EngineOptions {
   readonly enqueueFor: ContextTools['enqueueFor']
   /** A job has ended here: whoever awaits it need not ask the database. */
   readonly jobEnded: (result: JobResult) => void
+  readonly flush: UpkeepOptions['flush']
+  readonly limits: Limits
 }
 
 export interface Engine {
@@ -46,13 +53,19 @@ export interface Engine {
   /** A cancel was asked for in this process: the signal fires before this returns. */
   cancelled(id: string, reason: string): void
   serve(queue: string, settings: QueueSettings): Promise<void>
+  /** There may be something in these queues. */
+  look(queues: Iterable<string>): void
   /** A line has a new job in it. */
   stageSoon(): void
+  scheduleSoon(): void
   /** Also whoever serves these queues. */
   wake(queues: readonly string[]): void
   readonly served: readonly string[]
   /** Handlers that run. */
   readonly running: number
+  readonly duties: () => readonly DutyStatus[]
+  /** One pass of a duty by hand. */
+  readonly runDuty: (name: string) => Promise<Counts>
 }
 
 export function engine(given: EngineOptions): Engine {
@@ -60,17 +73,16 @@ export function engine(given: EngineOptions): Engine {
   const { platform, leaseMs, renewEveryMs } = options
   const kinds = [...handlers.keys()]
   const served = [...options.serve]
-  const listening = new AbortController()
-  let listeningEnded: Promise<void> = Promise.resolve()
   let rung = false
 
+  const reading = trouble('settings', emit)
   const watch = queueWatch({
     store,
     served: () => served,
     platform,
     emit,
     changed: () => dispatcher.wake(),
-    ...trouble('settings', emit),
+    ...reading,
   })
   const workers = createWorkers({
     store,
@@ -82,11 +94,12 @@ export function engine(given: EngineOptions): Engine {
     stuckAfterMs: options.stuckAfterMs,
     emit,
     enqueueFor: given.enqueueFor,
+    limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
     moved: () => dispatcher.poke(),
     written,
   })
   const { attempts } = workers
-  const slots = createSlots(watch.workers, attempts)
+  const slots = createSlots(watch.workers, attempts, options.capacity)
   const suspects = createSuspects(() => platform.monotonic())
   const upkeep = createUpkeep({
     store,
@@ -94,11 +107,29 @@ export function engine(given: EngineOptions): Engine {
     emit,
     staged: (queues) => dispatcher.wake(queues),
     reaped: () => dispatcher.wake(),
+    listen: (signal) => listen({ store, queues: () => served, rung: bell.rung }, signal),
+    flush: given.flush,
+  })
+  const bell = ringing({
+    me: instance.id,
+    kinds,
+    store,
+    members: watch.members,
+    slots,
+    wake(queues) {
+      rung = true
+      dispatcher.wake(queues)
+    },
+    platform,
   })
   const comparing = trouble('compare', emit)
-  const sharing = trouble('shares', emit)
   const dispatcher = createDispatcher({
-    claim: (request) => store.claim({ ...request, instance: instance.id, kinds }),
+    async claim(request) {
+      const leases = await store.claim({ ...request, instance: instance.id, kinds })
+      // The pulse tells when a limit that was just drawn on has something again.
+      if (leases.some(({ queue }) => watch.settings(queue).limit !== null)) pulse.hurry()
+      return leases
+    },
     release: workers.release,
     run: workers.run,
     served: () => served,
@@ -111,8 +142,16 @@ export function engine(given: EngineOptions): Engine {
       // Somebody rang for a job that is not ready yet: it waits for its turn, or for its time.
       if (rung) pulse.hurry()
       rung = false
+      bell.foundNothing()
     },
-    compare: compareWithStore,
+    compare: () =>
+      compare({
+        held: () => store.held(instance.id),
+        finish: (items) => store.finish(items),
+        attempts,
+        found: (jobs) => emit('leases-found', { jobs }),
+        ...comparing,
+      }),
     compareEveryMs: DEFAULTS.compareEveryMs,
     platform,
     ...trouble('claim', emit),
@@ -122,8 +161,12 @@ export function engine(given: EngineOptions): Engine {
     register,
     // Of a queue without workers nothing could be claimed.
     queues: () => served.filter((queue) => (watch.workers().get(queue) ?? 0) > 0),
+    duties: upkeep.bids,
     heard,
-    lost: (blocked) => emit('instance-lost', { instance: instance.id, jobs: workers.lost(blocked) }),
+    lost(blocked) {
+      upkeep.lost()
+      emit('instance-lost', { instance: instance.id, jobs: workers.lost(blocked) })
+    },
     back() {
       emit('instance-back', { instance: instance.id })
       dispatcher.wake()
@@ -144,29 +187,18 @@ export function engine(given: EngineOptions): Engine {
       queues: served,
       kinds,
       onDead: [...handlers.values()].filter((handler) => handler.followsDeaths).map(({ kind }) => kind),
-      capacity: Math.min(slots.total(), BOUNDS.workers.most),
+      capacity: options.capacity ?? DEFAULTS.capacity,
       leaseMs,
     })
   }
 
   function heard(now: Pulse): void {
     workers.heard(now.cancels)
-    watch.heard(now.settingsVersion)
+    watch.heard(now)
     suspects.seen(now.suspect)
     if (now.ready) dispatcher.wake(slots.room().map(({ queue }) => queue))
     else if (now.suspect) dispatcher.poke()
     upkeep.heard(now)
-  }
-
-  async function compareWithStore(): Promise<void> {
-    await compare({
-      held: () => store.held(instance.id),
-      finish: (items) => store.finish(items),
-      attempts,
-      found: (jobs) => emit('leases-found', { jobs }),
-      ...comparing,
-    })
-    await watch.refreshShares().then(sharing.working, sharing.failing)
   }
 
   function written(attempt: Attempt, item: Finish, finished: Finished): void {
@@ -175,9 +207,17 @@ export function engine(given: EngineOptions): Engine {
     if (finished.state === 'done' && transition.to === 'done')
       given.jobEnded({ id, state: 'done', result: transition.result, error })
     if (finished.state === 'dead') given.jobEnded({ id, state: 'dead', result: null, error })
-    if (item.cool !== undefined) watch.refresh().then(sharing.working, sharing.failing)
+    if (item.cool !== undefined) watch.refresh().then(reading.working, reading.failing)
     if (orderKey !== null) upkeep.stageSoon()
+    permitsFreed(attempt)
     if (finished.state === transition.to) tellFollowUps(item.followUps ?? [], finished.followUps)
+  }
+
+  /** Its own queue may go on, and so may others that draw on the same limit. */
+  function permitsFreed({ lease }: Attempt): void {
+    const { limit } = watch.settings(lease.queue)
+    given.limits.ended(lease, limit)
+    if (limit !== null) dispatcher.wake(served.filter((queue) => watch.settings(queue).limit === limit))
   }
 
   /** Of a write that was sent twice the second answer names none: they were written with the first. */
@@ -189,17 +229,16 @@ export function engine(given: EngineOptions): Engine {
     })
   }
 
-  function ring(): void {
-    rung = true
-    dispatcher.wake()
-  }
-
   return {
     served,
     get running() {
       return attempts.running()
     },
+    duties: upkeep.status,
+    runDuty: upkeep.run,
+    look: (queues) => dispatcher.wake([...queues].filter((queue) => served.includes(queue))),
     stageSoon: upkeep.stageSoon,
+    scheduleSoon: upkeep.scheduleSoon,
     cancelled: workers.cancelled,
     wake(queues) {
       store.ring([...served, ...queues])
@@ -220,28 +259,24 @@ export function engine(given: EngineOptions): Engine {
       const plain = served.filter((name) => !declared.has(name))
       const settings = DEFAULT_QUEUE_SETTINGS
       await store.declareQueues([...options.declared, ...plain.map((name) => ({ name, settings }))])
-      await watch.refresh()
       const sentAt = platform.monotonic()
       await register()
       // Itself included: a newcomer takes its share, and never the whole.
-      await watch.refreshShares()
+      await watch.refresh()
       await upkeep.reapNow()
       pulse.start(sentAt)
       dispatcher.start()
       dispatcher.wake()
-      const { signal } = listening
-      const bell = { store, queues: () => served, rung: ring, platform, signal, ...trouble('doorbell', emit) }
-      listeningEnded = listen(bell)
       await upkeep.start()
     },
     async stop(grace) {
       const report = await workers.stop(grace, () => dispatcher.stop())
-      listening.abort()
       watch.stop()
+      bell.stop()
       const { failing } = trouble('stop', emit)
       const lastly = (what: string, work: Promise<unknown>): Promise<unknown> =>
         within(platform, LAST_MS, what, work).catch(failing)
-      await lastly('the end of duties', Promise.all([listeningEnded, upkeep.stop(), pulse.stop()]))
+      await lastly('the end of duties', Promise.all([upkeep.stop(), pulse.stop()]))
       await lastly('deregister', store.deregister(instance.id))
       return report
     },

@@ -18,6 +18,10 @@ export interface LifeOptions {
   readonly emit: Emit
   readonly engine: () => Engine
   readonly results: { stop(error: unknown): void }
+  /** Whoever waits for a limit outside of handlers waits no longer. */
+  readonly limits: { readonly stop: (error: unknown) => void }
+  /** Measures this process from the start on, and writes what is left at the end. */
+  readonly observer: { readonly start: () => void; readonly stop: () => Promise<void> }
   /** Resolves when listeners have heard everything. */
   readonly delivered: () => Promise<void>
 }
@@ -37,7 +41,8 @@ const users = new WeakMap<Store, number>()
 
 const NOTHING: StopReport = Object.freeze({ finished: 0, handedBack: 0, interrupted: 0, tookMs: 0 })
 
-export function lifeOf({ store, options, emit, instance, results, delivered, ...make }: LifeOptions): Life {
+export function lifeOf(given: LifeOptions): Life {
+  const { store, options, emit, instance, results, observer, delivered, ...make } = given
   const { platform } = options
   let engine: Engine | null = null
   let isOpen = false
@@ -72,12 +77,23 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
     users.set(store, (users.get(store) ?? 0) + 1)
     try {
       await store.open()
-      // So that settings can be changed by a process that never starts.
-      if (options.declared.length > 0) await store.declareQueues(options.declared)
+      await declare()
     } catch (error) {
       await letGo()
       throw error
     }
+  }
+
+  /** So that settings can be changed by a process that never starts. Queues may name limits, so those come first. */
+  async function declare(): Promise<void> {
+    const { limits, declared, schedules } = options
+    if (limits.length > 0) await store.declareLimits(limits)
+    if (declared.length > 0) await store.declareQueues(declared)
+    for (const { fits } of schedules) await fits
+    if (schedules.length > 0)
+      await store.declareSchedules(
+        schedules.map(({ name, version, definition }) => ({ name, version, definition })),
+      )
   }
 
   /** Two mills may share a store; the last one closes it. */
@@ -99,6 +115,7 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
       await Promise.all(services.map((service) => service.start()))
       await next.start()
       engine = next
+      observer.start()
       emit('mill-started', {
         instance: instance.id,
         queues: options.serve,
@@ -132,11 +149,16 @@ export function lifeOf({ store, options, emit, instance, results, delivered, ...
     await Promise.allSettled(services.map((service) => service.stop()))
     isClosing = true
     results.stop(stopped())
-    await close()
+    make.limits.stop(stopped())
     const report = { ...ended, tookMs: platform.monotonic() - beganAt }
     if (engine !== null) emit('mill-stopped', report)
+    if (isOpen)
+      await within(platform, LAST_MS, 'the last figures', observer.stop()).catch((error: unknown) =>
+        emit('store-failing', { part: 'flush', error }),
+      )
+    await close()
     await delivered()
-    return report
+    return { ...ended, tookMs: platform.monotonic() - beganAt }
   }
 
   return {

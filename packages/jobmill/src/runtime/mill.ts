@@ -7,24 +7,33 @@ import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { JobDefinition } from '../job/definition.ts'
 import type { Duration } from '../job/duration.ts'
+import { JobmillError } from '../job/errors.ts'
 import type { EventType } from '../job/events.ts'
 import type { JobHandle } from '../job/handle.ts'
 import { checkName } from '../job/names.ts'
 import { type EventCounts, eventHub, type Listener } from '../observe/event-hub.ts'
 import { logEvents } from '../observe/log-events.ts'
+import { observer as createObserver } from '../observe/observer.ts'
 import type { Store, TxOf } from '../store/store.ts'
+import { limits as createLimits } from '../limits/limits.ts'
+import { type Difference, differences } from './differences.ts'
 import { engine as createEngine } from './engine.ts'
 import { enqueueInside } from './enqueue-inside.ts'
 import { handlersOf } from './handlers.ts'
 import { labelFrom, versionFrom } from './label.ts'
 import { lifeOf } from './life.ts'
+import { type Limiting, limitsApi } from './limits.ts'
+import { type Observation, observation } from './observation.ts'
 import { type Operate, operate } from './operate.ts'
 import { type MillOptions, resolveOptions } from './options.ts'
 import { type Problem, problems, throwErrors } from './problems.ts'
 import { type QueueOptions, queueSettings } from './queue-options.ts'
+import { type Schedules, schedulesApi } from './schedules.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
+import { type Tend, tend } from './tend.ts'
 
-export interface Mill<Tx = unknown> extends Omit<Client<Tx>, 'prepare' | 'takeUnrung'>, Operate {
+export interface Mill<Tx = unknown>
+  extends Omit<Client<Tx>, 'prepare' | 'takeUnrung'>, Operate, Tend, Observation, Limiting {
   /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
   open(): Promise<void>
   /** Opens the store, makes this process known and begins to work. Twice is once. A start that fails undoes what it began. */
@@ -41,6 +50,10 @@ export interface Mill<Tx = unknown> extends Omit<Client<Tx>, 'prepare' | 'takeUn
   serve(queue: string, settings?: QueueOptions): Promise<void>
   /** Looks for work at once: after the commit of a transaction of yours that enqueued something. */
   wake(): void
+  /** Everything about schedules at run time. */
+  readonly schedules: Schedules
+  /** Where what counts in the store differs from what the options of this process say. */
+  differences(): Promise<Difference[]>
   /** Hears what happens here. Listeners cannot slow the work down or break it. Returns what ends it. */
   readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
   readonly instance: InstanceInfo
@@ -59,18 +72,29 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
   const options = resolveOptions(given)
   throwErrors(options.problems)
   const { platform } = options
-  // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
-  const store: Store = given.store
   const id = platform.id()
   const instance: InstanceInfo = Object.freeze({ id, label: labelFrom(options.env, id) })
   const hub = eventHub(platform)
   if (options.logger !== null) logEvents(hub, options.logger)
+  // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
+  const plain: Store = given.store
+  const observer = createObserver({ hub, store: plain, platform, instance: id })
+  const { store } = observer
+  const opened = async (): Promise<Store> => (await life.open(), store)
+  const limits = createLimits({
+    opened,
+    platform,
+    instance: id,
+    started: (what) => life.started(what),
+    emit: hub.emit,
+  })
 
   const results = createResults((ids) => store.results(ids), { platform, everyMs: DEFAULTS.resultEveryMs })
   const handles = { results, platform }
   const definitions = new Map(options.jobs.map((job) => [job.kind, job]))
+  const enqueuer = createEnqueuer(store, { payloadLimitBytes: options.payloadLimitBytes, platform })
   const client = createClient<unknown>({
-    enqueuer: createEnqueuer(store, { payloadLimitBytes: options.payloadLimitBytes, platform }),
+    enqueuer,
     results,
     platform,
     emit: hub.emit,
@@ -80,14 +104,18 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     payloadLimitBytes: options.payloadLimitBytes,
     open: () => life.open(),
     lineGrew: () => life.engine?.stageSoon(),
+    written: (queues) => life.engine?.look(queues),
   })
   const handlers = handlersOf(options.jobs, store)
   const life = lifeOf({
-    store,
+    // Not the timed one: two mills that share a store must know that it is one.
+    store: plain,
     options,
     emit: hub.emit,
     instance,
     results,
+    limits,
+    observer,
     delivered: hub.delivered,
     engine: () =>
       createEngine({
@@ -99,17 +127,33 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
         emit: hub.emit,
         enqueueFor: (attempt) => enqueueInside(attempt, client, (job) => jobHandle(job, handles, true)),
         jobEnded: results.ended,
+        flush: observer,
+        limits,
       }),
   })
   const { prepare: _prepare, takeUnrung, ...enqueue } = client
   const mill: Mill = {
     ...enqueue,
     ...operate({
-      opened: async () => (await life.open(), store),
+      opened,
       cancelledHere: (job, reason) => life.engine?.cancelled(job, reason),
       emit: hub.emit,
       forget: results.forget,
     }),
+    ...tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit }),
+    ...observation({ opened, platform }),
+    ...limitsApi({ opened, limits }),
+    schedules: schedulesApi({
+      opened,
+      platform,
+      emit: hub.emit,
+      definition: (kind) => definitions.get(kind),
+      queueOf: options.queueOf,
+      payloadLimitBytes: options.payloadLimitBytes,
+      enqueue: async (job) => first(await enqueuer.write([job], { tx: undefined, mayRepeat: true })),
+      wake: () => life.engine?.scheduleSoon(),
+    }),
+    differences: async () => differences(await opened(), options),
     open: async () => life.open(),
     start: life.start,
     stop: life.stop,
@@ -146,4 +190,9 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     }
   }
   return mill
+}
+
+function first<T>([one]: readonly T[]): T {
+  if (one === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
+  return one
 }

@@ -1,19 +1,25 @@
 /** The options of a mill: resolved once, frozen, unknown keys refused with the nearest match. */
-import { DEFAULTS } from '../job/defaults.ts'
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { type AnyJob, isDefinition } from '../job/definition.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
+import type { LimitOptions } from '../job/limit.ts'
 import { checkWhole } from '../job/numbers.ts'
 import { onDeadKind } from '../job/on-dead.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
+import type { PreparedSchedule, ScheduleOptions } from '../job/schedule-options.ts'
 import type { Logger } from '../observe/log-events.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from '../work/handler.ts'
+import { type OwnDuty, ownDuties, type ResolvedDuty } from './duty-options.ts'
+import { declaredLimits, type DeclaredLimit, warnOfQueueLimits } from './limits.ts'
 import { type LogOption, loggerFor } from './log-option.ts'
 import { type Problem, type Problems, problems } from './problems.ts'
 import { type QueueOptions, queueSettings, servedQueues, warnOfStrays } from './queue-options.ts'
+import { type ResolvedRetain, type RetainOptions, retainOptions } from './retain-options.ts'
 import { type Route, router } from './route.ts'
+import { declaredSchedules } from './schedule-declarations.ts'
 
 export interface MillOptions<S = Store<never>> {
   /** Where jobs live: `sqlite('jobs.db')` or `postgres(url)`. The mill opens it and closes it. */
@@ -22,11 +28,21 @@ export interface MillOptions<S = Store<never>> {
   readonly jobs?: readonly AnyJob[]
   /** Settings of queues when they are created. What an operator changed later is never overwritten. */
   readonly queues?: Readonly<Record<string, QueueOptions>>
+  /** Budgets that handlers and queues draw on, over all processes: their values when they are created. */
+  readonly limits?: Readonly<Record<string, LimitOptions>>
+  /** What is enqueued by the clock. Each is written to the store at the start; what an operator changed stays. */
+  readonly schedules?: readonly ScheduleOptions[]
   /** The queues that this process works on. Left out: JOBMILL_QUEUES, else those that its kinds route to. */
   readonly serve?: readonly string[]
   /** Which queue a kind goes to when it does not say itself: by the longest prefix that fits, or a function. Else `default`. */
   readonly route?: Route
   readonly middleware?: readonly Middleware[]
+  /** Periodic tasks of yours, run by the supervisor that runs ours. */
+  readonly duties?: readonly OwnDuty[]
+  /** How many jobs this process runs at once at most, over all queues; also what its share of a queue's total is measured by. */
+  readonly capacity?: number
+  /** How long things beside jobs are kept, and how often what is too old is deleted. Of jobs: see `queues`. */
+  readonly retain?: RetainOptions
   /** How long this process may be silent before its jobs are given to others (default 10 s). */
   readonly lease?: Duration
   /** How often it says that it is alive (default 3 s). */
@@ -51,9 +67,14 @@ const KEYS = [
   'store',
   'jobs',
   'queues',
+  'limits',
+  'schedules',
   'serve',
   'route',
   'middleware',
+  'duties',
+  'capacity',
+  'retain',
   'lease',
   'renewEvery',
   'grace',
@@ -68,10 +89,16 @@ const KEYS = [
 export interface Resolved {
   readonly jobs: readonly AnyJob[]
   readonly declared: readonly { readonly name: string; readonly settings: QueueSettings }[]
+  readonly limits: readonly DeclaredLimit[]
+  readonly schedules: readonly PreparedSchedule[]
   /** Empty when there is none: then the mill can enqueue, and not start. */
   readonly serve: readonly string[]
   readonly queueOf: (kind: string) => string
   readonly middleware: readonly Middleware[]
+  readonly duties: readonly ResolvedDuty[]
+  /** Null: as many as its workers come to. */
+  readonly capacity: number | null
+  readonly retain: ResolvedRetain
   readonly leaseMs: number
   readonly renewEveryMs: number
   readonly graceMs: number
@@ -95,18 +122,27 @@ export function resolveOptions(given: MillOptions): Resolved {
   const goesTo = routed(jobs, queueOf, found)
   const serve = servedQueues({ serve: options.serve, env, routed: goesTo }, found)
   const declared = queueSettings(options.queues ?? {}, found)
-  warnOfStrays(declared, [...serve, ...goesTo], found)
+  const limits = declaredLimits(options.limits ?? {}, found)
+  const payloadLimitBytes = whole(options, 'payloadLimitBytes', DEFAULTS.payloadLimitBytes, found)
+  const schedules = declaredSchedules(options.schedules ?? [], { jobs, queueOf, payloadLimitBytes }, found)
+  warnOfStrays(declared, [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)], found)
+  warnOfQueueLimits(declared, limits, found)
   return Object.freeze({
     jobs,
     declared,
+    limits,
+    schedules,
     serve,
     queueOf,
     middleware: checkMiddleware(options.middleware ?? [], found),
+    duties: ownDuties(options.duties ?? [], found),
+    capacity: capacityOf(options.capacity, found),
+    retain: retainOptions(options.retain ?? {}, found),
     ...leaseTimes(options, found),
     graceMs: duration(options, 'grace', DEFAULTS.graceMs, found),
     stuckAfterMs: duration(options, 'stuckAfter', DEFAULTS.stuckAfterMs, found),
     crashesUntilDead: whole(options, 'crashesUntilDead', DEFAULTS.crashesUntilDead, found),
-    payloadLimitBytes: whole(options, 'payloadLimitBytes', DEFAULTS.payloadLimitBytes, found),
+    payloadLimitBytes,
     logger: found.try('log', null, () => loggerFor(options.log)),
     env,
     platform,
@@ -116,6 +152,11 @@ export function resolveOptions(given: MillOptions): Resolved {
 
 function routed(jobs: readonly AnyJob[], queueOf: (kind: string) => string, found: Problems): string[] {
   return jobs.flatMap(({ kind }) => found.try('route', [], () => [queueOf(kind)]))
+}
+
+function capacityOf(capacity: number | undefined, found: Problems): number | null {
+  if (capacity === undefined) return null
+  return found.try('capacity', null, () => checkWhole(capacity, 'capacity', { ...BOUNDS.workers, least: 1 }))
 }
 
 /** On an older Node it would fail somewhere inside, and say nothing that helps. */

@@ -11,7 +11,7 @@ import type { Problems } from './problems.ts'
 
 export type QueueOptions = Omit<QueueChange, 'coolFor'>
 
-const SETTINGS: readonly string[] = ['workers', 'paused', 'backoff', 'retain']
+const SETTINGS: readonly string[] = ['workers', 'paused', 'backoff', 'retain', 'limit']
 
 export function queueSettings(
   queues: Readonly<Record<string, QueueOptions>>,

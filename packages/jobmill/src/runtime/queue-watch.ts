@@ -6,21 +6,27 @@ import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
-import type { InstanceRecord } from '../store/instance.ts'
+import type { InstanceRecord, Pulse } from '../store/instance.ts'
 import type { QueueRecord } from '../store/queue-record.ts'
+import type { Ringee } from '../store/rung.ts'
 import type { ReadSide } from '../store/store.ts'
+import { serves } from '../upkeep/rebalance.ts'
 
 export interface QueueWatch {
   readonly settings: (queue: string) => QueueSettings
   /** Of this instance, for each queue that it serves. */
   readonly workers: () => ReadonlyMap<string, number>
-  /** The pulse brought this version of the settings. */
-  readonly heard: (version: number) => void
-  /** Reads again, whatever is known. */
+  /** What the pulse brought: it reads what changed since the last one. */
+  readonly heard: (pulse: Pick<Pulse, 'settingsVersion' | 'membersVersion' | 'slots'>) => void
+  /** Reads settings and members again, whatever is known. */
   readonly refresh: () => Promise<void>
-  /** Counts again who else serves the queues; costs nothing when no queue has a total to share. */
-  readonly refreshShares: () => Promise<void>
+  /** Those alive who serve a queue, each with the workers that it has for it as far as all can tell. */
+  readonly members: (queue: string) => readonly Member[]
   readonly stop: () => void
+}
+
+export interface Member extends Ringee {
+  readonly kinds: readonly string[]
 }
 
 export interface QueueWatchOptions {
@@ -37,9 +43,10 @@ export interface QueueWatchOptions {
 export function queueWatch(options: QueueWatchOptions): QueueWatch {
   const { store, platform, emit } = options
   let known = new Map<string, QueueRecord>()
-  let sharing = new Map<string, number>()
+  let alive: readonly InstanceRecord[] = []
+  let assigned: ReadonlyMap<string, number> = new Map()
   let workers: ReadonlyMap<string, number> = new Map()
-  let version: number | null = null
+  let version: string | null = null
   let asked = 0
   let reading: Promise<void> | null = null
   const cooling = new Map<string, Timer>()
@@ -64,27 +71,32 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   }
 
   async function read(): Promise<void> {
-    const records = await store.queues()
+    const [records, instances] = await Promise.all([store.queues(), store.instances()])
     const before = known
     known = new Map(records.map((record) => [record.name, record]))
-    await refreshShares()
+    alive = instances.filter(({ state }) => state === 'alive')
+    share()
     for (const record of records) tell(before.get(record.name), record)
     options.changed()
   }
 
-  async function refreshShares(): Promise<void> {
-    const served = options.served()
-    const isShared = served.some((queue) => (known.get(queue)?.workers ?? null) !== null)
-    const instances = isShared ? await store.instances() : []
-    sharing = new Map(served.map((queue) => [queue, servers(instances, queue)]))
-    workers = new Map(served.map((queue) => [queue, workersFor(queue)]))
+  function share(): void {
+    workers = new Map(options.served().map((queue) => [queue, workersFor(queue)]))
   }
 
-  /** Without an assignment an instance takes its share, rounded up, of those alive that serve the queue. */
   function workersFor(queue: string): number {
     const { workers: total, paused } = known.get(queue) ?? DEFAULT_QUEUE_SETTINGS
     if (paused) return 0
-    return total === null ? DEFAULTS.workers : Math.ceil(total / Math.max(1, sharing.get(queue) ?? 1))
+    const mine = assigned.get(queue)
+    if (total === null || mine === undefined) return shareOf(queue)
+    return Math.min(mine, total)
+  }
+
+  /** Without an assignment an instance takes its share, rounded up, of those alive that serve the queue. */
+  function shareOf(queue: string): number {
+    const total = known.get(queue)?.workers ?? null
+    if (total === null) return DEFAULTS.workers
+    return Math.ceil(total / Math.max(1, alive.filter((one) => serves(one, queue)).length))
   }
 
   function tell(before: QueueRecord | undefined, now: QueueRecord): void {
@@ -114,18 +126,28 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   return {
     settings: (queue) => known.get(queue) ?? DEFAULT_QUEUE_SETTINGS,
     workers: () => workers,
-    heard(next) {
+    heard({ settingsVersion, membersVersion, slots }) {
+      const before = assigned
+      assigned = new Map(slots.map((slot) => [slot.queue, slot.workers]))
+      if (!isEqual(before, assigned)) {
+        share()
+        options.changed()
+      }
+      const next = `${settingsVersion} ${membersVersion}`
       if (next === version) return
       // Also the first time: they may have changed since they were read at the start.
       version = next
       refresh().then(options.working, (error: unknown) => {
         // Asked again with the next pulse; until then the last known ones stand.
-        version = Number.NaN
+        version = null
         options.failing(error)
       })
     },
     refresh,
-    refreshShares,
+    members: (queue) =>
+      alive
+        .filter((one) => serves(one, queue))
+        .map(({ id, kinds }) => ({ instance: id, workers: shareOf(queue), kinds })),
     stop() {
       for (const timer of cooling.values()) timer.cancel()
       cooling.clear()
@@ -135,6 +157,6 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
 
 const SETTINGS = Object.keys(DEFAULT_QUEUE_SETTINGS) as (keyof QueueSettings)[]
 
-function servers(instances: readonly InstanceRecord[], queue: string): number {
-  return instances.filter(({ state, queues }) => state === 'alive' && queues.includes(queue)).length
+function isEqual(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
+  return a.size === b.size && [...a].every(([queue, workers]) => b.get(queue) === workers)
 }

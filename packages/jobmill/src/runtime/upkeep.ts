@@ -1,95 +1,172 @@
-/** The duties of an instance: what the pulse asks for at once, and what is due now and then. */
+/** The duties of an instance, each under its supervisor, and what the pulse tells them. */
 import { crashError } from '../job/crash.ts'
 import { DEFAULTS } from '../job/defaults.ts'
+import { JobmillError, shown } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
+import { nearest } from '../job/known-keys.ts'
+import type { DutyBid } from '../store/duty.ts'
 import type { Pulse } from '../store/instance.ts'
 import type { Store } from '../store/store.ts'
-import { duty } from '../upkeep/duty.ts'
+import { type Counts, duty, type Duty, type DutyOptions } from '../upkeep/duty.ts'
+import type { DutyStatus } from '../upkeep/duty-log.ts'
 import { reapExpired } from '../upkeep/reap.ts'
-import { foldAll, retainAll } from '../upkeep/retain.ts'
-import { singleFlight } from '../upkeep/single-flight.ts'
+import { rebalance } from '../upkeep/rebalance.ts'
+import { retainAll } from '../upkeep/retain.ts'
+import { rollUpAll } from '../upkeep/roll-up.ts'
+import { serveSchedules } from '../upkeep/schedule.ts'
 import { stageDue } from '../upkeep/stage.ts'
 import type { Resolved } from './options.ts'
-import { trouble } from '../job/trouble.ts'
 
 export interface Upkeep {
-  heard(pulse: Pulse): void
+  readonly heard: (pulse: Pulse) => void
+  /** This instance leads nothing any more. */
+  readonly lost: () => void
+  readonly bids: () => readonly DutyBid[]
   readonly stageSoon: () => void
-  reapNow(): Promise<void>
-  start(): Promise<void>
-  stop(): Promise<void>
+  /** A schedule was written here: if this instance leads them, it plans it at once. */
+  readonly scheduleSoon: () => void
+  readonly reapNow: () => Promise<Counts>
+  readonly status: () => readonly DutyStatus[]
+  /** One pass by hand. */
+  readonly run: (name: string) => Promise<Counts>
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
 }
 
 export interface UpkeepOptions {
   readonly store: Store
   readonly options: Resolved
   readonly emit: Emit
+  /** These queues have something ready. */
   readonly staged: (queues: Iterable<string>) => void
   readonly reaped: () => void
+  readonly listen: (signal: AbortSignal) => Promise<void>
+  readonly flush: { readonly pass: (signal: AbortSignal) => Promise<Counts>; readonly needed: () => boolean }
 }
 
-export function upkeep({ store, options, emit, staged, reaped }: UpkeepOptions): Upkeep {
-  const { platform, crashesUntilDead } = options
-  const stopping = new AbortController()
-  const staging = trouble('stage', emit)
-  const reaping = trouble('reap', emit)
+export function upkeep(given: UpkeepOptions): Upkeep {
+  const { store, options, emit } = given
+  const { platform } = options
+  const last = { unrolled: true, versions: '' }
+  const make = (own: Partial<DutyOptions> & Pick<DutyOptions, 'name' | 'pass'>): Duty =>
+    duty({ everyMs: null, deadlineMs: DEFAULTS.dutyDeadlineMs, forAll: false, platform, emit, ...own })
 
-  async function reapNow(): Promise<void> {
-    const { instances, jobs } = await reapExpired(store, crashesUntilDead, stopping.signal)
-    if (instances.length + jobs.length === 0) return
-    emit('reaped', { instances, jobs })
-    for (const { id, kind, queue, state, crashes } of jobs) {
-      if (state === 'dead')
-        emit('dead', {
-          id,
-          kind,
-          queue,
-          attempt: 0,
-          maxAttempts: 0,
-          error: crashError(crashes),
-        })
-    }
-    reaped()
-  }
-
-  const stage = singleFlight(() =>
-    stageDue(store, stopping.signal).then(({ ready, queues }) => {
-      staging.working()
-      if (ready > 0) staged(queues)
-    }, staging.failing),
-  )
-  const reap = singleFlight(() => reapNow().then(reaping.working, reaping.failing))
-  const often = { deadlineMs: DEFAULTS.dutyDeadlineMs, platform }
-  const duties = [
-    duty({
-      ...often,
+  const reap = make({
+    name: 'reap',
+    pass: async (signal) => reapAndTell(store, options.crashesUntilDead, emit, signal, given.reaped),
+  })
+  const stage = make({
+    name: 'stage',
+    async pass(signal) {
+      const { ready, queues } = await stageDue(store, signal)
+      if (ready > 0) given.staged(queues)
+      return { ready }
+    },
+  })
+  const schedule = make({
+    name: 'schedule',
+    everyMs: DEFAULTS.scheduleEveryMs,
+    forAll: true,
+    async pass(signal) {
+      const { queues, ...counts } = await serveSchedules({ store, platform, signal, emit })
+      if (queues.length > 0) given.staged(queues)
+      return counts
+    },
+  })
+  const rebalancing = make({
+    name: 'rebalance',
+    everyMs: DEFAULTS.rebalanceEveryMs,
+    forAll: true,
+    async pass() {
+      const counts = await rebalance(store)
+      if (counts.assigned > 0) emit('rebalanced', { changed: counts.assigned })
+      return counts
+    },
+  })
+  const duties: readonly Duty[] = [
+    reap,
+    stage,
+    schedule,
+    rebalancing,
+    make({
       name: 'retain',
-      everyMs: DEFAULTS.retainEveryMs,
-      pass: async (signal) => void (await retainAll(store, signal)),
-      ...trouble('retain', emit),
+      everyMs: options.retain.everyMs,
+      forAll: true,
+      pass: (signal) => retainAll(store, options.retain.ages, signal),
     }),
-    duty({
-      ...often,
-      name: 'fold',
-      everyMs: DEFAULTS.foldEveryMs,
-      pass: async (signal) => void (await foldAll(store, signal)),
-      ...trouble('fold', emit),
+    make({
+      name: 'roll-up',
+      everyMs: DEFAULTS.rollUpEveryMs,
+      forAll: true,
+      needed: () => last.unrolled,
+      pass: (signal) => rollUpAll(store, signal),
     }),
+    make({ name: 'flush', everyMs: DEFAULTS.flushEveryMs, ...given.flush }),
+    make({ name: 'listen', deadlineMs: null, pass: given.listen }),
+    ...options.duties.map(make),
   ]
+  const forAll = duties.filter((one) => one.forAll)
 
   return {
-    reapNow,
-    stageSoon: stage.run,
-    heard({ stageInMs, expired }) {
-      if (expired) reap.run()
-      if (stageInMs !== null && stageInMs <= 0) stage.run()
+    stageSoon: stage.soon,
+    scheduleSoon: schedule.soon,
+    reapNow: reap.once,
+    bids: () => forAll.map((one) => bidOf(one.status())),
+    status: () => duties.map((one) => one.status()),
+    lost: () => forAll.forEach((one) => one.leads(false)),
+    heard(pulse) {
+      for (const one of forAll) one.leads(pulse.leads.includes(one.name))
+      last.unrolled = pulse.unrolled
+      const versions = `${pulse.settingsVersion} ${pulse.membersVersion}`
+      if (versions !== last.versions) rebalancing.soon()
+      last.versions = versions
+      if (pulse.expired) reap.soon()
+      if (pulse.stageInMs === 0) stage.soon()
+      if (pulse.scheduleInMs === 0) schedule.soon()
+    },
+    run(name) {
+      const found = duties.find((one) => one.name === name)
+      if (found !== undefined && name !== 'listen') return found.once()
+      return Promise.reject(dutyUnknown(name, duties))
     },
     async start() {
       await Promise.all(duties.map((one) => one.start()))
     },
     async stop() {
-      stopping.abort()
-      await Promise.all([stage.stop(), reap.stop(), ...duties.map((one) => one.stop())])
+      await Promise.all(duties.map((one) => one.stop()))
     },
   }
+}
+
+function bidOf({ name, succeededAgoMs, failures }: DutyStatus): DutyBid {
+  return { name, failures, succeededAgoMs: succeededAgoMs === null ? null : Math.round(succeededAgoMs) }
+}
+
+export async function reapAndTell(
+  store: Store,
+  crashesUntilDead: number,
+  emit: Emit,
+  signal: AbortSignal,
+  reaped: () => void = () => {},
+): Promise<Counts> {
+  const { instances, jobs } = await reapExpired(store, crashesUntilDead, signal)
+  if (instances.length + jobs.length > 0) {
+    emit('reaped', { instances, jobs })
+    for (const { id, kind, queue, state, crashes } of jobs) {
+      if (state === 'dead')
+        emit('dead', { id, kind, queue, attempt: 0, maxAttempts: 0, error: crashError(crashes) })
+    }
+    reaped()
+  }
+  return { instances: instances.length, jobs: jobs.length }
+}
+
+function dutyUnknown(name: string, duties: readonly Duty[]): JobmillError {
+  const names = duties.map((one) => one.name).filter((one) => one !== 'listen')
+  const near = nearest(name, names)
+  return new JobmillError('DUTY_UNKNOWN', 'no duty has this name', {
+    field: 'duty',
+    value: shown(name),
+    fix: near === undefined ? `Give one of ${names.join(', ')}` : `Did you mean "${near}"?`,
+  })
 }

@@ -4,7 +4,7 @@
  * mode may stand in between.
  */
 import pg from 'pg'
-import { JobmillError } from '../job/errors.ts'
+import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import { inOurWords, isTransient } from './errors.ts'
@@ -75,8 +75,7 @@ export function connect(options: ConnectionOptions): Connection {
       healthy = true
       return result
     } catch (error) {
-      // A server-side error leaves the connection usable; one without an answer does not.
-      healthy = error instanceof pg.DatabaseError && error.severity === 'ERROR'
+      healthy = wasAnswered(error)
       throw inOurWords(error, { sent: true })
     } finally {
       client.release(!healthy)
@@ -123,11 +122,16 @@ export function connect(options: ConnectionOptions): Connection {
   }
 }
 
+/** A server-side error leaves the connection usable, and so does a refusal of ours between two statements; one without an answer does not. */
+function wasAnswered(error: unknown): boolean {
+  if (isJobmillError(error)) return error.code !== 'OUTCOME_UNKNOWN'
+  return error instanceof pg.DatabaseError && error.severity === 'ERROR'
+}
+
 async function rollBack(query: Query, error: unknown): Promise<void> {
   // After a lost connection there is nothing to roll back, and the first error is the one to tell.
-  if (error instanceof pg.DatabaseError || !(error instanceof Error) || !('code' in error)) {
-    await query('ROLLBACK', []).catch(() => {})
-  }
+  const isLoss = error instanceof Error && 'code' in error && !(error instanceof pg.DatabaseError)
+  if (wasAnswered(error) || !isLoss) await query('ROLLBACK', []).catch(() => {})
 }
 
 /** Sends again what the server rolled back by itself: deadlocks and lock time-outs. */

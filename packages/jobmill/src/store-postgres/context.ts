@@ -1,5 +1,6 @@
 /** What every verb of this store receives: a way to run statements, the names, and the doorbell. */
 import type { Platform } from '../platform/platform.ts'
+import type { Ring } from './bell-message.ts'
 import type { Connection, Query } from './connection.ts'
 import type { Names } from './names.ts'
 
@@ -12,7 +13,7 @@ export interface Context {
   /** Puts a statement that is written for the schema `jobmill` into the schema of this store. */
   readonly sql: (text: string) => string
   /** Tells waiting claimers of this and other processes that these queues have work. */
-  readonly ring: (queues: readonly string[]) => void
+  readonly ring: (rings: readonly Ring[]) => void
   /** Says that a claim is about to look at these queues, so that rings from before it count as heard. */
   readonly heard: (queues: readonly string[]) => void
 }
@@ -26,4 +27,9 @@ function parameter(context: Context, fields: string): string[] {
 /** Runs one of our statements through any `query`: the pool's, a transaction's, or the user's. */
 export function run(context: Context, query: Query, statement: string, fields: string): ReturnType<Query> {
   return query(context.sql(statement), parameter(context, fields))
+}
+
+/** Rows that a statement gathered into one column: JSON text, and null for none. */
+export function listOf<T>(told: unknown): T[] {
+  return typeof told === 'string' ? (JSON.parse(told) as T[]) : []
 }

@@ -6,9 +6,13 @@
 import pg from 'pg'
 import type { Platform, Timer } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import { waiters } from '../store/waiters.ts'
+import type { Rung } from '../store/rung.ts'
 import type { Doorbell } from '../store/store.ts'
+import { waiters } from '../store/waiters.ts'
+import { readMessage, type Ring, rungsOf } from './bell-message.ts'
+import { bellSender } from './bell-sender.ts'
 import type { Connection } from './connection.ts'
+import { missedRings } from './missed-rings.ts'
 
 export interface DoorbellOptions {
   /** Where to listen; null to live without. */
@@ -18,20 +22,19 @@ export interface DoorbellOptions {
   readonly connection: Connection
 }
 
-export interface PostgresDoorbell extends Doorbell {
-  open(): void
+export interface PostgresDoorbell extends Omit<Doorbell, 'ring'> {
+  /** Listens when it resolves, unless that takes too long: then it goes on trying. */
+  open(): Promise<void>
   close(): Promise<void>
+  ring(rings: readonly Ring[]): void
   /** A claim for these queues is about to look: what rang before it need not be told. */
   forget(queues: readonly string[]): void
 }
 
+const OPEN_MS = 1_000
 const RECONNECT_MS = 1_000
 const CONNECT_MS = 5_000
 const GOODBYE_MS = 1_000
-// Stands for every queue; no queue can have this name.
-const ANY = '*'
-// NOTIFY takes at most 8,000 bytes.
-const LONGEST_MESSAGE = 7_500
 
 /** A server that says nothing any more must not keep us: after a moment its socket is dropped. */
 async function endSoon(platform: Platform, client: pg.Client): Promise<void> {
@@ -45,11 +48,17 @@ async function endSoon(platform: Platform, client: pg.Client): Promise<void> {
 export function doorbell({ url, channel, platform, connection }: DoorbellOptions): PostgresDoorbell {
   const me = platform.id()
   const local = waiters(platform)
-  // Rang while nobody waited: between an empty claim and the wait after it, a ring must not get lost.
-  const missed = new Set<string>()
-  const toTell = new Set<string>()
-  let telling: Promise<void> | undefined
+  const missed = missedRings()
+  const sender = bellSender({
+    me,
+    platform,
+    // Where nobody listens there is nobody to send to.
+    send: url === null ? null : (text) => connection.query('SELECT pg_notify($1, $2)', [channel, text]),
+  })
   let listener: pg.Client | undefined
+  let listening = false
+  // Until the store is open nobody waits, and nothing can be missed.
+  let isOpening = false
   let retry: Timer | undefined
   let isOpen = false
 
@@ -66,6 +75,7 @@ export function doorbell({ url, channel, platform, connection }: DoorbellOptions
     const lost = (): void => {
       if (listener !== client) return
       listener = undefined
+      listening = false
       client.removeAllListeners('notification')
       client.end().catch(() => {})
       if (isOpen) retry = platform.timer(RECONNECT_MS, () => void listen(), { unref: true })
@@ -76,70 +86,55 @@ export function doorbell({ url, channel, platform, connection }: DoorbellOptions
     try {
       await client.connect()
       await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+      listening = listener === client
       // What rang while nobody listened is not known.
-      wake('all')
+      if (!isOpening) wake('all')
     } catch {
       lost()
     }
   }
 
-  function heard(message: string): void {
-    const [sender, queues] = message.split(' ')
-    if (sender === me) return
-    wake(queues === undefined || queues === '*' ? 'all' : queues.split(','))
+  function heard(text: string): void {
+    const message = readMessage(text)
+    if (message?.from === me) return
+    wake(message?.rings === undefined ? 'all' : rungsOf(message, true))
   }
 
-  function wake(queues: readonly string[] | 'all'): void {
-    local.wake(queues)
-    for (const queue of queues === 'all' ? [ANY] : queues) missed.add(queue)
-  }
-
-  /** What is rung while a message is on its way goes out together in the next one. */
-  async function tell(): Promise<void> {
-    while (toTell.size > 0) {
-      const queues = [...toTell].join(',')
-      toTell.clear()
-      const message = `${me} ${queues.length > LONGEST_MESSAGE ? '*' : queues}`
-      try {
-        await connection.query('SELECT pg_notify($1, $2)', [channel, message])
-      } catch {
-        // Best effort: whoever waits polls as well.
-      }
-    }
+  function wake(rungs: readonly Rung[] | 'all'): void {
+    local.wake(rungs)
+    missed.rang(rungs)
   }
 
   return {
-    open() {
-      if (isOpen) return
+    async open() {
       isOpen = true
-      void listen()
+      isOpening = true
+      const moment = new AbortController()
+      await Promise.race([listen(), sleep(platform, OPEN_MS, moment.signal)])
+      moment.abort()
+      isOpening = false
     },
     async close() {
       isOpen = false
       retry?.cancel()
       local.end()
-      await telling
+      await sender.idle()
       const client = listener
       listener = undefined
       if (client !== undefined) await endSoon(platform, client)
     },
-    forget(queues) {
-      missed.delete(ANY)
-      for (const queue of queues) missed.delete(queue)
-    },
+    forget: (queues) => missed.forget(queues),
     async wait(options) {
-      if (![ANY, ...options.queues].some((queue) => missed.has(queue))) return local.wait(options)
-      this.forget(options.queues)
-      return true
+      const rungs = missed.take(options.queues)
+      if (rungs.length > 0) return rungs
+      const over = missed.waits(options.queues)
+      return local.wait(options).finally(over)
     },
-    ring(queues) {
-      if (queues.length === 0 || !isOpen) return
-      wake(queues)
-      if (url === null) return
-      for (const queue of queues) toTell.add(queue)
-      telling ??= tell().finally(() => {
-        telling = undefined
-      })
+    ring(rings) {
+      if (rings.length > 0 && isOpen) wake(rungsOf(sender.ring(rings), listening))
+    },
+    pass(rung) {
+      if (isOpen) sender.pass(rung)
     },
   }
 }

@@ -10,7 +10,8 @@ import type { Enqueued } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS, NOW } from './fragments.ts'
-import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED } from './job-input.ts'
+import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED, READY_COUNTS } from './job-input.ts'
+import type { ReadyCounts } from './ready-counts.ts'
 import { replaceHolders } from './replace.ts'
 
 /**
@@ -43,7 +44,8 @@ WITH ${GIVEN}, ${INPUT_JOBS}, known AS (
 SELECT input.id,
        EXISTS (SELECT FROM won WHERE won.id = input.id) AS won,
        EXISTS (SELECT FROM written WHERE written.id = input.id) AS written,
-       EXISTS (SELECT FROM known WHERE known.id = input.id) AS known
+       EXISTS (SELECT FROM known WHERE known.id = input.id) AS known,
+       ${READY_COUNTS} AS ready
   FROM input`
 
 /** The job turned out to exist after its key was taken for it (the same id sent twice at once): the key goes back. */
@@ -84,6 +86,7 @@ export async function enqueueKeyed(
   context: Context,
   query: Query,
   jobs: readonly NewJob[],
+  counts: ReadyCounts,
 ): Promise<Enqueued[]> {
   const replies = new Map<string, Enqueued>()
   const known = await knownAmong(context, query, jobs)
@@ -91,7 +94,7 @@ export async function enqueueKeyed(
   for (const round of inRounds(leaders, (job) => job.dedupe?.key ?? '')) {
     let open: readonly NewJob[] = round
     for (let look = 0; open.length > 0 && look < MOST_LOOKS; look += 1) {
-      open = await oneLook(context, query, open, replies)
+      open = await oneLook(context, query, open, { replies, counts })
     }
     if (open.length > 0)
       throw new JobmillError('STORE_BUSY', 'a dedupe key changed hands too often to read its holder')
@@ -138,14 +141,22 @@ function follow(
   }
 }
 
+/** What a look adds to. */
+interface Found {
+  readonly replies: Map<string, Enqueued>
+  readonly counts: ReadyCounts
+}
+
 /** Writes replies for what was settled and returns the jobs whose key came free in between. */
 async function oneLook(
   context: Context,
   query: Query,
   jobs: readonly NewJob[],
-  replies: Map<string, Enqueued>,
+  found: Found,
 ): Promise<NewJob[]> {
+  const { replies, counts } = found
   const rows = await run(context, query, ENQUEUE_KEYED, `"jobs":${jobsText(context, jobs)}`)
+  counts.told(rows[0]?.['ready'])
   const byId = new Map(rows.map((row) => [String(row['id']), row]))
   const strays: { key: string; id: string }[] = []
   const lost: NewJob[] = []
@@ -158,14 +169,14 @@ async function oneLook(
     else lost.push(job)
   }
   if (strays.length > 0) await run(context, query, RETURN_KEYS, `"keys":${JSON.stringify(strays)}`)
-  return lost.length === 0 ? [] : settleLost(context, query, lost, replies)
+  return lost.length === 0 ? [] : settleLost(context, query, lost, found)
 }
 
 async function settleLost(
   context: Context,
   query: Query,
   lost: readonly NewJob[],
-  replies: Map<string, Enqueued>,
+  { replies, counts }: Found,
 ): Promise<NewJob[]> {
   const rows = await run(
     context,
@@ -185,7 +196,7 @@ async function settleLost(
     else if (holder.live && job.dedupe?.onConflict === 'replace') toReplace.push({ job, holder: holder.id })
     else replies.set(job.id, { id: holder.id, outcome: 'duplicate' })
   }
-  const replaced = await replaceHolders(context, query, toReplace)
+  const replaced = await replaceHolders(context, query, toReplace, counts)
   for (const { job, holder } of toReplace) {
     replies.set(job.id, { id: holder, outcome: replaced.has(holder) ? 'replaced' : 'duplicate' })
   }

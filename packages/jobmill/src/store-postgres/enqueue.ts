@@ -10,7 +10,8 @@ import { type Context, run } from './context.ts'
 import { enqueueKeyed, heldKeys } from './enqueue-keyed.ts'
 import { isRepeatedId } from './errors.ts'
 import { GIVEN } from './fragments.ts'
-import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED } from './job-input.ts'
+import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED, READY_COUNTS } from './job-input.ts'
+import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
 /** New ids only: no conflict clause, which would cost a third of the rate. */
@@ -20,7 +21,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, fresh AS (
 ), written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM fresh
 ), ${PLACED}
-SELECT count(*)::int4 AS jobs FROM input`
+SELECT count(*)::int4 AS jobs, ${READY_COUNTS} AS ready FROM input`
 
 /** Ids that may exist: an equal insert elsewhere is waited for, and what is there already is left alone. */
 const ENQUEUE_AGAIN = `
@@ -30,7 +31,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
 ), fresh AS (
   SELECT input.* FROM input JOIN written ON written.id = input.id
 ), ${PLACED}
-SELECT count(*)::int4 AS jobs FROM input`
+SELECT count(*)::int4 AS jobs, ${READY_COUNTS} AS ready FROM input`
 
 export async function enqueue(
   context: Context,
@@ -39,14 +40,18 @@ export async function enqueue(
 ): Promise<Enqueued[]> {
   if (jobs.length === 0) return []
   await context.names.ensure(new Set(jobs.map((job) => job.queue)), new Set(jobs.map((job) => job.kind)))
-  if (options.tx !== undefined) return enqueueWith(context, txQuery(options.tx), jobs, true)
-  const replies = await committed(context, jobs, options.mayRepeat ?? false)
-  context.ring(queuesWithWork(jobs))
+  if (options.tx !== undefined) return enqueueWith(context, txQuery(options.tx), jobs, true, readyCounts())
+  const [replies, counts] = await committed(context, jobs, options.mayRepeat ?? false)
+  await ringFor(context, counts)
   return replies
 }
 
 /** One statement commits by itself; more than one need a transaction. */
-async function committed(context: Context, jobs: readonly NewJob[], mayRepeat: boolean): Promise<Enqueued[]> {
+async function committed(
+  context: Context,
+  jobs: readonly NewJob[],
+  mayRepeat: boolean,
+): Promise<[Enqueued[], ReadyCounts]> {
   const { query, transaction } = context.connection
   const keyed = jobs.filter((job) => job.dedupe !== null)
   const keys = new Set(keyed.map((job) => job.dedupe?.key))
@@ -57,12 +62,17 @@ async function committed(context: Context, jobs: readonly NewJob[], mayRepeat: b
       keyed.length === jobs.length &&
       keys.size === keyed.length &&
       keyed.every((job) => job.dedupe?.onConflict === 'keep'))
-  if (!oneStatement) return transaction((inside) => enqueueWith(context, inside, jobs, true))
+  // Counted anew with every try: what was rolled back made nothing ready.
+  const write = async (through: Query, repeats: boolean): Promise<[Enqueued[], ReadyCounts]> => {
+    const counts = readyCounts()
+    return [await enqueueWith(context, through, jobs, repeats, counts), counts]
+  }
+  if (!oneStatement) return transaction((inside) => write(inside, true))
   try {
-    return await enqueueWith(context, query, jobs, mayRepeat)
+    return await write(query, mayRepeat)
   } catch (error) {
     // Somebody sent an id that exists without saying so: nothing was written, so it can be sent with the look at ids.
-    if (!mayRepeat && isRepeatedId(error)) return enqueueWith(context, query, jobs, true)
+    if (!mayRepeat && isRepeatedId(error)) return write(query, true)
     throw error
   }
 }
@@ -73,13 +83,17 @@ export async function enqueueWith(
   query: Query,
   jobs: readonly NewJob[],
   mayRepeat: boolean,
+  counts: ReadyCounts,
 ): Promise<Enqueued[]> {
   const replies: Enqueued[] = []
   const replacing = jobs.filter((job) => job.dedupe?.onConflict === 'replace')
   const held = replacing.length === 0 ? new Set<string>() : await heldKeys(context, query, replacing)
   for (const alike of runsOf(jobs, held)) {
-    if (alike[0]?.dedupe === null) replies.push(...(await enqueuePlain(context, query, alike, mayRepeat)))
-    else replies.push(...(await enqueueKeyed(context, query, alike)))
+    replies.push(
+      ...(alike[0]?.dedupe === null
+        ? await enqueuePlain(context, query, alike, mayRepeat, counts)
+        : await enqueueKeyed(context, query, alike, counts)),
+    )
   }
   return replies
 }
@@ -89,6 +103,7 @@ async function enqueuePlain(
   query: Query,
   jobs: readonly NewJob[],
   mayRepeat: boolean,
+  counts: ReadyCounts,
 ): Promise<Enqueued[]> {
   const statement = mayRepeat ? ENQUEUE_AGAIN : ENQUEUE_NEW
   const [row] = await run(context, query, statement, `"jobs":${jobsText(context, jobs)}`)
@@ -96,6 +111,7 @@ async function enqueuePlain(
   if (Number(row?.['jobs']) !== jobs.length) {
     throw new JobmillError('TX_INVALID', 'did not run the statement it was given', { field: 'tx' })
   }
+  counts.told(row?.['ready'])
   return jobs.map(({ id }) => ({ id, outcome: 'enqueued' }))
 }
 
@@ -117,8 +133,4 @@ function runsOf(jobs: readonly NewJob[], held: ReadonlySet<string>): NewJob[][] 
 function wayOf({ dedupe }: NewJob, held: ReadonlySet<string>): 'plain' | 'takes' | 'replaces' {
   if (dedupe === null) return 'plain'
   return dedupe.onConflict === 'replace' && held.has(dedupe.key) ? 'replaces' : 'takes'
-}
-
-function queuesWithWork(jobs: readonly NewJob[]): string[] {
-  return [...new Set(jobs.filter((job) => job.delayMs === 0).map((job) => job.queue))]
 }

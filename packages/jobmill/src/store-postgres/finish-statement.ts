@@ -5,7 +5,7 @@
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Finish, Transition } from '../store/finish.ts'
-import { FREED, GIVEN, NOW } from './fragments.ts'
+import { FREED, freedFor, GIVEN, NOW, PERMITS_FREED, WITHOUT_PERMIT } from './fragments.ts'
 
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
 
@@ -30,11 +30,13 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 ), to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, CASE WHEN handed_back THEN seq ELSE nextval('jobmill.seq') END, id,
-         CASE WHEN handed_back THEN ready_at ELSE ${NOW} END, kind_id, tries, greatest(attempt - refund, 0), crashes, flags
+         CASE WHEN handed_back THEN ready_at ELSE ${NOW} END, kind_id, tries, greatest(attempt - refund, 0), crashes,
+         ${WITHOUT_PERMIT}
     FROM (SELECT * FROM gone WHERE state = ${ready} ORDER BY n) AS g
 ), to_later AS (
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
-  SELECT ${NOW} + delay_ms, id, queue_id, kind_id, tries, priority, greatest(attempt - refund, 0), crashes, flags
+  SELECT ${NOW} + delay_ms, id, queue_id, kind_id, tries, priority, greatest(attempt - refund, 0), crashes,
+         ${WITHOUT_PERMIT}
     FROM gone WHERE state = ${scheduled}
 ), recorded AS (
   INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
@@ -47,11 +49,11 @@ WITH ${GIVEN}, input AS MATERIALIZED (
     FROM gone WHERE outcome IS NOT NULL OR forced
 ), ended AS (
   SELECT id, state, flags FROM gone WHERE state >= ${done}
-), ${FREED}, tallied AS (
+), ${FREED}, ${PERMITS_FREED}, tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${running}, state, count(*) FROM gone GROUP BY 1, 3
 )
-SELECT id, state, queue_id, tries FROM gone`
+SELECT id, state, queue_id, tries, ${freedFor('permit_freed')} AS freed FROM gone`
 
 /** One item of the parameter. A result is JSON already and goes in as it is. */
 export function finishText(item: Finish, n: number): string {

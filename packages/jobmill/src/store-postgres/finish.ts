@@ -12,6 +12,7 @@ import { enqueueWith } from './enqueue.ts'
 import { FINISH, finishText } from './finish-statement.ts'
 import { GIVEN } from './fragments.ts'
 import { trimHistory } from './history.ts'
+import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
 /** A second statement, because the snapshot of the first may be older than the finish that took the row. */
@@ -32,20 +33,20 @@ export async function finish(
     new Set(followUps.map((job) => job.queue)),
     new Set(followUps.map((job) => job.kind)),
   )
-  if (options.tx !== undefined) return finishWith(context, txQuery(options.tx), items, () => {})
+  if (options.tx !== undefined) return finishWith(context, txQuery(options.tx), items, readyCounts())
 
-  const readyIn = new Set<number>()
-  const work = (query: Query) => finishWith(context, query, items, (queueId) => readyIn.add(queueId))
+  const work = async (query: Query): Promise<[Finished[], ReadyCounts]> => {
+    const counts = readyCounts()
+    return [await finishWith(context, query, items, counts), counts]
+  }
   const needsTransaction =
     followUps.length > 0 ||
     items.some((item) => item.cool !== undefined) ||
     new Set(items.map(keyOf)).size < items.length
-  const replies = await (needsTransaction
+  const [replies, counts] = await (needsTransaction
     ? context.connection.transaction(work)
     : work(context.connection.query))
-  await context.names.learn(readyIn, [])
-  const queues = [...readyIn].map((id) => context.names.queueName(id))
-  context.ring([...queues, ...followUps.map((job) => job.queue)])
+  await ringFor(context, counts)
   return replies
 }
 
@@ -53,23 +54,29 @@ async function finishWith(
   context: Context,
   query: Query,
   items: readonly Finish[],
-  gotWork: (queueId: number) => void,
+  counts: ReadyCounts,
 ): Promise<Finished[]> {
   const replies = new Map<Finish, Finished>()
   for (const round of inRounds(items, keyOf)) {
-    await finishRound(context, query, round, replies, gotWork)
+    await finishRound(context, query, round, { replies, counts })
   }
   return items.map((item) => replies.get(item) ?? refused(item))
+}
+
+/** What a round adds to. */
+interface Told {
+  readonly replies: Map<Finish, Finished>
+  readonly counts: ReadyCounts
 }
 
 async function finishRound(
   context: Context,
   query: Query,
   items: readonly Finish[],
-  replies: Map<Finish, Finished>,
-  gotWork: (queueId: number) => void,
+  { replies, counts }: Told,
 ): Promise<void> {
   const rows = await run(context, query, FINISH, `"items":[${items.map(finishText).join(',')}]`)
+  counts.freed(rows)
   const accepted = new Map(rows.map((row) => [String(row['id']), row]))
   const missing = items.filter((item) => !accepted.has(item.id))
   const before = missing.length === 0 ? new Map<string, Row>() : await writtenBefore(context, query, missing)
@@ -84,12 +91,12 @@ async function finishRound(
     const row = accepted.get(item.id)
     if (row !== undefined) {
       const state = stateOfCode(Number(row['state']))
-      if (state === 'ready') gotWork(Number(row['queue_id']))
+      if (state === 'ready') counts.add(Number(row['queue_id']), 1)
       replies.set(item, {
         id: item.id,
         accepted: true,
         state,
-        followUps: state === asked(item) ? await followUp(context, query, item) : [],
+        followUps: state === asked(item) ? await followUp(context, query, item, counts) : [],
       })
     } else {
       const earlier = before.get(item.id)
@@ -113,9 +120,14 @@ async function writtenBefore(
   return new Map(rows.map((row) => [String(row['id']), row]))
 }
 
-async function followUp(context: Context, query: Query, item: Finish): Promise<Enqueued[]> {
+async function followUp(
+  context: Context,
+  query: Query,
+  item: Finish,
+  counts: ReadyCounts,
+): Promise<Enqueued[]> {
   const jobs = item.followUps ?? []
-  return jobs.length === 0 ? [] : enqueueWith(context, query, jobs, true)
+  return jobs.length === 0 ? [] : enqueueWith(context, query, jobs, true, counts)
 }
 
 function refused(item: Finish): Finished {

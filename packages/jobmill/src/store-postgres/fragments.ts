@@ -11,6 +11,9 @@ const { scheduled, ready, done } = STATE_CODE
 export const KEYED = 1
 export const ORDERED = 2
 export const HAS_TURN = 4
+export const HAS_PERMIT = 8
+/** The flags of a job that leaves running and goes on: its permits stay behind. */
+export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_TURN}`
 
 /** `given(p, now)`: the parameter, and now by the database's clock unless a test gave another. */
 export const GIVEN = `given AS MATERIALIZED (
@@ -18,6 +21,11 @@ export const GIVEN = `given AS MATERIALIZED (
     FROM (SELECT $1::text::json AS p) AS s
 )`
 export const NOW = `(SELECT now FROM given)`
+/** Now once more, read for each row: for rows that had to be waited for. */
+export const NOW_AGAIN = `coalesce((given.p ->> 'now')::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)`
+
+/** In the statement that changes a setting, so that nobody sees the new version before the new setting. */
+export const SETTINGS_CHANGED = `UPDATE jobmill.settings SET version = version + 1`
 
 /** `input(id)`: the ids in the parameter. */
 export const INPUT_IDS = `input AS MATERIALIZED (
@@ -71,6 +79,17 @@ export const FREED = `keyed AS (
 ), called AS (
   INSERT INTO jobmill.line_call (queue_id, order_key) SELECT queue_id, order_key FROM turn_freed
 )`
+
+/** Gives back the permits of `gone(id, flags)`, which leave running, by their holder. A job without any costs nothing here. */
+export const PERMITS_FREED = `permit_freed AS MATERIALIZED (
+  SELECT f.limit_name FROM (SELECT ARRAY(SELECT g.id FROM gone AS g WHERE g.flags & ${HAS_PERMIT} <> 0) AS jobs) AS h
+   CROSS JOIN LATERAL jobmill.permits_freed(h.jobs) AS f(limit_name) WHERE h.jobs <> '{}'
+)`
+
+/** The queues that draw on the limits of these rows of permits, which have room again: JSON text, null for none. Who frees permits must tell it. */
+export const freedFor = (...rows: readonly string[]): string => `(
+  SELECT json_agg(q.name) FROM jobmill.queue AS q
+   WHERE q.limit_name = ANY (ARRAY(${rows.map((each) => `SELECT limit_name FROM ${each}`).join(' UNION ')})))`
 
 /** Has an order key and not its turn: such a job goes into its line and not to ready. */
 export const NEEDS_TURN = `flags & ${ORDERED} <> 0 AND flags & ${HAS_TURN} = 0`

@@ -4,14 +4,14 @@
  */
 import { crashErrorSql } from '../job/crash.ts'
 import { STATE_CODE } from '../job/state.ts'
-import { FREED, NOW } from './fragments.ts'
+import { FREED, NOW, PERMITS_FREED, WITHOUT_PERMIT } from './fragments.ts'
 
 const { ready, running, cancelled, done } = STATE_CODE
 
 /** They keep their place in the order, and the attempt is refunded. */
 export const HANDED_BACK = `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, seq, id, ready_at, kind_id, tries, greatest(attempt - 1, 0), crashes_now, flags
+  SELECT queue_id, priority, seq, id, ready_at, kind_id, tries, greatest(attempt - 1, 0), crashes_now, ${WITHOUT_PERMIT}
     FROM gone WHERE state = ${ready}
 ), attempts AS (
   INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes,
@@ -22,7 +22,7 @@ export const HANDED_BACK = `to_ready AS (
     FROM recorded
 ), ended AS (
   SELECT id, state, flags FROM gone WHERE state >= ${done}
-), ${FREED}, tallied AS (
+), ${FREED}, ${PERMITS_FREED}, tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${running}, state, count(*) FROM gone GROUP BY 1, 3
 )`

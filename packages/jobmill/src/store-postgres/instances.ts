@@ -5,35 +5,46 @@ import { STATE_CODE } from '../job/state.ts'
 import type { Held } from '../store/claim.ts'
 import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, NOW } from './fragments.ts'
+import { freedFor, GIVEN, NOW } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
+import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
+import { readyCounts, ringFor } from './ready-counts.ts'
 
 const REGISTER = `
-WITH ${GIVEN}
-INSERT INTO jobmill.instance AS i (id, label, version, queues, kinds, on_dead, capacity, started_at, renewed_at, expires_at)
-SELECT x.id, x.label, x.version, x.queues, x.kinds, x.on_dead, x.capacity, g.now, g.now, g.now + x.lease_ms
-  FROM given AS g, json_to_record(g.p -> 'instance')
-       AS x(id uuid, label text, version text, queues text[], kinds text[], on_dead text[], capacity int4, lease_ms int8)
-    ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
-       kinds = excluded.kinds, on_dead = excluded.on_dead, capacity = excluded.capacity, started_at = excluded.started_at,
-       renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL, lost = NULL`
+WITH ${GIVEN}, registered AS (
+  INSERT INTO jobmill.instance AS i (id, label, version, queues, kinds, on_dead, capacity, started_at, renewed_at, expires_at)
+  SELECT x.id, x.label, x.version, x.queues, x.kinds, x.on_dead, x.capacity, g.now, g.now, g.now + x.lease_ms
+    FROM given AS g, json_to_record(g.p -> 'instance')
+         AS x(id uuid, label text, version text, queues text[], kinds text[], on_dead text[], capacity int4, lease_ms int8)
+      ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
+         kinds = excluded.kinds, on_dead = excluded.on_dead, capacity = excluded.capacity, started_at = excluded.started_at,
+         renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL, lost = NULL
+  RETURNING 1
+)
+${MEMBERS_CHANGED} WHERE EXISTS (SELECT FROM registered)`
 
 const STOP = `
 WITH ${GIVEN}
 UPDATE jobmill.instance SET ended_at = ${NOW}, lost = false
- WHERE id = (SELECT (p ->> 'instance')::uuid FROM given) AND ended_at IS NULL`
+ WHERE id = (SELECT (p ->> 'instance')::uuid FROM given) AND ended_at IS NULL
+RETURNING id`
 
-/** By the index on the instance of `running`. What an open transaction of the user's is finishing is left to the reaper. */
+/**
+ * By the index on the instance of `running`. What an open transaction of the user's is finishing is left to the reaper. The rest that the instance had
+ * goes with it when it is this call that stopped it.
+ */
 const HAND_BACK = `
-WITH ${GIVEN}, gone AS (
+WITH ${GIVEN}, over AS MATERIALIZED (
+  SELECT (p ->> 'instance')::uuid AS id FROM given WHERE (p ->> 'stopped')::bool
+), gone AS (
   DELETE FROM jobmill.running WHERE id = ANY (ARRAY(
     SELECT h.id FROM jobmill.running AS h WHERE h.instance = (SELECT (p ->> 'instance')::uuid FROM given) FOR UPDATE SKIP LOCKED))
   RETURNING *, CASE WHEN cancel_reason IS NULL THEN ${STATE_CODE.ready} ELSE ${STATE_CODE.cancelled} END AS state,
             crashes AS crashes_now
 ), recorded AS (
   SELECT *, ${outcomeCode('cancelled')} AS outcome FROM gone WHERE state = ${STATE_CODE.cancelled}
-), ${HANDED_BACK}
-SELECT id, queue_id, state FROM gone`
+), ${HANDED_BACK}, ${MEMBER_LEFT}
+SELECT g.id, g.queue_id, g.state, ${freedFor('permit_freed', 'others_freed')} AS freed FROM given LEFT JOIN gone AS g ON true`
 
 const INSTANCES = `
 WITH ${GIVEN}
@@ -57,17 +68,21 @@ export async function register(context: Context, instance: NewInstance): Promise
   await run(context, context.connection.query, REGISTER, `"instance":${text}`)
 }
 
-/** Two statements in one transaction, so that the second sees every claim that came before the stop. One that was on its way goes back by reap. */
+/** Statements of one transaction, so that the second sees every claim that came before the stop. One that was on its way goes back by reap. */
 export async function deregister(context: Context, instance: string): Promise<number> {
   const field = `"instance":${JSON.stringify(instance)}`
   const rows = await context.connection.transaction(async (query) => {
-    await run(context, query, STOP, field)
-    return run(context, query, HAND_BACK, field)
+    const hasStopped = (await run(context, query, STOP, field)).length > 0
+    const handedBack = await run(context, query, HAND_BACK, `${field},"stopped":${hasStopped}`)
+    if (hasStopped) await query(context.sql(MEMBERS_CHANGED), [])
+    return handedBack
   })
-  const queueIds = new Set(rows.map((row) => Number(row['queue_id'])))
-  await context.names.learn(queueIds, [])
-  context.ring([...queueIds].map((id) => context.names.queueName(id)))
-  return rows.length
+  const counts = readyCounts()
+  counts.freed(rows)
+  const jobs = rows.filter((row) => row['id'] !== null)
+  for (const row of jobs) if (row['state'] === STATE_CODE.ready) counts.add(Number(row['queue_id']), 1)
+  await ringFor(context, counts)
+  return jobs.length
 }
 
 export async function instances(context: Context): Promise<InstanceRecord[]> {

@@ -44,6 +44,10 @@ export const PLACED = `to_ready AS (
     FROM fresh GROUP BY 1, 2
 )`
 
+/** How many jobs of `fresh` became ready, by queue; 0 where all that is due waits in line. JSON text, null for none. */
+export const READY_COUNTS = `(SELECT json_object_agg(d.queue_id, d.jobs) FROM (
+  SELECT queue_id, count(*) FILTER (WHERE order_key IS NULL) AS jobs FROM fresh WHERE due <= now GROUP BY 1) AS d)`
+
 /** The jobs as the text of a JSON array. Payload and metadata are JSON already and go in as they are. */
 export function jobsText({ names }: Context, jobs: readonly NewJob[]): string {
   const items = jobs.map((job, n) => {

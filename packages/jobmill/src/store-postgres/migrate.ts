@@ -6,8 +6,9 @@ import { checkApplied, type Migration, pending } from '../store/migrations.ts'
 import type { Connection, Query } from './connection.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { runtime } from './migrations/0002-runtime.ts'
+import { cluster } from './migrations/0003-cluster.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation, runtime]
+export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster]
 
 const CREATE_LEDGER = `
 CREATE TABLE IF NOT EXISTS jobmill.migration (

@@ -28,6 +28,8 @@ SELECT 'kind', id, name FROM jobmill.kind`
 export interface Names {
   /** Makes sure that all of these have numbers. */
   ensure(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): Promise<void>
+  /** Whether all of these have numbers that are known here. */
+  knows(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): boolean
   /** Of names that were ensured. */
   queueId(name: string): number
   kindId(name: string): number
@@ -50,12 +52,16 @@ export function namesOf(connection: Connection, sql: (text: string) => string): 
     }
   }
 
+  function knows(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): boolean {
+    return queues.missing(queueNames).length + kinds.missing(kindNames).length === 0
+  }
+
   return {
+    knows,
     async ensure(queueNames, kindNames) {
-      const known = () => [queues.missing(queueNames), kinds.missing(kindNames)] as const
-      if (known().every((missing) => missing.length === 0)) return
+      if (knows(queueNames, kindNames)) return
       await load()
-      const [newQueues, newKinds] = known()
+      const [newQueues, newKinds] = [queues.missing(queueNames), kinds.missing(kindNames)]
       const s = DEFAULT_QUEUE_SETTINGS
       if (newQueues.length > 0) {
         await connection.query(sql(ADD_QUEUES), [

@@ -10,25 +10,43 @@ import type { Context } from './context.ts'
 import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
 import { doorbell, type PostgresDoorbell } from './doorbell.ts'
+import { duties } from './duties.ts'
 import { enqueue } from './enqueue.ts'
 import { finish } from './finish.ts'
 import { fold } from './fold.ts'
 import { get } from './get.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
+import { changeLimit, declareLimits, deleteLimit, drain, limits } from './limits.ts'
 import { list } from './list.ts'
+import { metrics } from './metrics.ts'
 import { migrate } from './migrate.ts'
 import { namesOf } from './names.ts'
 import { type PostgresOptions, type PostgresSettings, resolveOptions } from './options.ts'
+import { giveBack } from './permits.ts'
 import { progress } from './progress.ts'
 import { changeQueue, declareQueues, queues } from './queues.ts'
 import { reap } from './reap.ts'
+import { record } from './record.ts'
 import { renew } from './renew.ts'
 import { results } from './results.ts'
 import { retain } from './retain.ts'
 import { retry } from './retry.ts'
+import { rollUp } from './roll-up.ts'
 import { runNow } from './run-now.ts'
+import {
+  changeSchedule,
+  createSchedule,
+  declareSchedules,
+  deleteSchedule,
+  scheduleFailed,
+  schedules,
+} from './schedules.ts'
+import { assign, slots } from './slots.ts'
 import { stage } from './stage.ts'
+import { take } from './take.ts'
+import { tick, ticks } from './tick.ts'
+import { timeline } from './timeline.ts'
 import type { Tx } from './tx.ts'
 import { unserved } from './unserved.ts'
 
@@ -69,10 +87,25 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
     renew: (request) => run((context) => renew(context, request)),
     deregister: (instance) => run((context) => deregister(context, instance)),
     reap: (how) => run((context) => reap(context, how)),
-    retain: (limit) => run((context) => retain(context, limit)),
+    retain: (request) => run((context) => retain(context, request)),
     fold: (limit) => run((context) => fold(context, limit)),
+    rollUp: (limit) => run((context) => rollUp(context, limit)),
+    record: (recording) => run((context) => record(context, recording)),
     declareQueues: (wanted) => run((context) => declareQueues(context, wanted)),
     changeQueue: (name, patch) => run((context) => changeQueue(context, name, patch)),
+    assign: (wanted) => run((context) => assign(context, wanted)),
+    declareSchedules: (wanted) => run((context) => declareSchedules(context, wanted)),
+    createSchedule: (name, definition) => run((context) => createSchedule(context, name, definition)),
+    changeSchedule: (name, patch) => run((context) => changeSchedule(context, name, patch)),
+    deleteSchedule: (name) => run((context) => deleteSchedule(context, name)),
+    tick: (items) => run((context) => tick(context, items)),
+    scheduleFailed: (name, error) => run((context) => scheduleFailed(context, name, error)),
+    declareLimits: (wanted) => run((context) => declareLimits(context, wanted)),
+    changeLimit: (name, changes) => run((context) => changeLimit(context, name, changes)),
+    deleteLimit: (name) => run((context) => deleteLimit(context, name)),
+    take: (items) => run((context) => take(context, items)),
+    giveBack: (items) => run((context) => giveBack(context, items)),
+    drain: (name, forMs) => run((context) => drain(context, name, forMs)),
     get: (ids) => run((context) => get(context, ids)),
     results: (ids) => run((context) => results(context, ids)),
     history: (id) => run((context) => history(context, id)),
@@ -82,8 +115,16 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
     instances: () => run((context) => instances(context)),
     unserved: () => run((context) => unserved(context)),
     held: (instance) => run((context) => held(context, instance)),
+    duties: () => run((context) => duties(context)),
+    slots: () => run((context) => slots(context)),
+    schedules: () => run((context) => schedules(context)),
+    ticks: (schedule, limit) => run((context) => ticks(context, schedule, limit)),
+    limits: () => run((context) => limits(context)),
+    metrics: (query) => run((context) => metrics(context, query)),
+    timeline: (query) => run((context) => timeline(context, query)),
     wait: async (how) => life.use().bell.wait(how),
-    ring: (rung) => life.opened?.bell.ring(rung),
+    ring: (names) => life.opened?.bell.ring(names.map((queue) => ({ queue, jobs: null }))),
+    pass: (rung) => life.opened?.bell.pass(rung),
   })
 }
 
@@ -91,22 +132,24 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   const { schema, platform, clock } = settings
   const connection = connect(settings)
   const sql = inSchema(schema)
+  const bell = doorbell({ url: settings.doorbell, channel: `jobmill ${schema}`, platform, connection })
+  const listening = bell.open()
   try {
     await checkServer(connection)
     await migrate(connection, schema, sql)
   } catch (error) {
+    await bell.close()
     await connection.close()
     throw error
   }
-  const bell = doorbell({ url: settings.doorbell, channel: `jobmill ${schema}`, platform, connection })
-  bell.open()
+  await listening
   const context: Context = {
     connection,
     names: namesOf(connection, sql),
     platform,
     clock,
     sql,
-    ring: (queues) => bell.ring(queues),
+    ring: (rings) => bell.ring(rings),
     heard: (queues) => bell.forget(queues),
   }
   return { context, bell }

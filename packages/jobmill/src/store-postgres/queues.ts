@@ -1,9 +1,10 @@
 /** Queues and their live settings. */
 import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
+import { limitUnknown } from '../store/cluster-errors.ts'
 import { type QueueRecord, queueUnknown } from '../store/queue-record.ts'
-import type { Row } from './connection.ts'
+import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, NOW } from './fragments.ts'
+import { GIVEN, NOW, SETTINGS_CHANGED } from './fragments.ts'
 
 const COLUMN: Readonly<Record<keyof QueueSettings, string>> = {
   workers: 'workers',
@@ -14,11 +15,16 @@ const COLUMN: Readonly<Record<keyof QueueSettings, string>> = {
   retainDoneMs: 'retain_done_ms',
   retainCancelledMs: 'retain_cancelled_ms',
   retainDeadMs: 'retain_dead_ms',
+  keepDone: 'keep_done',
+  keepCancelled: 'keep_cancelled',
+  keepDead: 'keep_dead',
+  limit: 'limit_name',
 }
 const COLUMNS = Object.values(COLUMN).join(', ')
 const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_base_ms int8, backoff_max_ms int8,
-  retain_done_ms int8, retain_cancelled_ms int8, retain_dead_ms int8`
-const BUMP = `bumped AS (UPDATE jobmill.settings SET version = version + 1`
+  retain_done_ms int8, retain_cancelled_ms int8, retain_dead_ms int8, keep_done int4, keep_cancelled int4, keep_dead int4,
+  limit_name text`
+const BUMP = `bumped AS (${SETTINGS_CHANGED}`
 
 /** What is there stays as it is: an operator may have changed it. */
 const DECLARE = `
@@ -52,20 +58,48 @@ const QUEUES = `
 WITH ${GIVEN}
 SELECT ${RECORD} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
 
+/** Kept from being deleted until the queue that names it is written: a delete looks for such queues once it has the row for itself. */
+const NAMED_LIMITS = `
+WITH ${GIVEN}
+SELECT l.name FROM jobmill.limit AS l
+ WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given)) ORDER BY l.name FOR SHARE`
+
+/** Runs `work` once all limits are found to be there; without any it is one statement. */
+async function withLimits(
+  context: Context,
+  limits: readonly string[],
+  work: (query: Query) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  if (limits.length === 0) return work(context.connection.query)
+  return context.connection.transaction(async (query) => {
+    const rows = await run(context, query, NAMED_LIMITS, `"limits":${JSON.stringify(limits)}`)
+    const found = new Set(rows.map((row) => row['name']))
+    const missing = limits.find((limit) => !found.has(limit))
+    if (missing !== undefined) throw limitUnknown(missing)
+    return work(query)
+  })
+}
+
 export async function declareQueues(
   context: Context,
   queues: readonly { readonly name: string; readonly settings: QueueSettings }[],
 ): Promise<void> {
   if (queues.length === 0) return
   const byName = new Map(queues.map(({ name, settings }) => [name, { name, ...columns(settings) }]))
-  await run(context, context.connection.query, DECLARE, `"queues":${JSON.stringify([...byName.values()])}`)
+  const limits = queues.flatMap(({ settings }) => settings.limit ?? [])
+  await withLimits(context, limits, (query) =>
+    run(context, query, DECLARE, `"queues":${JSON.stringify([...byName.values()])}`),
+  )
 }
 
 export async function changeQueue(context: Context, name: string, patch: QueuePatch): Promise<QueueRecord> {
   const fields = { name, settings: columns(patch.settings), cool_ms: patch.coolMs }
-  const [row] = await run(context, context.connection.query, CHANGE, JSON.stringify(fields).slice(1, -1))
+  const { limit } = patch.settings
+  const [row] = await withLimits(context, typeof limit === 'string' ? [limit] : [], (query) =>
+    run(context, query, CHANGE, JSON.stringify(fields).slice(1, -1)),
+  )
   if (row === undefined) throw queueUnknown(name)
-  context.ring([name])
+  context.ring([{ queue: name, jobs: null }])
   return recordOf(row)
 }
 
@@ -89,6 +123,10 @@ function recordOf(row: Row): QueueRecord {
     retainDoneMs: row['retain_done_ms'] as number | null,
     retainCancelledMs: row['retain_cancelled_ms'] as number | null,
     retainDeadMs: row['retain_dead_ms'] as number | null,
+    keepDone: row['keep_done'] as number | null,
+    keepCancelled: row['keep_cancelled'] as number | null,
+    keepDead: row['keep_dead'] as number | null,
+    limit: row['limit_name'] as string | null,
     coolingMs: row['cooling_ms'] as number,
     throttles: row['throttles'] as number,
   }

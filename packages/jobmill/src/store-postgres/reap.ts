@@ -1,7 +1,6 @@
 /** Takes back the jobs of instances that stopped renewing. */
 import { crashError } from '../job/crash.ts'
 import { DEFAULTS } from '../job/defaults.ts'
-import type { NewJob } from '../job/new-job.ts'
 import { onDeadJob } from '../job/on-dead.ts'
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE, stateOfCode } from '../job/state.ts'
@@ -9,9 +8,12 @@ import type { Reaped, ReapedJob } from '../store/replies.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { enqueueWith } from './enqueue.ts'
-import { GIVEN, NOW } from './fragments.ts'
+import { freedFor, GIVEN, NOW } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
 import { trimHistory } from './history.ts'
+import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
+import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
+import { idsField } from './states.ts'
 
 const { ready, dead, cancelled } = STATE_CODE
 
@@ -47,48 +49,67 @@ WITH ${GIVEN}, over AS MATERIALIZED (
   SELECT *, CASE WHEN lost THEN ${outcomeCode('interrupted')} ELSE ${outcomeCode('cancelled')} END AS outcome
     FROM gone WHERE lost OR state = ${cancelled}
 ), ${HANDED_BACK}
-SELECT id, queue_id, kind_id, crashes_now, state, tries, ${NOW} AS at, CASE WHEN state = ${dead} THEN on_dead END AS on_dead
+SELECT id, queue_id, kind_id, crashes_now, state, tries, ${NOW} AS at, CASE WHEN state = ${dead} THEN on_dead END AS on_dead,
+       ${freedFor('permit_freed')} AS freed
   FROM gone ORDER BY id`
+
+/** What else the instances had that were marked a moment ago. */
+const LEAVE = `
+WITH ${GIVEN}, over AS MATERIALIZED (
+  SELECT v.id::uuid AS id FROM given, json_array_elements_text(p -> 'ids') AS v(id)
+), ${MEMBER_LEFT}
+SELECT ${freedFor('others_freed')} AS freed`
 
 export async function reap(
   context: Context,
   { crashesUntilDead, limit }: { readonly crashesUntilDead: number; readonly limit: number },
 ): Promise<Reaped> {
-  const [lost, rows, followUps] = await context.connection.transaction(async (query) => {
+  const [lost, rows, counts] = await context.connection.transaction(async (query) => {
+    const counted = readyCounts()
     const marked = await run(context, query, markLost(limit), '')
     const taken = await run(context, query, TAKE_BACK, `"crashes":${crashesUntilDead}`)
+    counted.freed(taken)
+    for (const row of taken) if (row['state'] === ready) counted.add(Number(row['queue_id']), 1)
     const long = taken.filter((row) => Number(row['tries']) > DEFAULTS.historyPerJob)
     await trimHistory(
       context,
       query,
       long.map((row) => String(row['id'])),
     )
-    return [marked, taken, await followDeaths(context, query, taken)] as const
+    await followDeaths(context, query, taken, counted)
+    if (marked.length > 0) await leave(context, query, marked, counted)
+    return [marked, taken, counted] as const
   })
-  const { names } = context
+  await ringFor(context, counts)
+  return { instances: lost.map((row) => String(row['id'])), jobs: await reapedJobs(context, rows) }
+}
+
+async function reapedJobs({ names }: Context, rows: readonly Row[]): Promise<ReapedJob[]> {
   await names.learn(
     rows.map((row) => Number(row['queue_id'])),
     rows.map((row) => Number(row['kind_id'])),
   )
-  const jobs = rows.map((row) => ({
+  return rows.map((row) => ({
     id: String(row['id']),
     queue: names.queueName(Number(row['queue_id'])),
     kind: names.kindName(Number(row['kind_id'])),
     crashes: Number(row['crashes_now']),
     state: stateOfCode(Number(row['state'])) as ReapedJob['state'],
   }))
-  const ready = [...jobs.filter((job) => job.state === 'ready'), ...followUps]
-  context.ring([...new Set(ready.map((job) => job.queue))])
-  return { instances: lost.map((row) => String(row['id'])), jobs }
 }
 
 /**
  * Whoever deleted the row of the running job follows its death up in the same transaction, so it happens once however many reap. Names
  * are read through the transaction too: with a pool of one, a second connection would be waited for in vain.
  */
-async function followDeaths(context: Context, query: Query, taken: readonly Row[]): Promise<NewJob[]> {
+async function followDeaths(
+  context: Context,
+  query: Query,
+  taken: readonly Row[],
+  counts: ReadyCounts,
+): Promise<void> {
   const dead = taken.filter((row) => ((row['on_dead'] as string[] | null) ?? []).length > 0)
-  if (dead.length === 0) return []
+  if (dead.length === 0) return
   const { names } = context
   await names.learnAll(query)
   const jobs = dead.flatMap((row) => {
@@ -98,6 +119,16 @@ async function followDeaths(context: Context, query: Query, taken: readonly Row[
     const error = crashError(row['crashes_now'] as number)
     return [onDeadJob({ id: row['id'] as string, kind, queue, error, at: row['at'] as number })]
   })
-  if (jobs.length > 0) await enqueueWith(context, query, jobs, true)
-  return jobs
+  if (jobs.length > 0) await enqueueWith(context, query, jobs, true, counts)
+}
+
+/** Last: the row of the version is locked until the commit. */
+async function leave(
+  context: Context,
+  query: Query,
+  marked: readonly Row[],
+  counts: ReadyCounts,
+): Promise<void> {
+  counts.freed(await run(context, query, LEAVE, idsField(marked.map((row) => String(row['id'])))))
+  await query(context.sql(MEMBERS_CHANGED), [])
 }

@@ -1,20 +1,19 @@
 /** The pulse: one statement that keeps an instance alive and tells it all it needs to know while idle. */
-import { DEFAULTS } from '../job/defaults.ts'
 import type { Pulse, PulseRequest } from '../store/instance.ts'
-import { type Context, run } from './context.ts'
-import { GIVEN } from './fragments.ts'
+import type { Row } from './connection.ts'
+import { type Context, listOf, run } from './context.ts'
+import { bidFields, DUTIES_LED, LEADS } from './duties.ts'
+import { GIVEN, NOW } from './fragments.ts'
+import { firstReady, LIMITED, type LimitedQueue, limitedQueues } from './limited.ts'
+import { SCHEDULE_IN_MS } from './schedules.ts'
+import { MY_SLOTS } from './slots.ts'
 
 /** A claim for these queues and kinds would find this; by the same indexes as the claim. */
-const READY = (crashes: string): string => `EXISTS (
-  SELECT FROM json_array_elements_text(g.p -> 'queues') AS w(queue), jobmill.queue AS q, LATERAL (
-    SELECT FROM jobmill.ready AS r WHERE r.queue_id = q.id AND r.crashes ${crashes}
-       AND r.kind_id = ANY (ARRAY(SELECT k.id FROM given, json_array_elements_text(p -> 'kinds') AS v(name),
-                                         jobmill.kind AS k WHERE k.name = v.name))
-     ORDER BY r.priority, r.seq LIMIT 1) AS r
-   WHERE q.name = w.queue AND NOT q.paused AND q.cool_until <= g.now)`
+const READY = (crashes: '<' | '>='): string => `EXISTS (
+  SELECT FROM open AS o CROSS JOIN LATERAL (${firstReady(crashes)}) AS r WHERE o.limit_name IS NULL)`
 
 /**
- * The row is written only when its renewal is old enough; otherwise the statement only reads. Each part is one index probe.
+ * Rows are written only when the renewal is old enough or a duty is vacant; otherwise the statement only reads. Each part is one index probe.
  * A renewal that was due and found no row lost against the reaper, whatever the older snapshot of the rest says.
  */
 const RENEW = `
@@ -24,50 +23,84 @@ WITH ${GIVEN}, renewed AS (
    WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
      AND (i.renewed_at <= g.now - (g.p ->> 'every_ms')::int8 OR i.expires_at <= g.now)
   RETURNING i.id
-)
-SELECT EXISTS (SELECT FROM renewed) OR EXISTS (
-         SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
-            AND i.renewed_at > g.now - (g.p ->> 'every_ms')::int8 AND i.expires_at > g.now) AS alive,
+), me AS MATERIALIZED (
+  SELECT (g.p ->> 'instance')::uuid AS id, EXISTS (SELECT FROM renewed) AS renewed,
+         EXISTS (SELECT FROM renewed) OR EXISTS (
+           SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
+              AND i.renewed_at > g.now - (g.p ->> 'every_ms')::int8 AND i.expires_at > g.now) AS alive
+    FROM given AS g
+), open AS MATERIALIZED (
+  SELECT q.id AS queue_id, q.name, q.limit_name
+    FROM given AS g, json_array_elements_text(g.p -> 'queues') AS w(queue), jobmill.queue AS q
+   WHERE q.name = w.queue AND NOT q.paused AND q.cool_until <= g.now
+), ${DUTIES_LED}
+SELECT g.now, me.alive,
        (SELECT json_agg(json_build_object('id', r.id, 'token', r.token, 'reason', r.cancel_reason) ORDER BY r.id)
-          FROM jobmill.running AS r
-         WHERE r.instance = (g.p ->> 'instance')::uuid AND r.cancel_reason IS NOT NULL) AS cancels,
-       (SELECT version FROM jobmill.settings) AS version,
-       ${READY(`< ${DEFAULTS.crashesUntilAlone}`)} AS ready,
-       ${READY(`>= ${DEFAULTS.crashesUntilAlone}`)} AS suspect,
+          FROM jobmill.running AS r WHERE r.instance = me.id AND r.cancel_reason IS NOT NULL) AS cancels,
+       (SELECT version FROM jobmill.settings) AS settings_version,
+       (SELECT version FROM jobmill.members) AS members_version,
+       ${LEADS} AS leads,
+       ${MY_SLOTS} AS slots,
+       ${READY('<')} AS ready,
+       ${READY('>=')} AS suspect,
+       ${LIMITED} AS limited,
        CASE WHEN EXISTS (SELECT FROM jobmill.line_call) THEN 0
             ELSE (SELECT greatest(due_at - g.now, 0) FROM jobmill.later ORDER BY due_at, id LIMIT 1) END AS stage_in_ms,
-       EXISTS (SELECT FROM jobmill.instance AS i
-                WHERE i.ended_at IS NULL AND i.expires_at <= g.now AND i.id <> (g.p ->> 'instance')::uuid)
+       ${SCHEDULE_IN_MS} AS schedule_in_ms,
+       EXISTS (SELECT FROM jobmill.instance AS i WHERE i.ended_at IS NULL AND i.expires_at <= g.now AND i.id <> me.id)
        OR EXISTS (SELECT FROM jobmill.running AS r
                    WHERE r.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL)))
-       AS expired
-  FROM given AS g`
+       AS expired,
+       EXISTS (SELECT FROM jobmill.tally) OR EXISTS (SELECT FROM jobmill.figure) AS unrolled
+  FROM given AS g, me`
 
 /** A look of its own: beside a renewal or a reap at the same moment, the snapshot above is too old to tell which of them it was. */
 const STILL_ALIVE = `
 WITH ${GIVEN}
 SELECT EXISTS (SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
-                  AND i.expires_at > g.now) AS alive
+                  AND i.expires_at > g.now) AS alive,
+       (SELECT json_agg(d.name ORDER BY d.name COLLATE "C")
+          FROM jobmill.duty AS d, json_to_recordset(g.p -> 'duties') AS x(name text)
+         WHERE d.name = x.name AND d.leader = (g.p ->> 'instance')::uuid AND d.expires_at > ${NOW}) AS leads
   FROM given AS g`
 
 export async function renew(context: Context, request: PulseRequest): Promise<Pulse> {
-  const { instance, leaseMs, renewEveryMs, queues, kinds } = request
-  const fields = JSON.stringify({ instance, lease_ms: leaseMs, every_ms: renewEveryMs, queues, kinds }).slice(
-    1,
-    -1,
-  )
-  const [row] = await run(context, context.connection.query, RENEW, fields)
-  const cancels = row?.['cancels']
-  const alive =
-    row?.['alive'] === true ||
-    (await run(context, context.connection.query, STILL_ALIVE, fields))[0]?.['alive'] === true
+  const { instance, leaseMs, renewEveryMs, queues, kinds, duties } = request
+  const fields = JSON.stringify({
+    instance,
+    lease_ms: leaseMs,
+    every_ms: renewEveryMs,
+    queues,
+    kinds,
+    duties: bidFields(duties),
+  }).slice(1, -1)
+  const [row = {}] = await run(context, context.connection.query, RENEW, fields)
+  if (row['alive'] === true) return pulseOf(row, row)
+  const [still = {}] = await run(context, context.connection.query, STILL_ALIVE, fields)
+  return pulseOf(row, still)
+}
+
+function pulseOf(row: Row, { alive, leads }: Row): Pulse {
+  const limited = limitedQueues(row['limited'], row['now'] as number)
+  const open = limited.filter((one) => one.available > 0)
   return {
-    alive,
-    cancels: typeof cancels === 'string' ? (JSON.parse(cancels) as Pulse['cancels']) : [],
-    settingsVersion: Number(row?.['version']),
-    ready: row?.['ready'] === true,
-    suspect: row?.['suspect'] === true,
-    stageInMs: typeof row?.['stage_in_ms'] === 'number' ? row['stage_in_ms'] : null,
-    expired: row?.['expired'] === true,
+    alive: alive === true,
+    cancels: listOf<Pulse['cancels'][number]>(row['cancels']),
+    settingsVersion: row['settings_version'] as number,
+    membersVersion: row['members_version'] as number,
+    leads: alive === true ? listOf<string>(leads) : [],
+    slots: listOf<Pulse['slots'][number]>(row['slots']),
+    ready: row['ready'] === true || open.some((one) => one.ready),
+    suspect: row['suspect'] === true || open.some((one) => one.suspect),
+    stageInMs: row['stage_in_ms'] as number | null,
+    budgetInMs: soonest(limited.filter((one) => one.available === 0)),
+    scheduleInMs: row['schedule_in_ms'] as number | null,
+    expired: row['expired'] === true,
+    unrolled: row['unrolled'] === true,
   }
+}
+
+function soonest(limited: readonly LimitedQueue[]): number | null {
+  const waits = limited.flatMap(({ nextInMs }) => nextInMs ?? [])
+  return waits.length === 0 ? null : Math.min(...waits)
 }

@@ -8,6 +8,7 @@ import { STATE_CODE } from '../job/state.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS, NEEDS_TURN, TAKEN } from './fragments.ts'
+import type { ReadyCounts } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
 
@@ -40,7 +41,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT queue_id, state, CASE WHEN due <= now AND NOT (${NEEDS_TURN}) THEN ${ready} ELSE ${scheduled} END, count(*)
     FROM moved GROUP BY 1, 2, 3
 )
-SELECT id FROM moved`
+SELECT id, queue_id, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_TURN}))::int4 END AS ready FROM moved`
 
 /** Those that no longer wait: begun, or their key is no longer that of a live job. By primary keys. */
 const BEGUN = `
@@ -58,6 +59,7 @@ export async function replaceHolders(
   context: Context,
   query: Query,
   items: readonly { readonly job: NewJob; readonly holder: string }[],
+  counts: ReadyCounts,
 ): Promise<Set<string>> {
   if (items.length === 0) return new Set()
   const replaced = new Set<string>()
@@ -67,6 +69,7 @@ export async function replaceHolders(
     if (look === MOST_LOOKS) throw new JobmillError('STORE_BUSY', 'a job moved too often to be replaced')
     for (const row of await run(context, query, REPLACE, `"jobs":[${open.map(itemText).join(',')}]`)) {
       replaced.add(String(row['id']))
+      if (row['ready'] !== null) counts.add(Number(row['queue_id']), Number(row['ready']))
     }
     open = open.filter(({ holder }) => !replaced.has(holder))
     if (open.length === 0) break

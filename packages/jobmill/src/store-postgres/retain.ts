@@ -1,53 +1,76 @@
 /** Retention: what the settings no longer keep, in bounded batches. */
 import { DEFAULTS } from '../job/defaults.ts'
-import { STATE_CODE } from '../job/state.ts'
-import type { Retained } from '../store/replies.ts'
+import { RESOLUTIONS } from '../store/metrics.ts'
+import type { Retained, RetainRequest } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
-import { REMOVED } from './delete.ts'
 import { GIVEN, NOW } from './fragments.ts'
+import { retainJobs } from './retain-jobs.ts'
+
+/** How long a holder that was sent away keeps its place in the line of a limit, and a flush is remembered. */
+const PLACES_MS = 600_000
+const RECORDED_MS = 86_400_000
+
+/** At most `limit` rows of a table, in the order of the index on this column. SKIP LOCKED: two passes at once take different rows. */
+const old = (limit: number, table: string, column: string, most: string): string => `
+  DELETE FROM jobmill.${table} WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM jobmill.${table} WHERE ${column} <= ${most} ORDER BY ${column} LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+  RETURNING 1`
+
+const ago = (ms: string): string => `${NOW} - (SELECT (${ms})::int8 FROM given)`
+
+const retainAged = (limit: number): string => `
+WITH ${GIVEN}, keys AS (${old(limit, 'dedupe', 'expires_at', NOW)}
+), ticks AS (${old(limit, 'tick', 'served_at', ago(`p ->> 'ticks_ms'`))}
+), events AS (${old(limit, 'event', 'at', ago(`p ->> 'events_ms'`))}
+), metrics AS (
+  DELETE FROM jobmill.metric WHERE ctid = ANY (ARRAY(
+    SELECT m.tid FROM (VALUES ${RESOLUTIONS.map((size, n) => `(${n}, ${size})`).join(', ')}) AS v(n, size) CROSS JOIN LATERAL (
+      SELECT t.ctid AS tid FROM jobmill.metric AS t
+       WHERE t.resolution = v.size AND t.at <= ${NOW} - v.size - (SELECT (p -> 'metrics_ms' ->> v.n)::int8 FROM given)
+       ORDER BY t.at, t.scope LIMIT ${limit} FOR UPDATE SKIP LOCKED) AS m LIMIT ${limit}))
+  RETURNING 1
+), places AS (${old(limit, 'place', 'taken_at', `${NOW} - ${PLACES_MS}`)}
+), recorded AS (${old(limit, 'recorded', 'recorded_at', `${NOW} - ${RECORDED_MS}`)}
+)
+SELECT (SELECT count(*) FROM keys)::int4 AS keys, (SELECT count(*) FROM ticks)::int4 AS ticks,
+       (SELECT count(*) FROM events)::int4 AS events, (SELECT count(*) FROM metrics)::int4 AS metrics`
 
 /**
- * Per queue and state the index on ended attempts from its old end, so it reads no more than it deletes. The attempt that
- * ended a job is its lock: a retry at the same moment has it, and is passed by.
+ * Instances by the index on their end. And permits of jobs that do not run any more: a process of an earlier release that reaped a job knew nothing of
+ * them. Compared with the token once more, because the row may be that of a new attempt by the time that it is deleted.
  */
-const retainJobs = (limit: number): string => `
-WITH ${GIVEN}, doomed AS MATERIALIZED (
-  SELECT a.id, a.queue_id, a.state
-    FROM jobmill.queue AS q
-   CROSS JOIN LATERAL (VALUES (${STATE_CODE.done}::int2, q.retain_done_ms), (${STATE_CODE.dead}::int2, q.retain_dead_ms),
-                              (${STATE_CODE.cancelled}::int2, q.retain_cancelled_ms)) AS v(state, keep_ms)
-   CROSS JOIN LATERAL (
-     SELECT t.job_id AS id, t.queue_id, t.ended_as AS state, t.ended_at FROM jobmill.attempt AS t
-      WHERE t.queue_id = q.id AND t.ended_as = v.state AND t.ended_at <= ${NOW} - v.keep_ms
-      ORDER BY t.ended_at, t.job_id LIMIT ${limit} FOR UPDATE SKIP LOCKED) AS a
-   WHERE v.keep_ms IS NOT NULL
-   ORDER BY a.ended_at, a.id LIMIT ${limit}
-), ${REMOVED}
-SELECT count(*)::int4 AS jobs FROM doomed`
-
-/** By the partial index on expiry. */
-const retainKeys = (limit: number): string => `
-WITH ${GIVEN}, gone AS (
-  DELETE FROM jobmill.dedupe WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM jobmill.dedupe WHERE expires_at <= ${NOW} ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))
-  RETURNING 1
-)
-SELECT count(*)::int4 AS keys FROM gone`
-
-const RETAIN_INSTANCES = `
+const RETAIN_ENDED = `
 WITH ${GIVEN}, gone AS (
   DELETE FROM jobmill.instance AS i WHERE i.ended_at <= ${NOW} - ${DEFAULTS.keepEndedInstanceMs}
      AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.instance = i.id)
   RETURNING 1
+), stray AS MATERIALIZED (
+  SELECT t.limit_name, t.holder, t.token FROM jobmill.permit AS t
+    LEFT JOIN LATERAL (SELECT r.token FROM jobmill.running AS r WHERE r.id = t.holder OFFSET 0) AS r ON true
+   WHERE t.token <> coalesce(r.token, 0)
+), swept AS (
+  DELETE FROM jobmill.permit AS t USING stray AS s
+   WHERE t.limit_name = s.limit_name AND t.holder = s.holder AND t.token = s.token
 )
 SELECT count(*)::int4 AS instances FROM gone`
 
-export async function retain(context: Context, limit: number): Promise<Retained> {
+export async function retain(context: Context, request: RetainRequest): Promise<Retained> {
+  const { limit, ticksMs, eventsMs, metricsMs } = request
   const { query } = context.connection
-  const [jobRow] = await run(context, query, retainJobs(limit), '')
-  const [keyRow] = await run(context, query, retainKeys(limit), '')
-  const [instanceRow] = await run(context, query, RETAIN_INSTANCES, '')
-  const jobs = Number(jobRow?.['jobs'])
-  const keys = Number(keyRow?.['keys'])
-  return { jobs, keys, instances: Number(instanceRow?.['instances']), more: jobs >= limit || keys >= limit }
+  const { jobs, found } = await retainJobs(context, limit)
+  const fields = { ticks_ms: ticksMs, events_ms: eventsMs, metrics_ms: metricsMs }
+  const [aged] = await run(context, query, retainAged(limit), JSON.stringify(fields).slice(1, -1))
+  const [ended] = await run(context, query, RETAIN_ENDED, '')
+  const [keys, ticks, events, metrics] = ['keys', 'ticks', 'events', 'metrics'].map((sort) =>
+    Number(aged?.[sort]),
+  ) as [number, number, number, number]
+  return {
+    jobs,
+    keys,
+    instances: Number(ended?.['instances']),
+    ticks,
+    events,
+    metrics,
+    more: Math.max(found, keys, ticks, events, metrics) >= limit,
+  }
 }

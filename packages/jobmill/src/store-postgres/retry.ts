@@ -4,9 +4,10 @@ import type { Verdict } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS, KEYED, NOW, ORDERED } from './fragments.ts'
+import { readyCounts, ringFor } from './ready-counts.ts'
 import { idsField, operate } from './states.ts'
 
-const { scheduled, ready, dead, cancelled } = STATE_CODE
+const { scheduled, dead, cancelled } = STATE_CODE
 const RETRYABLE = `a.ended_as IN (${dead}, ${cancelled})`
 
 /** Locks the attempts that ended the jobs, so that retention and delete leave them alone meanwhile. */
@@ -60,29 +61,33 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   INSERT INTO jobmill.line_call (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_line
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, state, CASE WHEN order_key IS NULL THEN ${ready} ELSE ${scheduled} END, count(*) FROM revived GROUP BY 1, 2, 3
+  SELECT queue_id, state, CASE WHEN order_key IS NULL THEN ${STATE_CODE.ready} ELSE ${scheduled} END, count(*) FROM revived GROUP BY 1, 2, 3
 )
 SELECT id, queue_id, order_key IS NOT NULL AS in_line FROM revived`
 
 export async function retry(context: Context, ids: readonly string[]): Promise<Verdict[]> {
-  const queueIds = new Set<number>()
+  const counts = readyCounts()
   const verdicts = await operate(context, ids, {
-    look: (open) => context.connection.transaction((query) => revive(context, query, open, queueIds)),
+    async look(open) {
+      const found = await context.connection.transaction((query) => revive(context, query, open))
+      for (const [queueId, jobs] of found.ready) counts.add(queueId, jobs)
+      return found.verdicts
+    },
     rest: (id, state) =>
       state === 'dead' || state === 'cancelled' ? undefined : { id, verdict: 'refused', state },
   })
-  await context.names.learn(queueIds, [])
-  context.ring([...queueIds].map((id) => context.names.queueName(id)))
+  await ringFor(context, counts)
   return verdicts
 }
 
+/** `ready` has an entry for each job that begins again: 1, or 0 when it waits in line. */
 async function revive(
   context: Context,
   query: Query,
   ids: readonly string[],
-  queueIds: Set<number>,
-): Promise<Map<string, Verdict>> {
+): Promise<{ verdicts: Map<string, Verdict>; ready: [queueId: number, jobs: number][] }> {
   const verdicts = new Map<string, Verdict>()
+  const ready: [number, number][] = []
   const locked = await run(context, query, LOCK, idsField(ids))
   const keyed = locked.filter((row) => row['keyed'] === true).map((row) => String(row['id']))
   const free = new Set(locked.map((row) => String(row['id'])))
@@ -101,13 +106,13 @@ async function revive(
     }
   }
   const order = ids.filter((id) => free.has(id))
-  if (order.length === 0) return verdicts
+  if (order.length === 0) return { verdicts, ready }
   for (const row of await run(context, query, REVIVE, idsField(order))) {
     const id = String(row['id'])
-    queueIds.add(Number(row['queue_id']))
+    ready.push([Number(row['queue_id']), row['in_line'] === true ? 0 : 1])
     verdicts.set(id, { id, verdict: 'changed', state: row['in_line'] === true ? 'scheduled' : 'ready' })
   }
-  return verdicts
+  return { verdicts, ready }
 }
 
 const ENDED_AS = `

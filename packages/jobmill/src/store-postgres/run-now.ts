@@ -2,6 +2,7 @@
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { dueMoved, GIVEN, INPUT_IDS, NEEDS_TURN, NOW } from './fragments.ts'
+import { readyCounts, ringFor } from './ready-counts.ts'
 import { idsField, operate } from './states.ts'
 
 /** By the unique index on id of `later`. A stage that took the row first leaves nothing here. In the order of the call. */
@@ -20,13 +21,13 @@ SELECT l.id FROM input JOIN jobmill.line AS l ON l.id = input.id`
 
 export async function runNow(context: Context, ids: readonly string[]): Promise<Verdict[]> {
   const { query } = context.connection
-  const queueIds = new Set<number>()
+  const counts = readyCounts()
   const verdicts = await operate(context, ids, {
     async look(open) {
       const found = new Map<string, Verdict>()
       for (const row of await run(context, query, RUN_NOW, idsField(open))) {
         const id = String(row['id'])
-        queueIds.add(Number(row['queue_id']))
+        counts.add(Number(row['queue_id']), row['in_line'] === true ? 0 : 1)
         found.set(id, { id, verdict: 'changed', state: row['in_line'] === true ? 'scheduled' : 'ready' })
       }
       if (found.size === open.length) return found
@@ -41,7 +42,6 @@ export async function runNow(context: Context, ids: readonly string[]): Promise<
       return { id, verdict: state === 'ready' ? 'unchanged' : 'refused', state }
     },
   })
-  await context.names.learn(queueIds, [])
-  context.ring([...queueIds].map((id) => context.names.queueName(id)))
+  await ringFor(context, counts)
   return verdicts
 }

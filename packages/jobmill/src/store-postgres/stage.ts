@@ -3,6 +3,7 @@ import { STATE_CODE } from '../job/state.ts'
 import type { Staged } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { dueMoved, GIVEN, HAS_TURN, NEEDS_TURN, NOW } from './fragments.ts'
+import { readyCounts, ringFor } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
 
@@ -72,12 +73,13 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
   const found = sum(due.map((row) => row['found']))
   const staged = sum(due.map((row) => row['ready']))
   const promoted = sum(turns.map((row) => row['ready']))
-  const withWork = new Set(
-    [...due, ...turns].filter((row) => Number(row['ready']) > 0).map((row) => Number(row['queue_id'])),
-  )
-  await context.names.learn(withWork, [])
-  const queues = [...withWork].map((id) => context.names.queueName(id)).toSorted()
-  context.ring(queues)
+  const counts = readyCounts()
+  for (const row of [...due, ...turns])
+    if (row['ready'] !== 0) counts.add(Number(row['queue_id']), Number(row['ready']))
+  const { byQueueId } = counts
+  await context.names.learn(byQueueId.keys(), [])
+  await ringFor(context, counts)
+  const queues = [...byQueueId.keys()].map((id) => context.names.queueName(id)).toSorted()
   const allCallsSeen = Number(turns[0]?.['calls'] ?? 0) < MOST_CALLS
   return { ready: staged + promoted, more: found >= limit || promoted >= limit || !allCallsSeen, queues }
 }

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
 import { prepared } from './handle.ts'
 import type { NameCache } from './names.ts'
-import { type Verb, type Worked, workOn } from './work.ts'
+import { type Bell, type Verb, type Worked, workOn } from './work.ts'
 
 /** What became of a verb. `again`: its transaction was lost through no fault of its own, and nothing was written. */
 export type Result =
@@ -18,8 +18,8 @@ export type Result =
 export interface Batch {
   /** One per verb. */
   readonly results: readonly Result[]
-  /** The queues that the commit gave something to do. */
-  readonly rung: ReadonlySet<number>
+  /** Of the queues that the commit gave something to do. */
+  readonly bells: readonly Bell[]
 }
 
 export interface BatchOptions {
@@ -28,7 +28,7 @@ export interface BatchOptions {
   readonly names: NameCache
 }
 
-/** `busy` when another connection holds the write lock: then nothing was begun. */
+/** `busy` when another connection holds the write lock: then nothing was written. */
 export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
   const { connection, clock, names } = options
   const began = begin(connection)
@@ -38,6 +38,7 @@ export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch |
     worked = workOn(connection, Math.floor(clock()), names, verbs)
   } catch (error) {
     if (connection.inTransaction) prepared(connection)('ROLLBACK').run()
+    if (isBusy(error)) return 'busy'
     return verbs.length === 1 ? allFailed(verbs, storeError(error)) : runApart(options, verbs)
   }
   return commit(
@@ -80,22 +81,25 @@ function begin(connection: Connection): unknown {
   }
 }
 
-function commit(connection: Connection, results: readonly Result[], all: readonly Worked[]): Batch {
+function commit(connection: Connection, results: readonly Result[], all: readonly Worked[]): Batch | 'busy' {
   const sql = prepared(connection)
   try {
     sql('COMMIT').run()
   } catch (error) {
     if (connection.inTransaction) sql('ROLLBACK').run()
+    if (isBusy(error)) return 'busy'
     const failed: Result = { is: 'failed', error: commitError(error) }
-    return { results: results.map((result) => (result.is === 'failed' ? result : failed)), rung: new Set() }
+    return { results: results.map((result) => (result.is === 'failed' ? result : failed)), bells: [] }
   }
   // Only now is it certain that the numbers they learned belong to those names.
   for (const { names } of all) names.keep()
-  return { results, rung: new Set(all.flatMap(({ rung }) => [...rung])) }
+  // As they stand after the last verb.
+  const bells = new Map(all.flatMap((worked) => worked.bells).map((bell) => [bell.queue, bell]))
+  return { results, bells: [...bells.values()] }
 }
 
 function allFailed(verbs: readonly Verb[], error: unknown): Batch {
-  return { results: verbs.map(() => ({ is: 'failed', error })), rung: new Set() }
+  return { results: verbs.map(() => ({ is: 'failed', error })), bells: [] }
 }
 
 function onlyFailures(verbs: readonly Verb[], results: readonly Result[]): Batch {
@@ -103,5 +107,5 @@ function onlyFailures(verbs: readonly Verb[], results: readonly Result[]): Batch
     const result = results[at]
     return result?.is === 'failed' ? result : { is: 'again' }
   })
-  return { results: failures, rung: new Set() }
+  return { results: failures, bells: [] }
 }

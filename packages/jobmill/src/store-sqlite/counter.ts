@@ -1,14 +1,18 @@
 /**
- * Numbers that only rise: places in the order, tokens, the version of the settings. A transaction reads a counter at
+ * Numbers that only rise: places in the order, tokens, numbers of events, the versions of settings and members. A transaction reads a counter at
  * its first use, counts in memory, and writes it once at its end; the write lock keeps others from doing so meanwhile.
  */
+import type { Pulse } from '../store/instance.ts'
 import type { Sql } from './handle.ts'
 
-// Both by primary key.
+// All by primary key.
 const LOOK = `SELECT value FROM jobmill_counter WHERE name = ?`
+const VERSIONS = `
+  SELECT (SELECT value FROM jobmill_counter WHERE name = 'settings') AS settingsVersion,
+    (SELECT value FROM jobmill_counter WHERE name = 'members') AS membersVersion`
 const SET = `UPDATE jobmill_counter SET value = ? WHERE name = ?`
 
-type Counter = 'seq' | 'token' | 'settings'
+type Counter = 'seq' | 'token' | 'event' | 'settings' | 'members'
 
 export interface Counters {
   /** The first of `amount` numbers that nobody had before. */
@@ -30,7 +34,12 @@ export function createCounters(sql: Sql): Counters {
   }
 }
 
+/** What the pulse compares: others have changed settings, or came and went. */
+export function versions(sql: Sql): Pick<Pulse, 'settingsVersion' | 'membersVersion'> {
+  return sql(VERSIONS).get() as Pick<Pulse, 'settingsVersion' | 'membersVersion'>
+}
+
 /** The last number that a committed transaction took. */
-export function latest(sql: Sql, counter: Counter): number {
+function latest(sql: Sql, counter: Counter): number {
   return (sql(LOOK).get(counter) as { value: number }).value
 }

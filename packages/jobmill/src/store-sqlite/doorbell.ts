@@ -1,14 +1,15 @@
 /**
  * Wake-ups. In this process a commit rings at once. Other processes are heard by asking the driver, every few
  * milliseconds and only while somebody waits, whether the file was changed by another connection; if it was, the
- * `rung` numbers tell which queues got something to do.
+ * `rung` numbers tell which queues got something to do. That number is the turn of the ring: all processes read the same.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
+import { forEverybody, type Rung } from '../store/rung.ts'
 import type { Doorbell } from '../store/store.ts'
 import { waiters } from '../store/waiters.ts'
 import type { Connection } from './connection.ts'
 import { prepared } from './handle.ts'
-import type { Look } from './work.ts'
+import type { Bell, Look } from './work.ts'
 
 /**
  * A probe costs a few microseconds, but to wake up for it costs the process far more: 5 ms for ever came to 2 % of a
@@ -20,31 +21,31 @@ const QUIET_AFTER_MS = 1_000
 
 const VERSION = `PRAGMA data_version`
 
-// At most a row per queue, by the primary key of both tables; or one queue by its name.
-const RUNG = `
-  SELECT q.name, c.rung FROM jobmill_queue AS q CROSS JOIN jobmill_count AS c ON c.queue_id = q.id AND c.state = 1`
-const RUNG_OF = `${RUNG} WHERE q.name = ?`
+// At most a row per queue that is asked for, by its unique name and the primary keys of the others.
+const BELLS = `
+  SELECT q.name AS queue, c.n, c.rung, c.arrived,
+    EXISTS (SELECT 1 FROM jobmill_turn_due AS line WHERE line.queue_id = q.id) AS lines
+  FROM json_each(?) AS asked CROSS JOIN jobmill_queue AS q ON q.name = asked.value
+    CROSS JOIN jobmill_count AS c ON c.queue_id = q.id AND c.state = 1`
 
-export interface Rung {
-  readonly name: string
-  readonly rung: number
-}
-
-/** What the bell stood at in the snapshot that a claim saw. */
-export function rungOf({ sql }: Look, queues: readonly string[]): Rung[] {
-  return queues.flatMap((queue) => sql(RUNG_OF).all(queue) as Rung[])
+/** How the bells of these queues stand, in the snapshot that a claim sees. */
+export function bellsOf({ sql }: Pick<Look, 'sql'>, queues: Iterable<string>): Bell[] {
+  return sql(BELLS).all(JSON.stringify([...queues])) as Bell[]
 }
 
 export interface SqliteDoorbell extends Doorbell {
+  /** A commit of this process rang these bells. */
+  readonly tell: (bells: readonly Bell[]) => void
   /** A claim has taken all it could at this point: no need to wake anybody for what came before. */
-  hear(rung: readonly Rung[]): void
+  readonly hear: (bells: readonly Bell[]) => void
   /** Ends every wait. */
   close(): void
 }
 
 export function createDoorbell(connection: Connection, platform: Platform): SqliteDoorbell {
   const sql = prepared(connection)
-  const heard = new Map<string, number>()
+  const heard = new Map<string, Pick<Bell, 'rung' | 'arrived'>>()
+  const waited = new Set<ReadonlySet<string>>()
   let version: number | undefined
   let changedAt = platform.monotonic()
   let probe: Timer | undefined
@@ -55,16 +56,30 @@ export function createDoorbell(connection: Connection, platform: Platform): Sqli
     } else if (probe === undefined) lookLater()
   })
 
-  /** Remembers how far each bell got, and returns the queues whose bell rang since the last time. */
-  function hear(rows: readonly Rung[]): string[] {
-    const risen = rows.filter(({ name, rung }) => rung > (heard.get(name) ?? 0))
-    for (const { name, rung } of risen) heard.set(name, rung)
-    return risen.map(({ name }) => name)
+  /** Remembers how far each bell got, and returns what rang since the last time. */
+  function hear(bells: readonly Bell[], isOwn = false): Rung[] {
+    return bells.flatMap((bell) => {
+      const before = heard.get(bell.queue) ?? { rung: 0, arrived: 0 }
+      if (bell.rung <= before.rung) return []
+      heard.set(bell.queue, bell)
+      return rungOf(bell, bell.arrived - before.arrived, isOwn)
+    })
   }
 
-  function listen(): string[] {
+  function awaited(): Set<string> {
+    return new Set([...waited].flatMap((queues) => [...queues]))
+  }
+
+  /** Bells that nobody waits for now are left for whoever waits next. */
+  function tell(bells: readonly Bell[], isOwn: boolean): void {
+    const queues = awaited()
+    const waitedFor = bells.filter(({ queue }) => queues.has(queue))
+    local.wake(hear(waitedFor, isOwn))
+  }
+
+  function bells(queues: ReadonlySet<string>): Bell[] {
     try {
-      return hear(sql(RUNG).all() as Rung[])
+      return bellsOf({ sql }, queues)
     } catch {
       // Wake-ups only shorten a wait; whatever is wrong, the next verb will say.
       return []
@@ -78,7 +93,7 @@ export function createDoorbell(connection: Connection, platform: Platform): Sqli
       if (now !== version) {
         version = now
         changedAt = platform.monotonic()
-        local.wake(listen())
+        tell(bells(awaited()), false)
       }
     } catch {
       // As above.
@@ -92,13 +107,34 @@ export function createDoorbell(connection: Connection, platform: Platform): Sqli
   }
 
   return {
-    ring: (queues) => local.wake(queues),
-    hear,
-    wait(options) {
+    tell: (bells) => tell(bells, true),
+    hear: (bells) => void hear(bells),
+    ring: (queues) => local.wake(queues.map(forEverybody)),
+    // All who wait look by themselves: those who do not come first in the order, a little later.
+    pass() {},
+    async wait(options) {
+      const queues = new Set(options.queues)
       // What was rung while nobody waited counts too: a job may have come between an empty claim and this wait.
-      if (listen().some((queue) => options.queues.includes(queue))) return Promise.resolve(true)
-      return local.wait(options)
+      const missed = hear(bells(queues))
+      if (missed.length > 0) return missed
+      waited.add(queues)
+      try {
+        return await local.wait(options)
+      } finally {
+        waited.delete(queues)
+      }
     },
     close: () => local.end(),
   }
+}
+
+/**
+ * `fresh` jobs became ready since the last time; of those, what others have taken meanwhile is gone. A ring for something else, a
+ * permit that came back or a line that moved on, is for everybody; elsewhere only when there is something to be had.
+ */
+function rungOf({ queue, n, rung, lines }: Bell, fresh: number, isOwn: boolean): Rung[] {
+  const jobs = Math.min(fresh, n)
+  const isForAll = n > 0 || lines === 1 || (isOwn && fresh === 0)
+  if (jobs === 0 && !isForAll) return []
+  return [{ queue, jobs: jobs === 0 ? null : jobs, turn: rung, skip: 0, passes: false }]
 }

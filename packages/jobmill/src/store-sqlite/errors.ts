@@ -15,6 +15,11 @@ const MEANING: Readonly<Record<string, Meaning>> = {
     what: 'another connection is writing to the database and did not let go in time',
     fix: 'Try again; look for a transaction that stays open in a program that uses the same file',
   },
+  SQLITE_PROTOCOL: {
+    code: 'STORE_BUSY',
+    what: 'too many connections began to use the database at the same moment',
+    fix: 'Try again',
+  },
   SQLITE_LOCKED: {
     code: 'STORE_BUSY',
     what: 'a table is locked by another statement on the same handle',
@@ -64,8 +69,9 @@ function primaryCode(error: unknown): string {
   return typeof code === 'string' ? (/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? '') : ''
 }
 
+/** Others were faster, and the same will work in a moment. The second is what a race for the log ends with. */
 export function isBusy(error: unknown): boolean {
-  return primaryCode(error) === 'SQLITE_BUSY'
+  return ['SQLITE_BUSY', 'SQLITE_PROTOCOL'].includes(primaryCode(error))
 }
 
 /** With `path` when it is the opening of that file which failed. */

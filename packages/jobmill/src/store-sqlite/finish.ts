@@ -20,7 +20,7 @@ import {
   RUNNING,
   SCHEDULED,
 } from './job-row.ts'
-import { type Counters, endJob, putBack, refunded } from './leave-running.ts'
+import { type Counters, endJob, leave, putBack, refunded } from './leave-running.ts'
 import { leaveOrder, makeReady } from './lines.ts'
 import type { Work } from './work.ts'
 
@@ -100,7 +100,7 @@ function move(call: Call, job: JobRow, transition: Transition, to: number, count
   const { work } = call
   if (transition.to === 'done') {
     call.done.push({ pk: job.pk, result: transition.result, records: counters.records })
-    work.moves.move(job.queue_id, RUNNING, DONE)
+    leave(work, job, DONE)
     holdKey(work.sql, job, work.now)
     leaveOrder(work, job)
   } else if (to === DEAD || to === CANCELLED) endJob(work, job, to, counters)
@@ -111,7 +111,7 @@ function move(call: Call, job: JobRow, transition: Transition, to: number, count
 /** Another attempt, which keeps the turn that the job has. */
 function goOn(work: Work, job: JobRow, delayMs: number, { attempt, records }: Counters): void {
   work.sql(LATER).run(work.now + delayMs, attempt, records, job.pk)
-  work.moves.move(job.queue_id, RUNNING, SCHEDULED)
+  leave(work, job, SCHEDULED)
   if (delayMs === 0) makeReady(work, { ...job, state: SCHEDULED })
 }
 

@@ -2,9 +2,12 @@
 import type { Held } from '../store/claim.ts'
 import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { instanceId, recordAttempt } from './attempts.ts'
+import { letGo } from './duties.ts'
 import type { Sql } from './handle.ts'
 import { CANCELLED, type JobRow, ROW } from './job-row.ts'
 import { endJob, putBack, refunded } from './leave-running.ts'
+import { freeInstance } from './permits.ts'
+import { dropSlots } from './slots.ts'
 import type { Look, Work } from './work.ts'
 
 /** In rows: never renumber. `expired` is not stored, it is what the clock says of one that is alive. */
@@ -49,7 +52,7 @@ interface InstanceRow {
   readonly ended_at: number | null
 }
 
-export function register({ sql, now }: Work, instance: NewInstance): void {
+export function register({ sql, now, counters }: Work, instance: NewInstance): void {
   const { id, label, version, queues, kinds, onDead, capacity, leaseMs } = instance
   sql(REGISTER).run(
     id,
@@ -63,6 +66,7 @@ export function register({ sql, now }: Work, instance: NewInstance): void {
     now,
     now + leaseMs,
   )
+  counters.take('members')
 }
 
 /** Stops an instance and puts what it holds back where it was; cancels that were asked for are carried out. */
@@ -91,8 +95,13 @@ function handBack(work: Work, job: JobRow): void {
   endJob(work, job, CANCELLED, { attempt, crashes: job.crashes, records: job.records + 1 })
 }
 
-export function endInstance({ sql, now }: Work, pk: number, state: typeof LOST | typeof STOPPED): void {
-  sql(END).run(state, now, pk)
+/** With it goes all that was its own but the jobs, which the caller moves. */
+export function endInstance(work: Work, pk: number, state: typeof LOST | typeof STOPPED): void {
+  work.sql(END).run(state, work.now, pk)
+  work.counters.take('members')
+  letGo(work, pk)
+  dropSlots(work, pk)
+  freeInstance(work, pk)
 }
 
 export function runningUnder(sql: Sql, instancePk: number): JobRow[] {

@@ -32,10 +32,12 @@ export interface JobRow {
   readonly tags: string | null
   readonly cancel_reason: string | null
   readonly log: string | null
+  /** 1: look for permits when it stops running. */
+  readonly permits: number
 }
 
 export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_line, records, token, instance_pk, due_at,
-  started_at, hold_ms, order_key, dedupe_key, tags, cancel_reason, log`
+  started_at, hold_ms, order_key, dedupe_key, tags, cancel_reason, log, permits`
 
 // By jobmill_job_id. A verb reads and then writes under the write lock, so the row cannot change in between.
 const FIND = `SELECT ${ROW} FROM jobmill_job WHERE id = ?`

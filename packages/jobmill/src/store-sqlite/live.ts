@@ -32,9 +32,7 @@ export async function openLive(settings: StoreSettings): Promise<Live> {
   const connection = await openMigrated(settings)
   const names = new NameCache()
   const doorbell = createDoorbell(connection, platform)
-  const onCommit = (queueIds: ReadonlySet<number>): void =>
-    doorbell.ring([...queueIds].map((id) => names.queues.names.get(id) ?? ''))
-  const writer = createWriter({ connection, platform, clock, names, deadlineMs, onCommit })
+  const writer = createWriter({ connection, platform, clock, names, deadlineMs, onCommit: doorbell.tell })
   return {
     doorbell,
     writer,

@@ -3,14 +3,17 @@
  * something to write; there they look again under the lock. So idle processes do not fight over the file.
  */
 import type { ClaimRequest, Lease } from '../store/claim.ts'
+import type { SlotChange } from '../store/duty.ts'
 import type { Pulse, PulseRequest } from '../store/instance.ts'
-import type { Reaped, Retained, Staged } from '../store/replies.ts'
+import type { Reaped, Retained, RetainRequest, Staged } from '../store/replies.ts'
 import { claim, mayClaim } from './claim.ts'
-import { rungOf } from './doorbell.ts'
+import { bellsOf } from './doorbell.ts'
 import type { Live } from './live.ts'
 import { mayReap, reap, type ReapOptions } from './reap.ts'
-import { pulse, renew, renewalDue } from './renew.ts'
+import { pulse, pulseUnlessDue, renew } from './renew.ts'
 import { mayRetain, retain } from './retain.ts'
+import { rollUp, unrolled } from './roll-up.ts'
+import { assign, differing } from './slots.ts'
 import { stage, stageInMs } from './stage.ts'
 import type { Look } from './work.ts'
 
@@ -30,26 +33,27 @@ export async function stageIfDue(live: Live, limit: number): Promise<Staged> {
 export async function claimIfReady(live: Live, request: ClaimRequest): Promise<Lease[]> {
   const queues = request.queues.map(({ queue }) => queue)
   if (live.writer.idle) {
-    const empty = await live.read((look) => (mayClaim(look, request) ? undefined : rungOf(look, queues)))
+    const empty = await live.read((look) => (mayClaim(look, request) ? undefined : bellsOf(look, queues)))
     if (empty !== undefined) {
       live.doorbell.hear(empty)
       return []
     }
   }
-  const { leases, rung } = await live.writer.write(request.limit, (work) => {
+  const { leases, bells } = await live.writer.write(request.limit, (work) => {
     const leases = claim(work, request)
     // With fewer than asked for, the queues are empty for this instance: whatever rang until now is done with.
-    return { leases, rung: leases.length < request.limit ? rungOf(work, queues) : [] }
+    return { leases, bells: leases.length < request.limit ? bellsOf(work, queues) : [] }
   })
-  live.doorbell.hear(rung)
+  live.doorbell.hear(bells)
   return leases
 }
 
 export async function renewIfDue(live: Live, request: PulseRequest): Promise<Pulse> {
   // With the pulse, so that a process that works on a file that nobody else has finds out within a second.
   live.checkFile()
-  if (await live.read((look) => renewalDue(look, request)))
-    return live.writer.write(1, (work) => renew(work, request))
+  const told = await live.read((look) => pulseUnlessDue(look, request))
+  if (told !== undefined) return told
+  await live.writer.write(1, (work) => renew(work, request))
   return live.read((look) => pulse(look, request))
 }
 
@@ -58,7 +62,17 @@ export async function reapIfExpired(live: Live, options: ReapOptions): Promise<R
   return live.writer.write(REAP_WEIGHT, (work) => reap(work, options))
 }
 
-export async function retainIfOld(live: Live, limit: number): Promise<Retained> {
-  if (!(await when(live, mayRetain))) return { jobs: 0, keys: 0, instances: 0, more: false }
-  return live.writer.write(limit, (work) => retain(work, limit))
+export async function retainIfOld(live: Live, request: RetainRequest): Promise<Retained> {
+  if (!(await when(live, (look) => mayRetain(look, request))))
+    return { jobs: 0, keys: 0, instances: 0, ticks: 0, events: 0, metrics: 0, more: false }
+  return live.writer.write(request.limit, (work) => retain(work, request))
+}
+
+export async function rollUpIfOpen(live: Live, limit: number): Promise<number> {
+  return (await when(live, unrolled)) ? live.writer.write(limit, (work) => rollUp(work, limit)) : 0
+}
+
+export async function assignIfDiffers(live: Live, slots: readonly SlotChange[]): Promise<number> {
+  if (!(await when(live, (look) => differing(look, slots).length > 0))) return 0
+  return live.writer.write(slots.length, (work) => assign(work, slots))
 }

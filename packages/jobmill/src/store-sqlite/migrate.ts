@@ -3,8 +3,9 @@ import { type AppliedMigration, checkApplied, type Migration, pending } from '..
 import { type SqliteHandle, prepared } from './handle.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { runtime } from './migrations/0002-runtime.ts'
+import { cluster } from './migrations/0003-cluster.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation, runtime]
+export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster]
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS jobmill_migration (

@@ -6,23 +6,40 @@ import type { Sql } from './handle.ts'
 
 const READY = 1
 
-// By primary key. `rung` is what waiting processes compare to learn that the queue got something to do.
+// By primary key. `rung` and `arrived` are what waiting processes compare to learn that the queue got something to do.
 const ADD = `
-  INSERT INTO jobmill_count (queue_id, state, n, rung) VALUES (?, ?, ?, ?)
-  ON CONFLICT (queue_id, state) DO UPDATE SET n = n + excluded.n, rung = rung + excluded.rung`
+  INSERT INTO jobmill_count (queue_id, state, n, rung) VALUES (?, ?, ?, 0)
+  ON CONFLICT (queue_id, state) DO UPDATE SET n = n + excluded.n`
+const RING = `
+  INSERT INTO jobmill_count (queue_id, state, n, rung, arrived) VALUES (?, ${READY}, ?, 1, ?)
+  ON CONFLICT (queue_id, state) DO UPDATE SET n = n + excluded.n, rung = rung + 1, arrived = arrived + excluded.arrived
+  RETURNING n, rung, arrived, EXISTS (SELECT 1 FROM jobmill_turn_due AS line WHERE line.queue_id = ?) AS lines`
+
+/** A bell as its count row has it, so that every process that hears it hears the same. */
+export interface BellRow {
+  /** Ready jobs of the queue. */
+  readonly n: number
+  readonly rung: number
+  /** How many ever became ready. */
+  readonly arrived: number
+  /** 1: a line of the queue waits for `stage`. */
+  readonly lines: number
+}
 
 export interface Moves {
   /** One job of this queue, or `n`; null for a job that begins or ends to exist. */
   move(queueId: number, from: number | null, to: number | null, n?: number): void
   /** The queue has something to do now: a ready job, or a line whose first job may have its turn. */
   ring(queueId: number): void
-  /** Writes the sums; returns the queues that were rung. */
-  write(sql: Sql): ReadonlySet<number>
+  /** What was moved to this state and is not in the count row yet. */
+  readonly unwritten: (queueId: number, state: number) => number
+  /** Writes the sums; returns the bells of the queues that were rung. */
+  write(sql: Sql): ReadonlyMap<number, BellRow>
 }
 
 export function createMoves(): Moves {
   const sums = new Map<number, number[]>()
-  const rung = new Set<number>()
+  const arrived = new Map<number, number>()
   const add = (queueId: number, state: number, n: number): void => {
     let row = sums.get(queueId)
     if (row === undefined) sums.set(queueId, (row = [0, 0, 0, 0, 0, 0]))
@@ -32,21 +49,23 @@ export function createMoves(): Moves {
     move(queueId, from, to, n = 1) {
       if (from !== null) add(queueId, from, -n)
       if (to !== null) add(queueId, to, n)
-      if (to === READY && from !== READY) rung.add(queueId)
+      if (to === READY && from !== READY) arrived.set(queueId, (arrived.get(queueId) ?? 0) + n)
     },
     ring(queueId) {
-      rung.add(queueId)
+      arrived.set(queueId, arrived.get(queueId) ?? 0)
       add(queueId, READY, 0)
     },
+    unwritten: (queueId, state) => sums.get(queueId)?.[state] ?? 0,
     write(sql) {
-      const statement = sql(ADD)
+      const bells = new Map<number, BellRow>()
       for (const [queueId, row] of sums) {
         for (const [state, n] of row.entries()) {
-          const bell = state === READY && rung.has(queueId) ? 1 : 0
-          if (n !== 0 || bell !== 0) statement.run(queueId, state, n, bell)
+          const jobs = state === READY ? arrived.get(queueId) : undefined
+          if (jobs !== undefined) bells.set(queueId, sql(RING).get(queueId, n, jobs, queueId) as BellRow)
+          else if (n !== 0) sql(ADD).run(queueId, state, n)
         }
       }
-      return rung
+      return bells
     },
   }
 }

@@ -13,8 +13,8 @@ const KIND_BY_ID = `SELECT id, name FROM jobmill_kind WHERE id = ?`
 const NEW_KIND = `INSERT INTO jobmill_kind (name) VALUES (?)`
 const NEW_QUEUE = `
   INSERT INTO jobmill_queue (name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
-    retain_done_ms, retain_cancelled_ms, retain_dead_ms)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    retain_done_ms, retain_cancelled_ms, retain_dead_ms, keep_done, keep_cancelled, keep_dead, limit_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 class Pairs {
   readonly ids = new Map<string, number>()
@@ -71,7 +71,7 @@ export function namesOn(sql: Sql, cache: NameCache): Names {
     needQueue(name) {
       const known = idOf('queues', QUEUE_BY_NAME, name)
       if (known !== undefined) return known
-      createQueue(sql, name, DEFAULT_QUEUE_SETTINGS)
+      createQueue(sql, name, DEFAULT_QUEUE_SETTINGS, null)
       return idOf('queues', QUEUE_BY_NAME, name) ?? 0
     },
     needKind(name) {
@@ -87,12 +87,12 @@ export function namesOn(sql: Sql, cache: NameCache): Names {
   }
 }
 
-export function createQueue(sql: Sql, name: string, settings: QueueSettings): void {
-  sql(NEW_QUEUE).run(name, ...settingValues(settings))
+export function createQueue(sql: Sql, name: string, settings: QueueSettings, limitId: number | null): void {
+  sql(NEW_QUEUE).run(name, ...settingValues(settings, limitId))
 }
 
 /** In the order of the columns that statements name. */
-export function settingValues(settings: QueueSettings): Value[] {
+export function settingValues(settings: QueueSettings, limitId: number | null): Value[] {
   return [
     settings.workers,
     Number(settings.paused),
@@ -102,5 +102,9 @@ export function settingValues(settings: QueueSettings): Value[] {
     settings.retainDoneMs,
     settings.retainCancelledMs,
     settings.retainDeadMs,
+    settings.keepDone,
+    settings.keepCancelled,
+    settings.keepDead,
+    limitId,
   ]
 }

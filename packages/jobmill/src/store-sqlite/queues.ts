@@ -1,18 +1,23 @@
 /** Queues: made once, changed by operators, told to whoever asks. */
 import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
 import { type QueueRecord, queueUnknown } from '../store/queue-record.ts'
+import { limitIdOf } from './limits.ts'
 import { createQueue, settingValues } from './names.ts'
 import type { Look, Work } from './work.ts'
 
-const COLUMNS = `id, name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms, retain_done_ms,
-  retain_cancelled_ms, retain_dead_ms, cool_until, throttles`
+const SELECT = `
+  SELECT q.id, q.name, q.workers, q.paused, q.backoff_enabled, q.backoff_base_ms, q.backoff_max_ms, q.retain_done_ms,
+    q.retain_cancelled_ms, q.retain_dead_ms, q.keep_done, q.keep_cancelled, q.keep_dead, l.name AS limit_name,
+    q.cool_until, q.throttles
+  FROM jobmill_queue AS q LEFT JOIN jobmill_limit AS l ON l.id = q.limit_id`
 
 // By the unique name, or all of them in its order.
-const ALL = `SELECT ${COLUMNS} FROM jobmill_queue ORDER BY name`
-const FIND = `SELECT ${COLUMNS} FROM jobmill_queue WHERE name = ?`
+const ALL = `${SELECT} ORDER BY q.name`
+const FIND = `${SELECT} WHERE q.name = ?`
 const CHANGE = `
   UPDATE jobmill_queue SET workers = ?, paused = ?, backoff_enabled = ?, backoff_base_ms = ?, backoff_max_ms = ?,
-    retain_done_ms = ?, retain_cancelled_ms = ?, retain_dead_ms = ?, cool_until = ? WHERE id = ?`
+    retain_done_ms = ?, retain_cancelled_ms = ?, retain_dead_ms = ?, keep_done = ?, keep_cancelled = ?,
+    keep_dead = ?, limit_id = ?, cool_until = ? WHERE id = ?`
 
 interface QueueRow {
   readonly id: number
@@ -25,6 +30,10 @@ interface QueueRow {
   readonly retain_done_ms: number | null
   readonly retain_cancelled_ms: number | null
   readonly retain_dead_ms: number | null
+  readonly keep_done: number | null
+  readonly keep_cancelled: number | null
+  readonly keep_dead: number | null
+  readonly limit_name: string | null
   readonly cool_until: number
   readonly throttles: number
 }
@@ -34,10 +43,13 @@ export interface DeclaredQueue {
   readonly settings: QueueSettings
 }
 
-export function declareQueues({ sql, names, counters }: Work, queues: readonly DeclaredQueue[]): void {
-  for (const { name, settings } of queues) {
+export function declareQueues(work: Work, queues: readonly DeclaredQueue[]): void {
+  const { sql, names, counters } = work
+  // All limits before the first write, also those of queues that are there already.
+  const limitIds = queues.map(({ settings }) => limitIdOf(work, settings.limit))
+  for (const [at, { name, settings }] of queues.entries()) {
     if (names.findQueue(name) !== undefined) continue
-    createQueue(sql, name, settings)
+    createQueue(sql, name, settings, limitIds[at] ?? null)
     counters.take('settings')
   }
 }
@@ -48,7 +60,7 @@ export function changeQueue(work: Work, name: string, patch: QueuePatch): QueueR
   if (row === undefined) throw queueUnknown(name)
   const settings = { ...settingsOf(row), ...patch.settings }
   const coolUntil = patch.coolMs === null ? row.cool_until : now + patch.coolMs
-  sql(CHANGE).run(...settingValues(settings), coolUntil, row.id)
+  sql(CHANGE).run(...settingValues(settings, limitIdOf(work, settings.limit)), coolUntil, row.id)
   counters.take('settings')
   // A pause or a cool-down may have ended just now.
   moves.ring(row.id)
@@ -78,5 +90,9 @@ function settingsOf(row: QueueRow): QueueSettings {
     retainDoneMs: row.retain_done_ms,
     retainCancelledMs: row.retain_cancelled_ms,
     retainDeadMs: row.retain_dead_ms,
+    keepDone: row.keep_done,
+    keepCancelled: row.keep_cancelled,
+    keepDead: row.keep_dead,
+    limit: row.limit_name,
   }
 }

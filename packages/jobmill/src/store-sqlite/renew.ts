@@ -1,10 +1,17 @@
-/** The pulse: keeps an instance alive, and tells it all that it needs to know while idle. */
+/**
+ * The pulse: keeps an instance alive, and tells it all that it needs to know while idle. What is told needs no write lock, and is
+ * read after what was written is committed.
+ */
 import type { Pulse, PulseRequest } from '../store/instance.ts'
-import { hasReady } from './claim.ts'
-import { latest } from './counter.ts'
+import { versions } from './counter.ts'
+import { leadDuties, type Leaders, leadersOf, ledBy } from './duties.ts'
 import { ALIVE } from './instances.ts'
+import { readyWork } from './open-queues.ts'
 import { mayReap } from './reap.ts'
+import { unrolled } from './roll-up.ts'
+import { slotsOf } from './slots.ts'
 import { stageInMs } from './stage.ts'
+import { scheduleInMs } from './tick.ts'
 import type { Look, Work } from './work.ts'
 
 // Each by the unique id or the primary key.
@@ -23,30 +30,49 @@ interface InstanceRow {
   readonly expires_at: number
 }
 
-/** Whether the row must be written. One that expired and was not reaped yet is always revived. */
-export function renewalDue({ sql, now }: Look, request: PulseRequest): boolean {
-  const row = sql(FIND).get(request.instance) as InstanceRow | undefined
-  if (row === undefined || row.state !== ALIVE) return false
-  return now - row.renewed_at >= request.renewEveryMs || row.expires_at <= now
+/** Undefined when there is something to write first: the row, or the lease of a duty that nobody leads. */
+export function pulseUnlessDue(look: Look, request: PulseRequest): Pulse | undefined {
+  const row = find(look, request)
+  const leaders = leadersOf(look, request.duties)
+  const isVacant = request.duties.some(({ name }) => !leaders.has(name))
+  if (row?.state === ALIVE && (isVacant || isDue(look, row, request))) return undefined
+  return told(look, request, row, leaders)
 }
 
-export function renew(work: Work, request: PulseRequest): Pulse {
-  const row = work.sql(FIND).get(request.instance) as InstanceRow | undefined
-  if (row !== undefined && renewalDue(work, request))
-    work.sql(EXTEND).run(work.now, work.now + request.leaseMs, row.pk)
-  return pulse(work, request)
+export function renew(work: Work, request: PulseRequest): void {
+  const row = find(work, request)
+  if (row?.state !== ALIVE) return
+  const due = isDue(work, row, request)
+  if (due) work.sql(EXTEND).run(work.now, work.now + request.leaseMs, row.pk)
+  leadDuties(work, row.pk, request, due)
 }
 
-/** Everything but the renewal; needs no write lock. */
+/** Everything but the renewal. */
 export function pulse(look: Look, request: PulseRequest): Pulse {
-  const row = look.sql(FIND).get(request.instance) as InstanceRow | undefined
+  return told(look, request, find(look, request), leadersOf(look, request.duties))
+}
+
+function told(look: Look, request: PulseRequest, row: InstanceRow | undefined, leaders: Leaders): Pulse {
+  const alive = row?.state === ALIVE
   return {
-    alive: row !== undefined && row.state === ALIVE,
+    alive,
     cancels: row === undefined ? [] : (look.sql(ASKED).all(row.pk) as Pulse['cancels'][number][]),
-    settingsVersion: latest(look.sql, 'settings'),
-    ready: hasReady(look, request.queues, request.kinds, 'ready'),
-    suspect: hasReady(look, request.queues, request.kinds, 'suspect'),
+    ...versions(look.sql),
+    leads: alive ? ledBy(leaders, row.pk, request.duties) : [],
+    slots: alive ? slotsOf(look, row.pk) : [],
+    ...readyWork(look, request.queues, request.kinds),
     stageInMs: stageInMs(look),
+    scheduleInMs: scheduleInMs(look),
     expired: mayReap(look),
+    unrolled: unrolled(look),
   }
+}
+
+function find({ sql }: Look, request: PulseRequest): InstanceRow | undefined {
+  return sql(FIND).get(request.instance) as InstanceRow | undefined
+}
+
+/** One that expired and was not reaped yet is always revived. */
+function isDue({ now }: Look, row: InstanceRow, { renewEveryMs }: PulseRequest): boolean {
+  return now - row.renewed_at >= renewEveryMs || row.expires_at <= now
 }

@@ -1,82 +1,80 @@
 /** Deletes what the settings no longer keep, in bounded passes. */
 import { DEFAULTS } from '../job/defaults.ts'
-import type { Retained } from '../store/replies.ts'
+import { RESOLUTIONS } from '../store/metrics.ts'
+import type { Retained, RetainRequest } from '../store/replies.ts'
 import { removeJob } from './delete.ts'
-import { CANCELLED, DEAD, DONE, type JobRow } from './job-row.ts'
-import { type Lane, mergeLanes } from './lanes.ts'
+import { mergeLanes } from './lanes.ts'
+import { byEnd, oldJobs } from './old-jobs.ts'
 import type { Look, Work } from './work.ts'
 
-const KEPT = `SELECT id, retain_done_ms, retain_cancelled_ms, retain_dead_ms FROM jobmill_queue`
-
-// The front of one (queue, state) range of jobmill_job_ended: only rows that go are read.
-const OLD = `
-  SELECT pk, id, queue_id, state, tags, ended_at FROM jobmill_job INDEXED BY jobmill_job_ended
-  WHERE queue_id = ? AND state >= 3 AND state = ? AND ended_at <= ? AND (ended_at, id) > (?, ?)
-  ORDER BY ended_at, id LIMIT ?`
-
-// The front of jobmill_dedupe_expiry; bounded, so that no pass holds the write lock for long.
-const KEYS_AT_MOST = 10_000
-const DROP_KEYS = `
-  DELETE FROM jobmill_dedupe WHERE key IN (
-    SELECT key FROM jobmill_dedupe INDEXED BY jobmill_dedupe_expiry
-    WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ${KEYS_AT_MOST})`
-const OLD_KEY = `
-  SELECT 1 FROM jobmill_dedupe INDEXED BY jobmill_dedupe_expiry WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT 1`
+// The front of an index on the time each; bounded, so that no pass holds the write lock for long.
+const DEDUPE = `jobmill_dedupe INDEXED BY jobmill_dedupe_expiry WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`
+const TICKS = `jobmill_tick INDEXED BY jobmill_tick_served WHERE served_at <= ? ORDER BY served_at LIMIT ?`
+const EVENTS = `jobmill_event INDEXED BY jobmill_event_at WHERE at <= ? ORDER BY at LIMIT ?`
+const METRICS = `jobmill_metric INDEXED BY jobmill_metric_at WHERE resolution = ? AND at <= ? ORDER BY at LIMIT ?`
+const PLACES = `jobmill_place INDEXED BY jobmill_place_since WHERE since <= ? ORDER BY since LIMIT ?`
+const RECORDINGS = `jobmill_recording INDEXED BY jobmill_recording_at WHERE at <= ? ORDER BY at LIMIT ?`
 
 // The front of jobmill_instance_ended, each looked up in jobmill_job_running.
-const FORGOTTEN = `
+const INSTANCES = `
   jobmill_instance AS i INDEXED BY jobmill_instance_ended
   WHERE i.state > 0 AND i.ended_at <= ? AND NOT EXISTS (
-    SELECT 1 FROM jobmill_job AS j INDEXED BY jobmill_job_running WHERE j.state = 2 AND j.instance_pk = i.pk)`
-const DROP_INSTANCES = `DELETE FROM jobmill_instance WHERE pk IN (SELECT i.pk FROM ${FORGOTTEN})`
-const OLD_INSTANCE = `SELECT 1 FROM ${FORGOTTEN} LIMIT 1`
+    SELECT 1 FROM jobmill_job AS j INDEXED BY jobmill_job_running WHERE j.state = 2 AND j.instance_pk = i.pk)
+  LIMIT ?`
 
-type OldRow = Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'> & { readonly ended_at: number }
+// Each found as above, and deleted by its primary key.
+const DROP_DEDUPE = `DELETE FROM jobmill_dedupe WHERE key IN (SELECT key FROM ${DEDUPE})`
+const DROP_TICKS = `DELETE FROM jobmill_tick WHERE (schedule, at) IN (SELECT schedule, at FROM ${TICKS})`
+const DROP_EVENTS = `DELETE FROM jobmill_event WHERE n IN (SELECT n FROM ${EVENTS})`
+const DROP_METRICS = `
+  DELETE FROM jobmill_metric WHERE (resolution, scope, at) IN (SELECT resolution, scope, at FROM ${METRICS})`
+const DROP_PLACES = `DELETE FROM jobmill_place WHERE (limit_id, holder) IN (SELECT limit_id, holder FROM ${PLACES})`
+const DROP_RECORDINGS = `DELETE FROM jobmill_recording WHERE source IN (SELECT source FROM ${RECORDINGS})`
+const DROP_INSTANCES = `DELETE FROM jobmill_instance WHERE pk IN (SELECT i.pk FROM ${INSTANCES})`
 
-export function retain(work: Work, limit: number): Retained {
-  const { sql, now } = work
-  const old = mergeLanes(oldJobs(work), byEnd, limit)
+const AT_MOST = 10_000
+
+/** How long a holder that was sent away keeps its place, and how long a recording is known by its number. */
+const PLACE_MS = 10 * 60_000
+const RECORDING_MS = 24 * 3_600_000
+
+export function retain(work: Work, { limit, ticksMs, eventsMs, metricsMs }: RetainRequest): Retained {
+  const { sql, now, moves } = work
+  const drop = (text: string, ...values: number[]): number => Number(sql(text).run(...values).changes)
+  const old = mergeLanes(oldJobs(work, moves.unwritten), byEnd, limit)
   for (const job of old) removeJob(work, job)
-  const keys = Number(sql(DROP_KEYS).run(now).changes)
-  const instances = Number(sql(DROP_INSTANCES).run(now - DEFAULTS.keepEndedInstanceMs).changes)
-  return { jobs: old.length, keys, instances, more: old.length >= limit || keys >= KEYS_AT_MOST }
+  const keys = drop(DROP_DEDUPE, now, AT_MOST)
+  const instances = drop(DROP_INSTANCES, now - DEFAULTS.keepEndedInstanceMs, AT_MOST)
+  const ticks = drop(DROP_TICKS, now - ticksMs, limit)
+  const events = drop(DROP_EVENTS, now - eventsMs, limit)
+  const metrics = RESOLUTIONS.reduce(
+    (dropped, resolution, at) =>
+      dropped + drop(DROP_METRICS, resolution, now - (metricsMs[at] ?? 0) - resolution, limit - dropped),
+    0,
+  )
+  const others = [
+    drop(DROP_PLACES, now - PLACE_MS, AT_MOST),
+    drop(DROP_RECORDINGS, now - RECORDING_MS, AT_MOST),
+  ]
+  const isFull =
+    [old.length, ticks, events, metrics].some((n) => n >= limit) ||
+    [keys, instances, ...others].some((n) => n >= AT_MOST)
+  return { jobs: old.length, keys, instances, ticks, events, metrics, more: isFull }
 }
 
 /** Whether a pass would delete something, without the write lock. */
-export function mayRetain(look: Look): boolean {
+export function mayRetain(look: Look, { ticksMs, eventsMs, metricsMs }: RetainRequest): boolean {
   const { sql, now } = look
+  const any = (text: string, ...values: number[]): boolean =>
+    sql(`SELECT 1 FROM ${text}`).get(...values, 1) !== undefined
   return (
     oldJobs(look).some((lane) => lane.fetch(undefined, 1).length > 0) ||
-    sql(OLD_KEY).get(now) !== undefined ||
-    sql(OLD_INSTANCE).get(now - DEFAULTS.keepEndedInstanceMs) !== undefined
+    any(DEDUPE, now) ||
+    any(INSTANCES, now - DEFAULTS.keepEndedInstanceMs) ||
+    any(TICKS, now - ticksMs) ||
+    any(EVENTS, now - eventsMs) ||
+    RESOLUTIONS.some((resolution, at) => any(METRICS, resolution, now - (metricsMs[at] ?? 0) - resolution)) ||
+    any(PLACES, now - PLACE_MS) ||
+    any(RECORDINGS, now - RECORDING_MS)
   )
-}
-
-/** A lane per queue and state that is not kept for ever. */
-function oldJobs({ sql, now }: Look): Lane<OldRow>[] {
-  const queues = sql(KEPT).all() as Record<
-    'id' | 'retain_done_ms' | 'retain_cancelled_ms' | 'retain_dead_ms',
-    number | null
-  >[]
-  return queues.flatMap((queue) => {
-    const kept = [
-      [DONE, queue.retain_done_ms],
-      [DEAD, queue.retain_dead_ms],
-      [CANCELLED, queue.retain_cancelled_ms],
-    ] as const
-    return kept.flatMap(([state, keepMs]): Lane<OldRow>[] => {
-      if (keepMs === null) return []
-      const until = now - keepMs
-      return [
-        {
-          fetch: (after, rows) =>
-            sql(OLD).all(queue.id, state, until, after?.ended_at ?? -1, after?.id ?? '', rows) as OldRow[],
-        },
-      ]
-    })
-  })
-}
-
-function byEnd(a: OldRow, b: OldRow): number {
-  return a.ended_at - b.ended_at || (a.id < b.id ? -1 : 1)
 }

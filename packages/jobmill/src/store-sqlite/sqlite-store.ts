@@ -3,23 +3,48 @@ import type { Platform } from '../platform/platform.ts'
 import { checked } from '../store/checked.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
 import { lifecycle } from '../store/lifecycle.ts'
+import type { Recording } from '../store/metrics.ts'
 import type { Store } from '../store/store.ts'
 import { cancel } from './cancel.ts'
 import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
+import { duties } from './duties.ts'
 import { enqueue } from './enqueue.ts'
 import { finish } from './finish.ts'
 import { get, results } from './get.ts'
 import type { SqliteTx } from './handle.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
+import { changeLimit, declareLimits, deleteLimit, drain, limits } from './limits.ts'
 import { listChunk } from './list.ts'
 import { type Live, openLive, type StoreSettings } from './live.ts'
-import { claimIfReady, reapIfExpired, renewIfDue, retainIfOld, stageIfDue } from './look-first.ts'
+import {
+  assignIfDiffers,
+  claimIfReady,
+  reapIfExpired,
+  renewIfDue,
+  retainIfOld,
+  rollUpIfOpen,
+  stageIfDue,
+} from './look-first.ts'
+import { metrics } from './metrics.ts'
 import { progress } from './progress.ts'
 import { changeQueue, declareQueues, queues } from './queues.ts'
+import { record } from './record.ts'
 import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
+import {
+  changeSchedule,
+  createSchedule,
+  declareSchedules,
+  deleteSchedule,
+  scheduleFailed,
+  schedules,
+} from './schedules.ts'
+import { slots } from './slots.ts'
+import { giveBack, take } from './take.ts'
+import { tick, ticks } from './tick.ts'
+import { timeline } from './timeline.ts'
 import { inUserTransaction } from './tx.ts'
 import { unserved } from './unserved.ts'
 import type { Look, Work } from './work.ts'
@@ -58,15 +83,33 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
     renew: async (request) => renewIfDue(live(), request),
     deregister: async (instance) => write(1, (work) => deregister(work, instance)),
     reap: async (options) => reapIfExpired(live(), options),
-    retain: async (limit) => retainIfOld(live(), limit),
+    retain: async (request) => retainIfOld(live(), request),
     // Counts are kept up to date in place: there is nothing to bring together.
     fold: async () => {
       live()
       return 0
     },
+    rollUp: async (limit) => rollUpIfOpen(live(), limit),
+    record: async (recording) => write(weightOf(recording), (work) => record(work, recording)),
 
     declareQueues: async (declared) => write(declared.length, (work) => declareQueues(work, declared)),
     changeQueue: async (name, patch) => write(1, (work) => changeQueue(work, name, patch)),
+
+    assign: async (changes) => assignIfDiffers(live(), changes),
+
+    declareSchedules: async (declared) => write(declared.length, (work) => declareSchedules(work, declared)),
+    createSchedule: async (name, definition) => write(1, (work) => createSchedule(work, name, definition)),
+    changeSchedule: async (name, patch) => write(1, (work) => changeSchedule(work, name, patch)),
+    deleteSchedule: async (name) => write(1, (work) => deleteSchedule(work, name)),
+    tick: async (planned) => write(planned.length, (work) => tick(work, planned)),
+    scheduleFailed: async (name, error) => write(1, (work) => scheduleFailed(work, name, error)),
+
+    declareLimits: async (declared) => write(declared.length, (work) => declareLimits(work, declared)),
+    changeLimit: async (name, limit) => write(1, (work) => changeLimit(work, name, limit)),
+    deleteLimit: async (name) => write(1, (work) => deleteLimit(work, name)),
+    take: async (items) => write(items.length, (work) => take(work, items)),
+    giveBack: async (items) => write(items.length, (work) => giveBack(work, items)),
+    drain: async (name, forMs) => write(1, (work) => drain(work, name, forMs)),
 
     get: async (ids) => read((look) => get(look, ids)),
     results: async (ids) => read((look) => results(look, ids)),
@@ -77,10 +120,23 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
     instances: async () => read(instances),
     unserved: async () => read(unserved),
     held: async (instance) => read((look) => held(look, instance)),
+    duties: async () => read(duties),
+    slots: async () => read(slots),
+    schedules: async () => read(schedules),
+    ticks: async (schedule, limit) => read((look) => ticks(look, schedule, limit)),
+    limits: async () => read(limits),
+    metrics: async (query) => read((look) => metrics(look, query)),
+    timeline: async (query) => read((look) => timeline(look, query)),
 
     wait: async (options) => live().doorbell.wait(options),
     ring: (rung) => life.opened?.doorbell.ring(rung),
+    pass: (rung) => life.opened?.doorbell.pass(rung),
   })
+}
+
+/** About how many rows it writes. */
+function weightOf({ deltas, own, events }: Recording): number {
+  return deltas.length + own.length + events.length
 }
 
 function list(platform: Platform, { read }: Live, filter: JobFilter, page: PageRequest): Promise<JobPage> {

@@ -1,7 +1,7 @@
 /** What verbs work with: the statements of a handle, the instant they happen at, names, counters and sums. */
 import { type Counters, createCounters } from './counter.ts'
 import { prepared, type Sql, type SqliteHandle } from './handle.ts'
-import { createMoves, type Moves } from './moves.ts'
+import { type BellRow, createMoves, type Moves } from './moves.ts'
 import { type NameCache, type Names, namesOn } from './names.ts'
 
 /** Enough to read. */
@@ -19,10 +19,14 @@ export interface Work extends Look {
 
 export type Verb<T = unknown> = (work: Work) => T
 
+/** The bell of a queue that got something to do. */
+export interface Bell extends BellRow {
+  readonly queue: string
+}
+
 export interface Worked<T = unknown> {
   readonly values: readonly T[]
-  /** The queues that got something to do. */
-  readonly rung: ReadonlySet<number>
+  readonly bells: readonly Bell[]
   readonly names: Names
 }
 
@@ -42,5 +46,9 @@ export function workOn<T>(
   const work = { ...look, counters: createCounters(look.sql), moves: createMoves() }
   const values = verbs.map((verb) => verb(work))
   work.counters.write()
-  return { values, rung: work.moves.write(look.sql), names: look.names }
+  const bells = [...work.moves.write(look.sql)].map(([id, row]) => ({
+    queue: look.names.queueName(id),
+    ...row,
+  }))
+  return { values, bells, names: look.names }
 }

@@ -9,7 +9,7 @@ import { JobmillError } from '../job/errors.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import { storeClosed } from '../store/lifecycle.ts'
 import { type BatchOptions, type Result, runBatch } from './batch.ts'
-import type { Verb } from './work.ts'
+import type { Bell, Verb } from './work.ts'
 
 export interface Writer {
   /** True when nothing is queued: then a look at the database tells the truth. */
@@ -23,8 +23,8 @@ export interface Writer {
 export interface WriterOptions extends BatchOptions {
   readonly platform: Platform
   readonly deadlineMs: number
-  /** Told the queues that got something to do, after the commit. */
-  readonly onCommit: (queueIds: ReadonlySet<number>) => void
+  /** Told the bells of the queues that got something to do, after the commit. */
+  readonly onCommit: (bells: readonly Bell[]) => void
 }
 
 interface Item {
@@ -75,7 +75,7 @@ export function createWriter(options: WriterOptions): Writer {
       return 'busy'
     }
     queue = [...batch.filter((_, at) => done.results[at]?.is === 'again'), ...queue]
-    if (done.rung.size > 0) options.onCommit(done.rung)
+    if (done.bells.length > 0) options.onCommit(done.bells)
     for (const [at, item] of batch.entries()) settle(item, done.results[at])
     return 'done'
   }

@@ -36,9 +36,14 @@ export function checkClaim(request: ClaimRequest): ClaimRequest {
 }
 
 export function checkPulse(request: PulseRequest): PulseRequest {
-  checkObjectKeys(request, 'request', ['instance', 'leaseMs', 'renewEveryMs', 'queues', 'kinds'])
+  checkObjectKeys(request, 'request', ['instance', 'leaseMs', 'renewEveryMs', 'queues', 'kinds', 'duties'])
   checkWhole(request.leaseMs, 'leaseMs', DURATION)
   checkWhole(request.renewEveryMs, 'renewEveryMs', DURATION)
+  for (const [at, { name, succeededAgoMs, failures }] of request.duties.entries()) {
+    checkName(name, `duties[${at}].name`)
+    if (succeededAgoMs !== null) checkWhole(succeededAgoMs, `duties[${at}].succeededAgoMs`, DURATION)
+    checkWhole(failures, `duties[${at}].failures`, { least: 0, most: Number.MAX_SAFE_INTEGER })
+  }
   return { ...request, instance: checkId(request.instance, 'instance') }
 }
 

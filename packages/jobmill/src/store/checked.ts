@@ -5,10 +5,23 @@
 import { BOUNDS } from '../job/defaults.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkLimitSettings } from '../job/limit.ts'
 import { checkId, checkName } from '../job/names.ts'
 import { checkWhole } from '../job/numbers.ts'
 import { checkQueueSettings } from '../job/queue-settings.ts'
 import { checkFinish, checkProgress } from './check-attempts.ts'
+import {
+  checkDeclaredSchedule,
+  checkLimit,
+  checkMetricQuery,
+  checkRecording,
+  checkRetain,
+  checkSchedule,
+  checkSlots,
+  checkTake,
+  checkTick,
+  checkTimelineQuery,
+} from './check-cluster.ts'
 import {
   checkClaim,
   checkFilter,
@@ -17,6 +30,7 @@ import {
   checkPage,
   checkPatch,
   checkPulse,
+  DURATION,
 } from './check-requests.ts'
 import type { Store } from './store.ts'
 
@@ -43,8 +57,32 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
       checkWhole(options.limit, 'limit', MOST_PER_PASS)
       return store.reap(options)
     },
-    retain: async (limit) => store.retain(checkWhole(limit, 'limit', MOST_PER_PASS)),
+    retain: async (request) => store.retain(checkRetain(request)),
     fold: async (limit) => store.fold(checkWhole(limit, 'limit', MOST_PER_PASS)),
+    rollUp: async (limit) => store.rollUp(checkWhole(limit, 'limit', MOST_PER_PASS)),
+    record: async (recording) => store.record(checkRecording(recording)),
+    assign: async (slots) => store.assign(checkSlots(slots)),
+    declareSchedules: async (schedules) => store.declareSchedules(schedules.map(checkDeclaredSchedule)),
+    createSchedule: async (name, definition) =>
+      store.createSchedule(checkName(name, 'name'), checkSchedule(definition, 'definition', true)),
+    changeSchedule: async (name, patch) => store.changeSchedule(name, checkSchedule(patch, 'patch', false)),
+    tick: async (ticks) => store.tick(ticks.map(checkTick)),
+    scheduleFailed: async (name, error) =>
+      store.scheduleFailed(name, error === null ? null : storableText(error)),
+    declareLimits: async (limits) => {
+      limits.forEach(checkLimit)
+      await store.declareLimits(limits)
+    },
+    changeLimit: async (name, settings) => store.changeLimit(name, checkLimitSettings(settings, 'settings')),
+    take: async (items) => store.take(items.map(checkTake)),
+    giveBack: async (items) =>
+      store.giveBack(
+        items.map(({ limit, holder }, at) => ({ limit, holder: checkId(holder, `items[${at}].holder`) })),
+      ),
+    drain: async (name, forMs) => store.drain(name, checkWhole(forMs, 'forMs', DURATION)),
+    ticks: async (name, limit) => store.ticks(name, checkWhole(limit, 'limit', MOST_PER_PASS)),
+    metrics: async (query) => store.metrics(checkMetricQuery(query)),
+    timeline: async (query) => store.timeline(checkTimelineQuery(query)),
     declareQueues: async (queues) => {
       for (const [at, { name, settings }] of queues.entries()) {
         checkName(name, `queues[${at}].name`)

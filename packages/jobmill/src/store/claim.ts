@@ -2,7 +2,7 @@
 
 export interface ClaimRequest {
   readonly instance: string
-  /** Which queues, and how many jobs there is room for in each. */
+  /** Which queues, and how many jobs there is room for in each. From a queue with a limit no more than its budget is taken, and that is spent. */
   readonly queues: readonly { readonly queue: string; readonly room: number }[]
   /** Only jobs of these kinds: those that the instance has a handler for. */
   readonly kinds: readonly string[]
@@ -36,6 +36,8 @@ export interface Lease {
   readonly orderKey: string | null
   readonly enqueuedAt: number
   readonly readyAt: number
+  /** How long it was ready before this claim, by the database's clock. */
+  readonly waitedMs: number
 }
 
 export interface Held {

@@ -58,6 +58,20 @@ export interface Retained {
   /** Dedupe keys whose time was over, and instances that ended long ago. */
   readonly keys: number
   readonly instances: number
+  /** Notes of served schedules, timeline events and buckets of figures that are too old. */
+  readonly ticks: number
+  readonly events: number
+  readonly metrics: number
   /** True when the limit was reached, so that there may be more. */
   readonly more: boolean
+}
+
+/** What `retain` deletes beside jobs: how old these things may become. */
+export interface RetainRequest {
+  /** At most this many of each kind of thing in one call. */
+  readonly limit: number
+  readonly ticksMs: number
+  readonly eventsMs: number
+  /** By the size of the bucket: 10 s, 1 min, 1 h. */
+  readonly metricsMs: readonly [number, number, number]
 }

@@ -11,13 +11,20 @@
  */
 import type { NewJob } from '../job/new-job.ts'
 import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
+import type { ScheduleDefinition, SchedulePatch } from '../job/schedule.ts'
+import type { LimitSettings } from '../job/limit.ts'
 import type { ClaimRequest, Held, Lease } from './claim.ts'
+import type { DutyRecord, Slot, SlotChange } from './duty.ts'
 import type { Finish, Finished, Progress } from './finish.ts'
 import type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './instance.ts'
 import type { AttemptRecord, JobRecord, JobResult } from './job-record.ts'
 import type { JobFilter, JobPage, PageRequest } from './job-list.ts'
+import type { LimitRecord, Take, Taken } from './limit.ts'
+import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './metrics.ts'
 import type { QueueCounts, QueueRecord, Unserved } from './queue-record.ts'
-import type { Enqueued, Reaped, Retained, Staged, Verdict } from './replies.ts'
+import type { Enqueued, Reaped, Retained, RetainRequest, Staged, Verdict } from './replies.ts'
+import type { Rung } from './rung.ts'
+import type { DeclaredSchedule, ScheduleRecord, Tick, Ticked, TickRecord } from './schedule.ts'
 
 /** `Tx` is what the store accepts as a transaction of the user's. */
 export interface Store<Tx = unknown> extends WriteSide<Tx>, ReadSide, Doorbell {
@@ -67,15 +74,51 @@ export interface WriteSide<Tx> {
   deregister(instance: string): Promise<number>
   /** Takes back the jobs of instances that expired: at most `limit` instances. */
   reap(options: { readonly crashesUntilDead: number; readonly limit: number }): Promise<Reaped>
-  /** Deletes what the settings no longer keep: at most `limit` jobs. */
-  retain(limit: number): Promise<Retained>
+  /** Deletes what the settings no longer keep, by age and by number: at most `limit` jobs; and what else has become too old. */
+  retain(request: RetainRequest): Promise<Retained>
   /** Brings open counter rows together, at most `limit`; returns how many there were. */
   fold(limit: number): Promise<number>
+  /** Merges open figures into their buckets of every resolution, at most `limit`; returns how many there were. Late ones are merged like any other. */
+  rollUp(limit: number): Promise<number>
+  /** Keeps figures and events of a process. Sent again with the same `seq`, it changes nothing. */
+  record(recording: Recording): Promise<void>
 
   /** Creates queues that are not there yet; never changes one that is. */
   declareQueues(queues: readonly { readonly name: string; readonly settings: QueueSettings }[]): Promise<void>
-  /** Changes the settings of one queue, which must exist (QUEUE_UNKNOWN). */
+  /** Changes the settings of one queue, which must exist (QUEUE_UNKNOWN), and so must the limit that it names (LIMIT_UNKNOWN). */
   changeQueue(name: string, patch: QueuePatch): Promise<QueueRecord>
+
+  /** Sets how many workers instances run. Writes only what differs; returns how many that were. Of instances that are not alive nothing is written. */
+  assign(slots: readonly SlotChange[]): Promise<number>
+
+  /**
+   * Writes the definitions of code: new ones are created, changed ones updated, except where the stored version is higher. What an operator changed or
+   * deleted stays so; a deleted one comes back with a higher version.
+   */
+  declareSchedules(schedules: readonly DeclaredSchedule[]): Promise<void>
+  /** Creates one at run time. SCHEDULE_EXISTS when there is one of this name; one that was deleted comes back as it is given here. */
+  createSchedule(name: string, definition: ScheduleDefinition): Promise<ScheduleRecord>
+  /** Changes one, on top of what code says (SCHEDULE_UNKNOWN). */
+  changeSchedule(name: string, patch: SchedulePatch): Promise<ScheduleRecord>
+  /** False when there is none. Its jobs stay. */
+  deleteSchedule(name: string): Promise<boolean>
+  /** Serves planned instants: once each, whoever asks and however often. One that is refused changes nothing, and its neighbours all the same. */
+  tick(ticks: readonly Tick[]): Promise<Ticked[]>
+  /** Notes why a schedule could not be served, or null that it could; it stays as it is. */
+  scheduleFailed(name: string, error: string | null): Promise<void>
+
+  /** Creates limits that are not there yet; never changes one that is. */
+  declareLimits(limits: readonly { readonly name: string; readonly settings: LimitSettings }[]): Promise<void>
+  /** LIMIT_UNKNOWN. Who holds permits keeps them, also when there are more than the new number. */
+  changeLimit(name: string, settings: LimitSettings): Promise<LimitRecord>
+  /** False when there is none; refused (LIMIT_IN_USE) while a queue names it. */
+  deleteLimit(name: string): Promise<boolean>
+  /** Draws on limits; items of one limit in their order. */
+  take(items: readonly Take[]): Promise<Taken[]>
+  /** Gives permits back before their job ends; true where there was one. */
+  giveBack(items: readonly Pick<Take, 'limit' | 'holder'>[]): Promise<boolean[]>
+  /** Empties a limit: nothing is granted for `forMs`, what had gathered is gone (LIMIT_UNKNOWN). */
+  drain(name: string, forMs: number): Promise<LimitRecord>
 }
 
 export interface ReadSide {
@@ -96,16 +139,31 @@ export interface ReadSide {
   unserved(): Promise<Unserved[]>
   /** What the database believes an instance is running. */
   held(instance: string): Promise<Held[]>
+  /** Every duty that ever had a leader, by name. */
+  duties(): Promise<DutyRecord[]>
+  /** The assigned workers of living instances, by queue and instance. */
+  slots(): Promise<Slot[]>
+  /** By name, without the deleted ones. */
+  schedules(): Promise<ScheduleRecord[]>
+  /** The newest served instants of a schedule first. */
+  ticks(schedule: string, limit: number): Promise<TickRecord[]>
+  /** By name. */
+  limits(): Promise<LimitRecord[]>
+  /** By scope and time; also what was not rolled up yet. */
+  metrics(query: MetricQuery): Promise<MetricRecord[]>
+  timeline(query: TimelineQuery): Promise<TimelineEvent[]>
 }
 
 /** Wake-ups only shorten a wait. Everything is correct without any, by polling. */
 export interface Doorbell {
-  /** True when one of these queues may have work, false when the time is over or the signal fired. */
+  /** What rang for these queues: empty when the time is over or the signal fired. */
   wait(options: {
     readonly queues: readonly string[]
     readonly timeoutMs: number
     readonly signal?: AbortSignal
-  }): Promise<boolean>
+  }): Promise<readonly Rung[]>
   /** Wakes whoever waits for these queues, here and in other processes. Best effort, never throws. */
   ring(queues: readonly string[]): void
+  /** Hands a ring on to those who come after the first `skip` of its order: who heard it first has no room. Best effort, never throws. */
+  pass(rung: Rung): void
 }

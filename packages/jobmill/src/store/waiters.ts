@@ -1,15 +1,16 @@
 /** Those of this process who wait for work in some queues. What wakes them is the business of each store. */
 import type { Platform } from '../platform/platform.ts'
+import { forEverybody, type Rung } from './rung.ts'
 
 export interface Waiters {
-  /** True when woken, false when the time is over or the signal fired. */
+  /** What it was woken for; empty when the time is over or the signal fired. */
   wait(options: {
     readonly queues: readonly string[]
     readonly timeoutMs: number
     readonly signal?: AbortSignal
-  }): Promise<boolean>
+  }): Promise<readonly Rung[]>
   /** Wakes who waits for one of these queues; all of them when the queues are not known. */
-  wake(queues: readonly string[] | 'all'): void
+  wake(rungs: readonly Rung[] | 'all'): void
   /** Ends every wait: nothing will come any more. */
   end(): void
   readonly size: number
@@ -17,7 +18,7 @@ export interface Waiters {
 
 interface Waiter {
   readonly queues: ReadonlySet<string>
-  end(woken: boolean): void
+  end(rungs: readonly Rung[]): void
 }
 
 /** `changed` is told how many wait, so that a store listens only while somebody does. */
@@ -25,18 +26,18 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
   const waiting = new Set<Waiter>()
   return {
     wait({ queues, timeoutMs, signal }) {
-      if (signal?.aborted === true) return Promise.resolve(false)
+      if (signal?.aborted === true) return Promise.resolve([])
       return new Promise((resolve) => {
-        const stop = (): void => waiter.end(false)
+        const stop = (): void => waiter.end([])
         const timer = platform.timer(timeoutMs, stop)
         const waiter: Waiter = {
           queues: new Set(queues),
-          end(woken) {
+          end(rungs) {
             timer.cancel()
             signal?.removeEventListener('abort', stop)
             waiting.delete(waiter)
             changed(waiting.size)
-            resolve(woken)
+            resolve(rungs)
           },
         }
         signal?.addEventListener('abort', stop, { once: true })
@@ -44,13 +45,18 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
         changed(waiting.size)
       })
     },
-    wake(queues) {
+    wake(rungs) {
       for (const waiter of waiting) {
-        if (queues === 'all' || queues.some((queue) => waiter.queues.has(queue))) waiter.end(true)
+        const heard =
+          rungs === 'all'
+            ? [...waiter.queues].map(forEverybody)
+            : rungs.filter(({ queue }) => waiter.queues.has(queue))
+        // Who waits for no queue in particular waits for all that is unknown.
+        if (heard.length > 0 || rungs === 'all') waiter.end(heard)
       }
     },
     end() {
-      for (const waiter of waiting) waiter.end(false)
+      for (const waiter of waiting) waiter.end([])
     },
     get size() {
       return waiting.size

@@ -1,9 +1,14 @@
 /** Jobs, instances and requests for tests: complete and valid, with only what a test cares about said. */
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
+import type { ScheduleDefinition } from '../job/schedule.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { ClaimRequest } from '../store/claim.ts'
 import type { NewInstance, PulseRequest } from '../store/instance.ts'
+import type { Take } from '../store/limit.ts'
+import type { RetainRequest } from '../store/replies.ts'
+import type { Tick } from '../store/schedule.ts'
 
 /** The kind of every job that does not say another. */
 export const KIND = 'work'
@@ -58,6 +63,52 @@ export function aPulse(instance: string, overrides: Partial<PulseRequest> = {}):
     renewEveryMs: RENEW_EVERY_MS,
     queues: [QUEUE],
     kinds: [KIND],
+    duties: [],
     ...overrides,
   }
+}
+
+/** Takes jobs and keys that are no longer kept; the rest only where `overrides` say so. */
+export function aRetain(overrides: Partial<RetainRequest> = {}): RetainRequest {
+  return {
+    limit: 100,
+    ticksMs: BOUNDS.durationMs,
+    eventsMs: BOUNDS.durationMs,
+    metricsMs: [BOUNDS.durationMs, BOUNDS.durationMs, BOUNDS.durationMs],
+    ...overrides,
+  }
+}
+
+/** A schedule that is complete. What its time and zone say makes no difference to a store. */
+export function aDefinition(overrides: Partial<ScheduleDefinition> = {}): ScheduleDefinition {
+  return {
+    when: '0 9 * * *',
+    zone: 'UTC',
+    jitterMs: 0,
+    startAt: null,
+    endAt: null,
+    missed: 'last',
+    missedWithinMs: DEFAULTS.missedWithinMs,
+    overlap: 'allow',
+    paused: false,
+    kind: KIND,
+    queue: QUEUE,
+    payload: 'null',
+    priority: 0,
+    maxAttempts: 5,
+    timeoutMs: null,
+    tags: [],
+    ...overrides,
+  }
+}
+
+/** The first step of a new schedule: it plans, and serves nothing. */
+export function aTick(schedule: string, overrides: Partial<Tick> = {}): Tick {
+  return { schedule, revision: 1, from: null, nextAt: null, fires: [], missed: 0, ...overrides }
+}
+
+/** One token or permit, for nobody in particular. */
+export function aTake(limit: string, overrides: Partial<Take> = {}): Take {
+  const nobody = { holder: systemPlatform.id(), instance: systemPlatform.id(), token: null }
+  return { limit, amount: 1, waitUpToMs: 0, ...nobody, ...overrides }
 }

@@ -50,6 +50,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const stopping = new AbortController()
   const pause = pauses(platform, { firstMs: 100, longestMs: 5_000 })
   let compareAt = platform.monotonic() + options.compareEveryMs
+  let comparedAt = platform.monotonic()
+  let claimedAt = Number.NEGATIVE_INFINITY
   let loop: Promise<void> = Promise.resolve()
   let alone = false
   let woken = false
@@ -79,7 +81,10 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     const now = platform.monotonic()
     if (now >= compareAt) {
       compareAt = now + options.compareEveryMs
-      await options.compare()
+      if (mayDiffer(now)) {
+        comparedAt = now
+        await options.compare()
+      }
     }
     const untilCompare = compareAt - platform.monotonic()
     alone &&= options.running() > 0
@@ -90,11 +95,21 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     return Math.min(untilCompare, next.inMs ?? untilCompare)
   }
 
+  /** Only a claim can have made a lease that is not known here; an idle instance need not ask. Now and then it does all the same. */
+  function mayDiffer(now: number): boolean {
+    return (
+      options.running() > 0 ||
+      comparedAt < claimedAt + LOST_AFTER_MS ||
+      now - comparedAt >= 6 * options.compareEveryMs
+    )
+  }
+
   async function claimOthers(): Promise<boolean> {
     const queues = slots.room().filter(({ queue }) => maybe.has(queue))
     if (queues.length === 0) return false
     const limit = Math.min(
       BOUNDS.claimLimit,
+      slots.free(),
       queues.reduce((sum, { room }) => sum + room, 0),
     )
     // A wake-up that comes while the claim is on its way must not be lost.
@@ -121,6 +136,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   /** Null after an error, when it has waited a while. */
   async function claim(request: Parameters<typeof options.claim>[0]): Promise<Lease[] | null> {
     if (stopping.signal.aborted) return []
+    claimedAt = platform.monotonic()
     try {
       const leases = await options.claim(request)
       pause.reset()

@@ -12,6 +12,7 @@ import { DEFAULTS } from '../job/defaults.ts'
 import type { Duration } from '../job/duration.ts'
 import { JobmillError } from '../job/errors.ts'
 import { jsonText } from '../job/json-text.ts'
+import type { LimitInside } from '../job/limit-handle.ts'
 import { Snooze } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
@@ -27,6 +28,8 @@ export interface ContextTools {
     readonly enqueue: EnqueueInside
     readonly enqueueMany: EnqueueManyInside
   }
+  /** Draws on limits on behalf of this attempt. */
+  readonly limitFor: (attempt: Attempt) => LimitInside
   readonly complete: (attempt: Attempt, tx: unknown, result: unknown) => Promise<void>
 }
 
@@ -40,6 +43,7 @@ export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTo
     now: () => tools.platform.now(),
     log: jobLog(attempt, tools),
     ...tools.enqueueFor(attempt),
+    limit: tools.limitFor(attempt),
     progress(value) {
       if (attempt.ended) return
       attempt.progress = jsonText(value, 'progress', DEFAULTS.payloadLimitBytes, 'Note less')

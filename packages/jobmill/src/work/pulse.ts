@@ -5,13 +5,18 @@
  */
 import type { Platform, Timer } from '../platform/platform.ts'
 import { within } from '../platform/within.ts'
+import type { DutyBid } from '../store/duty.ts'
 import type { Pulse, PulseRequest } from '../store/instance.ts'
 
 export interface PulseOptions {
-  readonly renew: (request: Pick<PulseRequest, 'leaseMs' | 'renewEveryMs' | 'queues'>) => Promise<Pulse>
+  readonly renew: (
+    request: Pick<PulseRequest, 'leaseMs' | 'renewEveryMs' | 'queues' | 'duties'>,
+  ) => Promise<Pulse>
   /** Makes the instance known again after it was lost. */
   readonly register: () => Promise<void>
   readonly queues: () => readonly string[]
+  /** What it would lead. */
+  readonly duties: () => readonly DutyBid[]
   readonly heard: (pulse: Pulse) => void
   /** Nothing that this instance holds is its own any more. `blocked`: not because the database was away, but because this process stood still. */
   readonly lost: (blocked: boolean) => void
@@ -82,7 +87,12 @@ export function pulseService(options: PulseOptions): PulseService {
     gapMs = sentAt - beatAt
     beatAt = sentAt
     const isDue = !alive || sentAt - renewedAt >= options.renewEveryMs
-    const request = { leaseMs, renewEveryMs: isDue ? 0 : leaseMs, queues: options.queues() }
+    const request = {
+      leaseMs,
+      renewEveryMs: isDue ? 0 : leaseMs,
+      queues: options.queues(),
+      duties: options.duties(),
+    }
     // A statement that hangs must not cost the lease: another connection may be well.
     const pulse = await within(
       platform,
@@ -101,14 +111,14 @@ export function pulseService(options: PulseOptions): PulseService {
     }
     options.working()
     options.heard(pulse)
-    nextIn(pulse.stageInMs)
+    nextIn(soonest(pulse))
   }
 
   function nextIn(dueMs: number | null): void {
     const { everyMs } = options
     // Not all processes at once.
     const ms = everyMs * (0.95 + platform.random() / 10)
-    again(hurried ? soonMs() : Math.min(ms, dueMs === null || dueMs <= 0 ? ms : dueMs))
+    again(hurried ? soonMs() : Math.min(ms, dueMs ?? ms))
   }
 
   function soonMs(): number {
@@ -164,4 +174,11 @@ export function pulseService(options: PulseOptions): PulseService {
       await beating
     },
   }
+}
+
+/** When there is something to do that no bell rings for. */
+function soonest({ stageInMs, budgetInMs, scheduleInMs, leads }: Pulse): number | null {
+  const times = [stageInMs, budgetInMs, leads.includes('schedule') ? scheduleInMs : null]
+  const ahead = times.filter((ms): ms is number => ms !== null && ms > 0)
+  return ahead.length === 0 ? null : Math.min(...ahead)
 }

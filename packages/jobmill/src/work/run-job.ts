@@ -36,7 +36,7 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
   const handler = tools.handler(lease.kind)
   const attempt = newAttempt(lease, platform.monotonic(), logBuffer())
   attempts.add(attempt)
-  emit('started', { ...attempt.ref, crashes: lease.crashes })
+  emit('started', { ...attempt.ref, crashes: lease.crashes, waitedMs: lease.waitedMs })
   // It never rejects; if it did, the worker and the job would be lost for the life of the process.
   const ended = await runAttempt(attempt, handler, tools).catch((error: unknown): Ended => ({
     how: 'threw',
@@ -62,8 +62,14 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
     ended,
     finished,
     ranMs,
+    totalMs: totalMs(attempt, platform.monotonic()),
     reason: await cancelReason(attempt, finished, tools),
   })
+}
+
+/** From its enqueue to now: up to the claim by the database's clock, from there by ours, so that the two are never compared. */
+function totalMs({ lease, startedAt }: Attempt, now: number): number {
+  return lease.readyAt - lease.enqueuedAt + lease.waitedMs + (now - startedAt)
 }
 
 /** Asked for by another process so late that the handler never heard of it: then the database knows why. */

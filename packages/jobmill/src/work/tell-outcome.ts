@@ -9,25 +9,27 @@ export interface Told {
   readonly ended: Ended
   readonly finished: Finished
   readonly ranMs: number
+  /** Since it was enqueued. */
+  readonly totalMs: number
   /** Why it was cancelled. */
   readonly reason: string
 }
 
 export function tellOutcome(emit: Emit, attempt: Attempt, told: Told): void {
   const { ref } = attempt
-  const { decision, ended, finished, ranMs } = told
+  const { decision, ended, finished, ranMs, totalMs } = told
   if (!finished.accepted) return emit('lease-lost', ref)
   const error = decision.error ?? ''
   if (decision.outcome === 'timed-out') emit('timed-out', { ...ref, ranMs })
   switch (finished.state) {
     case 'done': {
       const notKept = ended.how === 'returned' ? (ended.notKept ?? null) : null
-      return emit('finished', { ...ref, ranMs, notKept })
+      return emit('finished', { ...ref, ranMs, totalMs, notKept })
     }
     case 'dead':
-      return emit('dead', { ...ref, error })
+      return emit('dead', { ...ref, ranMs, error })
     case 'cancelled':
-      return emit('cancelled', { ...ref, reason: told.reason })
+      return emit('cancelled', { ...ref, ranMs, reason: told.reason })
     default:
       goesOn(emit, attempt, told)
   }
@@ -36,9 +38,10 @@ export function tellOutcome(emit: Emit, attempt: Attempt, told: Told): void {
 function goesOn(emit: Emit, { ref, interruption }: Attempt, { decision, ended, ranMs }: Told): void {
   const { transition, error = '' } = decision
   const delayMs = transition.to === 'scheduled' ? transition.delayMs : 0
-  if (ended.how === 'snoozed') emit('snoozed', { ...ref, delayMs })
-  else if (ended.how === 'throttled') emit('throttled', { ...ref, retryAfterMs: ended.thrown.retryAfterMs })
+  if (ended.how === 'snoozed') emit('snoozed', { ...ref, ranMs, delayMs })
+  else if (ended.how === 'throttled')
+    emit('throttled', { ...ref, ranMs, retryAfterMs: ended.thrown.retryAfterMs })
   else if (decision.outcome === 'interrupted')
-    emit('interrupted', { ...ref, why: interruption?.why ?? 'shutdown' })
+    emit('interrupted', { ...ref, ranMs, why: interruption?.why ?? 'shutdown' })
   else emit('retried', { ...ref, ranMs, delayMs, error })
 }

@@ -35,6 +35,7 @@ export interface WorkersOptions {
   readonly stuckAfterMs: number
   readonly emit: Emit
   readonly enqueueFor: ContextTools['enqueueFor']
+  readonly limitFor: ContextTools['limitFor']
   /** A worker is free, or an outcome is written. */
   readonly moved: () => void
   /** The database accepted an outcome. */
@@ -130,7 +131,7 @@ export function workers(options: WorkersOptions): Workers {
 }
 
 function contextTools(options: WorkersOptions, changed: ContextTools['changed']): ContextTools {
-  const { store, platform, instance, enqueueFor, handler } = options
+  const { store, platform, instance, enqueueFor, limitFor, handler } = options
   const completing = {
     finish: (items: readonly Finish[], { tx }: { readonly tx: unknown }) => store.finish(items, { tx }),
     monotonic: () => platform.monotonic(),
@@ -140,6 +141,7 @@ function contextTools(options: WorkersOptions, changed: ContextTools['changed'])
     instance,
     changed,
     enqueueFor,
+    limitFor,
     complete: (attempt, tx, result) =>
       completeInTx(attempt, handler(attempt.lease.kind), { tx, result }, completing),
   }

@@ -1,14 +1,9 @@
 // A list of known gaps must stay true: a gap that was closed, or that never was one, fails.
 import { expect, test } from 'vitest'
-import {
-  type ConformanceSubject,
-  conformanceCases,
-  oracle,
-  oracleDatabase,
-  oracleTransaction,
-  storeConformance,
-  testClock,
-} from '../../src/testing/index.ts'
+import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
+import { conformanceCases, storeConformance } from '../../src/testing/conformance/suite.ts'
+import { oracle, oracleDatabase, oracleTransaction } from '../../src/testing/oracle/oracle.ts'
+import { testClock } from '../../src/testing/test-clock.ts'
 
 /** What the suite would register for an oracle that claims these gaps. */
 function registered(knownGaps: readonly string[]): Map<string, () => Promise<void>> {

@@ -1,12 +1,8 @@
 // The oracle is the contract in executable form, so it must pass the suite that tests the contract.
 import { describe, test } from 'vitest'
-import {
-  oracle,
-  oracleDatabase,
-  oracleTransaction,
-  storeConformance,
-  testClock,
-} from '../../src/testing/index.ts'
+import { storeConformance } from '../../src/testing/conformance/suite.ts'
+import { oracle, oracleDatabase, oracleTransaction } from '../../src/testing/oracle/oracle.ts'
+import { testClock } from '../../src/testing/test-clock.ts'
 
 let database = oracleDatabase()
 

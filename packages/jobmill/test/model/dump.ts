@@ -2,8 +2,9 @@
 import { JOB_STATES } from '../../src/job/state.ts'
 import type { JobFilter } from '../../src/store/job-list.ts'
 import type { JobSummary } from '../../src/store/job-record.ts'
+import { RESOLUTIONS } from '../../src/store/metrics.ts'
 import { plainHeld, plainInstances, plainJob, plainSummary } from './plain.ts'
-import { QUEUES, TAGS } from './steps/names.ts'
+import { QUEUES, SCHEDULES, TAGS } from './steps/names.ts'
 import type { System } from './systems.ts'
 import { type World, ask } from './world.ts'
 
@@ -32,6 +33,16 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
     unserved: await store.unserved(),
     queues: (await store.queues()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     instances: plainInstances(await store.instances()),
+    duties: await store.duties(),
+    slots: await store.slots(),
+    schedules: await store.schedules(),
+    ticks: await Promise.all(SCHEDULES.map((name) => store.ticks(name, 100))),
+    limits: await store.limits(),
+    metrics: await Promise.all(
+      RESOLUTIONS.map((resolution) => store.metrics({ resolution, from: 0, before: 7_258_118_400_000 })),
+    ),
+    // Numbers may have gaps; their order is what is told.
+    timeline: (await store.timeline({ limit: 500 })).map(({ n: _, ...event }) => event),
     lists: Object.fromEntries(
       await Promise.all(
         LISTS.map(

@@ -47,13 +47,16 @@ export function plainInstances(instances: readonly InstanceRecord[]): object[] {
   }))
 }
 
-/** Without what a store may tell in its own way: the version of the settings, and when to stage. */
+/** Without what a store may tell in its own way: versions, when to stage, and whether there is something to bring together. */
 export function plainPulse(
   system: System,
-  { settingsVersion: _, stageInMs: __, cancels, ...pulse }: Pulse,
+  { settingsVersion: _, membersVersion, stageInMs: __, unrolled: ___, cancels, ...pulse }: Pulse,
 ): object {
+  const membersChanged = system.members !== null && membersVersion !== system.members
+  system.members = membersVersion
   return {
     ...pulse,
+    membersChanged,
     cancels: byId(cancels).map(({ token, ...rest }) => ({ ...rest, claim: claimOf(system, token) })),
   }
 }

@@ -1,13 +1,17 @@
 // One run: the same steps on every system, a look at everything now and then, and at the end.
 import * as fc from 'fast-check'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
-import type { ConformanceSubject } from '../../src/testing/index.ts'
+import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
 import { compareAll } from './dump.ts'
 import { dutySteps } from './steps/duties.ts'
 import { enqueueSteps } from './steps/enqueue.ts'
+import { figureSteps } from './steps/figures.ts'
 import { instanceSteps, newWorker, register } from './steps/instances.ts'
+import { limitSteps } from './steps/limits.ts'
 import { QUEUES } from './steps/names.ts'
 import { operateSteps } from './steps/operate.ts'
+import { scheduleSteps } from './steps/schedules.ts'
+import { slotSteps } from './steps/slots.ts'
 import { workSteps } from './steps/work.ts'
 import { type Step, closeWorld, openWorld } from './world.ts'
 
@@ -19,6 +23,10 @@ const oneStep: fc.Arbitrary<Step> = fc.oneof(
   ...operateSteps,
   ...instanceSteps,
   ...dutySteps,
+  ...slotSteps,
+  ...scheduleSteps,
+  ...limitSteps,
+  ...figureSteps,
 )
 
 export function someSteps(most: number): fc.Arbitrary<Step[]> {

@@ -2,7 +2,8 @@
 // get common names here, so that replies can be compared.
 import assert from 'node:assert/strict'
 import type { Store } from '../../src/store/store.ts'
-import { oracle, oracleDatabase, type ConformanceSubject } from '../../src/testing/index.ts'
+import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
+import { oracle, oracleDatabase } from '../../src/testing/oracle/oracle.ts'
 
 /** One store, and what it calls the things that have common names. */
 export interface System {
@@ -12,6 +13,8 @@ export interface System {
   readonly tokens: Map<number, number>
   /** The last settings version it told, and whether it must be another one next time. */
   settings: { version: number | null; changed: boolean }
+  /** The last version of the members that it told. */
+  members: number | null
 }
 
 /** The oracle first, then a fresh database for every subject. */
@@ -26,7 +29,12 @@ export async function openSystems(
     stores.push({ name: subject.name, store: subject.handle({ clock }) })
   }
   await Promise.all(stores.map(({ store }) => store.open()))
-  return stores.map((each) => ({ ...each, tokens: new Map(), settings: { version: null, changed: false } }))
+  return stores.map((each) => ({
+    ...each,
+    tokens: new Map(),
+    settings: { version: null, changed: false },
+    members: null,
+  }))
 }
 
 export function tokenOf(system: System, claim: number): number {

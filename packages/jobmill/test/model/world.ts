@@ -3,7 +3,10 @@ import assert from 'node:assert/strict'
 import type { toStringMethod } from 'fast-check'
 import type { NewJob } from '../../src/job/new-job.ts'
 import type { Finish } from '../../src/store/finish.ts'
-import { testClock, type ConformanceSubject, type TestClock } from '../../src/testing/index.ts'
+import { isJobmillError } from '../../src/job/errors.ts'
+import type { Tick } from '../../src/store/schedule.ts'
+import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
+import { testClock, type TestClock } from '../../src/testing/test-clock.ts'
 import { difference } from './difference.ts'
 import { type System, openSystems } from './systems.ts'
 
@@ -37,6 +40,11 @@ export interface World {
   /** All that was ever sent, to be sent again at the worst moment. */
   readonly sentJobs: (readonly NewJob[])[]
   readonly sentFinishes: (readonly NamedFinish[])[]
+  readonly sentTicks: (readonly Tick[])[]
+  /** Who draws on limits outside of jobs. */
+  readonly holders: string[]
+  /** Processes that record, and the number of the last recording of each. */
+  readonly sources: Map<string, number>
   /** How many claims were made. */
   claims: number
   /** How many ids were made. */
@@ -60,6 +68,9 @@ export async function openWorld(subjects: readonly ConformanceSubject[]): Promis
     instances: [],
     sentJobs: [],
     sentFinishes: [],
+    sentTicks: [],
+    holders: [],
+    sources: new Map(),
     claims: 0,
     minted: 0,
   }
@@ -92,6 +103,16 @@ export async function ask<Reply, Plain>(
   assert.ok(expected !== undefined)
   for (const [n, reply] of others.entries()) same(reply, expected, `${systems[n + 1]?.name} on ${what}`)
   return expected
+}
+
+/** The reply, or the code with which it was refused: every system must refuse alike. */
+export async function orCode<T>(act: () => Promise<T>): Promise<T | { readonly refused: string }> {
+  try {
+    return await act()
+  } catch (error) {
+    if (isJobmillError(error)) return { refused: error.code }
+    throw error
+  }
 }
 
 function same(actual: unknown, expected: unknown, what: string): void {

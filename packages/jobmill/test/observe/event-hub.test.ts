@@ -172,3 +172,35 @@ describe('what `on` returns', () => {
     expect(names(heard)).toEqual(['a'])
   })
 })
+
+describe('a tap', () => {
+  test('is called inside emit, for every event, also for those that no listener gets', async () => {
+    const hub = eventHub(systemPlatform, 2)
+    const tapped: [string, object][] = []
+    hub.tap((type, event) => tapped.push([type, event]))
+    hub.on('*', () => {})
+    for (const name of ['a', 'b', 'c']) hub.emit('queue-changed', queue(name))
+    expect(tapped).toEqual([
+      ['queue-changed', { queue: 'a' }],
+      ['queue-changed', { queue: 'b' }],
+      ['queue-changed', { queue: 'c' }],
+    ])
+    expect(hub.counts.dropped).toBe(1)
+    await hub.delivered()
+    expect(tapped).toHaveLength(3)
+  })
+
+  test('that throws is counted, and stands in the way of nobody', async () => {
+    const hub = eventHub(systemPlatform)
+    const heard: MillEvent[] = []
+    const tapped: string[] = []
+    hub.tap(() => {
+      throw new Error('tap')
+    })
+    hub.tap((type) => tapped.push(type))
+    hub.on('*', (event) => heard.push(event))
+    hub.emit('queue-changed', queue('a'))
+    await hub.delivered()
+    expect([tapped, names(heard), hub.counts.errors]).toEqual([['queue-changed'], ['a'], 1])
+  })
+})

@@ -5,6 +5,7 @@ import { type PostgresServer, startPostgres } from '../../../../test/support/pos
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import { postgres } from '../../src/postgres.ts'
+import { forEverybody } from '../../src/store/rung.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../src/testing/factories.ts'
 
@@ -87,10 +88,10 @@ describe('postgres comes back', () => {
       await dropConnections()
       const woken = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       // Reconnecting wakes by itself, because a ring may have been missed; from then on rings arrive.
-      expect(await woken).toBe(true)
+      expect(await woken).toEqual([forEverybody(QUEUE)])
       const again = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       await eventually(() => there.enqueue([aJob()], { mayRepeat: true }))
-      expect(await again).toBe(true)
+      expect(await again).toMatchObject([{ queue: QUEUE, jobs: 1, skip: 0, passes: true }])
     } finally {
       await there.close()
       await here.close()

@@ -1,15 +1,18 @@
 /** A PostgreSQL store whose statements are explained just before they run. */
 import pg from 'pg'
+import { expect } from 'vitest'
 import { postgres } from '../../src/postgres.ts'
 import type { Store } from '../../src/store/store.ts'
 
-interface Plan {
+export interface Plan {
   readonly statement: string
   /** Tables that are read from end to end. */
   readonly seqScans: readonly string[]
   readonly indexes: readonly string[]
   /** The types of all its nodes. */
   readonly nodes: readonly string[]
+  /** As the planner sees it. */
+  readonly cost: number
 }
 
 export interface Explained extends Store {
@@ -20,6 +23,7 @@ interface Node {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
   readonly 'Index Name'?: string
+  readonly 'Total Cost': number
   readonly Plans?: readonly Node[]
 }
 
@@ -53,6 +57,7 @@ export async function explaining(url: string, schema: string): Promise<Explained
           .map((node) => node['Relation Name'] ?? ''),
         indexes: nodes.flatMap((node) => node['Index Name'] ?? []),
         nodes: nodes.map((node) => node['Node Type']),
+        cost: nodes[0]?.['Total Cost'] ?? 0,
       })
     }
     return Reflect.apply(original, this, args)
@@ -71,3 +76,29 @@ export async function explaining(url: string, schema: string): Promise<Explained
 function flat(node: Node | undefined): Node[] {
   return node === undefined ? [] : [node, ...(node.Plans ?? []).flatMap((child) => flat(child))]
 }
+
+/** Runs a verb and gives the plans of the statements it sent. */
+export async function plansOf(store: Explained, verb: () => Promise<unknown>): Promise<Plan[]> {
+  store.plans.length = 0
+  await verb()
+  expect(store.plans.length).toBeGreaterThan(0)
+  return store.plans
+}
+
+/** None of its statements reads one of these tables from end to end, or is so dear that it would be compiled first; and these indexes are used. */
+export async function expectIndexes(
+  store: Explained,
+  big: readonly string[],
+  verb: () => Promise<unknown>,
+  indexes: readonly string[],
+): Promise<void> {
+  const plans = await plansOf(store, verb)
+  const read = plans.flatMap((plan) => plan.seqScans).filter((table) => big.includes(table))
+  expect(read, 'tables read from end to end').toEqual([])
+  expect(Math.max(...plans.map(({ cost }) => cost))).toBeLessThan(COMPILED_FROM)
+  const used = plans.flatMap((plan) => plan.indexes)
+  for (const index of indexes) expect(used).toContain(index)
+}
+
+/** `jit_above_cost`, unless somebody changed it: compiling such a statement takes a hundred times as long as running it. */
+const COMPILED_FROM = 100_000

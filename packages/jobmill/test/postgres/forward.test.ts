@@ -1,4 +1,5 @@
 /** A database of an earlier release is brought forward when it is opened, and what was in it goes on. */
+import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
@@ -46,5 +47,26 @@ describe('postgres migrations, forward', () => {
     expect(await store.progress([{ ...lease, log: 'after' }])).toEqual([true])
     await store.finish([{ ...lease, outcome: 'returned', transition: { to: 'done', result: null } }])
     expect((await store.history(job.id)).map(({ log }) => log)).toEqual([null, 'after'])
+    expect(await store.queues()).toMatchObject([{ keepDone: null, limit: null }])
+  })
+
+  test('P16 what is at work has every table while a migration waits for the one that it changes', async () => {
+    const schema = freshSchema(url, 'forward')
+    const connection = connect({ url, connections: 1, deadlineMs: 10_000, platform: systemPlatform })
+    onTestFinished(() => connection.close())
+    const sql = (text: string): string => text.replaceAll('jobmill.', `${schema}.`)
+    await migrate(connection, schema, sql, MIGRATIONS.slice(0, 2))
+    const work = new pg.Client({ connectionString: url })
+    await work.connect()
+    onTestFinished(() => work.end())
+    // A claim in the middle: it has the queues, and needs the rest.
+    await work.query(`BEGIN; SELECT FROM ${schema}.queue`)
+    const migrated = migrate(connection, schema, sql)
+    const blocked = `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+    while ((await work.query(blocked)).rowCount === 0);
+    for (const table of ['instance', 'ready', 'running', 'settings', 'tally', 'job', 'attempt'])
+      await work.query(`DELETE FROM ${schema}.${table} WHERE false`)
+    await work.query('COMMIT')
+    await expect(migrated).resolves.toBeUndefined()
   })
 })

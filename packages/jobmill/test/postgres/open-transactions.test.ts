@@ -126,7 +126,7 @@ describe('postgres: one connection is enough', () => {
     onTestFinished(() => single.close())
     const woken = single.wait({ queues: [queue], timeoutMs: 15_000 })
     await single.reap({ crashesUntilDead: 1, limit: 100 })
-    expect(await woken).toBe(true)
+    expect(await woken).toMatchObject([{ queue, jobs: 1 }])
     const error = 'lost with its instance (crash 1)'
     const followUp = onDeadJob({ id: job.id, kind, queue, error, at })
     expect(await single.get([followUp.id])).toMatchObject([{ kind: onDeadKind(kind), state: 'ready' }])

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { JobFilter } from '../../src/store/job-list.ts'
-import { aJob, anInstance } from '../../src/testing/factories.ts'
-import { type Explained, explaining } from './explaining.ts'
+import { aJob, anInstance, aPulse, aRetain } from '../../src/testing/factories.ts'
+import { expectIndexes as expectUse, type Explained, explaining, plansOf } from './explaining.ts'
 
 const ROWS = 100_000
 const url = inject('postgresUrl')
@@ -60,23 +60,10 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => store.close())
 
-/** Runs a verb and gives the plans of the statements it sent. */
-async function plansOf(verb: () => Promise<unknown>) {
-  store.plans.length = 0
-  await verb()
-  expect(store.plans.length).toBeGreaterThan(0)
-  return store.plans
-}
-
 const BIG = ['job', 'job_tag', 'later', 'ready', 'running', 'line', 'attempt', 'dedupe']
 
-async function expectIndexes(verb: () => Promise<unknown>, ...indexes: string[]): Promise<void> {
-  const plans = await plansOf(verb)
-  const read = plans.flatMap((plan) => plan.seqScans).filter((table) => BIG.includes(table))
-  expect(read, 'tables read from end to end').toEqual([])
-  const used = plans.flatMap((plan) => plan.indexes)
-  for (const index of indexes) expect(used).toContain(index)
-}
+const expectIndexes = (verb: () => Promise<unknown>, ...indexes: string[]): Promise<void> =>
+  expectUse(store, BIG, verb, indexes)
 
 describe('postgres plans', () => {
   const claim = {
@@ -97,18 +84,15 @@ describe('postgres plans', () => {
     expectIndexes(() => store.stage(500), 'later_pkey', 'line_pkey'))
   test('P4 reap finds the expired by their index and their jobs by the instance', () =>
     expectIndexes(() => store.reap({ crashesUntilDead: 3, limit: 10 }), 'running_instance'))
-  test('P15 retention walks the ended attempts from their old end', () =>
-    expectIndexes(() => store.retain(500), 'attempt_ended', 'dedupe_expiry'))
+  test('P15 retention walks the ended attempts from their old end, by age and by number', async () => {
+    await expectIndexes(() => store.retain(aRetain({ limit: 500 })), 'attempt_ended', 'dedupe_expiry')
+    // More than there are, so that what the other tests look for stays.
+    await store.changeQueue('q1', { settings: { keepDone: 2 * ROWS }, coolMs: null })
+    await expectIndexes(() => store.retain(aRetain({ limit: 500 })), 'attempt_ended')
+  })
   test('P15 a pulse is a few index probes', () =>
     expectIndexes(
-      () =>
-        store.renew({
-          instance: alive.id,
-          leaseMs: 10_000,
-          renewEveryMs: 3_000,
-          queues: ['q1', 'q2'],
-          kinds: ['known'],
-        }),
+      () => store.renew(aPulse(alive.id, { queues: ['q1', 'q2'], kinds: ['known'] })),
       'ready_pkey',
       'later_pkey',
     ))
@@ -161,7 +145,7 @@ describe('postgres plans', () => {
     expect(next.next).not.toBe(page.next)
   })
   test('a list of running jobs sorts the one table that is never large', async () => {
-    const plans = await plansOf(() => store.list({ state: 'running' }, { limit: 50 }))
+    const plans = await plansOf(store, () => store.list({ state: 'running' }, { limit: 50 }))
     expect(
       plans.flatMap((plan) => plan.seqScans).filter((table) => table !== 'running' && BIG.includes(table)),
     ).toEqual([])
@@ -170,12 +154,12 @@ describe('postgres plans', () => {
     expectIndexes(() => store.counts(), 'ready_pkey'))
   test('who awaits a job never reads its row, which has the payload', async () => {
     const ids = (await store.list({}, { limit: 100 })).jobs.map(({ id }) => id)
-    const plans = await plansOf(() => store.results(ids))
+    const plans = await plansOf(store, () => store.results(ids))
     expect(plans.flatMap(({ indexes }) => indexes)).not.toContain('job_pkey')
   })
   test('the look for kinds that nobody serves walks the front of each queue in its own order', async () => {
     await expectIndexes(() => store.unserved(), 'ready_pkey')
-    const [plan] = await plansOf(() => store.unserved())
+    const [plan] = await plansOf(store, () => store.unserved())
     // In the order of the index, or the whole queue would be read and sorted first.
     expect(plan?.nodes).not.toContain('Bitmap Index Scan')
   })

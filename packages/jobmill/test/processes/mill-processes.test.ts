@@ -72,7 +72,28 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     expect(first).toMatchObject({ outcome: 'interrupted', error: 'lost with its instance (crash 1)' })
   }, 60_000)
 
-  test('P2 a process that was stopped past its lease and goes on is told, refused and counted', async () => {
+  test('P2 P3 P4 bar 2: kill -9 with 1,000 running jobs: each is run exactly once more, under a newer token', async () => {
+    const place = fresh()
+    const mill = await operator(place)
+    const ids = await enqueue(mill, 'hold', 1_000)
+    await mill.changeQueue('default', { workers: 1_000 })
+    const victim = start(place, ['hold'])
+    await victim.says(() => startedIds(victim).length === 1_000)
+    await kill(victim)
+    const heir = start(place, ['hold'])
+    await heir.says(() => startedIds(heir).length === 1_000)
+    heir.tell({ let: 'hold' })
+    await until(
+      () => mill.counts(),
+      ([count]) => count?.done === 1_000,
+    )
+    expect(startedIds(heir)).toHaveLength(1_000)
+    expect(new Set(startedIds(heir))).toEqual(new Set(ids))
+    const before = Math.max(...lines(victim, 'started').map(([, , , token]) => Number(token)))
+    for (const [, , , token] of lines(heir, 'started')) expect(Number(token)).toBeGreaterThan(before)
+  }, 90_000)
+
+  test('P2 bar 2: a process that was stopped past its lease and goes on is told, refused and counted', async () => {
     const place = fresh()
     const mill = await operator(place)
     const [id = ''] = await enqueue(mill, 'stubborn', 1)

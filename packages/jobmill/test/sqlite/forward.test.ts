@@ -2,7 +2,7 @@
 import { assert, describe, expect, test } from 'vitest'
 import { openConnection } from '../../src/store-sqlite/connection.ts'
 import { migrate, MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
-import { aJob, anInstance } from '../../src/testing/factories.ts'
+import { aJob, anInstance, aPulse, aTake, QUEUE } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 const [job, instance] = [aJob(), anInstance()]
@@ -34,9 +34,21 @@ describe('sqlite migrations, forward', () => {
     connection.close()
     expect(await store.instances()).toMatchObject([{ id: instance.id, onDead: [], state: 'alive' }])
     expect(await store.get([job.id])).toMatchObject([{ state: 'running', log: null }])
+    expect(await store.queues()).toMatchObject([{ name: QUEUE, keepDone: null, limit: null }])
     const lease = { id: job.id, token: 7 }
     assert.deepEqual(await store.progress([{ ...lease, log: 'after' }]), [true])
+    // What was running before takes part in what is new, and leaves nothing of it behind.
+    await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
+    await store.changeQueue(QUEUE, { settings: { limit: 'few' }, coolMs: null })
+    const take = aTake('few', { holder: job.id, token: 7, instance: instance.id })
+    expect(await store.take([take])).toEqual([{ outcome: 'granted', waitMs: 0 }])
+    const duties = [{ name: 'schedule', succeededAgoMs: null, failures: 0 }]
+    expect(await store.renew(aPulse(instance.id, { duties }))).toMatchObject({
+      leads: ['schedule'],
+      slots: [],
+    })
     await store.finish([{ ...lease, outcome: 'returned', transition: { to: 'done', result: null } }])
+    expect(await store.limits()).toMatchObject([{ name: 'few', held: 0 }])
     assert.deepEqual(
       (await store.history(job.id)).map(({ log }) => log),
       [null, 'after'],

@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import Database from 'better-sqlite3'
 import { assert, beforeEach, describe, expect, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { SqliteTx } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
@@ -93,6 +94,34 @@ describe('P10 sqlite: finish in a transaction of the user', () => {
     await store.finish([done], { tx: db })
     db.exec('COMMIT')
     expect(await store.get([lease.id])).toMatchObject([{ state: 'done', result: '1' }])
+  })
+})
+
+describe('P10 P13 sqlite: permits of a job that is finished in a transaction of the user', () => {
+  test.for([
+    ['better-sqlite3', (file: string) => new Database(file)],
+    ['node:sqlite', (file: string) => new DatabaseSync(file)],
+  ] as const)('come back with the commit: %s', async ([, open]) => {
+    await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
+    await store.declareQueues([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'few' } }])
+    const instance = anInstance()
+    await store.register(instance)
+    await store.enqueue([aJob({ queue: 'limited' })])
+    const [lease] = await store.claim(aClaim(instance.id, { queues: [{ queue: 'limited', room: 1 }] }))
+    assert.isDefined(lease)
+    const { id, token } = lease
+    const done = { id, token, outcome: 'returned', transition: { to: 'done', result: null } } as const
+    const handle = open(path)
+    for (const [end, held] of [
+      ['ROLLBACK', 1],
+      ['COMMIT', 0],
+    ] as const) {
+      handle.exec('BEGIN IMMEDIATE')
+      await store.finish([done], { tx: handle })
+      handle.exec(end)
+      expect(await store.limits()).toMatchObject([{ held }])
+    }
+    handle.close()
   })
 })
 

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { assert, describe, expect, test } from 'vitest'
-import { aClaim, aJob, anInstance, aPulse, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aPulse, aRetain, QUEUE, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 describe('sqlite: group commit', () => {
@@ -88,18 +88,45 @@ describe('sqlite: a write lock that somebody else holds', () => {
   test('an instance that has nothing to do needs no lock', async () => {
     const path = freshFile()
     const store = await openStore(path, { busyDeadline: 50 })
-    const instance = anInstance()
+    const [instance, leader] = [anInstance(), anInstance()]
+    const duties = [{ name: 'schedule', succeededAgoMs: null, failures: 0 }]
+    const slots = [{ instance: instance.id, queue: QUEUE, workers: 1 }]
     await store.register(instance)
+    await store.register(leader)
+    await store.renew(aPulse(leader.id, { duties }))
+    await store.enqueue([aJob({ delay: '1h' })])
+    await store.assign(slots)
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
     assert.deepEqual(await store.claim(aClaim(instance.id)), [])
-    assert.isTrue((await store.renew(aPulse(instance.id))).alive)
+    for (const [id, leads] of [
+      [instance.id, []],
+      [leader.id, ['schedule']],
+    ] as const)
+      expect(await store.renew(aPulse(id, { duties }))).toMatchObject({ alive: true, leads })
     assert.equal((await store.stage(100)).ready, 0)
     assert.deepEqual((await store.reap({ crashesUntilDead: 3, limit: 10 })).instances, [])
-    assert.equal((await store.retain(100)).jobs, 0)
+    assert.equal((await store.retain(aRetain())).jobs, 0)
+    assert.equal(await store.rollUp(100), 0)
+    assert.equal(await store.assign(slots), 0)
     assert.equal(await store.fold(100), 0)
     other.exec('COMMIT')
     other.close()
+  })
+
+  test('a duty that nobody leads is worth the lock, and so is nothing else of a pulse that is not due', async () => {
+    const path = freshFile()
+    const store = await openStore(path, { busyDeadline: 50 })
+    const instance = anInstance()
+    await store.register(instance)
+    const duties = [{ name: 'schedule', succeededAgoMs: null, failures: 0 }]
+    const other = new Database(path)
+    other.exec('BEGIN IMMEDIATE')
+    assert.deepEqual((await store.renew(aPulse(instance.id))).leads, [])
+    await expect(store.renew(aPulse(instance.id, { duties }))).rejects.toMatchObject({ code: 'STORE_BUSY' })
+    other.exec('COMMIT')
+    other.close()
+    assert.deepEqual((await store.renew(aPulse(instance.id, { duties }))).leads, ['schedule'])
   })
 
   test('close does not wait for it', async () => {

@@ -1,6 +1,10 @@
 /** The settings of a queue: their defaults, and every change that an operator may make or is refused. */
 import { expect, test } from 'vitest'
-import { DEFAULT_QUEUE_SETTINGS, prepareQueueChange } from '../../src/job/queue-settings.ts'
+import {
+  checkQueueSettings,
+  DEFAULT_QUEUE_SETTINGS,
+  prepareQueueChange,
+} from '../../src/job/queue-settings.ts'
 import { refusal } from './support.ts'
 
 const change = (value: object): ReturnType<typeof prepareQueueChange> => prepareQueueChange(value)
@@ -15,6 +19,10 @@ test('the defaults of a new queue are these', () => {
     retainDoneMs: 604_800_000,
     retainCancelledMs: 604_800_000,
     retainDeadMs: null,
+    keepDone: null,
+    keepCancelled: null,
+    keepDead: null,
+    limit: null,
   })
   expect(Object.isFrozen(DEFAULT_QUEUE_SETTINGS)).toBe(true)
 })
@@ -34,6 +42,17 @@ test.each<[object, object]>([
   [{ retain: {} }, {}],
   [{ retain: { done: '1d' } }, { retainDoneMs: 86_400_000 }],
   [{ retain: { cancelled: 0, dead: 'forever' } }, { retainCancelledMs: 0, retainDeadMs: null }],
+  [{ retain: { done: { for: '1d', most: 100 } } }, { retainDoneMs: 86_400_000, keepDone: 100 }],
+  [{ retain: { dead: { most: 0 } } }, { keepDead: 0 }],
+  [{ retain: { dead: { for: 'forever' } } }, { retainDeadMs: null }],
+  [
+    { retain: { done: { most: null }, cancelled: { for: 5, most: 1 } } },
+    { keepDone: null, retainCancelledMs: 5, keepCancelled: 1 },
+  ],
+  [{ retain: { done: {} } }, {}],
+  [{ limit: 'smtp' }, { limit: 'smtp' }],
+  [{ limit: null }, { limit: null }],
+  [{ limit: undefined, retain: { done: { for: undefined, most: undefined } } }, {}],
 ])('%j changes only what it names', (given, settings) => {
   expect(change(given)).toStrictEqual({ settings, coolMs: null })
 })
@@ -58,6 +77,14 @@ test.each<[object, string, string]>([
   [{ retain: null }, 'OPTION_INVALID', 'queue.retain'],
   [{ retain: { done: null } }, 'DURATION_INVALID', 'queue.retain.done'],
   [{ retain: { ready: 1 } }, 'OPTION_UNKNOWN', 'queue.retain.ready'],
+  [{ retain: { done: { most: -1 } } }, 'NUMBER_INVALID', 'queue.retain.done.most'],
+  [{ retain: { done: { most: 10_000_001 } } }, 'NUMBER_INVALID', 'queue.retain.done.most'],
+  [{ retain: { dead: { most: 0.5 } } }, 'NUMBER_INVALID', 'queue.retain.dead.most'],
+  [{ retain: { dead: { for: -1 } } }, 'DURATION_INVALID', 'queue.retain.dead.for'],
+  [{ retain: { dead: { max: 1 } } }, 'OPTION_UNKNOWN', 'queue.retain.dead.max'],
+  [{ limit: '' }, 'NAME_INVALID', 'queue.limit'],
+  [{ limit: 'my limit' }, 'NAME_INVALID', 'queue.limit'],
+  [{ limit: 5 }, 'NAME_INVALID', 'queue.limit'],
   [{ coolFor: 'forever' }, 'DURATION_INVALID', 'queue.coolFor'],
   [{ pause: true }, 'OPTION_UNKNOWN', 'queue.pause'],
 ])('%j is refused', (given, code, field) => {
@@ -78,4 +105,21 @@ test('the refusals read well', () => {
 
 test('the caller can name the field', () => {
   expect(refusal(() => prepareQueueChange({ workers: -1 }, 'queues.mail')).field).toBe('queues.mail.workers')
+})
+
+test('settings as stores take them may be nothing, some or all', () => {
+  for (const settings of [{}, { limit: 'api', keepDone: 0 }, { ...DEFAULT_QUEUE_SETTINGS }])
+    expect(() => checkQueueSettings(settings, 'settings')).not.toThrow()
+})
+
+test.each<[object, string, string]>([
+  [{ keepDone: -1 }, 'NUMBER_INVALID', 'settings.keepDone'],
+  [{ keepDead: 10_000_001 }, 'NUMBER_INVALID', 'settings.keepDead'],
+  [{ limit: 'a b' }, 'NAME_INVALID', 'settings.limit'],
+  [{ workers: 10_001 }, 'NUMBER_INVALID', 'settings.workers'],
+  [{ paused: null }, 'OPTION_INVALID', 'settings.paused'],
+  [{ backoffBaseMs: null }, 'NUMBER_INVALID', 'settings.backoffBaseMs'],
+  [{ limits: 'a' }, 'OPTION_UNKNOWN', 'settings.limits'],
+])('%j is refused by every store', (given, code, field) => {
+  expect(refusal(() => checkQueueSettings(given, 'settings'))).toMatchObject({ code, field })
 })

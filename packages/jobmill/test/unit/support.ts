@@ -55,6 +55,10 @@ export function fakePlatform({ eager = false } = {}): FakePlatform {
       return { cancel: () => void timers.delete(timer) }
     },
     nextTurn: (task) => queueMicrotask(task),
+    gauges: () => ({
+      read: () => ({ cpu: 0, rssBytes: 0, heapBytes: 0, loopLagMs: { mean: 0, most: 0 } }),
+      stop() {},
+    }),
     advance(ms) {
       now += ms
       const due = [...timers].filter(({ at }) => at <= now).toSorted((a, b) => a.at - b.at)

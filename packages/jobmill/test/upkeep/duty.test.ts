@@ -1,14 +1,26 @@
 // The supervisor of a duty: a pass at once, then one per period; never two at a time; again after an error; ended by stop.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { testPlatform } from '../../src/testing/index.ts'
-import { duty as createDuty } from '../../src/upkeep/duty.ts'
+import type { Emit } from '../../src/job/events.ts'
+import { type DutyOptions, duty as createDuty } from '../../src/upkeep/duty.ts'
 
-function bench() {
+interface Told {
+  readonly type: string
+  readonly error?: unknown
+}
+
+function bench(more: Partial<DutyOptions> = {}) {
   const platform = testPlatform()
   const passes: { readonly at: number; readonly signal: AbortSignal }[] = []
-  const told: string[] = []
-  const errors: unknown[] = []
-  const state = { atOnce: 0, mostAtOnce: 0, work: async (_signal: AbortSignal): Promise<void> => {} }
+  const events: Told[] = []
+  const emit: Emit = (type, event) => void events.push({ ...event, type } as Told)
+  const told = (): string[] =>
+    events.map(({ type }) => type).filter((type) => type === 'duty-failing' || type === 'duty-back')
+  const state = {
+    atOnce: 0,
+    mostAtOnce: 0,
+    work: async (_signal: AbortSignal): Promise<Record<string, number> | void> => {},
+  }
   const duty = createDuty({
     name: 'sweep',
     everyMs: 10_000,
@@ -18,21 +30,19 @@ function bench() {
       state.atOnce += 1
       state.mostAtOnce = Math.max(state.mostAtOnce, state.atOnce)
       try {
-        await state.work(signal)
+        return await state.work(signal)
       } finally {
         state.atOnce -= 1
       }
     },
+    forAll: false,
     platform,
-    failing(error) {
-      told.push('failing')
-      errors.push(error)
-    },
-    working: () => void told.push('working'),
+    emit,
+    ...more,
   })
   onTestFinished(() => duty.stop())
   const apart = (): number[] => passes.slice(1).map(({ at }, n) => at - (passes[n]?.at ?? 0))
-  return { platform, passes, told, errors, state, duty, apart }
+  return { platform, passes, events, told, state, duty, apart }
 }
 
 /** Ends when it is told to, as a pass should. */
@@ -51,7 +61,7 @@ describe('a duty', () => {
       expect(ms).toBeLessThanOrEqual(11_000)
     }
     expect(new Set(apart()).size).toBeGreaterThan(10)
-    expect(new Set(told)).toEqual(new Set(['working']))
+    expect(told()).toEqual([])
   })
 
   test('started twice makes the passes of one', async () => {
@@ -63,18 +73,19 @@ describe('a duty', () => {
   })
 
   test('gives a pass that takes too long its signal, tells of it, and makes it again', async () => {
-    const { platform, passes, duty, told, errors, state } = bench()
+    const { platform, passes, duty, told, events, state } = bench()
     state.work = untilTold
     await duty.start()
     await platform.advance(2_999)
-    expect([passes[0]?.signal.aborted, told]).toEqual([false, []])
+    expect([passes[0]?.signal.aborted, told()]).toEqual([false, []])
     await platform.advance(1)
-    expect([passes[0]?.signal.aborted, told]).toEqual([true, ['failing']])
-    expect(String(errors[0])).toContain('sweep took longer than 3000 ms')
+    expect([passes[0]?.signal.aborted, told()]).toEqual([true, ['duty-failing']])
+    const failing = events.find(({ type }) => type === 'duty-failing')
+    expect(String(failing?.error)).toContain('sweep took longer than 3000 ms')
     state.work = async () => {}
     await platform.advance('1s')
     expect(passes).toHaveLength(2)
-    expect(told).toEqual(['failing', 'working'])
+    expect(told()).toEqual(['duty-failing', 'duty-back'])
     expect(state.mostAtOnce).toBe(1)
   })
 
@@ -103,13 +114,21 @@ describe('a duty', () => {
       expect(pause).toBeLessThanOrEqual(full + 1)
     }
     expect(pauses.length).toBeGreaterThanOrEqual(6)
-    expect(new Set(told)).toEqual(new Set(['failing']))
+    // Told once, however often it fails, and counted each time.
+    expect(told()).toEqual(['duty-failing'])
+    expect(duty.status()).toMatchObject({
+      failures: pauses.length + 1,
+      failed: pauses.length + 1,
+      error: 'Error: no',
+    })
+    expect(duty.status().succeededAgoMs).toBeNull()
+    const before = apart().length
     state.work = async () => {
       state.work = () => Promise.reject(new Error('again'))
     }
     await platform.advance('60s')
-    expect(told).toContain('working')
-    const [period = 0, first = 0, second = 0] = apart().slice(told.indexOf('working'))
+    expect(told()).toContain('duty-back')
+    const [, period = 0, first = 0, second = 0] = apart().slice(before)
     expect(period).toBeGreaterThanOrEqual(9_000)
     expect(first).toBeLessThanOrEqual(1_001)
     expect(second).toBeLessThanOrEqual(2_001)
@@ -126,9 +145,9 @@ describe('a duty', () => {
         passes += 1
         throw new Error('at once')
       },
+      forAll: false,
       platform,
-      failing: () => {},
-      working: () => {},
+      emit: () => {},
     })
     await duty.start()
     await platform.advance('2s')
@@ -173,7 +192,7 @@ describe('a duty that is stopped', () => {
     expect([passes[0]?.signal.aborted, stopped]).toEqual([true, false])
     ending.resolve()
     await stopping
-    expect([told, platform.pendingTimers]).toEqual([[], 0])
+    expect([told(), platform.pendingTimers]).toEqual([[], 0])
   })
 
   test('is safe before it was started, and twice', async () => {
@@ -185,5 +204,146 @@ describe('a duty that is stopped', () => {
     await never.stop()
     await platform.advance('1h')
     expect(passes).toEqual([])
+  })
+})
+
+describe('a duty that is asked for', () => {
+  test('makes a pass at once, and one more after the one on its way, however often it was asked', async () => {
+    const { platform, passes, duty, state } = bench({ everyMs: null })
+    await duty.start()
+    await platform.advance('1h')
+    expect(passes).toHaveLength(1)
+    const ending = Promise.withResolvers<void>()
+    state.work = () => ending.promise
+    duty.soon()
+    await platform.settled()
+    for (let n = 0; n < 5; n += 1) duty.soon()
+    await platform.settled()
+    expect(passes).toHaveLength(2)
+    ending.resolve()
+    await platform.settled()
+    await platform.advance('1h')
+    expect([passes.length, state.mostAtOnce]).toEqual([3, 1])
+  })
+
+  test('waits for the end of its pause while it fails', async () => {
+    const { platform, passes, duty, state } = bench({ everyMs: null })
+    state.work = () => Promise.reject(new Error('no'))
+    await duty.start()
+    await platform.advance('1m')
+    const before = passes.length
+    for (let n = 0; n < 5; n += 1) duty.soon()
+    await platform.advance(100)
+    expect(passes.length - before).toBeLessThanOrEqual(1)
+  })
+
+  test('by hand tells what it did, also before it was started, and rejects with its error', async () => {
+    const { duty, state, events } = bench()
+    state.work = async () => ({ swept: 3 })
+    expect(await duty.once()).toEqual({ swept: 3 })
+    expect(events).toEqual([{ type: 'duty-done', duty: 'sweep', counts: { swept: 3 }, tookMs: 0 }])
+    state.work = () => Promise.reject(new Error('no'))
+    await expect(duty.once()).rejects.toThrow('no')
+    expect(duty.status()).toMatchObject({ passes: 2, failures: 1, failed: 1 })
+  })
+
+  test('by hand does not overlap a pass on its way', async () => {
+    const { platform, duty, state, passes } = bench()
+    const ending = Promise.withResolvers<void>()
+    state.work = () => ending.promise
+    await duty.start()
+    await platform.settled()
+    const byHand = duty.once()
+    await platform.settled()
+    expect(passes).toHaveLength(1)
+    ending.resolve()
+    await byHand
+    expect([passes.length, state.mostAtOnce]).toEqual([2, 1])
+  })
+})
+
+describe('a duty that has nothing to do', () => {
+  test('makes no pass after the first, and counts that as a success', async () => {
+    let isNeeded = false
+    const { platform, passes, duty } = bench({ needed: () => isNeeded })
+    await duty.start()
+    await platform.advance('10m')
+    expect(passes).toHaveLength(1)
+    expect(duty.status().succeededAgoMs).toBeLessThanOrEqual(11_000)
+    isNeeded = true
+    await platform.advance('11s')
+    expect(passes.length).toBeGreaterThan(1)
+  })
+
+  test('tells of no pass that did nothing', async () => {
+    const { platform, events, duty, state } = bench()
+    state.work = async () => ({ swept: 0 })
+    await duty.start()
+    await platform.advance('1m')
+    expect(events).toEqual([
+      { type: 'duty-started', duty: 'sweep', everyMs: 10_000, deadlineMs: 3_000, forAll: false },
+    ])
+    await duty.stop()
+    expect(events.at(-1)).toEqual({ type: 'duty-stopped', duty: 'sweep', passes: duty.status().passes })
+  })
+})
+
+describe('a duty for the whole cluster', () => {
+  test('rests until this instance leads it, then makes a pass at once, and rests when another one does', async () => {
+    const { platform, passes, duty, events, state } = bench({ forAll: true })
+    await duty.start()
+    await platform.advance('1h')
+    expect(passes).toEqual([])
+    duty.leads(true)
+    await platform.settled()
+    expect(passes).toHaveLength(1)
+    await platform.advance('11s')
+    expect(passes).toHaveLength(2)
+    state.work = untilTold
+    await platform.advance('11s')
+    expect(passes.at(-1)?.signal.aborted).toBe(false)
+    duty.leads(false)
+    await platform.settled()
+    expect(passes.at(-1)?.signal.aborted).toBe(true)
+    const before = passes.length
+    await platform.advance('1h')
+    expect(passes).toHaveLength(before)
+    duty.soon()
+    await platform.advance('1m')
+    expect(passes).toHaveLength(before)
+    expect(events.filter(({ type }) => type === 'leading' || type === 'led')).toHaveLength(2)
+    state.work = async () => {}
+    duty.leads(true)
+    await platform.settled()
+    expect(passes).toHaveLength(before + 1)
+  })
+
+  test('whose lead is lost in a pass does not call that a failure', async () => {
+    const { platform, duty, told, state } = bench({ forAll: true })
+    state.work = async (signal) => {
+      await untilTold(signal)
+      throw new Error('cut short')
+    }
+    await duty.start()
+    duty.leads(true)
+    await platform.settled()
+    duty.leads(false)
+    await platform.settled()
+    expect(told()).toEqual([])
+  })
+})
+
+describe('a duty without an end', () => {
+  test('that returns all the same has failed, and begins again', async () => {
+    const { platform, passes, duty, told, events, state } = bench({ everyMs: null, deadlineMs: null })
+    await duty.start()
+    await platform.settled()
+    expect(told()).toEqual(['duty-failing'])
+    expect(String(events.find(({ type }) => type === 'duty-failing')?.error)).toContain('it has no end')
+    state.work = untilTold
+    await platform.advance('1h')
+    expect(passes).toHaveLength(2)
+    await duty.stop()
+    expect(told()).toEqual(['duty-failing', 'duty-back'])
   })
 })

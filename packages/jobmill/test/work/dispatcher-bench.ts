@@ -69,6 +69,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
     slots: {
       room: () =>
         Object.keys(workers).flatMap((queue) => (room(queue) > 0 ? [{ queue, room: room(queue) }] : [])),
+      free: () => Number.MAX_SAFE_INTEGER,
       total: () => Object.values(workers).reduce((sum, most) => sum + most, 0),
     },
     suspects,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Lease } from '../../src/store/claim.ts'
 import { startedBench as started } from './dispatcher-bench.ts'
-import { unavailable } from './leases.ts'
+import { aLease, unavailable } from './leases.ts'
 
 describe('a dispatcher whose claims fail', () => {
   test('tries again by itself with pauses that grow and are drawn, and begins short again after a success', async () => {
@@ -61,8 +61,10 @@ describe('a dispatcher whose claims fail', () => {
 })
 
 describe('a dispatcher that compares', () => {
-  test('does so once per period without anything else happening, and never while a claim is on its way', async () => {
-    const { platform, dispatcher, comparedAt, state } = started()
+  test('does so once per period while something runs, and never while a claim is on its way', async () => {
+    const { platform, dispatcher, comparedAt, ready, state } = started()
+    ready.push(aLease({ queue: 'a' }))
+    dispatcher.wake()
     await platform.advance('30s')
     expect(comparedAt).toEqual([10_000, 20_000, 30_000])
     const answer = Promise.withResolvers<Lease[]>()
@@ -73,5 +75,20 @@ describe('a dispatcher that compares', () => {
     answer.resolve([])
     await platform.settled()
     expect(comparedAt).toEqual([10_000, 20_000, 30_000, 45_000])
+  })
+
+  test('P15 does so once a minute when it runs nothing and claimed nothing', async () => {
+    const { platform, comparedAt } = started()
+    await platform.advance('3m')
+    expect(comparedAt).toEqual([60_000, 120_000, 180_000])
+  })
+
+  test('does so until what a claim may have brought would be old enough to be found', async () => {
+    const { platform, dispatcher, comparedAt } = started()
+    await platform.advance('8s')
+    dispatcher.wake()
+    await platform.advance('40s')
+    // At 10 s a lease of 8 s would be too young to tell; at 20 s it is not.
+    expect(comparedAt).toEqual([10_000, 20_000])
   })
 })

@@ -111,7 +111,7 @@ describe('a dispatcher that stops', () => {
     const { platform, dispatcher, claims, comparedAt, state } = started()
     const compared = Promise.withResolvers<void>()
     state.compare = () => compared.promise
-    await platform.advance('10s')
+    await platform.advance('60s')
     expect(comparedAt).toHaveLength(1)
     dispatcher.wake()
     const stopping = dispatcher.stop()

@@ -25,6 +25,7 @@ export function aLease(overrides: Partial<Lease> = {}): Lease {
     orderKey: null,
     enqueuedAt: 0,
     readyAt: 0,
+    waitedMs: 0,
     ...overrides,
   }
 }

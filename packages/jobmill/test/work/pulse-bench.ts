@@ -8,10 +8,16 @@ export const CALM: Pulse = {
   alive: true,
   cancels: [],
   settingsVersion: 1,
+  membersVersion: 1,
+  leads: [],
+  slots: [],
   ready: false,
   suspect: false,
   stageInMs: null,
+  budgetInMs: null,
+  scheduleInMs: null,
   expired: false,
+  unrolled: false,
 }
 
 /** A lease of 10 s, renewed every 3 s, a beat every 600 ms. */
@@ -35,6 +41,7 @@ export function pulseBench() {
       await state.register()
     },
     queues: () => ['default'],
+    duties: () => [],
     heard: (one) => void heard.push(one),
     lost: () => note('lost'),
     back: () => note('back'),

@@ -15,6 +15,7 @@ function still(renew: () => Promise<Pulse>) {
     renew,
     register: async () => {},
     queues: () => [],
+    duties: () => [],
     heard: () => {},
     lost: (blocked) => void lost.push(blocked),
     back: () => {},

@@ -37,6 +37,7 @@ export const claimCases: readonly Case[] = [
         orderKey: null,
         enqueuedAt,
         readyAt: enqueuedAt,
+        waitedMs: 5,
         instance,
       })
       const { state, startedAt, instance: runsIt, attempt } = await job(id)

@@ -1,6 +1,6 @@
 /** Dedupe keys: one holder at a time, from enqueue to the end of the hold. */
 import assert from 'node:assert/strict'
-import { aJob } from '../factories.ts'
+import { aJob, aRetain } from '../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, later, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsOf } from './looks.ts'
@@ -117,7 +117,7 @@ export const dedupeCases: readonly Case[] = [
       const other = await t.jobIn('done', { dedupe: { key: 'o', holdFor: HOUR } })
       await t.store.changeQueue('default', { settings: { retainDoneMs: 10 }, coolMs: null })
       t.clock.advance(100)
-      await t.store.retain(10)
+      await t.store.retain(aRetain({ limit: 10 }))
       assert.deepEqual(await t.store.get([other]), [null])
       for (const onConflict of ['keep', 'replace'] as const) {
         assert.deepEqual(await ask(t, { dedupe: { key: 'o', onConflict } }), ['duplicate', other])

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { ErrorCode } from '../../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Store } from '../../store/store.ts'
-import { aClaim, anInstance, aPulse } from '../factories.ts'
+import { aClaim, anInstance, aPulse, aRetain } from '../factories.ts'
 import { aFinish, DEAD, later } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsOf, rejectsWith } from './looks.ts'
@@ -31,7 +31,7 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['NUMBER_INVALID', (store) => store.claim(aClaim(anInstance().id, { limit: 501 }))],
   ['NUMBER_INVALID', (store) => store.claim(aClaim(anInstance().id, { queues: [{ queue: 'a', room: -1 }] }))],
   ['NUMBER_INVALID', (store) => store.stage(0)],
-  ['NUMBER_INVALID', (store) => store.retain(1.5)],
+  ['NUMBER_INVALID', (store) => store.retain(aRetain({ limit: 1.5 }))],
   ['NUMBER_INVALID', (store) => store.fold(Number.NaN)],
   ['NUMBER_INVALID', (store) => store.reap({ crashesUntilDead: 3, limit: 0 })],
   ['NUMBER_INVALID', (store) => store.list({}, { limit: 501 })],

@@ -14,6 +14,10 @@ const given = {
   retainDoneMs: null,
   retainCancelledMs: 3,
   retainDeadMs: 4,
+  keepDone: 5,
+  keepCancelled: 0,
+  keepDead: 7,
+  limit: null,
 }
 
 export const queueCases: readonly Case[] = [

@@ -1,7 +1,7 @@
 /** The read side: get, history, counts. Listings are in list.ts. */
 import assert from 'node:assert/strict'
 import { JOB_STATES } from '../../job/state.ts'
-import { aJob, someJobs } from '../factories.ts'
+import { aJob, aRetain, someJobs } from '../factories.ts'
 import { DEAD, DONE, HOUR, RELEASED, aFinish, later } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsAreExact, countsOf } from './looks.ts'
@@ -122,8 +122,8 @@ export const readCases: readonly Case[] = [
       await store.reap({ crashesUntilDead: 1, limit: 10 })
       await exact()
       clock.advance(365 * 24 * HOUR)
-      await store.retain(3)
-      await store.retain(1_000)
+      await store.retain(aRetain({ limit: 3 }))
+      await store.retain(aRetain({ limit: 1_000 }))
       await exact()
     },
   },

@@ -1,11 +1,12 @@
 /** retain: what the settings no longer keep goes, in bounded passes, and nothing else. */
 import assert from 'node:assert/strict'
+import { aRetain } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsAreExact, countsOf } from './looks.ts'
 
 const DAY = 24 * HOUR
-const nothing = { jobs: 0, keys: 0, instances: 0, more: false }
+const nothing = { jobs: 0, keys: 0, instances: 0, ticks: 0, events: 0, metrics: 0, more: false }
 
 export const retainCases: readonly Case[] = [
   {
@@ -16,9 +17,9 @@ export const retainCases: readonly Case[] = [
       await store.changeQueue('default', { settings, coolMs: null })
       for (const n of [0, 1, 2]) {
         clock.advance(999)
-        assert.equal((await changesNothing(store, () => store.retain(100))).jobs, 0)
+        assert.equal((await changesNothing(store, () => store.retain(aRetain()))).jobs, 0)
         clock.advance(1)
-        assert.deepEqual(await store.retain(100), { ...nothing, jobs: 1 })
+        assert.deepEqual(await store.retain(aRetain()), { ...nothing, jobs: 1 })
         assert.deepEqual(
           (await store.get(ids)).map((job) => job === null),
           ids.map((_, at) => at <= n),
@@ -34,7 +35,7 @@ export const retainCases: readonly Case[] = [
       const settings = { retainDoneMs: 0, retainCancelledMs: 0, retainDeadMs: 0 }
       await store.changeQueue('default', { settings, coolMs: null })
       clock.advance(3_650 * DAY)
-      assert.equal((await store.retain(100)).jobs, 0)
+      assert.equal((await store.retain(aRetain())).jobs, 0)
       assert.ok((await store.get(ids)).every((job) => job !== null))
     },
   },
@@ -43,11 +44,11 @@ export const retainCases: readonly Case[] = [
     async run({ store, clock, jobIn }) {
       const ids = [await jobIn('done'), await jobIn('cancelled'), await jobIn('dead')]
       clock.advance(7 * DAY - 1)
-      assert.equal((await changesNothing(store, () => store.retain(100))).jobs, 0)
+      assert.equal((await changesNothing(store, () => store.retain(aRetain()))).jobs, 0)
       clock.advance(2)
-      assert.equal((await store.retain(100)).jobs, 2)
+      assert.equal((await store.retain(aRetain())).jobs, 2)
       clock.advance(3_650 * DAY)
-      assert.equal((await store.retain(100)).jobs, 0)
+      assert.equal((await store.retain(aRetain())).jobs, 0)
       assert.deepEqual(
         (await store.get(ids)).map((job) => job?.state),
         [undefined, undefined, 'dead'],
@@ -61,7 +62,7 @@ export const retainCases: readonly Case[] = [
       await store.changeQueue('short', { settings: { retainDoneMs: 10 }, coolMs: null })
       await store.changeQueue('long', { settings: { retainDoneMs: null }, coolMs: null })
       clock.advance(30 * DAY)
-      assert.equal((await store.retain(100)).jobs, 1)
+      assert.equal((await store.retain(aRetain())).jobs, 1)
       assert.deepEqual(
         (await store.get([short, long])).map((job) => job?.state),
         [undefined, 'done'],
@@ -82,7 +83,7 @@ export const retainCases: readonly Case[] = [
         [4, true],
         [5, false],
       ] as const) {
-        const retained = await store.retain(2)
+        const retained = await store.retain(aRetain({ limit: 2 }))
         assert.deepEqual([retained.jobs, retained.more], [more ? 2 : 1, more])
         const left = (await store.get(ids)).map((job) => job !== null)
         assert.deepEqual(
@@ -98,7 +99,7 @@ export const retainCases: readonly Case[] = [
     async run({ store, clock, jobIn }) {
       const id = await jobIn('done', { tags: ['t'] })
       clock.advance(30 * DAY)
-      await store.retain(100)
+      await store.retain(aRetain())
       assert.deepEqual(await store.history(id), [])
       assert.deepEqual((await store.list({ tags: ['t'] }, { limit: 10 })).jobs, [])
     },
@@ -109,11 +110,11 @@ export const retainCases: readonly Case[] = [
       await jobIn('done', { dedupe: { key: 'k', holdFor: 1_000 } })
       await enqueue({ dedupe: { key: 'live' } })
       clock.advance(999)
-      assert.equal((await store.retain(100)).keys, 0)
+      assert.equal((await store.retain(aRetain())).keys, 0)
       clock.advance(2)
-      assert.equal((await store.retain(100)).keys, 1)
+      assert.equal((await store.retain(aRetain())).keys, 1)
       clock.advance(DAY)
-      assert.equal((await store.retain(100)).keys, 0)
+      assert.equal((await store.retain(aRetain())).keys, 0)
     },
   },
   {
@@ -125,11 +126,11 @@ export const retainCases: readonly Case[] = [
       await store.reap({ crashesUntilDead: 3, limit: 10 })
       const [alive, expired] = [await worker({ leaseMs: 10 * DAY }), await worker()]
       clock.advance(HOUR - 20_001)
-      assert.equal((await store.retain(100)).instances, 0)
+      assert.equal((await store.retain(aRetain())).instances, 0)
       clock.advance(2)
-      assert.equal((await store.retain(100)).instances, 1)
+      assert.equal((await store.retain(aRetain())).instances, 1)
       clock.advance(20_000)
-      assert.equal((await store.retain(100)).instances, 1)
+      assert.equal((await store.retain(aRetain())).instances, 1)
       const left = (await store.instances()).map(({ id }) => id)
       assert.deepEqual(left.toSorted(), [alive, expired].toSorted())
       assert.ok(!left.includes(lost))
@@ -140,7 +141,7 @@ export const retainCases: readonly Case[] = [
     async run({ store, jobIn }) {
       for (const state of ['scheduled', 'ready', 'running', 'done', 'dead', 'cancelled'] as const)
         await jobIn(state)
-      assert.deepEqual(await changesNothing(store, () => store.retain(100)), nothing)
+      assert.deepEqual(await changesNothing(store, () => store.retain(aRetain())), nothing)
     },
   },
   {
@@ -149,8 +150,8 @@ export const retainCases: readonly Case[] = [
       const stores = [store, await another(), await another()]
       for (let n = 0; n < 15; n += 1) await jobIn(n % 2 === 0 ? 'done' : 'cancelled')
       clock.advance(30 * DAY)
-      const passes = await Promise.all(stores.map((each) => each.retain(10)))
-      const rest = await store.retain(100)
+      const passes = await Promise.all(stores.map((each) => each.retain(aRetain({ limit: 10 }))))
+      const rest = await store.retain(aRetain())
       assert.equal(
         [...passes, rest].reduce((sum, { jobs }) => sum + jobs, 0),
         15,

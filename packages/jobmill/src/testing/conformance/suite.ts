@@ -30,6 +30,17 @@ import { raceCases } from './races.ts'
 import { sameIdCases } from './same-id.ts'
 import { transactionCases } from './transactions.ts'
 import { unservedCases } from './unserved.ts'
+import { figureCases } from './figures.ts'
+import { leadershipCases } from './leadership.ts'
+import { limitCases } from './limits.ts'
+import { permitCases } from './permits.ts'
+import { queueLimitCases } from './queue-limits.ts'
+import { retainMoreCases } from './retain-more.ts'
+import { ringCases } from './rings.ts'
+import { scheduleCases } from './schedules.ts'
+import { slotCases } from './slots.ts'
+import { tickCases } from './ticks.ts'
+import { timelineCases } from './timeline.ts'
 
 /** Every case, in the order in which a job meets the verbs. */
 export const conformanceCases: readonly Case[] = [
@@ -54,7 +65,18 @@ export const conformanceCases: readonly Case[] = [
   ...reapCases,
   ...onDeadCases,
   ...retainCases,
+  ...retainMoreCases,
   ...queueCases,
+  ...leadershipCases,
+  ...slotCases,
+  ...scheduleCases,
+  ...tickCases,
+  ...limitCases,
+  ...permitCases,
+  ...queueLimitCases,
+  ...figureCases,
+  ...timelineCases,
+  ...ringCases,
   ...readCases,
   ...resultCases,
   ...unservedCases,

@@ -58,7 +58,7 @@ async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<
   const [counts, known] = await Promise.all([store.counts(), store.queues()])
   const served = queues().filter((name) => known.find((queue) => queue.name === name)?.workers !== 0)
   // As somebody whom nobody knows: the pulse tells what there is, and writes nothing.
-  const never = { leaseMs: 0, renewEveryMs: BOUNDS.durationMs }
+  const never = { leaseMs: 0, renewEveryMs: BOUNDS.durationMs, duties: [] }
   const pulse = await store.renew({ ...never, instance: platform.id(), queues: served, kinds })
   const waiting = new Map(counts.map(({ queue, ready }) => [queue, ready]))
   const cooling = known.filter(
@@ -68,6 +68,7 @@ async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<
   const times = [
     ...cooling.map(({ coolingMs }) => coolingMs),
     ...(pulse.stageInMs === null ? [] : [pulse.stageInMs]),
+    ...(pulse.budgetInMs === null ? [] : [pulse.budgetInMs]),
   ]
   const running = counts.reduce((sum, count) => sum + count.running, 0)
   return {

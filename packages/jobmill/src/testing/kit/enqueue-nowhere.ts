@@ -43,6 +43,7 @@ export function enqueueNowhere(attempt: Attempt): Nowhere {
     payloadLimitBytes: DEFAULTS.payloadLimitBytes,
     open: () => undefined,
     lineGrew: () => {},
+    written: () => {},
   })
   const handle = (id: string): JobHandle<never> =>
     jobHandle(id, { results: noResults, platform: systemPlatform }, true)

@@ -6,6 +6,8 @@ import type { JobDefinition } from '../../job/definition.ts'
 import { type InterruptionCause, isInterruption } from '../../job/interruption.ts'
 import { jsonText } from '../../job/json-text.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
+import type { LimitInside, Permit } from '../../job/limit-handle.ts'
+import { checkName } from '../../job/names.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { Outcome } from '../../job/outcome.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
@@ -62,6 +64,7 @@ export async function runJob<Input, Result>(
       platform: systemPlatform,
       instance: INSTANCE,
       enqueueFor: () => nowhere,
+      limitFor: () => BOUNDLESS,
       changed() {
         if (attempt.progress !== undefined) progress.push(JSON.parse(attempt.progress))
         attempt.progress = undefined
@@ -80,6 +83,22 @@ export async function runJob<Input, Result>(
     progress,
     log: readLog(attempt.log.text() ?? null),
     enqueued: nowhere.enqueued(ended.how === 'returned'),
+  }
+}
+
+/** All is granted at once: whether there is budget is no question of a single handler. */
+const BOUNDLESS: LimitInside = {
+  acquire: async (name, amount) => granted(name, amount),
+  tryAcquire: async (name, amount) => granted(name, amount),
+  drain: async (name) => void checkName(name, 'limit'),
+}
+
+function granted(name: string, amount = 1): Permit {
+  return {
+    limit: checkName(name, 'limit'),
+    amount: checkWhole(amount, 'amount', BOUNDS.limit),
+    release: async () => {},
+    [Symbol.asyncDispose]: async () => {},
   }
 }
 
@@ -102,6 +121,7 @@ function leaseFor(
     orderKey: null,
     enqueuedAt: systemPlatform.now(),
     readyAt: systemPlatform.now(),
+    waitedMs: 0,
     ...info,
     attempt: checkWhole(attempt, 'options.attempt', BOUNDS.maxAttempts),
     payload: jsonText(payload, 'payload', DEFAULTS.payloadLimitBytes),

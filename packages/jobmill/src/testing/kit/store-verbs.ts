@@ -1,8 +1,9 @@
 /** A store with something around each of its verbs. What is not a verb, and the type of its transactions, stays as it was. */
+import type { Rung } from '../../store/rung.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Everything of a store that answers with a promise. */
-export type Verb = Exclude<keyof Store, 'name' | 'ring'>
+export type Verb = Exclude<keyof Store, 'name' | 'ring' | 'pass'>
 
 /** A record and not a list: a verb that is added to the contract and not here is an error of the compiler. */
 const VERBS: Readonly<Record<Verb, true>> = {
@@ -23,8 +24,23 @@ const VERBS: Readonly<Record<Verb, true>> = {
   reap: true,
   retain: true,
   fold: true,
+  rollUp: true,
+  record: true,
   declareQueues: true,
   changeQueue: true,
+  assign: true,
+  declareSchedules: true,
+  createSchedule: true,
+  changeSchedule: true,
+  deleteSchedule: true,
+  tick: true,
+  scheduleFailed: true,
+  declareLimits: true,
+  changeLimit: true,
+  deleteLimit: true,
+  take: true,
+  giveBack: true,
+  drain: true,
   get: true,
   results: true,
   history: true,
@@ -34,6 +50,13 @@ const VERBS: Readonly<Record<Verb, true>> = {
   instances: true,
   unserved: true,
   held: true,
+  duties: true,
+  slots: true,
+  schedules: true,
+  ticks: true,
+  limits: true,
+  metrics: true,
+  timeline: true,
   wait: true,
 }
 
@@ -59,5 +82,6 @@ export function aroundVerbs<S extends Store<never>>(
   for (const verb of ALL_VERBS) define(verb, (...args: readonly unknown[]) => around(verb, args))
   define('name', store.name)
   define('ring', (queues: readonly string[]) => store.ring(queues))
+  define('pass', (rung: Rung) => store.pass(rung))
   return own
 }

@@ -5,6 +5,7 @@
 import { type Duration, durationMs, instantAt } from '../../job/duration.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
 import { checkWhole } from '../../job/numbers.ts'
+import type { GaugeReading } from '../../platform/gauges.ts'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { Store } from '../../store/store.ts'
 import { inFlight } from './in-flight.ts'
@@ -36,6 +37,14 @@ export interface TestPlatform extends Platform {
 }
 
 const START_AT = 1_000_000_000_000
+
+/** The same at each reading. */
+const GAUGES: GaugeReading = {
+  cpu: 0.25,
+  rssBytes: 100_000_000,
+  heapBytes: 50_000_000,
+  loopLagMs: { mean: 1, most: 5 },
+}
 
 export function testPlatform(options: TestPlatformOptions = {}): TestPlatform {
   checkObjectKeys(options, 'options', ['startAt', 'seed'])
@@ -93,6 +102,7 @@ export function testPlatform(options: TestPlatformOptions = {}): TestPlatform {
       return { cancel: () => timers.remove(entry) }
     },
     nextTurn: onTheWay.nextTurn,
+    gauges: () => ({ read: () => GAUGES, stop() {} }),
     async advance(duration) {
       const until = now + durationMs(duration, 'duration')
       await fire(until, Number.POSITIVE_INFINITY)

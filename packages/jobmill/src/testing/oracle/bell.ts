@@ -1,34 +1,74 @@
 /** Wake-ups between handles of one process. */
 import { systemPlatform } from '../../platform/platform.ts'
-import type { Doorbell } from '../../store/store.ts'
+import { waiters, type Waiters } from '../../store/waiters.ts'
+import { forEverybody, type Rung } from '../../store/rung.ts'
+import { heldOf } from './permits.ts'
+import type { OracleState } from './state.ts'
 
 export interface Bell {
-  wait(options: Parameters<Doorbell['wait']>[0], closed: AbortSignal): Promise<boolean>
-  ring(queues: readonly string[]): void
+  /** Those who wait at one handle. */
+  join(): Waiters
+  leave(room: Waiters): void
+  /** The rung of each queue is the same for all who hear it. */
+  ring(rungs: readonly Omit<Rung, 'turn'>[]): void
+  /** Rings again, for those who wait at other handles. */
+  pass(rung: Rung, from: Waiters): void
 }
 
 export function createBell(): Bell {
-  const waiting = new Set<{ readonly queues: readonly string[]; wake(rung: boolean): void }>()
+  const rooms = new Set<Waiters>()
+  let turn = 0
   return {
-    wait({ queues, timeoutMs, signal }, closed) {
-      if (signal?.aborted === true || closed.aborted) return Promise.resolve(false)
-      return new Promise((resolve) => {
-        const one = {
-          queues,
-          wake(rung: boolean) {
-            timer.cancel()
-            waiting.delete(one)
-            resolve(rung)
-          },
-        }
-        const timer = systemPlatform.timer(timeoutMs, () => one.wake(false))
-        for (const end of [signal, closed])
-          end?.addEventListener('abort', () => one.wake(false), { once: true })
-        waiting.add(one)
-      })
+    join() {
+      const room = waiters(systemPlatform)
+      rooms.add(room)
+      return room
     },
-    ring(queues) {
-      for (const one of waiting) if (one.queues.some((queue) => queues.includes(queue))) one.wake(true)
+    leave(room) {
+      rooms.delete(room)
+      room.end()
+    },
+    ring(rungs) {
+      turn += 1
+      for (const room of rooms) room.wake(rungs.map((rung) => ({ ...rung, turn })))
+    },
+    pass(rung, from) {
+      for (const room of rooms) if (room !== from) room.wake([rung])
     },
   }
+}
+
+/** What is remembered of a state to tell afterwards what there is to ring for. */
+export interface Before {
+  readonly ready: ReadonlySet<string>
+  readonly held: ReadonlyMap<string, number>
+}
+
+export function lookBefore(state: OracleState): Before {
+  return { ready: new Set(readyJobs(state).map(({ id }) => id)), held: permitsOut(state) }
+}
+
+/** Queues in which jobs became ready, and those whose limit got permits back. */
+export function rungsSince(before: Before, state: OracleState): Omit<Rung, 'turn'>[] {
+  const fresh = readyJobs(state).filter(({ id }) => !before.ready.has(id))
+  const now = permitsOut(state)
+  const freed = [...before.held].filter(([name, held]) => held > (now.get(name) ?? 0)).map(([name]) => name)
+  const waiting = [...state.queues].filter(([, { settings }]) => freed.includes(settings.limit ?? ''))
+  return [
+    ...[...Map.groupBy(fresh, ({ queue }) => queue)].map(([queue, jobs]) => ({
+      queue,
+      jobs: jobs.length,
+      skip: 0,
+      passes: true,
+    })),
+    ...waiting.map(([queue]) => forEverybody(queue)),
+  ]
+}
+
+function readyJobs(state: OracleState): { readonly id: string; readonly queue: string }[] {
+  return [...state.jobs.values()].filter((job) => job.state === 'ready')
+}
+
+function permitsOut(state: OracleState): Map<string, number> {
+  return new Map([...state.limits].map(([name, limit]) => [name, heldOf(limit)]))
 }

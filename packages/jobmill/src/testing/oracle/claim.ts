@@ -1,6 +1,7 @@
 /** claim: the best ready jobs that the request allows, under one new token. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { ClaimRequest, Lease } from '../../store/claim.ts'
+import { roomIn, roomInMs, spend } from './limits.ts'
 import { isAlive } from './liveness.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
@@ -22,34 +23,84 @@ export function claim(state: OracleState, now: number, request: ClaimRequest): L
       log: null,
     }
   }
-  return jobs.map((job) => leaseOf(job, token))
+  for (const [name, limited] of Map.groupBy(jobs, (job) => limitNameOf(state, job.queue)))
+    if (name !== null)
+      spend(state, now, name, { jobs: limited.map(({ id }) => id), instance: request.instance })
+  return jobs.map((job) => leaseOf(job, token, now))
 }
 
-/** What a claim would take, in the order of taking. Says nothing about whether the instance may. */
-export function claimable(
-  state: OracleState,
-  now: number,
-  request: Omit<ClaimRequest, 'instance'>,
-): OracleJob[] {
-  const rooms = new Map(request.queues.map(({ queue, room }) => [queue, room]))
+type Wanted = Omit<ClaimRequest, 'instance'>
+
+/** What a claim would take, in the order of the reply. Says nothing about whether the instance may. */
+export function claimable(state: OracleState, now: number, request: Wanted): OracleJob[] {
   const limit = request.suspects === 'only' ? 1 : request.limit
+  const waiting = inClaimOrder(state).filter((job) => isWanted(state, now, job, request))
+  const taken = take(
+    waiting.filter((job) => limitNameOf(state, job.queue) === null),
+    roomsOf(request),
+    limit,
+  )
+  // A limit may be drawn on by several queues.
+  const left = new Map<string, number>()
+  for (const { queue, room } of request.queues) {
+    const name = limitNameOf(state, queue)
+    if (name === null) continue
+    const budget = left.get(name) ?? roomIn(state, now, name)
+    const own = waiting.filter((job) => job.queue === queue && !taken.includes(job))
+    const jobs = own.slice(0, Math.min(room, budget, limit - taken.length))
+    left.set(name, budget - jobs.length)
+    taken.push(...jobs)
+  }
+  return taken.toSorted(byClaimOrder)
+}
+
+/** Whether the queue is open and the job is one of those that were asked for. */
+function isWanted(state: OracleState, now: number, job: OracleJob, { kinds, suspects }: Wanted): boolean {
+  const isSuspect = job.crashes >= DEFAULTS.crashesUntilAlone
+  return isOpen(state, now, job.queue) && kinds.includes(job.kind) && isSuspect === (suspects === 'only')
+}
+
+function roomsOf(request: Wanted): Map<string, number> {
+  return new Map(request.queues.map(({ queue, room }) => [queue, room]))
+}
+
+/** The first of these jobs, as many as there is room for in their queues, and at most `limit`. */
+function take(jobs: readonly OracleJob[], rooms: Map<string, number>, limit: number): OracleJob[] {
   const taken: OracleJob[] = []
-  for (const job of inClaimOrder(state)) {
+  for (const job of jobs) {
     const room = rooms.get(job.queue) ?? 0
-    const isSuspect = job.crashes >= DEFAULTS.crashesUntilAlone
-    if (taken.length === limit) break
-    if (room === 0 || !isOpen(state, now, job.queue) || !request.kinds.includes(job.kind)) continue
-    if (isSuspect !== (request.suspects === 'only')) continue
+    if (room === 0 || taken.length === limit) continue
     rooms.set(job.queue, room - 1)
     taken.push(job)
   }
   return taken
 }
 
+/** When a limit that keeps ready jobs of these queues and kinds back has something again. */
+export function budgetInMs(
+  state: OracleState,
+  now: number,
+  request: Pick<Wanted, 'queues' | 'kinds'>,
+): number | null {
+  const times = request.queues.flatMap(({ queue }) => {
+    const name = limitNameOf(state, queue)
+    if (name === null || !isOpen(state, now, queue) || roomIn(state, now, name) > 0) return []
+    const waits = inClaimOrder(state).some((job) => job.queue === queue && request.kinds.includes(job.kind))
+    return waits ? (roomInMs(state, now, name) ?? []) : []
+  })
+  return times.length === 0 ? null : Math.min(...times)
+}
+
+function limitNameOf(state: OracleState, queue: string): string | null {
+  return state.queues.get(queue)?.settings.limit ?? null
+}
+
 export function inClaimOrder(state: OracleState): OracleJob[] {
-  return [...state.jobs.values()]
-    .filter((job) => job.state === 'ready')
-    .toSorted((a, b) => a.priority - b.priority || a.seq - b.seq)
+  return [...state.jobs.values()].filter((job) => job.state === 'ready').toSorted(byClaimOrder)
+}
+
+function byClaimOrder(a: OracleJob, b: OracleJob): number {
+  return a.priority - b.priority || a.seq - b.seq
 }
 
 function isOpen(state: OracleState, now: number, name: string): boolean {
@@ -57,7 +108,7 @@ function isOpen(state: OracleState, now: number, name: string): boolean {
   return queue !== undefined && !queue.settings.paused && queue.coolUntil <= now
 }
 
-function leaseOf(job: OracleJob, token: number): Lease {
+function leaseOf(job: OracleJob, token: number, now: number): Lease {
   const { id, kind, queue, priority, attempt, maxAttempts, crashes, payload } = job
   const { timeoutMs, tags, metadata, orderKey, enqueuedAt, readyAt } = job
   return {
@@ -76,5 +127,6 @@ function leaseOf(job: OracleJob, token: number): Lease {
     orderKey,
     enqueuedAt,
     readyAt,
+    waitedMs: now - readyAt,
   }
 }

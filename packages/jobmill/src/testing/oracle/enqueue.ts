@@ -51,7 +51,7 @@ function collide(state: OracleState, now: number, job: NewJob, { holder: id }: H
   const dueAt = dueAtOf(now, job)
   if (dueAt > now) {
     leaveLine(state, holder)
-    schedule(holder, dueAt)
+    schedule(state, holder, dueAt)
   } else if (holder.state === 'scheduled') {
     holder.dueAt = dueAt
     if (!isInLine(state, holder)) becomeDue(state, now, holder)

@@ -49,12 +49,12 @@ function stateAfter(transition: Transition): JobState {
 }
 
 function move(state: OracleState, now: number, job: OracleJob, transition: Transition): void {
-  if (transition.to === 'ready') putBack(job)
+  if (transition.to === 'ready') putBack(state, job)
   else if (transition.to !== 'scheduled') {
     if (transition.to === 'done') job.result = transition.result
     end(state, now, job, transition.to)
   } else if (transition.delayMs === 0) makeReady(state, now, job)
-  else schedule(job, now + transition.delayMs)
+  else schedule(state, job, now + transition.delayMs)
 }
 
 function cool(state: OracleState, now: number, name: string, how: CoolDown, curved: Set<string>): void {

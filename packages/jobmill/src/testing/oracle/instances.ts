@@ -1,10 +1,14 @@
 /** register, renew and deregister: who is alive, and what becomes of the jobs of one that stops. */
 import type { NewInstance, Pulse, PulseRequest } from '../../store/instance.ts'
-import { claimable } from './claim.ts'
+import { budgetInMs, claimable } from './claim.ts'
+import { leadDuties, letGo } from './duties.ts'
 import { runningUnder, standing } from './liveness.ts'
 import { end, putBack, record, refund } from './moves.ts'
+import { dropPermits } from './permits.ts'
+import { dropSlots, readSlots } from './slots.ts'
 import { stageInMs } from './stage.ts'
-import type { OracleState } from './state.ts'
+import type { OracleInstance, OracleState } from './state.ts'
+import { scheduleInMs } from './ticks.ts'
 
 export function register(state: OracleState, now: number, { leaseMs, ...instance }: NewInstance): void {
   state.instances.set(instance.id, {
@@ -15,38 +19,61 @@ export function register(state: OracleState, now: number, { leaseMs, ...instance
     ended: null,
     endedAt: null,
   })
+  state.membersVersion += 1
 }
 
 export function renew(state: OracleState, now: number, request: PulseRequest): Pulse {
   const instance = state.instances.get(request.instance)
   const alive = instance !== undefined && instance.ended === null
-  if (alive && (standing(now, instance) === 'expired' || now - instance.renewedAt >= request.renewEveryMs)) {
+  const isWritten =
+    alive && (standing(now, instance) === 'expired' || now - instance.renewedAt >= request.renewEveryMs)
+  if (isWritten) {
     instance.renewedAt = now
     instance.expiresAt = now + request.leaseMs
   }
-  const asked = {
-    queues: request.queues.map((queue) => ({ queue, room: 1 })),
-    kinds: request.kinds,
-    limit: 1,
-  }
+  const leads = alive ? leadDuties(state, now, request, isWritten) : []
+  const queues = request.queues.map((queue) => ({ queue, room: 1 }))
+  const asked = { queues, kinds: request.kinds, limit: 1 }
   return {
     alive,
     cancels: runningUnder(state, request.instance).flatMap(({ job, run }) =>
       run.cancelReason === null ? [] : [{ id: job.id, token: run.token, reason: run.cancelReason }],
     ),
     settingsVersion: state.settingsVersion,
+    membersVersion: state.membersVersion,
+    leads,
+    slots: readSlots(state).flatMap(({ instance, queue, workers }) =>
+      instance === request.instance ? [{ queue, workers }] : [],
+    ),
     ready: claimable(state, now, { ...asked, suspects: 'skip' }).length > 0,
     suspect: claimable(state, now, { ...asked, suspects: 'only' }).length > 0,
     stageInMs: stageInMs(state, now),
+    budgetInMs: budgetInMs(state, now, asked),
+    scheduleInMs: scheduleInMs(state, now),
     expired: [...state.instances.values()].some((one) => standing(now, one) === 'expired'),
+    unrolled: state.openFigures.length > 0,
   }
+}
+
+/** Marks an instance as ended. What it had beside its jobs goes at once: duties, slots, and permits outside of jobs. */
+export function endInstance(
+  state: OracleState,
+  now: number,
+  instance: OracleInstance,
+  ended: 'lost' | 'stopped',
+): void {
+  instance.ended = ended
+  instance.endedAt = now
+  letGo(state, instance.id)
+  dropSlots(state, instance.id)
+  dropPermits(state, (_, permit) => permit.instance === instance.id)
+  state.membersVersion += 1
 }
 
 export function deregister(state: OracleState, now: number, id: string): number {
   const instance = state.instances.get(id)
   if (instance === undefined || instance.ended !== null) return 0
-  instance.ended = 'stopped'
-  instance.endedAt = now
+  endInstance(state, now, instance, 'stopped')
   const jobs = runningUnder(state, id)
   for (const { job, run } of jobs) {
     if (run.cancelReason !== null) {
@@ -54,7 +81,7 @@ export function deregister(state: OracleState, now: number, id: string): number 
       record(now, job, run, { outcome: 'cancelled', error: run.cancelReason, wentTo: null })
     }
     refund(job)
-    if (run.cancelReason === null) putBack(job)
+    if (run.cancelReason === null) putBack(state, job)
     else end(state, now, job, 'cancelled')
   }
   return jobs.length

@@ -3,6 +3,7 @@ import { DEFAULTS } from '../../job/defaults.ts'
 import type { Outcome } from '../../job/outcome.ts'
 import type { EndedState } from '../../job/state.ts'
 import { freeTurn, leaveLine } from './order-key.ts'
+import { dropPermits } from './permits.ts'
 import type { OracleAttempt, OracleJob, OracleState, Run } from './state.ts'
 
 /** Behind the others of its priority. */
@@ -11,18 +12,24 @@ export function makeReady(state: OracleState, now: number, job: OracleJob): void
   job.state = 'ready'
   job.seq = state.lastSeq
   job.readyAt = now
-  job.run = null
+  stopRunning(state, job)
 }
 
 /** Where it stood before it was claimed. */
-export function putBack(job: OracleJob): void {
+export function putBack(state: OracleState, job: OracleJob): void {
   job.state = 'ready'
-  job.run = null
+  stopRunning(state, job)
 }
 
-export function schedule(job: OracleJob, dueAt: number): void {
+export function schedule(state: OracleState, job: OracleJob, dueAt: number): void {
   job.state = 'scheduled'
   job.dueAt = dueAt
+  stopRunning(state, job)
+}
+
+/** The permits of an attempt go with it, whatever ends it. */
+function stopRunning(state: OracleState, job: OracleJob): void {
+  if (job.run !== null) dropPermits(state, (holder) => holder === job.id)
   job.run = null
 }
 
@@ -30,7 +37,7 @@ export function schedule(job: OracleJob, dueAt: number): void {
 export function end(state: OracleState, now: number, job: OracleJob, to: EndedState): void {
   job.state = to
   job.endedAt = now
-  job.run = null
+  stopRunning(state, job)
   leaveLine(state, job)
   freeTurn(state, job)
   if (to === 'done') holdOn(state, now, job)

@@ -4,20 +4,34 @@
  */
 import { JobmillError } from '../../job/errors.ts'
 import { checked } from '../../store/checked.ts'
+import { forEverybody } from '../../store/rung.ts'
 import type { Store } from '../../store/store.ts'
+import { assign, readSlots } from './slots.ts'
+import { type Bell, createBell, lookBefore, rungsSince } from './bell.ts'
 import { claim } from './claim.ts'
-import { type Bell, createBell } from './bell.ts'
-import { enqueue, ensureQueue } from './enqueue.ts'
+import { readDuties } from './duties.ts'
+import { enqueue } from './enqueue.ts'
+import { metrics, record, rollUp, timeline } from './figures.ts'
 import { finish, progress } from './finish.ts'
 import { deregister, register, renew } from './instances.ts'
+import { changeLimit, declareLimits, deleteLimit, drain, giveBack, take } from './limits.ts'
 import { list } from './list.ts'
 import { cancel, remove, retry, runNow } from './operate.ts'
-import { changeQueue } from './queues.ts'
-import { counts, get, held, history, instances, queues, results } from './read.ts'
+import { changeQueue, declareQueues } from './queues.ts'
+import { counts, get, held, history, instances, limits, queues, results } from './read.ts'
 import { reap } from './reap.ts'
 import { retain } from './retain.ts'
+import {
+  changeSchedule,
+  createSchedule,
+  declareSchedules,
+  deleteSchedule,
+  readSchedules,
+  scheduleFailed,
+} from './schedules.ts'
 import { stage } from './stage.ts'
 import { type OracleState, emptyState } from './state.ts'
+import { readTicks, tick } from './ticks.ts'
 import { unserved } from './unserved.ts'
 
 /** What several handles share, as several connections share a database. */
@@ -57,37 +71,61 @@ export function oracle(
       throw new JobmillError('TX_INVALID', 'is no transaction')
     return tx?.state ?? database.state
   }
-  const own = new AbortController()
+  /** Runs a verb that may make jobs ready or free permits, and rings for that; not in a user's transaction, whose end nobody knows. */
+  const ringing = <T>(act: (state: OracleState, now: number) => T, tx?: OracleTx): T => {
+    const before = lookBefore(state(tx))
+    const reply = act(state(tx), clock())
+    if (tx === undefined) database.bell.ring(rungsSince(before, state()))
+    return reply
+  }
+  const room = database.bell.join()
   return checked({
     name: 'oracle',
     open: async () => void (isOpen = true),
     close: async () => {
       isOpen = false
-      own.abort()
+      database.bell.leave(room)
     },
 
-    enqueue: async (jobs, { tx } = {}) => enqueue(state(tx), clock(), jobs),
-    stage: async (limit) => stage(state(), clock(), limit),
+    enqueue: async (jobs, { tx } = {}) => ringing((state, now) => enqueue(state, now, jobs), tx),
+    stage: async (limit) => ringing((state, now) => stage(state, now, limit)),
     claim: async (request) => claim(state(), clock(), request),
-    finish: async (items, { tx } = {}) => finish(state(tx), clock(), items),
+    finish: async (items, { tx } = {}) => ringing((state, now) => finish(state, now, items), tx),
     progress: async (items) => progress(state(), items),
 
     cancel: async (ids, reason) => cancel(state(), clock(), ids, reason),
-    retry: async (ids) => retry(state(), clock(), ids),
-    runNow: async (ids) => runNow(state(), clock(), ids),
+    retry: async (ids) => ringing((state, now) => retry(state, now, ids)),
+    runNow: async (ids) => ringing((state, now) => runNow(state, now, ids)),
     delete: async (ids) => remove(state(), ids),
 
     register: async (instance) => register(state(), clock(), instance),
     renew: async (request) => renew(state(), clock(), request),
-    deregister: async (instance) => deregister(state(), clock(), instance),
-    reap: async (options) => reap(state(), clock(), options),
-    retain: async (limit) => retain(state(), clock(), limit),
+    deregister: async (instance) => ringing((state, now) => deregister(state, now, instance)),
+    reap: async (options) => ringing((state, now) => reap(state, now, options)),
+    retain: async (request) => retain(state(), clock(), request),
     // There are no counter rows here: counts are taken from the jobs.
     fold: async () => (state(), 0),
+    rollUp: async (limit) => rollUp(state(), limit),
+    record: async (recording) => record(state(), clock(), recording),
 
-    declareQueues: async (queues) =>
-      queues.forEach(({ name, settings }) => ensureQueue(state(), name, settings)),
+    declareQueues: async (queues) => declareQueues(state(), queues),
     changeQueue: async (name, patch) => changeQueue(state(), clock(), name, patch),
+
+    assign: async (slots) => assign(state(), clock(), slots),
+
+    declareSchedules: async (schedules) => declareSchedules(state(), clock(), schedules),
+    createSchedule: async (name, definition) => createSchedule(state(), clock(), name, definition),
+    changeSchedule: async (name, patch) => changeSchedule(state(), clock(), name, patch),
+    deleteSchedule: async (name) => deleteSchedule(state(), name),
+    tick: async (ticks) => ringing((state, now) => tick(state, now, ticks)),
+    scheduleFailed: async (name, error) => scheduleFailed(state(), name, error),
+
+    declareLimits: async (limits) => declareLimits(state(), limits),
+    changeLimit: async (name, settings) => changeLimit(state(), clock(), name, settings),
+    deleteLimit: async (name) => deleteLimit(state(), name),
+    take: async (items) => take(state(), clock(), items),
+    giveBack: async (items) => ringing((state) => giveBack(state, items)),
+    drain: async (name, forMs) => drain(state(), clock(), name, forMs),
 
     get: async (ids) => get(state(), ids),
     results: async (ids) => results(state(), ids),
@@ -98,11 +136,19 @@ export function oracle(
     instances: async () => instances(state(), clock()),
     unserved: async () => unserved(state(), clock()),
     held: async (instance) => held(state(), clock(), instance),
+    duties: async () => readDuties(state(), clock()),
+    slots: async () => readSlots(state()),
+    schedules: async () => readSchedules(state(), clock()),
+    ticks: async (schedule, limit) => readTicks(state(), schedule, limit),
+    limits: async () => limits(state(), clock()),
+    metrics: async (query) => metrics(state(), query),
+    timeline: async (query) => timeline(state(), query),
 
     wait: async (options) => {
       state()
-      return database.bell.wait(options, own.signal)
+      return room.wait(options)
     },
-    ring: (queues) => database.bell.ring(queues),
+    ring: (queues) => database.bell.ring(queues.map(forEverybody)),
+    pass: (rung) => database.bell.pass(rung, room),
   })
 }

@@ -1,13 +1,29 @@
 /** Queues: their settings, and how long they still cool down. */
 import { JobmillError, shown } from '../../job/errors.ts'
-import type { QueuePatch } from '../../job/queue-settings.ts'
+import type { QueuePatch, QueueSettings } from '../../job/queue-settings.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
+import { ensureQueue } from './enqueue.ts'
+import { limitOf } from './limits.ts'
 import type { OracleQueue, OracleState } from './state.ts'
+
+export function declareQueues(
+  state: OracleState,
+  queues: readonly { readonly name: string; readonly settings: QueueSettings }[],
+): void {
+  // Before anything is written.
+  for (const { settings } of queues) checkLimitOf(state, settings)
+  for (const { name, settings } of queues) ensureQueue(state, name, settings)
+}
+
+function checkLimitOf(state: OracleState, { limit }: Partial<QueueSettings>): void {
+  if (limit !== undefined && limit !== null) limitOf(state, limit)
+}
 
 export function changeQueue(state: OracleState, now: number, name: string, patch: QueuePatch): QueueRecord {
   const queue = state.queues.get(name)
   if (queue === undefined)
     throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', { value: shown(name) })
+  checkLimitOf(state, patch.settings)
   queue.settings = { ...queue.settings, ...patch.settings }
   if (patch.coolMs !== null) queue.coolUntil = now + patch.coolMs
   state.settingsVersion += 1

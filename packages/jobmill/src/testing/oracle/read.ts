@@ -2,7 +2,9 @@
 import type { Held } from '../../store/claim.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
 import type { AttemptRecord, JobRecord, JobResult, JobSummary } from '../../store/job-record.ts'
+import type { LimitRecord } from '../../store/limit.ts'
 import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
+import { limitRecord } from './limits.ts'
 import { runningUnder, standing } from './liveness.ts'
 import { isInLine } from './order-key.ts'
 import { queueRecord } from './queues.ts'
@@ -84,6 +86,10 @@ export function counts(state: OracleState, now: number): QueueCounts[] {
 
 export function queues(state: OracleState, now: number): QueueRecord[] {
   return byName(state.queues).map(([name, queue]) => queueRecord(now, name, queue))
+}
+
+export function limits(state: OracleState, now: number): LimitRecord[] {
+  return byName(state.limits).map(([name, limit]) => limitRecord(now, name, limit))
 }
 
 export function instances(state: OracleState, now: number): InstanceRecord[] {

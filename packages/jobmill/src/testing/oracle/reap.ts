@@ -3,6 +3,7 @@ import { crashError } from '../../job/crash.ts'
 import { type Death, onDeadJob } from '../../job/on-dead.ts'
 import type { Reaped, ReapedJob } from '../../store/replies.ts'
 import { enqueue } from './enqueue.ts'
+import { endInstance } from './instances.ts'
 import { runningUnder, standing } from './liveness.ts'
 import { end, putBack, record, refund } from './moves.ts'
 import type { OracleJob, OracleState, Run } from './state.ts'
@@ -20,8 +21,7 @@ export function reap(state: OracleState, now: number, { crashesUntilDead, limit 
     .toSorted((a, b) => a.expiresAt - b.expiresAt)
     .slice(0, limit)
   const jobs = expired.flatMap((instance) => {
-    instance.ended = 'lost'
-    instance.endedAt = now
+    endInstance(state, now, instance, 'lost')
     return runningUnder(state, instance.id).map(({ job, run }) => {
       const reaped = takeBack(state, now, job, run, crashesUntilDead)
       if (reaped.state === 'dead' && instance.onDead.includes(job.kind))
@@ -46,7 +46,7 @@ function takeBack(
   record(now, job, run, { outcome: 'interrupted', error, wentTo: null })
   refund(job)
   const to = run.cancelReason !== null ? 'cancelled' : job.crashes >= crashesUntilDead ? 'dead' : 'ready'
-  if (to === 'ready') putBack(job)
+  if (to === 'ready') putBack(state, job)
   else end(state, now, job, to)
   return { id: job.id, queue: job.queue, kind: job.kind, crashes: job.crashes, state: to }
 }

@@ -1,15 +1,15 @@
 /** retain: what the settings no longer keep. */
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { QueueSettings } from '../../job/queue-settings.ts'
-import type { Retained } from '../../store/replies.ts'
+import type { EndedState } from '../../job/state.ts'
+import { RESOLUTIONS } from '../../store/metrics.ts'
+import type { Retained, RetainRequest } from '../../store/replies.ts'
 import { runningUnder } from './liveness.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
-export function retain(state: OracleState, now: number, limit: number): Retained {
-  const old = [...state.jobs.values()]
-    .filter((job) => isTooOld(state, now, job))
-    .toSorted((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0))
-    .slice(0, limit)
+export function retain(state: OracleState, now: number, request: RetainRequest): Retained {
+  const { limit, ticksMs, eventsMs, metricsMs } = request
+  const old = tooManyOrOld(state, now).slice(0, limit)
   for (const job of old) state.jobs.delete(job.id)
 
   const keys = [...state.holds].filter(([, { until }]) => until !== null && until <= now)
@@ -23,17 +23,63 @@ export function retain(state: OracleState, now: number, limit: number): Retained
   )
   for (const { id } of gone) state.instances.delete(id)
 
-  return { jobs: old.length, keys: keys.length, instances: gone.length, more: old.length === limit }
+  const ticks = without(state.ticks, limit, ({ servedAt }) => now - servedAt >= ticksMs)
+  const events = without(state.events, limit, ({ at }) => now - at >= eventsMs)
+  const buckets = without(state.buckets, limit, ({ at, resolution }) => {
+    const keptMs = metricsMs[RESOLUTIONS.findIndex((one) => one === resolution)] ?? 0
+    return now - (at + resolution) >= keptMs
+  })
+  Object.assign(state, { ticks: ticks.kept, events: events.kept, buckets: buckets.kept })
+
+  const counts = [old.length, ticks.gone, events.gone, buckets.gone]
+  return {
+    jobs: old.length,
+    keys: keys.length,
+    instances: gone.length,
+    ticks: ticks.gone,
+    events: events.gone,
+    metrics: buckets.gone,
+    more: counts.includes(limit),
+  }
 }
 
-function isTooOld(state: OracleState, now: number, job: OracleJob): boolean {
+/** The items without those that are too old, of which at most `limit` go. */
+function without<T>(
+  items: readonly T[],
+  limit: number,
+  isOld: (item: T) => boolean,
+): { readonly kept: T[]; readonly gone: number } {
+  const gone = new Set(items.filter(isOld).slice(0, limit))
+  return { kept: items.filter((item) => !gone.has(item)), gone: gone.size }
+}
+
+/** The oldest first. */
+function tooManyOrOld(state: OracleState, now: number): OracleJob[] {
+  const ended = [...state.jobs.values()].filter((job) => job.endedAt !== null).toSorted(byAge)
+  return ended.filter((job) => {
+    const { ageMs, most } = keptOf(state, job)
+    if (ageMs !== null && now - (job.endedAt ?? 0) >= ageMs) return true
+    const alike = ended.filter((one) => one.queue === job.queue && one.state === job.state)
+    return most !== null && alike.indexOf(job) < alike.length - most
+  })
+}
+
+function byAge(a: OracleJob, b: OracleJob): number {
+  return (a.endedAt ?? 0) - (b.endedAt ?? 0) || (a.id < b.id ? -1 : 1)
+}
+
+function keptOf(
+  state: OracleState,
+  job: OracleJob,
+): { readonly ageMs: number | null; readonly most: number | null } {
   const settings = state.queues.get(job.queue)?.settings
-  if (job.endedAt === null || settings === undefined) return false
-  const keepMs = keptMs(job, settings)
-  return keepMs !== null && now - job.endedAt >= keepMs
+  if (settings === undefined) return { ageMs: null, most: null }
+  const [age, number] = KEPT[job.state as EndedState]
+  return { ageMs: settings[age], most: settings[number] }
 }
 
-function keptMs(job: OracleJob, settings: QueueSettings): number | null {
-  if (job.state === 'done') return settings.retainDoneMs
-  return job.state === 'dead' ? settings.retainDeadMs : settings.retainCancelledMs
-}
+const KEPT = {
+  done: ['retainDoneMs', 'keepDone'],
+  cancelled: ['retainCancelledMs', 'keepCancelled'],
+  dead: ['retainDeadMs', 'keepDead'],
+} as const satisfies Record<EndedState, readonly (keyof QueueSettings)[]>

@@ -1,9 +1,15 @@
 /** All that the oracle knows, as plain data: no indexes, nothing derived, nothing kept twice. */
+import type { BudgetState } from '../../job/budget.ts'
+import type { LimitSettings } from '../../job/limit.ts'
+import type { MetricData } from '../../job/metric-data.ts'
 import type { QueueSettings } from '../../job/queue-settings.ts'
 import type { JobState } from '../../job/state.ts'
 import type { NewJob } from '../../job/new-job.ts'
+import type { DutyRecord, Slot } from '../../store/duty.ts'
 import type { NewInstance } from '../../store/instance.ts'
 import type { AttemptRecord } from '../../store/job-record.ts'
+import type { TimelineEvent } from '../../store/metrics.ts'
+import type { ScheduleRecord, TickRecord } from '../../store/schedule.ts'
 
 export interface OracleState {
   readonly jobs: Map<string, OracleJob>
@@ -15,10 +21,27 @@ export interface OracleState {
   readonly turns: Map<string, string>
   readonly queues: Map<string, OracleQueue>
   readonly instances: Map<string, OracleInstance>
+  /** By name, whoever led them last. */
+  readonly duties: Map<string, Writable<DutyRecord>>
+  slots: Slot[]
+  readonly schedules: Map<string, OracleSchedule>
+  /** All schedules together, also of those that were deleted. */
+  ticks: OracleTick[]
+  readonly limits: Map<string, OracleLimit>
+  /** The last recording of each source. */
+  readonly recorded: Map<string, number>
+  /** Figures that were not rolled up yet. `at` is where their bucket of 10 s begins. */
+  openFigures: OracleFigure[]
+  buckets: OracleBucket[]
+  events: TimelineEvent[]
   lastSeq: number
   lastToken: number
+  lastEvent: number
   settingsVersion: number
+  membersVersion: number
 }
+
+export type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 export interface OracleJob extends Omit<NewJob, 'payload' | 'dueAt' | 'delayMs'> {
   readonly enqueuedAt: number
@@ -72,6 +95,40 @@ export interface OracleInstance extends Omit<NewInstance, 'leaseMs'> {
   endedAt: number | null
 }
 
+/** Without what is made of it when it is read. */
+export interface OracleSchedule extends Writable<Omit<ScheduleRecord, 'live' | 'readAt'>> {
+  /** Marked and not removed, so that the code's definition does not bring it back. */
+  deleted: boolean
+}
+
+export interface OracleTick extends TickRecord {
+  readonly schedule: string
+}
+
+export interface OracleLimit {
+  settings: LimitSettings
+  budget: BudgetState
+  /** Holders that were sent away and go before newcomers. */
+  places: Set<string>
+  /** By holder. */
+  readonly permits: Map<string, Permit>
+}
+
+export interface Permit {
+  readonly amount: number
+  readonly instance: string
+}
+
+export interface OracleFigure {
+  readonly scope: string
+  readonly at: number
+  readonly data: MetricData
+}
+
+export interface OracleBucket extends OracleFigure {
+  readonly resolution: number
+}
+
 export function emptyState(): OracleState {
   return {
     jobs: new Map(),
@@ -80,8 +137,19 @@ export function emptyState(): OracleState {
     turns: new Map(),
     queues: new Map(),
     instances: new Map(),
+    duties: new Map(),
+    slots: [],
+    schedules: new Map(),
+    ticks: [],
+    limits: new Map(),
+    recorded: new Map(),
+    openFigures: [],
+    buckets: [],
+    events: [],
     lastSeq: 0,
     lastToken: 0,
+    lastEvent: 0,
     settingsVersion: 1,
+    membersVersion: 1,
   }
 }

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import { crashError } from '../../../src/job/crash.ts'
 import { onDeadJob } from '../../../src/job/on-dead.ts'
+import type { RetainRequest } from '../../../src/store/replies.ts'
 import { plainReaped, plainStaged } from '../plain.ts'
 import type { World } from '../world.ts'
 import { ask } from '../world.ts'
@@ -24,16 +25,23 @@ const little = fc.constantFrom(10, 10, 500, 1_000, 4_000)
 /** Past every lease, and now and then past the time that ended instances are kept. */
 const much = fc.constantFrom(11_000, 11_000, 11_000, 3_700_000)
 
+type Ages = 'long' | 'short'
+
+const AGES: Readonly<Record<Ages, Omit<RetainRequest, 'limit'>>> = {
+  long: { ticksMs: 1e10, eventsMs: 1e10, metricsMs: [1e10, 1e10, 1e10] },
+  short: { ticksMs: 4_000, eventsMs: 4_000, metricsMs: [1_000, 60_000, 3_600_000] },
+}
+
 export const dutySteps: readonly Weighted[] = [
   stepOf(4, 'time passes', little, async ({ clock }, ms) => clock.advance(ms)),
   stepOf(1, 'a lease passes', much, async ({ clock }, ms) => clock.advance(ms)),
   stepOf(6, 'stage', fc.constantFrom(1, 3, 100, 100), stage),
   stepOf(1, 'reap', fc.constantFrom(1, 2, 3), reap),
-  stepOf(1, 'retain', fc.constant(1_000), async (world, limit) => {
+  stepOf(1, 'retain', fc.constantFrom<Ages>('long', 'short'), async (world, ages) => {
     await ask(
       world,
       'retain',
-      ({ store }) => store.retain(limit),
+      ({ store }) => store.retain({ limit: 1_000, ...AGES[ages] }),
       (retained) => retained,
     )
   }),

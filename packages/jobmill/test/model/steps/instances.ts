@@ -1,6 +1,7 @@
 // Instances come, renew, go and die.
 import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
+import type { DutyBid } from '../../../src/store/duty.ts'
 import type { NewInstance } from '../../../src/store/instance.ts'
 import { plainPulse } from '../plain.ts'
 import type { System } from '../systems.ts'
@@ -8,6 +9,7 @@ import type { World, Worker } from '../world.ts'
 import { ask, busyWorker, mintId, workerOf } from '../world.ts'
 import { reap, stage } from './duties.ts'
 import {
+  DUTIES,
   FOLLOWED,
   FOLLOWING,
   KINDS,
@@ -56,7 +58,14 @@ async function stateOf(world: World, id: string): Promise<string | undefined> {
 /** A pulse, with all that it tells. */
 export async function renew(world: World, worker: Worker): Promise<void> {
   const { instance } = worker
-  const request = { instance, leaseMs: LEASE_MS, renewEveryMs: RENEW_EVERY_MS, queues: QUEUES, kinds: KINDS }
+  const request = {
+    instance,
+    leaseMs: LEASE_MS,
+    renewEveryMs: RENEW_EVERY_MS,
+    queues: QUEUES,
+    kinds: KINDS,
+    duties: bidsOf(world, worker),
+  }
   const tells = async (): Promise<(number | null)[]> => {
     const stageInMs: (number | null)[] = []
     const { alive } = await ask(
@@ -86,6 +95,17 @@ export async function renew(world: World, worker: Worker): Promise<void> {
     then.every((told) => told === after),
     `stage in ${then.join(' or ')} ms after a stage in vain, and not in ${after}`,
   )
+}
+
+/** Not all alike, and with something else to tell as time goes on. */
+function bidsOf({ clock, workers }: World, worker: Worker): DutyBid[] {
+  const tens = clock.now() / 10
+  const names = workers.indexOf(worker) === 2 ? DUTIES.slice(1) : DUTIES
+  return names.map((name, n) => ({
+    name,
+    succeededAgoMs: (tens + n) % 4 === 0 ? null : (tens % 7) * 10,
+    failures: tens % 3,
+  }))
 }
 
 /** The version is a store's own; that it changes with the settings is not. */

@@ -11,6 +11,11 @@ export const FOLLOWING = FOLLOWED.map(onDeadKind)
 export const DEDUPE_KEYS = ['k1', 'k2', 'k3']
 export const ORDER_KEYS = ['o1', 'o2']
 export const TAGS = ['red', 'big']
+export const DUTIES = ['reap', 'stage']
+export const SCHEDULES = ['s1', 's2']
+export const LIMITS = ['rate', 'permits']
+/** Nothing has this name. */
+export const NOBODY = 'nope'
 
 // The clock moves in tens, and these end in 3: nothing is ever looked at in the very instant in which a lease or a hold
 // is over, which the contract does not settle.

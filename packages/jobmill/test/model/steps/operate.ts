@@ -4,8 +4,8 @@ import type { QueuePatch } from '../../../src/job/queue-settings.ts'
 import type { Verdict } from '../../../src/store/replies.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { World } from '../world.ts'
-import { ask, pick } from '../world.ts'
-import { QUEUES, RETAIN_MS, type Weighted, anyOne, stepOf } from './names.ts'
+import { ask, orCode, pick } from '../world.ts'
+import { LIMITS, NOBODY, QUEUES, RETAIN_MS, type Weighted, anyOne, stepOf } from './names.ts'
 
 const UNKNOWN = '00000000-0000-7000-8000-999999999999'
 
@@ -36,6 +36,10 @@ const settings = fc.record(
     retainDoneMs: fc.constantFrom(null, RETAIN_MS),
     retainDeadMs: fc.constantFrom(null, RETAIN_MS),
     retainCancelledMs: fc.constantFrom(0, RETAIN_MS),
+    keepDone: fc.constantFrom(null, 0, 2),
+    keepDead: fc.constantFrom(null, 1),
+    keepCancelled: fc.constantFrom(null, 1, 3),
+    limit: fc.constantFrom(null, null, ...LIMITS, NOBODY),
   },
   { requiredKeys: [] },
 )
@@ -45,9 +49,10 @@ async function changeQueue(world: World, name: string, patch: QueuePatch): Promi
   const after = await ask(
     world,
     'change queue',
-    ({ store }) => store.changeQueue(name, patch),
+    ({ store }) => orCode(() => store.changeQueue(name, patch)),
     (record) => record,
   )
+  if ('refused' in after) return
   const known = before?.find((queue) => queue.name === name)
   const isChange = Object.keys(patch.settings).some(
     (key) => Reflect.get(known ?? {}, key) !== Reflect.get(after, key),
@@ -68,6 +73,6 @@ export const operateSteps: readonly Weighted[] = [
   ),
   // So that a run does not stand still for the rest of its steps.
   stepOf(2, 'resume', fc.constantFrom(...QUEUES), (world, queue) =>
-    changeQueue(world, queue, { settings: { paused: false }, coolMs: 0 }),
+    changeQueue(world, queue, { settings: { paused: false, limit: null }, coolMs: 0 }),
   ),
 ]

@@ -39,6 +39,7 @@ export function aContext(payload: unknown, { signal, job, onLog }: ContextOption
     enqueueMany: notHere,
     snooze: notHere,
     complete: notHere,
+    limit: { acquire: notHere, tryAcquire: notHere, drain: notHere },
     lines,
   }
 }

@@ -1,0 +1,73 @@
+/** Limits as plain data: a rate, or a number of holders at once. */
+import { BOUNDS, DEFAULTS } from './defaults.ts'
+import { type Duration, durationMs } from './duration.ts'
+import { JobmillError, shown } from './errors.ts'
+import { checkObjectKeys } from './known-keys.ts'
+import { checkWhole } from './numbers.ts'
+
+export type LimitSettings = RateSettings | ConcurrencySettings
+
+/** In any window of t ms at most `burst + amount × t / perMs` tokens are taken. */
+export interface RateSettings {
+  readonly type: 'rate'
+  readonly amount: number
+  readonly perMs: number
+  readonly burst: number
+}
+
+export interface ConcurrencySettings {
+  readonly type: 'concurrency'
+  readonly most: number
+}
+
+/** What a user writes: `{ rate: 50, per: '1m' }` or `{ concurrency: 5 }`. */
+export type LimitOptions =
+  | { readonly rate: number; readonly per?: Duration; readonly burst?: number }
+  | { readonly concurrency: number }
+
+/** Tokens or permits that can be had at once. */
+export function mostAtOnce(settings: LimitSettings): number {
+  return settings.type === 'rate' ? settings.burst : settings.most
+}
+
+export function limitSettings(options: LimitOptions, field: string): LimitSettings {
+  const given = options as { rate?: unknown; per?: Duration; burst?: unknown; concurrency?: unknown }
+  if (typeof given === 'object' && given !== null && 'concurrency' in given) {
+    checkObjectKeys(given, field, ['concurrency'])
+    return { type: 'concurrency', most: checkWhole(given.concurrency, `${field}.concurrency`, BOUNDS.limit) }
+  }
+  checkObjectKeys(given, field, ['rate', 'per', 'burst', 'concurrency'])
+  const amount = checkWhole(given.rate, `${field}.rate`, BOUNDS.limit)
+  const perMs = given.per === undefined ? DEFAULTS.limitPerMs : durationMs(given.per, `${field}.per`)
+  if (perMs === 0) {
+    throw new JobmillError('DURATION_INVALID', 'is no time at all', {
+      field: `${field}.per`,
+      value: shown(given.per),
+      fix: "Say how long the rate counts for, such as '1s' or '1m'",
+    })
+  }
+  const burst =
+    given.burst === undefined
+      ? defaultBurst(amount, perMs)
+      : checkWhole(given.burst, `${field}.burst`, BOUNDS.limit)
+  return { type: 'rate', amount, perMs, burst }
+}
+
+/** One second's worth, and at least one. */
+export function defaultBurst(amount: number, perMs: number): number {
+  return Math.max(1, Math.floor((amount * 1_000) / perMs))
+}
+
+/** Settings as stores take them. */
+export function checkLimitSettings(settings: LimitSettings, field: string): LimitSettings {
+  if (settings.type === 'concurrency') {
+    checkObjectKeys(settings, field, ['type', 'most'])
+    checkWhole(settings.most, `${field}.most`, BOUNDS.limit)
+    return settings
+  }
+  checkObjectKeys(settings, field, ['type', 'amount', 'perMs', 'burst'])
+  checkWhole(settings.amount, `${field}.amount`, BOUNDS.limit)
+  checkWhole(settings.perMs, `${field}.perMs`, { least: 1, most: BOUNDS.durationMs })
+  checkWhole(settings.burst, `${field}.burst`, BOUNDS.limit)
+  return settings
+}

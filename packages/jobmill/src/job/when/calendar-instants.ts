@@ -1,0 +1,63 @@
+/**
+ * The instants of a calendar expression in a time zone. The days are found by croner, on a calendar without changes of the clock; what a change does to them is
+ * the rule of docs/guides/schedules.md, and stands here:
+ *
+ * - Hours that are named: a time in the gap runs once, at the first instant after it, several of one gap together; a time that comes twice runs the first time.
+ * - Hours in steps: as named ones in the gap, and both times what comes twice.
+ * - Every hour: by elapsed time. The gap has no length, so nothing is made up for; what comes twice runs both times.
+ */
+import { Cron } from 'croner'
+import type { Field } from './fields.ts'
+import type { Calendar } from './parse-when.ts'
+import { type Met, zoneClock } from './zone-clock.ts'
+
+/** The first instant after another; null when there is none for centuries. */
+export function calendarInstants(calendar: Calendar, zone: string): (after: number) => number | null {
+  const { offsetAt, meet } = zoneClock(zone)
+  const nextWall = wallTimes(calendar)
+  const { hours } = calendar
+
+  function instantOf(met: Met, after: number): number | null {
+    if (met.type === 'once') return met.at
+    if (met.type === 'never') return hours === 'every' ? null : met.changeAt
+    return hours === 'named' || met.first > after ? met.first : met.second
+  }
+
+  /** For an instant that will be shown again: what is due between the change and the end of the repetition. */
+  function inRepetition(after: number, wall: number): number | null {
+    const met = meet(Math.floor(wall / SECOND) * SECOND)
+    if (hours === 'named' || met.type !== 'twice' || after >= met.changeAt) return null
+    const beginning = met.until - (met.second - met.first)
+    const again = nextWall(beginning - 1)
+    return again === null || again >= met.until ? null : met.changeAt + (again - beginning)
+  }
+
+  return (after) => {
+    let wall = after + offsetAt(after)
+    const repeated = inRepetition(after, wall)
+    for (;;) {
+      const next = nextWall(wall)
+      if (next === null) return repeated
+      const met = meet(next)
+      const at = instantOf(met, after)
+      if (at !== null && at > after) return repeated === null ? at : Math.min(at, repeated)
+      wall = met.type === 'once' ? next : met.until - 1
+    }
+  }
+}
+
+const SECOND = 1_000
+
+/** The first wall time after another that fits. */
+function wallTimes(calendar: Calendar): (after: number) => number | null {
+  const { second, minute, hour, day, month, weekday } = calendar
+  const pattern = [second, minute, hour, day, month, weekday].map(patternOf).join(' ')
+  const cron = new Cron(pattern, { mode: '6-part', utcOffset: 0, domAndDow: !calendar.eitherDay })
+  return (after) => cron.nextRun(new Date(after))?.getTime() ?? null
+}
+
+function patternOf(field: Field): string {
+  // Written out it restricts, as in cron: `0 0 L * 0-6` is every day.
+  if (field.isFull && field.hasStar) return '*'
+  return [...field.values, ...(field.last ? ['L'] : [])].join(',')
+}

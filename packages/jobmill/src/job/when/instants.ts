@@ -1,0 +1,79 @@
+/** The planned instants of a schedule: what its expression names, between its start and its end. */
+import { BOUNDS } from '../defaults.ts'
+import type { ScheduleDefinition } from '../schedule.ts'
+import { calendarInstants } from './calendar-instants.ts'
+import { parseWhen } from './parse-when.ts'
+
+export type Timing = Pick<ScheduleDefinition, 'when' | 'zone' | 'startAt' | 'endAt'>
+
+export interface Instants {
+  /** The first planned instant after this one; null when there is none. */
+  readonly after: (at: number) => number | null
+  /** The last planned instant before `before`, of which `from` is one. */
+  readonly lastBefore: (before: number, from: number) => number
+  /** How many there are from one of them on and before `before`; those of a calendar are counted up to 10,000. */
+  readonly count: (from: number, before: number) => number
+}
+
+const MOST_COUNTED = 10_000
+
+/** Intervals are counted from the start, or from when the schedule came into being. */
+export function instantsOf(timing: Timing, createdAt: number): Instants {
+  const { startAt, endAt } = timing
+  const when = parseWhen(timing.when)
+  const following =
+    when.type === 'interval'
+      ? intervalInstants(when.ms, startAt ?? createdAt + when.ms)
+      : calendarInstants(when, timing.zone)
+
+  function after(at: number): number | null {
+    const next = following(startAt === null ? at : Math.max(at, startAt - 1))
+    return next === null || next > (endAt ?? BOUNDS.lastInstantAt) ? null : next
+  }
+
+  function lastBefore(before: number, from: number): number {
+    let [low, high] = [from, before]
+    for (;;) {
+      const following = after(low)
+      if (following === null || following >= before) return low
+      low = following
+      // In halves: in a year there are 30 million seconds.
+      while (high - low > 1) {
+        const middle = Math.floor((low + high) / 2)
+        const next = after(middle)
+        if (next === null || next >= before) high = middle
+        else low = next
+      }
+    }
+  }
+
+  function count(from: number, before: number): number {
+    const end = Math.min(before, (endAt ?? BOUNDS.lastInstantAt) + 1)
+    if (when.type === 'interval') return Math.max(0, Math.ceil((end - from) / when.ms))
+    let found = 0
+    for (let at: number | null = from; at !== null && at < end && found < MOST_COUNTED; at = after(at))
+      found += 1
+    return found
+  }
+
+  return { after, lastBefore, count }
+}
+
+function intervalInstants(ms: number, firstAt: number): (after: number) => number {
+  return (after) => firstAt + Math.max(0, Math.floor((after - firstAt) / ms) + 1) * ms
+}
+
+export interface NextRunsOptions {
+  /** Runs after this instant. */
+  readonly from: number
+  readonly count: number
+  readonly createdAt: number
+}
+
+/** The next planned instants, as many as there are up to `count`. */
+export function nextRuns(timing: Timing, { from, count, createdAt }: NextRunsOptions): number[] {
+  const { after } = instantsOf(timing, createdAt)
+  const runs: number[] = []
+  for (let at = after(from); at !== null && runs.length < count; at = after(at)) runs.push(at)
+  return runs
+}

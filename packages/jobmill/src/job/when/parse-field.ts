@@ -1,0 +1,99 @@
+/** One field of a calendar expression: lists, ranges, steps and names, each error with its place. */
+import { shown } from '../errors.ts'
+import type { Field, FieldRule, Part } from './fields.ts'
+import type { Refuse } from './refuse.ts'
+
+interface Place {
+  readonly rule: FieldRule
+  readonly refuse: Refuse
+}
+
+/** `at` is the character that the field begins at. */
+export function parseField(text: string, at: number, rule: FieldRule, refuse: Refuse): Field {
+  const place = { rule, refuse }
+  const parts: Part[] = []
+  let last = false
+  let from = at
+  for (const item of text.split(',')) {
+    if (item === '')
+      refuse(from, `the ${rule.called} has an empty place in its list`, 'Remove the comma that is too many')
+    if (rule.hasLast && item.toUpperCase() === 'L') last = true
+    else parts.push(parsePart(item, from, place))
+    from += item.length + 1
+  }
+  const values = valuesOf(parts, rule)
+  return {
+    parts,
+    values,
+    hasStar: parts.some(({ isStar }) => isStar),
+    isFull: values.length === rule.most - rule.least + 1,
+    last,
+  }
+}
+
+function parsePart(item: string, at: number, place: Place): Part {
+  const slash = item.indexOf('/')
+  const body = slash === -1 ? item : item.slice(0, slash)
+  const step = slash === -1 ? 1 : parseStep(item.slice(slash + 1), at + slash + 1, place)
+  const { rule, refuse } = place
+  if (body === '*' || body === '?') return { isStar: true, from: rule.least, to: rule.most, step }
+  const dash = body.indexOf('-')
+  const from = parseValue(dash === -1 ? body : body.slice(0, dash), at, place)
+  if (dash === -1) {
+    if (slash === -1) return { isStar: false, from, to: from, step }
+    // Some crons take this for the value alone, and others for a range that begins there.
+    return refuse(
+      at,
+      `a step needs a range in front of it, and ${shown(body)} is none`,
+      `Write ${body}-${rule.most}/${step}`,
+    )
+  }
+  const [first, second] = [body.slice(0, dash), body.slice(dash + 1)]
+  const end = parseValue(second, at + dash + 1, place)
+  // A week may end on Sunday: MON-SUN.
+  const to = isWeek(rule) && end === 0 && from > 0 && second !== '0' ? 7 : end
+  if (from <= to) return { isStar: false, from, to, step }
+  return refuse(
+    at,
+    `the range ${shown(body)} ends before it begins`,
+    `Write it as two: ${first}-${rule.most},${rule.least}-${second}`,
+  )
+}
+
+function isWeek(rule: FieldRule): boolean {
+  return rule.least === 0 && rule.words.length === 7
+}
+
+function parseStep(text: string, at: number, { rule, refuse }: Place): number {
+  const step = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  const most = rule.most - rule.least
+  if (step >= 1 && step <= most) return step
+  return refuse(
+    at,
+    `the step ${shown(text)} of the ${rule.called} is not from 1 to ${most}`,
+    step > most ? 'For longer times write an interval, such as "every 90m"' : 'Write a step such as */5',
+  )
+}
+
+function parseValue(text: string, at: number, { rule, refuse }: Place): number {
+  const word = rule.words.indexOf(text.toUpperCase())
+  if (word !== -1) return rule.least + word
+  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
+  if (value >= rule.least && value <= rule.most) return value
+  // Both ends of the week are Sunday.
+  if (isWeek(rule) && value === 7) return value
+  return refuse(at, `the ${rule.called} ${shown(text)} is not one`, `Give ${allowed(rule)}`)
+}
+
+function allowed({ least, most, words, hasLast }: FieldRule): string {
+  const names = words.length === 0 ? '' : `, a name from ${words[0] ?? ''} to ${words.at(-1) ?? ''}`
+  const last = hasLast ? ', L for the last day' : ''
+  return `a number from ${least} to ${most}${names}${last}, a range, a list, a step such as */5, or *`
+}
+
+function valuesOf(parts: readonly Part[], rule: FieldRule): number[] {
+  const values = new Set<number>()
+  for (const { from, to, step } of parts)
+    for (let value = from; value <= to; value += step) values.add(value > rule.most ? rule.least : value)
+  return [...values].toSorted((a, b) => a - b)
+}

@@ -1,0 +1,150 @@
+/**
+ * When a schedule runs, as it is written: five fields or six with seconds in front, a nickname such as `@daily`, or `every 10m`. What cannot be read,
+ * and what would never be, is refused here, with the character where it goes wrong.
+ */
+import { BOUNDS } from '../defaults.ts'
+import { durationMs } from '../duration.ts'
+import { isJobmillError, JobmillError, shown } from '../errors.ts'
+import { nearest } from '../known-keys.ts'
+import { type Field, FIELD_NAMES, FIELDS, type FieldName } from './fields.ts'
+import { parseField } from './parse-field.ts'
+import { type Refuse, refuseIn } from './refuse.ts'
+
+interface Interval {
+  readonly type: 'interval'
+  readonly ms: number
+}
+
+export interface Calendar extends Readonly<Record<FieldName, Field>> {
+  readonly type: 'calendar'
+  /**
+   * How it moves through the hours, which is how it meets a change of the clock: `every` hour, in `steps` of several (`*` followed by a step), or at those that it
+   * names.
+   */
+  readonly hours: 'every' | 'steps' | 'named'
+  /** Both days are restricted: then a day counts that fits one of them, as in cron. Else it must fit both. */
+  readonly eitherDay: boolean
+}
+
+export type When = Interval | Calendar
+
+const NICKNAMES: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+}
+
+const LEAST_MS = 1_000
+
+export function parseWhen(text: unknown, field = 'when'): When {
+  const written = checkText(text, field)
+  const refuse = refuseIn(written, field)
+  const words = [...written.matchAll(/\S+/g)].map((match) => ({ text: match[0], at: match.index + 1 }))
+  const [first] = words
+  if (first === undefined) return refuse(1, 'says nothing', EXAMPLES)
+  if (first.text.toLowerCase() === 'every') return interval(written, first.at + 'every'.length, refuse)
+  if (first.text.startsWith('@')) return nickname(words, refuse)
+  return calendar(words, refuse)
+}
+
+/** As it is kept: single spaces, nothing around. */
+export function tidyWhen(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ')
+}
+
+interface Word {
+  readonly text: string
+  readonly at: number
+}
+
+const EXAMPLES =
+  'Give five fields such as "0 9 * * MON-FRI", six with seconds in front, @daily, or "every 10m"'
+
+function checkText(text: unknown, field: string): string {
+  if (typeof text === 'string' && text.length <= BOUNDS.keyChars) return text
+  const what = typeof text === 'string' ? `has more than ${BOUNDS.keyChars} characters` : 'is not a text'
+  throw new JobmillError('SCHEDULE_INVALID', what, { field, value: shown(text), fix: EXAMPLES })
+}
+
+function interval(written: string, from: number, refuse: Refuse): Interval {
+  const rest = written.slice(from - 1)
+  const at = from + rest.length - rest.trimStart().length
+  const fix = 'Write "every 90s", "every 10m" or "every 1h30m", from 1 s to ten years'
+  try {
+    const ms = durationMs(rest.replaceAll(/\s+/g, ''), 'every')
+    if (ms >= LEAST_MS) return { type: 'interval', ms }
+  } catch (error) {
+    if (!isJobmillError(error)) throw error
+    refuse(at, `${shown(rest.trim())} is not a duration, or too long`, fix)
+  }
+  return refuse(at, `${shown(rest.trim())} is shorter than 1 s`, fix)
+}
+
+function nickname(words: readonly Word[], refuse: Refuse): Calendar {
+  const [{ text, at } = { text: '', at: 1 }, more] = words
+  if (more !== undefined) refuse(more.at, `nothing can follow ${text}`, 'Remove it')
+  const name = text.toLowerCase()
+  const fields = NICKNAMES[name]
+  if (fields !== undefined)
+    return calendar(
+      fields.split(' ').map((field) => ({ text: field, at })),
+      refuse,
+    )
+  const known = Object.keys(NICKNAMES)
+  const near = nearest(name, known)
+  const fix = near === undefined ? `Known are ${known.join(', ')}` : `Did you mean ${near}?`
+  return refuse(at, `${shown(text)} is no nickname`, fix)
+}
+
+function calendar(words: readonly Word[], refuse: Refuse): Calendar {
+  const names = words.length === FIELD_NAMES.length ? FIELD_NAMES : FIELD_NAMES.slice(1)
+  if (words.length !== names.length) refuse(placeOf(words), `has ${counted(words.length)}`, EXAMPLES)
+  const zero = parseField('0', 1, FIELDS.second, refuse)
+  const fields: Record<FieldName, Field> = {
+    second: zero,
+    minute: zero,
+    hour: zero,
+    day: zero,
+    month: zero,
+    weekday: zero,
+  }
+  for (const [index, name] of names.entries()) {
+    const { text, at } = words[index] ?? { text: '', at: 1 }
+    fields[name] = parseField(text, at, FIELDS[name], refuse)
+  }
+  const eitherDay = !fields.day.hasStar && !fields.weekday.hasStar
+  if (!eitherDay && neverIs(fields)) {
+    const { at } = words[names.findIndex((name) => name === 'day')] ?? { at: 1 }
+    refuse(at, 'none of its months has such a day', 'Give a day that there is, or L for the last one')
+  }
+  return { type: 'calendar', ...fields, hours: hoursOf(fields.hour), eitherDay }
+}
+
+/** Where too many begin, or where something is missing. */
+function placeOf(words: readonly Word[]): number {
+  const extra = words[FIELD_NAMES.length]
+  if (extra !== undefined) return extra.at
+  const end = words.at(-1)
+  return end === undefined ? 1 : end.at + end.text.length
+}
+
+function counted(words: number): string {
+  return `${words === 1 ? '1 field' : `${words} fields`} instead of 5 or 6`
+}
+
+function hoursOf(hour: Field): Calendar['hours'] {
+  if (hour.isFull) return 'every'
+  return hour.hasStar ? 'steps' : 'named'
+}
+
+const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** 30 February. A 29 February is of every weekday once in a while, so no other combination is impossible. */
+function neverIs({ day, month }: Readonly<Record<FieldName, Field>>): boolean {
+  const [earliest = 1] = day.values
+  return !day.last && month.values.every((value) => earliest > (LONGEST_MONTHS[value - 1] ?? 0))
+}

@@ -1,0 +1,15 @@
+/** How an expression is refused: with the character where it goes wrong. */
+import { JobmillError, shown } from '../errors.ts'
+
+/** `at` counts characters from 1. */
+export type Refuse = (at: number, what: string, fix: string) => never
+
+export function refuseIn(text: string, field: string): Refuse {
+  return (at, what, fix) => {
+    throw new JobmillError('SCHEDULE_INVALID', `${what}, at character ${at}`, {
+      field,
+      value: shown(text),
+      fix,
+    })
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Limits inside of a handler: it waits for a moment where it is. When that is not enough its job is due again when there is budget, and loses nothing; its worker is
+ * free for others meanwhile.
+ */
+import { DEFAULTS } from '../job/defaults.ts'
+import type { LimitInside, Permit } from '../job/limit-handle.ts'
+import { Snooze } from '../job/thrown.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { Lease } from '../store/claim.ts'
+import type { Take } from '../store/limit.ts'
+import type { AskOptions, Asks } from './ask.ts'
+import type { DrainLimit } from './drain.ts'
+import type { Draw } from './draw.ts'
+import { type Holding, holding } from './holding.ts'
+import type { KnownLimits } from './known-limits.ts'
+import { checkDraw, permit } from './permit.ts'
+import type { Seats } from './seats.ts'
+
+/** The attempt on whose behalf a handler draws. */
+export interface JobHolder {
+  readonly lease: Lease
+  readonly signal: AbortSignal
+  /** Throws once the attempt has ended. */
+  readonly checkLive: () => void
+  /** The limit that the queue of this job draws on: its claim took a permit under the same id, which goes with the job alone. */
+  readonly queueLimit: () => string | null
+}
+
+export interface AcquireTools {
+  readonly draw: Draw
+  readonly giveBack: Asks['giveBack']
+  readonly drain: DrainLimit
+  readonly known: KnownLimits
+  readonly seats: Seats
+  readonly platform: Platform
+  /** Of this instance. */
+  readonly instance: string
+}
+
+const ASK_EVERY_MS = 200
+
+/** `held` is what this attempt has, by limit. */
+export function limitInside(
+  { lease, signal, checkLive, queueLimit }: JobHolder,
+  held: Map<string, Holding>,
+  { draw, giveBack, drain, known, seats, platform, instance }: AcquireTools,
+): LimitInside {
+  function holdingOf(limit: string): Holding {
+    const back = async (): Promise<void> => {
+      await giveBack({ limit, holder: lease.id })
+      seats.freed(limit)
+    }
+    const found = held.get(limit) ?? holding(back, () => queueLimit() !== limit)
+    held.set(limit, found)
+    return found
+  }
+
+  /** A permit, or how long to stay away. */
+  async function taken(
+    name: string,
+    amount: number,
+    how: (take: Take, options: AskOptions) => Promise<number>,
+  ): Promise<Permit | number> {
+    checkLive()
+    const what = checkDraw(name, amount)
+    const { id: holder, token } = lease
+    const mine = holdingOf(name)
+    await mine.begin()
+    try {
+      const take = { ...what, holder, token, instance, waitUpToMs: 0 }
+      const inMs = await how(take, { signal, mayGiveBack: mine.mayGiveBack })
+      if (inMs > 0) {
+        await mine.end()
+        return inMs
+      }
+    } catch (error) {
+      // One that is still on its way keeps the others: they go with the job, which is about to end.
+      if (!signal.aborted) await mine.end()
+      throw error
+    }
+    mine.granted()
+    return permit({ ...what, holder, token, instance, waitUpToMs: 0 }, async () => {
+      if ((await known.typeOf(name)) !== 'rate') await mine.end()
+    })
+  }
+
+  /** Waits for a permit for as long as a handler may: one of them in each process and for each limit, so that they do not all ask. */
+  async function inPlace(take: Take, options: AskOptions): Promise<number> {
+    const first = await draw({ ...take, waitUpToMs: DEFAULTS.limitWaitMs }, options)
+    if (first === 0 || (await known.typeOf(take.limit)) !== 'concurrency') return first
+    if (seats.isBusy(take.limit)) return first
+    const seat = seats.join(take.limit)
+    const untilAt = platform.monotonic() + DEFAULTS.limitWaitMs
+    try {
+      for (;;) {
+        await seat.pause(Math.min(ASK_EVERY_MS, untilAt - platform.monotonic()), signal)
+        const isLast = platform.monotonic() >= untilAt
+        // Only the last answer is what the job is sent away with.
+        const inMs = await draw({ ...take, waitUpToMs: isLast ? DEFAULTS.limitWaitMs : 0 }, options)
+        if (inMs === 0 || isLast) return inMs
+      }
+    } finally {
+      seat.leave()
+    }
+  }
+
+  return {
+    async acquire(name, amount = 1) {
+      const got = await taken(name, amount, inPlace)
+      if (typeof got === 'number') throw new Snooze(got)
+      return got
+    },
+    async tryAcquire(name, amount = 1) {
+      const got = await taken(name, amount, draw)
+      return typeof got === 'number' ? null : got
+    },
+    async drain(name, options) {
+      checkLive()
+      await drain(name, options)
+    },
+  }
+}

@@ -1,0 +1,82 @@
+/** Empties a limit because an upstream refused: nobody gets anything until the time is over that the upstream named. */
+import { BOUNDS } from '../job/defaults.ts'
+import { durationMs } from '../job/duration.ts'
+import { isJobmillError, JobmillError, shown } from '../job/errors.ts'
+import type { Emit } from '../job/events.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import type { DrainLimitOptions } from '../job/limit-handle.ts'
+import { checkName } from '../job/names.ts'
+import { pauses } from '../platform/pauses.ts'
+import type { LimitRecord } from '../store/limit.ts'
+import type { AskTools } from './ask.ts'
+import type { KnownLimits } from './known-limits.ts'
+
+export type DrainLimit = (name: string, options?: DrainLimitOptions) => Promise<LimitRecord>
+
+export interface Drains {
+  readonly drain: DrainLimit
+  /** How often it was drained here: who waits for an instant that was granted before a drain must not use it. */
+  readonly timesOf: (name: string) => number
+}
+
+const MOST_TIMES = 10
+
+export interface DrainTools extends AskTools {
+  readonly emit: Emit
+}
+
+export function drains({ opened, platform, emit }: DrainTools, known: KnownLimits): Drains {
+  const times = new Map<string, number>()
+  const timesOf = (name: string): number => times.get(name) ?? 0
+  const count = (name: string): void => void times.set(name, timesOf(name) + 1)
+
+  /** Sent again until it is known, for what is left of the time: a reply that was lost must not make the pause longer. */
+  async function send(name: string, forMs: number): Promise<LimitRecord> {
+    const pause = pauses(platform, { firstMs: 50, longestMs: 5_000 })
+    const sentAt = platform.monotonic()
+    for (let sends = 1; ; sends += 1) {
+      const goneMs = Math.floor(platform.monotonic() - sentAt)
+      try {
+        return await (await opened()).drain(name, Math.max(0, forMs - goneMs))
+      } catch (error) {
+        if (!isJobmillError(error)) throw error
+        if (error.code === 'LIMIT_UNKNOWN') throw await known.unknown(name)
+        if (error.code !== 'OUTCOME_UNKNOWN' || sends === MOST_TIMES) throw error
+      }
+      await pause.wait()
+    }
+  }
+
+  const drain: DrainLimit = async (name, options = {}) => {
+    checkName(name, 'limit')
+    checkObjectKeys(options, 'options', ['retryAfter'])
+    const { retryAfter } = options
+    const forMs = retryAfter === undefined ? 0 : retryAfterMs(retryAfter)
+    count(name)
+    const record = await send(name, forMs)
+    // Again: what was granted while it was on its way was granted before.
+    count(name)
+    if (retryAfter === undefined && record.settings.type === 'concurrency') throw withoutTime(name)
+    emit('limit-drained', { limit: name, forMs })
+    return record
+  }
+  return { drain, timesOf }
+}
+
+function retryAfterMs(retryAfter: unknown): number {
+  const ms = durationMs(retryAfter, 'options.retryAfter')
+  if (ms <= BOUNDS.retryAfterMs) return ms
+  throw new JobmillError('DURATION_INVALID', 'is longer than 24 hours', {
+    field: 'options.retryAfter',
+    value: shown(retryAfter),
+    fix: 'Pause the queue, or snooze the job, for what takes longer',
+  })
+}
+
+/** Nothing gathers there that could be gone. */
+function withoutTime(name: string): JobmillError {
+  return new JobmillError('OPTION_INVALID', `is needed: limit "${name}" is a concurrency limit`, {
+    field: 'options.retryAfter',
+    fix: "Say how long nothing is to be granted, such as { retryAfter: '30s' }",
+  })
+}

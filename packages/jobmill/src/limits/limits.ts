@@ -1,0 +1,72 @@
+/** All that a process needs to draw on limits. One for each mill: what shares a statement are the calls made through it. */
+import type { Emit } from '../job/events.ts'
+import type { LimitHandle, LimitInside } from '../job/limit-handle.ts'
+import { checkName } from '../job/names.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { Lease } from '../store/claim.ts'
+import { type JobHolder, limitInside } from './acquire.ts'
+import { asks, type AskTools } from './ask.ts'
+import { type DrainLimit, drains } from './drain.ts'
+import { draw } from './draw.ts'
+import type { Holding } from './holding.ts'
+import { type KnownLimits, knownLimits } from './known-limits.ts'
+import { limitOutside } from './outside.ts'
+import { seats as createSeats } from './seats.ts'
+
+export interface LimitsTools extends AskTools {
+  readonly platform: Platform
+  /** The id of this instance. */
+  readonly instance: string
+  /** Rejects unless the mill was started. */
+  readonly started: (what: string) => Promise<void>
+  readonly emit: Emit
+}
+
+export interface Limits {
+  readonly inside: (holder: JobHolder) => LimitInside
+  readonly outside: (name: string) => LimitHandle
+  readonly drain: DrainLimit
+  readonly unknown: KnownLimits['unknown']
+  /** The end of an attempt is written, and its permits are free: whoever waits for one here need not ask in vain. */
+  readonly ended: (lease: Lease, queueLimit: string | null) => void
+  /** Whoever waits outside of handlers is told this. */
+  readonly stop: (error: unknown) => void
+}
+
+export function limits(given: LimitsTools): Limits {
+  const { opened, platform, instance, started, emit } = given
+  const { ask, giveBack } = asks({ opened, platform })
+  const known = knownLimits(async () => (await opened()).limits(), platform)
+  const seats = createSeats(platform)
+  const stopping = new AbortController()
+  /** By lease: an attempt that nobody tells the end of leaves nothing behind. */
+  const held = new WeakMap<Lease, Map<string, Holding>>()
+  const { drain, timesOf: timesDrained } = drains({ opened, platform, emit }, known)
+  const tools = {
+    draw: draw({ ask, known, timesDrained, platform }),
+    giveBack,
+    drain,
+    known,
+    seats,
+    platform,
+    instance,
+    started,
+    stopped: stopping.signal,
+  }
+  return {
+    drain,
+    unknown: known.unknown,
+    inside(holder) {
+      const own = held.get(holder.lease) ?? new Map<string, Holding>()
+      held.set(holder.lease, own)
+      return limitInside(holder, own, tools)
+    },
+    outside: (name) => limitOutside(checkName(name, 'limit'), tools),
+    ended(lease, queueLimit) {
+      const names = [...(held.get(lease)?.keys() ?? []), ...(queueLimit === null ? [] : [queueLimit])]
+      for (const name of names) seats.freed(name)
+      held.delete(lease)
+    },
+    stop: (error) => stopping.abort(error),
+  }
+}

@@ -1,0 +1,127 @@
+/** Limits outside of handlers: the same budget, and the caller waits where it is for as long as its signal lets it. */
+import { DEFAULTS } from '../job/defaults.ts'
+import { timeoutMs } from '../job/duration.ts'
+import { isJobmillError } from '../job/errors.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import type { AcquireOptions, LimitHandle, Permit } from '../job/limit-handle.ts'
+import type { Platform } from '../platform/platform.ts'
+import { sleep } from '../platform/sleep.ts'
+import type { Take } from '../store/limit.ts'
+import type { AcquireTools } from './acquire.ts'
+import type { AskOptions } from './ask.ts'
+import { checkDraw, permit } from './permit.ts'
+
+export interface OutsideTools extends AcquireTools {
+  /** Rejects unless the mill was started: permits are given back when its instance ends, so there must be one. */
+  readonly started: (what: string) => Promise<void>
+  /** Fires when the mill has stopped. */
+  readonly stopped: AbortSignal
+}
+
+const ASK_EVERY_MS = 200
+/** Once it has waited for a while. */
+const ASK_SELDOM_MS = 1_000
+
+export function limitOutside(name: string, tools: OutsideTools): LimitHandle {
+  const { known, seats, platform, instance, stopped } = tools
+
+  function takeFor(amount: number): Take {
+    const holder = platform.id()
+    return { ...checkDraw(name, amount), holder, token: null, instance, waitUpToMs: DEFAULTS.limitWaitMs }
+  }
+
+  function given(take: Take): Permit {
+    return permit(take, async () => {
+      if ((await known.typeOf(name)) === 'rate') return
+      await tools.giveBack(take)
+      seats.freed(name)
+    })
+  }
+
+  async function draw(take: Take, options: AskOptions): Promise<number> {
+    try {
+      return await tools.draw(take, options)
+    } catch (error) {
+      if (!isJobmillError(error) || error.code !== 'LEASE_LOST') throw error
+      // It may be on its way; if not, this says what to do.
+      await tools.started(`a permit of limit "${name}"`)
+      return tools.draw(take, options)
+    }
+  }
+
+  async function untilGranted(take: Take, options: AskOptions): Promise<void> {
+    // Others wait for a permit: it goes behind them.
+    if (seats.isBusy(name)) return inLine(take, options)
+    for (;;) {
+      const inMs = await draw(take, options)
+      if (inMs === 0) return
+      if ((await known.typeOf(name)) === 'concurrency') return inLine(take, options)
+      await sleep(platform, inMs, options.signal)
+    }
+  }
+
+  async function inLine(take: Take, options: AskOptions): Promise<void> {
+    const { signal } = options
+    const seat = seats.join(name)
+    try {
+      await seat.first(signal)
+      const firstAt = platform.monotonic()
+      while ((await draw({ ...take, waitUpToMs: 0 }, options)) > 0) {
+        const isNew = platform.monotonic() - firstAt < DEFAULTS.limitWaitMs
+        await seat.pause(isNew ? ASK_EVERY_MS : ASK_SELDOM_MS, signal)
+      }
+    } finally {
+      seat.leave()
+    }
+  }
+
+  return {
+    name,
+    async acquire(options = {}) {
+      checkObjectKeys(options, 'options', ['amount', 'signal', 'timeout'])
+      const take = takeFor(options.amount ?? 1)
+      const wait = waiting(name, options, platform, stopped)
+      try {
+        // Nobody else has this holder, so nothing else is given back with it.
+        await untilGranted(take, { signal: wait.signal, mayGiveBack: () => true })
+        return given(take)
+      } finally {
+        wait.end()
+      }
+    },
+    async tryAcquire(amount = 1) {
+      const take = { ...takeFor(amount), waitUpToMs: 0 }
+      return (await draw(take, { signal: stopped, mayGiveBack: () => true })) === 0 ? given(take) : null
+    },
+    async drain(options) {
+      await tools.drain(name, options)
+    },
+  }
+}
+
+/** One signal for all that can end a wait. */
+function waiting(
+  name: string,
+  { signal, timeout }: AcquireOptions,
+  platform: Platform,
+  stopped: AbortSignal,
+): { readonly signal: AbortSignal; end(): void } {
+  const ms = timeout === undefined ? null : timeoutMs(timeout, 'options.timeout')
+  const over = new AbortController()
+  const ends = [stopped, ...(signal === undefined ? [] : [signal])].map((by) => {
+    const end = (): void => over.abort(by.reason)
+    if (by.aborted) end()
+    by.addEventListener('abort', end, { once: true })
+    return () => by.removeEventListener('abort', end)
+  })
+  const late = (): void =>
+    over.abort(new DOMException(`limit "${name}" had too little for ${ms} ms`, 'TimeoutError'))
+  const timer = ms === null ? undefined : platform.timer(ms, late)
+  return {
+    signal: over.signal,
+    end() {
+      timer?.cancel()
+      for (const end of ends) end()
+    },
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Writes figures and events of this process. What is taken to be written is sent, with the same number, until it is known to be written: a failure loses
+ * nothing, and a lost answer counts nothing twice. With nothing to write there is no statement.
+ */
+import type { Platform } from '../platform/platform.ts'
+import type { Recording } from '../store/metrics.ts'
+import type { Store } from '../store/store.ts'
+import type { Figures, QueueDelta } from './figures.ts'
+import type { OwnFigures, ProcessFigures } from './process-figures.ts'
+import type { KeptEvent, Timeline } from './timeline.ts'
+
+export interface FlusherOptions {
+  readonly store: Pick<Store, 'record'>
+  /** The instance. */
+  readonly source: string
+  readonly platform: Platform
+  readonly figures: Pick<Figures, 'take' | 'isEmpty'>
+  readonly timeline: Pick<Timeline, 'take' | 'isEmpty'>
+  readonly process: Pick<ProcessFigures, 'isDue' | 'sample' | 'take' | 'isEmpty'>
+}
+
+/** What a pass wrote. */
+interface FlushCounts extends Readonly<Record<string, number>> {
+  readonly recordings: number
+  readonly figures: number
+  readonly events: number
+}
+
+export interface Flusher {
+  /** Rejects when something could not be written; the next one sends it again. Looks at the signal between recordings. */
+  readonly pass: (signal?: AbortSignal) => Promise<FlushCounts>
+  /** Whether a pass would find something. */
+  readonly needed: () => boolean
+}
+
+interface Batch {
+  readonly seq: number
+  readonly figures: readonly QueueDelta[]
+  readonly own: readonly OwnFigures[]
+  readonly events: readonly KeptEvent[]
+}
+
+/** Of each, in one recording. */
+const MOST = 500
+
+export function queueScope(queue: string): string {
+  return `queue ${queue}`
+}
+
+export function instanceScope(instance: string): string {
+  return `instance ${instance}`
+}
+
+export function flusher(options: FlusherOptions): Flusher {
+  const { store, source, platform, figures, timeline, process } = options
+  let lastSeq = 0
+  let unwritten: Batch | null = null
+
+  const isEmpty = (): boolean => figures.isEmpty() && timeline.isEmpty() && process.isEmpty()
+
+  function next(): Batch | null {
+    if (isEmpty()) return null
+    lastSeq += 1
+    return {
+      seq: lastSeq,
+      figures: figures.take(MOST),
+      own: process.take(MOST),
+      events: timeline.take(MOST),
+    }
+  }
+
+  /** How long ago is said anew for each try: what is late still finds its bucket. */
+  function recordingOf({ seq, ...batch }: Batch): Recording {
+    const now = platform.monotonic()
+    const agoMs = (at: number): number => Math.max(0, Math.round(now - at))
+    return {
+      source,
+      seq,
+      deltas: batch.figures.map(({ queue, at, data }) => ({
+        scope: queueScope(queue),
+        agoMs: agoMs(at),
+        data,
+      })),
+      own: batch.own.map(({ at, ...own }) => ({ ...own, scope: instanceScope(source), agoMs: agoMs(at) })),
+      events: batch.events.map(({ at, ...event }) => ({ ...event, agoMs: agoMs(at) })),
+    }
+  }
+
+  return {
+    needed: () => unwritten !== null || process.isDue() || !isEmpty(),
+    async pass(signal) {
+      const counts = { recordings: 0, figures: 0, events: 0 }
+      if (process.isDue()) process.sample()
+      for (;;) {
+        const isSentAgain = unwritten !== null
+        const batch = (unwritten ??= next())
+        if (batch === null) return counts
+        await store.record(recordingOf(batch))
+        if (unwritten === batch) unwritten = null
+        counts.recordings += 1
+        counts.figures += batch.figures.length + batch.own.length
+        counts.events += batch.events.length
+        // What comes meanwhile is for the next pass: under load this one would never end.
+        if (signal?.aborted === true || !(isSentAgain || isFull(batch))) return counts
+      }
+    },
+  }
+}
+
+function isFull({ figures, own, events }: Batch): boolean {
+  return figures.length === MOST || own.length === MOST || events.length === MOST
+}

@@ -1,0 +1,81 @@
+/** Everything that watches one process: it counts and keeps what the hub tells, times the store, and brings both to the database. */
+import { DEFAULTS } from '../job/defaults.ts'
+import type { Platform, Timer } from '../platform/platform.ts'
+import type { Store } from '../store/store.ts'
+import type { EventHub } from './event-hub.ts'
+import { figures as createFigures } from './figures.ts'
+import { type Flusher, flusher } from './flush.ts'
+import { processFigures } from './process-figures.ts'
+import { storeTimings } from './store-timings.ts'
+import { timeline as createTimeline } from './timeline.ts'
+
+export interface ObserverOptions {
+  readonly hub: Pick<EventHub, 'tap'>
+  readonly store: Store
+  readonly platform: Platform
+  /** The id of the instance. */
+  readonly instance: string
+}
+
+export interface Observer extends Flusher {
+  /** The store, timed: for everything that this process asks of it. */
+  readonly store: Store
+  /** From now on a duty calls `pass`, and the process itself is measured. */
+  readonly start: () => void
+  /** After the last event that is to be kept, and before the store is closed: writes what is left. Rejects when it cannot. */
+  readonly stop: () => Promise<void>
+}
+
+export function observer({ hub, store: plain, platform, instance }: ObserverOptions): Observer {
+  const timings = storeTimings(platform)
+  const store = timings.around(plain)
+  const figures = createFigures(platform)
+  const timeline = createTimeline(platform)
+  const process = processFigures({ platform, timings: timings.take, dropped: timeline.dropped })
+  const flush = flusher({ store, source: instance, platform, figures, timeline, process })
+  let life: 'waiting' | 'started' | 'stopped' = 'waiting'
+  let timer: Timer | null = null
+
+  hub.tap((type, event) => {
+    figures.count(type, event)
+    timeline.keep(type, event)
+    passSoon()
+  })
+
+  /** A process that only enqueues has no duties: it writes a while after something happened, and does not stay alive for that. */
+  function passSoon(): void {
+    if (life !== 'waiting' || timer !== null || !flush.needed()) return
+    timer = platform.timer(DEFAULTS.flushEveryMs, passNow, { unref: true })
+  }
+
+  function passNow(): void {
+    flush.pass().then(passed, passed)
+  }
+
+  function passed(): void {
+    timer = null
+    passSoon()
+  }
+
+  function rest(): void {
+    timer?.cancel()
+    timer = null
+  }
+
+  return {
+    ...flush,
+    store,
+    start() {
+      if (life !== 'waiting') return
+      life = 'started'
+      rest()
+      process.start()
+    },
+    async stop() {
+      life = 'stopped'
+      rest()
+      process.stop()
+      await flush.pass()
+    },
+  }
+}

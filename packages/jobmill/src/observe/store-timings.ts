@@ -1,0 +1,126 @@
+/** How long the store takes, and how often it fails, as this process sees it. The store stays what it is: nothing waits because it is timed. */
+import { isJobmillError } from '../job/errors.ts'
+import { bucketOf, type MetricData } from '../job/metric-data.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { Store } from '../store/store.ts'
+
+export interface StoreTimings {
+  /** The same store, timed. */
+  readonly around: <S extends Store<never>>(store: S) => S
+  /** What was counted since the last time this was asked. */
+  readonly take: () => MetricData
+}
+
+export const STORE_CLASSES = ['read', 'write', 'pulse'] as const
+type StoreClass = (typeof STORE_CLASSES)[number]
+
+type Untimed = 'name' | 'open' | 'close' | 'wait' | 'ring' | 'pass'
+
+/** A record and not a list: a verb that is added to the contract and not here is an error of the compiler. */
+const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
+  enqueue: 'write',
+  stage: 'write',
+  claim: 'write',
+  finish: 'write',
+  progress: 'write',
+  cancel: 'write',
+  retry: 'write',
+  runNow: 'write',
+  delete: 'write',
+  register: 'write',
+  renew: 'pulse',
+  deregister: 'write',
+  reap: 'write',
+  retain: 'write',
+  fold: 'write',
+  rollUp: 'write',
+  record: 'write',
+  declareQueues: 'write',
+  changeQueue: 'write',
+  assign: 'write',
+  declareSchedules: 'write',
+  createSchedule: 'write',
+  changeSchedule: 'write',
+  deleteSchedule: 'write',
+  tick: 'write',
+  scheduleFailed: 'write',
+  declareLimits: 'write',
+  changeLimit: 'write',
+  deleteLimit: 'write',
+  take: 'write',
+  giveBack: 'write',
+  drain: 'write',
+  get: 'read',
+  results: 'read',
+  history: 'read',
+  list: 'read',
+  counts: 'read',
+  queues: 'read',
+  instances: 'read',
+  unserved: 'read',
+  held: 'read',
+  duties: 'read',
+  slots: 'read',
+  schedules: 'read',
+  ticks: 'read',
+  limits: 'read',
+  metrics: 'read',
+  timeline: 'read',
+}
+
+type Method = (...args: unknown[]) => unknown
+type Verb = (...args: unknown[]) => Promise<unknown>
+
+export function storeTimings(platform: Platform): StoreTimings {
+  let histograms: Record<string, Record<number, number>> = {}
+  let failures = 0
+
+  function ended(storeClass: StoreClass, began: number): void {
+    const histogram = (histograms[`store.${storeClass}`] ??= {})
+    const bucket = bucketOf(platform.monotonic() - began)
+    histogram[bucket] = (histogram[bucket] ?? 0) + 1
+  }
+
+  function timed(store: Store<never>, verb: keyof typeof CLASS_OF): Verb {
+    const storeClass = CLASS_OF[verb]
+    return (...args) => {
+      const began = platform.monotonic()
+      // Called at once: in a user's transaction on SQLite the write has to happen inside the call.
+      const call = (store[verb] as Verb)(...args)
+      call.then(
+        () => ended(storeClass, began),
+        (error: unknown) => {
+          ended(storeClass, began)
+          if (isTrouble(error)) failures += 1
+        },
+      )
+      return call
+    }
+  }
+
+  return {
+    around<S extends Store<never>>(store: S): S {
+      // On top of the store rather than a copy of it: a store of somebody else's may be a class, or have more to it.
+      const own = Object.create(store) as S
+      const define = (key: string, value: unknown): void =>
+        void Object.defineProperty(own, key, { value, enumerable: true })
+      for (const verb of Object.keys(CLASS_OF) as (keyof typeof CLASS_OF)[]) define(verb, timed(store, verb))
+      for (const key of ['open', 'close', 'wait', 'ring', 'pass'] as const)
+        define(key, (...args: unknown[]) => (store[key] as Method)(...args))
+      define('name', store.name)
+      return own
+    },
+    take() {
+      const counters = failures === 0 ? {} : { counters: { 'store.failures': failures } }
+      const taken = Object.keys(histograms).length === 0 ? counters : { ...counters, histograms }
+      histograms = {}
+      failures = 0
+      return taken
+    },
+  }
+}
+
+/** A call that was refused for what it asked was answered as it should be. */
+function isTrouble(error: unknown): boolean {
+  return !isJobmillError(error) || error.retryable
+}

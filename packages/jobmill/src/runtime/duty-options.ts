@@ -1,0 +1,56 @@
+/** Duties of an application: run by the same supervisor as our own. */
+import { DEFAULTS } from '../job/defaults.ts'
+import { type Duration, durationMs } from '../job/duration.ts'
+import { checkName } from '../job/names.ts'
+import { checkBoolean } from '../job/numbers.ts'
+import type { Counts, DutyOptions } from '../upkeep/duty.ts'
+import type { Problems } from './problems.ts'
+
+export interface OwnDuty {
+  readonly name: string
+  /** How often, with some jitter; the first pass is made at the start. */
+  readonly every: Duration
+  /** One pass. Look at the signal between batches: it fires at the deadline, at a stop, and when another process took over. What is returned is told. */
+  readonly run: (context: { readonly signal: AbortSignal }) => Promise<Counts | void>
+  /** How long a pass may take (default 30 s). */
+  readonly deadline?: Duration
+  /** True (the default): one process does it for all that have this duty. False: each for itself. */
+  readonly forAll?: boolean
+}
+
+export type ResolvedDuty = Pick<DutyOptions, 'name' | 'everyMs' | 'deadlineMs' | 'forAll' | 'pass'>
+
+const KEYS = ['name', 'every', 'run', 'deadline', 'forAll'] as const
+const OURS = ['reap', 'stage', 'schedule', 'rebalance', 'retain', 'roll-up', 'flush', 'listen']
+
+export function ownDuties(duties: readonly OwnDuty[], found: Problems): ResolvedDuty[] {
+  if (!Array.isArray(duties)) {
+    found.add('error', 'OPTION_INVALID', 'duties', 'is not an array. Put it into one')
+    return []
+  }
+  const seen = new Set(OURS)
+  return duties.flatMap((given: OwnDuty, at) => {
+    const field = `duties[${at}]`
+    if (!found.keys(given, field, KEYS)) return []
+    return found.try(field, [], () => {
+      const name = checkName(given.name, `${field}.name`)
+      if (seen.has(name))
+        found.add('error', 'OPTION_CONFLICT', `${field}.name`, `another duty is called "${name}"`)
+      seen.add(name)
+      if (typeof given.run !== 'function')
+        found.add('error', 'HANDLER_INVALID', `${field}.run`, 'is not a function ({ signal }) => …')
+      return [
+        {
+          name,
+          everyMs: Math.max(1, durationMs(given.every, `${field}.every`)),
+          deadlineMs:
+            given.deadline === undefined
+              ? DEFAULTS.dutyDeadlineMs
+              : durationMs(given.deadline, `${field}.deadline`),
+          forAll: given.forAll === undefined ? true : checkBoolean(given.forAll, `${field}.forAll`),
+          pass: async (signal: AbortSignal) => given.run({ signal }),
+        },
+      ]
+    })
+  })
+}

@@ -1,0 +1,59 @@
+/** Which buckets a window of time is read from: the finest that suit its length, and that are still kept for its beginning. */
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
+import { durationMs, instantAt } from '../job/duration.ts'
+import { JobmillError, shown } from '../job/errors.ts'
+import { type Resolution, RESOLUTIONS } from '../store/metrics.ts'
+
+export interface MetricsWindow {
+  /** The beginning of its first bucket. */
+  readonly from: number
+  readonly to: number | null
+  /** Buckets begin before this. */
+  readonly before: number
+  readonly resolution: Resolution
+}
+
+const HOUR = 60 * 60_000
+const [TEN_SECONDS, MINUTE, LARGEST] = RESOLUTIONS
+
+/** The longest window that is told in buckets of a size, and how long those are kept. */
+const FINER = [
+  { resolution: TEN_SECONDS, longestMs: HOUR, keptMs: DEFAULTS.retainTenSecondsMs },
+  { resolution: MINUTE, longestMs: 48 * HOUR, keptMs: DEFAULTS.retainMinutesMs },
+] as const
+
+export function windowOf(
+  query: { readonly from?: unknown; readonly to?: unknown; readonly resolution?: unknown },
+  now: number,
+): MetricsWindow {
+  const to = query.to === undefined ? null : instantAt(query.to, 'to')
+  const until = to ?? now
+  const asked = query.from === undefined ? Math.max(0, until - HOUR) : instantAt(query.from, 'from')
+  if (to !== null && asked >= to) {
+    throw new JobmillError('INSTANT_INVALID', 'is not after "from"', {
+      field: 'to',
+      value: shown(query.to),
+      fix: 'Give a later one, or leave it out for now',
+    })
+  }
+  const resolution =
+    query.resolution === undefined ? suiting(asked, until, now) : checkResolution(query.resolution)
+  // Open at the end, so that a clock that is behind the database's hides nothing.
+  return { from: asked - (asked % resolution), to, before: to ?? BOUNDS.lastInstantAt, resolution }
+}
+
+function suiting(from: number, until: number, now: number): Resolution {
+  const fine = FINER.find(({ longestMs, keptMs }) => until - from <= longestMs && now - from <= keptMs)
+  return fine?.resolution ?? LARGEST
+}
+
+function checkResolution(value: unknown): Resolution {
+  const ms = durationMs(value, 'resolution')
+  const found = RESOLUTIONS.find((one) => one === ms)
+  if (found !== undefined) return found
+  throw new JobmillError('OPTION_INVALID', 'is no size that figures are kept in', {
+    field: 'resolution',
+    value: shown(value),
+    fix: "Give '10s', '1m' or '1h'",
+  })
+}

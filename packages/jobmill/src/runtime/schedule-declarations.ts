@@ -1,0 +1,38 @@
+/** The option `schedules`: each checked at once, and all that is wrong told together. */
+import type { AnyJob } from '../job/definition.ts'
+import { type PreparedSchedule, prepareSchedule, type ScheduleOptions } from '../job/schedule-options.ts'
+import type { Problems } from './problems.ts'
+
+export interface DeclarationTools {
+  readonly jobs: readonly AnyJob[]
+  readonly queueOf: (kind: string) => string
+  readonly payloadLimitBytes: number
+}
+
+export function declaredSchedules(
+  schedules: readonly ScheduleOptions[],
+  { jobs, queueOf, payloadLimitBytes }: DeclarationTools,
+  found: Problems,
+): PreparedSchedule[] {
+  if (!Array.isArray(schedules)) {
+    found.add('error', 'OPTION_INVALID', 'schedules', 'is not an array. Put it into one')
+    return []
+  }
+  const definition = (kind: string): AnyJob | undefined => jobs.find((job) => job.kind === kind)
+  const seen = new Set<string>()
+  return Array.from(schedules as readonly ScheduleOptions[]).flatMap((given, at) => {
+    const field = `schedules[${at}]`
+    return found.try(field, [], () => {
+      const schedule = prepareSchedule(given, { definition, queueOf, payloadLimitBytes }, field)
+      if (seen.has(schedule.name))
+        found.add(
+          'error',
+          'SCHEDULE_EXISTS',
+          `${field}.name`,
+          `another schedule is called "${schedule.name}"`,
+        )
+      seen.add(schedule.name)
+      return [schedule]
+    })
+  })
+}

@@ -1,0 +1,156 @@
+/** `mill.schedules`: everything about schedules at run time, from any process. */
+import { JobmillError, shown } from '../job/errors.ts'
+import type { Emit } from '../job/events.ts'
+import { checkObjectKeys, nearest } from '../job/known-keys.ts'
+import type { NewJob } from '../job/new-job.ts'
+import { checkWhole } from '../job/numbers.ts'
+import type { ScheduleChange } from '../job/schedule-change.ts'
+import {
+  CREATE_KEYS,
+  prepareSchedule,
+  prepareScheduleChange,
+  type ScheduleOptions,
+  type ScheduleTools,
+  timingOf,
+} from '../job/schedule-options.ts'
+import { checkZone } from '../job/when/zone-clock.ts'
+import { describeWhen } from '../job/when/describe-when.ts'
+import { nextRuns } from '../job/when/instants.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { Enqueued } from '../store/replies.ts'
+import type { ScheduleRecord, TickOutcome, TickRecord } from '../store/schedule.ts'
+import type { Store } from '../store/store.ts'
+import { scheduledJob } from '../upkeep/plan-ticks.ts'
+import { type ScheduleView, scheduleView } from './schedule-view.ts'
+
+/** `skipped`: the job of this id still waits or runs, and the schedule does not overlap. */
+export interface Triggered {
+  readonly outcome: TickOutcome
+  readonly job: string
+}
+
+export type NewSchedule<Input> = Omit<ScheduleOptions<Input>, 'version'>
+
+export interface Schedules {
+  /** By name. */
+  list(): Promise<ScheduleView[]>
+  get(name: string): Promise<ScheduleView | null>
+  /** SCHEDULE_EXISTS when there is one of this name. */
+  create<Input>(options: NewSchedule<Input>): Promise<ScheduleView>
+  /** On top of what code says; a deploy does not undo it. */
+  change(name: string, change: ScheduleChange): Promise<ScheduleView>
+  /** Nothing is planned meanwhile, and nothing is made up for afterwards. */
+  pause(name: string): Promise<ScheduleView>
+  resume(name: string): Promise<ScheduleView>
+  /** One job now, also when it is paused. What is planned stays. */
+  trigger(name: string): Promise<Triggered>
+  /** False when there is none. Its jobs stay; a deploy does not bring it back unless with a higher version. */
+  delete(name: string): Promise<boolean>
+  /** Instants, as milliseconds since 1970: of a schedule, paused or not, or of what could become one. */
+  nextRuns(
+    schedule: string | Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>,
+    count?: number,
+  ): Promise<number[]>
+  /** In English: a schedule, or an expression and perhaps the zone that it is meant in. */
+  describe(nameOrWhen: string, zone?: string): Promise<string>
+  /** The instants that were served, newest first. */
+  history(name: string, limit?: number): Promise<TickRecord[]>
+}
+
+export interface SchedulesTools extends ScheduleTools {
+  /** Opens it when that did not happen yet. */
+  readonly opened: () => Promise<Store>
+  readonly platform: Platform
+  readonly emit: Emit
+  /** Written once, also when the first answer is lost. */
+  readonly enqueue: (job: NewJob) => Promise<Enqueued>
+  /** Something is to be planned now. */
+  readonly wake: () => void
+}
+
+const LISTED = 20
+const MOST_RUNS = 1_000
+
+export function schedulesApi(tools: SchedulesTools): Schedules {
+  const { opened, platform, emit } = tools
+
+  async function find(name: string): Promise<ScheduleRecord | undefined> {
+    return (await (await opened()).schedules()).find((record) => record.name === name)
+  }
+
+  async function known(name: string): Promise<ScheduleRecord> {
+    const records = await (await opened()).schedules()
+    const record = records.find((one) => one.name === name)
+    if (record !== undefined) return record
+    const near = nearest(
+      name,
+      records.map((one) => one.name),
+    )
+    throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
+      field: 'name',
+      value: shown(name),
+      fix: near === undefined ? 'list() tells those that there are' : `Did you mean "${near}"?`,
+    })
+  }
+
+  async function change(name: string, given: ScheduleChange): Promise<ScheduleView> {
+    const { live } = await known(name)
+    const { patch, fits } = prepareScheduleChange(given, live, tools)
+    await fits
+    const record = await (await opened()).changeSchedule(name, patch)
+    tools.wake()
+    return scheduleView(record)
+  }
+
+  /** Of a schedule those that are planned, of what could become one those after now. */
+  async function runsOf(
+    schedule: string | Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>,
+    count: number,
+  ): Promise<number[]> {
+    if (typeof schedule !== 'string') {
+      const from = platform.now()
+      return nextRuns(timingOf(schedule), { from, count, createdAt: from })
+    }
+    const { live, planned, nextAt, createdAt, readAt } = await known(schedule)
+    return nextRuns(live, { from: planned && nextAt !== null ? nextAt - 1 : readAt, count, createdAt })
+  }
+
+  return {
+    list: async () => (await (await opened()).schedules()).map(scheduleView),
+    async get(name) {
+      const record = await find(name)
+      return record === undefined ? null : scheduleView(record)
+    },
+    async create(options) {
+      checkObjectKeys(options, 'schedule', CREATE_KEYS)
+      const { name, definition, fits } = prepareSchedule(options, tools)
+      await fits
+      const record = await (await opened()).createSchedule(name, definition)
+      tools.wake()
+      return scheduleView(record)
+    },
+    change,
+    pause: (name) => change(name, { paused: true }),
+    resume: (name) => change(name, { paused: false }),
+    async trigger(name) {
+      const { live } = await known(name)
+      const job = scheduledJob(name, live, platform.id())
+      const { id, outcome } = await tools.enqueue(job)
+      const ref = { id, kind: live.kind, queue: live.queue }
+      if (outcome === 'duplicate') emit('duplicate', ref)
+      else emit('enqueued', { ...ref, outcome })
+      return { outcome: outcome === 'duplicate' ? 'skipped' : 'enqueued', job: id }
+    },
+    delete: async (name) => (await opened()).deleteSchedule(name),
+    nextRuns: async (schedule, count = 10) =>
+      runsOf(schedule, checkWhole(count, 'count', { least: 1, most: MOST_RUNS })),
+    async describe(nameOrWhen, zone) {
+      // No name has a space in it or begins with @, and every expression does.
+      if (/[\s@*]/.test(nameOrWhen))
+        return describeWhen(nameOrWhen, zone === undefined ? undefined : checkZone(zone, 'zone'))
+      const { live } = await known(nameOrWhen)
+      return describeWhen(live.when, live.zone)
+    },
+    history: async (name, limit = LISTED) => (await opened()).ticks(name, limit),
+  }
+}

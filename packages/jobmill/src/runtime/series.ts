@@ -1,0 +1,127 @@
+/** Figures as people read them: buckets of one scope put in order and merged, with rates and percentiles. */
+import { countOf, mergeData, type MetricData, percentile } from '../job/metric-data.ts'
+import { type Counter, COUNTERS, LATENCIES, type Latency } from '../observe/figures.ts'
+import { GAUGES } from '../observe/process-figures.ts'
+import { STORE_CLASSES } from '../observe/store-timings.ts'
+import type { MetricRecord } from '../store/metrics.ts'
+import type { MetricsWindow } from './metrics-window.ts'
+
+/** In ms, to within 4 %; null when nothing was counted. */
+export interface Percentiles {
+  readonly count: number
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly p99: number | null
+}
+
+/** `waiting`: ready until claimed. `running`: one attempt, however it ended. `total`: from enqueue to done. */
+interface QueueFigures extends Readonly<Record<Latency, Percentiles>> {
+  readonly counters: Readonly<Record<Counter, number>>
+  readonly perSecond: Readonly<Record<Counter, number>>
+}
+
+interface GaugeFigures {
+  readonly mean: number
+  readonly most: number
+}
+
+interface InstanceFigures {
+  /** As a share of one core. */
+  readonly cpu: GaugeFigures | null
+  readonly rssBytes: GaugeFigures | null
+  readonly heapBytes: GaugeFigures | null
+  /** How late the event loop came to its timers. */
+  readonly loopLagMs: GaugeFigures | null
+  readonly store: Readonly<Record<(typeof STORE_CLASSES)[number], Percentiles>> & {
+    readonly failures: number
+  }
+  /** Events for the timeline that did not fit into memory. */
+  readonly eventsDropped: number
+}
+
+/** `at` is when the bucket began. */
+type Point<Figures> = Figures & { readonly at: number }
+
+export interface QueueSeries {
+  readonly queue: string
+  /** The whole window. */
+  readonly all: QueueFigures
+  readonly points: readonly Point<QueueFigures>[]
+}
+
+export interface InstanceSeries {
+  readonly instance: string
+  readonly all: InstanceFigures
+  readonly points: readonly Point<InstanceFigures>[]
+}
+
+type Shape = MetricsWindow & { readonly now: number }
+
+export function queueSeries(queue: string, records: readonly MetricRecord[], shape: Shape): QueueSeries {
+  const { from, to, now, resolution } = shape
+  const seconds = (start: number, end: number): number => Math.max(1_000, Math.min(end, now) - start) / 1_000
+  const points = pointsOf(records)
+  return {
+    queue,
+    all: queueFigures(merged(records), seconds(from, to ?? now)),
+    // Of the bucket that is still open, what there is of it.
+    points: points.map(([at, data]) => ({ at, ...queueFigures(data, seconds(at, at + resolution)) })),
+  }
+}
+
+export function instanceSeries(instance: string, records: readonly MetricRecord[]): InstanceSeries {
+  return {
+    instance,
+    all: instanceFigures(merged(records)),
+    points: pointsOf(records).map(([at, data]) => ({ at, ...instanceFigures(data) })),
+  }
+}
+
+function merged(records: readonly MetricRecord[]): MetricData {
+  return records.reduce<MetricData>((sum, { data }) => mergeData(sum, data), {})
+}
+
+/** By time; a store may tell of what was not rolled up yet apart. */
+function pointsOf(records: readonly MetricRecord[]): [number, MetricData][] {
+  const points = new Map<number, MetricData>()
+  for (const { at, data } of records) points.set(at, mergeData(points.get(at) ?? {}, data))
+  return [...points].toSorted(([a], [b]) => a - b)
+}
+
+function queueFigures(data: MetricData, seconds: number): QueueFigures {
+  const counter = (name: Counter): number => data.counters?.[name] ?? 0
+  return {
+    counters: recordOf(COUNTERS, counter),
+    perSecond: recordOf(COUNTERS, (name) => counter(name) / seconds),
+    ...recordOf(LATENCIES, (name) => percentiles(data, name)),
+  }
+}
+
+function instanceFigures(data: MetricData): InstanceFigures {
+  return {
+    ...recordOf(GAUGES, (name) => gauge(data, name)),
+    store: {
+      ...recordOf(STORE_CLASSES, (name) => percentiles(data, `store.${name}`)),
+      failures: data.counters?.['store.failures'] ?? 0,
+    },
+    eventsDropped: data.counters?.['eventsDropped'] ?? 0,
+  }
+}
+
+function percentiles({ histograms }: MetricData, name: string): Percentiles {
+  const histogram = histograms?.[name] ?? {}
+  const at = (share: number): number | null => percentile(histogram, share)
+  return { count: countOf(histogram), p50: at(0.5), p95: at(0.95), p99: at(0.99) }
+}
+
+function gauge({ gauges }: MetricData, name: string): GaugeFigures | null {
+  const found = gauges?.[name]
+  return found === undefined ? null : { mean: found.sum / found.count, most: found.most }
+}
+
+function recordOf<Key extends string, Value>(
+  keys: readonly Key[],
+  value: (key: Key) => Value,
+): Record<Key, Value> {
+  return Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<Key, Value>
+}

@@ -1,0 +1,59 @@
+/** Claims from queues that draw on a limit: with the row of the limit locked, no more than it has, and what was taken is spent. */
+import { available, spent } from '../job/budget.ts'
+import type { ClaimRequest } from '../store/claim.ts'
+import { claimFields, claimStatement, leased } from './claim-statement.ts'
+import type { Query, Row } from './connection.ts'
+import { type Context, run } from './context.ts'
+import { type LockedLimit, lockLimits, permitsOut, writeStates } from './limit-rows.ts'
+
+interface LimitedRoom {
+  readonly queue: string
+  readonly room: number
+  readonly limit: string
+}
+
+/** At most `request.limit`, queue by queue. The rows of the claims; not in order. */
+export function claimLimited(
+  context: Context,
+  request: ClaimRequest,
+  rooms: readonly LimitedRoom[],
+): Promise<Row[]> {
+  return context.connection.transaction(async (query) => {
+    const limits = await lockLimits(context, query, new Set(rooms.map(({ limit }) => limit)))
+    const held = await permitsOut(context, query, limits.values())
+    const rows: Row[] = []
+    const changed = new Set<string>()
+    for (const { queue, room, limit: name } of rooms) {
+      const limit = limits.get(name)
+      if (limit === undefined) continue
+      const { settings, state, now } = limit
+      const out = held.get(name) ?? 0
+      const most = Math.min(room, available(settings, state, { now, held: out }), request.limit - rows.length)
+      if (most === 0) continue
+      const taken = await claimSome(context, query, request, { queue, limit, most })
+      if (taken.length === 0) continue
+      rows.push(...taken)
+      held.set(name, out + taken.length)
+      limits.set(name, { ...limit, state: spent(settings, state, taken.length, now) })
+      if (settings.type === 'rate') changed.add(name)
+    }
+    await writeStates(
+      context,
+      query,
+      [...limits.values()].filter(({ name }) => changed.has(name)),
+    )
+    return rows
+  })
+}
+
+async function claimSome(
+  context: Context,
+  query: Query,
+  request: ClaimRequest,
+  from: { readonly queue: string; readonly limit: LockedLimit; readonly most: number },
+): Promise<readonly Row[]> {
+  const { queue, limit, most } = from
+  const part = limit.settings.type === 'concurrency' ? 'permits' : 'budget'
+  const fields = claimFields(request, [{ queue, room: most }], limit.name)
+  return leased(await run(context, query, claimStatement(most, request.suspects, part), fields))
+}

@@ -1,0 +1,106 @@
+/** The statement that makes ready jobs running, and the lease that one of its rows is. */
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
+import { STATE_CODE } from '../job/state.ts'
+import type { ClaimRequest, Lease } from '../store/claim.ts'
+import type { Row } from './connection.ts'
+import type { Context } from './context.ts'
+import { GIVEN, HAS_PERMIT } from './fragments.ts'
+import { KIND_IDS, LIMITED } from './limited.ts'
+
+const { ready, running } = STATE_CODE
+
+/** `free`: from queues without a limit. `budget` and `permits`: from queues of one limit, whose row is locked; each job with a permit, or without. */
+export type ClaimPart = 'free' | 'budget' | 'permits'
+
+/**
+ * Per queue the primary key of `ready` in its own order, which is the order of claims; for suspects their partial index.
+ * A literal cap stands inside and the room outside: a variable limit inside is planned for a tenth of the table. Rows are
+ * deleted by ctid with nothing else in that clause, so there is only one way to find them. SKIP LOCKED: claimers pass each
+ * other by. The token comes from a sequence, so it is new and higher at every claim whatever commits first.
+ *
+ * The answer has one row at least: what it tells of queues with a limit stands beside each lease, and beside none.
+ */
+export const claimStatement = (
+  limit: number,
+  suspects: ClaimRequest['suspects'],
+  part: ClaimPart,
+): string => `
+WITH ${GIVEN}, open AS MATERIALIZED (
+  SELECT q.id AS queue_id, q.name, q.limit_name, w.room
+    FROM given AS g, json_to_recordset(g.p -> 'queues') AS w(queue text, room int4), jobmill.queue AS q
+   WHERE q.name = w.queue AND w.room > 0 AND NOT q.paused AND q.cool_until <= g.now
+     AND EXISTS (SELECT FROM jobmill.instance AS i
+                  WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL AND i.expires_at > g.now)
+), want AS MATERIALIZED (
+  SELECT queue_id, room FROM open WHERE limit_name ${part === 'free' ? 'IS NULL' : `= (SELECT p ->> 'limit' FROM given)`}
+), leased AS (
+  DELETE FROM jobmill.ready WHERE ctid = ANY (ARRAY(
+    SELECT c.tid FROM (
+      SELECT y.tid, y.priority, y.seq FROM want AS w CROSS JOIN LATERAL (
+        SELECT x.tid, x.priority, x.seq FROM (
+          SELECT r.ctid AS tid, r.priority, r.seq FROM jobmill.ready AS r
+           WHERE r.queue_id = w.queue_id AND r.crashes ${suspects === 'only' ? '>=' : '<'} ${DEFAULTS.crashesUntilAlone}
+             AND r.kind_id = ANY (${KIND_IDS})
+           ORDER BY r.priority, r.seq LIMIT ${BOUNDS.claimLimit} FOR UPDATE SKIP LOCKED) AS x
+         LIMIT w.room) AS y
+       ORDER BY y.priority, y.seq LIMIT ${suspects === 'only' ? 1 : limit}) AS c))
+  RETURNING *
+), to_running AS (
+  INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt,
+                               crashes, flags)
+  SELECT l.id, (SELECT nextval('jobmill.token')), (g.p ->> 'instance')::uuid, l.seq, l.ready_at, g.now, l.queue_id, l.kind_id,
+         l.tries + 1, l.priority, l.attempt + 1, l.crashes, ${part === 'permits' ? `l.flags | ${HAS_PERMIT}` : 'l.flags'}
+    FROM leased AS l, given AS g
+  RETURNING id, token, instance
+), ${part === 'permits' ? `${PERMITTED}, ` : ''}tallied AS (
+  INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+  SELECT queue_id, ${ready}, ${running}, count(*) FROM leased GROUP BY 1
+)
+SELECT g.now, ${part === 'free' ? `${LIMITED} AS limited, ` : ''}c.*, g.now - c.ready_at AS waited_ms
+  FROM given AS g LEFT JOIN (
+    SELECT l.id, t.token, l.kind_id, l.queue_id, l.priority, l.seq, l.attempt + 1 AS attempt, l.crashes, l.ready_at,
+           j.max_attempts, j.payload, j.timeout_ms, j.tags, j.metadata, j.order_key, j.enqueued_at
+      FROM leased AS l JOIN to_running AS t ON t.id = l.id JOIN jobmill.job AS j ON j.id = l.id) AS c ON true
+ ORDER BY c.priority, c.seq`
+
+/** A row of an attempt before, which nobody took away, makes room. */
+const PERMITTED = `permitted AS (
+  INSERT INTO jobmill.permit (limit_name, holder, instance, token, amount)
+  SELECT g.p ->> 'limit', t.id, t.instance, t.token, 1 FROM to_running AS t, given AS g
+  ON CONFLICT (limit_name, holder) DO UPDATE
+     SET instance = excluded.instance, token = excluded.token, amount = excluded.amount
+)`
+
+export function claimFields(
+  { instance, kinds }: Pick<ClaimRequest, 'instance' | 'kinds'>,
+  queues: ClaimRequest['queues'],
+  limit: string | null,
+): string {
+  return JSON.stringify({ instance, kinds, queues, limit }).slice(1, -1)
+}
+
+/** The rows that are leases: a claim that found nothing answers with one that is not. */
+export function leased(rows: readonly Row[]): readonly Row[] {
+  return rows.filter((row) => row['id'] !== null)
+}
+
+export function leaseOf({ names }: Context, row: Row): Lease {
+  return {
+    id: row['id'] as string,
+    token: row['token'] as number,
+    kind: names.kindName(row['kind_id'] as number),
+    queue: names.queueName(row['queue_id'] as number),
+    priority: row['priority'] as number,
+    attempt: row['attempt'] as number,
+    maxAttempts: row['max_attempts'] as number,
+    crashes: row['crashes'] as number,
+    payload: row['payload'] as string,
+    timeoutMs: row['timeout_ms'] as number | null,
+    tags: (row['tags'] as string[] | null) ?? [],
+    metadata: row['metadata'] as string | null,
+    orderKey: row['order_key'] as string | null,
+    enqueuedAt: row['enqueued_at'] as number,
+    readyAt: row['ready_at'] as number,
+    waitedMs: row['waited_ms'] as number,
+  }
+}

@@ -1,0 +1,114 @@
+/** The rows of limits: what they mean, how they are locked, and how many permits are out. */
+import type { BudgetState } from '../job/budget.ts'
+import type { LimitSettings } from '../job/limit.ts'
+import type { Query, Row } from './connection.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, NOW_AGAIN } from './fragments.ts'
+
+export interface LimitRow {
+  readonly name: string
+  readonly settings: LimitSettings
+  readonly state: BudgetState
+}
+
+/** A limit that nobody else can draw on until the transaction ends, and now as it was when the lock was had. */
+export interface LockedLimit extends LimitRow {
+  readonly now: number
+}
+
+/** Of a row `l`. */
+export const LIMIT_COLUMNS = `l.name, l.amount, l.per_ms, l.burst, l.most, l.paid_at, l.line_at, l.drained_until`
+
+/** The permits of the limit `l` that are out: a range of the primary key of `permit`. Of a rate none count. */
+export const HELD = `(SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t
+  WHERE t.limit_name = l.name AND l.most IS NOT NULL)`
+
+/** `locked`: the rows of these names, in the order of the names, so that two who need several cannot wait for each other. */
+export const lockedLimits = (names: string, condition = 'true'): string => `locked AS MATERIALIZED (
+  SELECT l.* FROM jobmill.limit AS l WHERE l.name = ANY (ARRAY(${names})) AND ${condition} ORDER BY l.name FOR UPDATE
+)`
+
+/** Now is read after the wait for the lock, or what others were granted meanwhile would lie in the future. */
+const LOCK = `
+WITH ${GIVEN}, ${lockedLimits(`SELECT json_array_elements_text(p -> 'limits') FROM given`)}
+SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
+
+/** A statement of its own, after the lock: the snapshot of the one that waited for it is older than what the one before wrote. */
+const HELD_NOW = `
+WITH ${GIVEN}
+SELECT l.name, ${HELD} AS held FROM jobmill.limit AS l
+ WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given))`
+
+const WRITE_STATES = `
+WITH ${GIVEN}
+UPDATE jobmill.limit AS l SET paid_at = x.paid_at, line_at = x.line_at, drained_until = x.drained_until
+  FROM given, json_to_recordset(p -> 'states') AS x(name text, paid_at float8, line_at float8, drained_until float8)
+ WHERE l.name = x.name`
+
+export function limitOf(row: Row): LimitRow {
+  const most = row['most'] as number | null
+  return {
+    name: row['name'] as string,
+    settings:
+      most === null
+        ? {
+            type: 'rate',
+            amount: row['amount'] as number,
+            perMs: row['per_ms'] as number,
+            burst: row['burst'] as number,
+          }
+        : { type: 'concurrency', most },
+    state: {
+      paidAt: row['paid_at'] as number,
+      lineAt: row['line_at'] as number,
+      drainedUntil: row['drained_until'] as number,
+    },
+  }
+}
+
+/** The settings as they stand in a row. */
+export function settingsColumns(settings: LimitSettings): Record<string, number | null> {
+  return settings.type === 'rate'
+    ? { amount: settings.amount, per_ms: settings.perMs, burst: settings.burst, most: null }
+    : { amount: null, per_ms: null, burst: null, most: settings.most }
+}
+
+export function stateColumns({ paidAt, lineAt, drainedUntil }: BudgetState): Record<string, number> {
+  return { paid_at: paidAt, line_at: lineAt, drained_until: drainedUntil }
+}
+
+export async function lockLimits(
+  context: Context,
+  query: Query,
+  names: Iterable<string>,
+): Promise<Map<string, LockedLimit>> {
+  const rows = await run(context, query, LOCK, limitsField(names))
+  return new Map(rows.map((row) => [row['name'] as string, { ...limitOf(row), now: row['now'] as number }]))
+}
+
+/** Of limits that are locked. A rate has no permits, so that without a concurrency limit nothing is asked. */
+export async function permitsOut(
+  context: Context,
+  query: Query,
+  limits: Iterable<LimitRow>,
+): Promise<Map<string, number>> {
+  const names = [...limits].flatMap(({ name, settings }) => (settings.type === 'concurrency' ? name : []))
+  if (names.length === 0) return new Map()
+  const rows = await run(context, query, HELD_NOW, limitsField(names))
+  return new Map(rows.map((row) => [row['name'] as string, row['held'] as number]))
+}
+
+/** Of limits that are locked. */
+export async function writeStates(
+  context: Context,
+  query: Query,
+  limits: readonly Pick<LimitRow, 'name' | 'state'>[],
+): Promise<void> {
+  if (limits.length === 0) return
+  const states = limits.map(({ name, state }) => ({ name, ...stateColumns(state) }))
+  await run(context, query, WRITE_STATES, `"states":${JSON.stringify(states)}`)
+}
+
+function limitsField(names: Iterable<string>): string {
+  return `"limits":${JSON.stringify([...names])}`
+}

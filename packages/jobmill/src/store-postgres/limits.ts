@@ -1,0 +1,150 @@
+/** Limits: creating, changing and deleting them, and what they have at the moment. */
+import { available, changed, drained, nextInMs } from '../job/budget.ts'
+import type { LimitSettings } from '../job/limit.ts'
+import { limitInUse, limitUnknown } from '../store/cluster-errors.ts'
+import type { LimitRecord } from '../store/limit.ts'
+import type { Query } from './connection.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, SETTINGS_CHANGED } from './fragments.ts'
+import {
+  HELD,
+  LIMIT_COLUMNS,
+  limitOf,
+  type LimitRow,
+  type LockedLimit,
+  lockLimits,
+  permitsOut,
+  settingsColumns,
+  stateColumns,
+  writeStates,
+} from './limit-rows.ts'
+
+/** What is there stays as it is: an operator may have changed it. */
+const DECLARE = `
+WITH ${GIVEN}, added AS (
+  INSERT INTO jobmill.limit (name, amount, per_ms, burst, most)
+  SELECT x.name, x.amount, x.per_ms, x.burst, x.most
+    FROM given, json_to_recordset(p -> 'limits') AS x(name text, amount int4, per_ms int8, burst int4, most int4)
+   WHERE NOT EXISTS (SELECT FROM jobmill.limit AS l WHERE l.name = x.name) ORDER BY x.name
+  ON CONFLICT (name) DO NOTHING RETURNING 1
+)
+${SETTINGS_CHANGED} WHERE EXISTS (SELECT FROM added)`
+
+/** By primary keys; the row is locked already. */
+const CHANGE = `
+WITH ${GIVEN}, written AS (
+  UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.burst, most = x.most,
+         paid_at = x.paid_at, line_at = x.line_at, drained_until = x.drained_until
+    FROM given, json_to_record(p -> 'limit') AS x(name text, amount int4, per_ms int8, burst int4, most int4,
+                                                  paid_at float8, line_at float8, drained_until float8)
+   WHERE l.name = x.name
+), forgotten AS (
+  DELETE FROM jobmill.place WHERE limit_name = (SELECT p -> 'limit' ->> 'name' FROM given)
+)
+${SETTINGS_CHANGED}`
+
+/** A statement of its own, after the lock: whoever wrote a queue with this limit had to lock it too. */
+const NAMED_BY = `
+SELECT name FROM jobmill.queue WHERE limit_name = $1 ORDER BY name COLLATE "C"`
+
+const DELETE = `
+WITH ${GIVEN}, name AS MATERIALIZED (
+  SELECT p ->> 'name' AS name FROM given
+), permits AS (
+  DELETE FROM jobmill.permit WHERE limit_name = (SELECT name FROM name)
+), places AS (
+  DELETE FROM jobmill.place WHERE limit_name = (SELECT name FROM name)
+), gone AS (
+  DELETE FROM jobmill.limit WHERE name = (SELECT name FROM name)
+)
+${SETTINGS_CHANGED}`
+
+const LIMITS = `
+WITH ${GIVEN}
+SELECT ${LIMIT_COLUMNS}, ${HELD} AS held, g.now FROM given AS g, jobmill.limit AS l ORDER BY l.name COLLATE "C"`
+
+export async function declareLimits(
+  context: Context,
+  limits: readonly { readonly name: string; readonly settings: LimitSettings }[],
+): Promise<void> {
+  if (limits.length === 0) return
+  // Of two with one name the first creates it, and the second changes nothing.
+  const byName = new Map(limits.toReversed().map((limit) => [limit.name, limit]))
+  const rows = [...byName.values()].map(({ name, settings }) => ({ name, ...settingsColumns(settings) }))
+  await run(context, context.connection.query, DECLARE, `"limits":${JSON.stringify(rows)}`)
+}
+
+export async function changeLimit(
+  context: Context,
+  name: string,
+  settings: LimitSettings,
+): Promise<LimitRecord> {
+  const [record, queues] = await withLimit(context, name, async (query, before) => {
+    const state = changed(before.settings, settings, before.state, before.now)
+    const row = { name, ...settingsColumns(settings), ...stateColumns(state) }
+    await run(context, query, CHANGE, `"limit":${JSON.stringify(row)}`)
+    const after = { ...before, settings, state }
+    return [await recordNow(context, query, after), await queuesOf(context, query, name)] as const
+  })
+  // There may be more to have than before.
+  context.ring(queues.map((queue) => ({ queue, jobs: null })))
+  return record
+}
+
+export async function deleteLimit(context: Context, name: string): Promise<boolean> {
+  return context.connection.transaction(async (query) => {
+    if (!(await lockLimits(context, query, [name])).has(name)) return false
+    const [queue] = await queuesOf(context, query, name)
+    if (queue !== undefined) throw limitInUse(name, queue)
+    await run(context, query, DELETE, `"name":${JSON.stringify(name)}`)
+    return true
+  })
+}
+
+export function drain(context: Context, name: string, forMs: number): Promise<LimitRecord> {
+  return withLimit(context, name, async (query, before) => {
+    const after = { ...before, state: drained(before.settings, before.state, forMs, before.now) }
+    await writeStates(context, query, [after])
+    return recordNow(context, query, after)
+  })
+}
+
+export async function limits(context: Context): Promise<LimitRecord[]> {
+  const rows = await run(context, context.connection.query, LIMITS, '')
+  return rows.map((row) => recordOf(limitOf(row), { now: row['now'] as number, held: row['held'] as number }))
+}
+
+function withLimit<T>(
+  context: Context,
+  name: string,
+  work: (query: Query, limit: LockedLimit) => Promise<T>,
+): Promise<T> {
+  return context.connection.transaction(async (query) => {
+    const limit = (await lockLimits(context, query, [name])).get(name)
+    if (limit === undefined) throw limitUnknown(name)
+    return work(query, limit)
+  })
+}
+
+async function queuesOf(context: Context, query: Query, limit: string): Promise<string[]> {
+  return (await query(context.sql(NAMED_BY), [limit])).map((row) => row['name'] as string)
+}
+
+async function recordNow(context: Context, query: Query, limit: LockedLimit): Promise<LimitRecord> {
+  const held = (await permitsOut(context, query, [limit])).get(limit.name) ?? 0
+  return recordOf(limit, { now: limit.now, held })
+}
+
+function recordOf(
+  { name, settings, state }: LimitRow,
+  at: { readonly now: number; readonly held: number },
+): LimitRecord {
+  return {
+    name,
+    settings,
+    available: available(settings, state, at),
+    held: at.held,
+    nextInMs: nextInMs(settings, state, at),
+    drainedMs: Math.max(0, state.drainedUntil - at.now),
+  }
+}

@@ -1,0 +1,55 @@
+/** What a process saw: figures that wait to be rolled up, figures about itself, and events. One statement, and each recording once. */
+import { RESOLUTIONS, type Recording } from '../store/metrics.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, NOW } from './fragments.ts'
+
+const [FINEST] = RESOLUTIONS
+
+/** The beginning of the bucket of this size in which an instant lies. */
+export const bucketOf = (at: string, size: string | number): string => `(${at}) - (${at}) % ${size}`
+
+/**
+ * The row of the source decides: of two who send the same at once the second waits, and finds its number taken. Figures are only appended, so
+ * nobody waits for a bucket. What a process says of itself has a bucket that nobody else writes.
+ */
+const RECORD = `
+WITH ${GIVEN}, fresh AS (
+  INSERT INTO jobmill.recorded AS r (source, seq, recorded_at)
+  SELECT (p ->> 'source')::uuid, (p ->> 'seq')::int8, now FROM given
+  ON CONFLICT (source) DO UPDATE SET seq = excluded.seq, recorded_at = excluded.recorded_at WHERE r.seq < excluded.seq
+  RETURNING 1
+), figures AS (
+  INSERT INTO jobmill.figure (at, scope, data)
+  SELECT ${bucketOf('given.now - x.ago_ms', FINEST)}, x.scope, x.data
+    FROM given, json_to_recordset(p -> 'deltas') AS x(scope text, ago_ms int8, data json) WHERE EXISTS (SELECT FROM fresh)
+), own AS (
+  INSERT INTO jobmill.metric (resolution, at, scope, data)
+  SELECT DISTINCT ON (1, 2, 3) x.resolution, ${bucketOf('given.now - x.ago_ms', 'x.resolution')}, x.scope, x.data
+    FROM given, json_to_recordset(p -> 'own') AS x(n int4, scope text, resolution int4, ago_ms int8, data json)
+   WHERE EXISTS (SELECT FROM fresh) ORDER BY 1, 2, 3, x.n DESC
+  ON CONFLICT (resolution, at, scope) DO UPDATE SET data = excluded.data
+), events AS (
+  INSERT INTO jobmill.event (at, type, source, queue, job_id, data)
+  SELECT e.now - e.ago_ms, e.type, e.source, e.queue, e.job, e.data FROM (
+    SELECT x.*, given.now, (p ->> 'source')::uuid AS source FROM given, json_to_recordset(p -> 'events')
+      AS x(n int4, type text, ago_ms int8, queue text, job uuid, data json) WHERE EXISTS (SELECT FROM fresh) ORDER BY x.n) AS e
+)
+SELECT ${NOW}`
+
+export async function record(context: Context, { source, seq, ...told }: Recording): Promise<void> {
+  const { deltas, own, events } = told
+  if (deltas.length + own.length + events.length === 0) return
+  const fields = {
+    source,
+    seq,
+    deltas: deltas.map(({ scope, agoMs, data }) => ({ scope, ago_ms: agoMs, data })),
+    own: own.map(({ scope, resolution, agoMs, data }, n) => ({ n, scope, resolution, ago_ms: agoMs, data })),
+  }
+  // What an event tells is JSON already and goes in as it is.
+  const texts = events.map(({ type, agoMs, queue, job, data }, n) => {
+    const rest = JSON.stringify({ n, type, ago_ms: agoMs, queue, job })
+    return `${rest.slice(0, -1)},"data":${data}}`
+  })
+  const text = `${JSON.stringify(fields).slice(1, -1)},"events":[${texts.join(',')}]`
+  await run(context, context.connection.query, RECORD, text)
+}

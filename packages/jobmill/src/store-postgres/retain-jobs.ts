@@ -1,0 +1,58 @@
+/** Ended jobs that their queue no longer keeps: too old, or too many. */
+import { STATE_CODE } from '../job/state.ts'
+import { type Context, run } from './context.ts'
+import { REMOVED } from './delete.ts'
+import { GIVEN, NOW } from './fragments.ts'
+
+const { done, dead, cancelled } = STATE_CODE
+
+/** The old end of the index on ended attempts, of one queue and state. */
+const oldest = (limit: number, condition: string): string => `
+     SELECT t.job_id AS id, t.ended_at FROM jobmill.attempt AS t
+      WHERE t.queue_id = q.id AND t.ended_as = q.state AND ${condition}
+      ORDER BY t.ended_at, t.job_id LIMIT ${limit}`
+
+/**
+ * Per queue and state the index on ended attempts from its old end, so it reads no more than it deletes. How many are too many is told by the
+ * counts, and not by a walk over all that are kept; in one snapshot with the jobs, so that two passes at once find the same ones too many.
+ * A literal cap stands inside and the number outside: a variable limit inside is planned for a tenth of the table.
+ *
+ * The attempt that ended a job is its lock: a retry at the same moment has it, and is passed by.
+ */
+const retainStatement = (limit: number): string => `
+WITH ${GIVEN}, kept AS MATERIALIZED (
+  SELECT q.id, v.state, v.keep_ms, v.keep
+    FROM jobmill.queue AS q CROSS JOIN LATERAL (VALUES
+      (${done}::int2, q.retain_done_ms, q.keep_done), (${dead}::int2, q.retain_dead_ms, q.keep_dead),
+      (${cancelled}::int2, q.retain_cancelled_ms, q.keep_cancelled)) AS v(state, keep_ms, keep)
+   WHERE v.keep_ms IS NOT NULL OR v.keep IS NOT NULL
+), moves AS (
+  SELECT queue_id, state, n FROM jobmill.total
+  UNION ALL SELECT queue_id, from_state, -n FROM jobmill.tally
+  UNION ALL SELECT queue_id, to_state, n FROM jobmill.tally
+), excess AS MATERIALIZED (
+  SELECT k.id, k.state, sum(m.n) - k.keep AS jobs FROM kept AS k JOIN moves AS m ON m.queue_id = k.id AND m.state = k.state
+   WHERE k.keep IS NOT NULL GROUP BY k.id, k.state, k.keep HAVING sum(m.n) > k.keep
+), too_old AS (
+  SELECT a.id, a.ended_at FROM kept AS q CROSS JOIN LATERAL (
+    ${oldest(limit, `t.ended_at <= ${NOW} - q.keep_ms`)}) AS a
+   WHERE q.keep_ms IS NOT NULL
+), too_many AS (
+  SELECT a.id, a.ended_at FROM excess AS q CROSS JOIN LATERAL (
+    SELECT * FROM (${oldest(limit, 'true')}) AS o LIMIT q.jobs) AS a
+), chosen AS MATERIALIZED (
+  SELECT id, ended_at FROM too_old UNION SELECT id, ended_at FROM too_many ORDER BY ended_at, id LIMIT ${limit}
+), doomed AS MATERIALIZED (
+  SELECT a.job_id AS id, a.queue_id, a.ended_as AS state FROM jobmill.attempt AS a
+   WHERE a.job_id = ANY (ARRAY(SELECT id FROM chosen)) AND a.ended_as IS NOT NULL FOR UPDATE SKIP LOCKED
+), ${REMOVED}
+SELECT (SELECT count(*) FROM doomed)::int4 AS jobs, (SELECT count(*) FROM chosen)::int4 AS found`
+
+/** `found` are more than `jobs` where others had some of them locked. */
+export async function retainJobs(
+  context: Context,
+  limit: number,
+): Promise<{ readonly jobs: number; readonly found: number }> {
+  const [row] = await run(context, context.connection.query, retainStatement(limit), '')
+  return { jobs: Number(row?.['jobs']), found: Number(row?.['found']) }
+}

@@ -1,0 +1,141 @@
+/** Schedules: what code says, what an operator changed on top of it, and what counts. */
+import { isDeepStrictEqual } from 'node:util'
+import type { ScheduleDefinition, SchedulePatch } from '../job/schedule.ts'
+import { scheduleExists, scheduleUnknown } from '../store/cluster-errors.ts'
+import { inRounds } from '../store/rounds.ts'
+import type { DeclaredSchedule, ScheduleRecord } from '../store/schedule.ts'
+import type { Query } from './connection.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN } from './fragments.ts'
+import {
+  broughtBack,
+  changedSchedule,
+  createRows,
+  lockSchedules,
+  newSchedule,
+  recordOf,
+  saveRows,
+  storedOf,
+  type StoredSchedule,
+} from './schedule-row.ts'
+
+/** For a pulse with `given` as `g`: the front of `schedule_next`, where what is not planned comes first. */
+export const SCHEDULE_IN_MS = `(SELECT CASE WHEN NOT s.planned THEN 0 WHEN s.next_at IS NOT NULL THEN greatest(s.next_at - g.now, 0) END
+  FROM jobmill.schedule AS s WHERE NOT s.paused AND NOT s.deleted ORDER BY s.planned, s.next_at LIMIT 1)`
+
+const SCHEDULES = `
+WITH ${GIVEN}
+SELECT s.*, g.now FROM given AS g, jobmill.schedule AS s WHERE NOT s.deleted ORDER BY s.name COLLATE "C"`
+
+/** By the primary key, and only when it is news. */
+const FAILED = `
+WITH ${GIVEN}
+UPDATE jobmill.schedule AS s SET error = g.p ->> 'error' FROM given AS g
+ WHERE s.name = g.p ->> 'name' AND NOT s.deleted AND s.error IS DISTINCT FROM g.p ->> 'error'`
+
+const REMOVE = `DELETE FROM jobmill.schedule WHERE name = $1`
+
+/** Several of one name count one after the other. */
+export async function declareSchedules(
+  context: Context,
+  schedules: readonly DeclaredSchedule[],
+): Promise<void> {
+  const rounds = inRounds(schedules, ({ name }) => name)
+  if (rounds.length === 0) return
+  await context.connection.transaction(async (query) => {
+    for (const round of rounds) await declareOnce(context, query, round)
+  })
+}
+
+async function declareOnce(
+  context: Context,
+  query: Query,
+  schedules: readonly DeclaredSchedule[],
+): Promise<void> {
+  const fresh = schedules.map(({ name, version, definition }) =>
+    newSchedule(name, { code: definition, version }),
+  )
+  const created = await createRows(context, query, fresh)
+  const known = schedules.filter(({ name }) => !created.has(name))
+  if (known.length === 0) return
+  const { byName } = await lockSchedules(
+    context,
+    query,
+    known.map(({ name }) => name),
+  )
+  const changed = known.flatMap((declared) => {
+    const before = byName.get(declared.name)
+    if (before === undefined) return []
+    const after = declaredAgain(before, declared)
+    return isDeepStrictEqual(before, after) ? [] : [after]
+  })
+  await saveRows(context, query, changed)
+}
+
+function declaredAgain(
+  known: StoredSchedule,
+  { version, definition: code }: DeclaredSchedule,
+): StoredSchedule {
+  if (known.deleted) {
+    // An operator does not want it: only a new version of it is another thing.
+    return version > (known.version ?? -1) ? broughtBack({ ...known, code, version, operator: {} }) : known
+  }
+  return version >= (known.version ?? 0) ? changedSchedule(known, { code, version }) : known
+}
+
+export function createSchedule(
+  context: Context,
+  name: string,
+  definition: ScheduleDefinition,
+): Promise<ScheduleRecord> {
+  return context.connection.transaction(async (query) => {
+    const fresh = newSchedule(name, { operator: definition })
+    const createdAt = (await createRows(context, query, [fresh])).get(name)
+    if (createdAt !== undefined) return recordOf({ ...fresh, createdAt }, createdAt)
+    const { now, byName } = await lockSchedules(context, query, [name])
+    const known = byName.get(name)
+    if (known?.deleted !== true) throw scheduleExists(name)
+    const { code, version, revision } = known
+    const back = broughtBack({ ...fresh, code, version, revision, createdAt: now })
+    await saveRows(context, query, [back])
+    return recordOf(back, now)
+  })
+}
+
+export function changeSchedule(
+  context: Context,
+  name: string,
+  patch: SchedulePatch,
+): Promise<ScheduleRecord> {
+  const named = Object.entries(patch).filter(([, value]) => value !== undefined)
+  return context.connection.transaction(async (query) => {
+    const { now, byName } = await lockSchedules(context, query, [name])
+    const known = byName.get(name)
+    if (known === undefined || known.deleted) throw scheduleUnknown(name)
+    const operator = { ...known.operator, ...(Object.fromEntries(named) as SchedulePatch) }
+    const changed = changedSchedule(known, { operator })
+    if (!isDeepStrictEqual(known, changed)) await saveRows(context, query, [changed])
+    return recordOf(changed, now)
+  })
+}
+
+/** One that code defines is only marked, so that a start does not bring it back. */
+export function deleteSchedule(context: Context, name: string): Promise<boolean> {
+  return context.connection.transaction(async (query) => {
+    const known = (await lockSchedules(context, query, [name])).byName.get(name)
+    if (known === undefined || known.deleted) return false
+    if (known.code === null) await query(context.sql(REMOVE), [name])
+    else await saveRows(context, query, [{ ...known, deleted: true }])
+    return true
+  })
+}
+
+export async function scheduleFailed(context: Context, name: string, error: string | null): Promise<void> {
+  const fields = JSON.stringify({ name, error }).slice(1, -1)
+  await run(context, context.connection.query, FAILED, fields)
+}
+
+export async function schedules(context: Context): Promise<ScheduleRecord[]> {
+  const rows = await run(context, context.connection.query, SCHEDULES, '')
+  return rows.map((row) => recordOf(storedOf(row), row['now'] as number))
+}

@@ -1,0 +1,131 @@
+/** Drawing on limits: a short transaction with the rows of the limits locked, and the arithmetic of job/budget.ts in between. */
+import { answer, type BudgetState } from '../job/budget.ts'
+import type { Take, Taken } from '../store/limit.ts'
+import type { Query, Row } from './connection.ts'
+import { type Context, listOf, run } from './context.ts'
+import { limitOf, type LockedLimit, permitsOut, stateColumns } from './limit-rows.ts'
+import { LOCK_TAKE, WRITE_TAKE } from './take-statement.ts'
+
+/** One limit while its items are answered, and what that changes. */
+interface Draw {
+  readonly limit: LockedLimit
+  state: BudgetState
+  held: number
+  /** The holders of this call that have a place in the line; of those, who got one just now; and who left. */
+  readonly places: Set<string>
+  readonly placed: Set<string>
+  readonly left: Set<string>
+  readonly permits: Map<string, Take>
+}
+
+export async function take(context: Context, items: readonly Take[]): Promise<Taken[]> {
+  if (items.length === 0) return []
+  // Again when a limit became another sort of limit between the look and the lock.
+  for (;;) {
+    const taken = await context.connection.transaction((query) => takeOnce(context, query, items))
+    if (taken !== undefined) return taken
+  }
+}
+
+async function takeOnce(
+  context: Context,
+  query: Query,
+  items: readonly Take[],
+): Promise<Taken[] | undefined> {
+  const asked = items.map(({ limit, holder, instance, token }) => ({
+    limit_name: limit,
+    holder,
+    instance,
+    token,
+  }))
+  const rows = await run(context, query, LOCK_TAKE, `"items":${JSON.stringify(asked)}`)
+  const limits = rows.map((row) => ({ ...limitOf(row), now: row['now'] as number }))
+  if (limits.some(({ settings }, at) => (settings.type === 'concurrency') !== rows[at]?.['was_sought']))
+    return
+  const held = await permitsOut(context, query, limits)
+  const draws = new Map(
+    limits.map((limit, at) => [limit.name, drawOf(limit, rows[at]?.['places'], held.get(limit.name) ?? 0)]),
+  )
+  const isCurrent = currentHolders(rows[0])
+  const taken = items.map((item) => answerOne(item, draws.get(item.limit), isCurrent))
+  await write(context, query, [...draws.values()])
+  return taken
+}
+
+function drawOf(limit: LockedLimit, places: unknown, held: number): Draw {
+  return {
+    limit,
+    state: limit.state,
+    held,
+    places: new Set(listOf<string>(places)),
+    placed: new Set(),
+    left: new Set(),
+    permits: new Map(),
+  }
+}
+
+/** A job under its token, or an instance that lives. Every row of the answer tells of all. */
+function currentHolders(row: Row | undefined): (item: Take) => boolean {
+  const jobs = new Map(listOf<[string, number]>(row?.['jobs']))
+  const living = new Set(listOf<string>(row?.['living']))
+  return ({ holder, instance, token }) => (token === null ? living.has(instance) : jobs.get(holder) === token)
+}
+
+function answerOne(item: Take, draw: Draw | undefined, isCurrent: (item: Take) => boolean): Taken {
+  if (draw === undefined) return { outcome: 'unknown' }
+  const { settings, now } = draw.limit
+  if (settings.type === 'concurrency' && !isCurrent(item)) return { outcome: 'stale' }
+  const { amount, waitUpToMs, holder } = item
+  const ask = { amount, waitUpToMs, hasPlace: draw.places.has(holder) }
+  const { state, answers } = answer(settings, draw.state, [ask], { now, held: draw.held })
+  const [told] = answers
+  if (told === undefined) throw new RangeError('an ask got no answer')
+  draw.state = state
+  if (told.outcome === 'later') {
+    if (told.takesPlace) joinLine(draw, holder)
+    return { outcome: 'later', inMs: told.inMs }
+  }
+  if (told.outcome === 'granted') grant(draw, item)
+  return told
+}
+
+function joinLine({ places, placed, left }: Draw, holder: string): void {
+  places.add(holder)
+  placed.add(holder)
+  left.delete(holder)
+}
+
+function grant(draw: Draw, item: Take): void {
+  const { limit, places, placed, left, permits } = draw
+  if (places.delete(item.holder)) left.add(item.holder)
+  placed.delete(item.holder)
+  if (limit.settings.type === 'rate') return
+  const before = permits.get(item.holder)?.amount ?? 0
+  permits.set(item.holder, { ...item, amount: before + item.amount })
+  draw.held += item.amount
+}
+
+async function write(context: Context, query: Query, draws: readonly Draw[]): Promise<void> {
+  const fields = {
+    states: draws.flatMap(({ limit, state }) =>
+      state === limit.state ? [] : [{ name: limit.name, ...stateColumns(state) }],
+    ),
+    left: draws.flatMap(({ limit, left }) => named(limit, left)),
+    placed: draws.flatMap(({ limit, placed }) => named(limit, placed)),
+    permits: draws.flatMap(({ limit, permits }) =>
+      [...permits.values()].map(({ holder, instance, token, amount }) => ({
+        limit_name: limit.name,
+        holder,
+        instance,
+        token,
+        amount,
+      })),
+    ),
+  }
+  if (Object.values(fields).every((changes) => changes.length === 0)) return
+  await run(context, query, WRITE_TAKE, JSON.stringify(fields).slice(1, -1))
+}
+
+function named({ name }: LockedLimit, holders: Iterable<string>): object[] {
+  return [...holders].map((holder) => ({ limit_name: name, holder }))
+}

@@ -1,0 +1,85 @@
+/**
+ * Which ready jobs a claim takes: by priority and then order over all queues without a limit, and then, queue by queue, what the
+ * budgets of the others allow. What is taken of a budget is spent here, under the write lock of the claim.
+ */
+import { spent } from '../job/budget.ts'
+import type { ClaimRequest } from '../store/claim.ts'
+import { type Lane, mergeLanes } from './lanes.ts'
+import { availableOf, limitOf, saveBudget, type StoredLimit } from './limit-row.ts'
+import { kindIds, openQueue } from './open-queues.ts'
+import { givePermits } from './permits.ts'
+import { readyKinds, readyLaneReader, type ReadyRow } from './ready-lanes.ts'
+import type { Look, Work } from './work.ts'
+
+export interface Chosen {
+  readonly plain: readonly ReadyRow[]
+  /** Those that hold a permit each. */
+  readonly permitted: readonly ReadyRow[]
+}
+
+interface ClaimQueue {
+  readonly lanes: readonly Lane<ReadyRow>[]
+  readonly room: { left: number }
+  readonly limitId: number | null
+}
+
+export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number): Chosen {
+  const queues = claimQueues(work, request)
+  const limit = request.suspects === 'only' ? Math.min(1, request.limit) : request.limit
+  const lanes = queues.flatMap((queue) => (queue.limitId === null ? queue.lanes : []))
+  const plain = mergeLanes(lanes, byClaimOrder, limit)
+  const permitted: ReadyRow[] = []
+  for (const { limitId, room, lanes } of queues) {
+    const left = Math.min(room.left, limit - plain.length - permitted.length)
+    if (limitId === null || left <= 0) continue
+    // Read anew for each queue: the one before may draw on the same.
+    const budget = limitOf(work.sql, limitId)
+    const rows = mergeLanes(lanes, byClaimOrder, Math.min(left, availableOf(work, budget)))
+    if (rows.length === 0) continue
+    spend(work, budget, rows, instancePk)
+    if (budget.settings.type === 'rate') plain.push(...rows)
+    else permitted.push(...rows)
+  }
+  return { plain, permitted }
+}
+
+function spend(work: Work, limit: StoredLimit, rows: readonly ReadyRow[], instancePk: number): void {
+  const { id, settings, budget } = limit
+  if (settings.type === 'rate') saveBudget(work, id, spent(settings, budget, rows.length, work.now))
+  else
+    givePermits(
+      work,
+      id,
+      rows.map(({ pk }) => pk),
+      instancePk,
+    )
+}
+
+/** In the order of the request. */
+function claimQueues(look: Look, request: ClaimRequest): ClaimQueue[] {
+  const index = request.suspects === 'only' ? 'suspect' : 'ready'
+  const wanted = kindIds(look, request.kinds)
+  // The order and the key are in the index itself, so choosing reads no job.
+  const lane = readyLaneReader(look.sql, index, 'pk, queue_id, priority, seq')
+  return [...roomByQueue(request)].flatMap(([name, left]) => {
+    const queue = left > 0 ? openQueue(look, name) : undefined
+    if (queue === undefined) return []
+    const room = { left }
+    const lanes = [...readyKinds(look.sql, index, queue.id)]
+      .filter((kindId) => wanted.has(kindId))
+      .map((kindId) => ({ ...lane<ReadyRow>(queue.id, kindId), room }))
+    return [{ lanes, room, limitId: queue.limit_id }]
+  })
+}
+
+function roomByQueue(request: ClaimRequest): Map<string, number> {
+  const rooms = new Map<string, number>()
+  for (const { queue, room } of request.queues) rooms.set(queue, (rooms.get(queue) ?? 0) + room)
+  return rooms
+}
+
+type Placed = Pick<ReadyRow, 'priority' | 'seq'>
+
+export function byClaimOrder(a: Placed, b: Placed): number {
+  return a.priority - b.priority || a.seq - b.seq
+}

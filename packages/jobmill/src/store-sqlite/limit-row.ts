@@ -1,0 +1,71 @@
+/** A limit as it is kept: its settings, and the state of its budget, which job/budget.ts reckons with. */
+import { available, type BudgetState, nextInMs } from '../job/budget.ts'
+import type { LimitSettings } from '../job/limit.ts'
+import type { Sql } from './handle.ts'
+import type { Look, Work } from './work.ts'
+
+const COLUMNS = `id, name, settings, paid_at, line_at, drained_until, held`
+
+// By the unique name or the primary key, or all of them: a row per limit, few enough to read. What reckons with one and writes it
+// does so under the write lock.
+const BY_NAME = `SELECT ${COLUMNS} FROM jobmill_limit WHERE name = ?`
+const BY_ID = `SELECT ${COLUMNS} FROM jobmill_limit WHERE id = ?`
+const ALL = `SELECT ${COLUMNS} FROM jobmill_limit ORDER BY name`
+const SAVE = `UPDATE jobmill_limit SET paid_at = ?, line_at = ?, drained_until = ? WHERE id = ?`
+
+export interface StoredLimit {
+  readonly id: number
+  readonly name: string
+  readonly settings: LimitSettings
+  readonly budget: BudgetState
+  /** Permits that are out; 0 for a rate, whatever is left from before it was one. */
+  readonly held: number
+}
+
+interface Row {
+  readonly id: number
+  readonly name: string
+  readonly settings: string
+  readonly paid_at: number
+  readonly line_at: number
+  readonly drained_until: number
+  readonly held: number
+}
+
+export function findLimit(sql: Sql, name: string): StoredLimit | undefined {
+  const row = sql(BY_NAME).get(name) as Row | undefined
+  return row === undefined ? undefined : storedOf(row)
+}
+
+/** The limit that a queue names: it cannot be deleted while one does. */
+export function limitOf(sql: Sql, id: number): StoredLimit {
+  return storedOf(sql(BY_ID).get(id) as Row)
+}
+
+export function allLimits(sql: Sql): StoredLimit[] {
+  return (sql(ALL).all() as Row[]).map(storedOf)
+}
+
+export function saveBudget({ sql }: Work, id: number, { paidAt, lineAt, drainedUntil }: BudgetState): void {
+  sql(SAVE).run(paidAt, lineAt, drainedUntil, id)
+}
+
+export function availableOf({ now }: Look, { settings, budget, held }: StoredLimit): number {
+  return available(settings, budget, { now, held })
+}
+
+/** 0 when something is available, null when only a release can tell. */
+export function nextOf({ now }: Look, { settings, budget, held }: StoredLimit): number | null {
+  return nextInMs(settings, budget, { now, held })
+}
+
+function storedOf(row: Row): StoredLimit {
+  const settings = JSON.parse(row.settings) as LimitSettings
+  return {
+    id: row.id,
+    name: row.name,
+    settings,
+    budget: { paidAt: row.paid_at, lineAt: row.line_at, drainedUntil: row.drained_until },
+    held: settings.type === 'rate' ? 0 : row.held,
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Ended jobs that their queue no longer keeps. By age and by number it is the oldest that go, so of each queue and state those at the
+ * front of one index range; how many are too many is told by the count rows.
+ */
+import { CANCELLED, DEAD, DONE, type JobRow } from './job-row.ts'
+import type { Lane } from './lanes.ts'
+import type { Look } from './work.ts'
+
+// A row per queue, and the count rows by primary key.
+const KEPT = `
+  SELECT id, retain_done_ms, retain_dead_ms, retain_cancelled_ms, keep_done, keep_dead, keep_cancelled FROM jobmill_queue`
+const COUNT = `SELECT n FROM jobmill_count WHERE queue_id = ? AND state = ?`
+
+// The front of one (queue, state) range of jobmill_job_ended: only rows that go are read.
+const OLD = `
+  SELECT pk, id, queue_id, state, tags, ended_at FROM jobmill_job INDEXED BY jobmill_job_ended
+  WHERE queue_id = ? AND state >= 3 AND state = ? AND ended_at <= ? AND (ended_at, id) > (?, ?)
+  ORDER BY ended_at, id LIMIT ?`
+
+export type OldJob = Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'> & { readonly ended_at: number }
+
+interface KeptRow {
+  readonly id: number
+  readonly retain_done_ms: number | null
+  readonly retain_dead_ms: number | null
+  readonly retain_cancelled_ms: number | null
+  readonly keep_done: number | null
+  readonly keep_dead: number | null
+  readonly keep_cancelled: number | null
+}
+
+/** A lane per queue and state that is not kept for ever. `unwritten` is what the count rows do not tell yet. */
+export function oldJobs(
+  look: Look,
+  unwritten: (queueId: number, state: number) => number = () => 0,
+): Lane<OldJob>[] {
+  return (look.sql(KEPT).all() as KeptRow[]).flatMap((queue) => {
+    const kept = [
+      [DONE, queue.retain_done_ms, queue.keep_done],
+      [DEAD, queue.retain_dead_ms, queue.keep_dead],
+      [CANCELLED, queue.retain_cancelled_ms, queue.keep_cancelled],
+    ] as const
+    return kept.flatMap(([state, keepMs, keep]) => {
+      const ended = (): number => countOf(look, queue.id, state) + unwritten(queue.id, state)
+      const tooMany = keep === null ? 0 : ended() - keep
+      if (keepMs === null && tooMany <= 0) return []
+      return [oldLane(look, queue.id, state, { tooMany, until: keepMs === null ? NEVER : look.now - keepMs })]
+    })
+  })
+}
+
+function countOf({ sql }: Look, queueId: number, state: number): number {
+  return (sql(COUNT).get(queueId, state) as { n: number } | undefined)?.n ?? 0
+}
+
+/** The first `tooMany`, and whatever ended until then. */
+function oldLane(
+  { sql }: Look,
+  queueId: number,
+  state: number,
+  { tooMany, until }: { readonly tooMany: number; readonly until: number },
+): Lane<OldJob> {
+  let seen = 0
+  const next = (after: OldJob | undefined, before: number, rows: number): OldJob[] =>
+    sql(OLD).all(queueId, state, before, after?.ended_at ?? NEVER, after?.id ?? '', rows) as OldJob[]
+  return {
+    fetch(after, rows) {
+      const surplus = seen < tooMany ? next(after, EVER, Math.min(rows, tooMany - seen)) : []
+      const old = surplus.length < rows ? next(surplus.at(-1) ?? after, until, rows - surplus.length) : []
+      seen += surplus.length + old.length
+      return [...surplus, ...old]
+    },
+  }
+}
+
+const [NEVER, EVER] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+
+export function byEnd(a: OldJob, b: OldJob): number {
+  return a.ended_at - b.ended_at || (a.id < b.id ? -1 : 1)
+}

@@ -1,0 +1,83 @@
+/**
+ * Permits of concurrency limits. The row of a limit keeps their sum, so that nothing has to be counted; whatever changes permits
+ * changes it in the same transaction. Whoever frees some rings for the queues that wait for them.
+ */
+import type { Work } from './work.ts'
+
+// By primary key.
+const GIVE = `
+  INSERT INTO jobmill_permit (limit_id, holder, instance_pk, amount) VALUES (?, ?, ?, ?)
+  ON CONFLICT (limit_id, holder) DO UPDATE SET amount = amount + excluded.amount, instance_pk = excluded.instance_pk`
+const GIVE_JOBS = `
+  INSERT INTO jobmill_permit (limit_id, holder, instance_pk, amount)
+  SELECT ?, j.id, ?, 1 FROM json_each(?) AS chosen CROSS JOIN jobmill_job AS j ON j.pk = chosen.value WHERE true
+  ON CONFLICT (limit_id, holder) DO UPDATE SET amount = amount + excluded.amount, instance_pk = excluded.instance_pk`
+const HOLD = `UPDATE jobmill_limit SET held = held + ? WHERE id = ?`
+const RETURN = `DELETE FROM jobmill_permit WHERE limit_id = ? AND holder = ? RETURNING limit_id, amount`
+const DROP = `DELETE FROM jobmill_permit WHERE limit_id = ?`
+
+// By jobmill_permit_holder, jobmill_permit_instance and jobmill_queue_limit.
+const FREE_HOLDER = `DELETE FROM jobmill_permit WHERE holder = ? RETURNING limit_id, amount`
+const FREE_INSTANCE = `DELETE FROM jobmill_permit WHERE instance_pk = ? RETURNING limit_id, amount`
+const QUEUES = `SELECT id FROM jobmill_queue INDEXED BY jobmill_queue_limit WHERE limit_id = ?`
+
+interface Freed {
+  readonly limit_id: number
+  readonly amount: number
+}
+
+export interface NewPermit {
+  readonly holder: string
+  readonly instancePk: number
+  readonly amount: number
+}
+
+/** Added to what the holder has of this limit. */
+export function givePermit({ sql }: Work, limitId: number, permit: NewPermit): void {
+  sql(GIVE).run(limitId, permit.holder, permit.instancePk, permit.amount)
+  sql(HOLD).run(permit.amount, limitId)
+}
+
+/** One for each of the jobs that a claim took. */
+export function givePermits(
+  { sql }: Work,
+  limitId: number,
+  jobPks: readonly number[],
+  instancePk: number,
+): void {
+  sql(GIVE_JOBS).run(limitId, instancePk, JSON.stringify(jobPks))
+  sql(HOLD).run(jobPks.length, limitId)
+}
+
+/** Before its job ends; false when there was none. */
+export function returnPermit(work: Work, limitId: number, holder: string): boolean {
+  return freed(work, work.sql(RETURN).all(limitId, holder))
+}
+
+/** A job stops running. */
+export function freeHolder(work: Work, holder: string): void {
+  freed(work, work.sql(FREE_HOLDER).all(holder))
+}
+
+/** An instance has ended. */
+export function freeInstance(work: Work, instancePk: number): void {
+  freed(work, work.sql(FREE_INSTANCE).all(instancePk))
+}
+
+/** The limit itself goes. */
+export function dropPermitsOf({ sql }: Work, limitId: number): void {
+  sql(DROP).run(limitId)
+}
+
+/** The queues that draw on this limit may have something to do now. */
+export function ringFor({ sql, moves }: Work, limitId: number): void {
+  for (const { id } of sql(QUEUES).all(limitId) as { id: number }[]) moves.ring(id)
+}
+
+function freed(work: Work, rows: readonly unknown[]): boolean {
+  for (const { limit_id: limitId, amount } of rows as readonly Freed[]) {
+    work.sql(HOLD).run(-amount, limitId)
+    ringFor(work, limitId)
+  }
+  return rows.length > 0
+}

@@ -1,0 +1,102 @@
+/** Schedules: what code says, what an operator changed on top of it, and what counts. */
+import { isDeepStrictEqual } from 'node:util'
+import { isRetimed, type ScheduleDefinition, type SchedulePatch } from '../job/schedule.ts'
+import { scheduleExists, scheduleUnknown } from '../store/cluster-errors.ts'
+import type { DeclaredSchedule, ScheduleRecord } from '../store/schedule.ts'
+import {
+  allSchedules,
+  findSchedule,
+  findStored,
+  liveOf,
+  recordOf,
+  removeSchedule,
+  saveSchedule,
+  type StoredSchedule,
+} from './schedule-row.ts'
+import type { Look, Work } from './work.ts'
+
+export function declareSchedules(work: Work, schedules: readonly DeclaredSchedule[]): void {
+  for (const { name, version, definition: code } of schedules) {
+    const known = findStored(work.sql, name)
+    if (known === undefined) saveSchedule(work.sql, { ...newSchedule(name, work.now), code, version })
+    else if (known.deleted) {
+      if (version > (known.version ?? -1)) bringBack(work, { ...known, code, version, operator: {} })
+    } else if (version >= (known.version ?? 0)) change(work, known, { code, version })
+  }
+}
+
+export function createSchedule(work: Work, name: string, definition: ScheduleDefinition): ScheduleRecord {
+  const known = findStored(work.sql, name)
+  if (known?.deleted === false) throw scheduleExists(name)
+  const fresh: StoredSchedule = { ...newSchedule(name, work.now), operator: definition }
+  if (known === undefined) {
+    saveSchedule(work.sql, fresh)
+    return recordOf(fresh, work.now)
+  }
+  const { code, version, revision } = known
+  return recordOf(bringBack(work, { ...fresh, code, version, revision }), work.now)
+}
+
+export function changeSchedule(work: Work, name: string, patch: SchedulePatch): ScheduleRecord {
+  const schedule = findSchedule(work.sql, name)
+  if (schedule === undefined) throw scheduleUnknown(name)
+  const named = Object.entries(patch).filter(([, value]) => value !== undefined)
+  const operator = { ...schedule.operator, ...(Object.fromEntries(named) as SchedulePatch) }
+  return recordOf(change(work, schedule, { operator }), work.now)
+}
+
+/** One that code defines is only marked, so that a start does not bring it back. */
+export function deleteSchedule({ sql }: Work, name: string): boolean {
+  const schedule = findSchedule(sql, name)
+  if (schedule === undefined) return false
+  if (schedule.code === null) removeSchedule(sql, name)
+  else saveSchedule(sql, { ...schedule, deleted: true })
+  return true
+}
+
+export function scheduleFailed({ sql }: Work, name: string, error: string | null): void {
+  const schedule = findSchedule(sql, name)
+  if (schedule !== undefined && schedule.error !== error) saveSchedule(sql, { ...schedule, error })
+}
+
+export function schedules({ sql, now }: Look): ScheduleRecord[] {
+  return allSchedules(sql).map((schedule) => recordOf(schedule, now))
+}
+
+type Source = Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator'>>
+
+/** Writes what is said of a schedule, and whether that made it another one. */
+function change({ sql }: Work, known: StoredSchedule, source: Source): StoredSchedule {
+  const said = { ...known, ...source }
+  const [before, after] = [liveOf(known), liveOf(said)]
+  const revised = isDeepStrictEqual(before, after) ? said : { ...said, revision: known.revision + 1 }
+  const changed = isRetimed(before, after) ? { ...revised, planned: false, nextAt: null } : revised
+  if (!isDeepStrictEqual(known, changed)) saveSchedule(sql, changed)
+  return changed
+}
+
+/** There was nothing that counted, so that whatever counts now is a change. */
+function bringBack({ sql }: Work, schedule: StoredSchedule): StoredSchedule {
+  const back = { ...schedule, deleted: false, planned: false, nextAt: null, revision: schedule.revision + 1 }
+  saveSchedule(sql, back)
+  return back
+}
+
+function newSchedule(name: string, now: number): StoredSchedule {
+  return {
+    name,
+    code: null,
+    version: null,
+    operator: {},
+    deleted: false,
+    revision: 1,
+    createdAt: now,
+    planned: false,
+    nextAt: null,
+    lastAt: null,
+    lastOutcome: null,
+    lastJob: null,
+    missed: 0,
+    error: null,
+  }
+}

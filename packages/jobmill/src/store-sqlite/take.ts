@@ -1,0 +1,71 @@
+/** Draws on limits, one item after the other, each under the write lock with the budget as the one before left it. */
+import { answer } from '../job/budget.ts'
+import type { Take, Taken } from '../store/limit.ts'
+import { findLimit, saveBudget, type StoredLimit } from './limit-row.ts'
+import { livingInstance } from './living.ts'
+import { givePermit, returnPermit } from './permits.ts'
+import type { Work } from './work.ts'
+
+// By primary key.
+const PLACE = `SELECT 1 FROM jobmill_place WHERE limit_id = ? AND holder = ?`
+const TAKE_PLACE = `INSERT OR REPLACE INTO jobmill_place (limit_id, holder, since) VALUES (?, ?, ?)`
+const LEAVE = `DELETE FROM jobmill_place WHERE limit_id = ? AND holder = ?`
+const MARK = `UPDATE jobmill_job SET permits = 1 WHERE pk = ?`
+
+// By jobmill_job_id; state and token are the fence.
+const RUNNING = `SELECT pk, instance_pk FROM jobmill_job WHERE id = ? AND state = 2 AND token = ?`
+
+/** What a permit goes with: an attempt, or an instance. */
+interface Bond {
+  readonly jobPk: number | null
+  readonly instancePk: number
+}
+
+export function take(work: Work, items: readonly Take[]): Taken[] {
+  return items.map((item): Taken => {
+    const limit = findLimit(work.sql, item.limit)
+    if (limit === undefined) return { outcome: 'unknown' }
+    if (limit.settings.type === 'rate') return draw(work, limit, item)
+    const bond = bondOf(work, item)
+    if (bond === undefined) return { outcome: 'stale' }
+    const taken = draw(work, limit, item)
+    if (taken.outcome !== 'granted') return taken
+    givePermit(work, limit.id, { holder: item.holder, instancePk: bond.instancePk, amount: item.amount })
+    if (bond.jobPk !== null) work.sql(MARK).run(bond.jobPk)
+    return taken
+  })
+}
+
+function draw(work: Work, limit: StoredLimit, { holder, amount, waitUpToMs }: Take): Taken {
+  const { sql, now } = work
+  const { settings, budget, held } = limit
+  const hasPlace = sql(PLACE).get(limit.id, holder) !== undefined
+  const { state, answers } = answer(settings, budget, [{ amount, waitUpToMs, hasPlace }], { now, held })
+  const [told] = answers
+  if (told === undefined) throw new Error('one ask has one answer')
+  if (told.outcome === 'never') return told
+  saveBudget(work, limit.id, state)
+  if (told.outcome === 'granted') {
+    if (hasPlace) sql(LEAVE).run(limit.id, holder)
+    return told
+  }
+  if (told.takesPlace) sql(TAKE_PLACE).run(limit.id, holder, now)
+  return { outcome: 'later', inMs: told.inMs }
+}
+
+/** A permit goes with the attempt or with the instance, so one of them must be there. */
+function bondOf(work: Work, { holder, token, instance }: Take): Bond | undefined {
+  if (token === null) {
+    const instancePk = livingInstance(work, instance)
+    return instancePk === undefined ? undefined : { jobPk: null, instancePk }
+  }
+  const job = work.sql(RUNNING).get(holder, token) as { pk: number; instance_pk: number } | undefined
+  return job === undefined ? undefined : { jobPk: job.pk, instancePk: job.instance_pk }
+}
+
+export function giveBack(work: Work, items: readonly Pick<Take, 'limit' | 'holder'>[]): boolean[] {
+  return items.map(({ limit: name, holder }) => {
+    const limit = findLimit(work.sql, name)
+    return limit !== undefined && returnPermit(work, limit.id, holder)
+  })
+}

@@ -1,0 +1,41 @@
+/** Limits in the store: cluster-wide budgets, and who draws on them. */
+import type { LimitSettings } from '../job/limit.ts'
+
+export interface LimitRecord {
+  readonly name: string
+  readonly settings: LimitSettings
+  /** Whole tokens, or permits, that could be taken now. */
+  readonly available: number
+  /** Permits that are out; 0 for a rate. */
+  readonly held: number
+  /** How long until one more can be taken: 0 when one can be now, null when only a release can tell. */
+  readonly nextInMs: number | null
+  /** How much longer a drain keeps everything back; 0 when none does. */
+  readonly drainedMs: number
+}
+
+export interface Take {
+  readonly limit: string
+  /** Tokens or permits, at least 1. */
+  readonly amount: number
+  /** Who asks: the id of a job, or an id minted for a call outside of jobs. */
+  readonly holder: string
+  /** The instance that runs it. A permit is given back at the latest when this instance ends or is reaped. */
+  readonly instance: string
+  /** The token of the job's claim: a permit is given only under the current one, and goes with the end of that attempt. Null outside of jobs. */
+  readonly token: number | null
+  /** How long the holder is ready to wait where it is. */
+  readonly waitUpToMs: number
+}
+
+export type Taken =
+  /** It may go on after this wait, which is at most `waitUpToMs`. */
+  | { readonly outcome: 'granted'; readonly waitMs: number }
+  /** Not now. Come back after this long: the holder has a place in the line and goes before newcomers then. */
+  | { readonly outcome: 'later'; readonly inMs: number }
+  /** It asks for more than can ever be had at once, which is this. */
+  | { readonly outcome: 'never'; readonly most: number }
+  /** The token is not current. */
+  | { readonly outcome: 'stale' }
+  /** No limit has this name. */
+  | { readonly outcome: 'unknown' }

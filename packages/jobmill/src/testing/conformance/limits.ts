@@ -1,0 +1,389 @@
+/** Limits that are a rate: never exceeded by anybody, whoever asks through whichever handle. */
+import assert from 'node:assert/strict'
+import type { LimitSettings } from '../../job/limit.ts'
+import type { LimitRecord, Take, Taken } from '../../store/limit.ts'
+import type { Store } from '../../store/store.ts'
+import { anInstance, aPulse, aTake } from '../factories.ts'
+import { HOUR, only } from './bench.ts'
+import type { Case } from './case.ts'
+import { rejectsWith } from './looks.ts'
+
+/** A token every 100 ms, two at once. */
+const TEN: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 2 }
+
+async function declare(store: Store, settings: LimitSettings = TEN): Promise<void> {
+  await store.declareLimits([{ name: 'api', settings }])
+}
+
+async function draw(store: Store, overrides: Partial<Take> = {}): Promise<Taken> {
+  return only(await store.take([aTake('api', overrides)]))
+}
+
+/** One who would wait, but not long enough: it gets a place in the line. */
+function patient(): Take {
+  return aTake('api', { waitUpToMs: 1 })
+}
+
+async function api(store: Store): Promise<LimitRecord> {
+  return only(await store.limits())
+}
+
+function granted(replies: readonly Taken[]): number {
+  return replies.filter(({ outcome }) => outcome === 'granted').length
+}
+
+async function settingsVersion(store: Store): Promise<number> {
+  return (await store.renew(aPulse(anInstance().id))).settingsVersion
+}
+
+export const limitCases: readonly Case[] = [
+  {
+    name: 'a declared limit is there with its settings, and full',
+    async run({ store, another }) {
+      const other: LimitSettings = { type: 'concurrency', most: 3 }
+      await store.declareLimits([
+        { name: 'b', settings: TEN },
+        { name: 'a', settings: other },
+      ])
+      const full = { held: 0, nextInMs: 0, drainedMs: 0 }
+      assert.deepEqual(await (await another()).limits(), [
+        { name: 'a', settings: other, available: 3, ...full },
+        { name: 'b', settings: TEN, available: 2, ...full },
+      ])
+    },
+  },
+  {
+    name: 'declaring a limit that is there never changes it',
+    async run({ store, another }) {
+      await declare(store)
+      await draw(store)
+      const before = [await store.limits(), await settingsVersion(store)]
+      await declare(store, { type: 'concurrency', most: 9 })
+      await store.declareLimits([])
+      assert.deepEqual([await store.limits(), await settingsVersion(store)], before)
+      const stores = [store, await another(), await another()]
+      await Promise.all(
+        stores.map((each, n) =>
+          each.declareLimits([{ name: 'new', settings: { type: 'concurrency', most: n + 1 } }]),
+        ),
+      )
+      assert.deepEqual(
+        (await store.limits()).map(({ name }) => name),
+        ['api', 'new'],
+      )
+    },
+  },
+  {
+    name: 'creating, changing and deleting a limit is told with the version of the settings, P15 and nothing else',
+    async run({ store }) {
+      let version = await settingsVersion(store)
+      const changes = async (act: () => Promise<unknown>): Promise<void> => {
+        await act()
+        const next = await settingsVersion(store)
+        assert.notEqual(next, version)
+        version = next
+      }
+      await changes(() => declare(store))
+      await changes(() => store.changeLimit('api', { ...TEN, amount: 11 }))
+      await draw(store)
+      await store.drain('api', 5)
+      assert.equal(await settingsVersion(store), version)
+      await changes(() => store.deleteLimit('api'))
+    },
+  },
+  {
+    name: 'P13 what has gathered is granted at once, and the next only when it is paid for',
+    async run({ store, clock }) {
+      await declare(store)
+      assert.deepEqual(
+        [await draw(store), await draw(store)],
+        [
+          { outcome: 'granted', waitMs: 0 },
+          { outcome: 'granted', waitMs: 0 },
+        ],
+      )
+      const { available, nextInMs } = await api(store)
+      assert.deepEqual([available, nextInMs], [0, 100])
+      const late = aTake('api')
+      const ask = async (): Promise<Taken['outcome']> => only(await store.take([late])).outcome
+      assert.equal(await ask(), 'later')
+      clock.advance(99)
+      assert.equal(await ask(), 'later')
+      clock.advance(1)
+      assert.equal(await ask(), 'granted')
+      clock.advance(HOUR)
+      assert.equal((await api(store)).available, 2)
+    },
+  },
+  {
+    name: 'P13 who is ready to wait is told how long, and has its token then',
+    async run({ store }) {
+      await declare(store)
+      const replies = []
+      for (let n = 0; n < 6; n += 1) replies.push(await draw(store, { waitUpToMs: 300 }))
+      assert.deepEqual(
+        replies.slice(0, 5).map((reply) => 'waitMs' in reply && reply.waitMs),
+        [0, 0, 100, 200, 300],
+      )
+      assert.equal(replies[5]?.outcome, 'later')
+    },
+  },
+  {
+    name: 'P13 the items of one call are answered in their order, each limit for itself',
+    async run({ store }) {
+      await declare(store)
+      await store.declareLimits([{ name: 'other', settings: { ...TEN, burst: 1 } }])
+      const names = ['api', 'other', 'nope', 'api', 'other', 'api']
+      const replies = await store.take(names.map((name) => aTake(name)))
+      assert.deepEqual(
+        replies.map(({ outcome }) => outcome),
+        ['granted', 'granted', 'unknown', 'granted', 'later', 'later'],
+      )
+      assert.deepEqual(await store.take([]), [])
+    },
+  },
+  {
+    name: 'P13 several tokens count as many, and more than can ever be had at once are told so and cost nothing',
+    async run({ store, clock }) {
+      await declare(store, { ...TEN, burst: 5 })
+      assert.deepEqual(await draw(store, { amount: 6 }), { outcome: 'never', most: 5 })
+      assert.equal((await api(store)).available, 5)
+      assert.equal((await draw(store, { amount: 4 })).outcome, 'granted')
+      assert.equal((await api(store)).available, 1)
+      assert.deepEqual(await draw(store, { amount: 5, waitUpToMs: 400 }), { outcome: 'granted', waitMs: 400 })
+      clock.advance(400)
+      assert.equal((await api(store)).available, 0)
+    },
+  },
+  {
+    name: 'P13 in any window no more than burst and rate is granted, whatever is asked through several handles',
+    async run({ store, another, clock }) {
+      const stores = [store, await another()]
+      await declare(store, { type: 'rate', amount: 7, perMs: 100, burst: 3 })
+      const start = clock.now()
+      const instants: number[] = []
+      for (let round = 0; round < 40; round += 1) {
+        const asks = stores.map((each) =>
+          each.take([aTake('api', { waitUpToMs: 20 }), aTake('api', { amount: 1 + (round % 3) })]),
+        )
+        for (const replies of await Promise.all(asks))
+          for (const [n, reply] of replies.entries())
+            if (reply.outcome === 'granted')
+              for (let token = 0; token < (n === 0 ? 1 : 1 + (round % 3)); token += 1)
+                instants.push(clock.now() + reply.waitMs)
+        clock.advance((round * 7) % 23)
+      }
+      instants.sort((a, b) => a - b)
+      for (const [n, from] of instants.entries())
+        for (const [more, to] of instants.slice(n).entries())
+          assert.ok(more + 1 <= 3 + (7 * (to - from)) / 100 + 1e-6, `${more + 1} in ${to - from} ms`)
+      const most = 3 + (7 * (clock.now() + 20 - start)) / 100
+      assert.ok(instants.length > most / 2, `only ${instants.length} of ${most} were granted`)
+    },
+  },
+  {
+    name: 'P13 takes at once through several handles never exceed what there is',
+    async run({ store, another, clock }) {
+      const stores = [store, await another(), await another()]
+      await declare(store, { ...TEN, burst: 5 })
+      for (const [round, burst] of [5, 2, 5].entries()) {
+        const takes = Array.from({ length: 12 }, (_, n) => draw(stores[n % 3] ?? store))
+        assert.equal(granted(await Promise.all(takes)), burst, `round ${round}`)
+        clock.advance(round === 0 ? 200 : HOUR)
+      }
+    },
+  },
+  {
+    name: 'P13 who was sent away goes before newcomers when it comes back',
+    async run({ store, clock }) {
+      await declare(store, { ...TEN, burst: 1 })
+      await draw(store)
+      const [first, second] = [patient(), patient()]
+      assert.equal(only(await store.take([first])).outcome, 'later')
+      assert.equal(only(await store.take([second])).outcome, 'later')
+      clock.advance(50)
+      assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'later')
+      assert.deepEqual(only(await store.take([{ ...second, waitUpToMs: 1_000 }])), {
+        outcome: 'granted',
+        waitMs: 50,
+      })
+      assert.deepEqual(only(await store.take([{ ...first, waitUpToMs: 1_000 }])), {
+        outcome: 'granted',
+        waitMs: 150,
+      })
+    },
+  },
+  {
+    name: 'P13 who only tries takes no place, and keeps nobody from waiting',
+    async run({ store }) {
+      await declare(store, { ...TEN, burst: 1 })
+      await draw(store)
+      const tries = await Promise.all(Array.from({ length: 5 }, () => draw(store)))
+      assert.deepEqual(new Set(tries.map(({ outcome }) => outcome)), new Set(['later']))
+      assert.deepEqual(await draw(store, { waitUpToMs: 100 }), { outcome: 'granted', waitMs: 100 })
+    },
+  },
+  {
+    name: 'P13 a place in the line is used up by a grant: the next time it is a newcomer again',
+    async run({ store, clock }) {
+      await declare(store, { ...TEN, burst: 1 })
+      await draw(store)
+      const [first, second] = [patient(), patient()]
+      await store.take([first, second])
+      clock.advance(100)
+      assert.equal(only(await store.take([first])).outcome, 'granted')
+      // The second still stands in line.
+      assert.equal(only(await store.take([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
+    },
+  },
+  {
+    name: 'a rate is there for everybody: neither a job nor a living instance is asked for',
+    async run({ store }) {
+      await declare(store)
+      assert.equal((await draw(store, { token: 77 })).outcome, 'granted')
+      assert.deepEqual(await store.giveBack([aTake('api')]), [false])
+      assert.equal((await api(store)).held, 0)
+    },
+  },
+  {
+    name: 'P13 a drain grants nothing for so long, and then one, and the others at the rate',
+    async run({ store, clock }) {
+      await declare(store, { ...TEN, burst: 5 })
+      const drained = await store.drain('api', 3_000)
+      assert.deepEqual([drained.available, drained.nextInMs, drained.drainedMs], [0, 3_000, 3_000])
+      assert.deepEqual(await store.limits(), [drained])
+      clock.advance(2_999)
+      assert.equal((await draw(store)).outcome, 'later')
+      assert.equal((await api(store)).drainedMs, 1)
+      clock.advance(1)
+      const takes = await Promise.all(Array.from({ length: 5 }, () => draw(store)))
+      assert.equal(granted(takes), 1)
+      clock.advance(100)
+      assert.equal((await api(store)).available, 1)
+      await rejectsWith('LIMIT_UNKNOWN', () => store.drain('nope', 5))
+    },
+  },
+  {
+    name: 'P13 a drain never shortens one that lasts longer, and one for no time takes what had gathered',
+    async run({ store, clock }) {
+      await declare(store, { ...TEN, burst: 5 })
+      assert.equal((await store.drain('api', 0)).available, 0)
+      clock.advance(300)
+      assert.equal((await api(store)).available, 3)
+      await store.drain('api', 5_000)
+      assert.equal((await store.drain('api', 10)).drainedMs, 5_000)
+    },
+  },
+  {
+    name: 'P13 a changed rate counts from now on; what was granted before still has to be paid for',
+    async run({ store, clock }) {
+      await declare(store, { type: 'rate', amount: 1, perMs: 1_000, burst: 4 })
+      await draw(store, { amount: 4 })
+      const faster: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 4 }
+      const changed = await store.changeLimit('api', faster)
+      assert.deepEqual([changed.settings, changed.available, changed.nextInMs], [faster, 0, 100])
+      assert.deepEqual(await store.limits(), [changed])
+      clock.advance(200)
+      assert.equal((await api(store)).available, 2)
+      await rejectsWith('LIMIT_UNKNOWN', () => store.changeLimit('nope', faster))
+    },
+  },
+  {
+    name: 'P13 a change forgets the places in the line: it was made for another rate',
+    async run({ store }) {
+      await declare(store, { ...TEN, burst: 1 })
+      await draw(store)
+      const [first, second] = [patient(), patient()]
+      await store.take([first, second])
+      await store.changeLimit('api', { ...TEN, burst: 1 })
+      // Nobody stands in line, so that a newcomer is granted.
+      assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'granted')
+      await store.take([patient()])
+      assert.equal(only(await store.take([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
+    },
+  },
+  {
+    name: 'a limit may become another sort of limit',
+    async run({ store, clock }) {
+      await declare(store)
+      await draw(store, { amount: 2 })
+      assert.equal((await store.changeLimit('api', { type: 'concurrency', most: 4 })).available, 4)
+      const back = await store.changeLimit('api', TEN)
+      assert.deepEqual([back.settings, back.available, back.held], [TEN, 2, 0])
+      clock.advance(1)
+      assert.equal((await draw(store)).outcome, 'granted')
+    },
+  },
+  {
+    name: 'a deleted limit is unknown, and one that is declared again begins anew',
+    async run({ store }) {
+      assert.equal(await store.deleteLimit('api'), false)
+      await declare(store, { ...TEN, burst: 1 })
+      await draw(store)
+      const late = patient()
+      await store.take([late])
+      assert.equal(await store.deleteLimit('api'), true)
+      assert.equal(await store.deleteLimit('api'), false)
+      assert.deepEqual(await store.limits(), [])
+      assert.deepEqual(await draw(store), { outcome: 'unknown' })
+      await declare(store, { ...TEN, burst: 1 })
+      assert.equal((await api(store)).available, 1)
+      await store.take([patient(), patient()])
+      // It has no place any more.
+      assert.equal(only(await store.take([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
+    },
+  },
+  {
+    name: 'P13 a change racing takes loses none of them',
+    async run({ store, another, clock }) {
+      const other = await another()
+      await declare(store, { type: 'rate', amount: 1, perMs: HOUR, burst: 8 })
+      let taken = 0
+      for (let round = 0; round < 6; round += 1) {
+        const [replies] = await Promise.all([
+          Promise.all([draw(store), draw(store)]),
+          other.changeLimit('api', { type: 'rate', amount: 1, perMs: HOUR + round, burst: 8 }),
+        ])
+        taken += granted(replies)
+      }
+      assert.equal(taken, 8)
+      assert.equal((await api(store)).available, 0)
+      clock.advance(1)
+    },
+  },
+  {
+    name: 'a limit or a take that cannot be is refused, and nothing is written',
+    async run({ store }) {
+      const bad: readonly (readonly [Parameters<typeof rejectsWith>[0], object])[] = [
+        ['NUMBER_INVALID', { ...TEN, amount: 0 }],
+        ['NUMBER_INVALID', { ...TEN, perMs: 0 }],
+        ['NUMBER_INVALID', { ...TEN, burst: 0.5 }],
+        ['NUMBER_INVALID', { type: 'concurrency', most: 0 }],
+        ['NUMBER_INVALID', { type: 'concurrency', most: 1_000_001 }],
+        ['OPTION_UNKNOWN', { ...TEN, brust: 1 }],
+        ['OPTION_UNKNOWN', { type: 'concurrency', most: 1, rate: 1 }],
+      ]
+      for (const [code, settings] of bad) {
+        await rejectsWith(code, () =>
+          store.declareLimits([
+            { name: 'fine', settings: TEN },
+            { name: 'b', settings: settings as LimitSettings },
+          ]),
+        )
+        await rejectsWith(code, () => store.changeLimit('api', settings as LimitSettings))
+      }
+      await rejectsWith('NAME_INVALID', () => store.declareLimits([{ name: 'my api', settings: TEN }]))
+      assert.deepEqual(await store.limits(), [])
+      await declare(store)
+      for (const amount of [0, -1, 0.5, Number.NaN])
+        await rejectsWith('NUMBER_INVALID', () => store.take([aTake('api'), aTake('api', { amount })]))
+      await rejectsWith('NUMBER_INVALID', () => draw(store, { waitUpToMs: -1 }))
+      await rejectsWith('ID_INVALID', () => draw(store, { holder: 'me' }))
+      await rejectsWith('ID_INVALID', () => draw(store, { instance: 'here' }))
+      await rejectsWith('ID_INVALID', () => store.giveBack([{ limit: 'api', holder: 'me' }]))
+      await rejectsWith('NAME_INVALID', () => store.take([aTake('api'), aTake('my api')]))
+      await rejectsWith('NUMBER_INVALID', () => store.drain('api', -1))
+      assert.equal((await api(store)).available, 2)
+    },
+  },
+]

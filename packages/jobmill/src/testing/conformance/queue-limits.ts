@@ -1,0 +1,371 @@
+/** Queues with a limit: a claim takes no more than the budget allows, and spends it. */
+import assert from 'node:assert/strict'
+import type { LimitSettings } from '../../job/limit.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import type { Lease } from '../../store/claim.ts'
+import type { LimitRecord } from '../../store/limit.ts'
+import type { Store } from '../../store/store.ts'
+import { aClaim, anInstance, aPulse, aTake, someJobs } from '../factories.ts'
+import { aFinish, DONE, HOUR, later, only, RELEASED } from './bench.ts'
+import type { Case } from './case.ts'
+import { countsOf, rejectsWith } from './looks.ts'
+
+/** A token every 100 ms, three at once. */
+const TEN: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 3 }
+const THREE: LimitSettings = { type: 'concurrency', most: 3 }
+
+/** Declares the limit, and queues that draw on it, each with so many ready jobs. */
+async function limited(
+  store: Store,
+  settings: LimitSettings,
+  { queues = ['mail'], jobs = 10 }: { readonly queues?: readonly string[]; readonly jobs?: number } = {},
+): Promise<void> {
+  await store.declareLimits([{ name: 'api', settings }])
+  await store.declareQueues(
+    queues.map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'api' } })),
+  )
+  for (const queue of queues) await store.enqueue(someJobs(Array.from({ length: jobs }, () => ({ queue }))))
+}
+
+async function claim(
+  store: Store,
+  instance: string,
+  queues: readonly string[] = ['mail'],
+  { room = 100, limit = 500 } = {},
+): Promise<Lease[]> {
+  return store.claim(aClaim(instance, { queues: queues.map((queue) => ({ queue, room })), limit }))
+}
+
+async function api(store: Store): Promise<LimitRecord> {
+  return only(await store.limits())
+}
+
+/** What a pulse tells of `mail` and of what keeps it back. */
+async function tells(
+  store: Store,
+  instance: string,
+  overrides: Partial<Parameters<Store['renew']>[0]> = {},
+): Promise<[boolean, number | null]> {
+  const { ready, budgetInMs } = await store.renew(aPulse(instance, { queues: ['mail'], ...overrides }))
+  return [ready, budgetInMs]
+}
+
+export const queueLimitCases: readonly Case[] = [
+  {
+    name: 'a queue cannot name a limit that is not there, and nothing is written then',
+    async run({ store, enqueue }) {
+      await enqueue()
+      await store.declareLimits([{ name: 'api', settings: TEN }])
+      const before = await store.queues()
+      const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'nope' }
+      await rejectsWith('LIMIT_UNKNOWN', () =>
+        store.declareQueues([
+          { name: 'fine', settings: DEFAULT_QUEUE_SETTINGS },
+          { name: 'mail', settings },
+        ]),
+      )
+      await rejectsWith('LIMIT_UNKNOWN', () =>
+        store.changeQueue('default', { settings: { limit: 'nope', workers: 3 }, coolMs: 500 }),
+      )
+      await rejectsWith('NAME_INVALID', () =>
+        store.changeQueue('default', { settings: { limit: 'my api' }, coolMs: null }),
+      )
+      assert.deepEqual(await store.queues(), before)
+      const changed = await store.changeQueue('default', { settings: { limit: 'api' }, coolMs: null })
+      assert.equal(changed.limit, 'api')
+    },
+  },
+  {
+    name: 'a limit that a queue names cannot be deleted, until no queue does',
+    async run({ store }) {
+      await limited(store, TEN)
+      await rejectsWith('LIMIT_IN_USE', () => store.deleteLimit('api'))
+      assert.equal((await store.limits()).length, 1)
+      await store.changeQueue('mail', { settings: { limit: null }, coolMs: null })
+      assert.equal(await store.deleteLimit('api'), true)
+    },
+  },
+  {
+    name: 'P13 a claim takes what the budget has, spends it, and more only when it is filled again',
+    async run({ store, clock, worker }) {
+      await limited(store, TEN)
+      const id = await worker()
+      assert.equal((await claim(store, id, ['mail'], { room: 2 })).length, 2)
+      assert.equal((await api(store)).available, 1)
+      assert.equal((await claim(store, id)).length, 1)
+      assert.equal((await claim(store, id)).length, 0)
+      clock.advance(99)
+      assert.equal((await claim(store, id)).length, 0)
+      clock.advance(1)
+      assert.equal((await claim(store, id)).length, 1)
+      clock.advance(200)
+      assert.equal((await claim(store, id)).length, 2)
+    },
+  },
+  {
+    name: 'P13 each job of a queue with a concurrency limit holds one permit until its attempt ends',
+    async run({ store, worker }) {
+      await limited(store, THREE)
+      const id = await worker()
+      const leases = await claim(store, id)
+      assert.equal(leases.length, 3)
+      assert.deepEqual([(await api(store)).held, (await api(store)).available], [3, 0])
+      assert.equal((await claim(store, id)).length, 0)
+      const [first, second, third] = leases
+      assert.ok(first && second && third)
+      await store.finish([aFinish(first, DONE), aFinish(second, RELEASED), aFinish(third, later(HOUR))])
+      assert.equal((await api(store)).held, 0)
+      assert.equal((await claim(store, id)).length, 3)
+      await store.deregister(id)
+      assert.equal((await api(store)).held, 0)
+    },
+  },
+  {
+    name: 'P13 claims at once through several handles never take more than the rate allows',
+    async run({ store, another, clock, worker }) {
+      const stores = [store, await another(), await another()]
+      await limited(store, { ...TEN, burst: 5 }, { jobs: 30 })
+      const ids = await Promise.all(stores.map(() => worker({ leaseMs: HOUR })))
+      for (const there of [5, 2, 4]) {
+        const claims = Array.from({ length: 6 }, (_, n) => claim(stores[n % 3] ?? store, ids[n % 3] ?? ''))
+        const taken = (await Promise.all(claims)).flat()
+        assert.ok(taken.length <= there, `${taken.length} of ${there}`)
+        // Who found the rows of another one locked may have come away with less; nothing of the budget is lost by that.
+        for (let n = taken.length; n < there; n += 1) taken.push(...(await claim(store, ids[0] ?? '')))
+        assert.equal(taken.length, there)
+        assert.equal((await claim(store, ids[0] ?? '')).length, 0)
+        clock.advance(there === 5 ? 200 : 400)
+      }
+    },
+  },
+  {
+    name: 'P13 claims, takes and finishes at once through several handles never exceed a concurrency limit',
+    async run({ store, another, worker }) {
+      const stores = [store, await another(), await another()]
+      await limited(store, THREE, { jobs: 30 })
+      const ids = await Promise.all(stores.map(() => worker()))
+      const hands: Lease[][] = stores.map(() => [])
+      const mostHeld = { now: 0 }
+      for (let round = 0; round < 12; round += 1) {
+        await Promise.all(
+          stores.map(async (each, n) => {
+            const hand = hands[n] ?? []
+            hand.push(...(await claim(each, ids[n] ?? '', ['mail'], { room: 2 })))
+            await each.take([aTake('api', { instance: ids[n] ?? '', holder: ids[n] ?? '' })])
+            mostHeld.now = Math.max(mostHeld.now, (await api(each)).held)
+            await each.giveBack([{ limit: 'api', holder: ids[n] ?? '' }])
+            await each.finish(hand.splice(0, 1).map((lease) => aFinish(lease, DONE)))
+          }),
+        )
+        const running = (await countsOf(store, 'mail')).running ?? 0
+        assert.equal((await api(store)).held, running)
+        assert.ok(running <= 3, `${running} run`)
+      }
+      assert.ok(mostHeld.now <= 3 && mostHeld.now > 0, `${mostHeld.now} were held at once`)
+      assert.ok(((await countsOf(store, 'mail')).done ?? 0) >= 10)
+    },
+  },
+  {
+    name: 'P13 an empty budget keeps only its own queue back',
+    async run({ store, enqueue, worker }) {
+      await limited(store, TEN)
+      const free = await enqueue()
+      const id = await worker()
+      await claim(store, id)
+      const leases = await claim(store, id, ['mail', 'default'])
+      assert.deepEqual(
+        leases.map((lease) => lease.id),
+        [free],
+      )
+    },
+  },
+  {
+    name: 'queues without a limit are taken from first, the others in the order of the request; the reply is by priority',
+    async run({ store, worker }) {
+      await store.declareLimits([{ name: 'api', settings: { ...TEN, burst: 9 } }])
+      const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'api' }
+      await store.declareQueues(['a', 'b'].map((name) => ({ name, settings })))
+      const [a, b, free1, free2] = someJobs([
+        { queue: 'a', priority: -5 },
+        { queue: 'b', priority: -9 },
+        { queue: 'free', priority: 3 },
+        { queue: 'free', priority: 4 },
+      ])
+      assert.ok(a && b && free1 && free2)
+      await store.enqueue([a, b, free1, free2])
+      const id = await worker()
+      const taken = async (limit: number, queues: readonly string[]): Promise<string[]> => {
+        const leases = await claim(store, id, queues, { limit })
+        await store.finish(leases.map((lease) => aFinish(lease, RELEASED)))
+        return leases.map((lease) => lease.id)
+      }
+      assert.deepEqual(await taken(1, ['a', 'b', 'free']), [free1.id])
+      assert.deepEqual(await taken(3, ['a', 'b', 'free']), [a.id, free1.id, free2.id])
+      assert.deepEqual(await taken(3, ['b', 'a', 'free']), [b.id, free1.id, free2.id])
+      assert.deepEqual(await taken(1, ['a', 'b']), [a.id])
+      assert.deepEqual(await taken(4, ['a', 'free', 'b']), [b.id, a.id, free1.id, free2.id])
+    },
+  },
+  {
+    name: 'inside a queue with a limit the order is that of every queue',
+    async run({ store, enqueue, worker }) {
+      await limited(store, { ...TEN, burst: 2 }, { jobs: 0 })
+      const ids = []
+      for (const priority of [1, 0, 1, 0, -1]) ids.push(await enqueue({ queue: 'mail', priority }))
+      const leases = await claim(store, await worker())
+      assert.deepEqual(
+        leases.map(({ id }) => id),
+        [ids[4], ids[1]],
+      )
+    },
+  },
+  {
+    name: 'P13 queues that name one limit share its budget, also in one claim',
+    async run({ store, worker }) {
+      await limited(store, TEN, { queues: ['mail', 'sms'] })
+      const id = await worker()
+      const leases = await claim(store, id, ['mail', 'sms'], { room: 2 })
+      assert.deepEqual(leases.map(({ queue }) => queue).toSorted(), ['mail', 'mail', 'sms'])
+      assert.equal((await claim(store, id, ['sms'])).length, 0)
+    },
+  },
+  {
+    name: 'P13 handlers and claims draw on one budget',
+    async run({ store, worker }) {
+      await limited(store, TEN)
+      await store.take([aTake('api', { amount: 2 })])
+      assert.equal((await claim(store, await worker())).length, 1)
+      assert.equal(only(await store.take([aTake('api')])).outcome, 'later')
+    },
+  },
+  {
+    name: 'P13 what a handler takes from the limit of its own queue is added to its permit, and goes with it',
+    async run({ store, worker, finish }) {
+      await limited(store, THREE, { jobs: 1 })
+      const instance = await worker()
+      const lease = only(await claim(store, instance))
+      const take = aTake('api', { holder: lease.id, token: lease.token, instance, amount: 2 })
+      assert.equal(only(await store.take([take])).outcome, 'granted')
+      assert.equal((await api(store)).held, 3)
+      await finish(lease, DONE)
+      assert.equal((await api(store)).held, 0)
+    },
+  },
+  {
+    name: 'P4 P13 a claim that is refused or finds nothing spends nothing',
+    async run({ store, worker }) {
+      await limited(store, TEN)
+      assert.deepEqual(await claim(store, anInstance().id), [])
+      const id = await worker()
+      assert.deepEqual(
+        await store.claim(aClaim(id, { queues: [{ queue: 'mail', room: 5 }], kinds: ['x'] })),
+        [],
+      )
+      assert.deepEqual(await claim(store, id, ['mail'], { room: 0 }), [])
+      assert.equal((await api(store)).available, 3)
+    },
+  },
+  {
+    name: 'P5 P13 a suspect draws on the limit of its queue like any other job',
+    async run({ store, clock, worker }) {
+      await limited(store, { ...TEN, burst: 1 }, { jobs: 1 })
+      for (let crash = 0; crash < 2; crash += 1) {
+        assert.equal((await claim(store, await worker())).length, 1)
+        clock.advance(10_000)
+        await store.reap({ crashesUntilDead: 9, limit: 10 })
+      }
+      const id = await worker()
+      await store.take([aTake('api')])
+      const suspect = { queues: [{ queue: 'mail', room: 1 }], suspects: 'only' as const }
+      assert.equal((await store.renew(aPulse(id, { queues: ['mail'] }))).suspect, false)
+      assert.equal((await store.claim(aClaim(id, suspect))).length, 0)
+      clock.advance(100)
+      assert.equal((await store.renew(aPulse(id, { queues: ['mail'] }))).suspect, true)
+      assert.equal((await store.claim(aClaim(id, suspect))).length, 1)
+      assert.equal((await api(store)).available, 0)
+    },
+  },
+  {
+    name: 'P13 a pulse says nothing is ready while the budget is empty, and when it is filled again',
+    async run({ store, clock, worker }) {
+      await limited(store, TEN)
+      const id = await worker({ leaseMs: HOUR })
+      assert.deepEqual(await tells(store, id), [true, null])
+      await claim(store, id)
+      assert.deepEqual(await tells(store, id), [false, 100])
+      clock.advance(40)
+      assert.deepEqual(await tells(store, id), [false, 60])
+      assert.deepEqual(await tells(store, id, { kinds: ['other'] }), [false, null])
+      assert.deepEqual(await tells(store, id, { queues: ['other'] }), [false, null])
+      assert.deepEqual(await tells(store, id, { queues: [] }), [false, null])
+      clock.advance(60)
+      assert.deepEqual(await tells(store, id), [true, null])
+    },
+  },
+  {
+    name: 'P13 a pulse tells of the first budget that is filled again, and not of queues that wait for something else',
+    async run({ store, worker, enqueue }) {
+      await limited(store, { ...TEN, burst: 1 })
+      await store.declareLimits([
+        { name: 'slow', settings: { type: 'rate', amount: 1, perMs: 5_000, burst: 1 } },
+      ])
+      await store.declareQueues([{ name: 'sms', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'slow' } }])
+      const sms = [await enqueue({ queue: 'sms' }), await enqueue({ queue: 'sms' })]
+      const id = await worker()
+      const both = { queues: ['sms', 'mail'] }
+      await claim(store, id, both.queues)
+      assert.deepEqual(await tells(store, id, both), [false, 100])
+      await store.changeQueue('mail', { settings: {}, coolMs: 500 })
+      assert.deepEqual(await tells(store, id, both), [false, 5_000])
+      await store.changeQueue('sms', { settings: { paused: true }, coolMs: null })
+      assert.deepEqual(await tells(store, id, both), [false, null])
+      await store.changeQueue('sms', { settings: { paused: false }, coolMs: null })
+      // Without a job that waits there is nothing to tell.
+      await store.cancel(sms, 'no')
+      assert.deepEqual(await tells(store, id, both), [false, null])
+    },
+  },
+  {
+    name: 'P13 when only a release can tell, a pulse tells no time; a drain tells its end',
+    async run({ store, clock, worker, finish }) {
+      await limited(store, THREE)
+      const id = await worker({ leaseMs: HOUR })
+      const [lease] = await claim(store, id)
+      assert.ok(lease)
+      assert.deepEqual(await tells(store, id), [false, null])
+      await finish(lease, DONE)
+      assert.deepEqual(await tells(store, id), [true, null])
+      await store.drain('api', 700)
+      assert.deepEqual(await tells(store, id), [false, 700])
+      assert.equal((await claim(store, id)).length, 0)
+      clock.advance(700)
+      assert.equal((await claim(store, id)).length, 1)
+    },
+  },
+  {
+    name: 'P13 a drained rate keeps its queue back exactly that long',
+    async run({ store, clock, worker }) {
+      await limited(store, TEN)
+      const id = await worker({ leaseMs: HOUR })
+      await store.drain('api', 3_000)
+      assert.deepEqual(await tells(store, id), [false, 3_000])
+      clock.advance(2_999)
+      assert.equal((await claim(store, id)).length, 0)
+      clock.advance(1)
+      assert.deepEqual(await tells(store, id), [true, null])
+      assert.equal((await claim(store, id)).length, 1)
+    },
+  },
+  {
+    name: 'a queue that names a limit at run time, or no more, follows at the next claim',
+    async run({ store, worker }) {
+      await limited(store, { ...TEN, burst: 1 })
+      const id = await worker()
+      assert.equal((await claim(store, id)).length, 1)
+      await store.changeQueue('mail', { settings: { limit: null }, coolMs: null })
+      assert.equal((await claim(store, id, ['mail'], { room: 5 })).length, 5)
+      await store.changeQueue('mail', { settings: { limit: 'api' }, coolMs: null })
+      assert.equal((await claim(store, id)).length, 0)
+    },
+  },
+]

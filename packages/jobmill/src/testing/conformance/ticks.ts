@@ -1,0 +1,403 @@
+/** Ticks: planned instants are served once each, the job and the note in one transaction. */
+import assert from 'node:assert/strict'
+import type { NewJob } from '../../job/new-job.ts'
+import { overlapKey } from '../../job/schedule.ts'
+import type { ScheduleRecord, Tick, Ticked } from '../../store/schedule.ts'
+import type { Store } from '../../store/store.ts'
+import { aDefinition, aJob, anInstance, aPulse, aTick } from '../factories.ts'
+import { DONE, HOUR, only } from './bench.ts'
+import type { Case } from './case.ts'
+import { countsAreExact, countsOf, rejectsWith } from './looks.ts'
+
+const NAME = 'daily'
+
+/** Creates the schedule, and plans it for this instant. */
+async function planned(store: Store, at: number): Promise<void> {
+  await store.createSchedule(NAME, aDefinition())
+  assert.equal((await tick(store, { nextAt: at })).accepted, true)
+}
+
+async function tick(store: Store, overrides: Partial<Tick>): Promise<Ticked> {
+  return only(await store.tick([aTick(NAME, overrides)]))
+}
+
+async function record(store: Store): Promise<ScheduleRecord> {
+  return only(await store.schedules())
+}
+
+/** A job as the schedules with `overlap: 'skip'` enqueue it: never two at a time. */
+function alone(): NewJob {
+  return { ...aJob(), dedupe: { key: overlapKey(NAME), holdMs: 0, onConflict: 'keep' } }
+}
+
+export const tickCases: readonly Case[] = [
+  {
+    name: 'P12 a tick plans a schedule that is not planned, and serves nothing',
+    async run({ store, clock }) {
+      await store.createSchedule(NAME, aDefinition())
+      const at = clock.now() + HOUR
+      assert.deepEqual(await tick(store, { nextAt: at, missed: 2 }), {
+        schedule: NAME,
+        accepted: true,
+        fired: [],
+      })
+      const { planned, nextAt, missed, lastAt, revision } = await record(store)
+      assert.deepEqual([planned, nextAt, missed, lastAt, revision], [true, at, 2, null, 1])
+      assert.deepEqual(await store.ticks(NAME, 10), [])
+    },
+  },
+  {
+    name: 'P12 a tick serves its instant: the job, the note, the next instant, and what the schedule tells of it',
+    async run({ store, clock, job }) {
+      const at = clock.now()
+      await planned(store, at)
+      clock.advance(20)
+      const fire = { at, job: aJob({ payload: { n: 1 }, queue: 'new', priority: 3 }) }
+      const fired = [{ at, outcome: 'enqueued', job: fire.job.id }]
+      assert.deepEqual(await tick(store, { from: at, nextAt: at + HOUR, fires: [fire] }), {
+        schedule: NAME,
+        accepted: true,
+        fired,
+      })
+      const { state, queue, priority, payload, enqueuedAt } = await job(fire.job.id)
+      assert.deepEqual(
+        [state, queue, priority, payload, enqueuedAt],
+        ['ready', 'new', 3, '{"n":1}', clock.now()],
+      )
+      const { nextAt, lastAt, lastOutcome, lastJob, revision } = await record(store)
+      assert.deepEqual(
+        [nextAt, lastAt, lastOutcome, lastJob, revision],
+        [at + HOUR, at, 'enqueued', fire.job.id, 1],
+      )
+      assert.deepEqual(await store.ticks(NAME, 10), [{ ...fired[0], servedAt: clock.now() }])
+      await countsAreExact(store)
+    },
+  },
+  {
+    name: 'a job that a tick enqueues may be due later',
+    async run({ store, clock, job }) {
+      const at = clock.now()
+      await planned(store, at)
+      const late = { ...aJob(), delayMs: 500 }
+      await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: late }] })
+      const { state, dueAt } = await job(late.id)
+      assert.deepEqual([state, dueAt], ['scheduled', at + 500])
+    },
+  },
+  {
+    name: 'P12 a tick of another revision, from another instant, or of no such schedule is refused as a whole',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      const before = await store.schedules()
+      const fires = [{ at, job: aJob() }]
+      const wrong: readonly Partial<Tick>[] = [
+        { from: at, revision: 2 },
+        { from: at, revision: 0 },
+        { from: at + 1 },
+        { from: at - HOUR },
+        { from: null },
+        { from: at, schedule: 'nope' },
+      ]
+      for (const one of wrong) {
+        const [reply] = await store.tick([aTick(NAME, { nextAt: at + HOUR, fires, missed: 1, ...one })])
+        assert.deepEqual(reply, { schedule: one.schedule ?? NAME, accepted: false, fired: [] })
+      }
+      assert.deepEqual(await store.schedules(), before)
+      assert.deepEqual(await store.ticks(NAME, 10), [])
+      assert.deepEqual(await store.counts(), [])
+    },
+  },
+  {
+    name: 'P12 a schedule that is paused or deleted is not served',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await store.declareSchedules([{ name: NAME, version: 1, definition: aDefinition() }])
+      await store.changeSchedule(NAME, { paused: true })
+      const fires = [{ at, job: aJob() }]
+      assert.equal((await tick(store, { revision: 2, nextAt: at, fires })).accepted, false)
+      await store.changeSchedule(NAME, { paused: false })
+      await store.deleteSchedule(NAME)
+      for (const revision of [1, 2, 3, 4])
+        assert.equal((await tick(store, { revision, nextAt: at, fires })).accepted, false)
+      assert.deepEqual(await store.ticks(NAME, 10), [])
+      assert.deepEqual(await store.counts(), [])
+    },
+  },
+  {
+    name: 'P12 ticks of one instant at once from several handles make one job',
+    async run({ store, another, clock }) {
+      const stores = [store, await another(), await another(), await another()]
+      let at = clock.now()
+      await planned(store, at)
+      for (let round = 1; round <= 10; round += 1) {
+        const from = at
+        const replies = await Promise.all(
+          stores.map((each) => tick(each, { from, nextAt: from + 1, fires: [{ at: from, job: aJob() }] })),
+        )
+        assert.equal(replies.filter(({ accepted }) => accepted).length, 1)
+        assert.equal(replies.flatMap(({ fired }) => fired).length, 1)
+        assert.deepEqual(await countsOf(store), { ready: round })
+        at += 1
+      }
+      assert.equal((await store.ticks(NAME, 100)).length, 10)
+    },
+  },
+  {
+    name: 'P11 P12 a tick that is sent again because its reply was lost changes nothing',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      const sent = { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }], missed: 1 }
+      await tick(store, sent)
+      const before = [await store.schedules(), await store.ticks(NAME, 10)]
+      assert.equal((await tick(store, sent)).accepted, false)
+      assert.deepEqual([await store.schedules(), await store.ticks(NAME, 10)], before)
+      assert.deepEqual(await countsOf(store), { ready: 1 })
+    },
+  },
+  {
+    name: 'P12 an instant that was served is not served again when the schedule is planned anew',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      const first = { at, job: aJob() }
+      await tick(store, { from: at, nextAt: at + HOUR, fires: [first] })
+      await store.changeSchedule(NAME, { when: 'every 1h' })
+      await tick(store, { revision: 2, nextAt: at })
+      const again = await tick(store, { revision: 2, from: at, nextAt: at + 5, fires: [{ at, job: aJob() }] })
+      assert.deepEqual(again, { schedule: NAME, accepted: true, fired: [] })
+      const { nextAt, lastJob } = await record(store)
+      assert.deepEqual([nextAt, lastJob], [at + 5, first.job.id])
+      assert.deepEqual(await countsOf(store), { ready: 1 })
+    },
+  },
+  {
+    name: 'P12 an instant that was served is not served again after the schedule was deleted and made anew',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }] })
+      await store.deleteSchedule(NAME)
+      assert.equal((await store.ticks(NAME, 10)).length, 1)
+      await planned(store, at)
+      const fires = [at, at + 1].map((each) => ({ at: each, job: aJob() }))
+      const { fired } = await tick(store, { from: at, nextAt: at + HOUR, fires })
+      assert.deepEqual(
+        fired.map((one) => one.at),
+        [at + 1],
+      )
+      assert.deepEqual(await countsOf(store), { ready: 2 })
+    },
+  },
+  {
+    name: 'P12 several instants are served by one tick, in their order, and the last is told',
+    async run({ store, clock, worker, claim }) {
+      const at = clock.now()
+      await planned(store, at)
+      clock.advance(HOUR)
+      const fires = [0, 1, 2].map((n) => ({ at: at + n, job: aJob() }))
+      const { fired } = await tick(store, { from: at, nextAt: at + 2 * HOUR, fires, missed: 4 })
+      const ids = fires.map(({ job }) => job.id)
+      assert.deepEqual(
+        fired.map(({ job }) => job),
+        ids,
+      )
+      assert.deepEqual(
+        (await claim(await worker())).map(({ id }) => id),
+        ids,
+      )
+      const { lastAt, lastJob, missed } = await record(store)
+      assert.deepEqual([lastAt, lastJob, missed], [at + 2, ids[2], 4])
+    },
+  },
+  {
+    name: 'P12 an instant whose job would overlap is noted as skipped, with the job that still waits or runs',
+    async run({ store, clock, worker, claimOne, finish }) {
+      const at = clock.now()
+      await planned(store, at)
+      const [first, second, third] = [alone(), alone(), alone()]
+      const fires = [first, second].map((job, n) => ({ at: at + n, job }))
+      const both = await tick(store, { from: at, nextAt: at + 2, fires })
+      assert.deepEqual(both.fired, [
+        { at, outcome: 'enqueued', job: first.id },
+        { at: at + 1, outcome: 'skipped', job: first.id },
+      ])
+      const lease = await claimOne(await worker())
+      const running = await tick(store, {
+        from: at + 2,
+        nextAt: at + 3,
+        fires: [{ at: at + 2, job: second }],
+      })
+      assert.deepEqual(running.fired, [{ at: at + 2, outcome: 'skipped', job: first.id }])
+      const { lastAt, lastOutcome, lastJob } = await record(store)
+      assert.deepEqual([lastAt, lastOutcome, lastJob], [at + 2, 'skipped', first.id])
+      await finish(lease, DONE)
+      const free = await tick(store, { from: at + 3, nextAt: null, fires: [{ at: at + 3, job: third }] })
+      assert.deepEqual(free.fired, [{ at: at + 3, outcome: 'enqueued', job: third.id }])
+      assert.deepEqual(await countsOf(store), { done: 1, ready: 1 })
+    },
+  },
+  {
+    name: 'items of one call count one after the other, and one that is refused does not touch its neighbours',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      await store.createSchedule('other', aDefinition())
+      const fire = (n: number): Tick['fires'] => [{ at: at + n, job: aJob() }]
+      const replies = await store.tick([
+        aTick(NAME, { from: at, nextAt: at + 1, fires: fire(0) }),
+        aTick('nope', { nextAt: at + 1, fires: fire(0) }),
+        aTick(NAME, { from: at, nextAt: at + 9, fires: fire(9) }),
+        aTick('other', { nextAt: at + 5, fires: fire(0) }),
+        aTick(NAME, { from: at + 1, nextAt: at + 2, fires: fire(1) }),
+      ])
+      assert.deepEqual(
+        replies.map(({ schedule, accepted, fired }) => [schedule, accepted, fired.length]),
+        [
+          [NAME, true, 1],
+          ['nope', false, 0],
+          [NAME, false, 0],
+          ['other', true, 1],
+          [NAME, true, 1],
+        ],
+      )
+      assert.equal((await store.schedules())[0]?.nextAt, at + 2)
+      assert.deepEqual(await countsOf(store), { ready: 3 })
+      assert.deepEqual(await store.tick([]), [])
+    },
+  },
+  {
+    name: 'P16 a tick that is accepted clears the error, and one that is refused does not',
+    async run({ store, clock }) {
+      await planned(store, clock.now())
+      await store.scheduleFailed(NAME, 'no')
+      await tick(store, { from: null, nextAt: clock.now() })
+      assert.equal((await record(store)).error, 'no')
+      await tick(store, { from: clock.now(), nextAt: clock.now() + 1 })
+      assert.equal((await record(store)).error, null)
+    },
+  },
+  {
+    name: 'P12 a schedule without a further instant is planned and stays as it is',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      await tick(store, { from: at, nextAt: null, fires: [{ at, job: aJob() }] })
+      const { planned: isPlanned, nextAt } = await record(store)
+      assert.deepEqual([isPlanned, nextAt], [true, null])
+      assert.equal((await tick(store, { from: null, nextAt: at + 1 })).accepted, false)
+      assert.equal((await store.renew(aPulse(anInstance().id))).scheduleInMs, null)
+    },
+  },
+  {
+    name: 'served instants come newest first, as many as are asked for',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      const instants = [3, 0, 2, 1].map((n) => at + n)
+      await tick(store, {
+        from: at,
+        nextAt: null,
+        fires: instants.map((each) => ({ at: each, job: aJob() })),
+      })
+      const told = async (limit: number): Promise<number[]> =>
+        (await store.ticks(NAME, limit)).map((one) => one.at - at)
+      assert.deepEqual(await told(10), [3, 2, 1, 0])
+      assert.deepEqual(await told(2), [3, 2])
+      assert.deepEqual(await store.ticks('nope', 10), [])
+    },
+  },
+  {
+    name: 'P12 the job and the note are one transaction: whoever sees one sees the other',
+    async run({ store, another, clock }) {
+      const other = await another()
+      let at = clock.now()
+      await planned(store, at)
+      for (let round = 0; round < 15; round += 1) {
+        const job = aJob()
+        const isNoted = async (): Promise<boolean> =>
+          (await other.ticks(NAME, 100)).some((one) => one.job === job.id)
+        const isThere = async (): Promise<boolean> => (await other.get([job.id]))[0] !== null
+        const served = tick(store, { from: at, nextAt: at + 1, fires: [{ at, job }] })
+        // In both orders: what was seen first must still be there with the other.
+        if (await isNoted()) assert.ok(await isThere(), 'a note without its job')
+        if (await isThere()) assert.ok(await isNoted(), 'a job without its note')
+        await served
+        assert.deepEqual([await isNoted(), await isThere()], [true, true])
+        at += 1
+      }
+    },
+  },
+  {
+    name: 'P12 a tick racing a pause or a delete serves before it, or not at all',
+    async run({ store, another, clock }) {
+      const other = await another()
+      const at = clock.now()
+      for (let round = 0; round < 10; round += 1) {
+        const name = `s${round}`
+        await store.createSchedule(name, aDefinition())
+        const job = aJob()
+        const [replies] = await Promise.all([
+          store.tick([aTick(name, { nextAt: at + 1, fires: [{ at, job }] })]),
+          round % 2 === 0 ? other.changeSchedule(name, { paused: true }) : other.deleteSchedule(name),
+        ])
+        const { accepted } = only(replies)
+        assert.equal((await store.get([job.id]))[0] !== null, accepted)
+        assert.equal((await store.ticks(name, 10)).length, accepted ? 1 : 0)
+        const left = (await store.schedules()).find((one) => one.name === name)
+        if (round % 2 === 0) assert.deepEqual([left?.planned, left?.nextAt], [false, null])
+        else assert.equal(left, undefined)
+      }
+    },
+  },
+  {
+    name: 'P9 P12 an instant may lie anywhere; when it was served is told by the clock of the database',
+    async run({ store, clock }) {
+      for (const at of [clock.now() - 10_000 * HOUR, clock.now() + HOUR]) {
+        await store.createSchedule(NAME, aDefinition())
+        await tick(store, { nextAt: null, fires: [{ at, job: aJob() }] })
+        assert.equal((await store.ticks(NAME, 10)).find((one) => one.at === at)?.servedAt, clock.now())
+        await store.deleteSchedule(NAME)
+        clock.advance(5)
+      }
+    },
+  },
+  {
+    name: 'P12 an instant that stands twice in one tick is served once',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      const [first, second] = [aJob(), aJob()]
+      const { fired } = await tick(store, {
+        from: at,
+        nextAt: null,
+        fires: [first, second].map((job) => ({ at, job })),
+      })
+      assert.deepEqual(fired, [{ at, outcome: 'enqueued', job: first.id }])
+      assert.deepEqual(await countsOf(store), { ready: 1 })
+    },
+  },
+  {
+    name: 'a tick that cannot be is refused with a code, and nothing of its call is written',
+    async run({ store, clock }) {
+      await planned(store, clock.now())
+      const before = await store.schedules()
+      const fine = aTick(NAME, {
+        from: clock.now(),
+        nextAt: clock.now() + 1,
+        fires: [{ at: 1, job: aJob() }],
+      })
+      const refused = (change: Partial<Tick>): Promise<unknown> => store.tick([fine, { ...fine, ...change }])
+      await rejectsWith('NAME_INVALID', () => refused({ schedule: 'my schedule' }))
+      await rejectsWith('NUMBER_INVALID', () => refused({ revision: -1 }))
+      await rejectsWith('NUMBER_INVALID', () => refused({ missed: 0.5 }))
+      await rejectsWith('NUMBER_INVALID', () => refused({ from: Number.NaN }))
+      await rejectsWith('NUMBER_INVALID', () => refused({ nextAt: 8_000_000_000_000 }))
+      await rejectsWith('NUMBER_INVALID', () => refused({ fires: [{ at: -1, job: aJob() }] }))
+      await rejectsWith('NUMBER_INVALID', () => store.ticks(NAME, 0))
+      assert.deepEqual(await store.schedules(), before)
+      assert.deepEqual(await store.counts(), [])
+    },
+  },
+]

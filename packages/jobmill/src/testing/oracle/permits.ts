@@ -1,0 +1,19 @@
+/** Permits of concurrency limits: how many are out, and when they go. */
+import type { OracleLimit, OracleState, Permit } from './state.ts'
+
+export function heldOf({ settings, permits }: OracleLimit): number {
+  if (settings.type === 'rate') return 0
+  return [...permits.values()].reduce((sum, { amount }) => sum + amount, 0)
+}
+
+/** Added to what the holder has. */
+export function givePermit(limit: OracleLimit, holder: string, { amount, instance }: Permit): void {
+  const had = limit.permits.get(holder)?.amount ?? 0
+  limit.permits.set(holder, { amount: had + amount, instance })
+}
+
+/** Takes back the permits that are chosen, of every limit. */
+export function dropPermits(state: OracleState, isGone: (holder: string, permit: Permit) => boolean): void {
+  for (const { permits } of state.limits.values())
+    for (const [holder, permit] of permits) if (isGone(holder, permit)) permits.delete(holder)
+}

@@ -1,0 +1,129 @@
+/** Schedules: what code says, what an operator changed, and what counts. */
+import { isDeepStrictEqual } from 'node:util'
+import { JobmillError, shown } from '../../job/errors.ts'
+import { isRetimed, liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../../job/schedule.ts'
+import type { DeclaredSchedule, ScheduleRecord } from '../../store/schedule.ts'
+import { byName } from './read.ts'
+import type { OracleSchedule, OracleState } from './state.ts'
+
+export function declareSchedules(
+  state: OracleState,
+  now: number,
+  schedules: readonly DeclaredSchedule[],
+): void {
+  for (const { name, version, definition } of schedules) {
+    const known = state.schedules.get(name)
+    if (known === undefined) {
+      const code = { ...definition }
+      state.schedules.set(name, { ...newSchedule(now, name), code, version })
+    } else if (known.deleted) {
+      if (version > (known.version ?? -1))
+        bringBack(known, { code: { ...definition }, version, operator: {} })
+    } else if (version >= (known.version ?? 0)) {
+      change(known, { code: { ...definition }, version })
+    }
+  }
+}
+
+export function createSchedule(
+  state: OracleState,
+  now: number,
+  name: string,
+  definition: ScheduleDefinition,
+): ScheduleRecord {
+  const known = state.schedules.get(name)
+  if (known !== undefined && !known.deleted)
+    throw new JobmillError('SCHEDULE_EXISTS', 'there is one of this name', { value: shown(name) })
+  const fresh = { ...newSchedule(now, name), operator: { ...definition } }
+  const schedule = known ?? fresh
+  if (known === undefined) state.schedules.set(name, fresh)
+  else {
+    const { code, version, revision } = known
+    bringBack(Object.assign(known, fresh, { code, version, revision }), {})
+  }
+  return scheduleRecord(now, schedule)
+}
+
+export function changeSchedule(
+  state: OracleState,
+  now: number,
+  name: string,
+  patch: SchedulePatch,
+): ScheduleRecord {
+  const schedule = scheduleOf(state, name)
+  if (schedule === undefined)
+    throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', { value: shown(name) })
+  const named = Object.entries(patch).filter(([, value]) => value !== undefined)
+  change(schedule, { operator: { ...schedule.operator, ...Object.fromEntries(named) } })
+  return scheduleRecord(now, schedule)
+}
+
+export function deleteSchedule(state: OracleState, name: string): boolean {
+  const schedule = scheduleOf(state, name)
+  if (schedule === undefined) return false
+  if (schedule.code === null) state.schedules.delete(name)
+  else schedule.deleted = true
+  return true
+}
+
+export function scheduleFailed(state: OracleState, name: string, error: string | null): void {
+  const schedule = scheduleOf(state, name)
+  if (schedule !== undefined) schedule.error = error
+}
+
+/** Unless it was deleted. */
+export function scheduleOf(state: OracleState, name: string): OracleSchedule | undefined {
+  const schedule = state.schedules.get(name)
+  return schedule?.deleted === true ? undefined : schedule
+}
+
+export function liveOf({ code, operator }: OracleSchedule): ScheduleDefinition {
+  return liveSchedule(code, operator)
+}
+
+type Source = Partial<Pick<OracleSchedule, 'code' | 'version' | 'operator'>>
+
+function change(schedule: OracleSchedule, source: Source): void {
+  const before = liveOf(schedule)
+  Object.assign(schedule, source)
+  const after = liveOf(schedule)
+  if (isDeepStrictEqual(before, after)) return
+  schedule.revision += 1
+  if (isRetimed(before, after)) Object.assign(schedule, { planned: false, nextAt: null })
+}
+
+/** There was nothing that counted, so that whatever it is now is a change. */
+function bringBack(schedule: OracleSchedule, source: Source): void {
+  Object.assign(schedule, source, { deleted: false, planned: false, nextAt: null })
+  schedule.revision += 1
+}
+
+function newSchedule(now: number, name: string): OracleSchedule {
+  return {
+    name,
+    code: null,
+    version: null,
+    operator: {},
+    revision: 1,
+    createdAt: now,
+    planned: false,
+    nextAt: null,
+    lastAt: null,
+    lastOutcome: null,
+    lastJob: null,
+    missed: 0,
+    error: null,
+    deleted: false,
+  }
+}
+
+function scheduleRecord(now: number, schedule: OracleSchedule): ScheduleRecord {
+  const { deleted: _, ...known } = schedule
+  return { ...known, live: liveOf(schedule), readAt: now }
+}
+
+export function readSchedules(state: OracleState, now: number): ScheduleRecord[] {
+  return byName(state.schedules).flatMap(([, schedule]) =>
+    schedule.deleted ? [] : [scheduleRecord(now, schedule)],
+  )
+}

@@ -1,0 +1,100 @@
+/**
+ * What is to be done about a schedule now: pure, so that whoever leads comes to the same answer. The next instant follows from the planned ones and never from
+ * the clock, so that a clock which steps back plans nothing twice.
+ */
+import { DEFAULTS } from '../job/defaults.ts'
+import type { NewJob } from '../job/new-job.ts'
+import { overlapKey, type ScheduleDefinition } from '../job/schedule.ts'
+import { type Instants, instantsOf } from '../job/when/instants.ts'
+import type { ScheduleRecord, Tick } from '../store/schedule.ts'
+
+export interface PlanTools {
+  readonly mintId: () => string
+  /** Uniform in [0, 1). */
+  readonly random: () => number
+}
+
+/** Of one tick. What is more is served by the next, at once. */
+const MOST_FIRES = 100
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** The tick to send, or null when nothing is due. Throws when the expression or the zone means nothing here. */
+export function planTick(record: ScheduleRecord, tools: PlanTools): Tick | null {
+  const { live, planned, nextAt, readAt } = record
+  if (live.paused || (planned && (nextAt === null || nextAt > readAt))) return null
+  const instants = instantsOf(live, record.createdAt)
+  const step = { schedule: record.name, revision: record.revision, from: nextAt }
+  if (!planned || nextAt === null) return { ...step, nextAt: firstAt(record, instants), fires: [], missed: 0 }
+  const { serve, dropped, next } = split(live, instants, nextAt, readAt)
+  const fires = serve.map((at) => ({ at, job: jobAt(record.name, live, at, tools) }))
+  return { ...step, nextAt: next, fires, missed: dropped }
+}
+
+/** A new one counts from when it came into being, also when nobody looked for a while; a changed or resumed one from now. */
+function firstAt({ revision, createdAt, readAt }: ScheduleRecord, { after }: Instants): number | null {
+  return after(revision === 1 ? createdAt : readAt)
+}
+
+interface Split {
+  readonly serve: readonly number[]
+  readonly dropped: number
+  readonly next: number | null
+}
+
+/** Of the instants from `from` to `now`, all of them planned and none served: which are served, and how many are not. */
+function split(live: ScheduleDefinition, instants: Instants, from: number, now: number): Split {
+  // Older than this is missed.
+  const edge = now - DEFAULTS.scheduleLateMs
+  const oldest = live.missed === 'all' ? Math.min(edge, now - live.missedWithinMs) : edge
+  const first = from >= oldest ? from : instants.after(oldest - 1)
+  const { serve, next } = upTo(first, now, instants, mostFires(live))
+  const dropped = instants.count(from, oldest)
+  if (live.missed !== 'last' || serve.length > 0 || dropped === 0) return { serve, dropped, next }
+  return { serve: [instants.lastBefore(edge, from)], dropped: dropped - 1, next }
+}
+
+function upTo(
+  first: number | null,
+  now: number,
+  { after }: Instants,
+  most: number,
+): { readonly serve: number[]; readonly next: number | null } {
+  const serve: number[] = []
+  let next = first
+  while (next !== null && next <= now && serve.length < most) {
+    serve.push(next)
+    next = after(next)
+  }
+  return { serve, next }
+}
+
+function mostFires({ payload }: ScheduleDefinition): number {
+  return Math.max(1, Math.min(MOST_FIRES, Math.floor(MOST_BYTES / payload.length)))
+}
+
+/** The job of a planned instant. */
+function jobAt(name: string, live: ScheduleDefinition, at: number, { mintId, random }: PlanTools): NewJob {
+  const dueAt = live.jitterMs === 0 ? null : at + Math.floor(random() * (live.jitterMs + 1))
+  const metadata = JSON.stringify({ schedule: name, plannedAt: new Date(at).toISOString() })
+  return { ...scheduledJob(name, live, mintId()), dueAt, metadata }
+}
+
+/** A job of this schedule, ready at once. */
+export function scheduledJob(name: string, live: ScheduleDefinition, id: string): NewJob {
+  const { kind, queue, payload, priority, maxAttempts, timeoutMs, tags, overlap } = live
+  return {
+    id,
+    kind,
+    queue,
+    payload,
+    priority,
+    maxAttempts,
+    dueAt: null,
+    delayMs: 0,
+    timeoutMs,
+    tags,
+    metadata: JSON.stringify({ schedule: name }),
+    dedupe: overlap === 'skip' ? { key: overlapKey(name), holdMs: 0, onConflict: 'keep' } : null,
+    orderKey: null,
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Splits the workers of queues that have a total over the living instances that serve them, in proportion to their capacity. Only differences are
+ * written. Shrinking interrupts nothing: an instance with fewer workers claims less.
+ */
+import type { Slot, SlotChange } from '../store/duty.ts'
+import type { InstanceRecord } from '../store/instance.ts'
+import type { QueueRecord } from '../store/queue-record.ts'
+import type { Store } from '../store/store.ts'
+
+export async function rebalance(
+  store: Pick<Store, 'queues' | 'instances' | 'slots' | 'assign'>,
+): Promise<{ readonly assigned: number }> {
+  const [queues, instances, slots] = await Promise.all([store.queues(), store.instances(), store.slots()])
+  const changes = slotChanges(wantedSlots(queues, instances), slots)
+  return { assigned: changes.length === 0 ? 0 : await store.assign(changes) }
+}
+
+export function wantedSlots(
+  queues: readonly Pick<QueueRecord, 'name' | 'workers'>[],
+  instances: readonly Pick<InstanceRecord, 'id' | 'state' | 'queues' | 'capacity'>[],
+): Slot[] {
+  const alive = instances.filter(({ state }) => state === 'alive')
+  return queues.flatMap(({ name, workers }) => {
+    if (workers === null) return []
+    return split(
+      workers,
+      alive.filter((one) => serves(one, name)),
+    ).map((share) => ({ ...share, queue: name }))
+  })
+}
+
+/** One that declares no queue comes from a release that could not: it takes part everywhere, so that a rolling upgrade does not stall. */
+export function serves({ queues }: Pick<InstanceRecord, 'queues'>, queue: string): boolean {
+  return queues.length === 0 || queues.includes(queue)
+}
+
+/** By the largest remainder, so the shares add up to the total; among equals the smaller id first, so that every pass comes to the same. */
+function split(
+  total: number,
+  members: readonly Pick<InstanceRecord, 'id' | 'capacity'>[],
+): { readonly instance: string; readonly workers: number }[] {
+  const weights = members.map(({ capacity }) => Math.max(1, capacity))
+  const all = weights.reduce((sum, weight) => sum + weight, 0)
+  const exact = members.map(({ id }, at) => ({ id, share: (total * (weights[at] ?? 0)) / all }))
+  const given = exact.reduce((sum, { share }) => sum + Math.floor(share), 0)
+  const firstToRoundUp = exact
+    .toSorted((a, b) => (b.share % 1) - (a.share % 1) || (a.id < b.id ? -1 : 1))
+    .slice(0, total - given)
+    .map(({ id }) => id)
+  return exact.map(({ id, share }) => ({
+    instance: id,
+    workers: Math.floor(share) + (firstToRoundUp.includes(id) ? 1 : 0),
+  }))
+}
+
+export function slotChanges(wanted: readonly Slot[], known: readonly Slot[]): SlotChange[] {
+  const before = new Map(known.map((slot) => [keyOf(slot), slot]))
+  const after = new Set(wanted.map(keyOf))
+  const changed = wanted.filter((slot) => before.get(keyOf(slot))?.workers !== slot.workers)
+  const gone = known.filter((slot) => !after.has(keyOf(slot)))
+  return [...changed, ...gone.map((slot) => ({ ...slot, workers: null }))]
+}
+
+function keyOf({ instance, queue }: Slot): string {
+  return `${instance} ${queue}`
+}

@@ -1,0 +1,24 @@
+/** Brings open counter rows and open figures together, in bounded batches until none is left. */
+import type { WriteSide } from '../store/store.ts'
+import type { Counts } from './duty.ts'
+
+const PER_BATCH = 500
+
+export async function rollUpAll(
+  store: Pick<WriteSide<never>, 'fold' | 'rollUp'>,
+  signal: AbortSignal,
+): Promise<Counts> {
+  return {
+    counters: await untilDone((limit) => store.fold(limit), signal),
+    figures: await untilDone((limit) => store.rollUp(limit), signal),
+  }
+}
+
+async function untilDone(batch: (limit: number) => Promise<number>, signal: AbortSignal): Promise<number> {
+  let all = 0
+  for (;;) {
+    const rows = await batch(PER_BATCH)
+    all += rows
+    if (rows < PER_BATCH || signal.aborted) return all
+  }
+}

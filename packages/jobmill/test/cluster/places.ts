@@ -1,0 +1,77 @@
+/** Several mills on one database, each with a handle of its own, on a clock that the test moves. */
+import { inject, onTestFinished } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import type { Store } from '../../src/index.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import {
+  type Faults,
+  faultyStore,
+  type TestMill,
+  testMill,
+  type TestMillOptions,
+  type TestPlatform,
+  testPlatform,
+} from '../../src/testing/index.ts'
+
+export interface Cluster {
+  readonly platform: TestPlatform
+  /** One more mill, stopped when the test is over. `around` may stand between it and its handle. */
+  readonly mill: (
+    options?: Omit<TestMillOptions<Store>, 'store' | 'platform'>,
+    around?: (store: Store) => Store,
+  ) => Promise<TestMill>
+  /** The same, with a store that can be made to fail. */
+  readonly faultyMill: (
+    options?: Omit<TestMillOptions<Store>, 'store' | 'platform'>,
+  ) => Promise<readonly [TestMill, Faults]>
+}
+
+type Open = (platform: TestPlatform) => Store
+
+function clusterOn(open: Open): Cluster {
+  const platform = testPlatform({ startAt: Date.parse('2026-06-01T00:00:00Z') })
+  const create: Cluster['mill'] = async (options = {}, around = (store) => store) => {
+    const mill = await testMill<Store>({ ...options, platform, store: () => around(open(platform)) })
+    onTestFinished(async () => void (await mill.stop({ grace: 0 })))
+    return mill
+  }
+  return {
+    platform,
+    mill: create,
+    async faultyMill(options) {
+      const made: Faults[] = []
+      const mill = await create(options, (store) => {
+        const faults = faultyStore(store)
+        made.push(faults)
+        return faults
+      })
+      const [faults] = made
+      if (faults === undefined) throw new Error('the store was never asked for')
+      // Before it is stopped; what pauses after an error comes to its end.
+      onTestFinished(async () => {
+        faults.clear()
+        await platform.advance('10s')
+      })
+      return [mill, faults]
+    },
+  }
+}
+
+export const places: readonly (readonly [string, () => Cluster])[] = [
+  [
+    'sqlite',
+    () => {
+      const path = freshFile()
+      return clusterOn((platform) => sqlite(path, { clock: platform.now }))
+    },
+  ],
+  [
+    'postgres',
+    () => {
+      const url = inject('postgresUrl')
+      const schema = freshSchema(url, 'cluster')
+      return clusterOn((platform) => postgres(url, { schema, clock: platform.now }))
+    },
+  ],
+]

@@ -1,0 +1,131 @@
+// A total of workers is split over those who are there, by their capacity, and again when one comes or goes.
+import { describe, expect, test } from 'vitest'
+import { defineJob } from '../../src/index.ts'
+import type { TestMill } from '../../src/testing/index.ts'
+import { type Cluster, places } from './places.ts'
+
+/** Runs until the test ends it; counts how many run at once. */
+function holding() {
+  let letGo = (): void => {}
+  const gate = new Promise<void>((resolve) => (letGo = resolve))
+  const job = defineJob({ kind: 'hold', run: ({ signal }) => Promise.race([gate, aborted(signal)]) })
+  return { job, letGo: () => letGo() }
+}
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+
+async function running(mills: readonly TestMill[]): Promise<number[]> {
+  const counts = await Promise.all(
+    mills.map(async (mill) => (await mill.store.held(mill.instance.id)).length),
+  )
+  return counts
+}
+
+async function enough(mill: TestMill, job: ReturnType<typeof holding>['job'], jobs: number): Promise<void> {
+  await mill.enqueueMany(
+    job,
+    Array.from({ length: jobs }, () => ({ payload: null })),
+  )
+}
+
+describe.each(places)('the workers of a queue on %s', (_, fresh) => {
+  const three = async ({ mill }: Cluster, capacities: readonly (number | undefined)[]) => {
+    const { job, letGo } = holding()
+    const mills: TestMill[] = []
+    for (const capacity of capacities)
+      mills.push(
+        await mill({
+          jobs: [job],
+          queues: { default: { workers: 10 } },
+          ...(capacity === undefined ? {} : { capacity }),
+        }),
+      )
+    return { job, letGo, mills }
+  }
+
+  test('are a total of the cluster: 10 over three is 4, 3 and 3', async () => {
+    const cluster = fresh()
+    const { job, mills } = await three(cluster, [undefined, undefined, undefined])
+    await cluster.platform.advance('2s')
+    await enough(mills[0] as TestMill, job, 50)
+    await cluster.platform.advance('2s')
+    expect((await running(mills)).toSorted()).toEqual([3, 3, 4])
+  })
+
+  test('go by the capacity that each process declares', async () => {
+    const cluster = fresh()
+    const { job, mills } = await three(cluster, [5, 10, 35])
+    await cluster.platform.advance('2s')
+    await enough(mills[0] as TestMill, job, 50)
+    await cluster.platform.advance('2s')
+    expect(await running(mills)).toEqual([1, 2, 7])
+  })
+
+  test('P7 are split again when a process comes, without interrupting what runs, and when one goes', async () => {
+    const cluster = fresh()
+    const { job, mills, letGo } = await three(cluster, [undefined])
+    const [first] = mills as [TestMill]
+    await enough(first, job, 50)
+    await cluster.platform.advance('2s')
+    expect(await running([first])).toEqual([10])
+    const second = await cluster.mill({ jobs: [job], queues: { default: { workers: 10 } } })
+    await cluster.platform.advance('5s')
+    // The newcomer has its share; the other keeps what it began.
+    expect(await running([first, second])).toEqual([10, 5])
+    expect(first.events.filter(({ type }) => type === 'interrupted')).toEqual([])
+    letGo()
+    await first.stop()
+    await cluster.platform.advance('2s')
+    expect((await second.store.slots()).map(({ instance, workers }) => [instance, workers])).toEqual([
+      [second.instance.id, 10],
+    ])
+  })
+
+  test('P4 go to the others within seconds when a process dies', async () => {
+    const cluster = fresh()
+    const { job } = holding()
+    const options = { jobs: [job], queues: { default: { workers: 10 } } }
+    const [first, faults] = await cluster.faultyMill(options)
+    const second = await cluster.mill(options)
+    await cluster.platform.advance('2s')
+    expect(await second.store.slots()).toHaveLength(2)
+    for (const verb of ['renew', 'register', 'claim'] as const) faults.fail(verb, { times: Infinity })
+    await enough(second, job, 50)
+    await cluster.platform.advance('14s')
+    expect(await running([first, second])).toEqual([0, 10])
+  })
+
+  test('are written only when the split changes', async () => {
+    const cluster = fresh()
+    const [mill, faults] = await cluster.faultyMill({
+      jobs: [holding().job],
+      queues: { default: { workers: 10 } },
+    })
+    await cluster.platform.advance('5s')
+    const assigned = (): number => faults.calls('assign')
+    expect(assigned()).toBe(1)
+    await cluster.platform.advance('5m')
+    expect(assigned()).toBe(1)
+    await mill.changeQueue('default', { workers: 12 })
+    await cluster.platform.advance('2s')
+    expect(assigned()).toBe(2)
+    expect(await mill.store.slots()).toMatchObject([{ workers: 12 }])
+    await mill.changeQueue('default', { workers: null })
+    await cluster.platform.advance('2s')
+    expect(await mill.store.slots()).toEqual([])
+  })
+
+  test('a process runs no more than its capacity at once, over all its queues', async () => {
+    const cluster = fresh()
+    const { job } = holding()
+    const mill = await cluster.mill({ jobs: [job], serve: ['a', 'b', 'c'], capacity: 7 })
+    for (const queue of ['a', 'b', 'c'])
+      await mill.enqueueMany(
+        job,
+        Array.from({ length: 20 }, () => ({ payload: null, queue })),
+      )
+    await cluster.platform.advance('2s')
+    expect(await running([mill])).toEqual([7])
+  })
+})

@@ -1,0 +1,57 @@
+// What a mill costs, counted at the database: every statement that the server's own log tells of.
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PostgresServer, startPostgres } from '../../../../test/support/postgres-server.ts'
+import { defineJob } from '../../src/index.ts'
+import { postgres } from '../../src/postgres.ts'
+import { testMill } from '../../src/testing/index.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres({ binaries: 'current', settings: { log_statement: 'all' } })
+}, 60_000)
+afterAll(() => server.stop())
+
+/** `execute` for the extended protocol, `statement` for the simple one. */
+function logged(): string[] {
+  return readFileSync(server.log, 'utf8').match(/LOG: {2}(?:execute|statement)[^\n]*/g) ?? []
+}
+
+const quick = defineJob({ kind: 'quick', run: () => null })
+
+describe('statements on postgres', () => {
+  test('P15 bar 6: an idle instance with 20 queues and 100 workers sends at most 2 a second', async () => {
+    const queues = Array.from({ length: 20 }, (_, n) => `queue-${n}`)
+    await using mill = await testMill({
+      jobs: [quick],
+      serve: queues,
+      queues: Object.fromEntries(queues.map((name) => [name, { workers: 5 }])),
+      store: (platform) => postgres(server.url, { schema: 'idle', clock: platform.now }),
+    })
+    await mill.clock.advance('30s')
+    const before = logged().length
+    await mill.clock.advance('120s')
+    const sent = logged().slice(before)
+    expect(sent.length / 120).toBeLessThanOrEqual(2)
+    // It is alive, and the leader of everything.
+    expect(sent.length).toBeGreaterThan(120)
+    expect(
+      (await mill.duties()).filter(({ leader }) => leader === mill.instance.id).length,
+    ).toBeGreaterThanOrEqual(4)
+  }, 60_000)
+
+  test('P15 bar 6: under load a job costs at most one statement, enqueue included', async () => {
+    const jobs = 5_000
+    await using mill = await testMill({
+      jobs: [quick],
+      queues: { default: { workers: 100 } },
+      store: (platform) => postgres(server.url, { schema: 'busy', clock: platform.now }),
+    })
+    const before = logged().length
+    const items = Array.from({ length: 500 }, () => ({ payload: null }))
+    for (let sent = 0; sent < jobs; sent += items.length) await mill.enqueueMany(quick, items)
+    await mill.drain()
+    expect((await mill.counts())[0]).toMatchObject({ done: jobs })
+    expect((logged().length - before) / jobs).toBeLessThanOrEqual(1)
+  }, 60_000)
+})

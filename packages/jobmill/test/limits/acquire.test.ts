@@ -1,0 +1,177 @@
+/** Rates inside of a handler: how long it waits, what it throws. On the oracle. */
+import { describe, expect, test } from 'vitest'
+import { Interruption } from '../../src/job/interruption.ts'
+import { Snooze } from '../../src/job/thrown.ts'
+import { aLease, failure, insideOf, isPending, running, scene } from './scene.ts'
+
+const MINUTELY = { smtp: { rate: 50, per: '1m' } } as const
+const HALF_SECONDLY = { api: { rate: 2 } } as const
+const ONE = { db: { concurrency: 1 } } as const
+const TWO = { db: { concurrency: 2 } } as const
+
+const sentAway = (error: unknown): number => (error instanceof Snooze ? error.forMs : Number.NaN)
+
+describe('a rate', () => {
+  test('what is there is granted at once, and what comes within a second is waited for', async () => {
+    const it = await scene(HALF_SECONDLY)
+    const limit = insideOf(it.first, aLease(it.platform))
+    await limit.acquire('api', 2)
+    const third = limit.acquire('api')
+    await it.platform.advance(499)
+    expect(await isPending(third)).toBe(true)
+    await it.platform.advance(1)
+    expect(await third).toMatchObject({ limit: 'api', amount: 1 })
+  })
+
+  test('what comes later than that is a snooze until then, and the job goes before newcomers', async () => {
+    const it = await scene(MINUTELY)
+    await insideOf(it.first, aLease(it.platform)).acquire('smtp')
+    const limit = insideOf(it.first, aLease(it.platform))
+    const snooze = await failure(limit.acquire('smtp'))
+    const newcomer = await failure(insideOf(it.first, aLease(it.platform)).acquire('smtp'))
+    expect([snooze, newcomer]).toMatchObject([{ says: 'snooze' }, { says: 'snooze' }])
+    expect(sentAway(newcomer)).toBeGreaterThan(sentAway(snooze))
+    await it.platform.advance(sentAway(snooze))
+    const again = limit.acquire('smtp')
+    await it.platform.advance(1_000)
+    expect(await again).toMatchObject({ limit: 'smtp' })
+  })
+
+  test('the signal ends a wait with its reason', async () => {
+    const it = await scene(HALF_SECONDLY)
+    const stop = new AbortController()
+    const limit = insideOf(it.first, aLease(it.platform), stop.signal)
+    await limit.acquire('api', 2)
+    const waiting = failure(limit.acquire('api'))
+    await it.platform.advance(100)
+    const reason = new Interruption('cancelled', 'the user said so')
+    stop.abort(reason)
+    expect(await waiting).toBe(reason)
+    expect(await failure(limit.acquire('api'))).toBe(reason)
+    expect(it.platform.pendingTimers).toBe(0)
+  })
+
+  test('the signal ends a question that the database does not answer', async () => {
+    const it = await scene(HALF_SECONDLY)
+    const stop = new AbortController()
+    const hung = it.first.store.hold('take')
+    const asking = failure(insideOf(it.first, aLease(it.platform), stop.signal).acquire('api'))
+    await hung.reached
+    const reason = new Interruption('shutdown', 'this process is shutting down')
+    stop.abort(reason)
+    expect(await asking).toBe(reason)
+    hung.release()
+  })
+
+  test('P13: whoever wakes too late for its instant asks again, so that two late ones never come together', async () => {
+    const it = await scene(HALF_SECONDLY)
+    const { platform, first } = it
+    // The event loop stands still: timers fire later than they should.
+    let lateMs = 0
+    const timer = platform.timer.bind(platform)
+    Object.assign(platform, {
+      timer: (ms: number, task: () => void) => timer(ms + (ms > 0 ? lateMs : 0), task),
+    })
+    const limit = insideOf(first, aLease(platform))
+    await limit.acquire('api', 2)
+    lateMs = 2_000
+    const late = limit.acquire('api').then(() => platform.now())
+    await platform.advance(100)
+    lateMs = 0
+    await platform.advance(2_399)
+    const taken = first.store.calls('take')
+    await platform.advance(1)
+    // Woken 2 s too late: its token is spoilt, and there is another at once because the bucket is full by now.
+    expect(first.store.calls('take')).toBe(taken + 1)
+    expect(await late).toBe(platform.now())
+    expect((await first.store.limits())[0]?.available).toBe(1)
+  })
+
+  test('a process that is late again and again sends its job away rather than spoil tokens for ever', async () => {
+    const { platform, first } = await scene({ fast: { rate: 100, burst: 1 } })
+    await insideOf(first, aLease(platform)).acquire('fast')
+    // Timers fire at once, and each look at the clock finds that it stood still for a while.
+    const timer = platform.timer.bind(platform)
+    const monotonic = platform.monotonic.bind(platform)
+    let stoodMs = 0
+    Object.assign(platform, {
+      timer: (_: number, task: () => void) => timer(0, task),
+      monotonic: () => monotonic() + (stoodMs += 400),
+    })
+    expect(await failure(insideOf(first, aLease(platform)).acquire('fast'))).toBeInstanceOf(Snooze)
+    expect(first.store.calls('take')).toBe(1 + 3)
+  })
+
+  test('release gives nothing back, and asks nothing of the store that gives back permits', async () => {
+    const it = await scene(HALF_SECONDLY)
+    const permit = await insideOf(it.first, aLease(it.platform)).acquire('api', 2)
+    await permit.release()
+    expect(it.first.store.calls('giveBack')).toBe(0)
+    expect((await it.first.store.limits())[0]?.available).toBe(0)
+  })
+
+  test('tryAcquire never waits', async () => {
+    const it = await scene(HALF_SECONDLY)
+    const limit = insideOf(it.first, aLease(it.platform))
+    expect(await limit.tryAcquire('api', 2)).toMatchObject({ limit: 'api', amount: 2 })
+    expect(await limit.tryAcquire('api')).toBeNull()
+    expect(it.platform.pendingTimers).toBe(0)
+  })
+})
+
+describe('what cannot be granted', () => {
+  test('more than there ever is at once names both numbers', async () => {
+    const it = await scene({ ...MINUTELY, ...TWO })
+    const [lease] = await running(it.first, 1)
+    const limit = insideOf(it.first, lease ?? aLease(it.platform))
+    expect(await failure(limit.acquire('smtp', 2))).toMatchObject({
+      code: 'OPTION_INVALID',
+      message:
+        'amount: is more than limit "smtp" ever has at once (got 2). Ask for 1 at most, or raise its burst or concurrency.',
+    })
+    expect(await failure(limit.tryAcquire('db', 3))).toMatchObject({ code: 'OPTION_INVALID' })
+  })
+
+  test('an unknown name is an error with the nearest that there is', async () => {
+    const it = await scene(MINUTELY)
+    const limit = insideOf(it.first, aLease(it.platform))
+    for (const work of [limit.acquire('smpt'), limit.tryAcquire('smpt'), limit.drain('smpt')])
+      expect(await failure(work)).toMatchObject({
+        code: 'LIMIT_UNKNOWN',
+        message: expect.stringContaining('Did you mean "smtp"?') as string,
+      })
+    expect(await failure(limit.acquire('other'))).toMatchObject({
+      code: 'LIMIT_UNKNOWN',
+      message: expect.stringContaining('Known are smtp') as string,
+    })
+  })
+
+  test.each([0, 1.5, -1, 1_000_001, '3' as unknown as number])(
+    'an amount of %s is refused',
+    async (amount) => {
+      const it = await scene(MINUTELY)
+      const limit = insideOf(it.first, aLease(it.platform))
+      expect(await failure(limit.acquire('smtp', amount))).toMatchObject({
+        code: 'NUMBER_INVALID',
+        field: 'amount',
+      })
+      expect(await failure(limit.acquire('no such name'))).toMatchObject({ code: 'NAME_INVALID' })
+      expect(it.first.store.calls('take')).toBe(0)
+    },
+  )
+
+  test('a permit for an attempt that lost its lease is refused', async () => {
+    const it = await scene(ONE)
+    expect(await failure(insideOf(it.first, aLease(it.platform)).acquire('db'))).toMatchObject({
+      code: 'LEASE_LOST',
+    })
+  })
+
+  test('trouble with the database is told as it is', async () => {
+    const it = await scene(MINUTELY)
+    it.first.store.fail('take')
+    expect(await failure(insideOf(it.first, aLease(it.platform)).acquire('smtp'))).toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+    })
+  })
+})

@@ -1,0 +1,93 @@
+/** What goes wrong outside: replies that get lost, and upstreams that refuse. On the oracle. */
+import { describe, expect, test } from 'vitest'
+import { JobmillError } from '../../src/job/errors.ts'
+import { Snooze } from '../../src/job/thrown.ts'
+import { aLease, failure, held, insideOf, running, scene } from './scene.ts'
+
+const HALF_SECONDLY = { api: { rate: 2 } } as const
+const ONE = { db: { concurrency: 1 } } as const
+
+describe('P13: a lost reply', () => {
+  test('of a rate grants nothing: the tokens may be lost, and it is asked again', async () => {
+    const it = await scene({ api: { rate: 1, burst: 3 } })
+    const limit = insideOf(it.first, aLease(it.platform))
+    it.first.store.loseReply('take')
+    const permit = limit.acquire('api')
+    await it.platform.advance(100)
+    expect(await permit).toMatchObject({ amount: 1 })
+    expect((await it.first.store.limits())[0]?.available).toBe(1)
+  })
+
+  test('of a concurrency limit does not stand in the way of the one who asks again', async () => {
+    const it = await scene(ONE)
+    const [a] = await running(it.first, 1)
+    it.first.store.loseReply('take')
+    const permit = insideOf(it.first, a ?? aLease(it.platform)).acquire('db')
+    await it.platform.advance(100)
+    await (await permit).release()
+    expect(await held(it)).toBe(0)
+  })
+
+  test('is told after many of them, never taken for a grant', async () => {
+    const it = await scene({ api: { rate: 1_000 } })
+    it.first.store.loseReply('take', { times: Number.POSITIVE_INFINITY })
+    const asking = failure(insideOf(it.first, aLease(it.platform)).acquire('api'))
+    await it.platform.advance('1m')
+    expect(await asking).toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+  })
+})
+
+describe('drain', () => {
+  test('nothing is granted for exactly so long, and then one at a time', async () => {
+    const it = await scene({ api: { rate: 10, burst: 5 } })
+    const limit = insideOf(it.first, aLease(it.platform))
+    await limit.drain('api', { retryAfter: '30s' })
+    await it.platform.advance(29_999)
+    expect(await limit.tryAcquire('api')).toBeNull()
+    await it.platform.advance(1)
+    expect(await limit.tryAcquire('api')).not.toBeNull()
+    expect(await limit.tryAcquire('api')).toBeNull()
+    await it.platform.advance(100)
+    expect(await limit.tryAcquire('api')).not.toBeNull()
+  })
+
+  test('who waits here for an instant that was granted before does not use it', async () => {
+    const it = await scene(HALF_SECONDLY)
+    const limit = insideOf(it.first, aLease(it.platform))
+    await limit.acquire('api', 2)
+    const waiting = failure(limit.acquire('api'))
+    await it.platform.advance(100)
+    await limit.drain('api', { retryAfter: '10s' })
+    await it.platform.advance(400)
+    expect(await waiting).toBeInstanceOf(Snooze)
+  })
+
+  test('a lost reply does not make it longer', async () => {
+    const it = await scene({ api: { rate: 10 } })
+    const limit = insideOf(it.first, aLease(it.platform))
+    it.first.store.fail('drain', { error: new JobmillError('OUTCOME_UNKNOWN', 'nobody knows') })
+    it.first.store.loseReply('drain', { times: 2 })
+    const draining = limit.drain('api', { retryAfter: '10s' })
+    await it.platform.advance(9_999)
+    await draining
+    expect(await limit.tryAcquire('api')).toBeNull()
+    await it.platform.advance(1)
+    expect(await limit.tryAcquire('api')).not.toBeNull()
+  })
+
+  test('without a time what had gathered is gone; a concurrency limit needs one', async () => {
+    const it = await scene({ api: { rate: 10, burst: 5 }, ...ONE })
+    const limit = insideOf(it.first, aLease(it.platform))
+    await limit.drain('api')
+    expect(await limit.tryAcquire('api')).toBeNull()
+    await it.platform.advance(100)
+    expect(await limit.tryAcquire('api')).not.toBeNull()
+    expect(await failure(limit.drain('db'))).toMatchObject({ code: 'OPTION_INVALID' })
+    expect(await failure(limit.drain('api', { retryAfter: '25h' }))).toMatchObject({
+      code: 'DURATION_INVALID',
+    })
+    expect(await failure(limit.drain('api', { after: 3 } as object))).toMatchObject({
+      code: 'OPTION_UNKNOWN',
+    })
+  })
+})

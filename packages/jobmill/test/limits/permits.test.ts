@@ -1,0 +1,166 @@
+/** Permits inside of a handler: who waits for them, who is woken, what goes back. On the oracle. */
+import { describe, expect, test } from 'vitest'
+import { Snooze } from '../../src/job/thrown.ts'
+import { holding } from '../../src/limits/holding.ts'
+import { aLease, failure, held, insideOf, isPending, running, scene } from './scene.ts'
+
+const ONE = { db: { concurrency: 1 } } as const
+const TWO = { db: { concurrency: 2 } } as const
+
+describe('a concurrency limit', () => {
+  test('one waits in place, and is woken at once by a release in this process; the others are sent away', async () => {
+    const it = await scene(ONE)
+    const [a, b, c] = await running(it.first, 3)
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three were claimed')
+    const permit = await insideOf(it.first, a).acquire('db')
+    const waiting = insideOf(it.first, b).acquire('db')
+    await it.platform.settled()
+    expect(await failure(insideOf(it.first, c).acquire('db'))).toBeInstanceOf(Snooze)
+    await permit.release()
+    await it.platform.settled()
+    // The clock did not move.
+    expect(await waiting).toMatchObject({ limit: 'db' })
+    expect(await held(it)).toBe(1)
+  })
+
+  test('it is woken when a job with a permit ends here, also one whose queue draws on the limit', async () => {
+    for (const queueLimit of [null, 'db']) {
+      const it = await scene(ONE)
+      const [a, b] = await running(it.first, 2)
+      if (a === undefined || b === undefined) throw new Error('two were claimed')
+      const { id: holder, token } = a
+      const claimed = { limit: 'db', amount: 1, holder, token, instance: it.first.instance, waitUpToMs: 0 }
+      if (queueLimit === null) await insideOf(it.first, a).acquire('db')
+      else await it.first.store.take([claimed])
+      const waiting = insideOf(it.first, b).acquire('db')
+      await it.platform.settled()
+      await it.first.store.finish([
+        { id: a.id, token: a.token, outcome: 'returned', transition: { to: 'done', result: null } },
+      ])
+      it.first.limits.ended(a, queueLimit)
+      await it.platform.settled()
+      expect(await waiting).toMatchObject({ limit: 'db' })
+    }
+  })
+
+  test('otherwise it asks every 200 ms, and is sent away after a second', async () => {
+    const it = await scene(ONE, { processes: 2 })
+    const [a, b, c] = await running(it.first, 3)
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three were claimed')
+    await insideOf(it.first, a).acquire('db')
+    const sentAway = failure(insideOf(it.first, b).acquire('db'))
+    await it.platform.settled()
+    const asked = it.first.store.calls('take')
+    await it.platform.advance(999)
+    expect(it.first.store.calls('take')).toBe(asked + 4)
+    await it.platform.advance(1)
+    expect(it.first.store.calls('take')).toBe(asked + 5)
+    expect(await sentAway).toBeInstanceOf(Snooze)
+    const other = insideOf(it.first, c).acquire('db')
+    await it.platform.advance(100)
+    // In another process: nothing wakes it here.
+    await it.processes[1]?.store.giveBack([{ limit: 'db', holder: a.id }])
+    await it.platform.advance(99)
+    expect(await isPending(other)).toBe(true)
+    await it.platform.advance(1)
+    expect(await other).toMatchObject({ limit: 'db' })
+    expect(it.platform.pendingTimers).toBe(0)
+  })
+
+  test('the signal ends the wait, and the next one can wait in place', async () => {
+    const it = await scene(ONE)
+    const [a, b, c] = await running(it.first, 3)
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three were claimed')
+    const permit = await insideOf(it.first, a).acquire('db')
+    const stop = new AbortController()
+    const waiting = failure(insideOf(it.first, b, stop.signal).acquire('db'))
+    await it.platform.settled()
+    stop.abort(new Error('over'))
+    expect(await waiting).toMatchObject({ message: 'over' })
+    const next = insideOf(it.first, c).acquire('db')
+    await it.platform.settled()
+    await permit.release()
+    expect(await next).toMatchObject({ limit: 'db' })
+  })
+
+  test('a block gives its permit back, twice is once', async () => {
+    const it = await scene(TWO)
+    const [a] = await running(it.first, 1)
+    const limit = insideOf(it.first, a ?? aLease(it.platform))
+    {
+      await using permit = await limit.acquire('db')
+      expect([permit.amount, await held(it)]).toEqual([1, 1])
+    }
+    expect(await held(it)).toBe(0)
+    const permit = await limit.acquire('db', 2)
+    await permit.release()
+    const other = await limit.acquire('db')
+    await permit.release()
+    expect(await held(it)).toBe(1)
+    await other.release()
+    expect(await held(it)).toBe(0)
+  })
+
+  test('P13: of several permits of one job none goes back before the last, because they go back together', async () => {
+    const it = await scene(TWO)
+    const [a] = await running(it.first, 1)
+    const limit = insideOf(it.first, a ?? aLease(it.platform))
+    const [one, two] = [await limit.acquire('db'), await limit.acquire('db')]
+    await one.release()
+    expect(await held(it)).toBe(2)
+    const answer = it.first.store.hold('take')
+    const third = failure(limit.tryAcquire('db'))
+    await answer.reached
+    await two.release()
+    // A third is being asked for: what went back now might take it along.
+    expect(await held(it)).toBe(2)
+    answer.release()
+    expect(await third).toBe('nothing was thrown')
+    expect(await held(it)).toBe(0)
+  })
+
+  test('the permit that the claim of a limited queue took stays until the job ends', async () => {
+    const it = await scene(TWO)
+    const [a] = await running(it.first, 1)
+    if (a === undefined) throw new Error('one was claimed')
+    const signal = new AbortController().signal
+    const holder = { lease: a, signal, checkLive: () => {}, queueLimit: () => 'db' }
+    const permit = await it.first.limits.inside(holder).acquire('db')
+    await permit.release()
+    expect(await held(it)).toBe(1)
+  })
+
+  test('a release that the database does not answer is sent again, and never throws', async () => {
+    const it = await scene(ONE)
+    const [a, b] = await running(it.first, 2)
+    if (a === undefined || b === undefined) throw new Error('two were claimed')
+    const permit = await insideOf(it.first, a).acquire('db')
+    it.first.store.loseReply('giveBack')
+    it.first.store.fail('giveBack')
+    const released = permit.release()
+    await it.platform.advance(1_000)
+    await released
+    expect(await insideOf(it.first, b).tryAcquire('db')).not.toBeNull()
+    it.first.store.fail('giveBack', { times: Number.POSITIVE_INFINITY })
+    const given = (await insideOf(it.first, b).tryAcquire('db')) ?? permit
+    const gone = given.release()
+    await it.platform.advance('1m')
+    await gone
+  })
+})
+
+test('what is asked for while a give-back is on its way waits for it', async () => {
+  const order: string[] = []
+  const back = Promise.withResolvers<void>()
+  const mine = holding(
+    () => back.promise.then(() => void order.push('given back')),
+    () => true,
+  )
+  await mine.begin()
+  mine.granted()
+  const ending = mine.end()
+  const next = mine.begin().then(() => order.push('asks'))
+  back.resolve()
+  await Promise.all([ending, next])
+  expect(order).toEqual(['given back', 'asks'])
+})

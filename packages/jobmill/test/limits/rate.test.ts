@@ -1,0 +1,157 @@
+/** Rates over many processes: at the instants of use they are never exceeded, and hardly anything is lost. On the oracle and both stores. */
+import { describe, expect, test } from 'vitest'
+import { type LimitOptions, limitSettings } from '../../src/job/limit.ts'
+import { Snooze } from '../../src/job/thrown.ts'
+import { sleep } from '../../src/platform/sleep.ts'
+import type { Lease } from '../../src/store/claim.ts'
+import type { TestPlatform } from '../../src/testing/index.ts'
+import { PLACES } from './places.ts'
+import { aLease, insideOf, type Process, scene, type Scene } from './scene.ts'
+
+interface Use {
+  readonly at: number
+  readonly amount: number
+}
+
+const MINUTE = 60_000
+
+/** How much later than its time a job that was sent away is claimed again, at most: the pulse finds what is due. */
+const PICKUP_MS = 600
+
+interface Work {
+  readonly limit: string
+  readonly until: number
+  readonly uses: Use[]
+  /** Of one job. */
+  readonly amount?: () => number
+}
+
+/** One worker: job after job, each of them sent away and claimed again until it has drawn. There is always another one. */
+async function worker(process: Process, platform: TestPlatform, work: Work): Promise<void> {
+  while (platform.now() < work.until) {
+    const lease = aLease(platform)
+    const amount = work.amount?.() ?? 1
+    const got = await drawn(process, platform, { ...work, lease, number: amount })
+    if (got) work.uses.push({ at: platform.now(), amount })
+  }
+}
+
+async function drawn(
+  process: Process,
+  platform: TestPlatform,
+  { lease, limit, until, number }: Work & { readonly lease: Lease; readonly number: number },
+): Promise<boolean> {
+  while (platform.now() < until) {
+    try {
+      await insideOf(process, lease).acquire(limit, number)
+      return platform.now() < until
+    } catch (error) {
+      if (!(error instanceof Snooze)) throw error
+      await sleep(platform, error.forMs + Math.floor(platform.random() * PICKUP_MS))
+    }
+  }
+  return false
+}
+
+/** So many workers in each process, until the time is over; then all that they used. */
+function works(
+  { platform, processes }: Scene,
+  workers: number,
+  work: Omit<Work, 'uses' | 'until'> & { readonly forMs: number },
+): () => Promise<Use[]> {
+  const uses: Use[] = []
+  const until = platform.now() + work.forMs
+  const all = processes.flatMap((process) =>
+    Array.from({ length: workers }, () => worker(process, platform, { ...work, until, uses })),
+  )
+  return async () => {
+    // Beyond the end, for those who were sent away.
+    await platform.advance(Math.max(0, until - platform.now()) + 2 * MINUTE)
+    await Promise.all(all)
+    return uses
+  }
+}
+
+/** Every window that begins and ends with a use, so every window that could be too full. */
+function mostOver(uses: readonly Use[], options: LimitOptions): number {
+  const settings = limitSettings(options, 'limit')
+  if (settings.type !== 'rate') throw new Error('only a rate has windows')
+  const { burst, amount, perMs } = settings
+  let most = Number.NEGATIVE_INFINITY
+  for (let from = 0; from < uses.length; from += 1) {
+    let sum = 0
+    for (let to = from; to < uses.length; to += 1) {
+      sum += uses[to]?.amount ?? 0
+      const windowMs = (uses[to]?.at ?? 0) - (uses[from]?.at ?? 0)
+      most = Math.max(most, sum - (burst + (amount * windowMs) / perMs))
+    }
+  }
+  return most
+}
+
+/** The fewest uses in any minute of the work, wherever it begins. */
+function fewestPerMinute(uses: readonly Use[], from: number, until: number): number {
+  const begins = [from, ...uses.map(({ at }) => at + 1)].filter((at) => at + MINUTE <= until)
+  return Math.min(...begins.map((at) => uses.filter((use) => use.at >= at && use.at < at + MINUTE).length))
+}
+
+// Smaller than any use: sums of fractions.
+const HAIR = 1e-6
+
+describe.each(PLACES)('P13 on $name: rates', { timeout: 60_000 }, ({ database }) => {
+  test('50 per minute over 10 minutes and three processes: no window is exceeded, and no minute has fewer than 49', async () => {
+    const smtp = { rate: 50, per: '1m' } as const
+    const it = await scene({ smtp }, { database, processes: 3 })
+    const from = it.platform.now()
+    const uses = await works(it, 5, { limit: 'smtp', forMs: 10 * MINUTE })()
+    expect(mostOver(uses, smtp)).toBeLessThanOrEqual(HAIR)
+    expect(fewestPerMinute(uses, from, from + 10 * MINUTE)).toBeGreaterThanOrEqual(49)
+  })
+
+  test('with a burst and several tokens at once, a rate is neither exceeded nor wasted', async () => {
+    const api = { rate: 20, burst: 5 } as const
+    const it = await scene({ api }, { database, processes: 3 })
+    const amount = (): number => 1 + Math.floor(it.platform.random() * 3)
+    const uses = await works(it, 20, { limit: 'api', forMs: 30_000, amount })()
+    expect(mostOver(uses, api)).toBeLessThanOrEqual(HAIR)
+    expect(uses.reduce((sum, use) => sum + use.amount, 0)).toBeGreaterThanOrEqual(0.95 * 20 * 30)
+  })
+
+  test('replies that get lost let nothing more through', async () => {
+    const api = { rate: 5 } as const
+    const it = await scene({ api }, { database, processes: 3 })
+    const losing = new AbortController()
+    const spoiling = it.processes.map(async ({ store }) => {
+      while (!losing.signal.aborted) {
+        if (it.platform.random() < 0.3) store.loseReply('take')
+        await sleep(it.platform, 500, losing.signal)
+      }
+    })
+    const uses = await works(it, 5, { limit: 'api', forMs: MINUTE })()
+    losing.abort()
+    await Promise.all(spoiling)
+    expect(mostOver(uses, api)).toBeLessThanOrEqual(HAIR)
+    expect(uses.length).toBeGreaterThan(100)
+  })
+
+  test('a drain pauses for exactly as long as it says, in every process, and other work is not held up', async () => {
+    const it = await scene(
+      { smtp: { rate: 50, per: '1m' }, other: { rate: 50, per: '1m' } },
+      { database, processes: 3 },
+    )
+    const from = it.platform.now()
+    const drained = works(it, 5, { limit: 'smtp', forMs: 3 * MINUTE })
+    const others = works(it, 5, { limit: 'other', forMs: 3 * MINUTE })
+    await it.platform.advance(MINUTE)
+    const drainedAt = it.platform.now()
+    await it.first.limits.drain('smtp', { retryAfter: '30s' })
+    const uses = await drained()
+    const paused = uses.filter(({ at }) => at > drainedAt && at < drainedAt + 30_000)
+    // What another process had been granted a moment before is used all the same: one at most, at this rate.
+    expect(paused.length).toBeLessThanOrEqual(1)
+    expect(paused.every(({ at }) => at <= drainedAt + 1_000)).toBe(true)
+    expect(uses.find(({ at }) => at >= drainedAt + 30_000)?.at).toBe(drainedAt + 30_000)
+    expect(mostOver(uses, { rate: 50, per: '1m' })).toBeLessThanOrEqual(HAIR)
+    expect(fewestPerMinute(await others(), from, from + 3 * MINUTE)).toBeGreaterThanOrEqual(49)
+  })
+})

@@ -1,0 +1,124 @@
+// Jobs and others draw on limits, and an operator changes them. Queues name them too: see operate.ts.
+import * as fc from 'fast-check'
+import type { LimitSettings } from '../../../src/job/limit.ts'
+import type { Take } from '../../../src/store/limit.ts'
+import { tokenOf } from '../systems.ts'
+import { ask, busyWorker, mintId, orCode, pick, type World, workerOf } from '../world.ts'
+import { anyOne, LIMITS, NOBODY, stepOf, type Weighted } from './names.ts'
+
+const name = fc.constantFrom(...LIMITS)
+const anyName = fc.constantFrom(...LIMITS, ...LIMITS, NOBODY)
+
+const anySettings: fc.Arbitrary<LimitSettings> = fc.oneof(
+  fc.record({
+    type: fc.constant('rate' as const),
+    amount: fc.constantFrom(1, 3, 50),
+    perMs: fc.constantFrom(1_000, 7_000),
+    burst: fc.constantFrom(1, 2, 5),
+  }),
+  fc.record({ type: fc.constant('concurrency' as const), most: fc.constantFrom(1, 3) }),
+)
+// The tool makes objects without a prototype, and a store may give back what it was given.
+const settings = anySettings.map((given) => ({ ...given }))
+
+const asking = fc.record({
+  limit: anyName,
+  /** A job that somebody believes to run, or somebody outside of jobs. */
+  by: fc.constantFrom('job' as const, 'job' as const, 'outside' as const),
+  worker: anyOne,
+  holder: anyOne,
+  amount: fc.constantFrom(1, 1, 2, 4),
+  waitUpToMs: fc.constantFrom(0, 100, 1_000),
+})
+type Asking = typeof asking extends fc.Arbitrary<infer T> ? T : never
+
+/** A take before it is known which token a system has for its claim. */
+type NamedTake = Omit<Take, 'token'> & { readonly claim: number | null }
+
+function nameTake(world: World, { by, worker, holder, limit, amount, waitUpToMs }: Asking): NamedTake {
+  const what = { limit, amount, waitUpToMs }
+  const { hand, instance } = busyWorker(world, worker)
+  const lease = by === 'job' ? pick([...hand, ...world.sentFinishes.flat()], holder) : undefined
+  if (lease !== undefined) return { ...what, holder: lease.id, instance, claim: lease.claim }
+  while (world.holders.length < 3) world.holders.push(mintId(world))
+  const outside = pick(world.holders, holder) ?? ''
+  return { ...what, holder: outside, instance: workerOf(world, worker).instance, claim: null }
+}
+
+function noteChange({ systems }: World): void {
+  for (const system of systems) system.settings.changed = true
+}
+
+export const limitSteps: readonly Weighted[] = [
+  stepOf(
+    2,
+    'declare limits',
+    fc.uniqueArray(fc.record({ name, settings }), { selector: (one) => one.name, maxLength: 2 }),
+    async (world, limits) => {
+      await ask(
+        world,
+        'declare limits',
+        ({ store }) => store.declareLimits(limits),
+        () => 'declared',
+      )
+    },
+  ),
+  stepOf(1, 'change limit', fc.record({ name: anyName, settings }), async (world, { name, settings }) => {
+    const reply = await ask(
+      world,
+      'change limit',
+      ({ store }) => orCode(() => store.changeLimit(name, settings)),
+      (record) => record,
+    )
+    if (!('refused' in reply)) noteChange(world)
+  }),
+  stepOf(1, 'delete limit', anyName, async (world, name) => {
+    const reply = await ask(
+      world,
+      'delete limit',
+      ({ store }) => orCode(() => store.deleteLimit(name)),
+      (deleted) => deleted,
+    )
+    if (reply === true) noteChange(world)
+  }),
+  stepOf(6, 'take', fc.array(asking, { minLength: 1, maxLength: 3 }), async (world, wanted) => {
+    const takes = wanted.map((one) => nameTake(world, one))
+    await ask(
+      world,
+      `take ${JSON.stringify(takes)}`,
+      (system) =>
+        system.store.take(
+          takes.map(({ claim, ...take }) => ({
+            ...take,
+            token: claim === null ? null : tokenOf(system, claim),
+          })),
+        ),
+      (replies) => replies,
+    )
+  }),
+  stepOf(2, 'give back', fc.array(asking, { minLength: 1, maxLength: 2 }), async (world, wanted) => {
+    const items = wanted.map((one) => {
+      const { limit, holder } = nameTake(world, one)
+      return { limit, holder }
+    })
+    await ask(
+      world,
+      'give back',
+      ({ store }) => store.giveBack(items),
+      (replies) => replies,
+    )
+  }),
+  stepOf(
+    1,
+    'drain',
+    fc.record({ name: anyName, forMs: fc.constantFrom(0, 500, 3_000) }),
+    async (world, { name, forMs }) => {
+      await ask(
+        world,
+        'drain',
+        ({ store }) => orCode(() => store.drain(name, forMs)),
+        (record) => record,
+      )
+    },
+  ),
+]

@@ -1,0 +1,75 @@
+// The times that events bring with them: how long a job waited, ran, and took in all.
+import { describe, expect, test } from 'vitest'
+import { JobmillError } from '../../src/job/errors.ts'
+import type { EventTable, EventType } from '../../src/job/events.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import { Dead, Snooze, Throttled } from '../../src/job/thrown.ts'
+import type { Finish } from '../../src/store/finish.ts'
+import { attempts } from '../../src/work/attempts.ts'
+import { interrupt } from '../../src/work/attempt.ts'
+import { runJob, type RunJobTools } from '../../src/work/run-job.ts'
+import { aLease } from '../work/leases.ts'
+import { aClock } from './bench.ts'
+
+type Told = readonly [EventType, Readonly<Record<string, unknown>>]
+
+/** Runs one job whose handler takes 30 ms and whose outcome is written 5 ms later. */
+async function run(handler: () => unknown, why?: 'cancelled' | 'shutdown' | 'timeout'): Promise<Told[]> {
+  const clock = aClock()
+  const told: Told[] = []
+  const live = attempts()
+  const write = async ({ transition }: Finish) => {
+    clock.advance(5)
+    return { accepted: true, state: transition.to, followUps: [] }
+  }
+  const tools = {
+    platform: clock,
+    middleware: [],
+    contextFor: () => ({}),
+    attempts: live,
+    handler: () => ({
+      kind: 'work',
+      followsDeaths: false,
+      run() {
+        clock.advance(30)
+        for (const attempt of live.live) if (why !== undefined) interrupt(attempt, why, clock.monotonic())
+        return handler()
+      },
+    }),
+    settings: () => DEFAULT_QUEUE_SETTINGS,
+    finish: write,
+    finishAfterTx: write,
+    emit: <T extends EventType>(type: T, event: EventTable[T]) => void told.push([type, { ...event }]),
+    cancelReason: async () => 'because',
+    moved() {},
+    written() {},
+  } as unknown as RunJobTools
+  await runJob(aLease({ enqueuedAt: 1_000, readyAt: 4_000, waitedMs: 250 }), tools)
+  return told
+}
+
+const failing = (error: unknown) => () => {
+  throw error
+}
+
+describe('the times of events', () => {
+  test('`started` says how long it waited, `finished` how long it ran and took since its enqueue', async () => {
+    const [first, second, ...more] = await run(() => null)
+    expect(first).toMatchObject(['started', { waitedMs: 250 }])
+    expect(second).toMatchObject(['finished', { ranMs: 30, totalMs: 3_000 + 250 + 30 + 5 }])
+    expect(more).toEqual([])
+  })
+
+  test.each([
+    ['retried', failing(new Error('x')), undefined],
+    ['snoozed', failing(new Snooze('1m')), undefined],
+    ['throttled', failing(new Throttled()), undefined],
+    ['dead', failing(new Dead('x')), undefined],
+    ['cancelled', failing(new Error('x')), 'cancelled'],
+    ['interrupted', failing(new JobmillError('STORE_CLOSED', 'x')), 'shutdown'],
+    ['timed-out', failing(new Error('x')), 'timeout'],
+  ] as const)('`%s` says how long it ran', async (type, handler, why) => {
+    const told = await run(handler, why)
+    expect(told.find(([one]) => one === type)?.[1]).toMatchObject({ ranMs: 30 })
+  })
+})

@@ -1,0 +1,17 @@
+// Figures on the contract in executable form: quick, so many histories.
+import { describe } from 'vitest'
+import { oracle, oracleDatabase } from '../../src/testing/index.ts'
+import { figuresAreExact } from './exact.ts'
+
+let database = oracleDatabase()
+
+describe('figures: oracle', () => {
+  figuresAreExact(
+    {
+      name: 'oracle',
+      fresh: async () => void (database = oracleDatabase()),
+      handle: ({ clock = () => 0 }) => oracle(database, { clock }),
+    },
+    60,
+  )
+})

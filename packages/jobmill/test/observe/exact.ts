@@ -1,0 +1,186 @@
+/**
+ * bar 11, for one store: counters and percentiles, over time and over processes, are exactly what going through every event by hand gives, whatever was lost
+ * on the way.
+ */
+import { afterEach, expect, test } from 'vitest'
+import { eventHub } from '../../src/observe/event-hub.ts'
+import { observer } from '../../src/observe/observer.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import { observation } from '../../src/runtime/observation.ts'
+import { type Resolution, RESOLUTIONS } from '../../src/store/metrics.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type ConformanceSubject, faultyStore } from '../../src/testing/index.ts'
+import { check, timeoutMs } from '../model/check.ts'
+import { aClock, type Clock, finished, START_AT, started } from './bench.ts'
+import { histories, world } from './brute-force.ts'
+
+type Subject = Pick<ConformanceSubject, 'name' | 'fresh' | 'handle'>
+
+/** The rates follow from the rest, and from when one looks. */
+function plain({ perSecond: _, ...figures }: Readonly<Record<string, unknown>>): object {
+  return figures
+}
+
+async function read(store: Store, clock: Clock, resolution: Resolution): Promise<unknown> {
+  const { metrics } = observation({ opened: async () => store, platform: clock })
+  const { queues } = await metrics({ from: START_AT, resolution })
+  return queues.map(({ queue, all, points }) => ({
+    queue,
+    all: plain({ ...all }),
+    points: points.map((point) => plain({ ...point })),
+  }))
+}
+
+export function figuresAreExact(subject: Subject, runs: number): void {
+  const open = new Set<Store>()
+
+  async function opened(clock: Clock): Promise<Store> {
+    await subject.fresh()
+    const store = subject.handle({ clock: clock.now })
+    await store.open()
+    open.add(store)
+    return store
+  }
+
+  async function closeAll(): Promise<void> {
+    for (const store of open) await store.close()
+    open.clear()
+  }
+
+  afterEach(closeAll)
+
+  test(
+    'bar 11: equal the brute-force answer in every bucket of every size, rolled up or not',
+    { timeout: timeoutMs(runs) },
+    async () => {
+      await check(
+        `packages/jobmill/test/observe/exact-${subject.name}.test.ts`,
+        histories,
+        runs,
+        async (steps) => {
+          const clock = aClock()
+          const store = await opened(clock)
+          const { step, flushAll, expected } = world(store, clock)
+          for (const one of steps) await step(one)
+          await flushAll()
+          for (const resolution of RESOLUTIONS)
+            expect(await read(store, clock, resolution)).toEqual(expected(resolution))
+          while ((await store.rollUp(7)) > 0);
+          for (const resolution of RESOLUTIONS)
+            expect(await read(store, clock, resolution)).toEqual(expected(resolution))
+          await closeAll()
+        },
+      )
+    },
+  )
+
+  test('bar 11: what is written an hour late lands in its old bucket of 10 s, of a minute and of an hour', async () => {
+    const clock = aClock()
+    const store = faultyStore(await opened(clock))
+    const [late, other] = [eventHub(clock), eventHub(clock)]
+    const [lateOne, otherOne] = [late, other].map((hub) =>
+      observer({ hub, store, platform: clock, instance: systemPlatform.id() }),
+    )
+    clock.advance(125_000)
+    for (const hub of [late, other]) hub.emit('finished', finished('q', 10, 20))
+    store.fail('record')
+    await expect(lateOne?.pass()).rejects.toThrow('planned to fail')
+    await otherOne?.pass()
+    while ((await store.rollUp(10)) > 0);
+    // Rolled up, and an hour ago.
+    clock.advance(3_600_000)
+    other.emit('finished', finished('q', 10, 20))
+    await otherOne?.pass()
+    while ((await store.rollUp(10)) > 0);
+    await lateOne?.pass()
+
+    const done = async (resolution: Resolution): Promise<unknown> =>
+      (await store.metrics({ scopes: ['queue q'], resolution, from: 0, before: 2e12 })).map(
+        ({ at, data }) => [at - START_AT, data.counters, Object.values(data.histograms?.['total'] ?? {})],
+      )
+    // Of each size: both of then together, and an hour later the one of then.
+    const expected = [120_000, 120_000, 0].map((at) => [
+      [at, { done: 2 }, [2]],
+      [at + 3_600_000, { done: 1 }, [1]],
+    ])
+    expect(await Promise.all(RESOLUTIONS.map(done))).toEqual(expected)
+    while ((await store.rollUp(10)) > 0);
+    expect(await Promise.all(RESOLUTIONS.map(done))).toEqual(expected)
+  })
+
+  test('every process keeps its own gauges and store timings, whole for every size of bucket', async () => {
+    const clock = aClock()
+    const store = await opened(clock)
+    const ids = [systemPlatform.id(), systemPlatform.id()].toSorted()
+    const all = ids.map((instance) => observer({ hub: eventHub(clock), store, platform: clock, instance }))
+    for (const one of all) one.start()
+    // Twelve buckets of 10 s: two minutes of one hour.
+    clock.advance(5_000)
+    for (let n = 0; n < 12; n += 1) {
+      for (const one of all) {
+        await one.store.queues()
+        await one.pass()
+      }
+      clock.advance(10_000)
+    }
+    const { metrics } = observation({ opened: async () => store, platform: clock })
+    const told = async (resolution: string) =>
+      (await metrics({ from: START_AT, instances: ids, resolution })).instances.map(
+        ({ instance, points, all }) => [
+          ids.indexOf(instance),
+          points.map((point) => point.store.read.count),
+          all.cpu,
+          all.loopLagMs,
+        ],
+      )
+    const gauges = [
+      { mean: 0.25, most: 0.25 },
+      { mean: 1, most: 5 },
+    ]
+    const each = (counts: readonly number[]) => [0, 1].map((id) => [id, counts, ...gauges])
+    expect(await told('10s')).toEqual(each(Array<number>(12).fill(1)))
+    expect(await told('1m')).toEqual(each([6, 6]))
+    expect(await told('1h')).toEqual(each([12]))
+  })
+
+  test('the timeline tells what happened once, newest first and page by page, also after lost replies', async () => {
+    const clock = aClock()
+    const store = faultyStore(await opened(clock))
+    const hub = eventHub(clock)
+    const instance = systemPlatform.id()
+    const seen = observer({ hub, store, platform: clock, instance })
+    const { timeline } = observation({ opened: async () => store, platform: clock })
+    const lost = started('a')
+    hub.emit('queue-changed', { queue: 'a' })
+    clock.advance(1_000)
+    hub.emit('store-failing', { part: 'claim', error: new Error('away') })
+    store.loseReply('record')
+    await expect(seen.pass()).rejects.toThrow('planned to get lost')
+    clock.advance(1_000)
+    hub.emit('lease-lost', lost)
+    hub.emit('queue-changed', { queue: 'b' })
+    await seen.pass()
+
+    const page = await timeline({ limit: 3 })
+    expect(page.events.map(({ type, at, queue, job }) => [type, at - START_AT, queue, job])).toEqual([
+      ['queue-changed', 2_000, 'b', null],
+      ['lease-lost', 2_000, 'a', lost.id],
+      ['store-failing', 1_000, null, null],
+    ])
+    expect(page.events[2]).toMatchObject({ instance, data: { part: 'claim', error: 'Error: away' } })
+    const rest = await timeline({ limit: 3, cursor: page.next ?? '' })
+    expect([rest.events.map(({ type, at }) => [type, at - START_AT]), rest.next]).toEqual([
+      [['queue-changed', 0]],
+      null,
+    ])
+    const types = async (query: Parameters<typeof timeline>[0]) =>
+      (await timeline(query)).events.map(({ type, queue }) => [type, queue])
+    expect(await types({ queue: 'a' })).toEqual([
+      ['lease-lost', 'a'],
+      ['queue-changed', 'a'],
+    ])
+    expect(await types({ job: lost.id })).toEqual([['lease-lost', 'a']])
+    expect(await types({ types: ['store-failing'] })).toEqual([['store-failing', null]])
+    expect(await types({ from: START_AT + 1_000, to: START_AT + 2_000 })).toEqual([['store-failing', null]])
+  })
+}

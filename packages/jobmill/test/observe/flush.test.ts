@@ -1,0 +1,192 @@
+// What is flushed is written once, whatever fails; with nothing to write there is no statement.
+import { describe, expect, test } from 'vitest'
+import { JobmillError } from '../../src/job/errors.ts'
+import { eventHub } from '../../src/observe/event-hub.ts'
+import { observer } from '../../src/observe/observer.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import type { Recording } from '../../src/store/metrics.ts'
+import type { Store } from '../../src/store/store.ts'
+import { faultyStore, oracle, oracleDatabase, testPlatform } from '../../src/testing/index.ts'
+import { aClock, START_AT, started } from './bench.ts'
+
+const unknown = (): JobmillError => new JobmillError('OUTCOME_UNKNOWN', 'lost')
+const unavailable = (): JobmillError => new JobmillError('STORE_UNAVAILABLE', 'away')
+
+/** A process that works on a store of which only `record` is there; each call of it is answered as planned. */
+function aProcess() {
+  const clock = aClock()
+  const hub = eventHub(clock)
+  const sent: Recording[] = []
+  const plan: Error[] = []
+  const record = async (recording: Recording): Promise<void> => {
+    sent.push(recording)
+    const error = plan.shift()
+    if (error !== undefined) throw error
+  }
+  const instance = systemPlatform.id()
+  const seen = observer({
+    hub,
+    store: { name: 'recorder', record } as unknown as Store,
+    platform: clock,
+    instance,
+  })
+  seen.start()
+  return { clock, hub, sent, plan, seen, instance }
+}
+
+describe('a flush', () => {
+  test('with nothing to write makes no statement', async () => {
+    const { seen, sent, hub } = aProcess()
+    hub.emit('duty-done', { duty: 'stage', counts: {}, tookMs: 1 })
+    expect(seen.needed()).toBe(false)
+    expect(await seen.pass()).toEqual({ recordings: 0, figures: 0, events: 0 })
+    expect(sent).toEqual([])
+  })
+
+  test('writes figures, events and samples in one recording, each with its age, and counts them', async () => {
+    const { seen, sent, hub, clock, instance } = aProcess()
+    hub.emit('started', started('q', 5))
+    hub.emit('queue-changed', { queue: 'q' })
+    clock.advance(8_000)
+    expect(seen.needed()).toBe(true)
+    expect(await seen.pass()).toEqual({ recordings: 1, figures: 4, events: 1 })
+    const [recording] = sent
+    expect(recording).toMatchObject({ source: instance, seq: 1 })
+    expect(recording?.deltas.map(({ scope, agoMs }) => [scope, agoMs])).toEqual([['queue q', 8_000]])
+    expect(recording?.own.map(({ scope, agoMs, resolution }) => [scope, agoMs, resolution])).toEqual([
+      [`instance ${instance}`, 3_000, 10_000],
+      [`instance ${instance}`, 3_000, 60_000],
+      [`instance ${instance}`, 3_000, 3_600_000],
+    ])
+    expect(recording?.events).toEqual([
+      { type: 'queue-changed', agoMs: 8_000, queue: 'q', job: null, data: '{}' },
+    ])
+    expect(seen.needed()).toBe(false)
+    hub.emit('queue-changed', { queue: 'q' })
+    await seen.pass()
+    expect(sent.map(({ seq }) => seq)).toEqual([1, 2])
+  })
+
+  test.each([
+    ['fails', unavailable()],
+    ['is not answered', unknown()],
+  ])('that %s is sent again as it was, with its number, before anything new', async (_, error) => {
+    const { seen, sent, hub, clock, plan } = aProcess()
+    plan.push(error, unavailable())
+    hub.emit('started', started('q'))
+    await expect(seen.pass()).rejects.toBe(error)
+    clock.advance(1_000)
+    hub.emit('started', started('q'))
+    await expect(seen.pass()).rejects.toThrow('away')
+    clock.advance(1_000)
+    expect(seen.needed()).toBe(true)
+    expect(await seen.pass()).toEqual({ recordings: 2, figures: 2, events: 0 })
+    expect(sent.map(({ seq, deltas }) => [seq, deltas[0]?.agoMs, deltas[0]?.data.counters])).toEqual([
+      [1, 0, { started: 1 }],
+      [1, 1_000, { started: 1 }],
+      [1, 2_000, { started: 1 }],
+      [2, 1_000, { started: 1 }],
+    ])
+  })
+
+  test('writes a great many in several recordings, and looks at its signal in between', async () => {
+    const { seen, sent, hub } = aProcess()
+    const stop = new AbortController()
+    for (let n = 0; n < 1_200; n += 1) hub.emit('queue-changed', { queue: `q${n}` })
+    expect(await seen.pass()).toEqual({ recordings: 3, figures: 0, events: 1_200 })
+    expect(sent.map(({ events }) => events.length)).toEqual([500, 500, 200])
+    for (let n = 0; n < 1_200; n += 1) hub.emit('queue-changed', { queue: `q${n}` })
+    stop.abort()
+    expect(await seen.pass(stop.signal)).toEqual({ recordings: 1, figures: 0, events: 500 })
+    expect(await seen.pass()).toMatchObject({ events: 700 })
+  })
+
+  test('leaves what happens meanwhile to the next one, so that it ends under load', async () => {
+    const { clock } = aProcess()
+    const hub = eventHub(clock)
+    const record = async (): Promise<void> => hub.emit('started', started('q'))
+    const store = { name: 'busy', record } as unknown as Store
+    const seen = observer({ hub, store, platform: clock, instance: systemPlatform.id() })
+    hub.emit('started', started('q'))
+    expect(await seen.pass()).toEqual({ recordings: 1, figures: 1, events: 0 })
+    expect(seen.needed()).toBe(true)
+  })
+})
+
+/** A process that was not started, on a store that can fail. */
+async function scene() {
+  const platform = testPlatform({ startAt: START_AT })
+  const store = faultyStore(platform.track(oracle(oracleDatabase(), { clock: platform.now })))
+  await store.open()
+  const hub = eventHub(platform)
+  const seen = observer({ hub, store, platform, instance: systemPlatform.id() })
+  const counters = async () =>
+    (await store.metrics({ resolution: 10_000, from: 0, before: 2e12 })).map(({ scope, data }) => [
+      scope.split(' ')[0],
+      data.counters,
+    ])
+  return { platform, store, hub, seen, counters }
+}
+
+describe('an observer', () => {
+  test('of a process that only enqueues writes two seconds after something happened, until it is written', async () => {
+    const { platform, store, hub, counters } = await scene()
+    expect(platform.pendingTimers).toBe(0)
+    store.fail('record')
+    hub.emit('started', started('q'))
+    hub.emit('started', started('q'))
+    await platform.advance(1_999)
+    expect(store.calls('record')).toBe(0)
+    await platform.advance(1)
+    expect([store.calls('record'), await counters()]).toEqual([1, []])
+    await platform.advance(2_000)
+    expect([store.calls('record'), await counters()]).toEqual([2, [['queue', { started: 2 }]]])
+    await platform.advance(60_000)
+    expect([store.calls('record'), platform.pendingTimers]).toEqual([2, 0])
+  })
+
+  test('of a process that works leaves it to the duty, and measures the process', async () => {
+    const { platform, store, hub, seen, counters } = await scene()
+    hub.emit('started', started('q'))
+    seen.start()
+    seen.start()
+    hub.emit('started', started('q'))
+    await platform.advance(5_000)
+    expect([store.calls('record'), platform.pendingTimers]).toEqual([0, 0])
+    await seen.pass()
+    expect(await counters()).toEqual([
+      ['instance', undefined],
+      ['queue', { started: 2 }],
+    ])
+  })
+
+  test('writes what is left when it stops, and then nothing more', async () => {
+    const { platform, store, hub, seen, counters } = await scene()
+    hub.emit('started', started('q'))
+    await seen.stop()
+    expect([await counters(), platform.pendingTimers]).toEqual([[['queue', { started: 1 }]], 0])
+    hub.emit('started', started('q'))
+    await platform.advance(60_000)
+    expect(store.calls('record')).toBe(1)
+    await seen.stop()
+    expect(store.calls('record')).toBe(2)
+  })
+
+  test('says when what is left cannot be written, and does not try for ever', async () => {
+    const { platform, store, hub, seen } = await scene()
+    store.fail('record', { times: Number.POSITIVE_INFINITY })
+    hub.emit('started', started('q'))
+    await expect(seen.stop()).rejects.toThrow('planned to fail')
+    expect(platform.pendingTimers).toBe(0)
+  })
+
+  test('times the store that it hands out', async () => {
+    const { platform, store, seen } = await scene()
+    seen.start()
+    await seen.store.queues()
+    await platform.advance(5_000)
+    await seen.pass()
+    const [own] = await store.metrics({ resolution: 3_600_000, from: 0, before: 2e12 })
+    expect(own?.data.histograms).toEqual({ 'store.read': { 0: 1 } })
+  })
+})

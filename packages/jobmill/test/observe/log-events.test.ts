@@ -1,0 +1,56 @@
+// Log lines of what duties, schedules and limits do: at which level, and in which words.
+import { expect, test } from 'vitest'
+import type { EventTable, EventType } from '../../src/job/events.ts'
+import { eventHub } from '../../src/observe/event-hub.ts'
+import { logEvents } from '../../src/observe/log-events.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+
+type Told = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
+
+const LINES: readonly (readonly [Told, string])[] = [
+  [
+    ['duty-started', { duty: 'retain', everyMs: 300_000, deadlineMs: 30_000, forAll: true }],
+    'info retain begins, every 300000 ms',
+  ],
+  [
+    ['duty-started', { duty: 'stage', everyMs: null, deadlineMs: null, forAll: false }],
+    'info stage begins, when asked for',
+  ],
+  [['duty-stopped', { duty: 'retain', passes: 3 }], 'info retain ended after 3 passes'],
+  [
+    ['duty-done', { duty: 'retain', counts: { jobs: 3, keys: 0, ticks: 1 }, tookMs: 1.6 }],
+    'debug retain: 3 jobs, 1 ticks, in 2 ms',
+  ],
+  [
+    ['duty-failing', { duty: 'reap', error: new Error('away'), failures: 1 }],
+    'error reap fails and is tried again: Error: away',
+  ],
+  [['duty-back', { duty: 'reap', failures: 4 }], 'info reap works again, after 4 failures'],
+  [['leading', { duty: 'reap' }], 'info this instance leads reap'],
+  [['led', { duty: 'reap' }], 'info this instance no longer leads reap'],
+  [['rebalanced', { changed: 2 }], 'info split the workers anew: 2 assignments changed'],
+  [['limit-drained', { limit: 'smtp', forMs: 500 }], 'warn limit smtp grants nothing for 500 ms'],
+  [
+    ['schedule-fired', { schedule: 'nightly', plannedAt: 0, id: 'x', outcome: 'enqueued' }],
+    'debug schedule nightly enqueued x',
+  ],
+  [
+    ['schedule-fired', { schedule: 'nightly', plannedAt: 0, id: 'x', outcome: 'skipped' }],
+    'debug schedule nightly skipped: x has not ended',
+  ],
+  [['schedule-missed', { schedule: 'nightly', missed: 2 }], 'warn schedule nightly missed 2 instants'],
+  [
+    ['schedule-failing', { schedule: 'nightly', error: 'no such zone' }],
+    'error schedule nightly cannot be served: no such zone',
+  ],
+]
+
+test.each(LINES)('%j', async ([type, event], expected) => {
+  const hub = eventHub(systemPlatform)
+  const lines: string[] = []
+  const at = (level: string) => (line: string) => void lines.push(`${level} ${line}`)
+  logEvents(hub, { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') })
+  hub.emit(type, event)
+  await hub.delivered()
+  expect(lines).toEqual([expected])
+})

@@ -1,0 +1,91 @@
+// Whole mills on each store: what they count and keep can be read by anybody, while they work and after they have stopped.
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext } from '../../src/index.ts'
+import { faultyStore, testMill, testPlatform } from '../../src/testing/index.ts'
+import { subjects } from '../runtime/stores.ts'
+import { START_AT } from './bench.ts'
+
+const work = defineJob({
+  kind: 'work',
+  maxAttempts: 2,
+  run({ payload }: JobContext<{ fails: boolean }>) {
+    if (payload.fails) throw new Error('x')
+  },
+})
+
+const WHOLE_HOUR = { resolution: '1h', from: START_AT } as const
+
+describe.each(subjects)('a mill on $name', ({ mill: aMill }) => {
+  test('tells how its jobs fared, what it uses, and what happened around them', async () => {
+    const mill = await aMill({ jobs: [work], platform: testPlatform({ startAt: START_AT }) })
+    for (const fails of [false, false, false, true]) await mill.enqueue(work, { fails })
+    await mill.clock.advance('15s')
+    await mill.pause('default')
+    await mill.clock.advance('15s')
+
+    const { queues, instances } = await mill.metrics(WHOLE_HOUR)
+    const [queue] = queues
+    expect(queues.map(({ queue: name }) => name)).toEqual(['default'])
+    expect(queue?.all.counters).toMatchObject({ enqueued: 4, started: 5, done: 3, retried: 1, dead: 1 })
+    expect([queue?.all.waiting.count, queue?.all.running.count, queue?.all.total.count]).toEqual([5, 5, 3])
+    expect(instances.map(({ instance }) => instance)).toEqual([mill.instance.id])
+    expect(instances[0]?.all.cpu).toEqual({ mean: 0.25, most: 0.25 })
+    expect(instances[0]?.all.store.pulse.count).toBeGreaterThan(20)
+    expect(instances[0]?.all.store.write.count).toBeGreaterThan(5)
+
+    const { events } = await mill.timeline({ types: ['mill-started', 'queue-changed'] })
+    expect(events.map(({ type, instance, queue: name }) => [type, instance, name])).toEqual([
+      ['queue-changed', mill.instance.id, 'default'],
+      ['mill-started', mill.instance.id, null],
+    ])
+  })
+
+  test('says how long it waited in all, through delays and retries', async () => {
+    const mill = await aMill({ jobs: [work], platform: testPlatform({ startAt: START_AT }) })
+    await mill.enqueue(work, { fails: false }, { delay: '20s' })
+    await mill.clock.advance('25s')
+    const { queues } = await mill.metrics(WHOLE_HOUR)
+    const { p50 } = queues[0]?.all.total ?? {}
+    // To within 4 %, and a job may be a second late.
+    expect(p50).toBeGreaterThanOrEqual(20_000)
+    expect(p50).toBeLessThanOrEqual(21_000 * 1.04)
+  })
+
+  test('loses nothing while its figures cannot be written, and writes the rest when it stops', async () => {
+    const platform = testPlatform({ startAt: START_AT })
+    const faults: { store?: ReturnType<typeof faultyStore> } = {}
+    const mill = await aMill({ jobs: [work], platform }, (plain) => (faults.store = faultyStore(plain)))
+    // Another one that only looks, on the same database.
+    const onlooker = await testMill({ platform, store: () => mill.store, start: false })
+    await onlooker.open()
+    faults.store?.fail('record', { times: 10 })
+    await mill.enqueue(work, { fails: false })
+    await mill.clock.advance('3s')
+    await mill.enqueue(work, { fails: false })
+    await mill.clock.advance('1s')
+    await mill.enqueue(work, { fails: false })
+    await mill.drain()
+    expect((await onlooker.metrics(WHOLE_HOUR)).queues).toEqual([])
+    faults.store?.clear()
+    await mill.stop()
+    const { queues } = await onlooker.metrics(WHOLE_HOUR)
+    expect(queues[0]?.all.counters).toMatchObject({ enqueued: 3, started: 3, done: 3 })
+    const { events } = await onlooker.timeline({ types: ['mill-stopped', 'duty-failing'] })
+    expect(events.map(({ type, data }) => [type, data['duty']])).toEqual([
+      ['mill-stopped', undefined],
+      ['duty-failing', 'flush'],
+    ])
+    await onlooker.stop()
+    expect(platform.pendingTimers).toBe(0)
+  })
+
+  test('also of a process that only enqueues', async () => {
+    const platform = testPlatform({ startAt: START_AT })
+    const mill = await aMill({ jobs: [work], platform, start: false })
+    await mill.enqueue(work, { fails: false })
+    await mill.clock.advance('2s')
+    const { queues, instances } = await mill.metrics(WHOLE_HOUR)
+    expect(queues.map(({ queue, all }) => [queue, all.counters.enqueued])).toEqual([['default', 1]])
+    expect(instances).toEqual([])
+  })
+})

@@ -1,0 +1,154 @@
+// What `metrics` and `timeline` ask of the store, and how they tell what it answers.
+import { describe, expect, test } from 'vitest'
+import { boundOf, bucketOf } from '../../src/job/metric-data.ts'
+import { observation } from '../../src/runtime/observation.ts'
+import type { MetricQuery, MetricRecord } from '../../src/store/metrics.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aClock, histogramOf, START_AT } from './bench.ts'
+
+const HOUR = 3_600_000
+const INSTANCE = '00000000-0000-7000-8000-000000000001'
+
+function aReader(records: readonly MetricRecord[] = []) {
+  const clock = aClock()
+  // Long enough after the beginning of the test clock that windows of days lie behind it.
+  clock.advance(1_500)
+  const asked: MetricQuery[] = []
+  const store = {
+    metrics: async (query: MetricQuery) => (asked.push(query), records),
+    timeline: async () => [],
+  } as unknown as Store
+  return { ...observation({ opened: async () => store, platform: clock }), asked, now: START_AT + 1_500 }
+}
+
+function bucket(at: number, done: number, waits: readonly number[]): MetricRecord {
+  return {
+    scope: 'queue q',
+    at,
+    data: { counters: { done }, histograms: { waiting: histogramOf(waits) } },
+  }
+}
+
+/** As a percentile tells it. */
+function told(ms: number): number {
+  return boundOf(bucketOf(ms))
+}
+
+describe('metrics', () => {
+  test('asks for the last hour of everything, open at its end', async () => {
+    const { metrics, asked, now } = aReader()
+    expect(await metrics()).toEqual({
+      from: now - HOUR - 1_500,
+      to: null,
+      resolutionMs: 10_000,
+      queues: [],
+      instances: [],
+    })
+    const [query] = asked
+    expect(query).toEqual({ resolution: 10_000, from: START_AT - HOUR, before: 7_258_118_400_000 })
+  })
+
+  test('asks only for the queues and instances that are named', async () => {
+    const { metrics, asked } = aReader()
+    await metrics({ queues: ['a', 'b'] })
+    await metrics({ queues: ['a'], instances: [INSTANCE] })
+    await metrics({ instances: [] })
+    expect(asked.map(({ scopes }) => scopes)).toEqual([
+      ['queue a', 'queue b'],
+      ['queue a', `instance ${INSTANCE}`],
+      [],
+    ])
+  })
+
+  test.each([
+    [{ hours: 1, ago: 0 }, 10_000],
+    [{ hours: 1, ago: 4.9 }, 10_000],
+    [{ hours: 1, ago: 5.1 }, 60_000],
+    [{ hours: 1.01, ago: 0 }, 60_000],
+    [{ hours: 48, ago: 0 }, 60_000],
+    [{ hours: 48.1, ago: 0 }, 3_600_000],
+    [{ hours: 1, ago: 24 * 7 }, 3_600_000],
+  ])(
+    'of %j hours is told in the finest buckets that suit and are still kept: %i ms',
+    async ({ hours, ago }, ms) => {
+      const { metrics, now } = aReader()
+      const to = now - ago * HOUR
+      const answer = await metrics({ from: to - hours * HOUR, to })
+      expect(answer.resolutionMs).toBe(ms)
+      expect(answer.from % ms).toBe(0)
+      expect(to - hours * HOUR - answer.from).toBeLessThan(ms)
+    },
+  )
+
+  test('takes instants and sizes as they are written elsewhere, and refuses others by name', async () => {
+    const { metrics, asked } = aReader()
+    await metrics({ from: '2001-09-09T01:00:00Z', to: new Date(START_AT), resolution: '1m' })
+    expect(asked).toEqual([
+      { from: Date.parse('2001-09-09T01:00:00Z'), before: START_AT, resolution: 60_000 },
+    ])
+    await expect(metrics({ resolution: '5s' })).rejects.toThrow(
+      'resolution: is no size that figures are kept in',
+    )
+    await expect(metrics({ from: START_AT, to: START_AT })).rejects.toThrow('to: is not after "from"')
+    await expect(metrics({ queues: ['a b'] })).rejects.toThrow('queues[0]')
+    await expect(metrics({ instances: ['x'] })).rejects.toThrow('instances[0]')
+    await expect(metrics({ queue: ['a'] } as never)).rejects.toThrow('Did you mean "queues"?')
+  })
+
+  test('merges buckets and processes, and gives counters, rates and percentiles for each bucket and for all', async () => {
+    // The second bucket twice, as a store may tell of what was not rolled up yet; it is open, and 1.5 s old.
+    const { metrics } = aReader([
+      bucket(START_AT - 10_000, 20, [1, 1, 1, 100]),
+      bucket(START_AT, 2, [9_000]),
+      bucket(START_AT, 1, [1]),
+    ])
+    const { queues } = await metrics()
+    const [q] = queues
+    expect(queues.map(({ queue }) => queue)).toEqual(['q'])
+    expect(
+      q?.points.map((point) => [point.at - START_AT, point.counters.done, point.perSecond.done]),
+    ).toEqual([
+      [-10_000, 20, 2],
+      [0, 3, 2],
+    ])
+    expect(q?.points.map(({ waiting }) => waiting)).toEqual([
+      { count: 4, p50: told(1), p95: told(100), p99: told(100) },
+      { count: 2, p50: told(1), p95: told(9_000), p99: told(9_000) },
+    ])
+    expect(q?.all.waiting).toEqual({ count: 6, p50: told(1), p95: told(9_000), p99: told(9_000) })
+    expect(q?.all.running).toEqual({ count: 0, p50: null, p95: null, p99: null })
+    expect(q?.all.counters).toMatchObject({ done: 23, enqueued: 0, reaped: 0 })
+    expect(q?.all.perSecond.done).toBeCloseTo(23 / (3_600 + 1.5), 10)
+  })
+
+  test('tells of instances what they use, and how their store answers', async () => {
+    const sample = (at: number, cpu: number): MetricRecord => ({
+      scope: `instance ${INSTANCE}`,
+      at,
+      data: {
+        counters: { 'store.failures': 1, eventsDropped: 2 },
+        gauges: { cpu: { sum: cpu, count: 1, most: cpu } },
+        histograms: { 'store.pulse': histogramOf([2]) },
+      },
+    })
+    const { metrics } = aReader([sample(START_AT - 10_000, 0.5), sample(START_AT, 1.5)])
+    const { instances } = await metrics()
+    const [one] = instances
+    expect([one?.instance, one?.points.map(({ cpu }) => cpu?.mean)]).toEqual([INSTANCE, [0.5, 1.5]])
+    expect(one?.all).toMatchObject({
+      cpu: { mean: 1, most: 1.5 },
+      rssBytes: null,
+      store: { failures: 2, pulse: { count: 2 }, read: { count: 0, p50: null } },
+      eventsDropped: 4,
+    })
+  })
+})
+
+describe('timeline', () => {
+  test('refuses what is no cursor of its own, and options that it does not have', async () => {
+    const { timeline } = aReader()
+    await expect(timeline({ cursor: 'abc' })).rejects.toThrow('is not a cursor of this listing')
+    await expect(timeline({ type: ['a'] } as never)).rejects.toThrow('Did you mean "types"?')
+    expect(await timeline()).toEqual({ events: [], next: null })
+  })
+})

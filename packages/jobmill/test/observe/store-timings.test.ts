@@ -1,0 +1,107 @@
+// A timed store is the same store: what it answers, when it is called, and whatever else it has.
+import { describe, expect, test } from 'vitest'
+import { JobmillError } from '../../src/job/errors.ts'
+import { storeTimings } from '../../src/observe/store-timings.ts'
+import type { Rung } from '../../src/store/rung.ts'
+import type { Store } from '../../src/store/store.ts'
+import { ALL_VERBS } from '../../src/testing/kit/store-verbs.ts'
+import { aClock, histogramOf } from './bench.ts'
+
+const UNTIMED = ['open', 'close', 'wait']
+
+/** A class with a private field, as a store of somebody else's may be: its methods work on itself only. */
+class Strange {
+  readonly #calls: unknown[][] = []
+  readonly name = 'strange'
+  readonly extra = 'more'
+  get calls(): unknown[][] {
+    return this.#calls
+  }
+  called(verb: string, args: unknown[]): void {
+    this.#calls.push([verb, ...args])
+  }
+  ring(queues: readonly string[]): void {
+    this.#calls.push(['ring', queues])
+  }
+  pass(rung: Rung): void {
+    this.#calls.push(['pass', rung])
+  }
+}
+
+function aStore(answer: (verb: string) => Promise<unknown>): { strange: Strange; store: Store } {
+  const strange = new Strange()
+  for (const verb of ALL_VERBS) {
+    const method = function (this: Strange, ...args: unknown[]): Promise<unknown> {
+      this.called(verb, args)
+      return answer(verb)
+    }
+    Object.defineProperty(Object.getPrototypeOf(strange), verb, { value: method, configurable: true })
+  }
+  return { strange, store: strange as unknown as Store }
+}
+
+type Verb = (...args: unknown[]) => Promise<unknown>
+
+describe('a timed store', () => {
+  test('passes every call on at once, with its arguments, and gives back the very same answer', async () => {
+    const answers = new Map<string, Promise<unknown>>()
+    const { strange, store } = aStore((verb) => {
+      answers.set(verb, Promise.resolve(verb))
+      return answers.get(verb) ?? Promise.resolve()
+    })
+    const timed = storeTimings(aClock()).around(store)
+    for (const verb of ALL_VERBS) {
+      const answer = (timed[verb] as Verb)(verb, 2)
+      expect(strange.calls.at(-1)).toEqual([verb, verb, 2])
+      expect(answer).toBe(answers.get(verb))
+    }
+    timed.ring(['a'])
+    expect(strange.calls.at(-1)).toEqual(['ring', ['a']])
+    timed.pass({ queue: 'a', jobs: 1, turn: 1, skip: 0, passes: false })
+    expect(strange.calls.at(-1)?.[0]).toBe('pass')
+    expect([timed.name, (timed as unknown as Strange).extra]).toEqual(['strange', 'more'])
+    await Promise.all(answers.values())
+  })
+
+  test('counts how long each call took, reads, writes and the pulse apart, and opening and waiting not at all', async () => {
+    const clock = aClock()
+    const { store } = aStore(() => Promise.resolve())
+    const timings = storeTimings(clock)
+    const timed = timings.around(store)
+    for (const verb of ALL_VERBS) {
+      const call = (timed[verb] as Verb)()
+      clock.advance(UNTIMED.includes(verb) ? 1_000 : 3)
+      await call
+    }
+    const { histograms = {}, counters } = timings.take()
+    const [three = ''] = Object.keys(histogramOf([3]))
+    expect(Object.values(histograms).flatMap(Object.keys)).toEqual([three, three, three])
+    const count = (name: string): number => histograms[`store.${name}`]?.[three] ?? 0
+    expect(count('pulse')).toBe(1)
+    expect(count('read') + count('write')).toBe(ALL_VERBS.length - UNTIMED.length - 1)
+    expect(counters).toBeUndefined()
+    expect(timings.take()).toEqual({})
+    for (const verb of ['get', 'metrics', 'enqueue', 'record'] as const) await (timed[verb] as Verb)()
+    expect(timings.take()).toEqual({
+      histograms: { 'store.read': histogramOf([0, 0]), 'store.write': histogramOf([0, 0]) },
+    })
+  })
+
+  test('counts failures of the store, and not what it refuses; both are timed, and both reach the caller', async () => {
+    const errors = [
+      new JobmillError('STORE_UNAVAILABLE', 'away'),
+      new JobmillError('OUTCOME_UNKNOWN', 'lost'),
+      new TypeError('broken'),
+      new JobmillError('QUEUE_UNKNOWN', 'no such queue'),
+    ]
+    const left = [...errors]
+    const { store } = aStore(() => Promise.reject(left.shift() ?? new Error('no more')))
+    const timings = storeTimings(aClock())
+    const timed = timings.around(store)
+    for (const error of errors) await expect(timed.queues()).rejects.toBe(error)
+    expect(timings.take()).toEqual({
+      counters: { 'store.failures': 3 },
+      histograms: { 'store.read': histogramOf([0, 0, 0, 0]) },
+    })
+  })
+})

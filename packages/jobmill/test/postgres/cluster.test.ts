@@ -1,0 +1,173 @@
+/** Limits and schedules where two transactions meet at the worst moment, and with as few connections as there can be. */
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import { postgres, type Tx } from '../../src/postgres.ts'
+import type { Lease } from '../../src/store/claim.ts'
+import { limitUnknown } from '../../src/store/cluster-errors.ts'
+import type { Finish } from '../../src/store/finish.ts'
+import type { Take } from '../../src/store/limit.ts'
+import type { Store } from '../../src/store/store.ts'
+import { connect, type Query } from '../../src/store-postgres/connection.ts'
+import { aClaim, aDefinition, aJob, anInstance, aRetain, aTake, aTick } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+const schema = freshSchema(url, 'cluster')
+const store: Store<Tx> = postgres(url, { schema, doorbell: false })
+const me = anInstance({ leaseMs: 3_600_000 })
+beforeAll(async () => {
+  await store.open()
+  await store.register(me)
+})
+afterAll(() => store.close())
+
+async function client(): Promise<pg.Client> {
+  const one = new pg.Client({ connectionString: url })
+  await one.connect()
+  onTestFinished(() => one.end())
+  return one
+}
+
+/** Until some statement waits for a lock that this client has. */
+async function untilBlocked(by: pg.Client): Promise<void> {
+  const blocked = `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+  while ((await by.query(blocked)).rowCount === 0);
+}
+
+/** A running job of a queue of its own. */
+async function running(queue: string): Promise<Lease> {
+  await store.enqueue([aJob({ queue })])
+  const [lease] = await store.claim(aClaim(me.id, { queues: [{ queue, room: 1 }] }))
+  if (lease === undefined) throw new Error('nothing was claimed')
+  return lease
+}
+
+function done({ id, token }: Lease): Finish {
+  return { id, token, outcome: 'returned', transition: { to: 'done', result: null } }
+}
+
+function permitFor({ id, token }: Lease, limit: string): Take {
+  return aTake(limit, { holder: id, token, instance: me.id })
+}
+
+async function concurrency(name: string, most: number): Promise<void> {
+  await store.declareLimits([{ name, settings: { type: 'concurrency', most } }])
+}
+
+async function held(name: string): Promise<number | undefined> {
+  return (await store.limits()).find((limit) => limit.name === name)?.held
+}
+
+const ENDS: [string, (lease: Lease) => Promise<unknown>][] = [
+  ['a finish', (lease) => store.finish([done(lease)])],
+  ['a release', (lease) => store.finish([{ ...done(lease), outcome: null, transition: { to: 'ready' } }])],
+]
+
+describe('postgres: permits', () => {
+  test.each(ENDS)('P13 of a take that %s had to wait for are given back all the same', async (how, end) => {
+    const name = how.replace(' ', '-')
+    await concurrency(name, 5)
+    const lease = await running(name)
+    const tx = await client()
+    // What a take does, by hand: the finish begins while the permit is not committed, and is too old to see it.
+    await tx.query('BEGIN')
+    await tx.query(`UPDATE ${schema}.running SET flags = flags | 8 WHERE id = $1`, [lease.id])
+    await tx.query(`INSERT INTO ${schema}.permit VALUES ($1, $2, $3, $4, 1)`, [
+      name,
+      lease.id,
+      me.id,
+      lease.token,
+    ])
+    const ending = end(lease)
+    await untilBlocked(tx)
+    await tx.query('COMMIT')
+    await ending
+    expect(await held(name)).toBe(0)
+  })
+
+  test('P13 a take of a job that a transaction of the user is finishing waits, and nobody waits for it', async () => {
+    await concurrency('finishing', 2)
+    const [mine, other] = [await running('finishing'), await running('finishing')]
+    const tx = await client()
+    await tx.query('BEGIN')
+    await store.finish([done(mine)], { tx })
+    const waits = store.take([permitFor(mine, 'finishing')])
+    await untilBlocked(tx)
+    expect(await store.take([permitFor(other, 'finishing')])).toMatchObject([{ outcome: 'granted' }])
+    await tx.query('ROLLBACK')
+    expect(await waits).toMatchObject([{ outcome: 'granted' }])
+  })
+
+  test('P13 of jobs that an earlier release took back are swept away by retention, and others are not', async () => {
+    await concurrency('stray', 5)
+    const [gone, runs] = [await running('stray'), await running('stray')]
+    await store.take([gone, runs].map((lease) => permitFor(lease, 'stray')))
+    await store.take([aTake('stray', { instance: me.id })])
+    const other = await client()
+    await other.query(`DELETE FROM ${schema}.running WHERE id = $1`, [gone.id])
+    expect(await held('stray')).toBe(3)
+    await store.retain(aRetain())
+    expect(await held('stray')).toBe(2)
+  })
+
+  test('P13 a limit that is being deleted cannot be named by a queue at the same moment', async () => {
+    await concurrency('going', 1)
+    const tx = await client()
+    await tx.query('BEGIN')
+    await tx.query(`SELECT FROM ${schema}.limit WHERE name = 'going' FOR UPDATE`)
+    const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'going' }
+    const declared = store.declareQueues([{ name: 'late', settings }])
+    await untilBlocked(tx)
+    await tx.query(`DELETE FROM ${schema}.limit WHERE name = 'going'`)
+    await tx.query('COMMIT')
+    await expect(declared).rejects.toMatchObject({ code: 'LIMIT_UNKNOWN', field: 'limit' })
+  })
+})
+
+async function pid(query: Query): Promise<unknown> {
+  return (await query('SELECT pg_backend_pid() AS pid', []))[0]
+}
+
+describe('postgres: a refusal between two statements', () => {
+  test('P16 takes back what was written before it, and leaves the connection as it was', async () => {
+    const connection = connect({ url, connections: 1, deadlineMs: 10_000, platform: systemPlatform })
+    onTestFinished(() => connection.close())
+    let before: unknown
+    const refused = connection.transaction(async (query) => {
+      before = await pid(query)
+      await query(`INSERT INTO ${schema}.kind (name) VALUES ('refused')`, [])
+      throw limitUnknown('nobody')
+    })
+    await expect(refused).rejects.toMatchObject({ code: 'LIMIT_UNKNOWN' })
+    expect(await pid(connection.query)).toEqual(before)
+    expect(await connection.query(`SELECT FROM ${schema}.kind WHERE name = 'refused'`, [])).toEqual([])
+  })
+})
+
+async function single(): Promise<Store<Tx>> {
+  const one = postgres(url, { schema, doorbell: false, connections: 1, deadline: '5s' })
+  await one.open()
+  onTestFinished(() => one.close())
+  return one
+}
+
+describe('postgres: one connection is enough', () => {
+  test('P13 for a claim from limited queues, on a handle that knows no names yet', async () => {
+    await concurrency('one', 1)
+    const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'one' }
+    await store.declareQueues([{ name: 'single', settings }])
+    await store.enqueue([aJob({ queue: 'single' })])
+    const claim = aClaim(me.id, { queues: [{ queue: 'single', room: 5 }] })
+    expect(await (await single()).claim(claim)).toMatchObject([{ queue: 'single' }])
+  })
+
+  test('P12 for a tick whose job goes to a queue that nobody knows yet', async () => {
+    await store.createSchedule('single', aDefinition())
+    const job = aJob({ queue: 'brand-new', kind: 'brand.new' })
+    const ticked = await (await single()).tick([aTick('single', { fires: [{ at: 1, job }] })])
+    expect(ticked).toMatchObject([{ accepted: true, fired: [{ job: job.id }] }])
+    expect(await store.get([job.id])).toMatchObject([{ queue: 'brand-new', state: 'ready' }])
+  })
+})

@@ -1,0 +1,213 @@
+/** The doorbell between processes: what is said, what of it is heard, and that it comes to the same order everywhere. */
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import { postgres } from '../../src/postgres.ts'
+import type { Rung } from '../../src/store/rung.ts'
+import type { Store } from '../../src/store/store.ts'
+import { bellSender } from '../../src/store-postgres/bell-sender.ts'
+import { messageText, readMessage } from '../../src/store-postgres/bell-message.ts'
+import { missedRings } from '../../src/store-postgres/missed-rings.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+
+function aRung(overrides: Partial<Rung> = {}): Rung {
+  return { queue: 'a', jobs: 1, turn: 1, skip: 0, passes: true, ...overrides }
+}
+
+/** A sender whose messages stay on their way until they are let go. */
+function slowSender() {
+  const arrived: (() => void)[] = []
+  const texts: string[] = []
+  const send = (text: string): Promise<void> => {
+    texts.push(text)
+    return new Promise((resolve) => arrived.push(resolve))
+  }
+  const sender = bellSender({ me: 'me', platform: systemPlatform, send })
+  const messages = () => texts.map((text) => readMessage(text))
+  /** One after the other, as many as there can be. */
+  const letGo = async (): Promise<void> => {
+    for (let n = 0; n < 1_000; n += 1) {
+      arrived.splice(0).forEach((arrive) => arrive())
+      await Promise.resolve()
+    }
+    await sender.idle()
+  }
+  return { sender, messages, letGo }
+}
+
+describe('postgres doorbell: sending', () => {
+  test('P15 what is rung while a message is on its way goes out in the next, with the numbers added up', async () => {
+    const { sender, messages, letGo } = slowSender()
+    const first = sender.ring([{ queue: 'a', jobs: 1 }])
+    const second = sender.ring([{ queue: 'a', jobs: 2 }])
+    const third = sender.ring([
+      { queue: 'a', jobs: 3 },
+      { queue: 'b', jobs: null },
+    ])
+    expect(messages()).toEqual([first])
+    await letGo()
+    expect(messages().slice(1)).toEqual([third])
+    // Here it is told at once, each time with all that is in the message, so that the last is what the others hear.
+    expect(second).toMatchObject({ turn: third.turn, rings: [{ queue: 'a', jobs: 2 }] })
+    expect(third.rings).toEqual([
+      { queue: 'a', jobs: 5 },
+      { queue: 'b', jobs: null },
+    ])
+    expect(third.turn).not.toBe(first.turn)
+  })
+
+  test('a number that is not known makes the sum unknown, and one ring that names a queue twice tells it once', () => {
+    const { sender } = slowSender()
+    sender.ring([{ queue: 'x', jobs: 1 }])
+    const rings = [
+      { queue: 'a', jobs: 2 },
+      { queue: 'a', jobs: null },
+    ]
+    expect(sender.ring(rings).rings).toEqual([{ queue: 'a', jobs: null }])
+    expect(sender.ring([{ queue: 'a', jobs: 5 }]).rings).toEqual([{ queue: 'a', jobs: null }])
+  })
+
+  test('a ring that is handed on keeps its turn, and how many were asked before', async () => {
+    const { sender, messages, letGo } = slowSender()
+    sender.pass(aRung({ turn: 77, skip: 3, jobs: 2 }))
+    await letGo()
+    expect(messages()).toEqual([{ from: 'me', turn: 77, skip: 3, rings: [{ queue: 'a', jobs: 2 }] }])
+  })
+
+  test('P15 more than can be handed on in time are dropped, and the next ring goes before them', async () => {
+    const { sender, messages, letGo } = slowSender()
+    sender.ring([{ queue: 'x', jobs: 1 }])
+    for (let skip = 1; skip <= 500; skip += 1) sender.pass(aRung({ skip }))
+    sender.ring([{ queue: 'y', jobs: 1 }])
+    await letGo()
+    expect(messages()).toHaveLength(102)
+    expect(messages()[1]?.rings).toEqual([{ queue: 'y', jobs: 1 }])
+  })
+
+  test('a message that is too long is for everybody, and so is one of another release', () => {
+    const rings = Array.from({ length: 500 }, (_, n) => ({ queue: `queue-${n}`, jobs: 1 }))
+    const text = messageText({ from: 'me', turn: 1, skip: 0, rings })
+    expect(text.length).toBeLessThan(8_000)
+    expect(readMessage(text)).toEqual({ from: 'me', turn: 1, skip: 0 })
+    expect(readMessage('0190b6c4-0000-7000-8000-000000000000 emails,reports')).toBeUndefined()
+    expect(readMessage('')).toBeUndefined()
+    expect(readMessage('7')).toBeUndefined()
+  })
+})
+
+describe('postgres doorbell: rings that nobody waited for', () => {
+  test('are told to the next who waits, as they rang, and once', () => {
+    const missed = missedRings()
+    missed.rang([aRung({ turn: 1 }), aRung({ queue: 'b' })])
+    missed.rang([aRung({ turn: 2, jobs: 5 })])
+    expect(missed.take(['c'])).toEqual([])
+    expect(missed.take(['a', 'c'])).toEqual([aRung({ turn: 1 }), aRung({ turn: 2, jobs: 5 })])
+    expect(missed.take(['a'])).toEqual([])
+    expect(missed.take(['b'])).toHaveLength(1)
+  })
+
+  test('are not told when somebody who waited heard them, or a claim has looked since', () => {
+    const missed = missedRings()
+    missed.waits(['a', 'b'])
+    missed.rang([aRung()])
+    // Whoever waited has gone to look: from here on it hears nothing.
+    missed.rang([aRung({ turn: 2 }), aRung({ queue: 'b' })])
+    expect(missed.take(['a'])).toEqual([aRung({ turn: 2 })])
+    missed.forget(['b'])
+    expect(missed.take(['b'])).toEqual([])
+    const over = missed.waits(['a'])
+    over()
+    missed.rang([aRung({ turn: 3 })])
+    expect(missed.take(['a'])).toHaveLength(1)
+  })
+
+  test('are one when the same one grew, and for everybody when they are many or nobody knows for whom', () => {
+    const missed = missedRings()
+    missed.rang([aRung({ jobs: 1 })])
+    missed.rang([aRung({ jobs: 4 })])
+    expect(missed.take(['a'])).toEqual([aRung({ jobs: 4 })])
+    for (let turn = 0; turn < 100; turn += 1) missed.rang([aRung({ turn })])
+    const some = missed.take(['a'])
+    expect(some.length).toBeLessThanOrEqual(16)
+    expect(some).toContainEqual(aRung({ jobs: null, turn: 0, passes: false }))
+    missed.rang('all')
+    expect(missed.take(['a', 'b'])).toMatchObject([
+      { queue: 'a', jobs: null },
+      { queue: 'b', jobs: null },
+    ])
+    expect(missed.take(['a'])).toEqual([])
+  })
+})
+
+async function opened(schema: string, doorbell?: false): Promise<Store> {
+  const store: Store = postgres(url, { schema, ...(doorbell === undefined ? {} : { doorbell }) })
+  await store.open()
+  onTestFinished(() => store.close())
+  return store
+}
+
+const wait = (store: Store) => store.wait({ queues: ['a'], timeoutMs: 15_000 })
+
+describe('postgres doorbell: between handles', () => {
+  test('whoever has opened its store hears the first ring already, and all hear the same', async () => {
+    const schema = freshSchema(url, 'bell')
+    const [here, there] = [await opened(schema), await opened(schema)]
+    const waits = [wait(here), wait(here), wait(there)]
+    await here.enqueue(someJobs([{ queue: 'a' }, { queue: 'a' }, { queue: 'b' }]))
+    const [[first], [second], [third]] = (await Promise.all(waits)) as [Rung[], Rung[], Rung[]]
+    expect(first).toMatchObject({ queue: 'a', jobs: 2, skip: 0, passes: true })
+    expect([second, third]).toEqual([first, first])
+  })
+
+  test('a ring that is handed on is heard elsewhere, and not by who hands it on', async () => {
+    const schema = freshSchema(url, 'bell')
+    const [here, there] = [await opened(schema), await opened(schema)]
+    const mine = here.wait({ queues: ['a', 'end'], timeoutMs: 15_000 })
+    const theirs = wait(there)
+    const rung = aRung({ jobs: 2, turn: 4_711, skip: 3 })
+    here.pass(rung)
+    expect(await theirs).toEqual([rung])
+    there.ring(['end'])
+    expect(await mine).toMatchObject([{ queue: 'end', jobs: null }])
+  })
+
+  test('without a doorbell rings are heard in this handle, and nobody is told to hand them on', async () => {
+    const store = await opened(freshSchema(url, 'bell'), false)
+    const waits = wait(store)
+    await store.enqueue([aJob({ queue: 'a' })])
+    expect(await waits).toMatchObject([{ jobs: 1, passes: false }])
+    store.pass(aRung())
+  })
+
+  test('a job that waits in line rings too: somebody must look for its turn', async () => {
+    const store = await opened(freshSchema(url, 'bell'), false)
+    const waits = wait(store)
+    await store.enqueue([aJob({ queue: 'a', orderKey: 'o' })])
+    expect(await waits).toMatchObject([{ queue: 'a', jobs: 1 }])
+  })
+
+  test('a message of an earlier release wakes everybody', async () => {
+    const schema = freshSchema(url, 'bell')
+    const store = await opened(schema)
+    const waits = wait(store)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(`SELECT pg_notify('jobmill ${schema}', '0190b6c4-0000-7000-8000-000000000000 b')`)
+    await client.end()
+    expect(await waits).toMatchObject([{ queue: 'a', jobs: null }])
+  })
+
+  test('what rings between a claim and the wait after it is heard, and what a claim has seen is not', async () => {
+    const store = await opened(freshSchema(url, 'bell'), false)
+    const me = anInstance()
+    await store.register(me)
+    await store.enqueue([aJob({ queue: 'a' })])
+    await store.claim(aClaim(me.id, { queues: [{ queue: 'a', room: 1 }] }))
+    await store.enqueue(someJobs([{ queue: 'a' }, { queue: 'a' }]))
+    expect(await wait(store)).toMatchObject([{ jobs: 2 }])
+    expect(await store.wait({ queues: ['a'], timeoutMs: 1 })).toEqual([])
+  })
+})

@@ -1,0 +1,153 @@
+/** How many statements the verbs send that are called all the time. A statement is a round trip, and on an idle cluster pulses are all there is. */
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import type { LimitSettings } from '../../src/job/limit.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import { postgres } from '../../src/postgres.ts'
+import type { Store } from '../../src/store/store.ts'
+import {
+  aClaim,
+  aDefinition,
+  aJob,
+  anInstance,
+  aPulse,
+  aTake,
+  aTick,
+  someJobs,
+} from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+const store: Store = postgres(url, { schema: freshSchema(url, 'sent'), doorbell: false })
+const me = anInstance({ leaseMs: 3_600_000 })
+const RATE: LimitSettings = { type: 'rate', amount: 1_000, perMs: 1_000, burst: 100 }
+/** The first word of each statement. */
+const sent: string[] = []
+const idle = aPulse(me.id, {
+  queues: ['free', 'rate', 'permits'],
+  duties: [{ name: 'reap', succeededAgoMs: null, failures: 0 }],
+})
+
+// oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
+const original = pg.Client.prototype.query
+beforeAll(async () => {
+  await store.open()
+  await store.declareLimits([
+    { name: 'rate', settings: RATE },
+    { name: 'permits', settings: { type: 'concurrency', most: 5 } },
+  ])
+  await store.declareQueues([
+    { name: 'free', settings: DEFAULT_QUEUE_SETTINGS },
+    ...['rate', 'permits'].map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: name } })),
+  ])
+  await store.register(me)
+  // So that every name is known, and every duty led.
+  for (const queue of ['free', 'rate', 'permits']) await store.enqueue([aJob({ queue })])
+  await store.claim(claimOf('free', 'rate', 'permits'))
+  await store.renew(idle)
+  pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]): unknown {
+    const [config] = args as [{ text?: string }]
+    if (config.text !== undefined) sent.push(config.text.trim().split(/\s/)[0] ?? '')
+    return Reflect.apply(original, this, args)
+  } as typeof original
+})
+afterAll(async () => {
+  pg.Client.prototype.query = original
+  await store.close()
+})
+beforeEach(() => void (sent.length = 0))
+
+function claimOf(...queues: string[]): ReturnType<typeof aClaim> {
+  return aClaim(me.id, { queues: queues.map((queue) => ({ queue, room: 10 })) })
+}
+
+/** BEGIN and COMMIT are round trips too. */
+const inTransaction = (...statements: string[]): string[] => ['BEGIN', ...statements, 'COMMIT']
+
+describe('postgres: statements', () => {
+  test('P15 a pulse is one, also with duties to lead, limits and schedules', async () => {
+    await store.renew(idle)
+    expect(sent).toEqual(['WITH'])
+  })
+
+  test('P15 an idle pulse gets no number of a transaction, because it writes nothing', async () => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const next = async (): Promise<unknown> =>
+      (await client.query<{ xid: string }>('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid'))
+        .rows[0]
+    // Others may be at work on this server: then it is looked at again.
+    let moved = true
+    for (let looks = 0; moved && looks < 50; looks += 1) {
+      const before = await next()
+      await store.renew(idle)
+      moved = JSON.stringify(await next()) !== JSON.stringify(before)
+    }
+    await client.end()
+    expect(moved).toBe(false)
+  })
+
+  test('P15 a claim is one, whatever limits there are, while the limited queues have nothing', async () => {
+    await store.enqueue(someJobs([{ queue: 'free' }, { queue: 'free' }]))
+    sent.length = 0
+    expect(await store.claim(claimOf('free', 'rate', 'permits'))).toHaveLength(2)
+    expect(sent).toEqual(['WITH'])
+  })
+
+  test('P13 P15 a claim from a limited queue adds one transaction, and none while the budget is empty', async () => {
+    await store.enqueue(someJobs([{ queue: 'rate' }, { queue: 'permits' }]))
+    sent.length = 0
+    expect(await store.claim(claimOf('rate'))).toHaveLength(1)
+    // The lock, the claim, and what was spent.
+    expect(sent.splice(0)).toEqual(['WITH', ...inTransaction('WITH', 'WITH', 'WITH')])
+    expect(await store.claim(claimOf('permits'))).toHaveLength(1)
+    // The lock, the permits that are out, and the claim.
+    expect(sent.splice(0)).toEqual(['WITH', ...inTransaction('WITH', 'WITH', 'WITH')])
+    await store.enqueue([aJob({ queue: 'rate' })])
+    await store.drain('rate', 60_000)
+    sent.length = 0
+    expect(await store.claim(claimOf('rate'))).toHaveLength(0)
+    expect(sent).toEqual(['WITH'])
+    await store.deregister(me.id)
+    await store.register(me)
+  })
+
+  test('P13 P15 a take is a lock and a write in a transaction, and for permits a look at those that are out', async () => {
+    await store.changeLimit('rate', RATE)
+    await store.declareLimits([{ name: 'fresh', settings: RATE }])
+    sent.length = 0
+    const takes = [aTake('fresh'), aTake('fresh')]
+    expect(await store.take(takes)).toMatchObject([{ outcome: 'granted' }, { outcome: 'granted' }])
+    expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH'))
+    expect(await store.take([aTake('permits', { instance: me.id })])).toMatchObject([{ outcome: 'granted' }])
+    expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH', 'WITH'))
+  })
+
+  test('P12 P15 a tick is a lock and a write in a transaction, and for a job a note and its enqueue', async () => {
+    await store.createSchedule('s', aDefinition({ queue: 'free' }))
+    sent.length = 0
+    expect(await store.tick([aTick('s', { nextAt: 5 })])).toMatchObject([{ accepted: true }])
+    expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH'))
+    const fires = [{ at: 5, job: aJob({ queue: 'free' }) }]
+    expect(await store.tick([aTick('s', { from: 5, nextAt: 6, fires })])).toMatchObject([{ accepted: true }])
+    expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH', 'WITH', 'WITH'))
+  })
+
+  test('P15 a recording is one, and a finish is one, with permits or without', async () => {
+    const events = [{ type: 'a', agoMs: 0, queue: null, job: null, data: '{}' }]
+    await store.record({ source: me.id, seq: 1, deltas: [], own: [], events })
+    expect(sent.splice(0)).toEqual(['WITH'])
+    await store.enqueue(someJobs([{ queue: 'free' }, { queue: 'permits' }]))
+    const leases = await store.claim(claimOf('free', 'permits'))
+    sent.length = 0
+    await store.finish(
+      leases.map(({ id, token }) => ({
+        id,
+        token,
+        outcome: 'returned',
+        transition: { to: 'done', result: null },
+      })),
+    )
+    expect(sent).toEqual(['WITH'])
+  })
+})

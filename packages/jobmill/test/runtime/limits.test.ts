@@ -1,0 +1,262 @@
+/** Limits of a mill: in handlers, on queues, from outside, and for operators. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { checkOptions, defineJob, type JobContext, type LimitOptions, type Store } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { testMill } from '../../src/testing/index.ts'
+import { attempts, subjects } from './stores.ts'
+
+const SMTP = { smtp: { rate: 50, per: '1m' } } as const
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'nothing was thrown',
+    (error: unknown) => error,
+  )
+
+const times = (many: number): { payload: null }[] => Array.from({ length: many }, () => ({ payload: null }))
+
+/** Its handler draws first, and then notes when it ran. */
+function drawing(limit: string, kind = 'draw') {
+  const instants: number[] = []
+  const job = defineJob({
+    kind,
+    maxAttempts: 1,
+    async run({ limit: limits, now, attempt }: JobContext<null>) {
+      await limits.acquire(limit)
+      instants.push(now())
+      return attempt
+    },
+  })
+  return { job, instants }
+}
+
+describe.each(subjects)('P13 on $name: limits of a mill', ({ mill: create }) => {
+  test('a handler that finds no budget is due again when there is, loses no attempt, and holds nobody up', async () => {
+    const { job, instants } = drawing('smtp')
+    const other = defineJob({ kind: 'other', run: () => 'ran' })
+    const mill = await create({ jobs: [job, other], limits: SMTP, queues: { default: { workers: 2 } } })
+    const from = mill.clock.now()
+    const jobs = await mill.enqueueMany(job, times(10))
+    const plain = await mill.enqueue(other, null)
+    await mill.clock.advance('1s')
+    expect(await plain.result()).toBe('ran')
+    await mill.clock.advance('14s')
+    expect(await Promise.all(jobs.map(({ id }) => mill.job(id).result()))).toEqual(Array(10).fill(1))
+    expect(instants).toHaveLength(10)
+    const apart = instants.slice(1).map((at, n) => at - (instants[n] ?? 0))
+    expect(Math.min(...apart)).toBeGreaterThanOrEqual(1_200)
+    expect(from).toBe(instants[0])
+    const outcomes = await Promise.all(
+      jobs.map(async ({ id }) => (await attempts(mill, id)).map(([how]) => how)),
+    )
+    expect(new Set(outcomes.flat())).toEqual(new Set(['snoozed', 'returned']))
+  })
+
+  test('a permit is given back when its job ends, and the next one has it at once', async () => {
+    let most = 0
+    let now = 0
+    const gate = Promise.withResolvers<void>()
+    const job = defineJob({
+      kind: 'use',
+      async run({ limit }: JobContext<null>) {
+        await limit.acquire('db')
+        most = Math.max(most, (now += 1))
+        await gate.promise
+        now -= 1
+      },
+    })
+    const mill = await create({ jobs: [job], limits: { db: { concurrency: 1 } } })
+    const [first, second] = [await mill.enqueue(job, null), await mill.enqueue(job, null)]
+    await mill.clock.advance(300)
+    expect(now).toBe(1)
+    gate.resolve()
+    // The clock stands: the end of the first is what wakes the second.
+    await Promise.all([first.result(), second.result()])
+    expect(most).toBe(1)
+    expect(await mill.limits.list()).toMatchObject([{ name: 'db', held: 0, available: 1 }])
+  })
+
+  test('a limited queue is claimed at its rate, and others are not held up', async () => {
+    const instants: number[] = []
+    const mail = defineJob({
+      kind: 'mail',
+      queue: 'mail',
+      run: ({ now }: JobContext<null>) => void instants.push(now()),
+    })
+    const other = defineJob({ kind: 'other', run: () => 'ran' })
+    const mill = await create({
+      jobs: [mail, other],
+      limits: SMTP,
+      queues: { mail: { limit: 'smtp' } },
+    })
+    await mill.enqueueMany(mail, times(60))
+    await mill.clock.advance('30s')
+    expect(await (await mill.enqueue(other, null)).result()).toBe('ran')
+    await mill.clock.advance('30s')
+    expect(instants.length).toBeGreaterThanOrEqual(0.95 * 50)
+    const apart = instants.slice(1).map((at, n) => at - (instants[n] ?? 0))
+    expect(Math.min(...apart)).toBeGreaterThanOrEqual(1_200)
+    // They wait where they are: nothing is claimed in vain.
+    expect(mill.events.filter(({ type }) => type === 'snoozed' || type === 'released')).toEqual([])
+  })
+
+  test('a 429 that drains the limit pauses all its work for exactly that long', async () => {
+    const instants: number[] = []
+    const state = { refuses: true }
+    const call = defineJob({
+      kind: 'call',
+      async run({ limit, now, snooze }: JobContext<null>) {
+        await limit.acquire('api')
+        instants.push(now())
+        if (!state.refuses) return 'sent'
+        state.refuses = false
+        await limit.drain('api', { retryAfter: '30s' })
+        return snooze('30s')
+      },
+    })
+    const mill = await create({ jobs: [call], limits: { api: { rate: 10 } } })
+    const from = mill.clock.now()
+    const refused = await mill.enqueue(call, null)
+    await mill.clock.advance(100)
+    const waiting = await mill.enqueue(call, null)
+    await mill.clock.advance('29s')
+    expect(instants).toEqual([from])
+    await mill.clock.advance('5s')
+    expect(await Promise.all([refused.result(), waiting.result()])).toEqual(['sent', 'sent'])
+    expect(Math.min(...instants.slice(1)) - from).toBe(30_000)
+  })
+
+  test('an unknown name fails the job with the nearest name, and nothing is drawn once the attempt has ended', async () => {
+    const { job } = drawing('smpt')
+    let late: Promise<unknown> = Promise.resolve()
+    const ended = defineJob({
+      kind: 'ended',
+      run({ limit }: JobContext<null>) {
+        late = new Promise((resolve) => setImmediate(resolve)).then(() => failure(limit.acquire('smtp')))
+      },
+    })
+    const mill = await create({ jobs: [job, ended], limits: SMTP })
+    const wrong = await mill.enqueue(job, null)
+    await mill.enqueue(ended, null)
+    await mill.drain()
+    const [[outcome, error] = []] = await attempts(mill, wrong.id)
+    expect(outcome).toBe('threw')
+    expect(error).toContain('Did you mean "smtp"?')
+    expect(await late).toMatchObject({ code: 'ATTEMPT_ENDED' })
+  })
+
+  test('mill.limit draws on the same budget outside of handlers, and waits until the mill stops', async () => {
+    const { job } = drawing('smtp')
+    const mill = await create({ jobs: [job], limits: { ...SMTP, db: { concurrency: 1 } } })
+    expect(await mill.limit('smtp').tryAcquire()).not.toBeNull()
+    const waiting = await mill.enqueue(job, null)
+    await mill.clock.advance(0)
+    expect(await mill.get(waiting.id)).toMatchObject({ state: 'scheduled', attempt: 0 })
+    const permit = await mill.limit('db').acquire()
+    const next = mill.limit('db').acquire()
+    await mill.clock.advance(0)
+    await permit.release()
+    expect(await next).toMatchObject({ limit: 'db' })
+    const never = failure(mill.limit('db').acquire())
+    await mill.clock.advance(0)
+    await mill.stop({ grace: 0 })
+    expect(await never).toMatchObject({ code: 'MILL_STOPPED' })
+    await (await next).release()
+  })
+
+  test('permits outside of handlers need a started mill', async () => {
+    const mill = await create({ start: false, limits: { db: { concurrency: 1 }, ...SMTP } })
+    expect(await failure(mill.limit('db').acquire())).toMatchObject({
+      code: 'MILL_NOT_STARTED',
+      fix: 'Call start() first',
+    })
+    expect(await mill.limit('smtp').acquire()).toMatchObject({ amount: 1 })
+  })
+
+  test('an operator creates, changes, drains and deletes limits, and a start overwrites nothing', async () => {
+    const { job } = drawing('smtp')
+    const mill = await create({ jobs: [job], limits: SMTP })
+    expect(await mill.limits.list()).toMatchObject([
+      { name: 'smtp', settings: { type: 'rate', amount: 50, perMs: 60_000, burst: 1 }, available: 1 },
+    ])
+    expect(await mill.limits.create('db', { concurrency: 2 })).toMatchObject({ name: 'db', available: 2 })
+    expect(await failure(mill.limits.create('db', { concurrency: 3 }))).toMatchObject({
+      code: 'OPTION_CONFLICT',
+      field: 'name',
+    })
+    // What is left out stays, and a burst that nobody chose follows.
+    expect(await mill.limits.change('smtp', { rate: 600 })).toMatchObject({
+      settings: { amount: 600, perMs: 60_000, burst: 10 },
+    })
+    expect(await mill.limits.change('smtp', { burst: 3 })).toMatchObject({
+      settings: { amount: 600, burst: 3 },
+    })
+    expect(await mill.limits.change('smtp', { per: '1s' })).toMatchObject({
+      settings: { amount: 600, perMs: 1_000, burst: 3 },
+    })
+    expect(await mill.limits.change('db', { concurrency: 5 })).toMatchObject({ available: 5 })
+    expect(await mill.limits.drain('smtp', { retryAfter: '10s' })).toMatchObject({ drainedMs: 10_000 })
+    for (const work of [mill.limits.change('smpt', { rate: 1 }), mill.limits.drain('smpt')])
+      expect(await failure(work)).toMatchObject({
+        code: 'LIMIT_UNKNOWN',
+        message: expect.stringContaining('Did you mean "smtp"?') as string,
+      })
+    expect(await failure(mill.limits.change('smtp', { rat: 1 } as object))).toMatchObject({
+      code: 'OPTION_UNKNOWN',
+    })
+    const limits = { smtp: { concurrency: 1 } }
+    const again = await testMill<Store>({
+      jobs: [job],
+      limits,
+      platform: mill.platform,
+      store: () => mill.store,
+    })
+    await again.stop({ grace: 0 })
+    expect((await mill.limits.list()).find(({ name }) => name === 'smtp')).toMatchObject({
+      settings: { type: 'rate', amount: 600 },
+    })
+    await mill.changeQueue('default', { limit: 'db' })
+    expect(await failure(mill.limits.delete('db'))).toMatchObject({ code: 'LIMIT_IN_USE' })
+    await mill.changeQueue('default', { limit: null })
+    expect([await mill.limits.delete('db'), await mill.limits.delete('db')]).toEqual([true, false])
+    expect(await failure(mill.changeQueue('default', { limit: 'db' }))).toMatchObject({
+      code: 'LIMIT_UNKNOWN',
+    })
+  })
+})
+
+const problemsOf = (limits: unknown, more: object = {}) =>
+  checkOptions({
+    store: sqlite(':memory:'),
+    limits: limits as Record<string, LimitOptions>,
+    env: {},
+    ...more,
+  }).map(({ level, code, option }) => [level, code, option])
+
+describe('the option limits', () => {
+  test.each([
+    [{ smtp: { rate: 0 } }, 'NUMBER_INVALID', 'limits.smtp.rate'],
+    [{ smtp: {} }, 'NUMBER_INVALID', 'limits.smtp.rate'],
+    [{ smtp: { rate: 5, per: 'often' } }, 'DURATION_INVALID', 'limits.smtp.per'],
+    [{ smtp: { rate: 5, per: 0 } }, 'DURATION_INVALID', 'limits.smtp.per'],
+    [{ smtp: { rate: 5, burst: 0.5 } }, 'NUMBER_INVALID', 'limits.smtp.burst'],
+    [{ smtp: { rate: 5, bust: 1 } }, 'OPTION_UNKNOWN', 'limits.smtp.bust'],
+    [{ db: { concurrency: -1 } }, 'NUMBER_INVALID', 'limits.db.concurrency'],
+    [{ db: { concurrency: 1, rate: 1 } }, 'OPTION_CONFLICT', 'limits.db'],
+    [{ 'no name': { rate: 1 } }, 'NAME_INVALID', 'limits.no name'],
+    [{ smtp: 50 }, 'OPTION_INVALID', 'limits.smtp'],
+    [50, 'OPTION_INVALID', 'limits'],
+  ])('%j is refused: %s at %s', (limits, code, option) => {
+    expect(problemsOf(limits)).toEqual([['error', code, option]])
+  })
+
+  test('a queue that names nearly a limit is warned of', () => {
+    const { job } = drawing('smtp')
+    const queues = { default: { limit: 'smpt' } }
+    expect(problemsOf(SMTP, { jobs: [job], queues })).toEqual([
+      ['warning', 'LIMIT_UNKNOWN', 'queues.default.limit'],
+    ])
+    expect(problemsOf(SMTP, { jobs: [job], queues: { default: { limit: 'smtp' } } })).toEqual([])
+    expect(problemsOf(SMTP, { jobs: [job], queues: { default: { limit: 'elsewhere' } } })).toEqual([])
+  })
+})

@@ -1,0 +1,115 @@
+/** Schedules on both stores: two handles as two processes have them, and a clock that can be set back. */
+import { inject, onTestFinished } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import type { AnyJob } from '../../src/job/definition.ts'
+import { prepareSchedule, type ScheduleOptions } from '../../src/job/schedule-options.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import { postgres } from '../../src/postgres.ts'
+import { type Schedules, schedulesApi } from '../../src/runtime/schedules.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import type { JobRecord } from '../../src/store/job-record.ts'
+import type { Store } from '../../src/store/store.ts'
+import { faultyStore } from '../../src/testing/index.ts'
+import { type ServedSchedules, serveSchedules } from '../../src/upkeep/schedule.ts'
+
+type Open = (clock: () => number) => Store
+
+const databases: readonly (readonly ['sqlite' | 'postgres', () => Open])[] = [
+  [
+    'sqlite',
+    () => {
+      const path = freshFile()
+      return (clock) => sqlite(path, { clock })
+    },
+  ],
+  [
+    'postgres',
+    () => {
+      const url = inject('postgresUrl')
+      const schema = freshSchema(url, 'schedules')
+      return (clock) => postgres(url, { schema, clock })
+    },
+  ],
+]
+
+interface Process {
+  readonly store: ReturnType<typeof faultyStore<Store>>
+  readonly schedules: Schedules
+  readonly serve: () => Promise<ServedSchedules>
+  /** As a process with these schedules in its code does when it starts. */
+  readonly deploy: (...schedules: readonly ScheduleOptions[]) => Promise<void>
+  /** How often `wake` was called. */
+  readonly woken: () => number
+}
+
+export interface Bench {
+  readonly clock: { readonly now: () => number; readonly set: (iso: string) => void }
+  readonly process: (jobs?: readonly AnyJob[]) => Promise<Process>
+  /** The planned instants of the jobs that there are, in their order. */
+  readonly planned: (store: Store) => Promise<string[]>
+}
+
+function benchOn(open: Open): Bench {
+  let now = 0
+  const clock = { now: () => now, set: (iso: string) => void (now = Date.parse(iso)) }
+  return {
+    clock,
+    async process(jobs = []) {
+      const store = faultyStore(open(clock.now))
+      await store.open()
+      onTestFinished(() => store.close())
+      return aProcess(store, clock.now, jobs)
+    },
+    async planned(store) {
+      const jobs = await allJobs(store)
+      return jobs.map(({ metadata }) => plannedAt(metadata)).toSorted()
+    },
+  }
+}
+
+function aProcess(store: Process['store'], now: () => number, jobs: readonly AnyJob[]): Process {
+  const platform = { ...systemPlatform, now }
+  const tools = {
+    definition: (kind: string) => jobs.find((job) => job.kind === kind),
+    queueOf: (kind: string) => `queue-of-${kind}`,
+    payloadLimitBytes: 100_000,
+  }
+  let woken = 0
+  const { signal } = new AbortController()
+  return {
+    store,
+    schedules: schedulesApi({
+      ...tools,
+      opened: async () => store,
+      platform,
+      emit: () => {},
+      async enqueue(job) {
+        const [answer] = await store.enqueue([job])
+        return answer ?? { id: job.id, outcome: 'enqueued' }
+      },
+      wake: () => void (woken += 1),
+    }),
+    serve: () => serveSchedules({ store, platform, signal }),
+    async deploy(...schedules) {
+      const prepared = schedules.map((one, at) => prepareSchedule(one, tools, `schedules[${at}]`))
+      for (const { fits } of prepared) await fits
+      await store.declareSchedules(
+        prepared.map(({ name, version, definition }) => ({ name, version, definition })),
+      )
+    },
+    woken: () => woken,
+  }
+}
+
+export async function allJobs(store: Store): Promise<JobRecord[]> {
+  const { jobs } = await store.list({}, { limit: 500 })
+  const records = await store.get(jobs.map(({ id }) => id))
+  return records.filter((record) => record !== null)
+}
+
+function plannedAt(metadata: string | null): string {
+  const { plannedAt: at } = JSON.parse(metadata ?? '{}') as { readonly plannedAt?: string }
+  return at?.replace('.000Z', 'Z') ?? 'none'
+}
+
+export const benches = databases.map(([name, database]) => [name, () => benchOn(database())] as const)

@@ -1,0 +1,107 @@
+// P12: schedules of whole mills, that plan, serve and run by themselves.
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext } from '../../src/index.ts'
+import { faultyStore, testPlatform } from '../../src/testing/index.ts'
+import { refusal } from '../unit/support.ts'
+import { type Subject, subjects } from './stores.ts'
+
+const iso = (at: number): string => new Date(at).toISOString().slice(11, 19)
+
+/** Keeps the planned instants of the jobs that ran, and when that was. */
+function recorder(failures = 0) {
+  const ran: { readonly planned: string; readonly at: string; readonly payload: unknown }[] = []
+  const job = defineJob({
+    kind: 'record',
+    backoff: { fixed: '25s', jitter: 'none' },
+    run({ job: { metadata }, attempt, payload, now }: JobContext) {
+      if (attempt <= failures) throw new Error('not yet')
+      const planned = metadata?.['plannedAt']
+      const text = typeof planned === 'string' ? iso(Date.parse(planned)) : 'none'
+      ran.push({ planned: text, at: iso(now()), payload })
+    },
+  })
+  return { job, planned: () => ran.map(({ planned }) => planned), ran }
+}
+
+const start = (subject: Subject, startAt: string, options: Parameters<Subject['mill']>[0]) =>
+  subject.mill({ ...options, platform: testPlatform({ startAt }) })
+
+describe.each(subjects.map((subject) => [subject.name, subject] as const))('a mill on %s', (_, subject) => {
+  test('P12 serves the schedules of its code, and runs their jobs', async () => {
+    const { job, planned, ran } = recorder()
+    const mill = await start(subject, '2026-02-01T00:00:30Z', {
+      jobs: [job],
+      schedules: [{ name: 'minutes', job, when: '* * * * *', payload: { to: 'all' } }],
+    })
+    await mill.clock.advance('5m')
+    expect(planned()).toEqual(['00:01:00', '00:02:00', '00:03:00', '00:04:00', '00:05:00'])
+    for (const { planned: instant, at, payload } of ran) {
+      expect(Date.parse(`2026-02-01T${at}Z`) - Date.parse(`2026-02-01T${instant}Z`)).toBeLessThanOrEqual(
+        1_000,
+      )
+      expect(payload).toEqual({ to: 'all' })
+    }
+    expect(await mill.schedules.get('minutes')).toMatchObject({
+      lastOutcome: 'enqueued',
+      missedRuns: 0,
+      error: null,
+    })
+  })
+
+  test('P12 runs a time in the gap once, at the first instant after it', async () => {
+    const { job, planned } = recorder()
+    const mill = await start(subject, '2026-03-29T00:59:30Z', {
+      jobs: [job],
+      schedules: [{ name: 'night', job, when: '15,30 2 * * *', zone: 'Europe/Paris' }],
+    })
+    await mill.clock.advance('2m')
+    expect(planned()).toEqual(['01:00:00'])
+  })
+
+  test('P12 enqueues nothing while a job of the schedule waits for its next attempt', async () => {
+    const { job, planned } = recorder(1)
+    const mill = await start(subject, '2026-02-01T00:00:05Z', {
+      jobs: [job],
+      schedules: [{ name: 'often', job, when: '*/10 * * * * *', overlap: 'skip' }],
+    })
+    await mill.clock.advance('50s')
+    // The one of second 10 is tried at 10 and 35, and is in the way of all that comes between; the one of 40 is tried at 40 and 65.
+    expect(planned()).toEqual(['00:00:10'])
+    expect((await mill.schedules.history('often')).map(({ outcome }) => outcome)).toEqual([
+      'skipped',
+      'enqueued',
+      'skipped',
+      'skipped',
+      'enqueued',
+    ])
+  })
+
+  test('P12 a trigger whose answer is lost makes one job', async () => {
+    const { job, planned } = recorder()
+    const mill = await subject.mill(
+      { jobs: [job], schedules: [{ name: 'yearly', job, when: '@yearly' }] },
+      (store) => {
+        const faulty = faultyStore(store)
+        faulty.loseReply('enqueue')
+        return faulty
+      },
+    )
+    const { outcome, job: id } = await mill.schedules.trigger('yearly')
+    await mill.drain()
+    expect([outcome, (await mill.get(id))?.state, planned()]).toEqual(['enqueued', 'done', ['none']])
+  })
+})
+
+test('what is wrong with schedules is told with the other options', async () => {
+  const [sqlite] = subjects
+  const bad = { name: 'bad', job: 'work', when: '0 25 * * *' }
+  const error = await sqlite?.mill({ schedules: [bad], start: false }).catch((thrown: unknown) => thrown)
+  expect(
+    refusal(() => {
+      throw error
+    }),
+  ).toMatchObject({
+    code: 'OPTIONS_INVALID',
+    problems: [{ option: 'schedules[0].when', message: expect.stringContaining('at character 3') as string }],
+  })
+})

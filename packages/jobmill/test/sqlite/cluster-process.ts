@@ -1,0 +1,99 @@
+/**
+ * Another process on the same file, at what several processes share. It is told the path and what to do, and tells by messages what
+ * was granted to it.
+ */
+import { sqlite } from '../../src/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aClaim, aJob, anInstance, aPulse, aTake, KIND, QUEUE } from '../../src/testing/factories.ts'
+
+export type Task = 'tick' | 'take' | 'work' | 'record' | 'lead'
+
+export const SCHEDULE = 'every-second'
+export const INSTANTS = 60
+export const ASKS = 40
+export const FLUSHES = 25
+
+const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
+  /** Serves the instants of a schedule, as fast as it can, while others do the same. */
+  tick: async (store) => {
+    for (;;) {
+      const [schedule] = await store.schedules()
+      if (schedule === undefined || (schedule.nextAt ?? 0) > INSTANTS * 1_000) return
+      const { nextAt: from, revision } = schedule
+      const fires = from === null ? [] : [{ at: from, job: aJob() }]
+      const step = { schedule: SCHEDULE, revision, from, nextAt: (from ?? 0) + 1_000, fires, missed: 0 }
+      for (const { fired } of await store.tick([step])) for (const { at } of fired) tell(String(at))
+    }
+  },
+
+  take: async (store) => {
+    for (let ask = 0; ask < ASKS; ask += 1) {
+      const [taken] = await store.take([aTake('rate')])
+      tell(taken?.outcome ?? '')
+    }
+  },
+
+  /** Runs jobs of a limited queue, and looks how many run in all. */
+  work: async (store) => {
+    const instance = anInstance({ leaseMs: 600_000 })
+    await store.register(instance)
+    for (;;) {
+      const leases = await store.claim(aClaim(instance.id))
+      const [queue] = await store.counts()
+      const [limit] = await store.limits()
+      tell(String(Math.max(queue?.running ?? 0, limit?.held ?? 0)))
+      await store.finish(
+        leases.map(({ id, token }, at) => ({
+          id,
+          token,
+          outcome: 'returned',
+          // Some go back to waiting, and must leave their permit behind too.
+          transition: at % 2 === 0 ? { to: 'done', result: null } : { to: 'ready' },
+        })),
+      )
+      if (leases.length === 0 && queue?.ready === 0) break
+    }
+    await store.deregister(instance.id)
+  },
+
+  record: async (store) => {
+    const { id: source } = anInstance()
+    const figure = { scope: `queue ${QUEUE}`, agoMs: 0, data: { counters: { done: 1 } } }
+    for (let seq = 1; seq <= FLUSHES; seq += 1) {
+      const event = { type: 'seen', agoMs: 0, queue: QUEUE, job: null, data: '{}' }
+      const recording = { source, seq, deltas: [figure], own: [], events: [event] }
+      // Sent twice, as after an answer that was lost.
+      await Promise.all([store.record(recording), store.record(recording)])
+      await store.rollUp(3)
+    }
+  },
+
+  /** Pulses until it is killed, and tells when it began to lead. */
+  lead: async (store) => {
+    const instance = anInstance({ leaseMs: 3_000 })
+    await store.register(instance)
+    const duties = [{ name: 'schedule', succeededAgoMs: null, failures: 0 }]
+    tell('alive')
+    for (let led = false; ;) {
+      const pulse = await store.renew(
+        aPulse(instance.id, { leaseMs: 3_000, renewEveryMs: 200, kinds: [KIND], duties }),
+      )
+      if (pulse.leads.length > 0 && !led) tell(instance.id)
+      led = pulse.leads.length > 0
+      await store.wait({ queues: [], timeoutMs: 20 })
+    }
+  },
+}
+
+function tell(message: string): void {
+  process.send?.(message)
+}
+
+if (process.send !== undefined && process.argv[2] !== undefined) {
+  const { path, task } = JSON.parse(process.argv[2]) as { path: string; task: Task }
+  const store = sqlite(path)
+  await store.open()
+  await tasks[task](store)
+  await store.close()
+  process.disconnect()
+}

@@ -1,0 +1,98 @@
+// What several processes share, with several real processes on one file at once. None of them ever hears of a lock.
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import { aDefinition, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import { kill, type Started, startProcess } from '../processes/children.ts'
+import { ASKS, FLUSHES, INSTANTS, SCHEDULE, type Task } from './cluster-process.ts'
+import { freshFile, openStore } from './support.ts'
+
+const LONG = 60_000
+
+function start(path: string, task: Task): Started {
+  return startProcess('../sqlite/cluster-process.ts', { path, task })
+}
+
+/** Until it has said so many words. */
+function says(process: Started, words: number): Promise<void> {
+  return process.says((said) => said.length >= words)
+}
+
+async function four(path: string, task: Task): Promise<string[]> {
+  const processes = Array.from({ length: 4 }, () => start(path, task))
+  await Promise.all(processes.map(({ ended }) => ended))
+  return processes.flatMap(({ said }) => said)
+}
+
+describe('sqlite: several processes on one file', () => {
+  test('P12 four that serve the same schedule serve every instant once', { timeout: LONG }, async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    await store.declareSchedules([{ name: SCHEDULE, version: 1, definition: aDefinition() }])
+    const served = await four(path, 'tick')
+    const instants = Array.from({ length: INSTANTS }, (_, at) => (at + 1) * 1_000)
+    expect(served.map(Number).toSorted((a, b) => a - b)).toEqual(instants)
+    expect((await store.ticks(SCHEDULE, 10_000)).map(({ at }) => at)).toEqual(instants.toReversed())
+    expect(await store.counts()).toMatchObject([{ ready: INSTANTS }])
+  })
+
+  test('P13 four that draw on a rate get no more than there is', { timeout: LONG }, async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    // One comes back in a year: all there is, is the burst.
+    const settings = { type: 'rate', amount: 1, perMs: 365 * 86_400_000, burst: 50 } as const
+    await store.declareLimits([{ name: 'rate', settings }])
+    const outcomes = await four(path, 'take')
+    expect(outcomes).toHaveLength(4 * ASKS)
+    expect(outcomes.filter((outcome) => outcome === 'granted')).toHaveLength(50)
+  })
+
+  test(
+    'P13 four that work on a limited queue never run more at once, and all is done',
+    { timeout: LONG },
+    async () => {
+      const path = freshFile()
+      const store = await openStore(path)
+      await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 3 } }])
+      await store.declareQueues([{ name: QUEUE, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'few' } }])
+      await store.enqueue(someJobs(Array.from({ length: 100 }, () => ({}))))
+      const most = Math.max(...(await four(path, 'work')).map(Number))
+      expect(most).toBeLessThanOrEqual(3)
+      expect(most).toBeGreaterThan(0)
+      expect(await store.counts()).toMatchObject([{ ready: 0, running: 0, done: 100 }])
+      expect(await store.limits()).toMatchObject([{ held: 0, available: 3 }])
+    },
+  )
+
+  test(
+    'figures of four that record and roll up add up, and events are told once',
+    { timeout: LONG },
+    async () => {
+      const path = freshFile()
+      const store = await openStore(path)
+      await four(path, 'record')
+      for (const resolution of [10_000, 60_000, 3_600_000] as const) {
+        const records = await store.metrics({ resolution, from: 0, before: 7_258_118_400_000 })
+        const done = records.reduce((sum, { data }) => sum + (data.counters?.['done'] ?? 0), 0)
+        expect(done).toBe(4 * FLUSHES)
+      }
+      const events = await store.timeline({ limit: 500 })
+      const numbers = Array.from({ length: 4 * FLUSHES }, (_, at) => 4 * FLUSHES - at)
+      expect(events.map(({ n }) => n)).toEqual(numbers)
+    },
+  )
+
+  test('one leads; when it is killed another does, after its lease', { timeout: LONG }, async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    const [first, second] = [start(path, 'lead'), start(path, 'lead')]
+    await Promise.all([says(first, 1), says(second, 1)])
+    await Promise.race([says(first, 2), says(second, 2)])
+    const [leader, other] = first.said.length > 1 ? [first, second] : [second, first]
+    expect(await store.duties()).toMatchObject([{ name: 'schedule', leader: leader.said[1] }])
+    expect(other.said).toEqual(['alive'])
+    await kill(leader)
+    await says(other, 2)
+    expect(await store.duties()).toMatchObject([{ leader: other.said[1] }])
+    await kill(other)
+  })
+})

@@ -1,0 +1,474 @@
+/** The arithmetic of limits: what is granted in any window, that nothing is lost at saturation, and who goes first. */
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  answer,
+  type Answer,
+  type Ask,
+  available,
+  type BudgetState,
+  changed,
+  drained,
+  EMPTY_BUDGET,
+  nextInMs,
+  spent,
+} from '../../src/job/budget.ts'
+import type { ConcurrencySettings, LimitSettings, RateSettings } from '../../src/job/limit.ts'
+
+/** In tokens: what the rounding of instants may come to. */
+const HAIR = 0.01
+const NOW = 1_700_000_000_000
+const BUSY = { now: NOW, held: 0 }
+
+function rate(amount: number, perMs = 1_000, burst = 1): RateSettings {
+  return { type: 'rate', amount, perMs, burst }
+}
+
+function ask(overrides: Partial<Ask> = {}): Ask {
+  return { amount: 1, waitUpToMs: 0, hasPlace: false, ...overrides }
+}
+
+/** One limit, as a store keeps it. */
+function budget(settings: LimitSettings, start: BudgetState = EMPTY_BUDGET) {
+  let state = start
+  let current = settings
+  const places = new Set<string>()
+  return {
+    take(now: number, holder: string, overrides: Partial<Ask> = {}, held = 0): Answer {
+      const given = ask({ ...overrides, hasPlace: places.has(holder) })
+      const answered = answer(current, state, [given], { now, held })
+      state = answered.state
+      const [told] = answered.answers
+      if (told === undefined) throw new Error('no answer')
+      if (told.outcome === 'granted') places.delete(holder)
+      if (told.outcome === 'later' && told.takesPlace) places.add(holder)
+      return told
+    },
+    claim(now: number, most: number): number {
+      const amount = Math.min(most, available(current, state, { now, held: 0 }))
+      state = spent(current, state, amount, now)
+      return amount
+    },
+    drain(now: number, forMs: number): void {
+      state = drained(current, state, forMs, now)
+    },
+    change(now: number, to: LimitSettings): void {
+      state = changed(current, to, state, now)
+      current = to
+      places.clear()
+    },
+    free: (now: number, held = 0) => available(current, state, { now, held }),
+    next: (now: number, held = 0) => nextInMs(current, state, { now, held }),
+  }
+}
+
+/** The most by which any window has more than it may, in tokens; at most 0 when the limit holds. */
+function excess(
+  { amount, perMs, burst }: RateSettings,
+  grants: readonly { at: number; tokens: number }[],
+): number {
+  const inOrder = grants.toSorted((a, b) => a.at - b.at)
+  let most = Number.NEGATIVE_INFINITY
+  for (const [n, first] of inOrder.entries()) {
+    let tokens = 0
+    for (const { at, tokens: more } of inOrder.slice(n)) {
+      tokens += more
+      most = Math.max(most, tokens - burst - (amount * (at - first.at)) / perMs)
+    }
+  }
+  return most
+}
+
+const settings = fc
+  .record({
+    amount: fc.integer({ min: 1, max: 200 }),
+    perMs: fc.constantFrom(100, 1_000, 7_000, 60_000),
+    burst: fc.integer({ min: 1, max: 20 }),
+  })
+  .map(({ amount, perMs, burst }) => rate(amount, perMs, burst))
+
+interface Step {
+  readonly afterMs: number
+  readonly act: 'take' | 'claim' | 'drain'
+  readonly amount: number
+  readonly waitUpToMs: number
+  readonly holder: string
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  afterMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 5_000 })),
+  act: fc.constantFrom('take', 'take', 'take', 'take', 'claim', 'drain'),
+  amount: fc.integer({ min: 1, max: 6 }),
+  waitUpToMs: fc.constantFrom(0, 100, 1_000),
+  holder: fc.constantFrom('a', 'b', 'c', 'd'),
+})
+
+interface Granted {
+  readonly at: number
+  readonly tokens: number
+  /** More than it was ready to wait for; at most 0 when all is well. */
+  readonly overMs: number
+  /** How long before the end of a drain. */
+  readonly earlyMs: number
+}
+
+/** What is granted when these things happen one after the other. */
+function history(limit: RateSettings, steps: readonly Step[]): Granted[] {
+  const one = budget(limit)
+  const grants: Granted[] = []
+  let now = NOW
+  let drainedUntil = NOW
+  const note = (waitMs: number, tokens: number, upToMs: number): void => {
+    const at = now + waitMs
+    grants.push({ at, tokens, overMs: waitMs - upToMs, earlyMs: drainedUntil - at })
+  }
+  for (const { afterMs, act, amount, waitUpToMs, holder } of steps) {
+    now += afterMs
+    if (act === 'drain') {
+      one.drain(now, amount * 300)
+      drainedUntil = Math.max(drainedUntil, now + amount * 300)
+    } else if (act === 'claim') {
+      const tokens = one.claim(now, amount)
+      if (tokens > 0) note(0, tokens, 0)
+    } else {
+      const told = one.take(now, holder, { amount, waitUpToMs })
+      if (told.outcome === 'granted') note(told.waitMs, amount, waitUpToMs)
+    }
+  }
+  return grants
+}
+
+const someSteps = fc.array(step, { minLength: 1, maxLength: 60 })
+
+describe('a rate', () => {
+  test('P13 in any window no more than burst + rate × time is granted, whatever is asked and when', () => {
+    fc.assert(
+      fc.property(settings, someSteps, (limit, steps) => {
+        expect(excess(limit, history(limit, steps))).toBeLessThan(HAIR)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('P13 nobody waits longer than it is ready to, and nothing is granted before the end of a drain', () => {
+    fc.assert(
+      fc.property(settings, someSteps, (limit, steps) => {
+        const grants = history(limit, steps)
+        expect(Math.max(0, ...grants.map(({ overMs }) => overMs))).toBe(0)
+        expect(Math.max(0, ...grants.map(({ earlyMs }) => earlyMs))).toBe(0)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('P13 what it says is available can be taken, no more, and the next after the time that it tells', () => {
+    fc.assert(
+      fc.property(settings, fc.array(step, { maxLength: 30 }), (limit, steps) => {
+        const one = budget(limit)
+        let now = NOW
+        for (const { afterMs, amount, holder, waitUpToMs } of steps) {
+          now += afterMs
+          one.take(now, holder, { amount, waitUpToMs })
+        }
+        const free = one.free(now)
+        expect(one.claim(now, 1_000)).toBe(free)
+        expect(one.free(now)).toBe(0)
+        const inMs = one.next(now) ?? 0
+        expect(inMs).toBeGreaterThan(0)
+        expect(one.free(now + inMs)).toBeGreaterThan(0)
+        // Not a millisecond earlier.
+        expect(one.free(now + inMs - 1)).toBe(0)
+      }),
+    )
+  })
+
+  test('more than can ever be had at once is never granted, and costs nothing', () => {
+    const one = budget(rate(10, 1_000, 5))
+    expect(one.take(NOW, 'a', { amount: 6, waitUpToMs: 10_000 })).toEqual({ outcome: 'never', most: 5 })
+    expect(one.free(NOW)).toBe(5)
+  })
+
+  test('the asks of one call are answered in their order', () => {
+    const { answers } = answer(rate(10, 1_000, 2), EMPTY_BUDGET, [ask(), ask({ amount: 2 }), ask()], BUSY)
+    expect(answers.map(({ outcome }) => outcome)).toEqual(['granted', 'later', 'granted'])
+  })
+
+  test('who is ready to wait gets the instant at which its token is there', () => {
+    const one = budget(rate(10))
+    const waits = [1, 2, 3, 4].map((n) => one.take(NOW, `h${n}`, { waitUpToMs: 250 }))
+    expect(waits.slice(0, 3)).toEqual([0, 100, 200].map((waitMs) => ({ outcome: 'granted', waitMs })))
+    expect(waits[3]?.outcome).toBe('later')
+  })
+
+  test('who does not wait at all takes no place, and does not make the line longer for others', () => {
+    const one = budget(rate(1, 1_000))
+    one.take(NOW, 'first')
+    for (let n = 0; n < 100; n += 1) {
+      expect(one.take(NOW, `try ${n}`)).toEqual({ outcome: 'later', inMs: 1_000, takesPlace: false })
+    }
+    expect(one.take(NOW, 'patient', { waitUpToMs: 1_000 })).toEqual({ outcome: 'granted', waitMs: 1_000 })
+  })
+
+  test('nobody is told to come back earlier than it is ready to wait for', () => {
+    const one = budget(rate(1, 10_000))
+    one.take(NOW, 'first')
+    one.take(NOW, 'second', { waitUpToMs: 100 })
+    expect(one.take(NOW, 'second', { waitUpToMs: 100 })).toEqual({
+      outcome: 'later',
+      inMs: 9_900,
+      takesPlace: true,
+    })
+    expect(one.take(NOW + 9_900, 'second', { waitUpToMs: 100 })).toEqual({ outcome: 'granted', waitMs: 100 })
+  })
+
+  test('a line is not longer than a minute: who comes later asks again', () => {
+    const one = budget(rate(1, 10_000))
+    const told = Array.from({ length: 10 }, (_, n) => one.take(NOW, `h${n}`, { waitUpToMs: 1_000 }))
+    expect(told.map((each) => 'takesPlace' in each && each.takesPlace)).toEqual([
+      false,
+      ...Array.from({ length: 5 }, () => true),
+      ...Array.from({ length: 4 }, () => false),
+    ])
+    expect(told.at(-1)).toMatchObject({ inMs: 60_000 })
+  })
+})
+
+/** A simple generator: the same jobs come at the same instants in every run. */
+function chance(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return state / 2_147_483_648
+  }
+}
+
+interface Load {
+  readonly jobs: number
+  /** One more newcomer after each of these. */
+  readonly newcomerEveryMs?: number
+  readonly lateUpToMs: number
+  readonly forMs: number
+}
+
+/** Jobs ask, wait for up to a second, and are due again when they were told to come back, a little late. The grants of each minute. */
+function simulate(limit: RateSettings, { jobs, newcomerEveryMs, lateUpToMs, forMs }: Load) {
+  const one = budget(limit)
+  const random = chance(7)
+  const due = Array.from({ length: jobs }, (_, n) => ({ holder: `job ${n}`, at: NOW + n }))
+  if (newcomerEveryMs !== undefined)
+    for (let at = 0; at < forMs; at += newcomerEveryMs) due.push({ holder: `new ${at}`, at: NOW + at })
+  const grants: { holder: string; at: number }[] = []
+  due.sort((a, b) => b.at - a.at)
+  for (let next = due.pop(); next !== undefined && next.at < NOW + forMs; next = due.pop()) {
+    const told = one.take(next.at, next.holder, { waitUpToMs: 1_000 })
+    if (told.outcome === 'granted') grants.push({ holder: next.holder, at: next.at + told.waitMs })
+    if (told.outcome !== 'later') continue
+    const at = next.at + told.inMs + Math.round(random() * lateUpToMs)
+    const place = due.findLastIndex((one) => one.at > at)
+    due.splice(place + 1, 0, { holder: next.holder, at })
+  }
+  return grants
+}
+
+describe('at saturation', () => {
+  const FIFTY = rate(50, 60_000)
+  const TEN_MINUTES = 600_000
+
+  test.each([
+    { what: 'enough jobs for the time', jobs: 600, lateUpToMs: 0 },
+    { what: 'jobs that come back late', jobs: 600, lateUpToMs: 700 },
+    { what: '1,000 jobs waiting', jobs: 1_000, lateUpToMs: 300 },
+  ])('P13 of 50 a minute at least 49 are used: $what', ({ jobs, lateUpToMs }) => {
+    const grants = simulate(FIFTY, { jobs, lateUpToMs, forMs: TEN_MINUTES })
+    expect(grants.length).toBeGreaterThanOrEqual(490)
+    expect(
+      excess(
+        FIFTY,
+        grants.map(({ at }) => ({ at, tokens: 1 })),
+      ),
+    ).toBeLessThan(HAIR)
+  })
+
+  test('P13 a fast rate loses nothing either, with newcomers and those who come back late', () => {
+    const limit = rate(50, 1_000, 50)
+    const grants = simulate(limit, { jobs: 1_000, newcomerEveryMs: 25, lateUpToMs: 400, forMs: 20_000 })
+    expect(grants.length).toBeGreaterThanOrEqual(50 + 980)
+    expect(
+      excess(
+        limit,
+        grants.map(({ at }) => ({ at, tokens: 1 })),
+      ),
+    ).toBeLessThan(HAIR)
+  })
+
+  test('P13 whoever stands in line is served, although newcomers never stop', () => {
+    const grants = simulate(FIFTY, { jobs: 40, newcomerEveryMs: 300, lateUpToMs: 300, forMs: 150_000 })
+    const served = grants.filter(({ holder }) => holder.startsWith('job'))
+    expect(served.length).toBe(40)
+    // In about the time that the line was long when they came.
+    expect(Math.max(...served.map(({ at }) => at)) - NOW).toBeLessThan(120_000)
+  })
+
+  test('P13 one who needs many tokens is not overtaken for ever by newcomers who need one', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 10 }),
+        fc.constantFrom(200, 1_000, 1_200, 5_000),
+        fc.integer({ min: 0, max: 400 }),
+        (amount, costMs, lateMs) => {
+          const one = budget(rate(1, costMs, 10))
+          let backAt = NOW
+          let isServed = false
+          for (let now = NOW; now < NOW + 40 * costMs + 60_000 && !isServed; now += 50) {
+            for (const n of [1, 2]) one.take(now, `new ${n} ${now}`, { waitUpToMs: 1_000 })
+            if (now < backAt) continue
+            const told = one.take(now, 'many', { amount, waitUpToMs: 1_000 })
+            isServed = told.outcome === 'granted'
+            if (told.outcome === 'later') backAt = now + told.inMs + lateMs
+          }
+          expect(isServed).toBe(true)
+        },
+      ),
+    )
+  })
+
+  test('P13 a holder that never comes back costs nobody a token', () => {
+    const one = budget(rate(1, 1_000, 5))
+    for (let n = 0; n < 30; n += 1) one.take(NOW, `gone ${n}`, { waitUpToMs: 1 })
+    let granted = 0
+    for (let now = NOW + 5_000; now < NOW + 65_000; now += 100)
+      if (one.take(now, `new ${now}`, { waitUpToMs: 1_000 }).outcome === 'granted') granted += 1
+    expect(granted).toBeGreaterThanOrEqual(60)
+  })
+})
+
+describe('a drain', () => {
+  test('P13 lets one go when it is over, and the others at the rate', () => {
+    const one = budget(rate(10, 1_000, 5))
+    one.drain(NOW, 3_000)
+    expect(one.next(NOW)).toBe(3_000)
+    expect([2_999, 3_000, 3_099, 3_100, 3_200].map((ms) => one.free(NOW + ms))).toEqual([0, 1, 1, 2, 3])
+  })
+
+  test('P13 is never shortened, and for no time it only takes what had gathered', () => {
+    const one = budget(rate(10, 1_000, 5))
+    one.drain(NOW, 3_000)
+    one.drain(NOW, 10)
+    expect(one.next(NOW)).toBe(3_000)
+    const other = budget(rate(10, 1_000, 5))
+    other.drain(NOW, 0)
+    expect([other.free(NOW), other.next(NOW), other.free(NOW + 100)]).toEqual([0, 100, 1])
+  })
+
+  test('P13 holds permits back for its time', () => {
+    const one = budget({ type: 'concurrency', most: 2 })
+    one.drain(NOW, 500)
+    expect([one.free(NOW, 1), one.next(NOW, 1)]).toEqual([0, 500])
+    const told = one.take(NOW, 'a', { waitUpToMs: 1_000 }, 1)
+    expect('inMs' in told && told.inMs).toBeGreaterThanOrEqual(500)
+    one.drain(NOW + 100, 10)
+    expect(one.next(NOW + 100, 1)).toBe(400)
+    expect(one.take(NOW + 500, 'a', {}, 1).outcome).toBe('granted')
+  })
+})
+
+describe('a change', () => {
+  test('P13 what was granted is paid for at the new rate', () => {
+    const one = budget(rate(1, 1_000, 4))
+    one.claim(NOW, 4)
+    one.change(NOW, rate(10, 1_000, 4))
+    expect([0, 100, 200, 400].map((ms) => one.free(NOW + ms))).toEqual([0, 1, 2, 4])
+  })
+
+  test('P13 a drain lasts as long as it was said, however the rate changes', () => {
+    for (const after of [rate(1, 60_000), rate(1_000), rate(7, 1_000, 5)]) {
+      const one = budget(rate(1, 1_000))
+      one.drain(NOW, 60_000)
+      one.change(NOW + 10_000, after)
+      expect(one.next(NOW + 10_000)).toBe(50_000)
+      expect(one.free(NOW + 59_999)).toBe(0)
+      expect(one.free(NOW + 60_000)).toBeGreaterThan(0)
+    }
+  })
+
+  test('P13 after it no more than the new burst is granted at once, also when it was drained as another sort of limit', () => {
+    const one = budget({ type: 'concurrency', most: 9 })
+    one.drain(NOW, 400)
+    const limit = rate(10, 1_000, 3)
+    one.change(NOW, limit)
+    const grants = Array.from({ length: 10 }, (_, n) => one.take(NOW, `h${n}`, { waitUpToMs: 400 }))
+      .filter(({ outcome }) => outcome === 'granted')
+      .map((told) => ({ at: NOW + ('waitMs' in told ? told.waitMs : 0), tokens: 1 }))
+    expect(grants).toHaveLength(3)
+    expect(excess(limit, grants)).toBeLessThan(HAIR)
+  })
+
+  test('to permits and back nothing is owed', () => {
+    const one = budget(rate(1, 60_000))
+    one.claim(NOW, 1)
+    one.change(NOW, { type: 'concurrency', most: 2 })
+    expect(one.free(NOW)).toBe(2)
+    one.change(NOW, rate(1, 60_000, 3))
+    expect(one.free(NOW)).toBe(3)
+  })
+
+  test('the line is forgotten', () => {
+    const one = budget(rate(1, 10_000))
+    for (const holder of ['a', 'b', 'c']) one.take(NOW, holder, { waitUpToMs: 1_000 })
+    one.change(NOW, rate(1, 1_000))
+    expect(one.take(NOW, 'new', { waitUpToMs: 1_000 })).toEqual({ outcome: 'granted', waitMs: 1_000 })
+  })
+})
+
+describe('concurrency', () => {
+  const limit: ConcurrencySettings = { type: 'concurrency', most: 5 }
+
+  test('P13 never more than the number are out, whatever is asked', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ amount: fc.integer({ min: 1, max: 6 }), back: fc.boolean() })),
+        (steps) => {
+          const one = budget(limit)
+          const out: number[] = []
+          for (const { amount, back } of steps) {
+            if (back) out.shift()
+            const held = out.reduce((sum, each) => sum + each, 0)
+            expect(one.free(NOW, held)).toBe(5 - held)
+            const told = one.take(NOW, `h${amount}`, { amount }, held)
+            expect(told.outcome).toBe(amount > 5 ? 'never' : held + amount <= 5 ? 'granted' : 'later')
+            if (told.outcome === 'granted') out.push(amount)
+          }
+        },
+      ),
+    )
+  })
+
+  test('P13 the asks of one call count one after the other', () => {
+    const asks = [ask({ amount: 3 }), ask({ amount: 3 }), ask({ amount: 2 }), ask({ amount: 6 })]
+    const { answers } = answer(limit, EMPTY_BUDGET, asks, BUSY)
+    expect(answers.map(({ outcome }) => outcome)).toEqual(['granted', 'later', 'granted', 'never'])
+  })
+
+  test('who is sent away comes back one after the other, within a minute', () => {
+    const one = budget(limit)
+    const times = Array.from({ length: 2_000 }, (_, n) => {
+      const told = one.take(NOW, `h${n}`, { waitUpToMs: 1_000 }, 5)
+      return 'inMs' in told ? told.inMs : 0
+    })
+    expect(new Set(times.slice(0, 1_000)).size).toBe(1_000)
+    expect(Math.min(...times)).toBeGreaterThan(0)
+    expect(Math.max(...times)).toBeLessThanOrEqual(60_000)
+  })
+
+  test('who does not wait at all does not make the line longer for others', () => {
+    const one = budget(limit)
+    for (let n = 0; n < 1_000; n += 1) one.take(NOW, `try ${n}`, {}, 5)
+    const told = one.take(NOW, 'patient', { waitUpToMs: 1_000 }, 5)
+    expect('inMs' in told && told.inMs).toBeLessThan(1_000)
+  })
+
+  test('more holders than a lowered number leave nothing, and only a release can tell when', () => {
+    const one = budget(limit)
+    expect([one.free(NOW, 7), one.next(NOW, 7), one.next(NOW, 4)]).toEqual([0, null, 0])
+  })
+})

@@ -1,0 +1,82 @@
+/** Limits as a user writes them and as stores take them: the defaults, and everything that is refused. */
+import { expect, test } from 'vitest'
+import {
+  checkLimitSettings,
+  defaultBurst,
+  type LimitOptions,
+  type LimitSettings,
+  limitSettings,
+  mostAtOnce,
+} from '../../src/job/limit.ts'
+import { refusal } from './support.ts'
+
+const read = (options: object): LimitSettings => limitSettings(options as LimitOptions, 'limits.api')
+
+test.each<[object, LimitSettings]>([
+  [
+    { rate: 50, per: '1m' },
+    { type: 'rate', amount: 50, perMs: 60_000, burst: 1 },
+  ],
+  [{ rate: 50 }, { type: 'rate', amount: 50, perMs: 1_000, burst: 50 }],
+  [
+    { rate: 600, per: '1m' },
+    { type: 'rate', amount: 600, perMs: 60_000, burst: 10 },
+  ],
+  [
+    { rate: 5, per: 2_000, burst: 7 },
+    { type: 'rate', amount: 5, perMs: 2_000, burst: 7 },
+  ],
+  [
+    { rate: 1_000_000, per: 1, burst: 1_000_000 },
+    { type: 'rate', amount: 1_000_000, perMs: 1, burst: 1_000_000 },
+  ],
+  [{ concurrency: 5 }, { type: 'concurrency', most: 5 }],
+])('%j is read', (options, settings) => {
+  expect(read(options)).toEqual(settings)
+  expect(checkLimitSettings(settings, 'settings')).toBe(settings)
+})
+
+test('a burst is one second of the rate, and at least one', () => {
+  expect([defaultBurst(1, 3_600_000), defaultBurst(90, 60_000), defaultBurst(7, 500)]).toEqual([1, 1, 14])
+})
+
+test('what can be had at once is the burst, or the number', () => {
+  expect(mostAtOnce({ type: 'rate', amount: 5, perMs: 1, burst: 3 })).toBe(3)
+  expect(mostAtOnce({ type: 'concurrency', most: 4 })).toBe(4)
+})
+
+test.each<[object, string, string]>([
+  [{}, 'NUMBER_INVALID', 'limits.api.rate'],
+  [{ rate: 0 }, 'NUMBER_INVALID', 'limits.api.rate'],
+  [{ rate: 1.5 }, 'NUMBER_INVALID', 'limits.api.rate'],
+  [{ rate: '50' }, 'NUMBER_INVALID', 'limits.api.rate'],
+  [{ rate: 1_000_001 }, 'NUMBER_INVALID', 'limits.api.rate'],
+  [{ rate: 5, per: 0 }, 'DURATION_INVALID', 'limits.api.per'],
+  [{ rate: 5, per: -1 }, 'DURATION_INVALID', 'limits.api.per'],
+  [{ rate: 5, per: 'soon' }, 'DURATION_INVALID', 'limits.api.per'],
+  [{ rate: 5, burst: 0 }, 'NUMBER_INVALID', 'limits.api.burst'],
+  [{ rate: 5, brust: 1 }, 'OPTION_UNKNOWN', 'limits.api.brust'],
+  [{ concurrency: 0 }, 'NUMBER_INVALID', 'limits.api.concurrency'],
+  [{ concurrency: 5, burst: 1 }, 'OPTION_UNKNOWN', 'limits.api.burst'],
+  [{ concurrency: 5, rate: 1 }, 'OPTION_UNKNOWN', 'limits.api.rate'],
+])('%j is refused', (options, code, field) => {
+  const error = refusal(() => read(options))
+  expect(error).toMatchObject({ code, field })
+  expect(error.fix).toBeDefined()
+})
+
+test.each([null, 5, 'fast'])('%j is no limit', (options) => {
+  expect(refusal(() => read(options as unknown as object)).code).toBe('OPTION_INVALID')
+})
+
+test.each<[object, string]>([
+  [{ type: 'rate', amount: 1, perMs: 0, burst: 1 }, 'settings.perMs'],
+  [{ type: 'rate', amount: 0, perMs: 1, burst: 1 }, 'settings.amount'],
+  [{ type: 'rate', amount: 1, perMs: 1, burst: 0.5 }, 'settings.burst'],
+  [{ type: 'concurrency', most: -1 }, 'settings.most'],
+])('%j is refused by every store', (settings, field) => {
+  expect(refusal(() => checkLimitSettings(settings as LimitSettings, 'settings'))).toMatchObject({
+    code: 'NUMBER_INVALID',
+    field,
+  })
+})

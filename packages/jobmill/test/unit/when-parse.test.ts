@@ -1,0 +1,174 @@
+// What can be written, and what is refused: with the character where it goes wrong, and what to do.
+import { describe, expect, test } from 'vitest'
+import { type Calendar, parseWhen, tidyWhen } from '../../src/job/when/parse-when.ts'
+import { checkZone } from '../../src/job/when/zone-clock.ts'
+import { refusal } from './support.ts'
+
+function calendar(text: string): Calendar {
+  const when = parseWhen(text)
+  if (when.type !== 'calendar') throw new Error(`${text} is an interval`)
+  return when
+}
+
+describe('fields', () => {
+  test('are five, or six with seconds in front', () => {
+    expect(calendar('5 4 3 2 1')).toMatchObject({
+      second: { values: [0] },
+      minute: { values: [5] },
+      hour: { values: [4] },
+      day: { values: [3] },
+      month: { values: [2] },
+      weekday: { values: [1] },
+    })
+    expect(calendar('6 5 4 3 2 1')).toMatchObject({ second: { values: [6] }, minute: { values: [5] } })
+    expect(calendar('  5\t4  3 2 1 ')).toEqual(calendar('5 4 3 2 1'))
+    expect(tidyWhen('  5\t4  3 2 1 ')).toBe('5 4 3 2 1')
+  })
+
+  test.each([
+    ['1,3,5 * * * *', 'minute', [1, 3, 5]],
+    ['5,1,5 * * * *', 'minute', [1, 5]],
+    ['1-4 * * * *', 'minute', [1, 2, 3, 4]],
+    ['*/20 * * * *', 'minute', [0, 20, 40]],
+    ['10-30/10,45 * * * *', 'minute', [10, 20, 30, 45]],
+    ['0 0 ? * *', 'day', Array.from({ length: 31 }, (_, n) => n + 1)],
+    ['0 0 */10 * *', 'day', [1, 11, 21, 31]],
+    ['0 0 * jan,Mar,DEC *', 'month', [1, 3, 12]],
+    ['0 0 * FEB-apr *', 'month', [2, 3, 4]],
+    ['0 0 * */5 *', 'month', [1, 6, 11]],
+    ['0 0 * * MON', 'weekday', [1]],
+    ['0 0 * * mon-fri', 'weekday', [1, 2, 3, 4, 5]],
+    ['0 0 * * SAT-SUN', 'weekday', [0, 6]],
+    ['0 0 * * 5-7', 'weekday', [0, 5, 6]],
+    ['0 0 * * 7', 'weekday', [0]],
+    ['0 0 * * 0-7', 'weekday', [0, 1, 2, 3, 4, 5, 6]],
+    ['0 0 * * 1-7/3', 'weekday', [0, 1, 4]],
+    ['0 0 * * SUN-TUE', 'weekday', [0, 1, 2]],
+  ] as const)('%s names the %ss', (text, field, values) => {
+    expect(calendar(text)[field].values).toEqual(values)
+  })
+
+  test('L is the last day of the month, alone or in a list', () => {
+    expect(calendar('0 0 L * *').day).toMatchObject({ last: true, values: [] })
+    expect(calendar('0 0 1,15,l * *').day).toMatchObject({ last: true, values: [1, 15] })
+  })
+
+  test('either day counts when both are restricted, and * with a step does not restrict', () => {
+    expect(calendar('0 0 13 * FRI').eitherDay).toBe(true)
+    expect(calendar('0 0 L * FRI').eitherDay).toBe(true)
+    expect(calendar('0 0 */2 * FRI').eitherDay).toBe(false)
+    expect(calendar('0 0 13 * ?').eitherDay).toBe(false)
+  })
+
+  test.each([
+    ['0 * * * *', 'every'],
+    ['0 0-23 * * *', 'every'],
+    ['0 */2 * * *', 'steps'],
+    ['0 0-23/2 * * *', 'named'],
+    ['0 2 * * *', 'named'],
+  ])('%s goes through the hours: %s', (text, hours) => expect(calendar(text).hours).toBe(hours))
+})
+
+describe('nicknames and intervals', () => {
+  test.each([
+    ['@yearly', '0 0 1 1 *'],
+    ['@annually', '0 0 1 1 *'],
+    ['@monthly', '0 0 1 * *'],
+    ['@weekly', '0 0 * * 0'],
+    ['@daily', '0 0 * * *'],
+    ['@midnight', '0 0 * * *'],
+    ['@Hourly', '0 * * * *'],
+  ])('%s is %s', (nickname, fields) => expect(parseWhen(nickname)).toEqual(parseWhen(fields)))
+
+  test.each([
+    ['every 10m', 600_000],
+    ['Every 1h30m', 5_400_000],
+    ['every 1h 30m', 5_400_000],
+    ['every 1s', 1_000],
+    ['every 1.5s', 1_500],
+    ['every 3650d', 3_650 * 86_400_000],
+  ])('%s is %i ms', (text, ms) => expect(parseWhen(text)).toEqual({ type: 'interval', ms }))
+})
+
+describe('refused', () => {
+  test.each([
+    ['60 * * * *', 1, 'the minute "60" is not one', 'a number from 0 to 59'],
+    ['0 25 * * *', 3, 'the hour "25" is not one', 'a number from 0 to 23'],
+    ['0 0 0 * *', 5, 'the day of the month "0" is not one', 'L for the last day'],
+    ['0 0 1 13 *', 7, 'the month "13" is not one', 'a name from JAN to DEC'],
+    ['0 0 * * MOM', 9, 'the day of the week "MOM" is not one', 'a name from SUN to SAT'],
+    ['0 0 * * 8', 9, 'the day of the week "8"', 'a number from 0 to 6'],
+    ['1,2,99 * * * *', 5, 'the minute "99" is not one', ''],
+    ['1-99 * * * *', 3, 'the minute "99" is not one', ''],
+    ['- * * * *', 1, 'the minute "" is not one', ''],
+    ['1- * * * *', 3, 'the minute "" is not one', ''],
+    ['1.5 * * * *', 1, 'the minute "1.5" is not one', ''],
+    ['-1 * * * *', 1, 'the minute "" is not one', ''],
+    ['0 0 LW * *', 5, 'the day of the month "LW" is not one', ''],
+    ['0 L * * *', 3, 'the hour "L" is not one', ''],
+    ['0 0 * * MON#2', 9, 'the day of the week "MON#2" is not one', ''],
+    ['1,,2 * * * *', 3, 'the minute has an empty place in its list', 'Remove the comma'],
+    ['1, * * * *', 3, 'the minute has an empty place in its list', 'Remove the comma'],
+    ['*/0 * * * *', 3, 'the step "0" of the minute is not from 1 to 59', '*/5'],
+    ['*/x * * * *', 3, 'the step "x" of the minute', '*/5'],
+    ['*/90 * * * *', 3, 'the step "90" of the minute is not from 1 to 59', 'every 90m'],
+    ['0 */24 * * *', 5, 'the step "24" of the hour is not from 1 to 23', ''],
+    ['5/15 * * * *', 1, 'a step needs a range in front of it', 'Write 5-59/15'],
+    ['0 22-2 * * *', 3, 'the range "22-2" ends before it begins', '22-23,0-2'],
+    ['0 0 * * 5-0', 9, 'the range "5-0" ends before it begins', '5-6,0-0'],
+    ['0 0 * * FRI-MON', 9, 'the range "FRI-MON" ends before it begins', 'FRI-6,0-MON'],
+    ['* * * *', 8, 'has 4 fields instead of 5 or 6', 'Give five fields'],
+    ['daily', 6, 'has 1 field instead of 5 or 6', '@daily'],
+    ['* * * * * * *', 13, 'has 7 fields instead of 5 or 6', ''],
+    ['  ', 1, 'says nothing', 'Give five fields'],
+    ['0 0 31 2 *', 5, 'none of its months has such a day', 'L for the last one'],
+    ['0 0 30,31 FEB ?', 5, 'none of its months has such a day', ''],
+    ['0 0 0 31 4,6,9,11 *', 7, 'none of its months has such a day', ''],
+    ['@dayly', 1, '"@dayly" is no nickname', 'Did you mean @daily?'],
+    ['@reboot', 1, '"@reboot" is no nickname', 'Known are @yearly'],
+    ['@daily 5', 8, 'nothing can follow @daily', 'Remove it'],
+    ['every', 6, '"" is not a duration', 'every 10m'],
+    ['every  10 minutes', 8, '"10 minutes" is not a duration', 'every 10m'],
+    ['every 999ms', 7, '"999ms" is shorter than 1 s', 'from 1 s'],
+    ['every 4000d', 7, '"4000d" is not a duration, or too long', 'ten years'],
+  ])('%j, at character %i', (text, at, what, fix) => {
+    const error = refusal(() => parseWhen(text, 'schedule.when'))
+    expect(error).toMatchObject({
+      code: 'SCHEDULE_INVALID',
+      field: 'schedule.when',
+      value: JSON.stringify(text),
+    })
+    expect(error.message).toContain(what)
+    expect(error.message).toContain(`, at character ${at} (`)
+    expect(error.fix).toContain(fix)
+  })
+
+  test.each([
+    ['a number', 5],
+    ['nothing', undefined],
+    ['what is far too long', '1,'.repeat(300)],
+  ])('%s is no expression', (_, text) => expect(refusal(() => parseWhen(text)).code).toBe('SCHEDULE_INVALID'))
+
+  test('a day that only leap years have is none of them', () => {
+    expect(calendar('0 0 29 2 *').day.values).toEqual([29])
+    expect(calendar('0 0 31 2 MON').eitherDay).toBe(true)
+  })
+})
+
+describe('a time zone', () => {
+  test.each(['Europe/Paris', 'UTC', 'America/Argentina/Buenos_Aires', 'Asia/Kolkata'])('can be %s', (zone) =>
+    expect(checkZone(zone, 'zone')).toBe(zone),
+  )
+
+  test.each([
+    ['Europe/Pari', 'Did you mean "Europe/Paris"?'],
+    ['Paris', 'Did you mean "Europe/Paris"?'],
+    ['new york', 'Did you mean "America/New_York"?'],
+    ['Middle/Earth-of-nowhere', 'Give a name such as "Europe/Paris", or "UTC"'],
+    ['', 'Give a name such as "Europe/Paris", or "UTC"'],
+    [7, 'Give a name such as "Europe/Paris", or "UTC"'],
+  ])('is not %j', (zone, fix) => {
+    const error = refusal(() => checkZone(zone, 'schedule.zone'))
+    expect(error).toMatchObject({ code: 'SCHEDULE_INVALID', field: 'schedule.zone', fix })
+  })
+})

@@ -1,0 +1,84 @@
+/**
+ * The rule for changes of the clock once more, by brute force: every minute of UTC is asked what clocks on the wall show. Shares nothing with the code that it
+ * checks.
+ */
+
+export interface Wall {
+  readonly minute: number
+  readonly hour: number
+  readonly day: number
+  readonly month: number
+  readonly weekday: number
+  readonly isLastDay: boolean
+}
+
+export interface Entry {
+  /** Whether the fields fit a wall time. */
+  readonly fits: (wall: Wall) => boolean
+  readonly hours: 'every' | 'steps' | 'named'
+}
+
+const MINUTE = 60_000
+const DAY = 1_440 * MINUTE
+
+/** What `zone` shows at an instant, as the instant at which UTC shows the same. */
+function shownIn(zone: string): (at: number) => number {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+  })
+  return (at) => {
+    const [month = 1, day = 1, year = 0, hour = 0, minute = 0] = format.format(at).split(/\D+/).map(Number)
+    return Date.UTC(year, month - 1, day, hour, minute)
+  }
+}
+
+function wallOf(shown: number): Wall {
+  const date = new Date(shown)
+  return {
+    minute: date.getUTCMinutes(),
+    hour: date.getUTCHours(),
+    day: date.getUTCDate(),
+    month: date.getUTCMonth() + 1,
+    weekday: date.getUTCDay(),
+    isLastDay: new Date(shown + DAY).getUTCDate() === 1,
+  }
+}
+
+/** The instants of an entry in `[from, until)`. */
+export function walk(entry: Entry, zone: string, from: number, until: number): number[] {
+  const shown = shownIn(zone)
+  const found: number[] = []
+  const seen = new Set<number>()
+  // A day before, to know what was shown already.
+  let before = shown(from - DAY - MINUTE)
+  for (let at = from - DAY; at < until; at += MINUTE) {
+    const now = shown(at)
+    let isDue = entry.fits(wallOf(now)) && (entry.hours !== 'named' || !seen.has(now))
+    for (let skipped = before + MINUTE; skipped < now; skipped += MINUTE)
+      if (entry.hours !== 'every' && entry.fits(wallOf(skipped))) isDue = true
+    seen.add(now)
+    before = now
+    if (isDue && at >= from) found.push(at)
+  }
+  return found
+}
+
+/** The first instants after a change of the clock, of one year. */
+export function changesIn(zone: string, year: number): number[] {
+  const shown = shownIn(zone)
+  const offset = (at: number): number => shown(at) - at
+  const changes: number[] = []
+  for (let day = Date.UTC(year, 0, 1); day < Date.UTC(year + 1, 0, 1); day += DAY) {
+    if (offset(day) === offset(day + DAY)) continue
+    let at = day
+    while (offset(at) === offset(day)) at += MINUTE
+    changes.push(at)
+  }
+  return changes
+}

@@ -1,0 +1,80 @@
+// The split of workers: whole, in proportion, stable, and written only where it changed.
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Slot } from '../../src/store/duty.ts'
+import { slotChanges, wantedSlots } from '../../src/upkeep/rebalance.ts'
+
+const member = (id: string, capacity = 10, queues: readonly string[] = ['mail']) =>
+  ({ id, capacity, queues, state: 'alive' }) as const
+
+const shares = (slots: readonly Slot[]): Record<string, number> =>
+  Object.fromEntries(slots.map(({ instance, workers }) => [instance, workers]))
+
+describe('the split of workers', () => {
+  test('of 10 over three is 4, 3 and 3', () => {
+    const slots = wantedSlots([{ name: 'mail', workers: 10 }], [member('c'), member('a'), member('b')])
+    expect(shares(slots)).toEqual({ a: 4, b: 3, c: 3 })
+  })
+
+  test('goes by capacity', () => {
+    const slots = wantedSlots(
+      [{ name: 'mail', workers: 12 }],
+      [member('a', 5), member('b', 10), member('c', 45)],
+    )
+    expect(shares(slots)).toEqual({ a: 1, b: 2, c: 9 })
+  })
+
+  test('leaves out who does not serve the queue, or is not alive, and queues without a total', () => {
+    const lost = { ...member('c'), state: 'lost' } as const
+    const queues = [
+      { name: 'mail', workers: 4 },
+      { name: 'free', workers: null },
+    ]
+    expect(shares(wantedSlots(queues, [member('a'), member('b', 10, ['other']), lost]))).toEqual({ a: 4 })
+  })
+
+  test('counts who declares no queue at all everywhere: an instance of an older release', () => {
+    const slots = wantedSlots([{ name: 'mail', workers: 4 }], [member('a'), member('old', 10, [])])
+    expect(shares(slots)).toEqual({ a: 2, old: 2 })
+  })
+
+  test('counts a capacity of 0 as 1', () => {
+    expect(shares(wantedSlots([{ name: 'mail', workers: 4 }], [member('a', 0)]))).toEqual({ a: 4 })
+  })
+
+  test('adds up to the total, is never off its exact share by one, and does not depend on the order', () => {
+    const members = fc.uniqueArray(fc.record({ id: fc.uuid(), capacity: fc.nat(100) }), {
+      selector: ({ id }) => id,
+      minLength: 1,
+      maxLength: 20,
+    })
+    fc.assert(
+      fc.property(fc.nat(10_000), members, (workers, given) => {
+        const all = given.map(({ id, capacity }) => member(id, capacity))
+        const slots = wantedSlots([{ name: 'mail', workers }], all)
+        expect(slots.reduce((sum, slot) => sum + slot.workers, 0)).toBe(workers)
+        const weight = all.reduce((sum, { capacity }) => sum + Math.max(1, capacity), 0)
+        for (const slot of slots) {
+          const own = Math.max(1, all.find(({ id }) => id === slot.instance)?.capacity ?? 0)
+          expect(Math.abs(slot.workers - (workers * own) / weight)).toBeLessThan(1)
+        }
+        expect(shares(wantedSlots([{ name: 'mail', workers }], all.toReversed()))).toEqual(shares(slots))
+      }),
+    )
+  })
+})
+
+describe('what is written of a split', () => {
+  const slot = (instance: string, workers: number): Slot => ({ instance, workers, queue: 'mail' })
+
+  test('is only what differs, and what is no longer wanted is taken back', () => {
+    const known = [slot('a', 4), slot('b', 3), slot('gone', 3)]
+    const wanted = [slot('a', 4), slot('b', 5), slot('c', 1)]
+    expect(slotChanges(wanted, known)).toEqual([
+      slot('b', 5),
+      slot('c', 1),
+      { instance: 'gone', queue: 'mail', workers: null },
+    ])
+    expect(slotChanges(wanted, wanted)).toEqual([])
+  })
+})

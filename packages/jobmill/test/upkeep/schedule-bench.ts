@@ -1,0 +1,52 @@
+/** Schedules on the oracle, on a clock that the test moves. */
+import { DEFAULTS } from '../../src/job/defaults.ts'
+import type { ScheduleDefinition } from '../../src/job/schedule.ts'
+import type { ScheduleRecord } from '../../src/store/schedule.ts'
+
+export const at = (iso: string): number => Date.parse(iso)
+
+export function aSchedule(overrides: Partial<ScheduleDefinition> = {}): ScheduleDefinition {
+  return {
+    when: '0 * * * *',
+    zone: 'UTC',
+    jitterMs: 0,
+    startAt: null,
+    endAt: null,
+    missed: 'last',
+    missedWithinMs: DEFAULTS.missedWithinMs,
+    overlap: 'allow',
+    paused: false,
+    kind: 'work',
+    queue: 'default',
+    payload: '{"a":1}',
+    priority: 0,
+    maxAttempts: 5,
+    timeoutMs: null,
+    tags: [],
+    ...overrides,
+  }
+}
+
+/** As it was read at `readAt`, with its next instant planned. */
+export function aRecord(
+  live: Partial<ScheduleDefinition>,
+  known: Partial<ScheduleRecord> & Pick<ScheduleRecord, 'readAt'>,
+): ScheduleRecord {
+  return {
+    name: 'nightly',
+    code: null,
+    version: null,
+    operator: {},
+    live: aSchedule(live),
+    revision: 3,
+    createdAt: at('2026-01-01T00:00:00Z'),
+    planned: true,
+    nextAt: null,
+    lastAt: null,
+    lastOutcome: null,
+    lastJob: null,
+    missed: 0,
+    error: null,
+    ...known,
+  }
+}

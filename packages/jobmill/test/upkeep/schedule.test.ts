@@ -1,0 +1,213 @@
+// The duty that serves schedules: until nothing is due, each instant once, and one that fails stops nobody.
+import { describe, expect, test } from 'vitest'
+import { JobmillError } from '../../src/job/errors.ts'
+import type { ScheduleDefinition } from '../../src/job/schedule.ts'
+import { faultyStore, oracle, oracleDatabase, testClock, testPlatform } from '../../src/testing/index.ts'
+import { type ServeOptions, serveSchedules } from '../../src/upkeep/schedule.ts'
+import { aSchedule, at } from './schedule-bench.ts'
+
+const HOUR = 3_600_000
+
+async function bench() {
+  const clock = testClock(at('2026-02-01T00:30:00Z'))
+  const store = faultyStore(oracle(oracleDatabase(), { clock: clock.now }))
+  await store.open()
+  const stop = new AbortController()
+  const events: unknown[] = []
+  const emit = (type: string, event: object): void => void events.push({ type, ...event })
+  const serve = (through: ServeOptions['store'] = store) =>
+    serveSchedules({ store: through, platform: testPlatform(), signal: stop.signal, emit })
+  const declare = (name: string, live: Partial<ScheduleDefinition> = {}) =>
+    store.declareSchedules([{ name, version: 1, definition: aSchedule(live) }])
+  const read = async (name: string) => (await store.schedules()).find((one) => one.name === name)
+  const served = async (name: string): Promise<string[]> =>
+    (await store.ticks(name, 500)).map((tick) => new Date(tick.at).toISOString()).toReversed()
+  return { clock, store, stop, events, serve, declare, read, served }
+}
+
+const NOTHING = { fired: 0, skipped: 0, missed: 0, failed: 0, queues: [] }
+
+describe('serving schedules', () => {
+  test('plans a new one, and serves it when it is due', async () => {
+    const { clock, serve, declare, served, events, store } = await bench()
+    await declare('hourly', { queue: 'q' })
+    expect(await serve()).toEqual(NOTHING)
+    clock.advance(HOUR / 2)
+    expect(await serve()).toEqual({ ...NOTHING, fired: 1, queues: ['q'] })
+    expect(await served('hourly')).toEqual(['2026-02-01T01:00:00.000Z'])
+    const [job] = (await store.list({}, { limit: 9 })).jobs
+    expect(events).toEqual([{ type: 'enqueued', id: job?.id, kind: 'work', queue: 'q', outcome: 'enqueued' }])
+    expect(await serve()).toEqual(NOTHING)
+  })
+
+  test('without schedules, or nothing due, writes nothing', async () => {
+    const { serve, declare, store } = await bench()
+    expect(await serve()).toEqual(NOTHING)
+    await declare('hourly')
+    await serve()
+    const before = store.calls('tick')
+    await serve()
+    expect([store.calls('tick'), store.calls('scheduleFailed')]).toEqual([before, 0])
+  })
+
+  test('goes on until nothing is due', async () => {
+    const { clock, serve, declare, served } = await bench()
+    await declare('minutes', { when: '* * * * *', missed: 'all' })
+    clock.advance(4 * HOUR + 30_000)
+    expect(await serve()).toMatchObject({ fired: 240 })
+    expect(await served('minutes')).toHaveLength(240)
+  })
+
+  test('two at once serve each instant once', async () => {
+    const { clock, serve, declare, served } = await bench()
+    await Promise.all(['a', 'b', 'c'].map((name) => declare(name, { when: '* * * * *', missed: 'all' })))
+    clock.advance(HOUR)
+    const counts = await Promise.all([serve(), serve(), serve()])
+    expect(counts.reduce((sum, { fired }) => sum + fired, 0)).toBe(3 * 60)
+    expect(await served('b')).toHaveLength(60)
+  })
+
+  test('tells what was skipped, and by which job', async () => {
+    const { clock, serve, declare, events, read } = await bench()
+    await declare('alone', { overlap: 'skip' })
+    await serve()
+    clock.advance(HOUR)
+    expect(await serve()).toMatchObject({ fired: 1 })
+    const first = (await read('alone'))?.lastJob
+    clock.advance(HOUR)
+    expect(await serve()).toEqual({ ...NOTHING, skipped: 1 })
+    expect(events.at(-1)).toEqual({ type: 'duplicate', id: first, kind: 'work', queue: 'default' })
+    expect(await read('alone')).toMatchObject({ lastOutcome: 'skipped', lastJob: first })
+  })
+
+  test('tells what was missed', async () => {
+    const { clock, serve, declare } = await bench()
+    await declare('hourly')
+    await serve()
+    clock.advance(5 * HOUR)
+    expect(await serve()).toMatchObject({ fired: 1, missed: 4 })
+  })
+
+  test('sends what is small together, and in bounded batches', async () => {
+    const { clock, serve, declare, store } = await bench()
+    for (let n = 0; n < 250; n += 1) await declare(`s${n}`)
+    await declare('alone', { overlap: 'skip' })
+    expect(await serve()).toEqual(NOTHING)
+    expect(store.calls('tick')).toBe(4)
+    clock.advance(HOUR)
+    expect(await serve()).toMatchObject({ fired: 251 })
+    expect(store.calls('tick')).toBe(8)
+  })
+
+  test('ends when it is told to', async () => {
+    const { clock, serve, declare, store, stop } = await bench()
+    await declare('minutes', { when: '* * * * *', missed: 'all' })
+    await serve()
+    clock.advance(10 * HOUR)
+    const held = store.hold('tick')
+    const serving = serve()
+    await held.reached
+    stop.abort()
+    held.release()
+    expect(await serving).toMatchObject({ fired: 100 })
+  })
+})
+
+describe('a schedule that cannot be served', () => {
+  test('is noted once, stops no other, and goes on as it is', async () => {
+    const { clock, serve, declare, read, store } = await bench()
+    await declare('broken', { when: 'whenever' })
+    await declare('hourly')
+    expect(await serve()).toMatchObject({ failed: 1 })
+    clock.advance(HOUR)
+    expect(await serve()).toMatchObject({ fired: 1, failed: 1 })
+    expect(store.calls('scheduleFailed')).toBe(1)
+    expect(await read('broken')).toMatchObject({
+      error: expect.stringContaining('has 1 field instead of 5 or 6, at character 9') as string,
+      live: { paused: false },
+    })
+    await store.changeSchedule('broken', { when: '0 * * * *' })
+    clock.advance(HOUR)
+    expect(await serve()).toMatchObject({ fired: 1, failed: 0 })
+    clock.advance(HOUR)
+    expect(await serve()).toMatchObject({ fired: 2 })
+    expect(await read('broken')).toMatchObject({ error: null })
+  })
+
+  test('for a moment is served by the next pass: no error disables it', async () => {
+    const { clock, serve, declare, read, served, store } = await bench()
+    await declare('hourly')
+    await serve()
+    clock.advance(HOUR)
+    store.fail('tick', { error: new JobmillError('STORE_BUSY', 'is locked') })
+    expect(await serve()).toEqual({ ...NOTHING, failed: 1 })
+    expect(await read('hourly')).toMatchObject({ error: expect.stringContaining('is locked') as string })
+    expect(await serve()).toMatchObject({ fired: 1, failed: 0 })
+    expect(await read('hourly')).toMatchObject({ error: null })
+    expect(await served('hourly')).toEqual(['2026-02-01T01:00:00.000Z'])
+  })
+
+  test('is found among those that were sent together', async () => {
+    const { clock, serve, declare, read, store } = await bench()
+    for (const name of ['a', 'bad', 'c']) await declare(name)
+    await serve()
+    clock.advance(HOUR)
+    const picky: ServeOptions['store'] = {
+      schedules: () => store.schedules(),
+      scheduleFailed: (name, error) => store.scheduleFailed(name, error),
+      async tick(ticks) {
+        if (ticks.some(({ schedule }) => schedule === 'bad')) throw new Error('no room for this one')
+        return store.tick(ticks)
+      },
+    }
+    expect(await serve(picky)).toMatchObject({ fired: 2, failed: 1 })
+    expect(await read('bad')).toMatchObject({ error: 'Error: no room for this one' })
+    expect(await read('a')).toMatchObject({ error: null })
+  })
+
+  test('whose answer was lost is read again, and nothing is said to have failed', async () => {
+    const { clock, serve, declare, read, served, store } = await bench()
+    await declare('hourly', { queue: 'q' })
+    await serve()
+    clock.advance(HOUR)
+    store.loseReply('tick')
+    expect(await serve()).toEqual({ ...NOTHING, queues: ['q'] })
+    expect(await served('hourly')).toHaveLength(1)
+    expect(await read('hourly')).toMatchObject({ error: null })
+    expect(await serve()).toEqual(NOTHING)
+  })
+
+  test('whose answers are lost again and again is noted, and tried again by the next pass', async () => {
+    const { clock, serve, declare, read, served, store } = await bench()
+    await declare('minutes', { when: '* * * * *', missed: 'all' })
+    await serve()
+    clock.advance(4 * HOUR)
+    store.loseReply('tick', { times: 2 })
+    expect(await serve()).toMatchObject({ failed: 1 })
+    expect(await read('minutes')).toMatchObject({
+      error: expect.stringContaining('planned to get lost') as string,
+    })
+    await serve()
+    expect(await served('minutes')).toHaveLength(240)
+    expect(await read('minutes')).toMatchObject({ error: null })
+  })
+
+  test('is said to work again when there is nothing left to do', async () => {
+    const { serve, declare, read, store } = await bench()
+    await declare('hourly')
+    await serve()
+    await store.scheduleFailed('hourly', 'its answer was lost')
+    await serve()
+    expect(await read('hourly')).toMatchObject({ error: null })
+  })
+})
+
+describe('a store that cannot be reached', () => {
+  test.each(['schedules', 'scheduleFailed'] as const)('is for who asked: %s', async (verb) => {
+    const { serve, declare, store } = await bench()
+    await declare('broken', { when: 'whenever' })
+    store.fail(verb)
+    await expect(serve()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await serve()
+  })
+})

@@ -1,0 +1,165 @@
+/**
+ * Compares what was acknowledged, what the store says and what the handlers wrote down. Pure: from facts to figures, and a sentence for each promise
+ * that was broken.
+ */
+import type { JobState } from 'jobmill'
+import type { Run } from './ledger.ts'
+import { outOfLine } from './lines.ts'
+import { afterDeaths, afterOutage, waits } from './recovery.ts'
+import { type Repeat, repeats, type Trouble } from './repeats.ts'
+import type { Answer, Sent } from './stream.ts'
+
+/** A job as the store tells it. */
+export interface Stored {
+  readonly state: JobState
+  /** Its place in the stream. */
+  readonly n: number
+}
+
+export interface Facts extends Trouble {
+  readonly sent: readonly Sent[]
+  readonly stored: ReadonlyMap<string, Stored>
+  /** How many done jobs the store counts, without looking at them. */
+  readonly countedDone: number
+  readonly runs: readonly Run[]
+  /** What else went wrong, in sentences. */
+  readonly broken: readonly string[]
+}
+
+export interface Figures {
+  readonly sent: number
+  readonly answers: Readonly<Record<Answer, number>>
+  /** Of those whose answer is unknown. */
+  readonly unknownWritten: number
+  readonly done: number
+  readonly dead: number
+  readonly lost: number
+  readonly runs: number
+  /** Why jobs ran more than once. */
+  readonly repeats: Readonly<Record<Repeat['why'], number>>
+  readonly twice: number
+  readonly inLines: number
+  readonly outOfLine: number
+  /** From sent to started, shortest first. */
+  readonly waits: readonly number[]
+  /** Each job that ran when its process died: how long until it ran again. */
+  readonly afterDeaths: readonly (number | null)[]
+  /** Each outage: how long until the next job was finished. */
+  readonly afterOutages: readonly (number | null)[]
+}
+
+export interface Verdict {
+  readonly figures: Figures
+  readonly broken: readonly string[]
+}
+
+/** What P4 promises by the default lease. */
+export const RECOVERY_LIMIT_MS = 15_000
+
+export function judge(facts: Facts): Verdict {
+  const found = findings(facts)
+  const figures = figuresOf(facts, found)
+  return {
+    figures,
+    broken: [...sentences(found), ...late(figures), ...counts(facts, figures), ...facts.broken],
+  }
+}
+
+/** The ids of jobs that something is wrong with, by what that is. */
+type Findings = ReturnType<typeof findings>
+
+function findings({ sent, stored, runs, ...trouble }: Facts) {
+  const ran = new Set(runs.flatMap(({ id, how }) => (how === 'returned' ? [id] : [])))
+  const ids = (isIt: (job: Stored, id: string) => boolean): string[] =>
+    [...stored].flatMap(([id, job]) => (isIt(job, id) ? [id] : []))
+  const again = repeats(runs, trouble)
+  const refused = new Set(sent.flatMap(({ n, answer }) => (answer === 'refused' ? [n] : [])))
+  return {
+    missing: sent.flatMap(({ id }) => (id !== null && !stored.has(id) ? [id] : [])),
+    unseen: ids(({ state }, id) => state === 'done' && !ran.has(id)),
+    waiting: ids(({ state }) => state === 'scheduled' || state === 'ready' || state === 'running'),
+    dead: ids(({ state }) => state === 'dead' || state === 'cancelled'),
+    again,
+    twice: [...new Set(again.flatMap(({ why, first }) => (why === 'no reason' ? [first.id] : [])))],
+    early: [...outOfLine(sent, runs, trouble.deaths)],
+    copies: [...Map.groupBy(stored, ([, { n }]) => n).values()].flatMap((same) =>
+      same.slice(1).map(([id]) => id),
+    ),
+    unasked: ids(({ n }) => refused.has(n)),
+  }
+}
+
+function figuresOf({ sent, stored, runs, deaths, outages }: Facts, found: Findings): Figures {
+  const answered = (is: Answer): Sent[] => sent.filter(({ answer }) => answer === is)
+  const repeated = (is: Repeat['why']): number => found.again.filter(({ why }) => why === is).length
+  const written = new Set([...stored.values()].map(({ n }) => n))
+  return {
+    sent: sent.length,
+    answers: {
+      acknowledged: answered('acknowledged').length,
+      refused: answered('refused').length,
+      unknown: answered('unknown').length,
+      open: answered('open').length,
+    },
+    unknownWritten: answered('unknown').filter(({ n }) => written.has(n)).length,
+    done: [...stored.values()].filter(({ state }) => state === 'done').length,
+    dead: found.dead.length,
+    lost: found.missing.length + found.unseen.length,
+    runs: runs.length,
+    repeats: {
+      planned: repeated('planned'),
+      'process died': repeated('process died'),
+      'lease lost': repeated('lease lost'),
+      'no reason': repeated('no reason'),
+    },
+    twice: found.twice.length,
+    inLines: answered('acknowledged').filter(({ line }) => line !== null).length,
+    outOfLine: found.early.length,
+    waits: waits(sent, runs),
+    afterDeaths: afterDeaths(runs, deaths),
+    afterOutages: outages.map((outage) => afterOutage(outage, runs)),
+  }
+}
+
+function sentences({ missing, unseen, waiting, dead, twice, early, copies, unasked }: Findings): string[] {
+  return [
+    ...told(missing, 'lost', 'acknowledged and not in the store'),
+    ...told(unseen, 'lost', 'done according to the store, and never run to the end by a handler'),
+    ...told(waiting, 'not ended', 'still waiting or running'),
+    ...told(dead, 'dead', 'dead or cancelled, though no handler here gives up'),
+    ...told(twice, 'run twice', 'run again although the process lived and kept its lease'),
+    ...told(early, 'order broken', 'run before an earlier job of the line had ended'),
+    ...told(copies, 'enqueued twice', 'in the store a second time for one call'),
+    ...told(
+      unasked,
+      'written all the same',
+      'in the store, though the caller was told that nothing was written',
+    ),
+  ]
+}
+
+/** `lost: 2 jobs, acknowledged and not in the store (0190…, 0190…).` */
+function told(ids: readonly string[], promise: string, what: string): string[] {
+  if (ids.length === 0) return []
+  const shown = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ', …' : ''}`
+  return [`${promise}: ${ids.length === 1 ? '1 job' : `${ids.length} jobs`}, ${what} (${shown}).`]
+}
+
+function late(figures: Figures): string[] {
+  const slowest = figures.afterDeaths.reduce((a, b) => (a === null || b === null ? null : Math.max(a, b)), 0)
+  return [
+    ...tooLate('a job that a dead process had run', slowest),
+    ...figures.afterOutages.flatMap((ms) => tooLate('work after the outage', ms)),
+  ]
+}
+
+function tooLate(what: string, ms: number | null): string[] {
+  if (ms === null) return [`recovery: ${what} never came back.`]
+  if (ms <= RECOVERY_LIMIT_MS) return []
+  const [took, promised] = [ms, RECOVERY_LIMIT_MS].map((time) => (time / 1_000).toFixed(1))
+  return [`recovery: ${what} came back after ${took} s; promised are ${promised} s.`]
+}
+
+function counts({ countedDone }: Facts, { done }: Figures): string[] {
+  return countedDone === done ? [] : [`counts: the store counts ${countedDone} done jobs, and has ${done}.`]
+}

@@ -1,0 +1,126 @@
+/**
+ * What really ran, written down outside of the system that is to be proven: a file for each worker process, one write for each line, so that a line
+ * survives the kill -9 that comes right after it.
+ */
+import { closeSync, existsSync, openSync, readSync, writeSync } from 'node:fs'
+import { nowMs } from './clock.ts'
+
+/** returned: it ran to its end. threw: it failed as planned. stopped: it was told to stop, by its signal. */
+export type How = 'returned' | 'threw' | 'stopped'
+
+type Entry =
+  | {
+      readonly what: 'start'
+      readonly id: string
+      readonly token: number
+      readonly attempt: number
+      readonly n: number
+      readonly line: string | null
+    }
+  | { readonly what: 'end'; readonly id: string; readonly token: number; readonly how: How }
+  /** The mill says that the outcome of an attempt is committed. */
+  | { readonly what: 'told'; readonly id: string; readonly attempt: number; readonly how: How }
+  /** The mill says that its lease is over. */
+  | { readonly what: 'lost' }
+
+type Written = Entry & { readonly at: number }
+
+/** One run of a handler. */
+export interface Run {
+  readonly worker: number
+  readonly id: string
+  readonly n: number
+  readonly line: string | null
+  readonly token: number
+  readonly attempt: number
+  readonly startedAt: number
+  endedAt: number | null
+  how: How | null
+  /** When the mill said that the outcome is committed. */
+  toldAt: number | null
+}
+
+export function ledgerWriter(file: string): (entry: Entry) => void {
+  const handle = openSync(file, 'a')
+  return (entry) => void writeSync(handle, `${JSON.stringify({ ...entry, at: nowMs() })}\n`)
+}
+
+export interface LedgerReader {
+  /** Reads on to the end of the file. */
+  read(): void
+  readonly runs: readonly Run[]
+  /** When the worker lost its lease. */
+  readonly lostAt: readonly number[]
+  /** Started and not ended. */
+  open(): Run[]
+}
+
+export function ledgerReader(file: string, worker: number): LedgerReader {
+  const runs: Run[] = []
+  const lostAt: number[] = []
+  const byJob = new Map<string, Run[]>()
+  let offset = 0
+  let rest = ''
+
+  function take(entry: Written): void {
+    if (entry.what === 'lost') return void lostAt.push(entry.at)
+    const before = byJob.get(entry.id) ?? []
+    if (entry.what === 'start') {
+      const { id, n, line, token, attempt, at } = entry
+      const run: Run = {
+        worker,
+        id,
+        n,
+        line,
+        token,
+        attempt,
+        startedAt: at,
+        endedAt: null,
+        how: null,
+        toldAt: null,
+      }
+      runs.push(run)
+      byJob.set(id, [...before, run])
+    } else if (entry.what === 'end') {
+      const run = before.find(({ token, how }) => token === entry.token && how === null)
+      if (run !== undefined) Object.assign(run, { endedAt: entry.at, how: entry.how })
+    } else {
+      const run = before.find(
+        ({ attempt, how, toldAt }) => attempt === entry.attempt && how === entry.how && toldAt === null,
+      )
+      if (run !== undefined) run.toldAt = entry.at
+    }
+  }
+
+  return {
+    runs,
+    lostAt,
+    open: () => runs.filter(({ how }) => how === null),
+    read() {
+      const text = rest + readFrom(file, offset)
+      offset += Buffer.byteLength(text) - Buffer.byteLength(rest)
+      // A process that was killed may leave half a line behind: it never becomes a whole one.
+      const end = text.lastIndexOf('\n') + 1
+      rest = text.slice(end)
+      for (const line of text.slice(0, end).split('\n')) if (line !== '') take(JSON.parse(line) as Written)
+    },
+  }
+}
+
+/** The lines are plain ASCII, so a piece can be cut anywhere. */
+function readFrom(file: string, offset: number): string {
+  if (!existsSync(file)) return ''
+  const handle = openSync(file, 'r')
+  try {
+    const pieces: string[] = []
+    const buffer = Buffer.alloc(65_536)
+    for (let at = offset; ;) {
+      const bytes = readSync(handle, buffer, 0, buffer.length, at)
+      if (bytes === 0) return pieces.join('')
+      pieces.push(buffer.toString('latin1', 0, bytes))
+      at += bytes
+    }
+  } finally {
+    closeSync(handle)
+  }
+}

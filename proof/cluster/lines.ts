@@ -1,0 +1,58 @@
+/**
+ * Whether jobs with an order key ran one at a time and in their order. Which of two comes first is certain only when the first was acknowledged before the
+ * second was sent.
+ */
+import type { Run } from './ledger.ts'
+import type { Death } from './repeats.ts'
+import type { Sent } from './stream.ts'
+
+/** The ids of jobs that ran before their turn. */
+export function outOfLine(
+  sent: readonly Sent[],
+  runs: readonly Run[],
+  deaths: readonly Death[],
+): ReadonlySet<string> {
+  const broken = new Set<string>()
+  const endOf = (run: Run): number =>
+    run.endedAt ?? deaths.find(({ worker }) => worker === run.worker)?.at ?? Number.POSITIVE_INFINITY
+  const inLines = runs.filter(({ line }) => line !== null)
+  for (const ofLine of Map.groupBy(inLines, ({ line }) => line).values())
+    for (const id of overlapping(ofLine, endOf)) broken.add(id)
+  const ordered = sent.filter(({ line, answer }) => line !== null && answer === 'acknowledged')
+  const byJob = Map.groupBy(inLines, ({ id }) => id)
+  for (const ofLine of Map.groupBy(ordered, ({ line }) => line).values())
+    for (const id of overtaking(ofLine, byJob, endOf)) broken.add(id)
+  return broken
+}
+
+/** Started while another job of the line ran. */
+function overlapping(runs: readonly Run[], endOf: (run: Run) => number): string[] {
+  const found: string[] = []
+  let last: { readonly id: string; readonly end: number } | null = null
+  for (const run of runs.toSorted((a, b) => a.startedAt - b.startedAt)) {
+    if (last !== null && last.id !== run.id && run.startedAt < last.end) found.push(run.id)
+    const end = endOf(run)
+    if (last === null || end >= last.end) last = { id: run.id, end }
+  }
+  return found
+}
+
+/** Started before one had ended that was acknowledged before this one was sent. */
+function overtaking(
+  sent: readonly Sent[],
+  byJob: ReadonlyMap<string, readonly Run[]>,
+  endOf: (run: Run) => number,
+): string[] {
+  const runsOf = ({ id }: Sent): readonly Run[] => byJob.get(id ?? '') ?? []
+  const acknowledged = sent.toSorted((a, b) => (a.answeredAt ?? 0) - (b.answeredAt ?? 0))
+  let at = 0
+  let endedBy = Number.NEGATIVE_INFINITY
+  return sent
+    .toSorted((a, b) => a.sentAt - b.sentAt)
+    .flatMap((one) => {
+      for (; (acknowledged[at]?.answeredAt ?? Number.POSITIVE_INFINITY) < one.sentAt; at += 1)
+        for (const run of runsOf(acknowledged[at] ?? one)) endedBy = Math.max(endedBy, endOf(run))
+      const isEarly = runsOf(one).some(({ startedAt }) => startedAt < endedBy)
+      return isEarly && one.id !== null ? [one.id] : []
+    })
+}

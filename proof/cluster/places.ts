@@ -1,0 +1,95 @@
+/**
+ * The two databases that the proof runs on, and the trouble that each gets: a PostgreSQL server is killed and started again on the same data, a
+ * SQLite file is locked by another process.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Store } from 'jobmill'
+import { startPostgres } from '../../test/support/postgres-server.ts'
+import { nowMs } from './clock.ts'
+
+/** Where the store is, as a message to another process can say it. */
+export interface Place {
+  readonly store: 'postgres' | 'sqlite'
+  readonly at: string
+}
+
+/** Loads only the driver that is asked for. */
+export async function storeAt({ store, at }: Place): Promise<Store<never>> {
+  if (store === 'sqlite') return (await import('jobmill/sqlite')).sqlite(at)
+  return (await import('jobmill/postgres')).postgres(at)
+}
+
+/** When the database took no writes. */
+export interface Outage {
+  readonly from: number
+  readonly to: number
+}
+
+export interface Database {
+  readonly place: Place
+  readonly name: string
+  /** What `trouble` does, and how it ends, in words. */
+  readonly begins: string
+  readonly ends: string
+  readonly trouble: (began: () => void) => Promise<Outage>
+  /** Safe at any moment, also in the midst of the trouble. */
+  readonly close: () => Promise<void>
+}
+
+const AWAY_MS = 1_000
+
+export async function postgresServer(): Promise<Database> {
+  const server = await startPostgres({ binaries: 'current' })
+  let restarting: Promise<void> = Promise.resolve()
+  return {
+    place: { store: 'postgres', at: server.url },
+    name: `PostgreSQL on port ${server.port}`,
+    begins: `the database is killed, for ${AWAY_MS / 1_000} s`,
+    ends: 'the database is ready again, on the same data',
+    async trouble(began) {
+      const from = nowMs()
+      began()
+      restarting = server
+        .kill()
+        .then(() => sleep(AWAY_MS))
+        .then(() => server.restart())
+      await restarting
+      return { from, to: nowMs() }
+    },
+    async close() {
+      await restarting.catch(() => {})
+      await server.stop()
+    },
+  }
+}
+
+const LOCKED_MS = 3_000
+
+export function sqliteFile(folder: string): Database {
+  const file = path.join(folder, 'jobs.db')
+  return {
+    place: { store: 'sqlite', at: file },
+    name: 'one SQLite file',
+    begins: `another process takes the write lock of the file for ${LOCKED_MS / 1_000} s`,
+    ends: 'the lock is released',
+    async trouble(began) {
+      const locker = fork(path.join(import.meta.dirname, 'lock.ts'), [file, String(LOCKED_MS)], {
+        execArgv: ['--disable-warning=ExperimentalWarning'],
+      })
+      const ended = once(locker, 'exit')
+      const early = ended.then(() => Promise.reject(new Error('the process that takes the lock ended early')))
+      await Promise.race([once(locker, 'message'), early])
+      const from = nowMs()
+      began()
+      await Promise.race([once(locker, 'message'), early])
+      const to = nowMs()
+      await ended
+      return { from, to }
+    },
+    // The folder is the caller's, and the process that locks goes when its channel closes.
+    close: () => Promise.resolve(),
+  }
+}

@@ -1,0 +1,137 @@
+/** The proof from its beginning to its verdict: begin, trouble, wait, compare. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jobmill, type Mill } from 'jobmill'
+import { nowMs } from './clock.ts'
+import { allEnded, countedDone, everythingIn } from './in-store.ts'
+import { judge } from './judge.ts'
+import type { Lie } from './lies.ts'
+import type { Options } from './options.ts'
+import { type Database, type Outage, postgresServer, sqliteFile, storeAt } from './places.ts'
+import { type Progress, progress } from './progress.ts'
+import { report } from './report.ts'
+import { type Sent, stream } from './stream.ts'
+import { type Workers, workers as createWorkers } from './workers.ts'
+
+export interface Proof {
+  readonly options: Options
+  readonly lies: readonly Lie[]
+  /** For everything that is written. */
+  readonly folder: string
+  /** Fires when it is to be given up. */
+  readonly signal: AbortSignal
+  /** Takes what must be closed at the end, however that comes. */
+  readonly closing: (close: () => Promise<unknown>) => void
+}
+
+/** How long the stream goes on after the trouble, at least. */
+const AFTERWARDS_MS = 1_000
+
+/** How long everything may take to end after the last job was enqueued. */
+const END_MS = 60_000
+
+/** The exit code. */
+export async function prove(proof: Proof): Promise<number> {
+  const { options, lies, folder, closing } = proof
+  const database = options.store === 'postgres' ? await postgresServer() : sqliteFile(folder)
+  closing(database.close)
+  const workers = createWorkers({ folder, place: database.place })
+  closing(workers.destroy)
+  const mill = jobmill({ store: await storeAt(database.place), log: 'silent' })
+  closing(() => mill.stop())
+  await mill.open()
+  const { seconds, rate } = options
+  console.log(`cluster   ${database.name}, 3 workers, ${rate} jobs a second for ${seconds} s`)
+  await Promise.all([
+    workers.start(onlyOf(lies, 'forget-run', 'run-twice')),
+    workers.start(),
+    workers.start(),
+  ])
+
+  const beganAt = nowMs()
+  const shown = progress(process.stdout, () => nowMs() - beganAt)
+  closing(() => Promise.resolve(shown.end()))
+  const scene = { ...proof, database, workers, mill, shown, beganAt }
+  const { sent, ...happened } = await act(scene)
+  shown.end()
+  const stopped = await workers.stop()
+  if (lies.includes('drop-job')) await mill.delete(sent.findLast(({ id }) => id !== null)?.id ?? '')
+  const verdict = judge({
+    sent,
+    stored: await everythingIn(mill),
+    countedDone: await countedDone(mill),
+    runs: workers.all.flatMap(({ ledger }) => ledger.runs),
+    deaths: workers.all.flatMap(({ number: worker, diedAt: at }) => (at === null ? [] : [{ worker, at }])),
+    losses: workers.all.flatMap(({ number: worker, ledger }) => ledger.lostAt.map((at) => ({ worker, at }))),
+    outages: [happened.outage],
+    broken: [...happened.broken, ...stopped.broken],
+  })
+  console.log(report(verdict, stopped.told))
+  return verdict.broken.length === 0 ? 0 : 1
+}
+
+interface Scene extends Proof {
+  readonly database: Database
+  readonly workers: Workers
+  readonly mill: Mill
+  readonly shown: Progress
+  readonly beganAt: number
+}
+
+interface Happened {
+  readonly outage: Outage
+  readonly broken: readonly string[]
+}
+
+/** The stream and the trouble side by side, until everything has ended. */
+async function act(scene: Scene): Promise<Happened & { readonly sent: readonly Sent[] }> {
+  const { mill, options, lies, signal, workers, shown } = scene
+  const jobs = stream({ mill, ...options, lies })
+  shown.begin(() => glance(jobs.sent, workers))
+  // The stream outlives the trouble, however slow the machine is: or nobody could see the work go on.
+  let overAt = Number.POSITIVE_INFINITY
+  const troubled = trouble(scene).finally(() => (overAt = nowMs()))
+  const streaming = jobs.run(signal, () => nowMs() > overAt + AFTERWARDS_MS)
+  const [happened] = await Promise.all([troubled, streaming])
+  const inTime = await allEnded(mill, END_MS, signal)
+  shown.say(inTime ? 'everything has ended' : `not everything has ended ${END_MS / 1_000} s after the stream`)
+  return { sent: jobs.sent, ...happened }
+}
+
+/** After a third of the time a process is killed and another takes its place; after two thirds it is the database's turn. */
+async function trouble(scene: Scene): Promise<Happened> {
+  const { database, workers, shown, signal, lies, options, beganAt } = scene
+  const at = (part: number): Promise<void> =>
+    sleep(Math.max(0, beganAt + options.seconds * 1_000 * part - nowMs()), undefined, { signal })
+  const broken: string[] = []
+  await at(1 / 3)
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.round((options.seconds * 1_000) / 3))])
+  const killed = await workers.killBusiest(inTime)
+  if (killed === null) {
+    broken.push('nothing was killed: no worker ran a job at that time. Try a higher --rate.')
+  } else {
+    const ran = killed.ledger.open().length
+    shown.say(
+      `kill -9 of worker ${killed.number} (process ${killed.pid}), which ran ${ran === 1 ? '1 job' : `${ran} jobs`}`,
+    )
+    const { number } = await workers.start(onlyOf(lies, 'silent-end'))
+    shown.say(`worker ${number} takes its place`)
+  }
+  await at(2 / 3)
+  const outage = await database.trouble(() => shown.say(database.begins))
+  shown.say(database.ends)
+  return { outage, broken }
+}
+
+function onlyOf(lies: readonly Lie[], ...some: readonly Lie[]): Lie[] {
+  return lies.filter((lie) => some.includes(lie))
+}
+
+/** By what the processes wrote down: the database may be away. */
+function glance(sent: readonly Sent[], workers: Workers): string {
+  for (const { ledger } of workers.all) ledger.read()
+  const runs = workers.all.flatMap(({ ledger }) => ledger.runs)
+  const done = runs.filter(({ how, toldAt }) => how === 'returned' && toldAt !== null).length
+  const acknowledged = sent.filter(({ answer }) => answer === 'acknowledged').length
+  const open = workers.all.filter(({ diedAt }) => diedAt === null).flatMap(({ ledger }) => ledger.open())
+  return `enqueued ${acknowledged}, done ${done}, running ${open.length}`
+}

@@ -1,0 +1,40 @@
+/** How long work waited: at its start, after the death of a process, and after the database was away. */
+import type { Run } from './ledger.ts'
+import type { Outage } from './places.ts'
+import type { Death } from './repeats.ts'
+import type { Sent } from './stream.ts'
+
+/** From the death of its process to the next start, for each job that it ran then; null where that never started again. */
+export function afterDeaths(runs: readonly Run[], deaths: readonly Death[]): (number | null)[] {
+  return deaths.flatMap(({ worker, at }) =>
+    runs
+      .filter((run) => run.worker === worker && run.how === null)
+      .map(({ id, token }) => {
+        const next = least(runs.flatMap((run) => (run.id === id && run.token > token ? [run.startedAt] : [])))
+        return next === null ? null : next - at
+      }),
+  )
+}
+
+/** From the end of the outage to the first outcome that was committed after it; null when there was none. */
+export function afterOutage({ to }: Outage, runs: readonly Run[]): number | null {
+  const next = least(runs.flatMap(({ toldAt }) => (toldAt !== null && toldAt > to ? [toldAt] : [])))
+  return next === null ? null : next - to
+}
+
+/** From sent to first started, shortest first; without jobs that had to wait for others of their line. */
+export function waits(sent: readonly Sent[], runs: readonly Run[]): number[] {
+  const startedAt = new Map<string, number>()
+  for (const run of runs)
+    startedAt.set(run.id, Math.min(run.startedAt, startedAt.get(run.id) ?? run.startedAt))
+  return sent
+    .flatMap(({ id, line, sentAt }) => {
+      const at = startedAt.get(id ?? '')
+      return at === undefined || line !== null ? [] : [at - sentAt]
+    })
+    .toSorted((a, b) => a - b)
+}
+
+function least(times: readonly number[]): number | null {
+  return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b))
+}

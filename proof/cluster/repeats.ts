@@ -1,0 +1,52 @@
+/**
+ * Why a job ran more than once. A retry that its handler asked for is planned; a run that was cut off by the death of its process, or by a lease that was
+ * lost while the database was away, is explained; anything else breaks a promise.
+ */
+import type { Run } from './ledger.ts'
+import type { Outage } from './places.ts'
+
+export interface Death {
+  readonly worker: number
+  readonly at: number
+}
+
+/** A worker whose mill said that its lease is over. */
+type Loss = Death
+
+export interface Trouble {
+  readonly deaths: readonly Death[]
+  readonly losses: readonly Loss[]
+  readonly outages: readonly Outage[]
+}
+
+export interface Repeat {
+  readonly first: Run
+  readonly next: Run
+  readonly why: 'planned' | 'process died' | 'lease lost' | 'no reason'
+}
+
+/** How long a lease lasts by default: what was lost that long after the database went away was lost with it. */
+const LEASE_MS = 10_000
+
+export function repeats(runs: readonly Run[], trouble: Trouble): Repeat[] {
+  const byJob = Map.groupBy(runs, ({ id }) => id)
+  return [...byJob.values()].flatMap((ofOne) => {
+    const inOrder = ofOne.toSorted((a, b) => a.token - b.token || a.startedAt - b.startedAt)
+    return inOrder.slice(1).map((next, at) => {
+      const first = inOrder[at] ?? next
+      return { first, next, why: reason(first, next, trouble) }
+    })
+  })
+}
+
+function reason(first: Run, next: Run, { deaths, losses, outages }: Trouble): Repeat['why'] {
+  if (first.how === 'threw' && next.attempt === first.attempt + 1) return 'planned'
+  // Committed is committed, whatever died afterwards.
+  if (first.toldAt !== null && first.how === 'returned') return 'no reason'
+  const within = ({ worker, at }: Death): boolean =>
+    worker === first.worker && at >= first.startedAt && at <= next.startedAt
+  if (deaths.some(within)) return 'process died'
+  const lostToo = ({ at }: Loss): boolean => outages.some(({ from, to }) => at >= from && at <= to + LEASE_MS)
+  if (losses.some((loss) => within(loss) && lostToo(loss))) return 'lease lost'
+  return 'no reason'
+}

@@ -1,0 +1,76 @@
+/** A steady stream of jobs from a process that only enqueues. It notes what each call was answered, and when. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isJobmillError, type Mill } from 'jobmill'
+import { nowMs } from './clock.ts'
+import { QUEUE, workAt } from './kinds.ts'
+import type { Lie } from './lies.ts'
+
+/**
+ * acknowledged: `enqueue` resolved. unknown: it may have been written, the answer was lost. refused: the database was away, and nothing was written.
+ * open: there is no answer yet.
+ */
+export type Answer = 'acknowledged' | 'unknown' | 'refused' | 'open'
+
+export interface Sent {
+  readonly n: number
+  readonly line: string | null
+  readonly sentAt: number
+  answeredAt: number | null
+  answer: Answer
+  /** Of an acknowledged job. */
+  id: string | null
+}
+
+export interface Stream {
+  readonly sent: readonly Sent[]
+  /**
+   * Sends until its time has passed and `isEnough` says so. Resolves when every call was answered; rejects on an answer that says that the call was
+   * wrong.
+   */
+  readonly run: (signal: AbortSignal, isEnough: () => boolean) => Promise<void>
+}
+
+export interface StreamOptions {
+  readonly mill: Pick<Mill, 'enqueue'>
+  readonly seconds: number
+  readonly rate: number
+  readonly lies: readonly Lie[]
+}
+
+export function stream({ mill, seconds, rate, lies }: StreamOptions): Stream {
+  const sent: Sent[] = []
+  const inLines = !lies.includes('no-lines')
+
+  async function send(n: number): Promise<void> {
+    const { kind, work } = workAt(n)
+    const one: Sent = { n, line: work.line, sentAt: nowMs(), answeredAt: null, answer: 'open', id: null }
+    sent.push(one)
+    const orderKey = work.line !== null && inLines ? { orderKey: work.line } : {}
+    try {
+      one.id = (await mill.enqueue(kind, work, { queue: QUEUE, ...orderKey })).id
+      one.answer = 'acknowledged'
+    } catch (error) {
+      if (!isJobmillError(error) || !error.retryable) throw error
+      one.answer = error.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'refused'
+    } finally {
+      one.answeredAt = nowMs()
+    }
+  }
+
+  return {
+    sent,
+    async run(signal, isEnough) {
+      const beganAt = nowMs()
+      const calls: Promise<void>[] = []
+      for (let n = 0; n < seconds * rate || !isEnough(); n += 1) {
+        const waitMs = beganAt + (n * 1_000) / rate - nowMs()
+        if (waitMs > 0) await sleep(waitMs, undefined, { signal })
+        const call = send(n)
+        // It is waited for below; until then it must not be an unhandled one.
+        call.catch(() => {})
+        calls.push(call)
+      }
+      await Promise.all(calls)
+    },
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * One of the worker processes: a mill that works on the queue, and writes down every run of a handler. It says `ready`, and at its end what its
+ * mill counted; SIGTERM stops it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { defineJob, type EventCounts, type JobContext, jobmill } from 'jobmill'
+import { type Kind, KINDS, QUEUE, type Work, WORKERS } from './kinds.ts'
+import { type How, ledgerWriter } from './ledger.ts'
+import type { Lie } from './lies.ts'
+import { type Place, storeAt } from './places.ts'
+
+export interface WorkerTask {
+  readonly place: Place
+  readonly ledger: string
+  readonly lies: readonly Lie[]
+}
+
+/** What it says to the process that started it. */
+export type WorkerMessage = 'ready' | { readonly told: EventCounts['told'] }
+
+const task = JSON.parse(process.argv[2] ?? '{}') as WorkerTask
+const write = ledgerWriter(task.ledger)
+const lies = new Set(task.lies)
+
+async function worked(kind: Kind, { payload, attempt, signal }: JobContext<Work>): Promise<How> {
+  if (kind === 'flaky' && attempt === 1) return 'threw'
+  try {
+    if (payload.ms > 0) await sleep(payload.ms, undefined, { signal })
+    return 'returned'
+  } catch {
+    return 'stopped'
+  }
+}
+
+/** Tells a lie once, and only about a quick job: those have no line whose order it would break too. */
+function liesNow(lie: Lie, kind: Kind): boolean {
+  return kind === 'quick' && lies.delete(lie)
+}
+
+const jobs = KINDS.map((kind) =>
+  defineJob({
+    kind,
+    queue: QUEUE,
+    backoff: { fixed: '200ms' },
+    async run(context: JobContext<Work>) {
+      const { id, token, attempt } = context.job
+      const { n, line } = context.payload
+      if (liesNow('forget-run', kind)) return
+      const start = (): void => write({ what: 'start', id, token, attempt, n, line })
+      start()
+      const how = await worked(kind, context)
+      write({ what: 'end', id, token, how })
+      if (liesNow('run-twice', kind)) {
+        start()
+        write({ what: 'end', id, token, how })
+      }
+      if (how === 'stopped') throw context.signal.reason
+      if (how === 'threw') throw new Error('it fails in its first attempt')
+    },
+  }),
+)
+
+const mill = jobmill({
+  store: await storeAt(task.place),
+  jobs,
+  queues: { [QUEUE]: { workers: WORKERS } },
+  log: 'error',
+})
+mill.on('finished', ({ id, attempt }) => write({ what: 'told', id, attempt, how: 'returned' }))
+mill.on('retried', ({ id, attempt }) => write({ what: 'told', id, attempt, how: 'threw' }))
+mill.on('instance-lost', () => write({ what: 'lost' }))
+
+const say = (message: WorkerMessage): void => void process.send?.(message)
+
+// Nobody is left to tell anything to: the process that started this one is gone.
+process.on('disconnect', () => process.exit())
+// Ctrl-C reaches every process of the terminal; the one that started this one decides.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => {
+  void mill.stop().then(() => {
+    say({ told: mill.eventCounts.told })
+    process.disconnect()
+  })
+})
+await mill.start()
+if (lies.has('silent-end')) process.send?.('ready' satisfies WorkerMessage, () => process.exit())
+else say('ready')

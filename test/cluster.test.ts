@@ -1,0 +1,280 @@
+// `npm run start:cluster` keeps its promises on both stores, cleans up after itself, and would notice a broken promise: each of its
+// sentences is seen once, on facts that are made up and in a run that is made to lie.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Facts, judge } from '../proof/cluster/judge.ts'
+import { ledgerReader, ledgerWriter, type Run } from '../proof/cluster/ledger.ts'
+import type { Lie } from '../proof/cluster/lies.ts'
+import { readOptions } from '../proof/cluster/options.ts'
+import type { Sent } from '../proof/cluster/stream.ts'
+
+const program = fileURLToPath(new URL('../proof/cluster/main.ts', import.meta.url))
+const sources = fileURLToPath(new URL('./support/jobmill-sources.ts', import.meta.url))
+const TIMEOUT_MS = 120_000
+
+function ownTemporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'jobmill-proof-'))
+  // A server that runs as another user has its folder in it.
+  chmodSync(folder, 0o755)
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+interface Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<{ readonly code: number | null; readonly said: string }>
+  /** Resolves when it has written this. */
+  readonly says: (text: string) => Promise<void>
+}
+
+function start(args: readonly string[], folder: string, lies: readonly Lie[] = []): Started {
+  const child = spawn(process.execPath, ['--import', sources, program, ...args], {
+    env: { ...process.env, TMPDIR: folder, JOBMILL_CLUSTER_LIE: lies.join(',') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const output of [child.stdout, child.stderr]) output.on('data', (data) => (said += String(data)))
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
+  return {
+    child,
+    ended,
+    async says(text) {
+      while (!said.includes(text) && child.exitCode === null)
+        await Promise.race([once(child.stdout, 'data'), ended])
+    },
+  }
+}
+
+/** Every process of a proof has its folder among its arguments. */
+function processesOf(folder: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(folder)
+    } catch {
+      return false
+    }
+  })
+}
+
+function expectNothingLeft(folder: string): void {
+  expect(readdirSync(folder)).toEqual([])
+  expect(processesOf(folder)).toEqual([])
+}
+
+const small = ['--seconds', '6', '--rate', '40']
+
+describe.each([
+  ['postgres', [], 'SIGINT'],
+  ['sqlite', ['--sqlite'], 'SIGTERM'],
+] as const)('start:cluster on %s', (_, store, signal) => {
+  test(
+    'P2 P3 P4 P16 nothing is lost, nothing is run twice, and it comes back',
+    async () => {
+      const folder = ownTemporaryFolder()
+      const { code, said } = await start([...store, ...small], folder).ended
+      expect(said).toContain('\nAll promises were kept.\n')
+      expect(code).toBe(0)
+      expect(said).toMatch(/kill -9 of worker \d \(process \d+\), which ran \d+ jobs?\n/)
+      expect(said).toMatch(/^enqueued +\d+ acknowledged of \d+ sent$/m)
+      expect(said).toMatch(/^done +\d+$/m)
+      for (const what of ['dead', 'lost', 'run twice without a crash', 'order broken'])
+        expect(said).toMatch(new RegExp(`^${what} +0( |$)`, 'm'))
+      expect(said).toMatch(/^recovery after kill -9 +\d+\.\d+ s to /m)
+      expect(said).toMatch(/^recovery after the database +\d+\.\d+ s$/m)
+      expectNothingLeft(folder)
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    `${signal} ends it, and leaves nothing behind`,
+    async () => {
+      const folder = ownTemporaryFolder()
+      const { child, ended, says } = start([...store, ...small], folder)
+      await says('enqueued')
+      child.kill(signal)
+      const { code, said } = await ended
+      expect(said).toContain(`start:cluster: stopped by ${signal}`)
+      expect(code).toBe(130)
+      expectNothingLeft(folder)
+    },
+    TIMEOUT_MS,
+  )
+})
+
+test(
+  'start:cluster finds out a run that lies, each lie by its sentence',
+  async () => {
+    const folder = ownTemporaryFolder()
+    const lies: Lie[] = ['drop-job', 'forget-run', 'run-twice', 'no-lines', 'silent-end']
+    const { code, said } = await start(['--sqlite', ...small], folder, lies).ended
+    expect(said).toMatch(/^\d promises were broken:$/m)
+    expect(code).toBe(1)
+    expect(said).toMatch(/^lost: 1 job, acknowledged and not in the store/m)
+    expect(said).toMatch(/^lost: 1 job, done according to the store, and never run to the end/m)
+    expect(said).toMatch(/^lost +2$/m)
+    expect(said).toMatch(/^run twice: 1 job, run again/m)
+    expect(said).toMatch(/^order broken: \d+ jobs?, run before an earlier job/m)
+    expect(said).toMatch(/^worker 4 ended by itself, with 0/m)
+    expectNothingLeft(folder)
+  },
+  TIMEOUT_MS,
+)
+
+describe('its options', () => {
+  test('are read, with defaults', () => {
+    expect(readOptions([])).toEqual({ store: 'postgres', seconds: 20, rate: 100 })
+    expect(readOptions(['--sqlite', '--seconds', '6', '--rate=40'])).toEqual({
+      store: 'sqlite',
+      seconds: 6,
+      rate: 40,
+    })
+    expect(readOptions(['-h'])).toBeNull()
+  })
+
+  test.each([
+    [['--seconds', '2'], '--seconds: must be a whole number from 3 to 3600 (got "2")'],
+    [['--rate', 'fast'], '--rate: must be a whole number from 1 to 2000 (got "fast")'],
+    [['--rate='], '--rate: must be a whole number from 1 to 2000 (got "")'],
+    [['--speed', '2'], "Unknown option '--speed'"],
+  ])('%j is refused by its name', (args, message) => expect(() => readOptions(args)).toThrow(message))
+})
+
+test('a ledger that ends in half a line is read up to there, and on from there', () => {
+  const file = join(ownTemporaryFolder(), 'ledger')
+  const reader = ledgerReader(file, 1)
+  reader.read()
+  const write = ledgerWriter(file)
+  write({ what: 'start', id: 'a', token: 1, attempt: 1, n: 0, line: null })
+  appendFileSync(file, '{"what":"end","id":"a","tok')
+  reader.read()
+  expect(reader.open()).toMatchObject([{ id: 'a', token: 1, how: null }])
+  appendFileSync(file, 'en":1,"how":"returned","at":5}\n')
+  write({ what: 'told', id: 'a', attempt: 1, how: 'returned' })
+  write({ what: 'lost' })
+  reader.read()
+  expect(reader.open()).toEqual([])
+  expect(reader.runs).toMatchObject([{ how: 'returned', endedAt: 5, toldAt: expect.any(Number) as number }])
+  expect(reader.lostAt).toHaveLength(1)
+})
+
+function sent(id: string, n: number, more: Partial<Sent> = {}): Sent {
+  return { n, id, line: null, sentAt: n, answeredAt: n + 0.5, answer: 'acknowledged', ...more }
+}
+
+function run(id: string, token: number, startedAt: number, more: Partial<Run> = {}): Run {
+  const ended = { endedAt: startedAt + 10, how: 'returned', toldAt: startedAt + 11 } as const
+  return { worker: 1, id, n: 0, line: null, token, attempt: 1, startedAt, ...ended, ...more }
+}
+
+describe('the judge', () => {
+  const cutOff = { endedAt: null, how: null, toldAt: null }
+  const untold = { toldAt: null }
+  /** Worker 2 died at 100, with one job running and one ended; the database was away from 300 to 400. */
+  const kept: Facts = {
+    sent: [
+      sent('a', 1),
+      sent('b', 2),
+      sent('c', 3),
+      sent('d', 4, { line: 'x' }),
+      sent('e', 5, { line: 'x' }),
+    ],
+    stored: new Map(['a', 'b', 'c', 'd', 'e'].map((id, at) => [id, { state: 'done', n: at + 1 }])),
+    countedDone: 5,
+    runs: [
+      run('a', 1, 10),
+      run('b', 2, 95, { worker: 2, ...cutOff }),
+      run('b', 8, 9_000),
+      run('c', 3, 80, { worker: 2, ...untold }),
+      run('c', 9, 9_001),
+      run('d', 4, 90, { line: 'x', how: 'threw' }),
+      run('d', 5, 200, { line: 'x', attempt: 2 }),
+      run('e', 6, 211, { line: 'x' }),
+    ],
+    deaths: [{ worker: 2, at: 100 }],
+    losses: [],
+    outages: [{ from: 300, to: 400 }],
+    broken: [],
+  }
+  const also = (...runs: Run[]): Partial<Facts> => ({ runs: [...kept.runs, ...runs] })
+
+  test('explains what a crash explains', () => {
+    const { figures, broken } = judge(kept)
+    expect(broken).toEqual([])
+    expect(figures).toMatchObject({
+      done: 5,
+      lost: 0,
+      runs: 8,
+      repeats: { planned: 1, 'process died': 2, 'lease lost': 0, 'no reason': 0 },
+      afterDeaths: [8_900],
+      afterOutages: [8_611],
+    })
+  })
+
+  test('explains a lease that was lost with the database, and no other', () => {
+    const lost = also(run('a', 20, 9_500))
+    const runs = (lost.runs ?? []).map((one) => (one.token === 1 ? { ...one, ...untold } : one))
+    const inOutage = { ...kept, runs, losses: [{ worker: 1, at: 350 }] }
+    expect(judge(inOutage)).toMatchObject({ broken: [], figures: { repeats: { 'lease lost': 1 } } })
+    expect(judge({ ...inOutage, losses: [{ worker: 1, at: 200 }] }).figures.twice).toBe(1)
+    expect(judge({ ...inOutage, losses: [{ worker: 3, at: 350 }] }).figures.twice).toBe(1)
+  })
+
+  const without = (id: string): Facts['stored'] => new Map([...kept.stored].filter(([key]) => key !== id))
+  const as = (id: string, state: 'running' | 'dead'): Partial<Facts> => ({
+    stored: new Map([...kept.stored, [id, { state, n: 1 }]]),
+    countedDone: 4,
+  })
+  test.each<[string, Partial<Facts>, RegExp]>([
+    ['a job that is gone', { stored: without('a'), countedDone: 4 }, /^lost: 1 job, acknowledged and not in/],
+    ['a job that never ran', { runs: kept.runs.slice(1) }, /^lost: 1 job, done according to the store/],
+    ['a job that waits', as('a', 'running'), /^not ended: 1 job, still waiting or running \(a\)/],
+    ['a job that is dead', as('a', 'dead'), /^dead: 1 job, dead or cancelled/],
+    ['a job that ran again', also(run('a', 20, 9_500)), /^run twice: 1 job, run again .* \(a\)/],
+    ['a finished job of a dead process', also(run('b', 20, 9_500)), /^run twice: 1 job, run again .* \(b\)/],
+    [
+      'a failed attempt made again',
+      also(run('d', 4.5, 150, { line: 'x', how: 'threw' })),
+      /^run twice: .* \(d\)/,
+    ],
+    ['two of a line at once', also(run('f', 7, 215, { line: 'x' })), /^order broken: 1 job, .* \(f\)/],
+    [
+      'a later one of a line first',
+      { runs: kept.runs.map((one) => (one.id === 'e' ? { ...one, startedAt: 150, endedAt: 160 } : one)) },
+      /^order broken: 1 job, run before an earlier job of the line had ended \(e\)/,
+    ],
+    [
+      'a second job for one call',
+      {
+        stored: new Map([...kept.stored, ['z', { state: 'done', n: 1 }]]),
+        countedDone: 6,
+        ...also(run('z', 30, 50)),
+      },
+      /^enqueued twice: 1 job, in the store a second time for one call \(z\)/,
+    ],
+    [
+      'a refused job that exists',
+      { sent: kept.sent.map((one) => (one.id === 'a' ? { ...one, id: null, answer: 'refused' } : one)) },
+      /^written all the same: 1 job, in the store, though/,
+    ],
+    [
+      'a slow recovery',
+      { runs: kept.runs.map((one) => (one.token === 8 ? { ...one, startedAt: 15_101 } : one)) },
+      /^recovery: a job that a dead process had run came back after 15\.0 s; promised are 15\.0 s/,
+    ],
+    [
+      'no recovery',
+      { runs: kept.runs.map((one) => ({ ...one, toldAt: null })) },
+      /^recovery: work after the outage never came back/,
+    ],
+    ['wrong counts', { countedDone: 7 }, /^counts: the store counts 7 done jobs, and has 5/],
+    ['anything else', { broken: ['worker 4 ended by itself.'] }, /^worker 4 ended by itself/],
+  ])('tells of %s', (_, change, sentence) => {
+    expect(judge({ ...kept, ...change }).broken).toEqual([expect.stringMatching(sentence)])
+  })
+})
