@@ -7,10 +7,10 @@ import { dutySteps } from './steps/duties.ts'
 import { enqueueSteps } from './steps/enqueue.ts'
 import { figureSteps } from './steps/figures.ts'
 import { instanceSteps, newWorker, register } from './steps/instances.ts'
-import { limitSteps } from './steps/limits.ts'
+import { FIRST_LIMITS, limitSteps } from './steps/limits.ts'
 import { QUEUES } from './steps/names.ts'
 import { operateSteps } from './steps/operate.ts'
-import { scheduleSteps } from './steps/schedules.ts'
+import { FIRST_SCHEDULES, scheduleSteps } from './steps/schedules.ts'
 import { slotSteps } from './steps/slots.ts'
 import { workSteps } from './steps/work.ts'
 import { type Step, closeWorld, openWorld } from './world.ts'
@@ -50,6 +50,8 @@ export async function run(subjects: readonly ConformanceSubject[], steps: readon
   try {
     const queues = QUEUES.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS }))
     await Promise.all(world.systems.map(({ store }) => store.declareQueues(queues)))
+    await Promise.all(world.systems.map(({ store }) => store.declareLimits(FIRST_LIMITS)))
+    await Promise.all(world.systems.map(({ store }) => store.declareSchedules(FIRST_SCHEDULES)))
     for (let n = 0; n < 3; n += 1) {
       const worker = newWorker(world)
       world.workers.push(worker)

@@ -9,8 +9,8 @@ import { oracle, oracleDatabase } from '../../src/testing/oracle/oracle.ts'
 export interface System {
   readonly name: string
   readonly store: Store
-  /** Token by the number of the claim, counted over the whole run. */
-  readonly tokens: Map<number, number>
+  /** By the number of the claim, counted over the whole run, the token of each job. A store may claim in several statements. */
+  readonly tokens: Map<number, Map<string, number>>
   /** The last settings version it told, and whether it must be another one next time. */
   settings: { version: number | null; changed: boolean }
   /** The last version of the members that it told. */
@@ -37,24 +37,28 @@ export async function openSystems(
   }))
 }
 
-export function tokenOf(system: System, claim: number): number {
-  const token = system.tokens.get(claim)
-  assert.ok(token !== undefined, `${system.name} made no claim ${claim}`)
+export function tokenOf(
+  system: System,
+  { id, claim }: { readonly id: string; readonly claim: number },
+): number {
+  const token = system.tokens.get(claim)?.get(id)
+  assert.ok(token !== undefined, `${system.name} made no claim ${claim} of ${id}`)
   return token
 }
 
 export function claimOf(system: System, token: number): number {
-  for (const [claim, known] of system.tokens) if (known === token) return claim
+  for (const [claim, tokens] of system.tokens) if ([...tokens.values()].includes(token)) return claim
   throw new Error(`${system.name} told of a token that it never gave out: ${token}`)
 }
 
-/** Notes the token of a claim; it must be higher than every one before. */
-export function noteToken(system: System, claim: number, token: number): void {
-  for (const [earlier, known] of system.tokens) {
-    assert.ok(
-      earlier === claim ? known === token : known < token,
-      `${system.name}: the token ${token} does not rise`,
-    )
-  }
-  system.tokens.set(claim, token)
+/** Notes the token of a job; it must be higher than those of every claim before. */
+export function noteToken(
+  system: System,
+  { id, claim }: { readonly id: string; readonly claim: number },
+  token: number,
+): void {
+  for (const [earlier, tokens] of system.tokens)
+    for (const known of tokens.values())
+      assert.ok(earlier === claim || known < token, `${system.name}: the token ${token} does not rise`)
+  system.tokens.set(claim, (system.tokens.get(claim) ?? new Map<string, number>()).set(id, token))
 }

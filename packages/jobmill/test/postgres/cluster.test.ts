@@ -87,6 +87,25 @@ describe('postgres: permits', () => {
     expect(await held(name)).toBe(0)
   })
 
+  test('P15 of a job are forgotten when it goes on, so that it costs nothing more', async () => {
+    await concurrency('forgotten', 5)
+    const ends = [
+      { to: 'ready' },
+      { to: 'scheduled', delayMs: 0, refund: false },
+      { to: 'scheduled', delayMs: 60_000, refund: false },
+    ] as const
+    const leases = await Promise.all(ends.map((_, n) => running(`forgotten-${n}`)))
+    await store.take(leases.map((lease) => permitFor(lease, 'forgotten')))
+    const items = leases.map((lease, n) => ({ ...done(lease), transition: ends[n] ?? ends[0] }))
+    await store.finish(items.map((item, n) => (n === 0 ? { ...item, outcome: null } : item)))
+    const one = await client()
+    const flags = await one.query(
+      `SELECT flags FROM ${schema}.ready WHERE id = ANY ($1) UNION ALL SELECT flags FROM ${schema}.later WHERE id = ANY ($1)`,
+      [leases.map(({ id }) => id)],
+    )
+    expect(flags.rows).toEqual([{ flags: 0 }, { flags: 0 }, { flags: 0 }])
+  })
+
   test('P13 a take of a job that a transaction of the user is finishing waits, and nobody waits for it', async () => {
     await concurrency('finishing', 2)
     const [mine, other] = [await running('finishing'), await running('finishing')]

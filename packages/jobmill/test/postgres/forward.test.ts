@@ -59,7 +59,8 @@ describe('postgres migrations, forward', () => {
     const work = new pg.Client({ connectionString: url })
     await work.connect()
     onTestFinished(() => work.end())
-    // A claim in the middle: it has the queues, and needs the rest.
+    // A claim in the middle: it has the queues, and needs the rest without a wait.
+    await work.query(`SET lock_timeout = '500ms'`)
     await work.query(`BEGIN; SELECT FROM ${schema}.queue`)
     const migrated = migrate(connection, schema, sql)
     const blocked = `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`

@@ -12,8 +12,8 @@ import type { OracleBucket, OracleFigure, OracleState } from './state.ts'
 
 export function record(state: OracleState, now: number, recording: Recording): void {
   const { source, seq, deltas, own, events } = recording
-  if ((state.recorded.get(source) ?? -1) >= seq) return
-  state.recorded.set(source, seq)
+  if ((state.recorded.get(source)?.seq ?? -1) >= seq) return
+  state.recorded.set(source, { seq, at: now })
   for (const { scope, agoMs, data } of deltas)
     state.openFigures.push({ scope, at: bucketAt(now - agoMs, RESOLUTIONS[0]), data: structuredClone(data) })
   for (const { scope, resolution, agoMs, data } of own)

@@ -16,7 +16,7 @@ export function declareLimits(
     state.limits.set(name, {
       settings: { ...settings },
       budget: EMPTY_BUDGET,
-      places: new Set(),
+      places: new Map(),
       permits: new Map(),
     })
     state.settingsVersion += 1
@@ -32,7 +32,7 @@ export function changeLimit(
   const limit = limitOf(state, name)
   limit.budget = changed(limit.settings, settings, limit.budget, now)
   limit.settings = { ...settings }
-  limit.places = new Set()
+  limit.places = new Map()
   state.settingsVersion += 1
   return limitRecord(now, name, limit)
 }
@@ -63,7 +63,7 @@ function takeOne(state: OracleState, now: number, item: Take): Taken {
   if (told === undefined) throw new Error('one ask has one answer')
   if (told.outcome === 'never') return told
   if (told.outcome === 'later') {
-    if (told.takesPlace) limit.places.add(item.holder)
+    if (told.takesPlace) limit.places.set(item.holder, now)
     return { outcome: 'later', inMs: told.inMs }
   }
   limit.places.delete(item.holder)

@@ -31,6 +31,7 @@ export function retain(state: OracleState, now: number, request: RetainRequest):
   })
   Object.assign(state, { ticks: ticks.kept, events: events.kept, buckets: buckets.kept })
 
+  forget(state, now)
   const counts = [old.length, ticks.gone, events.gone, buckets.gone]
   return {
     jobs: old.length,
@@ -41,6 +42,16 @@ export function retain(state: OracleState, now: number, request: RetainRequest):
     metrics: buckets.gone,
     more: counts.includes(limit),
   }
+}
+
+const PLACE_MS = 600_000
+const RECORDING_MS = 86_400_000
+
+/** Who was sent away from a limit long ago does not come back, and nobody sends a recording again after a day. */
+function forget(state: OracleState, now: number): void {
+  for (const { places } of state.limits.values())
+    for (const [holder, since] of places) if (now - since >= PLACE_MS) places.delete(holder)
+  for (const [source, { at }] of state.recorded) if (now - at >= RECORDING_MS) state.recorded.delete(source)
 }
 
 /** The items without those that are too old, of which at most `limit` go. */

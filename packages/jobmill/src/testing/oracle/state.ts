@@ -29,7 +29,7 @@ export interface OracleState {
   ticks: OracleTick[]
   readonly limits: Map<string, OracleLimit>
   /** The last recording of each source. */
-  readonly recorded: Map<string, number>
+  readonly recorded: Map<string, { readonly seq: number; readonly at: number }>
   /** Figures that were not rolled up yet. `at` is where their bucket of 10 s begins. */
   openFigures: OracleFigure[]
   buckets: OracleBucket[]
@@ -108,8 +108,8 @@ export interface OracleTick extends TickRecord {
 export interface OracleLimit {
   settings: LimitSettings
   budget: BudgetState
-  /** Holders that were sent away and go before newcomers. */
-  places: Set<string>
+  /** Holders that were sent away and go before newcomers, and since when. */
+  places: Map<string, number>
   /** By holder. */
   readonly permits: Map<string, Permit>
 }

@@ -77,7 +77,9 @@ export async function sendFinishes(world: World, items: readonly NamedFinish[]):
     world,
     `finish ${JSON.stringify(items)}`,
     (system) =>
-      system.store.finish(items.map(({ claim, ...item }) => ({ ...item, token: tokenOf(system, claim) }))),
+      system.store.finish(
+        items.map(({ claim, ...item }) => ({ ...item, token: tokenOf(system, { id: item.id, claim }) })),
+      ),
     (replies) => replies,
   )
 }

@@ -14,7 +14,7 @@ export async function sendNotes(
     world,
     'progress',
     (system) => {
-      const token = tokenOf(system, claim)
+      const token = tokenOf(system, { id, claim })
       return system.store.progress(
         notes.map((note) => ({ id, token, ...(note === 'value' ? { value: at } : { log: `log ${at}` }) })),
       )

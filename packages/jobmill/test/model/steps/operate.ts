@@ -39,7 +39,6 @@ const settings = fc.record(
     keepDone: fc.constantFrom(null, 0, 2),
     keepDead: fc.constantFrom(null, 1),
     keepCancelled: fc.constantFrom(null, 1, 3),
-    limit: fc.constantFrom(null, null, ...LIMITS, NOBODY),
   },
   { requiredKeys: [] },
 )
@@ -71,8 +70,17 @@ export const operateSteps: readonly Weighted[] = [
     fc.record({ queue: fc.constantFrom(...QUEUES), settings, coolMs: fc.constantFrom(null, null, 0, 1_000) }),
     (world, { queue, ...patch }) => changeQueue(world, queue, patch),
   ),
+  stepOf(
+    2,
+    'limit a queue',
+    fc.record({
+      queue: fc.constantFrom(...QUEUES),
+      limit: fc.constantFrom(...LIMITS, ...LIMITS, null, NOBODY),
+    }),
+    (world, { queue, limit }) => changeQueue(world, queue, { settings: { limit, paused: false }, coolMs: 0 }),
+  ),
   // So that a run does not stand still for the rest of its steps.
   stepOf(2, 'resume', fc.constantFrom(...QUEUES), (world, queue) =>
-    changeQueue(world, queue, { settings: { paused: false, limit: null }, coolMs: 0 }),
+    changeQueue(world, queue, { settings: { paused: false }, coolMs: 0 }),
   ),
 ]

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import type { NewJob } from '../../../src/job/new-job.ts'
 import { overlapKey, type ScheduleDefinition, type SchedulePatch } from '../../../src/job/schedule.ts'
-import type { ScheduleRecord, Tick } from '../../../src/store/schedule.ts'
+import type { DeclaredSchedule, ScheduleRecord, Tick } from '../../../src/store/schedule.ts'
 import { aDefinition } from '../../../src/testing/factories.ts'
 import { ask, orCode, pick, type World } from '../world.ts'
 import { makeJobs } from './enqueue.ts'
@@ -10,12 +10,18 @@ import { anyOne, KINDS, NOBODY, QUEUES, SCHEDULES, stepOf, type Weighted } from 
 
 const name = fc.constantFrom(...SCHEDULES)
 
+/** There from the beginning of a run. */
+export const FIRST_SCHEDULES: readonly DeclaredSchedule[] = [
+  { name: 's1', version: 1, definition: aDefinition() },
+  { name: 's2', version: 1, definition: aDefinition({ queue: 'b' }) },
+]
+
 const patch: fc.Arbitrary<SchedulePatch> = fc.record(
   {
     when: fc.constantFrom('0 9 * * *', 'every 10m'),
     zone: fc.constantFrom('UTC', 'Asia/Tokyo'),
     startAt: fc.constantFrom(null, 5),
-    paused: fc.constantFrom(false, false, true),
+    paused: fc.constantFrom(false, false, false, true),
     overlap: fc.constantFrom('allow', 'skip'),
     queue: fc.constantFrom(...QUEUES),
     payload: fc.constantFrom('null', '{"b": 1, "a": 2}'),
@@ -28,7 +34,7 @@ const patch: fc.Arbitrary<SchedulePatch> = fc.record(
 const definition: fc.Arbitrary<ScheduleDefinition> = patch.map((changes) => aDefinition(changes))
 
 const ticking = fc.record({
-  name: fc.constantFrom(...SCHEDULES, ...SCHEDULES, NOBODY),
+  name: fc.constantFrom(...SCHEDULES, ...SCHEDULES, ...SCHEDULES, NOBODY),
   /** What its sender believes of the schedule. */
   knows: fc.constantFrom(
     'now' as const,
@@ -37,7 +43,7 @@ const ticking = fc.record({
     'another revision' as const,
     'another instant' as const,
   ),
-  nextInMs: fc.constantFrom(null, 0, 1_000, 4_000),
+  nextInMs: fc.constantFrom(0, 10, 500, 1_000, 4_000, 4_000, null),
   /** Each an instant of those that are few in a run, so that they are often served twice. */
   instants: fc.array(fc.nat({ max: 8 }), { maxLength: 3 }),
   shape: fc.record({ kind: fc.constantFrom(...KINDS), queue: fc.constantFrom(...QUEUES) }),

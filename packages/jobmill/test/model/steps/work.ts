@@ -33,7 +33,7 @@ async function claim(world: World, wanted: ClaimRequest): Promise<LeaseName[]> {
     'claim',
     ({ store }) => store.claim(wanted),
     (replies, system) => {
-      for (const { token } of replies) noteToken(system, claim, token)
+      for (const { id, token } of replies) noteToken(system, { id, claim }, token)
       return replies.map((lease) => ({ id: lease.id, lease: plainLease(lease) }))
     },
   )
