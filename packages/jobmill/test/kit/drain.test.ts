@@ -192,3 +192,34 @@ describe('drain', () => {
     expect((await rejection(() => mill.drain({ rounds: 0 }))).field).toBe('options.rounds')
   })
 })
+
+describe('drain and limits', () => {
+  const limited = defineJob({
+    kind: 'limited',
+    run: async ({ limit, now }) => {
+      await limit.acquire('slow')
+      return now()
+    },
+  })
+
+  test('handlers that wait for a limit get what they wait for, and the clock moves only as far as that', async () => {
+    await using mill = await testMill({ jobs: [limited], limits: { slow: { rate: 2, per: '1s', burst: 1 } } })
+    const from = mill.clock.now()
+    const jobs = await mill.enqueueMany(limited, [{ payload: null }, { payload: null }, { payload: null }])
+    await mill.drain({ scheduled: true })
+    const instants = await Promise.all(jobs.map((job) => job.result()))
+    expect(instants.map((at) => at - from)).toEqual([0, 500, 1_000])
+    expect(mill.clock.now() - from).toBeLessThanOrEqual(2_000)
+  })
+
+  test('a limited queue is drained with what is due later', async () => {
+    await using mill = await testMill({
+      jobs: [defineJob({ kind: 'plain', run: () => null })],
+      limits: { slow: { rate: 1, per: '10s' } },
+      queues: { default: { limit: 'slow' } },
+    })
+    await mill.enqueueMany('plain', [{ payload: null }, { payload: null }, { payload: null }])
+    await mill.drain({ scheduled: true })
+    expect((await mill.counts())[0]).toMatchObject({ done: 3, ready: 0 })
+  })
+})

@@ -12,7 +12,7 @@ const RUNS = 20
 
 describe('model: sqlite and postgres', () => {
   test(
-    'P2 P3 P5 P8 P11 sqlite, postgres and the oracle agree on every history',
+    'P2 P3 P5 P8 P11 P12 P13 sqlite, postgres and the oracle agree on every history',
     async () => {
       const subjects = [sqliteSubject(), postgresSubject(inject('postgresUrl'))]
       await check(FILE, someSteps(150), RUNS, (steps) => run(subjects, steps))

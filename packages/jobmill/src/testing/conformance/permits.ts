@@ -198,6 +198,19 @@ export const permitCases: readonly Case[] = [
     },
   },
   {
+    name: 'P4 P13 the permit of a job goes with its attempt alone, whichever instance asked for it',
+    async run({ store, running, worker, finish }) {
+      await declare(store, 5)
+      const other = await worker()
+      const lease = await running()
+      assert.equal(await take(store, takeFor(lease, { instance: other })), 'granted')
+      await store.deregister(other)
+      assert.equal(await heldOf(store), 1)
+      await finish(lease, DONE)
+      assert.equal(await heldOf(store), 0)
+    },
+  },
+  {
     name: 'P13 a permit can be given back before the end, once',
     async run({ store, running }) {
       await declare(store, 1)

@@ -1,4 +1,5 @@
 /** Which handlers run at the moment: on one clock all mills together, because who waits for one mill waits for what the others do for it. */
+import type { JobContext } from '../../job/context.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { Middleware } from '../../work/handler.ts'
 
@@ -8,8 +9,10 @@ export interface AtWork {
   readonly size: number
   /** How many were started so far, by kind. */
   readonly started: ReadonlyMap<string, number>
-  /** Resolves when one of those that run has ended, in however much real time it takes. */
-  oneEnds(): Promise<void>
+  /** How many of those that run wait for a limit, which only the clock can end. */
+  readonly waiting: number
+  /** Resolves when one of those that run has ended, or has begun to wait for a limit, in however much real time it takes. */
+  oneMoves(): Promise<void>
   /** Hears of every start, until what it returns is called. */
   onStart(listener: () => void): () => void
 }
@@ -26,8 +29,33 @@ function create(): AtWork {
   const running = new Set<Promise<void>>()
   const started = new Map<string, number>()
   const listeners = new Set<() => void>()
+  let waiting = 0
+  let moved = Promise.withResolvers<void>()
+
+  function moves(): void {
+    moved.resolve()
+    moved = Promise.withResolvers()
+  }
+
+  /** The same, and it is known that the handler waits meanwhile. */
+  function counted({ limit }: JobContext): Pick<JobContext, 'limit'> {
+    const acquire: JobContext['limit']['acquire'] = async (...args) => {
+      waiting += 1
+      moves()
+      try {
+        return await limit.acquire(...args)
+      } finally {
+        waiting -= 1
+      }
+    }
+    return { limit: { ...limit, acquire } }
+  }
+
   return {
     started,
+    get waiting() {
+      return waiting
+    },
     get size() {
       return running.size
     },
@@ -35,17 +63,21 @@ function create(): AtWork {
       const { kind } = context.job
       started.set(kind, (started.get(kind) ?? 0) + 1)
       for (const listener of listeners) listener()
+      Object.assign(context, counted(context))
       const work = next()
       const ended = work
         .then(
           () => {},
           () => {},
         )
-        .finally(() => running.delete(ended))
+        .finally(() => {
+          running.delete(ended)
+          moves()
+        })
       running.add(ended)
       return work
     },
-    oneEnds: () => Promise.race(running),
+    oneMoves: () => moved.promise,
     onStart(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

@@ -103,7 +103,12 @@ async function oneRound(tools: DrainTools, scheduled: boolean, limit: Budget): P
   const { platform, atWork } = tools
   await limit.race(platform.settled())
   if (atWork.size > 0) {
-    await limit.race(atWork.oneEnds())
+    if (atWork.waiting < atWork.size) await limit.race(atWork.oneMoves())
+    else {
+      // Nothing real is to be waited for: all of them wait for budget.
+      limit.spend()
+      await limit.race(platform.advanceToNextTimer())
+    }
     return true
   }
   const { idle, nextMs } = await outlook(tools)

@@ -23,9 +23,10 @@ export function claim(state: OracleState, now: number, request: ClaimRequest): L
       log: null,
     }
   }
-  for (const [name, limited] of Map.groupBy(jobs, (job) => limitNameOf(state, job.queue)))
-    if (name !== null)
-      spend(state, now, name, { jobs: limited.map(({ id }) => id), instance: request.instance })
+  for (const [name, limited] of Map.groupBy(jobs, (job) => limitNameOf(state, job.queue))) {
+    const ids = limited.map(({ id }) => id)
+    if (name !== null) spend(state, now, name, ids)
+  }
   return jobs.map((job) => leaseOf(job, token, now))
 }
 

@@ -67,7 +67,8 @@ function takeOne(state: OracleState, now: number, item: Take): Taken {
     return { outcome: 'later', inMs: told.inMs }
   }
   limit.places.delete(item.holder)
-  if (!isRate) givePermit(limit, item.holder, item)
+  const { holder, amount, token, instance } = item
+  if (!isRate) givePermit(limit, holder, { amount, instance: token === null ? instance : null })
   return told
 }
 
@@ -99,16 +100,11 @@ export function roomInMs(state: OracleState, now: number, name: string): number 
 }
 
 /** A claim took these jobs: one token or permit for each. */
-export function spend(
-  state: OracleState,
-  now: number,
-  name: string,
-  { jobs, instance }: { readonly jobs: readonly string[]; readonly instance: string },
-): void {
+export function spend(state: OracleState, now: number, name: string, jobs: readonly string[]): void {
   const limit = limitOf(state, name)
   limit.budget = spent(limit.settings, limit.budget, jobs.length, now)
   if (limit.settings.type === 'rate') return
-  for (const job of jobs) givePermit(limit, job, { amount: 1, instance })
+  for (const job of jobs) givePermit(limit, job, { amount: 1, instance: null })
 }
 
 export function limitOf(state: OracleState, name: string): OracleLimit {

@@ -116,7 +116,8 @@ export interface OracleLimit {
 
 export interface Permit {
   readonly amount: number
-  readonly instance: string
+  /** That it goes with; null for the permit of a job, which goes with its attempt. */
+  readonly instance: string | null
 }
 
 export interface OracleFigure {
