@@ -112,7 +112,7 @@ export function isJobmillError(error: unknown): error is JobmillError {
 function sentence(what: string, { field, value, fix }: ErrorDetails): string {
   const subject = field === undefined ? '' : `${field}: `
   const got = value === undefined ? '' : ` (got ${value})`
-  return `${subject}${what}${got}.${fix === undefined ? '' : ` ${ended(fix)}`}`
+  return `${subject}${ended(`${what}${got}`)}${fix === undefined ? '' : ` ${ended(fix)}`}`
 }
 
 function ended(text: string): string {

@@ -45,6 +45,14 @@ export interface EventTable {
   'queue-cooling': { readonly queue: string; readonly forMs: number }
   'queue-resumed': { readonly queue: string }
   'queue-changed': { readonly queue: string }
+  /** What code says of a queue or a limit is not what counts: it is the value at creation, and was changed since, here or there. Told at a start. */
+  'settings-differ': {
+    readonly what: 'queue' | 'limit' | 'schedule'
+    readonly name: string
+    readonly field: string
+    readonly code: unknown
+    readonly stored: unknown
+  }
   /** Nothing is granted from a limit for a while: an upstream has said so. */
   'limit-drained': { readonly limit: string; readonly forMs: number }
   /** A planned instant of a schedule was served. `skipped`: the job with this id, of an earlier one, has not ended yet. */

@@ -39,11 +39,11 @@ export function limitSettings(options: LimitOptions, field: string): LimitSettin
   checkObjectKeys(given, field, ['rate', 'per', 'burst', 'concurrency'])
   const amount = checkWhole(given.rate, `${field}.rate`, BOUNDS.limit)
   const perMs = given.per === undefined ? DEFAULTS.limitPerMs : durationMs(given.per, `${field}.per`)
-  if (perMs === 0) {
-    throw new JobmillError('DURATION_INVALID', 'is no time at all', {
+  if (perMs < SHORTEST_PER_MS) {
+    throw new JobmillError('DURATION_INVALID', `is shorter than ${SHORTEST_PER_MS} ms`, {
       field: `${field}.per`,
       value: shown(given.per),
-      fix: "Say how long the rate counts for, such as '1s' or '1m'",
+      fix: "Numbers are milliseconds: say how long the rate counts for, such as '1s' or '1m'",
     })
   }
   const burst =
@@ -52,6 +52,9 @@ export function limitSettings(options: LimitOptions, field: string): LimitSettin
       : checkWhole(given.burst, `${field}.burst`, BOUNDS.limit)
   return { type: 'rate', amount, perMs, burst }
 }
+
+/** What is shorter was nearly always meant in another unit. */
+const SHORTEST_PER_MS = 100
 
 /** One second's worth, and at least one. */
 export function defaultBurst(amount: number, perMs: number): number {

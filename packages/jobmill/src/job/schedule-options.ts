@@ -7,7 +7,7 @@ import { type AnyJob, isDefinition } from './definition.ts'
 import { JobmillError, shown } from './errors.ts'
 import type { JobKind } from './job-kind.ts'
 import { jsonText } from './json-text.ts'
-import { checkObjectKeys } from './known-keys.ts'
+import { checkScheduleKeys } from './schedule-keys.ts'
 import { checkName } from './names.ts'
 import { checkWhole } from './numbers.ts'
 import type { ScheduleDefinition, SchedulePatch } from './schedule.ts'
@@ -73,7 +73,7 @@ export function prepareSchedule(
   tools: ScheduleTools,
   field = 'schedule',
 ): PreparedSchedule {
-  checkObjectKeys(options, field, [...CREATE_KEYS, 'version'])
+  checkScheduleKeys(options, field, [...CREATE_KEYS, 'version'])
   const { name, job, version = 1, payload = null, ...rest } = options
   const { kind, known } = kindOf(job, tools, `${field}.job`)
   const when = checkWhen(rest.when, `${field}.when`)
@@ -111,7 +111,7 @@ export function prepareScheduleChange(
   tools: ScheduleTools,
   field = 'change',
 ): PreparedChange {
-  checkObjectKeys(change, field, CHANGE_KEYS)
+  checkScheduleKeys(change, field, CHANGE_KEYS)
   const { payload, ...rest } = change
   const patch: SchedulePatch = {
     ...converted(rest, field),

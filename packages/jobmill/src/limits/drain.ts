@@ -57,7 +57,7 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
     // Again: what was granted while it was on its way was granted before.
     count(name)
     if (retryAfter === undefined && record.settings.type === 'concurrency') throw withoutTime(name)
-    emit('limit-drained', { limit: name, forMs })
+    emit('limit-drained', { limit: name, forMs: record.drainedMs })
     return record
   }
   return { drain, timesOf }

@@ -22,6 +22,7 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   stuck: 'warn',
   reaped: 'warn',
   'leases-found': 'warn',
+  'settings-differ': 'warn',
   'limit-drained': 'warn',
   'schedule-missed': 'warn',
   dead: 'error',
@@ -33,8 +34,6 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'store-back': 'info',
   'queue-changed': 'info',
   'queue-resumed': 'info',
-  'duty-started': 'info',
-  'duty-stopped': 'info',
   'duty-back': 'info',
   leading: 'info',
   led: 'info',
@@ -86,8 +85,12 @@ function lineFor(event: MillEvent): string {
       return `this instance was not renewed in time; ${event.jobs} running jobs were told to stop`
     case 'store-failing':
       return `${event.part} cannot reach the database and keeps trying: ${errorText(event.error)}`
+    case 'settings-differ':
+      return `${event.what} ${event.name}: code says ${event.field} ${JSON.stringify(event.code)}, and ${JSON.stringify(event.stored)} counts, as it was stored; change it there`
     case 'limit-drained':
-      return `limit ${event.limit} grants nothing for ${event.forMs} ms`
+      return event.forMs === 0
+        ? `limit ${event.limit} was emptied`
+        : `limit ${event.limit} grants nothing for ${event.forMs} ms`
     case 'schedule-fired':
       return event.outcome === 'enqueued'
         ? `schedule ${event.schedule} enqueued ${event.id}`

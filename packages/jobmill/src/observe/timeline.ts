@@ -41,6 +41,7 @@ const KEPT: Readonly<Record<EventType, boolean>> = {
   'queue-cooling': true,
   'queue-resumed': true,
   'queue-changed': true,
+  'settings-differ': true,
   'limit-drained': true,
   'schedule-fired': true,
   'schedule-missed': true,
@@ -63,6 +64,9 @@ const KEPT: Readonly<Record<EventType, boolean>> = {
   'mill-stopping': true,
   'mill-stopped': true,
 }
+
+/** The types of the events that are kept. */
+export const KEPT_TYPES = (Object.keys(KEPT) as EventType[]).filter((type) => KEPT[type])
 
 /** Of a longer list only so many are kept. */
 const MOST_LISTED = 100

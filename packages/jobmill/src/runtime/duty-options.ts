@@ -1,6 +1,7 @@
 /** Duties of an application: run by the same supervisor as our own. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
+import { JobmillError, shown } from '../job/errors.ts'
 import { checkName } from '../job/names.ts'
 import { checkBoolean } from '../job/numbers.ts'
 import type { Counts, DutyOptions } from '../upkeep/duty.ts'
@@ -23,6 +24,19 @@ export type ResolvedDuty = Pick<DutyOptions, 'name' | 'everyMs' | 'deadlineMs' |
 const KEYS = ['name', 'every', 'run', 'deadline', 'forAll'] as const
 const OURS = ['reap', 'stage', 'schedule', 'rebalance', 'retain', 'roll-up', 'flush', 'listen']
 
+/** A pass every few milliseconds is a loop, and nearly always a number that was meant in another unit. */
+const SHORTEST_MS = 100
+
+function periodMs(every: Duration, field: string): number {
+  const ms = durationMs(every, field)
+  if (ms >= SHORTEST_MS) return ms
+  throw new JobmillError('DURATION_INVALID', `is shorter than ${SHORTEST_MS} ms`, {
+    field,
+    value: shown(every),
+    fix: "Numbers are milliseconds: write '5s' or '5m' to be clear",
+  })
+}
+
 export function ownDuties(duties: readonly OwnDuty[], found: Problems): ResolvedDuty[] {
   if (!Array.isArray(duties)) {
     found.add('error', 'OPTION_INVALID', 'duties', 'is not an array. Put it into one')
@@ -42,7 +56,7 @@ export function ownDuties(duties: readonly OwnDuty[], found: Problems): Resolved
       return [
         {
           name,
-          everyMs: Math.max(1, durationMs(given.every, `${field}.every`)),
+          everyMs: periodMs(given.every, `${field}.every`),
           deadlineMs:
             given.deadline === undefined
               ? DEFAULTS.dutyDeadlineMs

@@ -20,6 +20,8 @@ export interface LifeOptions {
   readonly results: { stop(error: unknown): void }
   /** Whoever waits for a limit outside of handlers waits no longer. */
   readonly limits: { readonly stop: (error: unknown) => void }
+  /** Tells where the store differs from the options. */
+  readonly differ: () => void
   /** Measures this process from the start on, and writes what is left at the end. */
   readonly observer: { readonly start: () => void; readonly stop: () => Promise<void> }
   /** Resolves when listeners have heard everything. */
@@ -116,6 +118,7 @@ export function lifeOf(given: LifeOptions): Life {
       await next.start()
       engine = next
       observer.start()
+      make.differ()
       emit('mill-started', {
         instance: instance.id,
         queues: options.serve,
@@ -204,6 +207,6 @@ function stopped(): JobmillError {
 function nothingToServe(): JobmillError {
   return new JobmillError('QUEUES_MISSING', 'there is no queue to work on', {
     field: 'serve',
-    fix: "Give jobs: [ … ] to jobmill(), name queues with serve: ['default'] or JOBMILL_QUEUES=default, or only enqueue and do not start",
+    fix: "Give jobs: [ … ] to jobmill(), name queues with serve: ['default'] or JOBMILL_QUEUES=default, or only enqueue and do not start. A process with nothing but duties and schedules serves a queue too",
   })
 }

@@ -30,7 +30,7 @@ export function declaredLimits(
   limits: Readonly<Record<string, LimitOptions>>,
   found: Problems,
 ): DeclaredLimit[] {
-  if (!found.keys(limits, 'limits', Object.keys(limits ?? {}))) return []
+  if (!found.names(limits, 'limits', "{ smtp: { rate: 50, per: '1m' } }")) return []
   return Object.entries(limits).flatMap(([name, options]) => {
     const at = `limits.${name}`
     if (!found.keys(options, at, KEYS)) return []
@@ -58,6 +58,12 @@ export function warnOfQueueLimits(
 }
 
 function settingsOf(options: LimitOptions, field: string): LimitSettings {
+  if (typeof options === 'object' && options !== null && !('concurrency' in options || 'rate' in options)) {
+    throw new JobmillError('OPTION_INVALID', 'has neither a rate nor a concurrency', {
+      field,
+      fix: "Give { rate: 50, per: '1m' } or { concurrency: 5 }",
+    })
+  }
   if (typeof options === 'object' && options !== null && 'concurrency' in options && 'rate' in options) {
     throw new JobmillError('OPTION_CONFLICT', 'has both a rate and a concurrency', {
       field,

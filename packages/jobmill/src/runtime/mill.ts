@@ -116,6 +116,11 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     results,
     limits,
     observer,
+    differ: () =>
+      void differences(store, options)
+        .then((all) => all.forEach((one) => hub.emit('settings-differ', one)))
+        // Not worth a word: whoever asks again learns it.
+        .catch(() => {}),
     delivered: hub.delivered,
     engine: () =>
       createEngine({

@@ -1,8 +1,11 @@
 /** What was counted and what happened, in all processes, for whoever looks: figures over time, and the timeline. */
 import { type Duration, instantAt } from '../job/duration.ts'
+import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkName } from '../job/names.ts'
+import { checkOneOf } from '../job/numbers.ts'
 import { instanceScope, queueScope } from '../observe/flush.ts'
+import { KEPT_TYPES } from '../observe/timeline.ts'
 import type { Platform } from '../platform/platform.ts'
 import { cursorInvalid } from '../store/job-list.ts'
 import type { MetricRecord, TimelineEvent } from '../store/metrics.ts'
@@ -100,6 +103,7 @@ export function observation({ opened, platform }: ObservationTools): Observation
     },
     async timeline(query = {}) {
       checkObjectKeys(query, 'query', ['queue', 'job', 'types', 'from', 'to', 'limit', 'cursor'])
+      listed(query.types, 'types').forEach((type, at) => checkOneOf(type, `types[${at}]`, KEPT_TYPES))
       const { from, to, cursor, limit = LISTED, ...filter } = query
       const events = await (
         await opened()
@@ -120,10 +124,19 @@ function scopesOf({ queues, instances }: MetricsQuery): { scopes?: string[] } {
   if (queues === undefined && instances === undefined) return {}
   return {
     scopes: [
-      ...(queues ?? []).map((name, at) => queueScope(checkName(name, `queues[${at}]`))),
-      ...(instances ?? []).map((id, at) => instanceScope(checkId(id, `instances[${at}]`))),
+      ...listed(queues, 'queues').map((name, at) => queueScope(checkName(name, `queues[${at}]`))),
+      ...listed(instances, 'instances').map((id, at) => instanceScope(checkId(id, `instances[${at}]`))),
     ],
   }
+}
+
+function listed(value: readonly string[] = [], field: string): readonly string[] {
+  if (Array.isArray(value as unknown)) return value
+  throw new JobmillError('OPTION_INVALID', 'is not an array', {
+    field,
+    value: shown(value),
+    fix: 'Put a single name into an array',
+  })
 }
 
 /** What stands behind the prefix of its scope, with all its records; in the order of the store. */

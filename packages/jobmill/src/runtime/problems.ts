@@ -1,5 +1,5 @@
 /** What is wrong with the options of a mill, all of it at once: errors stop it, warnings do not. */
-import { type ErrorCode, isJobmillError, JobmillError } from '../job/errors.ts'
+import { type ErrorCode, isJobmillError, JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys, unknownKeys } from '../job/known-keys.ts'
 
 export interface Problem {
@@ -16,6 +16,8 @@ export interface Problems {
   try<T>(option: string, otherwise: T, check: () => T): T
   /** All the keys that are no options. False when it is no object at all. */
   keys(value: unknown, field: string, known: readonly string[]): value is object
+  /** An object with an entry for each name. False when it is none. */
+  names(value: unknown, field: string, example: string): value is object
   add(level: Problem['level'], code: ErrorCode, option: string, message: string): void
 }
 
@@ -41,6 +43,12 @@ export function problems(): Problems {
       }
       for (const error of unknownKeys(value, field, known)) push(field, error)
       return true
+    },
+    names(value, field, example): value is object {
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true
+      const what = `is not an object with an entry for each name (got ${shown(value)}). Give ${example}`
+      this.add('error', 'OPTION_INVALID', field, what)
+      return false
     },
     add(level, code, option, message) {
       found.push({ level, code, option, message: `${option}: ${message}` })

@@ -17,7 +17,7 @@ export function queueSettings(
   queues: Readonly<Record<string, QueueOptions>>,
   found: Problems,
 ): { name: string; settings: QueueSettings }[] {
-  if (!found.keys(queues, 'queues', Object.keys(queues ?? {}))) return []
+  if (!found.names(queues, 'queues', '{ mail: { workers: 4 } }')) return []
   return Object.entries(queues).flatMap(([name, options]) => {
     const at = `queues.${name}`
     if (!found.keys(options, at, SETTINGS)) return []

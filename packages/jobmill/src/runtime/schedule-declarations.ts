@@ -1,5 +1,6 @@
 /** The option `schedules`: each checked at once, and all that is wrong told together. */
 import type { AnyJob } from '../job/definition.ts'
+import { nearest } from '../job/known-keys.ts'
 import { type PreparedSchedule, prepareSchedule, type ScheduleOptions } from '../job/schedule-options.ts'
 import type { Problems } from './problems.ts'
 
@@ -7,6 +8,15 @@ export interface DeclarationTools {
   readonly jobs: readonly AnyJob[]
   readonly queueOf: (kind: string) => string
   readonly payloadLimitBytes: number
+}
+
+/** A typo in a name makes jobs that wait for ever; a kind that others run is no typo. */
+function warnOfKind(kind: string, jobs: readonly AnyJob[], field: string, found: Problems): void {
+  const kinds = jobs.map((job) => job.kind)
+  const near = kinds.includes(kind) ? undefined : nearest(kind, kinds)
+  if (near === undefined) return
+  const what = `no job of this process has the kind "${kind}". Did you mean "${near}"?`
+  found.add('warning', 'OPTION_INVALID', `${field}.job`, what)
 }
 
 export function declaredSchedules(
@@ -29,9 +39,10 @@ export function declaredSchedules(
           'error',
           'SCHEDULE_EXISTS',
           `${field}.name`,
-          `another schedule is called "${schedule.name}"`,
+          `another schedule is called "${schedule.name}". Give each its own`,
         )
       seen.add(schedule.name)
+      warnOfKind(schedule.definition.kind, jobs, field, found)
       return [schedule]
     })
   })

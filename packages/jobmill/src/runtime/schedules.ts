@@ -1,10 +1,11 @@
 /** `mill.schedules`: everything about schedules at run time, from any process. */
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
-import { checkObjectKeys, nearest } from '../job/known-keys.ts'
+import { nearest } from '../job/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { checkWhole } from '../job/numbers.ts'
 import type { ScheduleChange } from '../job/schedule-change.ts'
+import { checkScheduleKeys } from '../job/schedule-keys.ts'
 import {
   CREATE_KEYS,
   prepareSchedule,
@@ -108,6 +109,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     count: number,
   ): Promise<number[]> {
     if (typeof schedule !== 'string') {
+      checkScheduleKeys(schedule, 'schedule', [...CREATE_KEYS, 'version'])
       const from = platform.now()
       return nextRuns(timingOf(schedule), { from, count, createdAt: from })
     }
@@ -122,7 +124,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       return record === undefined ? null : scheduleView(record)
     },
     async create(options) {
-      checkObjectKeys(options, 'schedule', CREATE_KEYS)
+      checkScheduleKeys(options, 'schedule', CREATE_KEYS)
       const { name, definition, fits } = prepareSchedule(options, tools)
       await fits
       const record = await (await opened()).createSchedule(name, definition)
@@ -151,6 +153,11 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       const { live } = await known(nameOrWhen)
       return describeWhen(live.when, live.zone)
     },
-    history: async (name, limit = LISTED) => (await opened()).ticks(name, limit),
+    async history(name, limit = LISTED) {
+      const served = await (await opened()).ticks(name, limit)
+      // What was served stays known for a while after a schedule was deleted.
+      if (served.length === 0) await known(name)
+      return served
+    },
   }
 }

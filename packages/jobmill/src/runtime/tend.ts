@@ -1,5 +1,6 @@
 /** Looking after the cluster by hand: what its duties are, who does them, and one pass of them now. */
 import type { Emit } from '../job/events.ts'
+import type { Slot } from '../store/duty.ts'
 import type { Store } from '../store/store.ts'
 import type { Counts } from '../upkeep/duty.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
@@ -25,6 +26,8 @@ export interface Tend {
   duties(): Promise<DutyView[]>
   /** One pass of a duty of this process, whoever leads it. Tells what it did. */
   runDuty(name: string): Promise<Counts>
+  /** How the workers of queues that have a total are split over the instances. */
+  slots(): Promise<Slot[]>
   /** Takes back the jobs of processes that died, now. Works without a start. */
   recover(): Promise<Counts>
   /** Deletes what is no longer kept, now. Works without a start. */
@@ -62,6 +65,7 @@ export function tend({ opened, started, engine, options, emit }: TendTools): Ten
       await started('runDuty')
       return engine()?.runDuty(name) ?? {}
     },
+    slots: async () => (await opened()).slots(),
     recover: async () => reapAndTell(await opened(), options.crashesUntilDead, emit, never),
     retain: async () => retainAll(await opened(), options.retain.ages, never),
   }

@@ -5,7 +5,7 @@ import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { Row } from './connection.ts'
 import type { Context } from './context.ts'
 import { GIVEN, HAS_PERMIT } from './fragments.ts'
-import { KIND_IDS, LIMITED } from './limited.ts'
+import { KIND_IDS, limitedColumns } from './limited.ts'
 
 const { ready, running } = STATE_CODE
 
@@ -21,6 +21,7 @@ export type ClaimPart = 'free' | 'budget' | 'permits'
  * The answer has one row at least: what it tells of queues with a limit stands beside each lease, and beside none.
  */
 export const claimStatement = (
+  context: Context,
   limit: number,
   suspects: ClaimRequest['suspects'],
   part: ClaimPart,
@@ -56,7 +57,7 @@ WITH ${GIVEN}, open AS MATERIALIZED (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${ready}, ${running}, count(*) FROM leased GROUP BY 1
 )
-SELECT g.now, ${part === 'free' ? `${LIMITED} AS limited, ` : ''}c.*, g.now - c.ready_at AS waited_ms
+SELECT g.now, ${part === 'free' ? `${limitedColumns(context)}, ` : ''}c.*, g.now - c.ready_at AS waited_ms
   FROM given AS g LEFT JOIN (
     SELECT l.id, t.token, l.kind_id, l.queue_id, l.priority, l.seq, l.attempt + 1 AS attempt, l.crashes, l.ready_at,
            j.max_attempts, j.payload, j.timeout_ms, j.tags, j.metadata, j.order_key, j.enqueued_at

@@ -11,14 +11,12 @@ export async function claim(context: Context, request: ClaimRequest): Promise<Le
   const rows = await run(
     context,
     context.connection.query,
-    claimStatement(request.limit, request.suspects, 'free'),
+    claimStatement(context, request.limit, request.suspects, 'free'),
     claimFields(request, request.queues, null),
   )
   const free = leased(rows)
   const left = (request.suspects === 'only' ? 1 : request.limit) - free.length
-  const limited = left === 0 ? [] : worthIt(request, rows[0])
-  const more =
-    limited.length === 0 ? [] : await moreLeases(context, { ...request, limit: left }, limited, free)
+  const more = left === 0 ? [] : await moreLeases(context, { ...request, limit: left }, rows[0] ?? {}, free)
   const all = more.length === 0 ? free : [...free, ...more].toSorted(byOrder)
   if (all.length === 0) return []
   await context.names.learn(
@@ -35,11 +33,12 @@ export async function claim(context: Context, request: ClaimRequest): Promise<Le
 async function moreLeases(
   context: Context,
   request: ClaimRequest,
-  limited: Parameters<typeof claimLimited>[2],
+  row: Row,
   free: readonly Row[],
 ): Promise<readonly Row[]> {
   try {
-    return await claimLimited(context, request, limited)
+    const limited = await worthIt(context, request, row)
+    return limited.length === 0 ? [] : await claimLimited(context, request, limited)
   } catch (error) {
     if (free.length === 0) throw error
     return []
@@ -47,11 +46,13 @@ async function moreLeases(
 }
 
 /** The queues whose limit has something, in the order of the request. */
-function worthIt(
+async function worthIt(
+  context: Context,
   request: ClaimRequest,
-  row: Row | undefined,
-): { queue: string; limit: string; room: number }[] {
-  const told = limitedQueues(row?.['limited'], Number(row?.['now']))
+  row: Row,
+): Promise<{ queue: string; limit: string; room: number }[]> {
+  const queues = request.queues.map(({ queue }) => queue)
+  const told = await limitedQueues(context, row, { queues, kinds: request.kinds })
   if (told.length === 0) return []
   const isReady = (one: (typeof told)[number]): boolean =>
     request.suspects === 'only' ? one.suspect : one.ready

@@ -14,6 +14,8 @@ export interface Context {
   readonly sql: (text: string) => string
   /** Tells waiting claimers of this and other processes that these queues have work. */
   readonly ring: (rings: readonly Ring[]) => void
+  /** What this handle has met so far, and looks for from then on. */
+  readonly met: { limited: boolean }
   /** Says that a claim is about to look at these queues, so that rings from before it count as heard. */
   readonly heard: (queues: readonly string[]) => void
 }

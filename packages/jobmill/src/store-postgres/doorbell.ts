@@ -4,6 +4,7 @@
  * waits also polls.
  */
 import pg from 'pg'
+import { JobmillError } from '../job/errors.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { Rung } from '../store/rung.ts'
@@ -45,6 +46,19 @@ async function endSoon(platform: Platform, client: pg.Client): Promise<void> {
   ;(client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream?.destroy()
 }
 
+/** Everything works without it, only later: so it must be told, or nobody would notice. */
+function cannotListen(cause: unknown): JobmillError {
+  return new JobmillError(
+    'STORE_UNAVAILABLE',
+    'cannot listen for new jobs, which are found by polling meanwhile',
+    {
+      field: 'doorbell',
+      fix: 'Give the address of the server itself, past any pooler, or doorbell: false',
+      cause,
+    },
+  )
+}
+
 export function doorbell({ url, channel, platform, connection }: DoorbellOptions): PostgresDoorbell {
   const me = platform.id()
   const local = waiters(platform)
@@ -61,6 +75,9 @@ export function doorbell({ url, channel, platform, connection }: DoorbellOptions
   let isOpening = false
   let retry: Timer | undefined
   let isOpen = false
+  // Told to who waits once it was not the first time: a server that restarts drops everybody for a moment.
+  let failures = 0
+  let failure: unknown
 
   async function listen(): Promise<void> {
     if (!isOpen || url === null) return
@@ -87,9 +104,14 @@ export function doorbell({ url, channel, platform, connection }: DoorbellOptions
       await client.connect()
       await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
       listening = listener === client
+      failures = 0
       // What rang while nobody listened is not known.
       if (!isOpening) wake('all')
-    } catch {
+    } catch (error) {
+      failures += 1
+      failure = error
+      // Whoever waits asks again, and is told.
+      if (failures === 2) local.end()
       lost()
     }
   }
@@ -125,6 +147,7 @@ export function doorbell({ url, channel, platform, connection }: DoorbellOptions
     },
     forget: (queues) => missed.forget(queues),
     async wait(options) {
+      if (failures > 1) throw cannotListen(failure)
       const rungs = missed.take(options.queues)
       if (rungs.length > 0) return rungs
       const over = missed.waits(options.queues)

@@ -41,7 +41,13 @@ export async function enqueue(
   if (jobs.length === 0) return []
   await context.names.ensure(new Set(jobs.map((job) => job.queue)), new Set(jobs.map((job) => job.kind)))
   if (options.tx !== undefined) return enqueueWith(context, txQuery(options.tx), jobs, true, readyCounts())
-  const [replies, counts] = await committed(context, jobs, options.mayRepeat ?? false)
+  const { mayRepeat = false } = options
+  const [replies, counts] = await committed(context, jobs, mayRepeat)
+  // What is there already may have been written by a call that could not tell anybody.
+  if (mayRepeat) {
+    for (const { queue, delayMs, dueAt } of jobs)
+      if (delayMs === 0 && dueAt === null) counts.add(context.names.queueId(queue), 0)
+  }
   await ringFor(context, counts)
   return replies
 }

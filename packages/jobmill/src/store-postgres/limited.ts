@@ -1,11 +1,12 @@
 /**
- * Queues that draw on a limit. Which they are, and what their limits have, is told by the statements that ask about queues anyway: `LIMITED` is a
- * column of their answer. A database without such queues pays for it with a look at a table of few rows.
+ * Queues that draw on a limit. Which they are, and what their limits have, is told by the statements that ask about queues anyway. To plan that takes as long
+ * as to plan the rest, so a handle asks for it only once it has met such a queue; until then the answer tells no more than whether there is one.
  */
 import { available, nextInMs } from '../job/budget.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Row } from './connection.ts'
-import { listOf } from './context.ts'
+import { type Context, listOf, run } from './context.ts'
+import { GIVEN } from './fragments.ts'
 import { HELD, LIMIT_COLUMNS, limitOf, type LimitRow } from './limit-rows.ts'
 
 /** The numbers of the kinds in the parameter. */
@@ -19,12 +20,25 @@ export const firstReady = (crashes: '<' | '>='): string => `
      ORDER BY r.priority, r.seq LIMIT 1`
 
 /** Of `open(queue_id, name, limit_name)`: the queues that draw on a limit and have a job ready. JSON text, null for none. */
-export const LIMITED = `(SELECT json_agg(x) FROM (
+const LIMITED = `(SELECT json_agg(x) FROM (
   SELECT o.name AS queue, ${LIMIT_COLUMNS}, ${HELD} AS held, a.found IS TRUE AS ready, b.found IS TRUE AS suspect
     FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name
     LEFT JOIN LATERAL (${firstReady('<')}) AS a ON true
     LEFT JOIN LATERAL (${firstReady('>=')}) AS b ON true
    WHERE a.found OR b.found) AS x)`
+
+/** Columns for a statement that defines `given` and `open`. */
+export const limitedColumns = (context: Context): string =>
+  `EXISTS (SELECT FROM open WHERE limit_name IS NOT NULL) AS has_limited${context.met.limited ? `, ${LIMITED} AS limited` : ''}`
+
+/** For the first time, when the statement before did not ask for it. */
+const LOOK = `
+WITH ${GIVEN}, open AS MATERIALIZED (
+  SELECT q.id AS queue_id, q.name, q.limit_name
+    FROM given AS g, json_array_elements_text(g.p -> 'queues') AS w(queue), jobmill.queue AS q
+   WHERE q.name = w.queue AND NOT q.paused AND q.cool_until <= g.now
+)
+SELECT g.now, ${LIMITED} AS limited FROM given AS g`
 
 /** As it was at the moment of looking: to know whether it is worth a lock. */
 export interface LimitedQueue {
@@ -36,17 +50,33 @@ export interface LimitedQueue {
   readonly suspect: boolean
 }
 
-export function limitedQueues(told: unknown, now: number): LimitedQueue[] {
-  return listOf<Row>(told).map((row) => {
-    const limit = limitOf(row)
-    const at = { now, held: row['held'] as number }
+/** From the answer of a statement with `limitedColumns`, which was asked about these. */
+export async function limitedQueues(
+  context: Context,
+  row: Row,
+  asked: { readonly queues: readonly string[]; readonly kinds: readonly string[] },
+): Promise<LimitedQueue[]> {
+  if (row['has_limited'] !== true) return []
+  context.met.limited = true
+  if ('limited' in row) return toldOf(row)
+  const { queues, kinds } = asked
+  const fields = JSON.stringify({ queues, kinds }).slice(1, -1)
+  const [told = {}] = await run(context, context.connection.query, LOOK, fields)
+  return toldOf(told)
+}
+
+function toldOf(row: Row): LimitedQueue[] {
+  const now = row['now'] as number
+  return listOf<Row>(row['limited']).map((one) => {
+    const limit = limitOf(one)
+    const at = { now, held: one['held'] as number }
     return {
-      queue: row['queue'] as string,
+      queue: one['queue'] as string,
       limit,
       available: available(limit.settings, limit.state, at),
       nextInMs: nextInMs(limit.settings, limit.state, at),
-      ready: row['ready'] as boolean,
-      suspect: row['suspect'] as boolean,
+      ready: one['ready'] as boolean,
+      suspect: one['suspect'] as boolean,
     }
   })
 }

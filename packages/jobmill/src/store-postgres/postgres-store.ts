@@ -149,6 +149,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     platform,
     clock,
     sql,
+    met: { limited: false },
     ring: (rings) => bell.ring(rings),
     heard: (queues) => bell.forget(queues),
   }

@@ -4,7 +4,7 @@ import type { Row } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
 import { bidFields, DUTIES_LED, LEADS } from './duties.ts'
 import { GIVEN, NOW } from './fragments.ts'
-import { firstReady, LIMITED, type LimitedQueue, limitedQueues } from './limited.ts'
+import { firstReady, limitedColumns, type LimitedQueue, limitedQueues } from './limited.ts'
 import { SCHEDULE_IN_MS } from './schedules.ts'
 import { MY_SLOTS } from './slots.ts'
 
@@ -16,7 +16,7 @@ const READY = (crashes: '<' | '>='): string => `EXISTS (
  * Rows are written only when the renewal is old enough or a duty is vacant; otherwise the statement only reads. Each part is one index probe.
  * A renewal that was due and found no row lost against the reaper, whatever the older snapshot of the rest says.
  */
-const RENEW = `
+const renewStatement = (context: Context): string => `
 WITH ${GIVEN}, renewed AS (
   UPDATE jobmill.instance AS i SET renewed_at = g.now, expires_at = g.now + (g.p ->> 'lease_ms')::int8
     FROM given AS g
@@ -43,7 +43,7 @@ SELECT g.now, me.alive,
        ${MY_SLOTS} AS slots,
        ${READY('<')} AS ready,
        ${READY('>=')} AS suspect,
-       ${LIMITED} AS limited,
+       ${limitedColumns(context)},
        CASE WHEN EXISTS (SELECT FROM jobmill.line_call) THEN 0
             ELSE (SELECT greatest(due_at - g.now, 0) FROM jobmill.later ORDER BY due_at, id LIMIT 1) END AS stage_in_ms,
        ${SCHEDULE_IN_MS} AS schedule_in_ms,
@@ -74,14 +74,15 @@ export async function renew(context: Context, request: PulseRequest): Promise<Pu
     kinds,
     duties: bidFields(duties),
   }).slice(1, -1)
-  const [row = {}] = await run(context, context.connection.query, RENEW, fields)
-  if (row['alive'] === true) return pulseOf(row, row)
-  const [still = {}] = await run(context, context.connection.query, STILL_ALIVE, fields)
-  return pulseOf(row, still)
+  const { query } = context.connection
+  const [row = {}] = await run(context, query, renewStatement(context), fields)
+  const limited = await limitedQueues(context, row, request)
+  if (row['alive'] === true) return pulseOf(row, row, limited)
+  const [still = {}] = await run(context, query, STILL_ALIVE, fields)
+  return pulseOf(row, still, limited)
 }
 
-function pulseOf(row: Row, { alive, leads }: Row): Pulse {
-  const limited = limitedQueues(row['limited'], row['now'] as number)
+function pulseOf(row: Row, { alive, leads }: Row, limited: readonly LimitedQueue[]): Pulse {
   const open = limited.filter((one) => one.available > 0)
   return {
     alive: alive === true,

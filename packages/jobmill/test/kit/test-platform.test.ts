@@ -164,7 +164,7 @@ describe('settling', () => {
     const waiting = store.wait({ queues: ['default'], timeoutMs: 60_000 })
     await platform.settled()
     await store.enqueue([aJob()])
-    expect(await waiting).toBe(true)
+    expect(await waiting).toMatchObject([{ queue: 'default', jobs: 1 }])
   })
 
   test('does not wait for calls that a test holds back on purpose', async () => {

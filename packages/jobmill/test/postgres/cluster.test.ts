@@ -145,6 +145,28 @@ describe('postgres: permits', () => {
   })
 })
 
+describe('postgres: a claim from queues with and without a limit', () => {
+  test('P2 P16 gives what it has when the limit cannot be had, because that is claimed by now', async () => {
+    await concurrency('stuck', 5)
+    const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'stuck' }
+    await store.declareQueues([{ name: 'stuck', settings }])
+    const [free, limited] = [aJob({ queue: 'free' }), aJob({ queue: 'stuck' })]
+    await store.enqueue([free, limited])
+    const tx = await client()
+    await tx.query('BEGIN')
+    await tx.query(`SELECT FROM ${schema}.limit WHERE name = 'stuck' FOR UPDATE`)
+    const hasty = postgres(url, { schema, doorbell: false, deadline: '1s' })
+    await hasty.open()
+    onTestFinished(() => hasty.close())
+    const claim = (...queues: string[]) =>
+      hasty.claim(aClaim(me.id, { queues: queues.map((queue) => ({ queue, room: 1 })) }))
+    expect((await claim('stuck', 'free')).map(({ id }) => id)).toEqual([free.id])
+    await expect(claim('stuck')).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' })
+    await tx.query('ROLLBACK')
+    expect((await claim('stuck', 'free')).map(({ id }) => id)).toEqual([limited.id])
+  })
+})
+
 async function pid(query: Query): Promise<unknown> {
   return (await query('SELECT pg_backend_pid() AS pid', []))[0]
 }

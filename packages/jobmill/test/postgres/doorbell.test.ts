@@ -189,6 +189,16 @@ describe('postgres doorbell: between handles', () => {
     expect(await waits).toMatchObject([{ queue: 'a', jobs: 1 }])
   })
 
+  test('P11 an enqueue that is sent again rings again: nobody may have been told of the first', async () => {
+    const store = await opened(freshSchema(url, 'bell'), false)
+    const job = aJob({ queue: 'a' })
+    await store.enqueue([job])
+    expect(await wait(store)).toHaveLength(1)
+    const waits = wait(store)
+    await store.enqueue([job], { mayRepeat: true })
+    expect(await waits).toMatchObject([{ queue: 'a', jobs: 1 }])
+  })
+
   test('a message of an earlier release wakes everybody', async () => {
     const schema = freshSchema(url, 'bell')
     const store = await opened(schema)

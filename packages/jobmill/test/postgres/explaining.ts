@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { postgres } from '../../src/postgres.ts'
 import type { Store } from '../../src/store/store.ts'
 
-export interface Plan {
+interface Plan {
   readonly statement: string
   /** Tables that are read from end to end. */
   readonly seqScans: readonly string[]

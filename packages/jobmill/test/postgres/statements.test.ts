@@ -1,6 +1,6 @@
 /** How many statements the verbs send that are called all the time. A statement is a round trip, and on an idle cluster pulses are all there is. */
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import type { LimitSettings } from '../../src/job/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
@@ -18,7 +18,8 @@ import {
 } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
-const store: Store = postgres(url, { schema: freshSchema(url, 'sent'), doorbell: false })
+const schema = freshSchema(url, 'sent')
+const store: Store = postgres(url, { schema, doorbell: false })
 const me = anInstance({ leaseMs: 3_600_000 })
 const RATE: LimitSettings = { type: 'rate', amount: 1_000, perMs: 1_000, burst: 100 }
 /** The first word of each statement. */
@@ -47,7 +48,9 @@ beforeAll(async () => {
   await store.renew(idle)
   pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]): unknown {
     const [config] = args as [{ text?: string }]
-    if (config.text !== undefined) sent.push(config.text.trim().split(/\s/)[0] ?? '')
+    const [word = ''] = config.text?.trim().split(/\s/) ?? []
+    // Once per handle it is asked how the server is set up.
+    if (!['', 'SHOW'].includes(word)) sent.push(word)
     return Reflect.apply(original, this, args)
   } as typeof original
 })
@@ -68,6 +71,17 @@ describe('postgres: statements', () => {
   test('P15 a pulse is one, also with duties to lead, limits and schedules', async () => {
     await store.renew(idle)
     expect(sent).toEqual(['WITH'])
+  })
+
+  test('P15 a handle that meets a limited queue looks at its limit once more, and from then on with the rest', async () => {
+    const other = postgres(url, { schema, doorbell: false })
+    await other.open()
+    onTestFinished(() => other.close())
+    sent.length = 0
+    for (const statements of [2, 1, 1]) {
+      await other.renew(idle)
+      expect(sent.splice(0)).toHaveLength(statements)
+    }
   })
 
   test('P15 an idle pulse gets no number of a transaction, because it writes nothing', async () => {

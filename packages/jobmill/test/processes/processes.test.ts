@@ -114,7 +114,7 @@ describe.each(places)('processes on %s', (_, fresh, migrationsIn, migrations) =>
     const store = await opened(place)
     const woken = store.wait({ queues: [QUEUE], timeoutMs: 50_000 })
     await start(place, 'enqueue-one').ended
-    expect(await woken).toBe(true)
+    expect(await woken).toMatchObject([{ queue: QUEUE, jobs: 1 }])
   }, 60_000)
 
   test('and works without any wake-up at all, by polling', async () => {

@@ -27,8 +27,8 @@ test.each<[object, LimitSettings]>([
     { type: 'rate', amount: 5, perMs: 2_000, burst: 7 },
   ],
   [
-    { rate: 1_000_000, per: 1, burst: 1_000_000 },
-    { type: 'rate', amount: 1_000_000, perMs: 1, burst: 1_000_000 },
+    { rate: 1_000_000, per: 100, burst: 1_000_000 },
+    { type: 'rate', amount: 1_000_000, perMs: 100, burst: 1_000_000 },
   ],
   [{ concurrency: 5 }, { type: 'concurrency', most: 5 }],
 ])('%j is read', (options, settings) => {
@@ -52,6 +52,7 @@ test.each<[object, string, string]>([
   [{ rate: '50' }, 'NUMBER_INVALID', 'limits.api.rate'],
   [{ rate: 1_000_001 }, 'NUMBER_INVALID', 'limits.api.rate'],
   [{ rate: 5, per: 0 }, 'DURATION_INVALID', 'limits.api.per'],
+  [{ rate: 5, per: 99 }, 'DURATION_INVALID', 'limits.api.per'],
   [{ rate: 5, per: -1 }, 'DURATION_INVALID', 'limits.api.per'],
   [{ rate: 5, per: 'soon' }, 'DURATION_INVALID', 'limits.api.per'],
   [{ rate: 5, burst: 0 }, 'NUMBER_INVALID', 'limits.api.burst'],

@@ -147,7 +147,7 @@ export const figureCases: readonly Case[] = [
     },
   },
   {
-    name: 'P11 a recording that is sent again, or that an later one overtook, is written once or not at all',
+    name: 'P11 a recording that is sent again, or that a later one overtook, is written once or not at all',
     async run({ store, another }) {
       const other = await another()
       const source = anInstance().id

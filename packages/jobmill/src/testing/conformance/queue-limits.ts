@@ -1,54 +1,12 @@
 /** Queues with a limit: a claim takes no more than the budget allows, and spends it. */
 import assert from 'node:assert/strict'
-import type { LimitSettings } from '../../job/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Lease } from '../../store/claim.ts'
-import type { LimitRecord } from '../../store/limit.ts'
-import type { Store } from '../../store/store.ts'
 import { aClaim, anInstance, aPulse, aTake, someJobs } from '../factories.ts'
 import { aFinish, DONE, HOUR, later, only, RELEASED } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsOf, rejectsWith } from './looks.ts'
-
-/** A token every 100 ms, three at once. */
-const TEN: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 3 }
-const THREE: LimitSettings = { type: 'concurrency', most: 3 }
-
-/** Declares the limit, and queues that draw on it, each with so many ready jobs. */
-async function limited(
-  store: Store,
-  settings: LimitSettings,
-  { queues = ['mail'], jobs = 10 }: { readonly queues?: readonly string[]; readonly jobs?: number } = {},
-): Promise<void> {
-  await store.declareLimits([{ name: 'api', settings }])
-  await store.declareQueues(
-    queues.map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'api' } })),
-  )
-  for (const queue of queues) await store.enqueue(someJobs(Array.from({ length: jobs }, () => ({ queue }))))
-}
-
-async function claim(
-  store: Store,
-  instance: string,
-  queues: readonly string[] = ['mail'],
-  { room = 100, limit = 500 } = {},
-): Promise<Lease[]> {
-  return store.claim(aClaim(instance, { queues: queues.map((queue) => ({ queue, room })), limit }))
-}
-
-async function api(store: Store): Promise<LimitRecord> {
-  return only(await store.limits())
-}
-
-/** What a pulse tells of `mail` and of what keeps it back. */
-async function tells(
-  store: Store,
-  instance: string,
-  overrides: Partial<Parameters<Store['renew']>[0]> = {},
-): Promise<[boolean, number | null]> {
-  const { ready, budgetInMs } = await store.renew(aPulse(instance, { queues: ['mail'], ...overrides }))
-  return [ready, budgetInMs]
-}
+import { TEN, THREE, limited, claim, api } from './queue-limit-words.ts'
 
 export const queueLimitCases: readonly Case[] = [
   {
@@ -283,77 +241,6 @@ export const queueLimitCases: readonly Case[] = [
       assert.equal((await store.renew(aPulse(id, { queues: ['mail'] }))).suspect, true)
       assert.equal((await store.claim(aClaim(id, suspect))).length, 1)
       assert.equal((await api(store)).available, 0)
-    },
-  },
-  {
-    name: 'P13 a pulse says nothing is ready while the budget is empty, and when it is filled again',
-    async run({ store, clock, worker }) {
-      await limited(store, TEN)
-      const id = await worker({ leaseMs: HOUR })
-      assert.deepEqual(await tells(store, id), [true, null])
-      await claim(store, id)
-      assert.deepEqual(await tells(store, id), [false, 100])
-      clock.advance(40)
-      assert.deepEqual(await tells(store, id), [false, 60])
-      assert.deepEqual(await tells(store, id, { kinds: ['other'] }), [false, null])
-      assert.deepEqual(await tells(store, id, { queues: ['other'] }), [false, null])
-      assert.deepEqual(await tells(store, id, { queues: [] }), [false, null])
-      clock.advance(60)
-      assert.deepEqual(await tells(store, id), [true, null])
-    },
-  },
-  {
-    name: 'P13 a pulse tells of the first budget that is filled again, and not of queues that wait for something else',
-    async run({ store, worker, enqueue }) {
-      await limited(store, { ...TEN, burst: 1 })
-      await store.declareLimits([
-        { name: 'slow', settings: { type: 'rate', amount: 1, perMs: 5_000, burst: 1 } },
-      ])
-      await store.declareQueues([{ name: 'sms', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'slow' } }])
-      const sms = [await enqueue({ queue: 'sms' }), await enqueue({ queue: 'sms' })]
-      const id = await worker()
-      const both = { queues: ['sms', 'mail'] }
-      await claim(store, id, both.queues)
-      assert.deepEqual(await tells(store, id, both), [false, 100])
-      await store.changeQueue('mail', { settings: {}, coolMs: 500 })
-      assert.deepEqual(await tells(store, id, both), [false, 5_000])
-      await store.changeQueue('sms', { settings: { paused: true }, coolMs: null })
-      assert.deepEqual(await tells(store, id, both), [false, null])
-      await store.changeQueue('sms', { settings: { paused: false }, coolMs: null })
-      // Without a job that waits there is nothing to tell.
-      await store.cancel(sms, 'no')
-      assert.deepEqual(await tells(store, id, both), [false, null])
-    },
-  },
-  {
-    name: 'P13 when only a release can tell, a pulse tells no time; a drain tells its end',
-    async run({ store, clock, worker, finish }) {
-      await limited(store, THREE)
-      const id = await worker({ leaseMs: HOUR })
-      const [lease] = await claim(store, id)
-      assert.ok(lease)
-      assert.deepEqual(await tells(store, id), [false, null])
-      await finish(lease, DONE)
-      assert.deepEqual(await tells(store, id), [true, null])
-      await store.drain('api', 700)
-      assert.deepEqual(await tells(store, id), [false, 700])
-      assert.equal((await claim(store, id)).length, 0)
-      clock.advance(700)
-      assert.equal((await claim(store, id)).length, 1)
-    },
-  },
-  {
-    name: 'P13 a drained rate keeps its queue back exactly that long',
-    async run({ store, clock, worker }) {
-      await limited(store, TEN)
-      const id = await worker({ leaseMs: HOUR })
-      await store.drain('api', 3_000)
-      assert.deepEqual(await tells(store, id), [false, 3_000])
-      clock.advance(2_999)
-      assert.equal((await claim(store, id)).length, 0)
-      clock.advance(1)
-      assert.deepEqual(await tells(store, id), [true, null])
-      assert.equal((await claim(store, id)).length, 1)
     },
   },
   {

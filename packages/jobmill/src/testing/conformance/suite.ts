@@ -33,13 +33,18 @@ import { unservedCases } from './unserved.ts'
 import { figureCases } from './figures.ts'
 import { leadershipCases } from './leadership.ts'
 import { limitCases } from './limits.ts'
+import { limitChangeCases } from './limit-changes.ts'
 import { permitCases } from './permits.ts'
+import { permitEndCases } from './permit-ends.ts'
 import { queueLimitCases } from './queue-limits.ts'
+import { queueLimitPulseCases } from './queue-limit-pulse.ts'
 import { retainMoreCases } from './retain-more.ts'
 import { ringCases } from './rings.ts'
 import { scheduleCases } from './schedules.ts'
+import { scheduleChangeCases } from './schedule-changes.ts'
 import { slotCases } from './slots.ts'
 import { tickCases } from './ticks.ts'
+import { tickOnceCases } from './ticks-once.ts'
 import { timelineCases } from './timeline.ts'
 
 /** Every case, in the order in which a job meets the verbs. */
@@ -70,10 +75,15 @@ export const conformanceCases: readonly Case[] = [
   ...leadershipCases,
   ...slotCases,
   ...scheduleCases,
+  ...scheduleChangeCases,
   ...tickCases,
+  ...tickOnceCases,
   ...limitCases,
+  ...limitChangeCases,
   ...permitCases,
+  ...permitEndCases,
   ...queueLimitCases,
+  ...queueLimitPulseCases,
   ...figureCases,
   ...timelineCases,
   ...ringCases,

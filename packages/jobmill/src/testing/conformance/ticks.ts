@@ -1,34 +1,11 @@
 /** Ticks: planned instants are served once each, the job and the note in one transaction. */
 import assert from 'node:assert/strict'
-import type { NewJob } from '../../job/new-job.ts'
-import { overlapKey } from '../../job/schedule.ts'
-import type { ScheduleRecord, Tick, Ticked } from '../../store/schedule.ts'
-import type { Store } from '../../store/store.ts'
+import type { Tick } from '../../store/schedule.ts'
 import { aDefinition, aJob, anInstance, aPulse, aTick } from '../factories.ts'
-import { DONE, HOUR, only } from './bench.ts'
+import { DONE, HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsAreExact, countsOf, rejectsWith } from './looks.ts'
-
-const NAME = 'daily'
-
-/** Creates the schedule, and plans it for this instant. */
-async function planned(store: Store, at: number): Promise<void> {
-  await store.createSchedule(NAME, aDefinition())
-  assert.equal((await tick(store, { nextAt: at })).accepted, true)
-}
-
-async function tick(store: Store, overrides: Partial<Tick>): Promise<Ticked> {
-  return only(await store.tick([aTick(NAME, overrides)]))
-}
-
-async function record(store: Store): Promise<ScheduleRecord> {
-  return only(await store.schedules())
-}
-
-/** A job as the schedules with `overlap: 'skip'` enqueue it: never two at a time. */
-function alone(): NewJob {
-  return { ...aJob(), dedupe: { key: overlapKey(NAME), holdMs: 0, onConflict: 'keep' } }
-}
+import { NAME, planned, tick, record, alone } from './tick-words.ts'
 
 export const tickCases: readonly Case[] = [
   {
@@ -122,72 +99,6 @@ export const tickCases: readonly Case[] = [
         assert.equal((await tick(store, { revision, nextAt: at, fires })).accepted, false)
       assert.deepEqual(await store.ticks(NAME, 10), [])
       assert.deepEqual(await store.counts(), [])
-    },
-  },
-  {
-    name: 'P12 ticks of one instant at once from several handles make one job',
-    async run({ store, another, clock }) {
-      const stores = [store, await another(), await another(), await another()]
-      let at = clock.now()
-      await planned(store, at)
-      for (let round = 1; round <= 10; round += 1) {
-        const from = at
-        const replies = await Promise.all(
-          stores.map((each) => tick(each, { from, nextAt: from + 1, fires: [{ at: from, job: aJob() }] })),
-        )
-        assert.equal(replies.filter(({ accepted }) => accepted).length, 1)
-        assert.equal(replies.flatMap(({ fired }) => fired).length, 1)
-        assert.deepEqual(await countsOf(store), { ready: round })
-        at += 1
-      }
-      assert.equal((await store.ticks(NAME, 100)).length, 10)
-    },
-  },
-  {
-    name: 'P11 P12 a tick that is sent again because its reply was lost changes nothing',
-    async run({ store, clock }) {
-      const at = clock.now()
-      await planned(store, at)
-      const sent = { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }], missed: 1 }
-      await tick(store, sent)
-      const before = [await store.schedules(), await store.ticks(NAME, 10)]
-      assert.equal((await tick(store, sent)).accepted, false)
-      assert.deepEqual([await store.schedules(), await store.ticks(NAME, 10)], before)
-      assert.deepEqual(await countsOf(store), { ready: 1 })
-    },
-  },
-  {
-    name: 'P12 an instant that was served is not served again when the schedule is planned anew',
-    async run({ store, clock }) {
-      const at = clock.now()
-      await planned(store, at)
-      const first = { at, job: aJob() }
-      await tick(store, { from: at, nextAt: at + HOUR, fires: [first] })
-      await store.changeSchedule(NAME, { when: 'every 1h' })
-      await tick(store, { revision: 2, nextAt: at })
-      const again = await tick(store, { revision: 2, from: at, nextAt: at + 5, fires: [{ at, job: aJob() }] })
-      assert.deepEqual(again, { schedule: NAME, accepted: true, fired: [] })
-      const { nextAt, lastJob } = await record(store)
-      assert.deepEqual([nextAt, lastJob], [at + 5, first.job.id])
-      assert.deepEqual(await countsOf(store), { ready: 1 })
-    },
-  },
-  {
-    name: 'P12 an instant that was served is not served again after the schedule was deleted and made anew',
-    async run({ store, clock }) {
-      const at = clock.now()
-      await planned(store, at)
-      await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }] })
-      await store.deleteSchedule(NAME)
-      assert.equal((await store.ticks(NAME, 10)).length, 1)
-      await planned(store, at)
-      const fires = [at, at + 1].map((each) => ({ at: each, job: aJob() }))
-      const { fired } = await tick(store, { from: at, nextAt: at + HOUR, fires })
-      assert.deepEqual(
-        fired.map((one) => one.at),
-        [at + 1],
-      )
-      assert.deepEqual(await countsOf(store), { ready: 2 })
     },
   },
   {
@@ -306,76 +217,6 @@ export const tickCases: readonly Case[] = [
       assert.deepEqual(await told(10), [3, 2, 1, 0])
       assert.deepEqual(await told(2), [3, 2])
       assert.deepEqual(await store.ticks('nope', 10), [])
-    },
-  },
-  {
-    name: 'P12 the job and the note are one transaction: whoever sees one sees the other',
-    async run({ store, another, clock }) {
-      const other = await another()
-      let at = clock.now()
-      await planned(store, at)
-      for (let round = 0; round < 15; round += 1) {
-        const job = aJob()
-        const isNoted = async (): Promise<boolean> =>
-          (await other.ticks(NAME, 100)).some((one) => one.job === job.id)
-        const isThere = async (): Promise<boolean> => (await other.get([job.id]))[0] !== null
-        const served = tick(store, { from: at, nextAt: at + 1, fires: [{ at, job }] })
-        // In both orders: what was seen first must still be there with the other.
-        if (await isNoted()) assert.ok(await isThere(), 'a note without its job')
-        if (await isThere()) assert.ok(await isNoted(), 'a job without its note')
-        await served
-        assert.deepEqual([await isNoted(), await isThere()], [true, true])
-        at += 1
-      }
-    },
-  },
-  {
-    name: 'P12 a tick racing a pause or a delete serves before it, or not at all',
-    async run({ store, another, clock }) {
-      const other = await another()
-      const at = clock.now()
-      for (let round = 0; round < 10; round += 1) {
-        const name = `s${round}`
-        await store.createSchedule(name, aDefinition())
-        const job = aJob()
-        const [replies] = await Promise.all([
-          store.tick([aTick(name, { nextAt: at + 1, fires: [{ at, job }] })]),
-          round % 2 === 0 ? other.changeSchedule(name, { paused: true }) : other.deleteSchedule(name),
-        ])
-        const { accepted } = only(replies)
-        assert.equal((await store.get([job.id]))[0] !== null, accepted)
-        assert.equal((await store.ticks(name, 10)).length, accepted ? 1 : 0)
-        const left = (await store.schedules()).find((one) => one.name === name)
-        if (round % 2 === 0) assert.deepEqual([left?.planned, left?.nextAt], [false, null])
-        else assert.equal(left, undefined)
-      }
-    },
-  },
-  {
-    name: 'P9 P12 an instant may lie anywhere; when it was served is told by the clock of the database',
-    async run({ store, clock }) {
-      for (const at of [clock.now() - 10_000 * HOUR, clock.now() + HOUR]) {
-        await store.createSchedule(NAME, aDefinition())
-        await tick(store, { nextAt: null, fires: [{ at, job: aJob() }] })
-        assert.equal((await store.ticks(NAME, 10)).find((one) => one.at === at)?.servedAt, clock.now())
-        await store.deleteSchedule(NAME)
-        clock.advance(5)
-      }
-    },
-  },
-  {
-    name: 'P12 an instant that stands twice in one tick is served once',
-    async run({ store, clock }) {
-      const at = clock.now()
-      await planned(store, at)
-      const [first, second] = [aJob(), aJob()]
-      const { fired } = await tick(store, {
-        from: at,
-        nextAt: null,
-        fires: [first, second].map((job) => ({ at, job })),
-      })
-      assert.deepEqual(fired, [{ at, outcome: 'enqueued', job: first.id }])
-      assert.deepEqual(await countsOf(store), { ready: 1 })
     },
   },
   {

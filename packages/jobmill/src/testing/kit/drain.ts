@@ -7,7 +7,7 @@ import type { AtWork } from './at-work.ts'
 import type { TestPlatform } from './test-platform.ts'
 
 export interface DrainOptions {
-  /** Also what is due later, retries and cooling queues included: the clock moves there (default false). */
+  /** Also what is due later, retries, cooling queues and used up limits included: the clock moves there (default false). Not what schedules would add. */
   readonly scheduled?: boolean
   /** After so many rounds it is given up: moves of the clock, and jobs that were not there at first (default 10,000). */
   readonly rounds?: number
@@ -68,6 +68,7 @@ async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<
   const times = [
     ...cooling.map(({ coolingMs }) => coolingMs),
     ...(pulse.stageInMs === null ? [] : [pulse.stageInMs]),
+    ...(pulse.budgetInMs === null ? [] : [pulse.budgetInMs]),
     ...(pulse.budgetInMs === null ? [] : [pulse.budgetInMs]),
   ]
   const running = counts.reduce((sum, count) => sum + count.running, 0)

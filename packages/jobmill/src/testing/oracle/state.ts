@@ -41,7 +41,7 @@ export interface OracleState {
   membersVersion: number
 }
 
-export type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 export interface OracleJob extends Omit<NewJob, 'payload' | 'dueAt' | 'delayMs'> {
   readonly enqueuedAt: number
@@ -101,7 +101,7 @@ export interface OracleSchedule extends Writable<Omit<ScheduleRecord, 'live' | '
   deleted: boolean
 }
 
-export interface OracleTick extends TickRecord {
+interface OracleTick extends TickRecord {
   readonly schedule: string
 }
 

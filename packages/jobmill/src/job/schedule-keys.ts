@@ -1,0 +1,29 @@
+/** The names of options of a schedule; what others call them is known, and told. */
+import { JobmillError, pathOf, shown } from './errors.ts'
+import { checkObjectKeys } from './known-keys.ts'
+
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  cron: "when: '0 9 * * MON'",
+  expression: "when: '0 9 * * MON'",
+  pattern: "when: '0 9 * * MON'",
+  every: "when: 'every 10m'",
+  interval: "when: 'every 10m'",
+  tz: "zone: 'Europe/Paris'",
+  timezone: "zone: 'Europe/Paris'",
+  timeZone: "zone: 'Europe/Paris'",
+  kind: "job: 'email.send'",
+}
+
+export function checkScheduleKeys(options: unknown, field: string, known: readonly string[]): void {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) {
+    const key = Object.keys(options).find((one) => Object.hasOwn(ELSEWHERE, one) && !known.includes(one))
+    if (key !== undefined) {
+      throw new JobmillError('OPTION_UNKNOWN', 'is not an option', {
+        field: pathOf(field, key),
+        value: shown(key),
+        fix: `Write ${ELSEWHERE[key]}`,
+      })
+    }
+  }
+  checkObjectKeys(options, field, known)
+}

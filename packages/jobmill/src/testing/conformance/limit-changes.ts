@@ -1,0 +1,170 @@
+/** What an operator does to limits: drains, changes and deletions, and what cannot be. */
+import assert from 'node:assert/strict'
+import type { LimitSettings } from '../../job/limit.ts'
+import { aTake } from '../factories.ts'
+import { HOUR, only } from './bench.ts'
+import type { Case } from './case.ts'
+import { rejectsWith } from './looks.ts'
+import { TEN, declare, draw, patient, api, granted, settingsVersion } from './limit-words.ts'
+
+export const limitChangeCases: readonly Case[] = [
+  {
+    name: 'creating, changing and deleting a limit is told with the version of the settings, P15 and nothing else',
+    async run({ store }) {
+      let version = await settingsVersion(store)
+      const changes = async (act: () => Promise<unknown>): Promise<void> => {
+        await act()
+        const next = await settingsVersion(store)
+        assert.notEqual(next, version)
+        version = next
+      }
+      await changes(() => declare(store))
+      await changes(() => store.changeLimit('api', { ...TEN, amount: 11 }))
+      await draw(store)
+      await store.drain('api', 5)
+      assert.equal(await settingsVersion(store), version)
+      await changes(() => store.deleteLimit('api'))
+    },
+  },
+  {
+    name: 'P13 a drain grants nothing for so long, and then one, and the others at the rate',
+    async run({ store, clock }) {
+      await declare(store, { ...TEN, burst: 5 })
+      const drained = await store.drain('api', 3_000)
+      assert.deepEqual([drained.available, drained.nextInMs, drained.drainedMs], [0, 3_000, 3_000])
+      assert.deepEqual(await store.limits(), [drained])
+      clock.advance(2_999)
+      assert.equal((await draw(store)).outcome, 'later')
+      assert.equal((await api(store)).drainedMs, 1)
+      clock.advance(1)
+      const takes = await Promise.all(Array.from({ length: 5 }, () => draw(store)))
+      assert.equal(granted(takes), 1)
+      clock.advance(100)
+      assert.equal((await api(store)).available, 1)
+      await rejectsWith('LIMIT_UNKNOWN', () => store.drain('nope', 5))
+    },
+  },
+  {
+    name: 'P13 a drain never shortens one that lasts longer, and one for no time takes what had gathered',
+    async run({ store, clock }) {
+      await declare(store, { ...TEN, burst: 5 })
+      assert.equal((await store.drain('api', 0)).available, 0)
+      clock.advance(300)
+      assert.equal((await api(store)).available, 3)
+      await store.drain('api', 5_000)
+      assert.equal((await store.drain('api', 10)).drainedMs, 5_000)
+    },
+  },
+  {
+    name: 'P13 a changed rate counts from now on; what was granted before still has to be paid for',
+    async run({ store, clock }) {
+      await declare(store, { type: 'rate', amount: 1, perMs: 1_000, burst: 4 })
+      await draw(store, { amount: 4 })
+      const faster: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 4 }
+      const changed = await store.changeLimit('api', faster)
+      assert.deepEqual([changed.settings, changed.available, changed.nextInMs], [faster, 0, 100])
+      assert.deepEqual(await store.limits(), [changed])
+      clock.advance(200)
+      assert.equal((await api(store)).available, 2)
+      await rejectsWith('LIMIT_UNKNOWN', () => store.changeLimit('nope', faster))
+    },
+  },
+  {
+    name: 'P13 a change forgets the places in the line: it was made for another rate',
+    async run({ store }) {
+      await declare(store, { ...TEN, burst: 1 })
+      await draw(store)
+      const [first, second] = [patient(), patient()]
+      await store.take([first, second])
+      await store.changeLimit('api', { ...TEN, burst: 1 })
+      // Nobody stands in line, so that a newcomer is granted.
+      assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'granted')
+      await store.take([patient()])
+      assert.equal(only(await store.take([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
+    },
+  },
+  {
+    name: 'a limit may become another sort of limit',
+    async run({ store, clock }) {
+      await declare(store)
+      await draw(store, { amount: 2 })
+      assert.equal((await store.changeLimit('api', { type: 'concurrency', most: 4 })).available, 4)
+      const back = await store.changeLimit('api', TEN)
+      assert.deepEqual([back.settings, back.available, back.held], [TEN, 2, 0])
+      clock.advance(1)
+      assert.equal((await draw(store)).outcome, 'granted')
+    },
+  },
+  {
+    name: 'a deleted limit is unknown, and one that is declared again begins anew',
+    async run({ store }) {
+      assert.equal(await store.deleteLimit('api'), false)
+      await declare(store, { ...TEN, burst: 1 })
+      await draw(store)
+      const late = patient()
+      await store.take([late])
+      assert.equal(await store.deleteLimit('api'), true)
+      assert.equal(await store.deleteLimit('api'), false)
+      assert.deepEqual(await store.limits(), [])
+      assert.deepEqual(await draw(store), { outcome: 'unknown' })
+      await declare(store, { ...TEN, burst: 1 })
+      assert.equal((await api(store)).available, 1)
+      await store.take([patient(), patient()])
+      // It has no place any more.
+      assert.equal(only(await store.take([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
+    },
+  },
+  {
+    name: 'P13 a change racing takes loses none of them',
+    async run({ store, another, clock }) {
+      const other = await another()
+      await declare(store, { type: 'rate', amount: 1, perMs: HOUR, burst: 8 })
+      let taken = 0
+      for (let round = 0; round < 6; round += 1) {
+        const [replies] = await Promise.all([
+          Promise.all([draw(store), draw(store)]),
+          other.changeLimit('api', { type: 'rate', amount: 1, perMs: HOUR + round, burst: 8 }),
+        ])
+        taken += granted(replies)
+      }
+      assert.equal(taken, 8)
+      assert.equal((await api(store)).available, 0)
+      clock.advance(1)
+    },
+  },
+  {
+    name: 'a limit or a take that cannot be is refused, and nothing is written',
+    async run({ store }) {
+      const bad: readonly (readonly [Parameters<typeof rejectsWith>[0], object])[] = [
+        ['NUMBER_INVALID', { ...TEN, amount: 0 }],
+        ['NUMBER_INVALID', { ...TEN, perMs: 0 }],
+        ['NUMBER_INVALID', { ...TEN, burst: 0.5 }],
+        ['NUMBER_INVALID', { type: 'concurrency', most: 0 }],
+        ['NUMBER_INVALID', { type: 'concurrency', most: 1_000_001 }],
+        ['OPTION_UNKNOWN', { ...TEN, brust: 1 }],
+        ['OPTION_UNKNOWN', { type: 'concurrency', most: 1, rate: 1 }],
+      ]
+      for (const [code, settings] of bad) {
+        await rejectsWith(code, () =>
+          store.declareLimits([
+            { name: 'fine', settings: TEN },
+            { name: 'b', settings: settings as LimitSettings },
+          ]),
+        )
+        await rejectsWith(code, () => store.changeLimit('api', settings as LimitSettings))
+      }
+      await rejectsWith('NAME_INVALID', () => store.declareLimits([{ name: 'my api', settings: TEN }]))
+      assert.deepEqual(await store.limits(), [])
+      await declare(store)
+      for (const amount of [0, -1, 0.5, Number.NaN])
+        await rejectsWith('NUMBER_INVALID', () => store.take([aTake('api'), aTake('api', { amount })]))
+      await rejectsWith('NUMBER_INVALID', () => draw(store, { waitUpToMs: -1 }))
+      await rejectsWith('ID_INVALID', () => draw(store, { holder: 'me' }))
+      await rejectsWith('ID_INVALID', () => draw(store, { instance: 'here' }))
+      await rejectsWith('ID_INVALID', () => store.giveBack([{ limit: 'api', holder: 'me' }]))
+      await rejectsWith('NAME_INVALID', () => store.take([aTake('api'), aTake('my api')]))
+      await rejectsWith('NUMBER_INVALID', () => store.drain('api', -1))
+      assert.equal((await api(store)).available, 2)
+    },
+  },
+]

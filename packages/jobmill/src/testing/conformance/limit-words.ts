@@ -1,0 +1,34 @@
+/** Short words for what most cases about rates do. */
+import type { LimitSettings, RateSettings } from '../../job/limit.ts'
+import type { LimitRecord, Take, Taken } from '../../store/limit.ts'
+import type { Store } from '../../store/store.ts'
+import { anInstance, aPulse, aTake } from '../factories.ts'
+import { only } from './bench.ts'
+
+/** A token every 100 ms, two at once. */
+export const TEN: RateSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 2 }
+
+export async function declare(store: Store, settings: LimitSettings = TEN): Promise<void> {
+  await store.declareLimits([{ name: 'api', settings }])
+}
+
+export async function draw(store: Store, overrides: Partial<Take> = {}): Promise<Taken> {
+  return only(await store.take([aTake('api', overrides)]))
+}
+
+/** One who would wait, but not long enough: it gets a place in the line. */
+export function patient(): Take {
+  return aTake('api', { waitUpToMs: 1 })
+}
+
+export async function api(store: Store): Promise<LimitRecord> {
+  return only(await store.limits())
+}
+
+export function granted(replies: readonly Taken[]): number {
+  return replies.filter(({ outcome }) => outcome === 'granted').length
+}
+
+export async function settingsVersion(store: Store): Promise<number> {
+  return (await store.renew(aPulse(anInstance().id))).settingsVersion
+}

@@ -1,0 +1,154 @@
+/** Everything that gives the permit of a job back. */
+import assert from 'node:assert/strict'
+import { aTake } from '../factories.ts'
+import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from './bench.ts'
+import type { Case } from './case.ts'
+import { declare, db, heldOf, takeFor, take, type Held } from './permit-words.ts'
+/** Every way an attempt can end. */
+const ENDS: readonly (readonly [string, (t: Bench, lease: Held) => Promise<unknown>])[] = [
+  ['P13 the permit of a job goes when it is done', (t, lease) => t.finish(lease, DONE)],
+  ['P13 the permit of a job goes when it is dead', (t, lease) => t.finish(lease, DEAD)],
+  ['P13 the permit of a job goes when it is retried later', (t, lease) => t.finish(lease, later(500))],
+  ['P13 the permit of a job goes when it is retried at once', (t, lease) => t.finish(lease, later(0))],
+  [
+    'P13 the permit of a job goes when it is snoozed',
+    (t, lease) => t.finish(lease, later(500, { refund: true }), { outcome: 'snoozed' }),
+  ],
+  ['P13 the permit of a job goes when it is released', (t, lease) => t.finish(lease, RELEASED)],
+  [
+    'P8 P13 the permit of a job goes when its cancel is carried out, and not when it is asked for',
+    async (t, lease) => {
+      await t.store.cancel([lease.id], 'no')
+      assert.equal(await heldOf(t.store), 2)
+      await t.finish(lease, later(500))
+    },
+  ],
+  [
+    'P6 P13 the permit of a job goes when its instance stops and hands it back',
+    (t, lease) => t.store.deregister(lease.instance),
+  ],
+  ['P4 P13 the permit of a job goes when it is reaped', (t, lease) => reap(t, lease, 3)],
+  ['P5 P13 the permit of a job goes when its crashes make it dead', (t, lease) => reap(t, lease, 1)],
+  [
+    'P4 P8 P13 the permit of a job goes when it is reaped after a cancel',
+    async (t, lease) => {
+      await t.store.cancel([lease.id], 'no')
+      await reap(t, lease, 3)
+    },
+  ],
+]
+
+async function reap({ store, clock }: Bench, { id }: Held, crashesUntilDead: number): Promise<void> {
+  clock.advance(10_000)
+  const { jobs } = await store.reap({ crashesUntilDead, limit: 10 })
+  assert.deepEqual(
+    jobs.map((job) => job.id),
+    [id],
+  )
+}
+
+const endCases = ENDS.map(([name, end]): Case => ({
+  name,
+  async run(t) {
+    const { store } = t
+    await declare(store, 2)
+    // Somebody whose permit must stay.
+    const bystander = await t.running({}, await t.worker({ leaseMs: 10 * HOUR }))
+    assert.equal(await take(store, takeFor(bystander)), 'granted')
+    const lease = await t.running()
+    assert.equal(await take(store, takeFor(lease)), 'granted')
+    assert.deepEqual([await heldOf(store), (await db(store)).available], [2, 0])
+    await end(t, lease)
+    assert.deepEqual([await heldOf(store), (await db(store)).available], [1, 1])
+    assert.equal(await take(store, takeFor(lease)), 'stale')
+    assert.deepEqual(await store.giveBack([{ limit: 'db', holder: lease.id }]), [false])
+  },
+}))
+
+export const permitEndCases: readonly Case[] = [
+  ...endCases,
+  {
+    name: 'P4 P13 the permit of a job goes with its attempt alone, whichever instance asked for it',
+    async run({ store, running, worker, finish }) {
+      await declare(store, 5)
+      const other = await worker()
+      const lease = await running()
+      assert.equal(await take(store, takeFor(lease, { instance: other })), 'granted')
+      await store.deregister(other)
+      assert.equal(await heldOf(store), 1)
+      await finish(lease, DONE)
+      assert.equal(await heldOf(store), 0)
+    },
+  },
+  {
+    name: 'P13 the permits of a job in every limit go with the end of its attempt',
+    async run({ store, running, finish }) {
+      await declare(store, 5)
+      await declare(store, 5, 'cpu')
+      const lease = await running()
+      await store.take([takeFor(lease), takeFor(lease, { limit: 'cpu', amount: 4 })])
+      assert.deepEqual(
+        (await store.limits()).map(({ held }) => held),
+        [4, 1],
+      )
+      await finish(lease, DONE)
+      assert.deepEqual(
+        (await store.limits()).map(({ held }) => held),
+        [0, 0],
+      )
+    },
+  },
+  {
+    name: 'P13 a refused finish gives nothing back: the permits belong to the attempt that runs now',
+    async run({ store, clock, running, worker, claimOne, finish }) {
+      await declare(store, 5)
+      const old = await running({ kind: 'again' })
+      clock.advance(10_000)
+      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      const lease = await claimOne(await worker(), { kinds: ['again'] })
+      await store.take([takeFor(lease)])
+      assert.equal((await finish(old, DONE)).accepted, false)
+      assert.equal(await heldOf(store), 1)
+    },
+  },
+  {
+    name: 'P2 P13 a take racing the end of its attempt leaves no permit behind',
+    async run({ store, another, running, worker }) {
+      const other = await another()
+      await declare(store, 50)
+      const instance = await worker()
+      for (let round = 0; round < 15; round += 1) {
+        const lease = await running({}, instance)
+        await Promise.all([
+          other.take([takeFor(lease)]),
+          store.finish([aFinish(lease, round % 2 === 0 ? DONE : later(HOUR))]),
+        ])
+        assert.equal(await heldOf(store), 0)
+      }
+    },
+  },
+  {
+    name: 'P4 P13 a take racing the end of its instance leaves no permit behind',
+    async run({ store, another, worker }) {
+      const other = await another()
+      await declare(store, 50)
+      for (let round = 0; round < 15; round += 1) {
+        const instance = await worker()
+        await Promise.all([other.take([aTake('db', { instance })]), store.deregister(instance)])
+        assert.equal(await heldOf(store), 0)
+      }
+    },
+  },
+  {
+    name: 'P10 P13 a finish in a transaction of the user gives permits back with the commit, and not without',
+    async run({ store, running, transaction }) {
+      await declare(store, 1)
+      const lease = await running()
+      await store.take([takeFor(lease)])
+      await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'rollback')
+      assert.equal(await heldOf(store), 1)
+      await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'commit')
+      assert.equal(await heldOf(store), 0)
+    },
+  },
+]

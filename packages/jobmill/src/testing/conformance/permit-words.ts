@@ -1,0 +1,32 @@
+/** Short words for what most cases about permits do. */
+import assert from 'node:assert/strict'
+import type { Lease } from '../../store/claim.ts'
+import type { LimitRecord, Take, Taken } from '../../store/limit.ts'
+import type { Store } from '../../store/store.ts'
+import { aTake } from '../factories.ts'
+import { only } from './bench.ts'
+
+export type Held = Lease & { readonly instance: string }
+
+export async function declare(store: Store, most: number, name = 'db'): Promise<void> {
+  await store.declareLimits([{ name, settings: { type: 'concurrency', most } }])
+}
+
+export async function db(store: Store): Promise<LimitRecord> {
+  const found = (await store.limits()).find(({ name }) => name === 'db')
+  assert.ok(found, 'there is no limit db')
+  return found
+}
+
+export async function heldOf(store: Store): Promise<number> {
+  return (await db(store)).held
+}
+
+/** What a job that runs under this lease asks for. */
+export function takeFor({ id, token, instance }: Held, overrides: Partial<Take> = {}): Take {
+  return aTake('db', { holder: id, token, instance, ...overrides })
+}
+
+export async function take(store: Store, item: Take): Promise<Taken['outcome']> {
+  return only(await store.take([item])).outcome
+}

@@ -1,0 +1,48 @@
+/** Short words for what most cases about queues with a limit do. */
+import type { LimitSettings, RateSettings } from '../../job/limit.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import type { Lease } from '../../store/claim.ts'
+import type { LimitRecord } from '../../store/limit.ts'
+import type { Store } from '../../store/store.ts'
+import { aClaim, aPulse, someJobs } from '../factories.ts'
+import { only } from './bench.ts'
+
+/** A token every 100 ms, three at once. */
+export const TEN: RateSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 3 }
+export const THREE: LimitSettings = { type: 'concurrency', most: 3 }
+
+/** Declares the limit, and queues that draw on it, each with so many ready jobs. */
+export async function limited(
+  store: Store,
+  settings: LimitSettings,
+  { queues = ['mail'], jobs = 10 }: { readonly queues?: readonly string[]; readonly jobs?: number } = {},
+): Promise<void> {
+  await store.declareLimits([{ name: 'api', settings }])
+  await store.declareQueues(
+    queues.map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'api' } })),
+  )
+  for (const queue of queues) await store.enqueue(someJobs(Array.from({ length: jobs }, () => ({ queue }))))
+}
+
+export async function claim(
+  store: Store,
+  instance: string,
+  queues: readonly string[] = ['mail'],
+  { room = 100, limit = 500 } = {},
+): Promise<Lease[]> {
+  return store.claim(aClaim(instance, { queues: queues.map((queue) => ({ queue, room })), limit }))
+}
+
+export async function api(store: Store): Promise<LimitRecord> {
+  return only(await store.limits())
+}
+
+/** What a pulse tells of `mail` and of what keeps it back. */
+export async function tells(
+  store: Store,
+  instance: string,
+  overrides: Partial<Parameters<Store['renew']>[0]> = {},
+): Promise<[boolean, number | null]> {
+  const { ready, budgetInMs } = await store.renew(aPulse(instance, { queues: ['mail'], ...overrides }))
+  return [ready, budgetInMs]
+}

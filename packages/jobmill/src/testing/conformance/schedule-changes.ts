@@ -1,0 +1,203 @@
+/** What an operator does to schedules: changes on top of what code says, creation at run time, deletion. */
+import assert from 'node:assert/strict'
+import { aDefinition, aTick } from '../factories.ts'
+import { HOUR } from './bench.ts'
+import type { Case } from './case.ts'
+import { rejectsWith } from './looks.ts'
+import { daily, declare, FRESH, NOT_TIMING, plan, TIMING } from './schedule-words.ts'
+
+export const scheduleChangeCases: readonly Case[] = [
+  {
+    name: 'a change of the timing is planned anew, whichever part of it changed',
+    async run({ store, clock }) {
+      await declare(store, 1)
+      let revision = 1
+      for (const patch of [...TIMING, { paused: false }]) {
+        if (!(await daily(store)).live.paused) await plan(store, clock.now() + HOUR)
+        const changed = await store.changeSchedule('daily', patch)
+        revision += 1
+        assert.deepEqual([changed.revision, changed.planned, changed.nextAt], [revision, false, null])
+      }
+    },
+  },
+  {
+    name: 'a change of anything else keeps the plan, and raises the revision',
+    async run({ store, clock }) {
+      await declare(store, 1)
+      await plan(store, clock.now() + HOUR)
+      let revision = 1
+      for (const patch of NOT_TIMING) {
+        const changed = await store.changeSchedule('daily', patch)
+        revision += 1
+        assert.deepEqual(
+          [changed.revision, changed.planned, changed.nextAt],
+          [revision, true, clock.now() + HOUR],
+        )
+      }
+    },
+  },
+  {
+    name: 'an operator changes what code says, piece by piece; what was changed to the same is no change',
+    async run({ store }) {
+      await declare(store, 1)
+      await store.changeSchedule('daily', { priority: 4 })
+      const changed = await store.changeSchedule('daily', { tags: ['x'] })
+      assert.deepEqual(changed, await daily(store))
+      assert.deepEqual(changed.operator, { priority: 4, tags: ['x'] })
+      assert.deepEqual(changed.live, aDefinition({ priority: 4, tags: ['x'] }))
+      assert.deepEqual(changed.code, aDefinition())
+      assert.equal(changed.revision, 3)
+      assert.equal((await store.changeSchedule('daily', { priority: 4, tags: ['x'] })).revision, 3)
+      assert.equal((await store.changeSchedule('daily', {})).revision, 3)
+    },
+  },
+  {
+    name: 'what an operator changed outlives every deploy, and the rest follows the code',
+    async run({ store, clock }) {
+      await declare(store, 1)
+      await store.changeSchedule('daily', { priority: 4, paused: false })
+      await plan(store, clock.now() + HOUR)
+      await declare(store, 2, { priority: 9, paused: true })
+      let record = await daily(store)
+      assert.deepEqual([record.live.priority, record.live.paused, record.code?.priority], [4, false, 9])
+      // What counts is what it was.
+      assert.deepEqual([record.revision, record.planned], [2, true])
+      await declare(store, 3, { priority: 9, maxAttempts: 2 })
+      record = await daily(store)
+      assert.deepEqual([record.live.priority, record.live.maxAttempts, record.revision], [4, 2, 3])
+    },
+  },
+  {
+    name: 'a change of a schedule that is not there is refused',
+    async run({ store }) {
+      await rejectsWith('SCHEDULE_UNKNOWN', () => store.changeSchedule('daily', { paused: true }))
+      await declare(store, 1)
+      await store.deleteSchedule('daily')
+      await rejectsWith('SCHEDULE_UNKNOWN', () => store.changeSchedule('daily', { paused: true }))
+      assert.deepEqual(await store.schedules(), [])
+    },
+  },
+  {
+    name: 'one can be created at run time, once, and belongs to the operator',
+    async run({ store, clock }) {
+      const definition = aDefinition({ priority: 3 })
+      const created = await store.createSchedule('daily', definition)
+      assert.deepEqual(created, {
+        name: 'daily',
+        code: null,
+        version: null,
+        operator: definition,
+        live: definition,
+        ...FRESH,
+        createdAt: clock.now(),
+        readAt: clock.now(),
+      })
+      await rejectsWith('SCHEDULE_EXISTS', () => store.createSchedule('daily', aDefinition()))
+      assert.deepEqual(await daily(store), created)
+      await store.declareSchedules([{ name: 'of-code', version: 1, definition: aDefinition() }])
+      await rejectsWith('SCHEDULE_EXISTS', () => store.createSchedule('of-code', aDefinition()))
+    },
+  },
+  {
+    name: 'one that was created at run time gets a definition of code, and still counts as the operator made it',
+    async run({ store }) {
+      await store.createSchedule('daily', aDefinition({ priority: 3 }))
+      await declare(store, 1, { priority: 9, when: 'every 1h' })
+      const { code, version, live, revision } = await daily(store)
+      assert.deepEqual([code?.priority, version, revision], [9, 1, 1])
+      assert.deepEqual(live, aDefinition({ priority: 3 }))
+    },
+  },
+  {
+    name: 'one of code that was deleted stays so through every start, until code has a higher version of it',
+    async run({ store, clock }) {
+      await declare(store, 2)
+      await plan(store, clock.now() + HOUR)
+      await store.changeSchedule('daily', { priority: 4 })
+      assert.equal(await store.deleteSchedule('daily'), true)
+      await declare(store, 1, { maxAttempts: 1 })
+      await declare(store, 2, { maxAttempts: 1 })
+      assert.deepEqual(await store.schedules(), [])
+      await declare(store, 3, { maxAttempts: 2 })
+      const { live, operator, version, planned, nextAt } = await daily(store)
+      assert.deepEqual(live, aDefinition({ maxAttempts: 2 }))
+      assert.deepEqual([operator, version, planned, nextAt], [{}, 3, false, null])
+    },
+  },
+  {
+    name: 'P12 one that was deleted and came back never has a revision that it had before',
+    async run({ store, clock }) {
+      await declare(store, 1)
+      await plan(store, clock.now() + HOUR)
+      await store.deleteSchedule('daily')
+      await declare(store, 2)
+      assert.ok((await daily(store)).revision > 1)
+      await store.deleteSchedule('daily')
+      const { revision } = await store.createSchedule('daily', aDefinition())
+      assert.ok(revision > 2)
+    },
+  },
+  {
+    name: 'one of the operator is removed for good: the next of its name is new',
+    async run({ store, clock }) {
+      await store.createSchedule('daily', aDefinition({ priority: 3 }))
+      await store.scheduleFailed('daily', 'no')
+      assert.equal(await store.deleteSchedule('daily'), true)
+      assert.deepEqual(await store.schedules(), [])
+      clock.advance(5)
+      await declare(store, 1)
+      const { createdAt, error, operator, live } = await daily(store)
+      assert.deepEqual([createdAt, error, operator], [clock.now(), null, {}])
+      assert.deepEqual(live, aDefinition())
+    },
+  },
+  {
+    name: 'there is nothing to delete twice, or of a name that nobody has',
+    async run({ store }) {
+      assert.equal(await store.deleteSchedule('daily'), false)
+      await declare(store, 1)
+      await store.createSchedule('other', aDefinition())
+      for (const name of ['daily', 'other']) {
+        assert.equal(await store.deleteSchedule(name), true)
+        assert.equal(await store.deleteSchedule(name), false)
+      }
+    },
+  },
+  {
+    name: 'a deleted one can be created again: as it is given, as if new, and nothing is served, missed or failed',
+    async run({ store, clock }) {
+      await declare(store, 1)
+      await plan(store, clock.now())
+      await store.tick([aTick('daily', { from: clock.now(), nextAt: clock.now() + 1, missed: 3 })])
+      await store.scheduleFailed('daily', 'no')
+      await store.changeSchedule('daily', { maxAttempts: 1 })
+      await store.deleteSchedule('daily')
+      clock.advance(HOUR)
+      const { revision, ...record } = await store.createSchedule('daily', aDefinition({ priority: 3 }))
+      const { revision: _, ...fresh } = FRESH
+      assert.ok(revision > 1)
+      assert.deepEqual(record, {
+        name: 'daily',
+        code: aDefinition(),
+        version: 1,
+        operator: aDefinition({ priority: 3 }),
+        live: aDefinition({ priority: 3 }),
+        ...fresh,
+        createdAt: clock.now(),
+        readAt: clock.now(),
+      })
+    },
+  },
+  {
+    name: 'changes at once from several handles are all kept',
+    async run({ store, another }) {
+      const stores = [store, await another(), await another()]
+      await declare(store, 1)
+      const patches = [{ priority: 5 }, { maxAttempts: 7 }, { tags: ['t'] }]
+      await Promise.all(stores.map((each, n) => each.changeSchedule('daily', patches[n] ?? {})))
+      const { operator, revision } = await daily(store)
+      assert.deepEqual(operator, { priority: 5, maxAttempts: 7, tags: ['t'] })
+      assert.equal(revision, 4)
+    },
+  },
+]

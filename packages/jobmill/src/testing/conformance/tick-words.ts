@@ -1,0 +1,29 @@
+/** Short words for what most cases about ticks do. */
+import assert from 'node:assert/strict'
+import type { NewJob } from '../../job/new-job.ts'
+import { overlapKey } from '../../job/schedule.ts'
+import type { ScheduleRecord, Tick, Ticked } from '../../store/schedule.ts'
+import type { Store } from '../../store/store.ts'
+import { aDefinition, aJob, aTick } from '../factories.ts'
+import { only } from './bench.ts'
+
+export const NAME = 'daily'
+
+/** Creates the schedule, and plans it for this instant. */
+export async function planned(store: Store, at: number): Promise<void> {
+  await store.createSchedule(NAME, aDefinition())
+  assert.equal((await tick(store, { nextAt: at })).accepted, true)
+}
+
+export async function tick(store: Store, overrides: Partial<Tick>): Promise<Ticked> {
+  return only(await store.tick([aTick(NAME, overrides)]))
+}
+
+export async function record(store: Store): Promise<ScheduleRecord> {
+  return only(await store.schedules())
+}
+
+/** A job as the schedules with `overlap: 'skip'` enqueue it: never two at a time. */
+export function alone(): NewJob {
+  return { ...aJob(), dedupe: { key: overlapKey(NAME), holdMs: 0, onConflict: 'keep' } }
+}

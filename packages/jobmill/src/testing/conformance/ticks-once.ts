@@ -1,0 +1,146 @@
+/** Ticks: an instant is served once, whoever asks, however often, and whatever happens to the schedule. */
+import assert from 'node:assert/strict'
+import { aDefinition, aJob, aTick } from '../factories.ts'
+import { HOUR, only } from './bench.ts'
+import type { Case } from './case.ts'
+import { countsOf } from './looks.ts'
+import { NAME, planned, tick, record } from './tick-words.ts'
+
+export const tickOnceCases: readonly Case[] = [
+  {
+    name: 'P12 ticks of one instant at once from several handles make one job',
+    async run({ store, another, clock }) {
+      const stores = [store, await another(), await another(), await another()]
+      let at = clock.now()
+      await planned(store, at)
+      for (let round = 1; round <= 10; round += 1) {
+        const from = at
+        const replies = await Promise.all(
+          stores.map((each) => tick(each, { from, nextAt: from + 1, fires: [{ at: from, job: aJob() }] })),
+        )
+        assert.equal(replies.filter(({ accepted }) => accepted).length, 1)
+        assert.equal(replies.flatMap(({ fired }) => fired).length, 1)
+        assert.deepEqual(await countsOf(store), { ready: round })
+        at += 1
+      }
+      assert.equal((await store.ticks(NAME, 100)).length, 10)
+    },
+  },
+  {
+    name: 'P11 P12 a tick that is sent again because its reply was lost changes nothing',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      const sent = { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }], missed: 1 }
+      await tick(store, sent)
+      const before = [await store.schedules(), await store.ticks(NAME, 10)]
+      assert.equal((await tick(store, sent)).accepted, false)
+      assert.deepEqual([await store.schedules(), await store.ticks(NAME, 10)], before)
+      assert.deepEqual(await countsOf(store), { ready: 1 })
+    },
+  },
+  {
+    name: 'P12 an instant that was served is not served again when the schedule is planned anew',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      const first = { at, job: aJob() }
+      await tick(store, { from: at, nextAt: at + HOUR, fires: [first] })
+      await store.changeSchedule(NAME, { when: 'every 1h' })
+      await tick(store, { revision: 2, nextAt: at })
+      const again = await tick(store, { revision: 2, from: at, nextAt: at + 5, fires: [{ at, job: aJob() }] })
+      assert.deepEqual(again, { schedule: NAME, accepted: true, fired: [] })
+      const { nextAt, lastJob } = await record(store)
+      assert.deepEqual([nextAt, lastJob], [at + 5, first.job.id])
+      assert.deepEqual(await countsOf(store), { ready: 1 })
+    },
+  },
+  {
+    name: 'P12 an instant that was served is not served again after the schedule was deleted and made anew',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      await tick(store, { from: at, nextAt: at + HOUR, fires: [{ at, job: aJob() }] })
+      await store.deleteSchedule(NAME)
+      assert.equal((await store.ticks(NAME, 10)).length, 1)
+      await planned(store, at)
+      const fires = [at, at + 1].map((each) => ({ at: each, job: aJob() }))
+      const { fired } = await tick(store, { from: at, nextAt: at + HOUR, fires })
+      assert.deepEqual(
+        fired.map((one) => one.at),
+        [at + 1],
+      )
+      assert.deepEqual(await countsOf(store), { ready: 2 })
+    },
+  },
+  {
+    name: 'P12 the job and the note are one transaction: whoever sees one sees the other',
+    async run({ store, another, clock }) {
+      const other = await another()
+      let at = clock.now()
+      await planned(store, at)
+      for (let round = 0; round < 15; round += 1) {
+        const job = aJob()
+        const isNoted = async (): Promise<boolean> =>
+          (await other.ticks(NAME, 100)).some((one) => one.job === job.id)
+        const isThere = async (): Promise<boolean> => (await other.get([job.id]))[0] !== null
+        const served = tick(store, { from: at, nextAt: at + 1, fires: [{ at, job }] })
+        // In both orders: what was seen first must still be there with the other.
+        if (await isNoted()) assert.ok(await isThere(), 'a note without its job')
+        if (await isThere()) assert.ok(await isNoted(), 'a job without its note')
+        await served
+        assert.deepEqual([await isNoted(), await isThere()], [true, true])
+        at += 1
+      }
+    },
+  },
+  {
+    name: 'P12 a tick racing a pause or a delete serves before it, or not at all',
+    async run({ store, another, clock }) {
+      const other = await another()
+      const at = clock.now()
+      for (let round = 0; round < 10; round += 1) {
+        const name = `s${round}`
+        await store.createSchedule(name, aDefinition())
+        const job = aJob()
+        const [replies] = await Promise.all([
+          store.tick([aTick(name, { nextAt: at + 1, fires: [{ at, job }] })]),
+          round % 2 === 0 ? other.changeSchedule(name, { paused: true }) : other.deleteSchedule(name),
+        ])
+        const { accepted } = only(replies)
+        assert.equal((await store.get([job.id]))[0] !== null, accepted)
+        assert.equal((await store.ticks(name, 10)).length, accepted ? 1 : 0)
+        const left = (await store.schedules()).find((one) => one.name === name)
+        if (round % 2 === 0) assert.deepEqual([left?.planned, left?.nextAt], [false, null])
+        else assert.equal(left, undefined)
+      }
+    },
+  },
+  {
+    name: 'P9 P12 an instant may lie anywhere; when it was served is told by the clock of the database',
+    async run({ store, clock }) {
+      for (const at of [clock.now() - 10_000 * HOUR, clock.now() + HOUR]) {
+        await store.createSchedule(NAME, aDefinition())
+        await tick(store, { nextAt: null, fires: [{ at, job: aJob() }] })
+        assert.equal((await store.ticks(NAME, 10)).find((one) => one.at === at)?.servedAt, clock.now())
+        await store.deleteSchedule(NAME)
+        clock.advance(5)
+      }
+    },
+  },
+  {
+    name: 'P12 an instant that stands twice in one tick is served once',
+    async run({ store, clock }) {
+      const at = clock.now()
+      await planned(store, at)
+      const [first, second] = [aJob(), aJob()]
+      const { fired } = await tick(store, {
+        from: at,
+        nextAt: null,
+        fires: [first, second].map((job) => ({ at, job })),
+      })
+      assert.deepEqual(fired, [{ at, outcome: 'enqueued', job: first.id }])
+      assert.deepEqual(await countsOf(store), { ready: 1 })
+    },
+  },
+]

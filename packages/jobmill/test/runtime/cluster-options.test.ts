@@ -1,0 +1,129 @@
+// What is refused, and told, of the options that concern many processes: each message names the field and the fix.
+import { describe, expect, inject, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { defineJob, jobmill, type MillOptions } from '../../src/index.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { testMill } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+
+const quick = defineJob({ kind: 'quick', run: () => null })
+
+function refused(options: object): string {
+  try {
+    jobmill({ store: sqlite(':memory:'), jobs: [quick], log: 'silent', ...options } as MillOptions)
+  } catch (error) {
+    return String(error)
+  }
+  return 'accepted'
+}
+
+describe('options for a cluster', () => {
+  test.each([
+    [
+      { queues: ['mail'] },
+      'queues: is not an object with an entry for each name (got an array of 1). Give { mail:',
+    ],
+    [{ limits: [{ rate: 1 }] }, 'limits: is not an object with an entry for each name'],
+    [{ limits: { a: {} } }, 'limits.a: has neither a rate nor a concurrency. Give { rate: 50'],
+    [
+      { limits: { a: { rate: 5, per: 60 } } },
+      'limits.a.per: is shorter than 100 ms (got 60). Numbers are milliseconds',
+    ],
+    [{ duties: [{ name: 'd', every: 5, run: () => {} }] }, 'duties[0].every: is shorter than 100 ms (got 5)'],
+    [
+      { duties: [{ name: 'retain', every: '1m', run: () => {} }] },
+      'duties[0].name: another duty is called "retain"',
+    ],
+    [{ duties: [{ name: 'd', every: '1m' }] }, 'duties[0].run: is not a function'],
+    [{ capacity: 0 }, 'capacity: '],
+    [{ retain: { evnts: '1d' } }, 'Did you mean "events"?'],
+    [
+      { schedules: [{ name: 'a', job: quick, cron: '* * * * *' }] },
+      'schedules[0].cron: is not an option (got "cron"). Write when: \'0 9 * * MON\'.',
+    ],
+    [{ schedules: [{ name: 'a', job: quick, when: '@daily', tz: 'UTC' }] }, "Write zone: 'Europe/Paris'."],
+    [
+      { schedules: [1, 2].map(() => ({ name: 'a', job: quick, when: '@daily' })) },
+      'schedules[1].name: another schedule is called "a". Give each its own',
+    ],
+    [{ jbos: [] }, 'Did you mean "jobs"?'],
+  ])('%j', (options, message) => {
+    const told = refused(options)
+    expect(told).toContain(message)
+    expect(told).not.toMatch(/\?\./)
+  })
+
+  test('a schedule whose kind is nearly one of this process is a warning', () => {
+    const mill = jobmill({
+      store: sqlite(':memory:'),
+      jobs: [quick],
+      schedules: [{ name: 'a', job: 'qiuck', when: '@daily' }],
+      log: 'silent',
+    })
+    expect(mill.warnings.map(({ message }) => message)).toEqual([
+      'schedules[0].job: no job of this process has the kind "qiuck". Did you mean "quick"?',
+    ])
+  })
+})
+
+describe('reading with a typo', () => {
+  test('is refused, and not answered with nothing', async () => {
+    await using mill = await testMill({ jobs: [quick] })
+    const calls: [() => Promise<unknown>, object][] = [
+      [() => mill.metrics({ queues: 'default' as never }), { code: 'OPTION_INVALID', field: 'queues' }],
+      [() => mill.metrics({ instances: 'x' as never }), { code: 'OPTION_INVALID', field: 'instances' }],
+      [() => mill.timeline({ types: 'reaped' as never }), { code: 'OPTION_INVALID', field: 'types' }],
+      [() => mill.timeline({ types: ['reapd'] }), { field: 'types[0]' }],
+      [() => mill.schedules.history('dialy'), { code: 'SCHEDULE_UNKNOWN' }],
+      [
+        () => mill.schedules.nextRuns({ when: '@daily', tz: 'Asia/Tokyo' } as never),
+        { code: 'OPTION_UNKNOWN', field: 'schedule.tz' },
+      ],
+    ]
+    for (const [call, what] of calls) expect(await rejection(call)).toMatchObject(what)
+  })
+})
+
+describe('a start that finds other settings in the store', () => {
+  test('says so, once for each', async () => {
+    const options = { jobs: [quick], queues: { default: { workers: 2 } }, limits: { smtp: { rate: 5 } } }
+    await using first = await testMill(options)
+    await using second = await testMill({
+      ...options,
+      queues: { default: { workers: 8 } },
+      limits: { smtp: { rate: 50 } },
+      platform: first.platform,
+      store: () => first.store,
+    })
+    await first.platform.settled()
+    const told = second.events.filter(({ type }) => type === 'settings-differ')
+    expect(told).toMatchObject([
+      { what: 'queue', name: 'default', field: 'workers', code: 8, stored: 2 },
+      { what: 'limit', name: 'smtp', field: 'amount', code: 50, stored: 5 },
+      { what: 'limit', name: 'smtp', field: 'burst' },
+    ])
+    expect(await second.differences()).toHaveLength(3)
+    expect(first.events.filter(({ type }) => type === 'settings-differ')).toEqual([])
+  })
+})
+
+describe('a doorbell that cannot listen, on postgres', () => {
+  test('P16 is told as a duty that fails, and jobs run all the same', async () => {
+    const url = inject('postgresUrl')
+    const mill = jobmill({
+      store: postgres(url, {
+        schema: freshSchema(url, 'deaf'),
+        doorbell: 'postgres://postgres@127.0.0.1:1/postgres',
+      }),
+      jobs: [quick],
+      log: 'silent',
+    })
+    const failing = new Promise<unknown>((resolve) => mill.on('duty-failing', resolve))
+    await mill.start()
+    const job = await mill.enqueue(quick, null)
+    expect(await job.result()).toBeNull()
+    expect(await failing).toMatchObject({ duty: 'listen', error: { field: 'doorbell' } })
+    await mill.stop()
+  }, 60_000)
+})
