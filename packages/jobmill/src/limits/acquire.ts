@@ -3,6 +3,7 @@
  * free for others meanwhile.
  */
 import { DEFAULTS } from '../job/defaults.ts'
+import { JobmillError, shown } from '../job/errors.ts'
 import type { LimitInside, Permit } from '../job/limit-handle.ts'
 import { Snooze } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -63,6 +64,8 @@ export function limitInside(
   ): Promise<Permit | number> {
     checkLive()
     const what = checkDraw(name, amount)
+    // The claim has a permit for this job already, and would be in the way of a second one for ever.
+    if (queueLimit() === name && (await known.typeOf(name)) === 'concurrency') throw drawnOnTwice(name)
     const { id: holder, token } = lease
     const mine = holdingOf(name)
     await mine.begin()
@@ -93,7 +96,7 @@ export function limitInside(
     const untilAt = platform.monotonic() + DEFAULTS.limitWaitMs
     try {
       for (;;) {
-        await seat.pause(Math.min(ASK_EVERY_MS, untilAt - platform.monotonic()), signal)
+        await seat.pause(Math.max(0, Math.min(ASK_EVERY_MS, untilAt - platform.monotonic())), signal)
         const isLast = platform.monotonic() >= untilAt
         // Only the last answer is what the job is sent away with.
         const inMs = await draw({ ...take, waitUpToMs: isLast ? DEFAULTS.limitWaitMs : 0 }, options)
@@ -104,10 +107,15 @@ export function limitInside(
     }
   }
 
+  /** Who finds no place in the line comes back after it; not all of them at the same moment. */
+  function spread(inMs: number): number {
+    return inMs < DEFAULTS.limitLineMs ? inMs : Math.round(inMs * (1 + 2 * platform.random()))
+  }
+
   return {
     async acquire(name, amount = 1) {
       const got = await taken(name, amount, inPlace)
-      if (typeof got === 'number') throw new Snooze(got)
+      if (typeof got === 'number') throw new Snooze(spread(got))
       return got
     },
     async tryAcquire(name, amount = 1) {
@@ -119,4 +127,12 @@ export function limitInside(
       await drain(name, options)
     },
   }
+}
+
+function drawnOnTwice(name: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', 'the queue of this job draws on this limit: it has its permit', {
+    field: 'limit',
+    value: shown(name),
+    fix: 'Leave the call out, or take the limit off the queue',
+  })
 }

@@ -61,6 +61,9 @@ export function logEvents(hub: EventHub, logger: Logger): () => void {
   })
 }
 
+/** What is done once, at a stop, and not again. */
+const LAST_PARTS: ReadonlySet<string> = new Set(['stop', 'flush', 'close'])
+
 function lineFor(event: MillEvent): string {
   switch (event.type) {
     case 'kind-unknown':
@@ -84,6 +87,7 @@ function lineFor(event: MillEvent): string {
     case 'instance-lost':
       return `this instance was not renewed in time; ${event.jobs} running jobs were told to stop`
     case 'store-failing':
+      if (LAST_PARTS.has(event.part)) return `at the stop, ${event.part} failed: ${errorText(event.error)}`
       return `${event.part} cannot reach the database and keeps trying: ${errorText(event.error)}`
     case 'settings-differ':
       return `${event.what} ${event.name}: code says ${event.field} ${JSON.stringify(event.code)}, and ${JSON.stringify(event.stored)} counts, as it was stored; change it there`

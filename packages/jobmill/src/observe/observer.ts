@@ -15,6 +15,8 @@ export interface ObserverOptions {
   readonly platform: Platform
   /** The id of the instance. */
   readonly instance: string
+  /** Whether the store is open. */
+  readonly isOpen?: () => boolean
 }
 
 export interface Observer extends Flusher {
@@ -22,11 +24,14 @@ export interface Observer extends Flusher {
   readonly store: Store
   /** From now on a duty calls `pass`, and the process itself is measured. */
   readonly start: () => void
+  /** The store is about to be closed: nothing is written until something happens again. */
+  readonly rest: () => void
   /** After the last event that is to be kept, and before the store is closed: writes what is left. Rejects when it cannot. */
   readonly stop: () => Promise<void>
 }
 
-export function observer({ hub, store: plain, platform, instance }: ObserverOptions): Observer {
+export function observer({ hub, store: plain, platform, instance, ...given }: ObserverOptions): Observer {
+  const { isOpen = () => true } = given
   const timings = storeTimings(platform)
   const store = timings.around(plain)
   const figures = createFigures(platform)
@@ -44,7 +49,7 @@ export function observer({ hub, store: plain, platform, instance }: ObserverOpti
 
   /** A process that only enqueues has no duties: it writes a while after something happened, and does not stay alive for that. */
   function passSoon(): void {
-    if (life !== 'waiting' || timer !== null || !flush.needed()) return
+    if (life !== 'waiting' || timer !== null || !isOpen() || !flush.needed()) return
     timer = platform.timer(DEFAULTS.flushEveryMs, passNow, { unref: true })
   }
 
@@ -65,6 +70,7 @@ export function observer({ hub, store: plain, platform, instance }: ObserverOpti
   return {
     ...flush,
     store,
+    rest,
     start() {
       if (life !== 'waiting') return
       life = 'started'

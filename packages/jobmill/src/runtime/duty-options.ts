@@ -49,7 +49,12 @@ export function ownDuties(duties: readonly OwnDuty[], found: Problems): Resolved
     return found.try(field, [], () => {
       const name = checkName(given.name, `${field}.name`)
       if (seen.has(name))
-        found.add('error', 'OPTION_CONFLICT', `${field}.name`, `another duty is called "${name}"`)
+        found.add(
+          'error',
+          'OPTION_CONFLICT',
+          `${field}.name`,
+          `another duty is called "${name}"; those of the mill are ${OURS.join(', ')}. Give each its own`,
+        )
       seen.add(name)
       if (typeof given.run !== 'function')
         found.add('error', 'HANDLER_INVALID', `${field}.run`, 'is not a function ({ signal }) => …')
@@ -60,7 +65,7 @@ export function ownDuties(duties: readonly OwnDuty[], found: Problems): Resolved
           deadlineMs:
             given.deadline === undefined
               ? DEFAULTS.dutyDeadlineMs
-              : durationMs(given.deadline, `${field}.deadline`),
+              : periodMs(given.deadline, `${field}.deadline`),
           forAll: given.forAll === undefined ? true : checkBoolean(given.forAll, `${field}.forAll`),
           pass: async (signal: AbortSignal) => given.run({ signal }),
         },

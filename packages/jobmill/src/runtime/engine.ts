@@ -30,6 +30,7 @@ import { handlerFor } from './handlers.ts'
 import { limitFor } from './limits.ts'
 import type { Resolved } from './options.ts'
 import { queueWatch } from './queue-watch.ts'
+import { refillTimers } from './refill-timers.ts'
 import { ringing } from './ringing.ts'
 import { upkeep as createUpkeep, type UpkeepOptions } from './upkeep.ts'
 
@@ -122,17 +123,22 @@ export function engine(given: EngineOptions): Engine {
     },
     platform,
   })
+  const refills = refillTimers({
+    limitOf: (queue) => watch.limit(queue),
+    wake: (queue) => dispatcher.wake([queue]),
+    platform,
+  })
   const comparing = trouble('compare', emit)
   const dispatcher = createDispatcher({
     async claim(request) {
       const leases = await store.claim({ ...request, instance: instance.id, kinds })
-      // The pulse tells when a limit that was just drawn on has something again.
-      if (leases.some(({ queue }) => watch.settings(queue).limit !== null)) pulse.hurry()
+      refills.drawnOn(new Set(leases.map(({ queue }) => queue)))
       return leases
     },
     release: workers.release,
     run: workers.run,
     served: () => served,
+    isLimited: (queue) => watch.settings(queue).limit !== null,
     slots,
     suspects,
     running: () => attempts.running(),
@@ -196,7 +202,8 @@ export function engine(given: EngineOptions): Engine {
     workers.heard(now.cancels)
     watch.heard(now)
     suspects.seen(now.suspect)
-    if (now.ready) dispatcher.wake(slots.room().map(({ queue }) => queue))
+    // Also queues without room now: when there is some, the best job of all of them comes first.
+    if (now.ready) dispatcher.wake()
     else if (now.suspect) dispatcher.poke()
     upkeep.heard(now)
   }
@@ -273,6 +280,7 @@ export function engine(given: EngineOptions): Engine {
       const report = await workers.stop(grace, () => dispatcher.stop())
       watch.stop()
       bell.stop()
+      refills.stop()
       const { failing } = trouble('stop', emit)
       const lastly = (what: string, work: Promise<unknown>): Promise<unknown> =>
         within(platform, LAST_MS, what, work).catch(failing)

@@ -23,7 +23,11 @@ export interface LifeOptions {
   /** Tells where the store differs from the options. */
   readonly differ: () => void
   /** Measures this process from the start on, and writes what is left at the end. */
-  readonly observer: { readonly start: () => void; readonly stop: () => Promise<void> }
+  readonly observer: {
+    readonly start: () => void
+    readonly rest: () => void
+    readonly stop: () => Promise<void>
+  }
   /** Resolves when listeners have heard everything. */
   readonly delivered: () => Promise<void>
 }
@@ -36,6 +40,8 @@ export interface Life {
   /** Rejects unless the mill was started. */
   readonly started: (what: string) => Promise<void>
   readonly engine: Engine | null
+  /** Whether the store is open. */
+  readonly isOpen: boolean
 }
 
 /** How many mills of this process have a store open. */
@@ -136,6 +142,7 @@ export function lifeOf(given: LifeOptions): Life {
   }
 
   async function close(): Promise<void> {
+    observer.rest()
     if (isOpen) await letGo()
     isOpen = false
     opening = null
@@ -168,6 +175,9 @@ export function lifeOf(given: LifeOptions): Life {
     open,
     get engine() {
       return engine
+    },
+    get isOpen() {
+      return isOpen
     },
     start() {
       if (stopping !== null) return Promise.reject(stopped())

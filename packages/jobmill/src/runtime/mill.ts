@@ -78,7 +78,13 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
   if (options.logger !== null) logEvents(hub, options.logger)
   // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
   const plain: Store = given.store
-  const observer = createObserver({ hub, store: plain, platform, instance: id })
+  const observer = createObserver({
+    hub,
+    store: plain,
+    platform,
+    instance: id,
+    isOpen: () => life.isOpen,
+  })
   const { store } = observer
   const opened = async (): Promise<Store> => (await life.open(), store)
   const limits = createLimits({

@@ -4,6 +4,7 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
+import type { LimitSettings } from '../job/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { InstanceRecord, Pulse } from '../store/instance.ts'
@@ -20,6 +21,8 @@ export interface QueueWatch {
   readonly heard: (pulse: Pick<Pulse, 'settingsVersion' | 'membersVersion' | 'slots'>) => void
   /** Reads settings and members again, whatever is known. */
   readonly refresh: () => Promise<void>
+  /** The settings of the limit that a queue draws on; null for none. */
+  readonly limit: (queue: string) => LimitSettings | null
   /** Those alive who serve a queue, each with the workers that it has for it as far as all can tell. */
   readonly members: (queue: string) => readonly Member[]
   readonly stop: () => void
@@ -30,7 +33,7 @@ export interface Member extends Ringee {
 }
 
 export interface QueueWatchOptions {
-  readonly store: Pick<ReadSide, 'queues' | 'instances'>
+  readonly store: Pick<ReadSide, 'queues' | 'instances' | 'limits'>
   readonly served: () => readonly string[]
   readonly platform: Platform
   readonly emit: Emit
@@ -43,6 +46,7 @@ export interface QueueWatchOptions {
 export function queueWatch(options: QueueWatchOptions): QueueWatch {
   const { store, platform, emit } = options
   let known = new Map<string, QueueRecord>()
+  let limits: ReadonlyMap<string, LimitSettings> = new Map()
   let alive: readonly InstanceRecord[] = []
   let assigned: ReadonlyMap<string, number> = new Map()
   let workers: ReadonlyMap<string, number> = new Map()
@@ -72,6 +76,10 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
 
   async function read(): Promise<void> {
     const [records, instances] = await Promise.all([store.queues(), store.instances()])
+    // Most have none, and need not ask.
+    const isLimited = records.some(({ limit }) => limit !== null)
+    const all = isLimited ? await store.limits() : []
+    limits = new Map(all.map(({ name, settings }) => [name, settings]))
     const before = known
     known = new Map(records.map((record) => [record.name, record]))
     alive = instances.filter(({ state }) => state === 'alive')
@@ -144,6 +152,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
       })
     },
     refresh,
+    limit: (queue) => limits.get(known.get(queue)?.limit ?? '') ?? null,
     members: (queue) =>
       alive
         .filter((one) => serves(one, queue))

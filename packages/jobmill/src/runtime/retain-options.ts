@@ -1,6 +1,7 @@
 /** How long things beside jobs are kept. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
+import { JobmillError, shown } from '../job/errors.ts'
 import type { RetainRequest } from '../store/replies.ts'
 import type { Problems } from './problems.ts'
 
@@ -20,6 +21,22 @@ export interface ResolvedRetain {
   readonly ages: Omit<RetainRequest, 'limit'>
 }
 
+/** More often would be a loop. */
+const SHORTEST_MS = 1_000
+
+function everyMs(every: Duration | undefined, found: Problems): number {
+  if (every === undefined) return DEFAULTS.retainEveryMs
+  return found.try('retain.every', DEFAULTS.retainEveryMs, () => {
+    const ms = durationMs(every, 'retain.every')
+    if (ms >= SHORTEST_MS) return ms
+    throw new JobmillError('DURATION_INVALID', `is shorter than ${SHORTEST_MS} ms`, {
+      field: 'retain.every',
+      value: shown(every),
+      fix: "Give a duration such as '1m'",
+    })
+  })
+}
+
 export function retainOptions(options: RetainOptions, found: Problems): ResolvedRetain {
   const given = found.keys(options, 'retain', ['every', 'events', 'ticks', 'metrics']) ? options : {}
   const ms = (key: keyof RetainOptions, otherwise: number): number => {
@@ -32,7 +49,7 @@ export function retainOptions(options: RetainOptions, found: Problems): Resolved
   // Finer figures age in the same proportion.
   const scaled = (of: number): number => Math.round((of * hoursMs) / DEFAULTS.retainHoursMs)
   return {
-    everyMs: Math.max(1_000, ms('every', DEFAULTS.retainEveryMs)),
+    everyMs: everyMs(given.every, found),
     ages: {
       ticksMs: ms('ticks', DEFAULTS.retainTicksMs),
       eventsMs: ms('events', DEFAULTS.retainEventsMs),

@@ -49,7 +49,8 @@ export function ringing(options: RingingOptions): Ringing {
       if (room < mine.jobs) store.pass({ ...rung, jobs: mine.jobs - room, skip: mine.skip })
       if (room > 0) taken.set(rung.queue, { rung: { ...rung, jobs: mine.jobs }, skip: mine.skip })
     }
-    return room > 0
+    // Also without room: when a worker is free, this queue is among those that are looked at.
+    return true
   }
 
   function lookLater(queue: string): void {

@@ -53,10 +53,12 @@ export function upkeep(given: UpkeepOptions): Upkeep {
 
   const reap = make({
     name: 'reap',
+    longestPauseMs: SOON_MS,
     pass: async (signal) => reapAndTell(store, options.crashesUntilDead, emit, signal, given.reaped),
   })
   const stage = make({
     name: 'stage',
+    longestPauseMs: SOON_MS,
     async pass(signal) {
       const { ready, queues } = await stageDue(store, signal)
       if (ready > 0) given.staged(queues)
@@ -65,6 +67,7 @@ export function upkeep(given: UpkeepOptions): Upkeep {
   })
   const schedule = make({
     name: 'schedule',
+    longestPauseMs: SOON_MS,
     everyMs: DEFAULTS.scheduleEveryMs,
     forAll: true,
     async pass(signal) {
@@ -102,7 +105,7 @@ export function upkeep(given: UpkeepOptions): Upkeep {
       pass: (signal) => rollUpAll(store, signal),
     }),
     make({ name: 'flush', everyMs: DEFAULTS.flushEveryMs, ...given.flush }),
-    make({ name: 'listen', deadlineMs: null, pass: given.listen }),
+    make({ name: 'listen', deadlineMs: null, longestPauseMs: 10_000, pass: given.listen }),
     ...options.duties.map(make),
   ]
   const forAll = duties.filter((one) => one.forAll)
@@ -111,7 +114,7 @@ export function upkeep(given: UpkeepOptions): Upkeep {
     stageSoon: stage.soon,
     scheduleSoon: schedule.soon,
     reapNow: reap.once,
-    bids: () => forAll.map((one) => bidOf(one.status())),
+    bids: () => forAll.filter((one) => !one.isHanging()).map((one) => bidOf(one.status())),
     status: () => duties.map((one) => one.status()),
     lost: () => forAll.forEach((one) => one.leads(false)),
     heard(pulse) {
@@ -137,6 +140,9 @@ export function upkeep(given: UpkeepOptions): Upkeep {
     },
   }
 }
+
+/** What others wait for is tried again within seconds, however long it failed. */
+const SOON_MS = 2_000
 
 function bidOf({ name, succeededAgoMs, failures }: DutyStatus): DutyBid {
   return { name, failures, succeededAgoMs: succeededAgoMs === null ? null : Math.round(succeededAgoMs) }

@@ -4,6 +4,7 @@ import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Retained, RetainRequest } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW } from './fragments.ts'
+import { SLOTS_LEFT } from './slots.ts'
 import { retainJobs } from './retain-jobs.ts'
 
 /** How long a holder that was sent away keeps its place in the line of a limit, and a flush is remembered. */
@@ -32,12 +33,14 @@ WITH ${GIVEN}, keys AS (${old(limit, 'dedupe', 'expires_at', NOW)}
 ), places AS (${old(limit, 'place', 'taken_at', `${NOW} - ${PLACES_MS}`)}
 ), recorded AS (${old(limit, 'recorded', 'recorded_at', `${NOW} - ${RECORDED_MS}`)}
 )
-SELECT (SELECT count(*) FROM keys)::int4 AS keys, (SELECT count(*) FROM ticks)::int4 AS ticks,
+SELECT ((SELECT count(*) FROM places) + (SELECT count(*) FROM recorded))::int4 AS others,
+       (SELECT count(*) FROM keys)::int4 AS keys, (SELECT count(*) FROM ticks)::int4 AS ticks,
        (SELECT count(*) FROM events)::int4 AS events, (SELECT count(*) FROM metrics)::int4 AS metrics`
 
 /**
- * Instances by the index on their end. And permits of jobs that do not run any more: a process of an earlier release that reaped a job knew nothing of
- * them. Compared with the token once more, because the row may be that of a new attempt by the time that it is deleted.
+ * Instances by the index on their end. And what instances left behind that a process of an earlier release reaped, which knew nothing of it: permits of jobs that
+ * do not run any more, other permits, and slots. Of jobs compared with the token once more, because the row may be that of a new attempt by the time
+ * that it is deleted.
  */
 const RETAIN_ENDED = `
 WITH ${GIVEN}, gone AS (
@@ -51,7 +54,11 @@ WITH ${GIVEN}, gone AS (
 ), swept AS (
   DELETE FROM jobmill.permit AS t USING stray AS s
    WHERE t.limit_name = s.limit_name AND t.holder = s.holder AND t.token = s.token
-)
+), over AS MATERIALIZED (
+  SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL
+), others AS (
+  DELETE FROM jobmill.permit AS t WHERE t.token IS NULL AND t.instance = ANY (ARRAY(SELECT id FROM over))
+), ${SLOTS_LEFT}
 SELECT count(*)::int4 AS instances FROM gone`
 
 export async function retain(context: Context, request: RetainRequest): Promise<Retained> {
@@ -71,6 +78,6 @@ export async function retain(context: Context, request: RetainRequest): Promise<
     ticks,
     events,
     metrics,
-    more: Math.max(found, keys, ticks, events, metrics) >= limit,
+    more: Math.max(found, keys, ticks, events, metrics, Number(aged?.['others'])) >= limit,
   }
 }

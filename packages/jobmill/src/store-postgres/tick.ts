@@ -58,7 +58,11 @@ type Done =
   | { readonly ticked: Ticked[]; readonly counts: ReadyCounts }
   | { readonly queues: ReadonlySet<string>; readonly kinds: ReadonlySet<string> }
 
+/** Of a key that an open transaction of a user's holds: whoever waits for it must not hold up other schedules. */
+const KEY_WAIT = 'SET LOCAL lock_timeout = 300'
+
 async function tickOnce(context: Context, query: Query, items: readonly Tick[]): Promise<Done> {
+  if (items.some(({ fires }) => fires.some(({ job }) => job.dedupe !== null))) await query(KEY_WAIT, [])
   const { byName } = await lockSchedules(
     context,
     query,

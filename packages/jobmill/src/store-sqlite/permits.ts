@@ -2,7 +2,7 @@
  * Permits of concurrency limits. The row of a limit keeps their sum, so that nothing has to be counted; whatever changes permits
  * changes it in the same transaction. Whoever frees some rings for the queues that wait for them.
  */
-import type { Work } from './work.ts'
+import type { Look, Work } from './work.ts'
 
 // By primary key.
 const GIVE = `
@@ -19,6 +19,11 @@ const DROP = `DELETE FROM jobmill_permit WHERE limit_id = ?`
 // By jobmill_permit_holder, jobmill_permit_instance and jobmill_queue_limit.
 const FREE_HOLDER = `DELETE FROM jobmill_permit WHERE holder = ? RETURNING limit_id, amount`
 const FREE_INSTANCE = `DELETE FROM jobmill_permit WHERE instance_pk = ? RETURNING limit_id, amount`
+// The few instances that ended and were not forgotten yet, each looked up by an index. What ends an instance frees its permits; a process of an earlier release
+// knew nothing of them.
+const LEFT_BEHIND = `jobmill_permit WHERE instance_pk IN (SELECT pk FROM jobmill_instance WHERE state > 0)`
+const FREE_LEFT_BEHIND = `DELETE FROM ${LEFT_BEHIND} RETURNING limit_id, amount`
+const ANY_LEFT_BEHIND = `SELECT 1 FROM ${LEFT_BEHIND} LIMIT 1`
 const QUEUES = `SELECT id FROM jobmill_queue INDEXED BY jobmill_queue_limit WHERE limit_id = ?`
 
 interface Freed {
@@ -52,6 +57,14 @@ export function givePermits(
 /** Before its job ends; false when there was none. */
 export function returnPermit(work: Work, limitId: number, holder: string): boolean {
   return freed(work, work.sql(RETURN).all(limitId, holder))
+}
+
+export function freeLeftBehind(work: Work): void {
+  freed(work, work.sql(FREE_LEFT_BEHIND).all())
+}
+
+export function anyLeftBehind({ sql }: Look): boolean {
+  return sql(ANY_LEFT_BEHIND).get() !== undefined
 }
 
 /** A job stops running. */

@@ -5,6 +5,7 @@ import type { Retained, RetainRequest } from '../store/replies.ts'
 import { removeJob } from './delete.ts'
 import { mergeLanes } from './lanes.ts'
 import { byEnd, oldJobs } from './old-jobs.ts'
+import { anyLeftBehind, freeLeftBehind } from './permits.ts'
 import type { Look, Work } from './work.ts'
 
 // The front of an index on the time each; bounded, so that no pass holds the write lock for long.
@@ -32,6 +33,9 @@ const DROP_PLACES = `DELETE FROM jobmill_place WHERE (limit_id, holder) IN (SELE
 const DROP_RECORDINGS = `DELETE FROM jobmill_recording WHERE source IN (SELECT source FROM ${RECORDINGS})`
 const DROP_INSTANCES = `DELETE FROM jobmill_instance WHERE pk IN (SELECT i.pk FROM ${INSTANCES})`
 
+// As with permits: what ends an instance takes its slots away, unless that was a process of an earlier release.
+const DROP_SLOTS = `DELETE FROM jobmill_slot WHERE instance_pk IN (SELECT pk FROM jobmill_instance WHERE state > 0)`
+
 const AT_MOST = 10_000
 
 /** How long a holder that was sent away keeps its place, and how long a recording is known by its number. */
@@ -52,6 +56,8 @@ export function retain(work: Work, { limit, ticksMs, eventsMs, metricsMs }: Reta
       dropped + drop(DROP_METRICS, resolution, now - (metricsMs[at] ?? 0) - resolution, limit - dropped),
     0,
   )
+  freeLeftBehind(work)
+  drop(DROP_SLOTS)
   const others = [
     drop(DROP_PLACES, now - PLACE_MS, AT_MOST),
     drop(DROP_RECORDINGS, now - RECORDING_MS, AT_MOST),
@@ -74,6 +80,7 @@ export function mayRetain(look: Look, { ticksMs, eventsMs, metricsMs }: RetainRe
     any(TICKS, now - ticksMs) ||
     any(EVENTS, now - eventsMs) ||
     RESOLUTIONS.some((resolution, at) => any(METRICS, resolution, now - (metricsMs[at] ?? 0) - resolution)) ||
+    anyLeftBehind(look) ||
     any(PLACES, now - PLACE_MS) ||
     any(RECORDINGS, now - RECORDING_MS)
   )

@@ -26,6 +26,8 @@ export interface DutyOptions {
   readonly forAll: boolean
   /** False: a pass would find nothing to do. Then none is made, except the first and those that are asked for. */
   readonly needed?: () => boolean
+  /** How long the pauses after failures can get (default: the period, or 30 s). */
+  readonly longestPauseMs?: number
   readonly platform: Platform
   readonly emit: Emit
 }
@@ -39,12 +41,15 @@ export interface Duty extends Service {
   readonly once: () => Promise<Counts>
   /** Whether this instance leads it now. */
   readonly leads: (isLeading: boolean) => void
+  /** Whether a pass goes on although it is past its deadline and was told: then somebody else should lead it. */
+  readonly isHanging: () => boolean
   readonly status: () => DutyStatus
 }
 
 export function duty(options: DutyOptions): Duty {
   const { name, everyMs, forAll, platform, emit } = options
-  const pause = pauses(platform, { firstMs: 1_000, longestMs: Math.max(1_000, everyMs ?? 30_000) })
+  const longestMs = Math.max(1_000, options.longestPauseMs ?? everyMs ?? 30_000)
+  const pause = pauses(platform, { firstMs: 1_000, longestMs })
   const log = dutyLog(options)
   const rest = rester(platform)
   let stopping: AbortController | null = null
@@ -53,6 +58,7 @@ export function duty(options: DutyOptions): Duty {
   let lead = new AbortController()
   let isLeading = !forAll
   let isAsked = true
+  let isHanging = false
   let turn: Promise<unknown> = Promise.resolve()
 
   /** One after the other, whoever asks for it. */
@@ -79,7 +85,9 @@ export function duty(options: DutyOptions): Duty {
     } finally {
       // A pass that is too late is told, and must not go on beside the next one.
       ended.abort()
+      isHanging = true
       await work.catch(() => {})
+      isHanging = false
     }
   }
 
@@ -111,6 +119,7 @@ export function duty(options: DutyOptions): Duty {
     name,
     forAll,
     status: () => ({ ...log.status(), leading: isLeading }),
+    isHanging: () => isHanging,
     soon() {
       isAsked = true
       rest.wake()

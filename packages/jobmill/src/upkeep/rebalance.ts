@@ -17,15 +17,16 @@ export async function rebalance(
 
 export function wantedSlots(
   queues: readonly Pick<QueueRecord, 'name' | 'workers'>[],
-  instances: readonly Pick<InstanceRecord, 'id' | 'state' | 'queues' | 'capacity'>[],
+  instances: readonly Pick<InstanceRecord, 'id' | 'state' | 'queues' | 'kinds' | 'capacity'>[],
 ): Slot[] {
   const alive = instances.filter(({ state }) => state === 'alive')
   return queues.flatMap(({ name, workers }) => {
     if (workers === null) return []
-    return split(
-      workers,
-      alive.filter((one) => serves(one, name)),
-    ).map((share) => ({ ...share, queue: name }))
+    const members = alive.filter((one) => serves(one, name))
+    return coveringKinds(split(workers, members), members, workers).map((share) => ({
+      ...share,
+      queue: name,
+    }))
   })
 }
 
@@ -34,11 +35,34 @@ export function serves({ queues }: Pick<InstanceRecord, 'queues'>, queue: string
   return queues.length === 0 || queues.includes(queue)
 }
 
-/** By the largest remainder, so the shares add up to the total; among equals the smaller id first, so that every pass comes to the same. */
-function split(
+interface Share {
+  readonly instance: string
+  readonly workers: number
+}
+
+/**
+ * Who got none although nobody who got some has a handler for one of its kinds gets one, beyond the total: otherwise jobs of that kind would wait for ever, in a
+ * rolling deploy for example.
+ */
+function coveringKinds(
+  shares: readonly Share[],
+  members: readonly Pick<InstanceRecord, 'id' | 'kinds'>[],
   total: number,
-  members: readonly Pick<InstanceRecord, 'id' | 'capacity'>[],
-): { readonly instance: string; readonly workers: number }[] {
+): readonly Share[] {
+  if (total === 0) return shares
+  const kindsOf = (instance: string): readonly string[] =>
+    members.find(({ id }) => id === instance)?.kinds ?? []
+  const covered = new Set(shares.flatMap(({ instance, workers }) => (workers > 0 ? kindsOf(instance) : [])))
+  return shares.map((share) => {
+    const own = kindsOf(share.instance)
+    if (share.workers > 0 || own.every((kind) => covered.has(kind))) return share
+    for (const kind of own) covered.add(kind)
+    return { ...share, workers: 1 }
+  })
+}
+
+/** By the largest remainder, so the shares add up to the total; among equals the smaller id first, so that every pass comes to the same. */
+function split(total: number, members: readonly Pick<InstanceRecord, 'id' | 'capacity'>[]): Share[] {
   const weights = members.map(({ capacity }) => Math.max(1, capacity))
   const all = weights.reduce((sum, weight) => sum + weight, 0)
   const exact = members.map(({ id }, at) => ({ id, share: (total * (weights[at] ?? 0)) / all }))

@@ -16,6 +16,8 @@ export interface DispatcherOptions {
   readonly release: (leases: readonly Lease[]) => Promise<void>
   readonly run: (lease: Lease) => void
   readonly served: () => Iterable<string>
+  /** Whether claims from it draw on a limit. */
+  readonly isLimited: (queue: string) => boolean
   readonly slots: Slots
   readonly suspects: Suspects
   readonly running: () => number
@@ -54,6 +56,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   let claimedAt = Number.NEGATIVE_INFINITY
   let loop: Promise<void> = Promise.resolve()
   let alone = false
+  let limitedFirst = false
   let woken = false
   let rouse: (() => void) | null = null
 
@@ -104,14 +107,21 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     )
   }
 
+  /**
+   * A store takes from queues without a limit first. Where not all fits at once, they take turns with the others, or those would never have theirs.
+   */
+  function inTurns(queues: ReturnType<Slots['room']>): ReturnType<Slots['room']> {
+    if (total(queues) <= Math.min(BOUNDS.claimLimit, slots.free())) return queues
+    const limited = queues.filter(({ queue }) => options.isLimited(queue))
+    if (limited.length === 0 || limited.length === queues.length) return queues
+    limitedFirst = !limitedFirst
+    return limitedFirst ? limited : queues.filter((one) => !limited.includes(one))
+  }
+
   async function claimOthers(): Promise<boolean> {
-    const queues = slots.room().filter(({ queue }) => maybe.has(queue))
+    const queues = inTurns(slots.room().filter(({ queue }) => maybe.has(queue)))
     if (queues.length === 0) return false
-    const limit = Math.min(
-      BOUNDS.claimLimit,
-      slots.free(),
-      queues.reduce((sum, { room }) => sum + room, 0),
-    )
+    const limit = Math.min(BOUNDS.claimLimit, slots.free(), total(queues))
     // A wake-up that comes while the claim is on its way must not be lost.
     for (const { queue } of queues) maybe.delete(queue)
     const leases = await claim({ queues, limit, suspects: 'skip' })
@@ -174,6 +184,10 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       await loop
     },
   }
+}
+
+function total(queues: ReturnType<Slots['room']>): number {
+  return queues.reduce((sum, { room }) => sum + room, 0)
 }
 
 function count(leases: readonly Lease[], queue: string): number {

@@ -39,6 +39,9 @@ export interface PulseService {
   readonly alive: boolean
 }
 
+/** What comes due one after the other shares a beat. */
+const LEAST_DUE_MS = 25
+
 /** However often it is hurried. */
 const LEAST_APART_MS = 100
 
@@ -118,7 +121,7 @@ export function pulseService(options: PulseOptions): PulseService {
     const { everyMs } = options
     // Not all processes at once.
     const ms = everyMs * (0.95 + platform.random() / 10)
-    again(hurried ? soonMs() : Math.min(ms, dueMs ?? ms))
+    again(hurried ? soonMs() : Math.min(ms, dueMs === null ? ms : Math.max(dueMs, LEAST_DUE_MS)))
   }
 
   function soonMs(): number {

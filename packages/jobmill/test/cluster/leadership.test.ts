@@ -100,6 +100,34 @@ describe.each(places)('leadership on %s', (_, fresh) => {
     expect(await client.get(id)).toMatchObject({ state: 'ready', crashes: 1, attempt: 0 })
   })
 
+  test('a duty whose pass hangs is led by another process after the lease', async () => {
+    const { mill, platform } = fresh()
+    const swept: string[] = []
+    const never = Promise.withResolvers<void>()
+    const sweeper = (who: string, hangs: boolean) =>
+      mill({
+        jobs: [quick],
+        duties: [
+          {
+            name: 'sweep',
+            every: '10s',
+            deadline: '5s',
+            async run() {
+              swept.push(who)
+              if (hangs) await never.promise
+            },
+          },
+        ],
+      })
+    await sweeper('first', true)
+    await platform.advance('1s')
+    await sweeper('second', false)
+    await platform.advance('40s')
+    never.resolve()
+    expect(swept.filter((who) => who === 'first')).toHaveLength(1)
+    expect(swept.filter((who) => who === 'second').length).toBeGreaterThanOrEqual(2)
+  })
+
   test('a duty of the application is done by one process for all, and by another when that stops', async () => {
     const { mill, platform } = fresh()
     const swept: string[] = []

@@ -10,13 +10,13 @@ type Told = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
 const LINES: readonly (readonly [Told, string])[] = [
   [
     ['duty-started', { duty: 'retain', everyMs: 300_000, deadlineMs: 30_000, forAll: true }],
-    'info retain begins, every 300000 ms',
+    'debug retain begins, every 300000 ms',
   ],
   [
     ['duty-started', { duty: 'stage', everyMs: null, deadlineMs: null, forAll: false }],
-    'info stage begins, when asked for',
+    'debug stage begins, when asked for',
   ],
-  [['duty-stopped', { duty: 'retain', passes: 3 }], 'info retain ended after 3 passes'],
+  [['duty-stopped', { duty: 'retain', passes: 3 }], 'debug retain ended after 3 passes'],
   [
     ['duty-done', { duty: 'retain', counts: { jobs: 3, keys: 0, ticks: 1 }, tookMs: 1.6 }],
     'debug retain: 3 jobs, 1 ticks, in 2 ms',

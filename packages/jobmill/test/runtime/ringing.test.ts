@@ -28,7 +28,8 @@ function cluster(places: Readonly<Record<string, Place>>) {
         kinds,
         members: () => members,
         slots: { room: () => (room > 0 ? [{ queue: 'mail', room }] : []) },
-        wake: () => void woken.push(me),
+        // Without room it costs nothing to be woken.
+        wake: () => void (room > 0 && woken.push(me)),
         store: {
           pass(rung) {
             passed.push(rung)

@@ -8,9 +8,16 @@ const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) =>
 const FOREVER = { times: Number.POSITIVE_INFINITY }
 
 /** What was told of parts that fail and come back, in order. */
-const trouble = ({ events }: TestMill): string[] =>
+const trouble = ({ events }: TestMill, part: string): string[] =>
+  told(events).filter((line) => line.endsWith(` ${part}`))
+
+const told = (events: TestMill['events']): string[] =>
   events.flatMap((event) =>
-    event.type === 'store-failing' || event.type === 'store-back' ? [`${event.type} ${event.part}`] : [],
+    event.type === 'store-failing' || event.type === 'store-back'
+      ? [`${event.type.slice('store-'.length)} ${event.part}`]
+      : event.type === 'duty-failing' || event.type === 'duty-back'
+        ? [`${event.type.slice('duty-'.length)} ${event.duty}`]
+        : [],
   )
 
 interface Trouble {
@@ -36,8 +43,8 @@ const TROUBLES: readonly Trouble[] = [
       await mill.enqueue(echo, 1)
     },
   },
-  { verb: 'held', part: 'compare', forMs: 31_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
-  { verb: 'retain', part: 'retain', forMs: 310_000, meanwhile: async () => {} },
+  { verb: 'held', part: 'compare', forMs: 181_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'retain', part: 'retain', forMs: 345_000, meanwhile: async () => {} },
 ]
 
 describe.each(places)('trouble on $name', ({ name, create }) => {
@@ -53,11 +60,11 @@ describe.each(places)('trouble on $name', ({ name, create }) => {
       mill.store.fail(verb, FOREVER)
       await meanwhile(mill)
       await mill.platform.advance(forMs)
-      expect(trouble(mill)).toEqual([`store-failing ${part}`])
+      expect(trouble(mill, part)).toEqual([`failing ${part}`])
       expect(mill.store.calls(verb)).toBeGreaterThan(2)
       mill.store.clear()
       await mill.platform.advance('11s')
-      expect(trouble(mill)).toEqual([`store-failing ${part}`, `store-back ${part}`])
+      expect(trouble(mill, part)).toEqual([`failing ${part}`, `back ${part}`])
       await mill.enqueue(echo, 2, { delay: 100 })
       await mill.platform.advance('2s')
       const { jobs } = await mill.list({ queue: `trouble-${verb}` })

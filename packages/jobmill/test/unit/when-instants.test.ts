@@ -107,7 +107,7 @@ const CHANGES: readonly (readonly [string, string, string, readonly string[]])[]
     '0 */2 * * *',
     'Europe/Paris',
     '2026-10-24T22:30:00Z',
-    ['25 02:00 +02:00', '25 02:00 +01:00', '25 04:00 +01:00'],
+    ['25 02:00 +02:00', '25 04:00 +01:00', '25 06:00 +01:00'],
   ],
   // New York, 8 March and 1 November 2026.
   ['30 2 * * *', 'America/New_York', '2026-03-07T12:00:00Z', ['8 03:00 -04:00', '9 02:30 -04:00']],

@@ -59,7 +59,7 @@ export function walk(entry: Entry, zone: string, from: number, until: number): n
   let before = shown(from - DAY - MINUTE)
   for (let at = from - DAY; at < until; at += MINUTE) {
     const now = shown(at)
-    let isDue = entry.fits(wallOf(now)) && (entry.hours !== 'named' || !seen.has(now))
+    let isDue = entry.fits(wallOf(now)) && (entry.hours === 'every' || !seen.has(now))
     for (let skipped = before + MINUTE; skipped < now; skipped += MINUTE)
       if (entry.hours !== 'every' && entry.fits(wallOf(skipped))) isDue = true
     seen.add(now)

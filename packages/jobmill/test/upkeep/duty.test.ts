@@ -347,3 +347,28 @@ describe('a duty without an end', () => {
     expect(told()).toEqual(['duty-failing', 'duty-back'])
   })
 })
+
+describe('a pass that goes on past its deadline', () => {
+  test('is known to hang until it ends, so that somebody else can lead its duty', async () => {
+    const { platform, duty, state } = bench({ forAll: true })
+    const late = Promise.withResolvers<void>()
+    state.work = () => late.promise
+    await duty.start()
+    duty.leads(true)
+    await platform.advance(2_999)
+    expect(duty.isHanging()).toBe(false)
+    await platform.advance('1m')
+    expect(duty.isHanging()).toBe(true)
+    late.resolve()
+    await platform.settled()
+    expect(duty.isHanging()).toBe(false)
+  })
+
+  test('pauses after failures are no longer than they may be', async () => {
+    const { platform, duty, apart, state } = bench({ everyMs: null, longestPauseMs: 2_000 })
+    state.work = () => Promise.reject(new Error('no'))
+    await duty.start()
+    await platform.advance('1m')
+    expect(Math.max(...apart())).toBeLessThanOrEqual(2_001)
+  })
+})

@@ -4,8 +4,12 @@ import { describe, expect, test } from 'vitest'
 import type { Slot } from '../../src/store/duty.ts'
 import { slotChanges, wantedSlots } from '../../src/upkeep/rebalance.ts'
 
-const member = (id: string, capacity = 10, queues: readonly string[] = ['mail']) =>
-  ({ id, capacity, queues, state: 'alive' }) as const
+const member = (
+  id: string,
+  capacity = 10,
+  queues: readonly string[] = ['mail'],
+  kinds: readonly string[] = ['send'],
+) => ({ id, capacity, queues, kinds, state: 'alive' }) as const
 
 const shares = (slots: readonly Slot[]): Record<string, number> =>
   Object.fromEntries(slots.map(({ instance, workers }) => [instance, workers]))
@@ -40,6 +44,20 @@ describe('the split of workers', () => {
 
   test('counts a capacity of 0 as 1', () => {
     expect(shares(wantedSlots([{ name: 'mail', workers: 4 }], [member('a', 0)]))).toEqual({ a: 4 })
+  })
+
+  test('gives one worker to who alone has a handler for a kind, beyond the total if it must', () => {
+    const queues = [{ name: 'mail', workers: 1 }]
+    const old = member('a', 10, ['mail'], ['old'])
+    const fresh = member('b', 10, ['mail'], ['old', 'new'])
+    expect(shares(wantedSlots(queues, [old, fresh]))).toEqual({ a: 1, b: 1 })
+    expect(shares(wantedSlots(queues, [old, fresh, member('c', 10, ['mail'], ['new'])]))).toEqual({
+      a: 1,
+      b: 1,
+      c: 0,
+    })
+    expect(shares(wantedSlots(queues, [old, member('d', 10, ['mail'], ['old'])]))).toEqual({ a: 1, d: 0 })
+    expect(shares(wantedSlots([{ name: 'mail', workers: 0 }], [old, fresh]))).toEqual({ a: 0, b: 0 })
   })
 
   test('adds up to the total, is never off its exact share by one, and does not depend on the order', () => {

@@ -36,7 +36,11 @@ describe('serving schedules', () => {
     expect(await serve()).toEqual({ ...NOTHING, fired: 1, queues: ['q'] })
     expect(await served('hourly')).toEqual(['2026-02-01T01:00:00.000Z'])
     const [job] = (await store.list({}, { limit: 9 })).jobs
-    expect(events).toEqual([{ type: 'enqueued', id: job?.id, kind: 'work', queue: 'q', outcome: 'enqueued' }])
+    const plannedAt = Date.parse('2026-02-01T01:00:00.000Z')
+    expect(events).toEqual([
+      { type: 'schedule-fired', schedule: 'hourly', plannedAt, id: job?.id, outcome: 'enqueued' },
+      { type: 'enqueued', id: job?.id, kind: 'work', queue: 'q', outcome: 'enqueued' },
+    ])
     expect(await serve()).toEqual(NOTHING)
   })
 

@@ -66,6 +66,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
       running.add(lease)
     },
     served: () => Object.keys(workers),
+    isLimited: () => false,
     slots: {
       room: () =>
         Object.keys(workers).flatMap((queue) => (room(queue) > 0 ? [{ queue, room: room(queue) }] : [])),

@@ -130,12 +130,21 @@ describe('a pulse that is hurried', () => {
 
   test('does not put off a beat that was due sooner', async () => {
     const { platform, beats, pulse, state } = bench()
-    state.answer = async () => ({ ...CALM, stageInMs: 20 })
+    state.answer = async () => ({ ...CALM, stageInMs: 40 })
     pulse.start(platform.monotonic())
     await platform.settled()
     state.answer = async () => CALM
     pulse.hurry()
     await platform.advance(100)
-    expect(beats[1]?.at).toBe(20)
+    expect(beats[1]?.at).toBe(40)
+  })
+
+  test('P15 comes no sooner than a moment for what is due next, so that many share a beat', async () => {
+    const { platform, beats, pulse, state } = bench()
+    state.answer = async () => ({ ...CALM, stageInMs: 3 })
+    pulse.start(platform.monotonic())
+    await platform.advance(1_000)
+    expect(beats.length).toBeLessThanOrEqual(41)
+    expect(beats.length).toBeGreaterThan(30)
   })
 })

@@ -2,8 +2,8 @@
  * The instants of a calendar expression in a time zone. The days are found by croner, on a calendar without changes of the clock; what a change does to them is
  * the rule of docs/guides/schedules.md, and stands here:
  *
- * - Hours that are named: a time in the gap runs once, at the first instant after it, several of one gap together; a time that comes twice runs the first time.
- * - Hours in steps: as named ones in the gap, and both times what comes twice.
+ * - Hours that are named, or in steps: a time in the gap runs once, at the first instant after it, several of one gap together; a time that comes twice runs the
+ *   first time.
  * - Every hour: by elapsed time. The gap has no length, so nothing is made up for; what comes twice runs both times.
  */
 import { Cron } from 'croner'
@@ -20,13 +20,13 @@ export function calendarInstants(calendar: Calendar, zone: string): (after: numb
   function instantOf(met: Met, after: number): number | null {
     if (met.type === 'once') return met.at
     if (met.type === 'never') return hours === 'every' ? null : met.changeAt
-    return hours === 'named' || met.first > after ? met.first : met.second
+    return hours !== 'every' || met.first > after ? met.first : met.second
   }
 
   /** For an instant that will be shown again: what is due between the change and the end of the repetition. */
   function inRepetition(after: number, wall: number): number | null {
     const met = meet(Math.floor(wall / SECOND) * SECOND)
-    if (hours === 'named' || met.type !== 'twice' || after >= met.changeAt) return null
+    if (hours !== 'every' || met.type !== 'twice' || after >= met.changeAt) return null
     const beginning = met.until - (met.second - met.first)
     const again = nextWall(beginning - 1)
     return again === null || again >= met.until ? null : met.changeAt + (again - beginning)
