@@ -1,4 +1,5 @@
 // How `npm test` runs: every test file of the packages and of the repository, against real databases.
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -27,6 +28,8 @@ export default defineConfig({
     include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
     // Separate processes: a native driver that crashes takes one file down, not the run.
     pool: 'forks',
+    // Many tests wait for processes and servers rather than for a core. Left to itself, vitest would use one of two.
+    maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/fixed-seed.ts'],
     testTimeout: 20_000,

@@ -131,7 +131,7 @@ function scopesOf({ queues, instances }: MetricsQuery): { scopes?: string[] } {
 }
 
 function listed(value: readonly string[] = [], field: string): readonly string[] {
-  if (Array.isArray(value as unknown)) return value
+  if (typeof value === 'object' && Symbol.iterator in value) return value
   throw new JobmillError('OPTION_INVALID', 'is not an array', {
     field,
     value: shown(value),

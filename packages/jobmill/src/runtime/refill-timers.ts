@@ -23,11 +23,6 @@ const LONGEST_MS = 50
 export function refillTimers({ limitOf, wake, platform }: RefillOptions): RefillTimers {
   const timers = new Map<string, Timer>()
 
-  function waitMs({ amount, perMs, burst }: Extract<LimitSettings, { type: 'rate' }>): number {
-    const costMs = perMs / amount
-    return Math.max(costMs, Math.min(LONGEST_MS, (burst * costMs) / 2))
-  }
-
   return {
     drawnOn(queues) {
       for (const queue of queues) {
@@ -47,4 +42,9 @@ export function refillTimers({ limitOf, wake, platform }: RefillOptions): Refill
       timers.clear()
     },
   }
+}
+
+function waitMs({ amount, perMs, burst }: Extract<LimitSettings, { type: 'rate' }>): number {
+  const costMs = perMs / amount
+  return Math.max(costMs, Math.min(LONGEST_MS, (burst * costMs) / 2))
 }

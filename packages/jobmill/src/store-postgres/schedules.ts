@@ -33,8 +33,6 @@ WITH ${GIVEN}
 UPDATE jobmill.schedule AS s SET error = g.p ->> 'error' FROM given AS g
  WHERE s.name = g.p ->> 'name' AND NOT s.deleted AND s.error IS DISTINCT FROM g.p ->> 'error'`
 
-const REMOVE = `DELETE FROM jobmill.schedule WHERE name = $1`
-
 /** Several of one name count one after the other. */
 export async function declareSchedules(
   context: Context,
@@ -119,13 +117,12 @@ export function changeSchedule(
   })
 }
 
-/** One that code defines is only marked, so that a start does not bring it back. */
+/** Only marked: a start must not bring it back, and one of the same name must not be taken for it by who planned it before. */
 export function deleteSchedule(context: Context, name: string): Promise<boolean> {
   return context.connection.transaction(async (query) => {
     const known = (await lockSchedules(context, query, [name])).byName.get(name)
     if (known === undefined || known.deleted) return false
-    if (known.code === null) await query(context.sql(REMOVE), [name])
-    else await saveRows(context, query, [{ ...known, deleted: true }])
+    await saveRows(context, query, [{ ...known, deleted: true }])
     return true
   })
 }

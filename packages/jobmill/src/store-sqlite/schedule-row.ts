@@ -11,7 +11,6 @@ const FIND = `SELECT ${COLUMNS} FROM jobmill_schedule WHERE name = ?`
 const ALL = `SELECT ${COLUMNS} FROM jobmill_schedule ORDER BY name`
 const SAVE = `
   INSERT OR REPLACE INTO jobmill_schedule (${COLUMNS}, due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const REMOVE = `DELETE FROM jobmill_schedule WHERE name = ?`
 
 export interface StoredSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
   readonly deleted: boolean
@@ -72,10 +71,6 @@ export function saveSchedule(sql: Sql, schedule: StoredSchedule): void {
     schedule.error,
     dueAt(schedule),
   )
-}
-
-export function removeSchedule(sql: Sql, name: string): void {
-  sql(REMOVE).run(name)
 }
 
 export function recordOf(schedule: StoredSchedule, now: number): ScheduleRecord {

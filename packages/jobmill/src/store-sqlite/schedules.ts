@@ -9,7 +9,6 @@ import {
   findStored,
   liveOf,
   recordOf,
-  removeSchedule,
   saveSchedule,
   type StoredSchedule,
 } from './schedule-row.ts'
@@ -49,8 +48,8 @@ export function changeSchedule(work: Work, name: string, patch: SchedulePatch): 
 export function deleteSchedule({ sql }: Work, name: string): boolean {
   const schedule = findSchedule(sql, name)
   if (schedule === undefined) return false
-  if (schedule.code === null) removeSchedule(sql, name)
-  else saveSchedule(sql, { ...schedule, deleted: true })
+  // Only marked: a start must not bring it back, and one of the same name must not be taken for it by who planned it before.
+  saveSchedule(sql, { ...schedule, deleted: true })
   return true
 }
 

@@ -6,10 +6,9 @@ import { type Cluster, places } from './places.ts'
 
 /** Runs until the test ends it; counts how many run at once. */
 function holding() {
-  let letGo = (): void => {}
-  const gate = new Promise<void>((resolve) => (letGo = resolve))
+  const { promise: gate, resolve: letGo } = Promise.withResolvers<void>()
   const job = defineJob({ kind: 'hold', run: ({ signal }) => Promise.race([gate, aborted(signal)]) })
-  return { job, letGo: () => letGo() }
+  return { job, letGo }
 }
 
 const aborted = (signal: AbortSignal): Promise<never> =>
@@ -29,28 +28,28 @@ async function enough(mill: TestMill, job: ReturnType<typeof holding>['job'], jo
   )
 }
 
-describe.each(places)('the workers of a queue on %s', (_, fresh) => {
-  const three = async ({ mill }: Cluster, capacities: readonly (number | undefined)[]) => {
-    const { job, letGo } = holding()
-    const mills: TestMill[] = []
-    for (const capacity of capacities)
-      mills.push(
-        await mill({
-          jobs: [job],
-          queues: { default: { workers: 10 } },
-          ...(capacity === undefined ? {} : { capacity }),
-        }),
-      )
-    return { job, letGo, mills }
-  }
+const three = async ({ mill }: Cluster, capacities: readonly (number | undefined)[]) => {
+  const { job, letGo } = holding()
+  const mills: TestMill[] = []
+  for (const capacity of capacities)
+    mills.push(
+      await mill({
+        jobs: [job],
+        queues: { default: { workers: 10 } },
+        ...(capacity === undefined ? {} : { capacity }),
+      }),
+    )
+  return { job, letGo, mills }
+}
 
+describe.each(places)('the workers of a queue on %s', (_, fresh) => {
   test('are a total of the cluster: 10 over three is 4, 3 and 3', async () => {
     const cluster = fresh()
     const { job, mills } = await three(cluster, [undefined, undefined, undefined])
     await cluster.platform.advance('2s')
     await enough(mills[0] as TestMill, job, 50)
     await cluster.platform.advance('2s')
-    expect((await running(mills)).toSorted()).toEqual([3, 3, 4])
+    expect((await running(mills)).toSorted((a, b) => a - b)).toEqual([3, 3, 4])
   })
 
   test('go by the capacity that each process declares', async () => {

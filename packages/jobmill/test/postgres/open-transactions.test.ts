@@ -7,10 +7,11 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { onDeadJob, onDeadKind } from '../../src/job/on-dead.ts'
+import { overlapKey } from '../../src/job/schedule.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import type { Finish } from '../../src/store/finish.ts'
 import type { Store } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aDefinition, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'open')
@@ -180,5 +181,28 @@ describe('postgres: the same id sent under two keys at once', () => {
     ])
     expect(first).toEqual({ id: job.id, outcome: 'duplicate' })
     expect(second?.outcome).toBe('enqueued')
+  })
+})
+
+describe('postgres: an open transaction that ends a job of a schedule with overlap: skip', () => {
+  test('P12 holds up that schedule for a moment, and no other', async () => {
+    const tx = await openTransaction()
+    const definition = aDefinition({ overlap: 'skip', queue: 'kept' })
+    await store.declareSchedules([{ name: 'kept', version: 1, definition }])
+    const job = aJob({ queue: 'kept', dedupe: { key: 'kept' } })
+    const keyed = { ...job, dedupe: { key: overlapKey('kept'), holdMs: 0, onConflict: 'keep' } } as const
+    const [record] = await store.schedules()
+    const at = (record?.readAt ?? 0) + 1
+    const planned = { schedule: 'kept', revision: 1, missed: 0 }
+    await store.tick([{ ...planned, from: null, nextAt: at, fires: [] }])
+    await store.tick([{ ...planned, from: at, nextAt: at + 1, fires: [{ at, job: keyed }] }])
+    const [lease] = await store.claim(await workerOf('kept'))
+    await store.finish(lease === undefined ? [] : [done(lease)], { tx })
+    const next = { ...keyed, id: aJob().id }
+    const waits = store.tick([
+      { ...planned, from: at + 1, nextAt: at + 2, fires: [{ at: at + 1, job: next }] },
+    ])
+    await expect(waits).rejects.toMatchObject({ code: 'STORE_BUSY' })
+    expect((await store.schedules())[0]).toMatchObject({ nextAt: at + 1 })
   })
 })

@@ -1,7 +1,7 @@
 // What is refused, and told, of the options that concern many processes: each message names the field and the fix.
 import { describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
-import { defineJob, jobmill, type MillOptions } from '../../src/index.ts'
+import { defineJob, jobmill } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { testMill } from '../../src/testing/index.ts'
@@ -11,7 +11,7 @@ const quick = defineJob({ kind: 'quick', run: () => null })
 
 function refused(options: object): string {
   try {
-    jobmill({ store: sqlite(':memory:'), jobs: [quick], log: 'silent', ...options } as MillOptions)
+    jobmill({ store: sqlite(':memory:'), jobs: [quick], log: 'silent', ...options })
   } catch (error) {
     return String(error)
   }

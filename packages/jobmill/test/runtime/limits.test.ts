@@ -236,7 +236,7 @@ const problemsOf = (limits: unknown, more: object = {}) =>
 describe('the option limits', () => {
   test.each([
     [{ smtp: { rate: 0 } }, 'NUMBER_INVALID', 'limits.smtp.rate'],
-    [{ smtp: {} }, 'NUMBER_INVALID', 'limits.smtp.rate'],
+    [{ smtp: {} }, 'OPTION_INVALID', 'limits.smtp'],
     [{ smtp: { rate: 5, per: 'often' } }, 'DURATION_INVALID', 'limits.smtp.per'],
     [{ smtp: { rate: 5, per: 0 } }, 'DURATION_INVALID', 'limits.smtp.per'],
     [{ smtp: { rate: 5, burst: 0.5 } }, 'NUMBER_INVALID', 'limits.smtp.burst'],

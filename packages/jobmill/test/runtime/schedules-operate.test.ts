@@ -10,7 +10,7 @@ const iso = (runs: readonly number[]): string[] => runs.map((run) => new Date(ru
 
 describe.each(benches)('schedules on %s', (_, bench) => {
   describe('a deploy', () => {
-    test('P12 changes what code changed, from now on', async () => {
+    test('P12 bar 10: changes what code changed, from now on', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()

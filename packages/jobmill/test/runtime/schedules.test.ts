@@ -23,7 +23,7 @@ async function runOne(store: Store, transition: Transition, queue = 'queue-of-wo
 
 describe.each(benches)('schedules on %s', (_, bench) => {
   describe('one job for each planned instant', () => {
-    test('P12 with two that serve at once, again and again', async () => {
+    test('P12 bar 10: with two leaders that serve at once, again and again', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const [one, other] = [await process(), await process()]
@@ -60,7 +60,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect([found.length, new Set(found).size]).toEqual([300, 300])
     })
 
-    test('P12 after a tick was written and its answer was lost', async () => {
+    test('P12 bar 10: after a tick was written and its answer was lost', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const [one, other] = [await process(), await process()]
@@ -74,7 +74,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await other.schedules.get('hourly')).toMatchObject({ error: null, lastOutcome: 'enqueued' })
     })
 
-    test('P12 when a tick arrives that was held up while another leader served', async () => {
+    test('P12 bar 10: when a tick arrives that was held up while another leader served', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const [slow, other] = [await process(), await process()]
@@ -93,7 +93,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       expect(await slow.schedules.get('hourly')).toMatchObject({ nextAt: Date.parse('2026-02-01T03:00:00Z') })
     })
 
-    test('P12 when the clock steps back, and when somebody plans anew meanwhile', async () => {
+    test('P12 bar 10: when the clock steps back, and when somebody plans anew meanwhile', async () => {
       const { clock, process, planned } = bench()
       clock.set('2026-02-01T00:30:00Z')
       const one = await process()

@@ -13,7 +13,7 @@ function bench(more: Partial<DutyOptions> = {}) {
   const platform = testPlatform()
   const passes: { readonly at: number; readonly signal: AbortSignal }[] = []
   const events: Told[] = []
-  const emit: Emit = (type, event) => void events.push({ ...event, type } as Told)
+  const emit: Emit = (type, event) => void events.push({ ...event, type })
   const told = (): string[] =>
     events.map(({ type }) => type).filter((type) => type === 'duty-failing' || type === 'duty-back')
   const state = {

@@ -82,9 +82,9 @@ describe('the split of workers', () => {
   })
 })
 
-describe('what is written of a split', () => {
-  const slot = (instance: string, workers: number): Slot => ({ instance, workers, queue: 'mail' })
+const slot = (instance: string, workers: number): Slot => ({ instance, workers, queue: 'mail' })
 
+describe('what is written of a split', () => {
   test('is only what differs, and what is no longer wanted is taken back', () => {
     const known = [slot('a', 4), slot('b', 3), slot('gone', 3)]
     const wanted = [slot('a', 4), slot('b', 5), slot('c', 1)]

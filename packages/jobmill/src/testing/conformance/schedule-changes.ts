@@ -138,7 +138,7 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'one of the operator is removed for good: the next of its name is new',
+    name: 'one of the operator that was deleted comes back with a definition of code, and nothing of before counts',
     async run({ store, clock }) {
       await store.createSchedule('daily', aDefinition({ priority: 3 }))
       await store.scheduleFailed('daily', 'no')
@@ -146,8 +146,8 @@ export const scheduleChangeCases: readonly Case[] = [
       assert.deepEqual(await store.schedules(), [])
       clock.advance(5)
       await declare(store, 1)
-      const { createdAt, error, operator, live } = await daily(store)
-      assert.deepEqual([createdAt, error, operator], [clock.now(), null, {}])
+      const { revision, planned, error, operator, live } = await daily(store)
+      assert.deepEqual([revision, planned, error, operator], [2, false, null, {}])
       assert.deepEqual(live, aDefinition())
     },
   },

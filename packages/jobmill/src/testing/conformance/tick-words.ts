@@ -11,8 +11,8 @@ export const NAME = 'daily'
 
 /** Creates the schedule, and plans it for this instant. */
 export async function planned(store: Store, at: number): Promise<void> {
-  await store.createSchedule(NAME, aDefinition())
-  assert.equal((await tick(store, { nextAt: at })).accepted, true)
+  const { revision } = await store.createSchedule(NAME, aDefinition())
+  assert.equal((await tick(store, { revision, nextAt: at })).accepted, true)
 }
 
 export async function tick(store: Store, overrides: Partial<Tick>): Promise<Ticked> {

@@ -65,7 +65,10 @@ export const tickOnceCases: readonly Case[] = [
       assert.equal((await store.ticks(NAME, 10)).length, 1)
       await planned(store, at)
       const fires = [at, at + 1].map((each) => ({ at: each, job: aJob() }))
-      const { fired } = await tick(store, { from: at, nextAt: at + HOUR, fires })
+      // One that was planned for the schedule before is refused.
+      const before = await tick(store, { revision: 1, from: at, nextAt: at + HOUR, fires })
+      assert.equal(before.accepted, false)
+      const { fired } = await tick(store, { revision: 2, from: at, nextAt: at + HOUR, fires })
       assert.deepEqual(
         fired.map((one) => one.at),
         [at + 1],
@@ -120,8 +123,8 @@ export const tickOnceCases: readonly Case[] = [
     name: 'P9 P12 an instant may lie anywhere; when it was served is told by the clock of the database',
     async run({ store, clock }) {
       for (const at of [clock.now() - 10_000 * HOUR, clock.now() + HOUR]) {
-        await store.createSchedule(NAME, aDefinition())
-        await tick(store, { nextAt: null, fires: [{ at, job: aJob() }] })
+        const { revision } = await store.createSchedule(NAME, aDefinition())
+        await tick(store, { revision, nextAt: null, fires: [{ at, job: aJob() }] })
         assert.equal((await store.ticks(NAME, 10)).find((one) => one.at === at)?.servedAt, clock.now())
         await store.deleteSchedule(NAME)
         clock.advance(5)

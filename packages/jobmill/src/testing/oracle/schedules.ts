@@ -61,8 +61,7 @@ export function changeSchedule(
 export function deleteSchedule(state: OracleState, name: string): boolean {
   const schedule = scheduleOf(state, name)
   if (schedule === undefined) return false
-  if (schedule.code === null) state.schedules.delete(name)
-  else schedule.deleted = true
+  schedule.deleted = true
   return true
 }
 

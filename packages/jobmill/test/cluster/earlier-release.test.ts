@@ -1,0 +1,78 @@
+// A process of the release before ended an instance, and knew nothing of its permits and slots: they are found, and go.
+import Database from 'better-sqlite3'
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aClaim, aJob, anInstance, aRetain } from '../../src/testing/index.ts'
+
+interface Place {
+  readonly store: Store
+  /** What that release does to an instance that expired: it is marked, and its jobs are ready again. */
+  readonly reapedBefore: (instance: string) => Promise<void>
+}
+
+const places: [string, () => Place][] = [
+  [
+    'sqlite',
+    () => {
+      const path = freshFile()
+      return {
+        store: sqlite(path),
+        async reapedBefore(instance) {
+          const database = new Database(path)
+          database.prepare(`UPDATE jobmill_job SET state = 1, instance_pk = NULL WHERE state = 2`).run()
+          database.prepare(`UPDATE jobmill_instance SET state = 1, ended_at = 1 WHERE id = ?`).run(instance)
+          database.close()
+        },
+      }
+    },
+  ],
+  [
+    'postgres',
+    () => {
+      const url = inject('postgresUrl')
+      const schema = freshSchema(url, 'earlier')
+      return {
+        store: postgres(url, { schema, doorbell: false }),
+        async reapedBefore(instance) {
+          const client = new pg.Client({ connectionString: url })
+          await client.connect()
+          await client.query(`
+            WITH gone AS (DELETE FROM ${schema}.running RETURNING *)
+            INSERT INTO ${schema}.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+            SELECT queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags FROM gone`)
+          const mark = `UPDATE ${schema}.instance SET ended_at = 1, lost = true WHERE id = $1`
+          await client.query(mark, [instance])
+          await client.end()
+        },
+      }
+    },
+  ],
+]
+
+describe.each(places)('what an earlier release left behind, on %s', (_, fresh) => {
+  test('P13 permits of its jobs and of others, and slots, go with the next retention', async () => {
+    const { store, reapedBefore } = fresh()
+    onTestFinished(() => store.close())
+    await store.open()
+    await store.declareLimits([{ name: 'db', settings: { type: 'concurrency', most: 2 } }])
+    const settings = { ...DEFAULT_QUEUE_SETTINGS, limit: 'db', workers: 5 }
+    await store.declareQueues([{ name: 'default', settings }])
+    const instance = anInstance()
+    await store.register(instance)
+    await store.assign([{ instance: instance.id, queue: 'default', workers: 5 }])
+    await store.enqueue([aJob()])
+    expect(await store.claim(aClaim(instance.id))).toHaveLength(1)
+    const outside = { limit: 'db', amount: 1, holder: anInstance().id, token: null, waitUpToMs: 0 }
+    await store.take([{ ...outside, instance: instance.id }])
+    expect((await store.limits())[0]).toMatchObject({ held: 2, available: 0 })
+    await reapedBefore(instance.id)
+    await store.retain(aRetain())
+    expect((await store.limits())[0]).toMatchObject({ held: 0, available: 2 })
+    expect(await store.slots()).toEqual([])
+  })
+})
