@@ -19,8 +19,8 @@ const DROP = `DELETE FROM jobmill_permit WHERE limit_id = ?`
 // By jobmill_permit_holder, jobmill_permit_instance and jobmill_queue_limit.
 const FREE_HOLDER = `DELETE FROM jobmill_permit WHERE holder = ? RETURNING limit_id, amount`
 const FREE_INSTANCE = `DELETE FROM jobmill_permit WHERE instance_pk = ? RETURNING limit_id, amount`
-// The few instances that ended and were not forgotten yet, each looked up by an index. What ends an instance frees its permits; a process of an earlier release
-// knew nothing of them.
+// The few instances that ended and were not forgotten yet, each looked up by jobmill_permit_instance. What ends an instance frees its permits; a process of an
+// earlier release knew nothing of them.
 const LEFT_BEHIND = `jobmill_permit WHERE instance_pk IN (SELECT pk FROM jobmill_instance WHERE state > 0)`
 const FREE_LEFT_BEHIND = `DELETE FROM ${LEFT_BEHIND} RETURNING limit_id, amount`
 const ANY_LEFT_BEHIND = `SELECT 1 FROM ${LEFT_BEHIND} LIMIT 1`

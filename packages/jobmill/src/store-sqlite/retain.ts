@@ -48,6 +48,9 @@ export function retain(work: Work, { limit, ticksMs, eventsMs, metricsMs }: Reta
   const old = mergeLanes(oldJobs(work, moves.unwritten), byEnd, limit)
   for (const job of old) removeJob(work, job)
   const keys = drop(DROP_DEDUPE, now, AT_MOST)
+  // Before their instances are forgotten.
+  freeLeftBehind(work)
+  drop(DROP_SLOTS)
   const instances = drop(DROP_INSTANCES, now - DEFAULTS.keepEndedInstanceMs, AT_MOST)
   const ticks = drop(DROP_TICKS, now - ticksMs, limit)
   const events = drop(DROP_EVENTS, now - eventsMs, limit)
@@ -56,8 +59,6 @@ export function retain(work: Work, { limit, ticksMs, eventsMs, metricsMs }: Reta
       dropped + drop(DROP_METRICS, resolution, now - (metricsMs[at] ?? 0) - resolution, limit - dropped),
     0,
   )
-  freeLeftBehind(work)
-  drop(DROP_SLOTS)
   const others = [
     drop(DROP_PLACES, now - PLACE_MS, AT_MOST),
     drop(DROP_RECORDINGS, now - RECORDING_MS, AT_MOST),

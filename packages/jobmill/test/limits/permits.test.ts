@@ -119,15 +119,16 @@ describe('a concurrency limit', () => {
     expect(await held(it)).toBe(0)
   })
 
-  test('the permit that the claim of a limited queue took stays until the job ends', async () => {
+  test('a limit that the queue of the job draws on cannot be drawn on again: it would wait for itself', async () => {
     const it = await scene(TWO)
     const [a] = await running(it.first, 1)
     if (a === undefined) throw new Error('one was claimed')
     const signal = new AbortController().signal
     const holder = { lease: a, signal, checkLive: () => {}, queueLimit: () => 'db' }
-    const permit = await it.first.limits.inside(holder).acquire('db')
-    await permit.release()
-    expect(await held(it)).toBe(1)
+    const inside = it.first.limits.inside(holder)
+    await expect(inside.acquire('db')).rejects.toMatchObject({ code: 'OPTION_CONFLICT', field: 'limit' })
+    await expect(inside.tryAcquire('db')).rejects.toMatchObject({ code: 'OPTION_CONFLICT' })
+    expect(await held(it)).toBe(0)
   })
 
   test('a release that the database does not answer is sent again, and never throws', async () => {
