@@ -30,7 +30,8 @@ async function pagesOfClaim(url: string, claim: () => Promise<number>): Promise<
   await claim()
   const sent = spy.mock.calls.map(([config]) => config as unknown as { text: string; values: unknown[] })
   spy.mockRestore()
-  const statement = sent.find(({ text }) => /DELETE FROM \S*ready/.test(text ?? ''))
+  // Where nothing is ready, a look that there is nothing is all that is sent.
+  const statement = sent.find(({ text }) => /(?:DELETE FROM|FROM) \S*\bready\b/.test(text ?? ''))
   expect(statement).toBeDefined()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
