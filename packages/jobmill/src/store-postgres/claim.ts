@@ -1,53 +1,56 @@
 /** Ready → running: the leases of one instance, over all its queues, in one statement; queues with a limit by a path of their own. */
 import type { ClaimRequest, Lease } from '../store/claim.ts'
+import { claimLimited } from './claim-limited.ts'
+import { byOrder, claimReady } from './claim-ready.ts'
+import type { Placed } from './claim-rows.ts'
+import { claimFields, claimStatement, leased, leaseOf } from './claim-statement.ts'
 import type { Row } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { claimFields, claimStatement, leased, leaseOf } from './claim-statement.ts'
-import { claimLimited } from './claim-limited.ts'
 import { limitedQueues } from './limited.ts'
 
-/**
- * By the unique name of the queue and the front of the primary key of `ready`. It can be planned in a moment, which the claim itself cannot; so a claim after one that
- * found nothing asks this first, and while there is nothing it is all that is sent.
- */
-const ANY_READY = `
-SELECT EXISTS (
-  SELECT FROM jobmill.queue AS q CROSS JOIN LATERAL (SELECT FROM jobmill.ready AS r WHERE r.queue_id = q.id LIMIT 1) AS r
-   WHERE q.name = ANY ($1::text[])) AS found`
-
-/** Handles whose last claim found nothing. */
-const wereEmpty = new WeakSet<Context>()
-
-export async function claim(context: Context, request: ClaimRequest): Promise<Lease[]> {
-  const names = request.queues.map(({ queue }) => queue)
-  context.heard(names)
-  if (wereEmpty.has(context)) {
-    const [row] = await context.connection.query(context.sql(ANY_READY), [names])
-    if (row?.['found'] !== true) return []
-  }
-  const leases = await claimSome(context, request)
-  if (leases.length === 0) wereEmpty.add(context)
-  else wereEmpty.delete(context)
-  return leases
+/** What a claim from queues without a limit got, and what it tells of those with one. */
+interface Free {
+  readonly placed: readonly Placed[]
+  readonly told: Row
 }
 
-async function claimSome(context: Context, request: ClaimRequest): Promise<Lease[]> {
+export async function claim(context: Context, request: ClaimRequest): Promise<Lease[]> {
+  context.heard(request.queues.map(({ queue }) => queue))
+  // A handle that has met a limit asks about limits with the rest, in one statement.
+  if (request.suspects === 'only' || context.met.limited)
+    return withLimited(context, request, await claimGeneral(context, request))
+  const { leases, placed, hasLimited } = await claimReady(context, request)
+  if (!hasLimited || leases.length === request.limit) return leases
+  return withLimited(context, request, { placed: placed(), told: { has_limited: true } })
+}
+
+async function withLimited(
+  context: Context,
+  request: ClaimRequest,
+  { placed, told }: Free,
+): Promise<Lease[]> {
+  const left = (request.suspects === 'only' ? 1 : request.limit) - placed.length
+  const more = left === 0 ? [] : await moreLeases(context, { ...request, limit: left }, told, placed)
+  const all = more.length === 0 ? placed : [...placed, ...more].toSorted(byOrder)
+  return all.map(({ lease }) => lease)
+}
+
+async function claimGeneral(context: Context, request: ClaimRequest): Promise<Free> {
   const rows = await run(
     context,
     context.connection.query,
     claimStatement(context, request.limit, request.suspects, 'free'),
     claimFields(request, request.queues, null),
   )
-  const free = leased(rows)
-  const left = (request.suspects === 'only' ? 1 : request.limit) - free.length
-  const more = left === 0 ? [] : await moreLeases(context, { ...request, limit: left }, rows[0] ?? {}, free)
-  const all = more.length === 0 ? free : [...free, ...more].toSorted(byOrder)
-  if (all.length === 0) return []
+  return { placed: await placedOf(context, leased(rows)), told: rows[0] ?? {} }
+}
+
+async function placedOf(context: Context, rows: readonly Row[]): Promise<Placed[]> {
   await context.names.learn(
-    all.map((row) => Number(row['queue_id'])),
-    all.map((row) => Number(row['kind_id'])),
+    rows.map((row) => Number(row['queue_id'])),
+    rows.map((row) => Number(row['kind_id'])),
   )
-  return all.map((row) => leaseOf(context, row))
+  return rows.map((row) => ({ lease: leaseOf(context, row), seq: Number(row['seq']) }))
 }
 
 /**
@@ -57,12 +60,12 @@ async function claimSome(context: Context, request: ClaimRequest): Promise<Lease
 async function moreLeases(
   context: Context,
   request: ClaimRequest,
-  row: Row,
-  free: readonly Row[],
-): Promise<readonly Row[]> {
+  told: Row,
+  free: readonly Placed[],
+): Promise<readonly Placed[]> {
   try {
-    const limited = await worthIt(context, request, row)
-    return limited.length === 0 ? [] : await claimLimited(context, request, limited)
+    const limited = await worthIt(context, request, told)
+    return limited.length === 0 ? [] : await placedOf(context, await claimLimited(context, request, limited))
   } catch (error) {
     if (free.length === 0) throw error
     return []
@@ -87,8 +90,4 @@ async function worthIt(
     const limit = limits.get(queue)
     return limit === undefined || room === 0 ? [] : [{ queue, room, limit }]
   })
-}
-
-function byOrder(a: Row, b: Row): number {
-  return Number(a['priority']) - Number(b['priority']) || Number(a['seq']) - Number(b['seq'])
 }

@@ -12,10 +12,14 @@ import { inOurWords, isTransient } from './errors.ts'
 export type Row = Readonly<Record<string, unknown>>
 /** Runs one statement and gives its rows. */
 export type Query = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>
+/** The columns of a row in their order, which costs less than an object with names. */
+type Tuple = readonly unknown[]
 
 export interface Connection {
   /** One statement, committed by itself. */
   readonly query: Query
+  /** The same for answers of many rows. */
+  readonly tuples: (text: string, values: readonly unknown[]) => Promise<readonly Tuple[]>
   /** All statements of `work`, or none. */
   readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
@@ -56,7 +60,9 @@ export function connect(options: ConnectionOptions): Connection {
   // through the client, from its first moment on, because the drop can arrive in the same packet as the greeting.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  let explicitIsolation: Promise<boolean> | undefined
+  // Statements of ours assume READ COMMITTED. Where the server's default is another level, each gets a transaction
+  // that says so; a setting on the session would leak through a pooler.
+  let mustSayIsolation: boolean | undefined
 
   async function borrow(): Promise<pg.PoolClient> {
     try {
@@ -67,11 +73,11 @@ export function connect(options: ConnectionOptions): Connection {
   }
 
   /** Gives the client back, or destroys it when its state is not known. */
-  async function withClient<T>(work: (query: Query) => Promise<T>): Promise<T> {
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await borrow()
     let healthy = false
     try {
-      const result = await work((text, values) => withDeadline(client, text, values, options))
+      const result = await work(client)
       healthy = true
       return result
     } catch (error) {
@@ -82,12 +88,13 @@ export function connect(options: ConnectionOptions): Connection {
     }
   }
 
-  function inTransaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
-    return withClient(async (query) => {
+  function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    return withClient(async (client) => {
+      const query = queryOf(client, options)
       await query('BEGIN ISOLATION LEVEL READ COMMITTED', [])
       let result: T
       try {
-        result = await work(query)
+        result = await work(client)
       } catch (error) {
         await rollBack(query, error)
         throw error
@@ -97,29 +104,31 @@ export function connect(options: ConnectionOptions): Connection {
     })
   }
 
-  // Statements of ours assume READ COMMITTED. Where the server's default is another level, each gets a transaction
-  // that says so; a setting on the session would leak through a pooler.
-  async function isolationMustBeSaid(): Promise<boolean> {
-    explicitIsolation ??= withClient(async (query) => {
-      const [row] = await query('SHOW default_transaction_isolation', [])
+  async function single<R>(
+    text: string,
+    values: readonly unknown[],
+    rowMode?: 'array',
+  ): Promise<readonly R[]> {
+    mustSayIsolation ??= await withClient(async (client) => {
+      const [row] = await queryOf(client, options)('SHOW default_transaction_isolation', [])
       return row?.['default_transaction_isolation'] !== 'read committed'
-    }).catch((error: unknown) => {
-      explicitIsolation = undefined
-      throw error
     })
-    return explicitIsolation
+    const work = (client: pg.PoolClient): Promise<readonly R[]> =>
+      withDeadline(client, { text, values: [...values], types, rowMode }, options)
+    return mustSayIsolation ? inTransaction(work) : withClient(work)
   }
 
+  const { platform } = options
   return {
-    query: (text, values) =>
-      again(options.platform, async () =>
-        (await isolationMustBeSaid())
-          ? inTransaction((query) => query(text, values))
-          : withClient((query) => query(text, values)),
-      ),
-    transaction: (work) => again(options.platform, () => inTransaction(work)),
+    query: (text, values) => again(platform, () => single<Row>(text, values)),
+    tuples: (text, values) => again(platform, () => single<Tuple>(text, values, 'array')),
+    transaction: (work) => again(platform, () => inTransaction((client) => work(queryOf(client, options)))),
     close: () => pool.end(),
   }
+}
+
+function queryOf(client: pg.PoolClient, options: ConnectionOptions): Query {
+  return (text, values) => withDeadline<Row>(client, { text, values: [...values], types }, options)
 }
 
 /** A server-side error leaves the connection usable, and so does a refusal of ours between two statements; one without an answer does not. */
@@ -148,12 +157,11 @@ async function again<T>(platform: Platform, send: () => Promise<T>): Promise<T> 
 }
 
 /** When the deadline passes the client is destroyed by its borrower: a statement without an answer has no known outcome. */
-async function withDeadline(
+async function withDeadline<R>(
   client: pg.PoolClient,
-  text: string,
-  values: readonly unknown[],
+  statement: { text: string; values: unknown[]; types: typeof types; rowMode?: 'array' | undefined },
   { platform, deadlineMs }: ConnectionOptions,
-): Promise<readonly Row[]> {
+): Promise<readonly R[]> {
   let timer: { cancel(): void } | undefined
   const deadline = new Promise<never>((_, reject) => {
     timer = platform.timer(deadlineMs, () => {
@@ -165,11 +173,8 @@ async function withDeadline(
     })
   })
   try {
-    const result = await Promise.race([
-      client.query<Record<string, unknown>>({ text, values: [...values], types }),
-      deadline,
-    ])
-    return result.rows
+    const result = await Promise.race([client.query(statement as pg.QueryConfig), deadline])
+    return result.rows as R[]
   } finally {
     timer?.cancel()
   }

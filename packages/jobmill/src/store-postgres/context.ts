@@ -2,6 +2,8 @@
 import type { Platform } from '../platform/platform.ts'
 import type { Ring } from './bell-message.ts'
 import type { Connection, Query } from './connection.ts'
+import type { DueFloor } from './due-floor.ts'
+import type { Floors } from './floors.ts'
 import type { Names } from './names.ts'
 
 export interface Context {
@@ -16,6 +18,11 @@ export interface Context {
   readonly ring: (rings: readonly Ring[]) => void
   /** What this handle has met so far, and looks for from then on. */
   readonly met: { limited: boolean }
+  /** Where claims begin to look. */
+  readonly floors: Floors
+  /** The same for looks at whether anything at all is ready, of whatever kind. */
+  readonly heads: Floors
+  readonly due: DueFloor
   /** Says that a claim is about to look at these queues, so that rings from before it count as heard. */
   readonly heard: (queues: readonly string[]) => void
 }

@@ -5,8 +5,8 @@ import { type Context, run } from './context.ts'
 import { FREED, GIVEN, INPUT_IDS, TAKEN } from './fragments.ts'
 import { idsField, operate } from './states.ts'
 
-/** Removes all rows of `doomed(id, queue_id, state)` and counts them out; used by delete and by retention. */
-export const REMOVED = `attempts_removed AS (
+/** Removes all rows of `doomed(id)`. */
+const ROWS_REMOVED = `attempts_removed AS (
   DELETE FROM jobmill.attempt AS a WHERE a.job_id = ANY (ARRAY(SELECT id FROM doomed))
 ), jobs_removed AS (
   DELETE FROM jobmill.job AS j WHERE j.id = ANY (ARRAY(SELECT id FROM doomed)) RETURNING j.id, j.tags
@@ -14,9 +14,17 @@ export const REMOVED = `attempts_removed AS (
   DELETE FROM jobmill.job_tag AS t
    WHERE t.tag = ANY (ARRAY(SELECT DISTINCT unnest(tags) FROM jobs_removed))
      AND t.job_id = ANY (ARRAY(SELECT id FROM jobs_removed WHERE tags IS NOT NULL))
-), tallied AS (
+)`
+
+/** Removes all rows of `doomed(id, queue_id, state)` and counts them out; used by delete and by retention. */
+export const REMOVED = `${ROWS_REMOVED}, tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, n) SELECT queue_id, state, count(*) FROM doomed GROUP BY 1, 2
 )`
+
+/** For a statement that ends jobs: those of `gone(id, forgotten)` that nobody wants to keep. */
+export const FORGOTTEN = `doomed AS (
+  SELECT id FROM gone WHERE forgotten
+), ${ROWS_REMOVED}`
 
 const DELETE_WAITING = `
 WITH ${GIVEN}, ${INPUT_IDS}, ${TAKEN}, ended AS (

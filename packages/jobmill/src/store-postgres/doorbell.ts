@@ -21,6 +21,8 @@ export interface DoorbellOptions {
   readonly channel: string
   readonly platform: Platform
   readonly connection: Connection
+  /** Told of every ring, of this process and of others. */
+  readonly rang: (queues: readonly string[] | 'all') => void
 }
 
 export interface PostgresDoorbell extends Omit<Doorbell, 'ring'> {
@@ -59,7 +61,7 @@ function cannotListen(cause: unknown): JobmillError {
   )
 }
 
-export function doorbell({ url, channel, platform, connection }: DoorbellOptions): PostgresDoorbell {
+export function doorbell({ url, channel, platform, connection, rang }: DoorbellOptions): PostgresDoorbell {
   const me = platform.id()
   const local = waiters(platform)
   const missed = missedRings()
@@ -123,6 +125,7 @@ export function doorbell({ url, channel, platform, connection }: DoorbellOptions
   }
 
   function wake(rungs: readonly Rung[] | 'all'): void {
+    rang(rungs === 'all' ? rungs : rungs.map(({ queue }) => queue))
     local.wake(rungs)
     missed.rang(rungs)
   }

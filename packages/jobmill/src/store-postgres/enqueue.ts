@@ -1,15 +1,18 @@
 /**
- * New jobs. Plain ones are one statement; those that may exist already look at the id first; those with a
+ * New jobs. Those that are due now and have no key are one call of a function; other plain ones are one statement; those that may exist already look at the id first; those with a
  * dedupe key must win their key. All of one call, or none.
  */
 import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
+import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
+import { enqueueDue, isDue } from './enqueue-due.ts'
 import { enqueueKeyed, heldKeys } from './enqueue-keyed.ts'
 import { isRepeatedId } from './errors.ts'
 import { GIVEN } from './fragments.ts'
+import { chooseHandedOff, enqueueHandingOff, type HandedOff, mayHandOff } from './hand-off.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED, READY_COUNTS } from './job-input.ts'
 import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
@@ -33,16 +36,24 @@ WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
 ), ${PLACED}
 SELECT count(*)::int4 AS jobs, ${READY_COUNTS} AS ready FROM input`
 
+export interface EnqueueOptions {
+  readonly tx?: Tx | undefined
+  readonly mayRepeat?: boolean
+  readonly handOff?: HandOff | undefined
+}
+
 export async function enqueue(
   context: Context,
   jobs: readonly NewJob[],
-  options: { readonly tx?: Tx | undefined; readonly mayRepeat?: boolean } = {},
+  options: EnqueueOptions = {},
 ): Promise<Enqueued[]> {
   if (jobs.length === 0) return []
-  await context.names.ensure(new Set(jobs.map((job) => job.queue)), new Set(jobs.map((job) => job.kind)))
+  if (!context.names.knowsAllOf(jobs))
+    await context.names.ensure(new Set(jobs.map((job) => job.queue)), new Set(jobs.map((job) => job.kind)))
   if (options.tx !== undefined) return enqueueWith(context, txQuery(options.tx), jobs, true, readyCounts())
   const { mayRepeat = false } = options
-  const [replies, counts] = await committed(context, jobs, mayRepeat)
+  const handOff = mayRepeat ? undefined : options.handOff
+  const [replies, counts] = await committed(context, jobs, mayRepeat, handOff)
   // What is there already may have been written by a call that could not tell anybody.
   if (mayRepeat) {
     for (const { queue, delayMs, dueAt } of jobs)
@@ -52,12 +63,35 @@ export async function enqueue(
   return replies
 }
 
-/** One statement commits by itself; more than one need a transaction. */
+type Committed = [Enqueued[], ReadyCounts]
+
 async function committed(
   context: Context,
   jobs: readonly NewJob[],
   mayRepeat: boolean,
-): Promise<[Enqueued[], ReadyCounts]> {
+  handOff: HandOff | undefined,
+): Promise<Committed> {
+  if (mayRepeat) return inGeneral(context, jobs, true)
+  try {
+    if (jobs.every(isDue)) {
+      const counts = readyCounts()
+      return [await enqueueDue(context, jobs, handOff, counts), counts]
+    }
+    if (handOff === undefined || !mayHandOff(jobs, handOff)) return await inGeneral(context, jobs, false)
+  } catch (error) {
+    // Somebody sent an id that exists without saying so: nothing was written, so it can be sent with the look at ids.
+    if (!isRepeatedId(error)) throw error
+    if (handOff === undefined) return inGeneral(context, jobs, true)
+  }
+  return context.connection.transaction(async (query) => {
+    const counts = readyCounts()
+    const handedOff = await chooseHandedOff(context, query, jobs, handOff)
+    return [await enqueueWith(context, query, jobs, true, counts, handedOff), counts]
+  })
+}
+
+/** One statement commits by itself; more than one need a transaction. */
+async function inGeneral(context: Context, jobs: readonly NewJob[], mayRepeat: boolean): Promise<Committed> {
   const { query, transaction } = context.connection
   const keyed = jobs.filter((job) => job.dedupe !== null)
   const keys = new Set(keyed.map((job) => job.dedupe?.key))
@@ -69,18 +103,11 @@ async function committed(
       keys.size === keyed.length &&
       keyed.every((job) => job.dedupe?.onConflict === 'keep'))
   // Counted anew with every try: what was rolled back made nothing ready.
-  const write = async (through: Query, repeats: boolean): Promise<[Enqueued[], ReadyCounts]> => {
+  const write = async (through: Query, repeats: boolean): Promise<Committed> => {
     const counts = readyCounts()
     return [await enqueueWith(context, through, jobs, repeats, counts), counts]
   }
-  if (!oneStatement) return transaction((inside) => write(inside, true))
-  try {
-    return await write(query, mayRepeat)
-  } catch (error) {
-    // Somebody sent an id that exists without saying so: nothing was written, so it can be sent with the look at ids.
-    if (!mayRepeat && isRepeatedId(error)) return write(query, true)
-    throw error
-  }
+  return oneStatement ? write(query, mayRepeat) : transaction((inside) => write(inside, true))
 }
 
 /** Through any `query`: the pool's, a transaction's, or the user's. */
@@ -90,16 +117,16 @@ export async function enqueueWith(
   jobs: readonly NewJob[],
   mayRepeat: boolean,
   counts: ReadyCounts,
+  handedOff?: HandedOff,
 ): Promise<Enqueued[]> {
   const replies: Enqueued[] = []
   const replacing = jobs.filter((job) => job.dedupe?.onConflict === 'replace')
   const held = replacing.length === 0 ? new Set<string>() : await heldKeys(context, query, replacing)
   for (const alike of runsOf(jobs, held)) {
-    replies.push(
-      ...(alike[0]?.dedupe === null
-        ? await enqueuePlain(context, query, alike, mayRepeat, counts)
-        : await enqueueKeyed(context, query, alike, counts)),
-    )
+    if (alike[0]?.dedupe !== null) replies.push(...(await enqueueKeyed(context, query, alike, counts)))
+    else if (handedOff === undefined)
+      replies.push(...(await enqueuePlain(context, query, alike, mayRepeat, counts)))
+    else replies.push(...(await enqueueHandingOff(context, query, alike, handedOff, counts)))
   }
   return replies
 }

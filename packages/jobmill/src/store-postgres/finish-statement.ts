@@ -5,6 +5,7 @@
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Finish, Transition } from '../store/finish.ts'
+import { FORGOTTEN } from './delete.ts'
 import { FREED, freedFor, GIVEN, NOW, PERMITS_FREED, WITHOUT_PERMIT } from './fragments.ts'
 
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
@@ -13,14 +14,14 @@ const { scheduled, ready, running, done, cancelled } = STATE_CODE
  * `gone(…, state)`: rows taken out of running, with the state they go to; a cancel that was asked for wins over all but done.
  * By the primary key of `running`. Concurrent finishes of one row wait for each other, and the second finds nothing.
  */
-export const FINISH = `
+const finishStatement = (forgets: boolean): string => `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT x.* FROM given AS g, json_to_recordset(g.p -> 'items') AS x(
     n int4, id uuid, token int8, to_state int2, delay_ms int8, refund int2, outcome int2, error text, ran_ms int8, log text,
-    has_result bool, result json)
+    has_result bool, result json, forget bool)
 ), gone AS (
   DELETE FROM jobmill.running AS r USING input AS i WHERE r.id = i.id AND r.token = i.token
-  RETURNING r.*, i.n, i.delay_ms, i.refund, i.outcome, i.error, i.ran_ms, i.log AS last_log,
+  RETURNING r.*, i.n, i.delay_ms, i.refund, i.outcome, i.error, i.ran_ms, i.log AS last_log, i.forget IS TRUE AS forgotten,
     CASE WHEN i.has_result THEN coalesce(i.result, 'null'::json) END AS result,
     (r.cancel_reason IS NOT NULL AND i.to_state <> ${done}) AS forced,
     CASE WHEN r.cancel_reason IS NOT NULL AND i.to_state <> ${done} THEN ${cancelled}
@@ -46,14 +47,18 @@ WITH ${GIVEN}, input AS MATERIALIZED (
          CASE WHEN forced THEN ${outcomeCode('cancelled')} ELSE outcome END,
          CASE WHEN state >= ${done} THEN state END, tries, CASE WHEN forced THEN cancel_reason ELSE error END, result,
          coalesce(last_log, log)
-    FROM gone WHERE outcome IS NOT NULL OR forced
+    FROM gone WHERE (outcome IS NOT NULL OR forced) AND NOT forgotten
 ), ended AS (
   SELECT id, state, flags FROM gone WHERE state >= ${done}
-), ${FREED}, ${PERMITS_FREED}, tallied AS (
+), ${FREED}, ${PERMITS_FREED}, ${forgets ? `${FORGOTTEN}, ` : ''}tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, ${running}, state, count(*) FROM gone GROUP BY 1, 3
+  SELECT queue_id, ${running}, CASE WHEN NOT forgotten THEN state END, count(*) FROM gone GROUP BY 1, 3
 )
 SELECT id, state, queue_id, tries, ${freedFor('permit_freed')} AS freed FROM gone`
+
+export const FINISH = finishStatement(false)
+/** Where some of the jobs are to be forgotten: apart, because it takes longer to plan. */
+export const FINISH_FORGETTING = finishStatement(true)
 
 /** One item of the parameter. A result is JSON already and goes in as it is. */
 export function finishText(item: Finish, n: number): string {
@@ -67,6 +72,7 @@ export function finishText(item: Finish, n: number): string {
     (item.error === undefined ? '' : `,"error":${JSON.stringify(item.error)}`) +
     (item.ranMs === undefined ? '' : `,"ran_ms":${Math.round(item.ranMs)}`) +
     (item.log === undefined ? '' : `,"log":${JSON.stringify(item.log)}`) +
+    (transition.to === 'done' && transition.forget === true ? ',"forget":true' : '') +
     (result === null ? '}' : `,"has_result":true,"result":${result}}`)
   )
 }

@@ -1,5 +1,6 @@
 /** Running → wherever the transitions say; what is accepted, what was written before, and what comes with it. */
 import { DEFAULTS } from '../job/defaults.ts'
+import { JobmillError } from '../job/errors.ts'
 import { outcomeOfCode } from '../job/outcome.ts'
 import { type JobState, stateOfCode } from '../job/state.ts'
 import type { Finish, Finished } from '../store/finish.ts'
@@ -9,45 +10,79 @@ import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { coolQueues } from './cool-down.ts'
 import { enqueueWith } from './enqueue.ts'
-import { FINISH, finishText } from './finish-statement.ts'
-import { GIVEN } from './fragments.ts'
+import { areAlike, type Done, finishDone, forgets, isPlainlyDone } from './finish-done.ts'
+import { nameFollowUps, writtenBefore } from './finish-looks.ts'
+import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
 import { trimHistory } from './history.ts'
 import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
-/** A second statement, because the snapshot of the first may be older than the finish that took the row. */
-const WRITTEN_BEFORE = `
-WITH ${GIVEN}
-SELECT a.job_id AS id, a.ended_as, a.outcome, a.error
-  FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8), jobmill.attempt AS a
- WHERE a.job_id = x.id AND a.token = x.token AND NOT a.taken_back`
+/** With fewer than this, statements more cost more than the function saves. */
+const MANY = 20
+const NONE: ReadonlySet<string> = new Set()
 
 export async function finish(
   context: Context,
-  items: readonly Finish[],
+  given: readonly Finish[],
   options: { readonly tx?: Tx | undefined } = {},
 ): Promise<Finished[]> {
-  if (items.length === 0) return []
-  const followUps = items.flatMap((item) => item.followUps ?? [])
-  await context.names.ensure(
-    new Set(followUps.map((job) => job.queue)),
-    new Set(followUps.map((job) => job.kind)),
-  )
+  if (given.length === 0) return []
+  const isEachOnce = new Set(given.map(keyOf)).size === given.length
+  // Answers are kept by item, and it may be one and the same that stands here twice.
+  const items = isEachOnce ? given : given.map((item) => ({ ...item }))
+  await nameFollowUps(context, items)
   if (options.tx !== undefined) return finishWith(context, txQuery(options.tx), items, readyCounts())
+  if (isEachOnce && areAlike(items)) return finishAlike(context, items)
+  const plain = isEachOnce ? items.filter(isPlainlyDone) : []
+  return finishGeneral(context, items, plain.length >= MANY && areAlike(plain) ? plain : [])
+}
 
+/** `plain` are those of the items that the function is tried for first. */
+async function finishGeneral(
+  context: Context,
+  items: readonly Finish[],
+  plain: readonly Done[],
+): Promise<Finished[]> {
   const work = async (query: Query): Promise<[Finished[], ReadyCounts]> => {
     const counts = readyCounts()
-    return [await finishWith(context, query, items, counts), counts]
+    const left = plain.length === 0 ? NONE : await finishDone(context, query, plain)
+    const ended = new Set<Finish>(plain.filter(({ id }) => !left.has(id)))
+    const rest = items.filter((item) => !ended.has(item))
+    return [merged(items, rest, await finishWith(context, query, rest, counts)), counts]
   }
   const needsTransaction =
-    followUps.length > 0 ||
-    items.some((item) => item.cool !== undefined) ||
+    plain.length > 0 ||
+    items.some((item) => item.cool !== undefined || (item.followUps?.length ?? 0) > 0) ||
     new Set(items.map(keyOf)).size < items.length
   const [replies, counts] = await (needsTransaction
     ? context.connection.transaction(work)
     : work(context.connection.query))
   await ringFor(context, counts)
   return replies
+}
+
+/** Most finishes: one call ends all of them. What it left alone is looked at again. */
+async function finishAlike(context: Context, items: readonly Done[]): Promise<Finished[]> {
+  const left = await finishDone(context, context.connection.query, items)
+  if (left.size === 0) return items.map(done)
+  const rest = items.filter(({ id }) => left.has(id))
+  try {
+    return merged(items, rest, await finishGeneral(context, rest, []))
+  } catch (error) {
+    // Some are written and some are not: sent again, all of them find that out.
+    if (rest.length === items.length) throw error
+    throw new JobmillError('OUTCOME_UNKNOWN', 'not all of the finishes could be written', {
+      fix: 'Send the same call again: ids and tokens make that safe',
+      cause: error,
+    })
+  }
+}
+
+/** The replies of those that were looked at in general; all others are done. */
+function merged(items: readonly Finish[], rest: readonly Finish[], replies: readonly Finished[]): Finished[] {
+  if (rest.length === items.length) return [...replies]
+  const known = new Map(rest.map((item, at) => [item, replies[at]]))
+  return items.map((item) => known.get(item) ?? done(item))
 }
 
 async function finishWith(
@@ -75,7 +110,8 @@ async function finishRound(
   items: readonly Finish[],
   { replies, counts }: Told,
 ): Promise<void> {
-  const rows = await run(context, query, FINISH, `"items":[${items.map(finishText).join(',')}]`)
+  const statement = items.some(forgets) ? FINISH_FORGETTING : FINISH
+  const rows = await run(context, query, statement, `"items":[${items.map(finishText).join(',')}]`)
   counts.freed(rows)
   const accepted = new Map(rows.map((row) => [String(row['id']), row]))
   const missing = items.filter((item) => !accepted.has(item.id))
@@ -110,16 +146,6 @@ async function finishRound(
   )
 }
 
-async function writtenBefore(
-  context: Context,
-  query: Query,
-  items: readonly Finish[],
-): Promise<Map<string, Row>> {
-  const pairs = JSON.stringify(items.map(({ id, token }) => ({ id, token })))
-  const rows = await run(context, query, WRITTEN_BEFORE, `"items":${pairs}`)
-  return new Map(rows.map((row) => [String(row['id']), row]))
-}
-
 async function followUp(
   context: Context,
   query: Query,
@@ -130,20 +156,26 @@ async function followUp(
   return jobs.length === 0 ? [] : enqueueWith(context, query, jobs, true, counts)
 }
 
+function done({ id }: Finish): Finished {
+  return { id, accepted: true, state: 'done', followUps: [] }
+}
+
 function refused(item: Finish): Finished {
   return { id: item.id, accepted: false, state: null, followUps: [] }
 }
 
 /**
  * An attempt that did not end its job, or whose job was retried since, says nothing of where it went: that is what the finish asked for,
- * unless a cancel was carried out instead, which shows in what was recorded.
+ * unless a cancel was carried out instead, which shows in what was recorded, or it asks for done, which the attempt would tell.
  */
 function acceptedBefore(item: Finish, row: Row): Finished {
+  if (row['is_gone'] === true) return done(item)
   const endedAs = row['ended_as']
   const outcome = outcomeOfCode(Number(row['outcome']))
   const forced =
     outcome === 'cancelled' && (item.outcome !== outcome || row['error'] !== (item.error ?? null))
-  const state: JobState = endedAs !== null ? stateOfCode(Number(endedAs)) : forced ? 'cancelled' : asked(item)
+  const elsewhere = asked(item) === 'done' ? 'scheduled' : asked(item)
+  const state: JobState = endedAs !== null ? stateOfCode(Number(endedAs)) : forced ? 'cancelled' : elsewhere
   return { id: item.id, accepted: true, state, followUps: [] }
 }
 

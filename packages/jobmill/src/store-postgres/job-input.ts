@@ -21,10 +21,13 @@ export const JOB_COLUMNS = `id, queue_id, kind_id, priority, max_attempts, paylo
 export const JOB_VALUES = `id, queue_id, kind_id, priority, max_attempts, coalesce(payload, 'null'::json), now,
   timeout_ms, tags, metadata, dedupe_key, hold_ms, order_key`
 
-/** Puts the jobs of `fresh` (rows of `input`) where they wait. seq rises in the order of the call. */
-export const PLACED = `to_ready AS (
+/**
+ * Puts the jobs of `fresh` (rows of `input`) where they wait. seq rises in the order of the call. Tags are
+ * written for all of `taggedFrom`, which may have jobs that need not wait.
+ */
+export const placed = (seq: string, taggedFrom: string): string => `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, nextval('jobmill.seq'), id, now, kind_id, 0, 0, 0, flags
+  SELECT queue_id, priority, ${seq}, id, now, kind_id, 0, 0, 0, flags
     FROM (SELECT * FROM fresh WHERE due <= now AND order_key IS NULL ORDER BY n) AS f
 ), to_later AS (
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
@@ -37,12 +40,14 @@ export const PLACED = `to_ready AS (
   INSERT INTO jobmill.line_call (queue_id, order_key)
   SELECT DISTINCT queue_id, order_key FROM fresh WHERE due <= now AND order_key IS NOT NULL
 ), tagged AS (
-  INSERT INTO jobmill.job_tag (tag, job_id) SELECT unnest(tags), id FROM fresh WHERE tags IS NOT NULL
+  INSERT INTO jobmill.job_tag (tag, job_id) SELECT unnest(tags), id FROM ${taggedFrom} WHERE tags IS NOT NULL
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, to_state, n)
   SELECT queue_id, CASE WHEN due <= now AND order_key IS NULL THEN ${ready} ELSE ${scheduled} END, count(*)
     FROM fresh GROUP BY 1, 2
 )`
+
+export const PLACED = placed(`nextval('jobmill.seq')`, 'fresh')
 
 /** How many jobs of `fresh` became ready, by queue; 0 where all that is due waits in line. JSON text, null for none. */
 export const READY_COUNTS = `(SELECT json_object_agg(d.queue_id, d.jobs) FROM (

@@ -7,8 +7,9 @@ import type { Connection, Query } from './connection.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { runtime } from './migrations/0002-runtime.ts'
 import { cluster } from './migrations/0003-cluster.ts'
+import { fastPath } from './migrations/0004-fast-path.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster]
+export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster, fastPath]
 
 const CREATE_LEDGER = `
 CREATE TABLE IF NOT EXISTS jobmill.migration (

@@ -30,13 +30,18 @@ export interface Names {
   ensure(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): Promise<void>
   /** Whether all of these have numbers that are known here. */
   knows(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): boolean
+  /** The same, of the names of these jobs. */
+  knowsAllOf(jobs: readonly { readonly queue: string; readonly kind: string }[]): boolean
   /** Of names that were ensured. */
   queueId(name: string): number
   kindId(name: string): number
+  queueIdIfKnown(name: string): number | undefined
+  kindIdIfKnown(name: string): number | undefined
   /** Reads the names of numbers that came from the database. */
   learn(queueIds: Iterable<number>, kindIds: Iterable<number>): Promise<void>
   /** Reads all names anew, through a transaction: another connection may not be there to be had. */
   learnAll(query: Query): Promise<void>
+  knowsIds(queueId: number, kindId: number): boolean
   queueName(id: number): string
   kindName(id: number): string
 }
@@ -58,6 +63,10 @@ export function namesOf(connection: Connection, sql: (text: string) => string): 
 
   return {
     knows,
+    knowsAllOf: (jobs) =>
+      jobs.every(
+        ({ queue, kind }) => queues.idIfKnown(queue) !== undefined && kinds.idIfKnown(kind) !== undefined,
+      ),
     async ensure(queueNames, kindNames) {
       if (knows(queueNames, kindNames)) return
       await load()
@@ -84,8 +93,11 @@ export function namesOf(connection: Connection, sql: (text: string) => string): 
       await load()
     },
     learnAll: load,
+    knowsIds: (queueId, kindId) => queues.knows(queueId) && kinds.knows(kindId),
     queueId: (name) => queues.id(name),
     kindId: (name) => kinds.id(name),
+    queueIdIfKnown: (name) => queues.idIfKnown(name),
+    kindIdIfKnown: (name) => kinds.idIfKnown(name),
     queueName: (id) => queues.name(id),
     kindName: (id) => kinds.name(id),
   }
@@ -94,8 +106,10 @@ export function namesOf(connection: Connection, sql: (text: string) => string): 
 interface TwoWay {
   add(name: string, id: number): void
   missing(names: ReadonlySet<string>): string[]
+  knows(id: number): boolean
   knowsAll(ids: Iterable<number>): boolean
   id(name: string): number
+  idIfKnown(name: string): number | undefined
   name(id: number): string
 }
 
@@ -108,7 +122,9 @@ function twoWay(): TwoWay {
       names.set(id, name)
     },
     missing: (wanted) => [...wanted].filter((name) => !ids.has(name)),
+    knows: (id) => names.has(id),
     knowsAll: (wanted) => [...wanted].every((id) => names.has(id)),
+    idIfKnown: (name) => ids.get(name),
     id(name) {
       const id = ids.get(name)
       if (id === undefined) throw new RangeError(`the name ${name} was not ensured`)

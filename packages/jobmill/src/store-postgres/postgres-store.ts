@@ -10,9 +10,11 @@ import type { Context } from './context.ts'
 import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
 import { doorbell, type PostgresDoorbell } from './doorbell.ts'
+import { dueFloor } from './due-floor.ts'
 import { duties } from './duties.ts'
 import { enqueue } from './enqueue.ts'
 import { finish } from './finish.ts'
+import { floors } from './floors.ts'
 import { fold } from './fold.ts'
 import { get } from './get.ts'
 import { history } from './history.ts'
@@ -132,7 +134,17 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   const { schema, platform, clock } = settings
   const connection = connect(settings)
   const sql = inSchema(schema)
-  const bell = doorbell({ url: settings.doorbell, channel: `jobmill ${schema}`, platform, connection })
+  const [lowest, heads] = [floors(), floors()]
+  const bell = doorbell({
+    url: settings.doorbell,
+    channel: `jobmill ${schema}`,
+    platform,
+    connection,
+    rang(queues) {
+      lowest.disturb(queues)
+      heads.disturb(queues)
+    },
+  })
   const listening = bell.open()
   try {
     await checkServer(connection)
@@ -150,6 +162,9 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     clock,
     sql,
     met: { limited: false },
+    floors: lowest,
+    heads,
+    due: dueFloor(),
     ring: (rings) => bell.ring(rings),
     heard: (queues) => bell.forget(queues),
   }

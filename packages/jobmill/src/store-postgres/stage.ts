@@ -1,24 +1,28 @@
 /** Scheduled → ready: jobs whose time has come, then jobs whose turn has come. */
 import { STATE_CODE } from '../job/state.ts'
 import type { Staged } from '../store/replies.ts'
+import type { Row } from './connection.ts'
 import { type Context, run } from './context.ts'
+import { FIRST_DUE } from './due-floor.ts'
 import { dueMoved, GIVEN, HAS_TURN, NEEDS_TURN, NOW } from './fragments.ts'
 import { readyCounts, ringFor } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
 
 /**
- * Walks the primary key of `later` from its beginning, so what is not due costs nothing. SKIP LOCKED: two instances
+ * Walks the primary key of `later` from its beginning, or from its floor, so what is not due costs nothing. SKIP LOCKED: two instances
  * that stage at once take different rows. The limit is a literal, because a variable one is planned for a tenth of the table.
  */
 const stageDue = (limit: number): string => `
 WITH ${GIVEN}, due AS (
   DELETE FROM jobmill.later WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM jobmill.later WHERE due_at <= ${NOW} ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+    SELECT ctid FROM jobmill.later
+     WHERE due_at >= (SELECT (p ->> 'since')::int8 FROM given) AND due_at <= ${NOW} ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
   RETURNING *
 ), ${dueMoved('due_at, id')}
-SELECT queue_id, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_TURN})))::int4 AS ready
-  FROM due GROUP BY 1`
+SELECT d.*, g.now, extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 AS ms FROM given AS g LEFT JOIN (
+  SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_TURN})))::int4 AS ready
+    FROM due GROUP BY 1) AS d ON true`
 
 /** At most this many calls are looked at in one pass; calls of lines that are busy or empty are used up by the look. */
 const MOST_CALLS = 1_000
@@ -68,7 +72,7 @@ SELECT p.queue_id, coalesce(p.ready, 0)::int4 AS ready, c.calls::int4
 
 export async function stage(context: Context, limit: number): Promise<Staged> {
   const { query } = context.connection
-  const due = await run(context, query, stageDue(limit), '')
+  const due = await stageDueJobs(context, limit)
   const turns = await run(context, query, stageTurns(limit), '')
   const found = sum(due.map((row) => row['found']))
   const staged = sum(due.map((row) => row['ready']))
@@ -82,6 +86,18 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
   const queues = [...byQueueId.keys()].map((id) => context.names.queueName(id)).toSorted()
   const allCallsSeen = Number(turns[0]?.['calls'] ?? 0) < MOST_CALLS
   return { ready: staged + promoted, more: found >= limit || promoted >= limit || !allCallsSeen, queues }
+}
+
+/** One row per queue that has some. */
+async function stageDueJobs(context: Context, limit: number): Promise<readonly Row[]> {
+  const now = context.platform.monotonic()
+  const from = context.due.from(now)
+  const rows = await run(context, context.connection.query, stageDue(limit), `"since":${from ?? FIRST_DUE}`)
+  const due = rows.filter((row) => row['queue_id'] !== null)
+  const isAll = sum(due.map((row) => row['found'])) < limit
+  const upTo = isAll ? Number(rows[0]?.['now']) : Math.max(...due.map((row) => Number(row['last_due'])))
+  context.due.seen({ from, upTo, ms: Number(rows[0]?.['ms']), now })
+  return due
 }
 
 function sum(values: readonly unknown[]): number {

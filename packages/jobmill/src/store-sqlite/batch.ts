@@ -6,8 +6,8 @@
 import type { Connection } from './connection.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
 import { prepared } from './handle.ts'
-import type { NameCache } from './names.ts'
-import { type Bell, type Verb, type Worked, workOn } from './work.ts'
+import { LeaseOutdated } from './leases.ts'
+import { type Bell, type Memory, type Verb, type Worked, workOn } from './work.ts'
 
 /** What became of a verb. `again`: its transaction was lost through no fault of its own, and nothing was written. */
 export type Result =
@@ -25,20 +25,22 @@ export interface Batch {
 export interface BatchOptions {
   readonly connection: Connection
   readonly clock: () => number
-  readonly names: NameCache
+  readonly memory: Memory
 }
 
 /** `busy` when another connection holds the write lock: then nothing was written. */
 export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
-  const { connection, clock, names } = options
+  const { connection, clock, memory } = options
   const began = begin(connection)
   if (began !== undefined) return isBusy(began) ? 'busy' : allFailed(verbs, storeError(began))
   let worked: Worked
   try {
-    worked = workOn(connection, Math.floor(clock()), names, verbs)
+    worked = workOn(connection, Math.floor(clock()), memory, verbs)
   } catch (error) {
     if (connection.inTransaction) prepared(connection)('ROLLBACK').run()
     if (isBusy(error)) return 'busy'
+    // Every lease is believed once, so this comes to an end.
+    if (error instanceof LeaseOutdated) return runBatch(options, verbs)
     return verbs.length === 1 ? allFailed(verbs, storeError(error)) : runApart(options, verbs)
   }
   return commit(
@@ -48,8 +50,10 @@ export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch |
   )
 }
 
-function runApart({ connection, clock, names }: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
+function runApart({ connection, clock, memory }: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
   const sql = prepared(connection)
+  // Nothing may fail here but a verb by its own fault.
+  memory.leases.clear()
   const began = begin(connection)
   if (began !== undefined) return isBusy(began) ? 'busy' : allFailed(verbs, storeError(began))
   const results: Result[] = []
@@ -57,7 +61,7 @@ function runApart({ connection, clock, names }: BatchOptions, verbs: readonly Ve
   for (const verb of verbs) {
     try {
       sql('SAVEPOINT verb').run()
-      const worked = workOn(connection, Math.floor(clock()), names, [verb])
+      const worked = workOn(connection, Math.floor(clock()), memory, [verb])
       sql('RELEASE verb').run()
       all.push(worked)
       results.push({ is: 'committed', value: worked.values[0] })
@@ -91,8 +95,8 @@ function commit(connection: Connection, results: readonly Result[], all: readonl
     const failed: Result = { is: 'failed', error: commitError(error) }
     return { results: results.map((result) => (result.is === 'failed' ? result : failed)), bells: [] }
   }
-  // Only now is it certain that the numbers they learned belong to those names.
-  for (const { names } of all) names.keep()
+  // Only now is what they learned certain: the numbers of names, and the leases.
+  for (const { keep } of all) keep()
   // As they stand after the last verb.
   const bells = new Map(all.flatMap((worked) => worked.bells).map((bell) => [bell.queue, bell]))
   return { results, bells: [...bells.values()] }

@@ -8,7 +8,9 @@ import { type Lane, mergeLanes } from './lanes.ts'
 import { availableOf, limitOf, saveBudget, type StoredLimit } from './limit-row.ts'
 import { kindIds, openQueue } from './open-queues.ts'
 import { givePermits } from './permits.ts'
-import { readyKinds, readyLaneReader, type ReadyRow } from './ready-lanes.ts'
+import { readyKinds, readyLaneReader } from './ready-lanes.ts'
+import { READY_COLUMNS, type ReadyRow } from './ready-row.ts'
+import { roomByQueue } from './room.ts'
 import type { Look, Work } from './work.ts'
 
 export interface Chosen {
@@ -59,9 +61,8 @@ function spend(work: Work, limit: StoredLimit, rows: readonly ReadyRow[], instan
 function claimQueues(look: Look, request: ClaimRequest): ClaimQueue[] {
   const index = request.suspects === 'only' ? 'suspect' : 'ready'
   const wanted = kindIds(look, request.kinds)
-  // The order and the key are in the index itself, so choosing reads no job.
-  const lane = readyLaneReader(look.sql, index, 'pk, queue_id, priority, seq')
-  return [...roomByQueue(request)].flatMap(([name, left]) => {
+  const lane = readyLaneReader(look.sql, index, READY_COLUMNS)
+  return [...roomByQueue(request.queues)].flatMap(([name, left]) => {
     const queue = left > 0 ? openQueue(look, name) : undefined
     if (queue === undefined) return []
     const room = { left }
@@ -70,12 +71,6 @@ function claimQueues(look: Look, request: ClaimRequest): ClaimQueue[] {
       .map((kindId) => ({ ...lane<ReadyRow>(queue.id, kindId), room }))
     return [{ lanes, room, limitId: queue.limit_id }]
   })
-}
-
-function roomByQueue(request: ClaimRequest): Map<string, number> {
-  const rooms = new Map<string, number>()
-  for (const { queue, room } of request.queues) rooms.set(queue, (rooms.get(queue) ?? 0) + room)
-  return rooms
 }
 
 type Placed = Pick<ReadyRow, 'priority' | 'seq'>

@@ -4,38 +4,19 @@ import { byClaimOrder, chooseJobs } from './choose.ts'
 import { READY, RUNNING } from './job-row.ts'
 import { livingInstance } from './living.ts'
 import { readyWork } from './open-queues.ts'
-import type { ReadyRow } from './ready-lanes.ts'
+import type { ReadyRow } from './ready-row.ts'
+import { sweep } from './runs.ts'
 import type { Look, Work } from './work.ts'
 
-// Both by primary key, for the whole batch at once. Nobody else can have taken these jobs: they were found ready under
-// the same write lock. (One UPDATE … RETURNING per job took half as long again.)
-const TAKE = `
-  UPDATE jobmill_job
+// By primary key, whatever the statistics say. Nobody else can have taken these jobs: they were found ready under the same write lock.
+// OR FAIL: see finish-alike. (UPDATE … RETURNING, per job or for all, took half as long again.)
+const take = (rows: string): string => `
+  UPDATE OR FAIL jobmill_job NOT INDEXED
   SET state = 2, attempt = attempt + 1, token = ?, instance_pk = ?, started_at = ?, cancel_reason = NULL, progress = NULL,
     log = NULL, permits = ?
-  WHERE pk IN (SELECT value FROM json_each(?))`
-const LEASES = `
-  SELECT j.id, j.kind_id, j.queue_id, j.priority, j.seq, j.attempt, j.max_attempts, j.crashes, j.payload, j.timeout_ms, j.tags,
-    j.metadata, j.order_key, j.enqueued_at, j.ready_at
-  FROM json_each(?) AS chosen CROSS JOIN jobmill_job AS j ON j.pk = chosen.value`
-
-interface LeaseRow {
-  readonly id: string
-  readonly kind_id: number
-  readonly queue_id: number
-  readonly priority: number
-  readonly seq: number
-  readonly attempt: number
-  readonly max_attempts: number
-  readonly crashes: number
-  readonly payload: string
-  readonly timeout_ms: number | null
-  readonly tags: string | null
-  readonly metadata: string | null
-  readonly order_key: string | null
-  readonly enqueued_at: number
-  readonly ready_at: number
-}
+  WHERE ${rows}`
+const TAKE_RUN = take(`pk BETWEEN ? AND ?`)
+const TAKE_LIST = take(`pk IN (SELECT value FROM json_each(?))`)
 
 export function claim(work: Work, request: ClaimRequest): Lease[] {
   const instancePk = livingInstance(work, request.instance)
@@ -43,19 +24,49 @@ export function claim(work: Work, request: ClaimRequest): Lease[] {
   const { plain, permitted } = chooseJobs(work, request, instancePk)
   if (plain.length + permitted.length === 0) return []
   const token = work.counters.take('token')
-  const take = (rows: readonly ReadyRow[], permits: 0 | 1): void => {
-    if (rows.length > 0) work.sql(TAKE).run(token, instancePk, work.now, permits, pksOf(rows))
-  }
-  take(plain, 0)
-  take(permitted, 1)
-  // Sorted here: SQLite would carry the payloads through its sorter.
-  const rows = work.sql(LEASES).all(pksOf([...plain, ...permitted])) as LeaseRow[]
-  for (const row of rows) work.moves.move(row.queue_id, READY, RUNNING)
+  takeAll(work, plain, token, instancePk, 0)
+  takeAll(work, permitted, token, instancePk, 1)
+  for (const row of plain) remember(work, row, token, request.instance)
+  const rows = permitted.length === 0 ? plain : [...plain, ...permitted]
   return rows.toSorted(byClaimOrder).map((row) => leaseOf(work, row, token))
 }
 
-function pksOf(rows: readonly ReadyRow[]): string {
-  return JSON.stringify(rows.map(({ pk }) => pk))
+function takeAll(
+  { sql, now, moves }: Work,
+  rows: readonly ReadyRow[],
+  token: number,
+  instancePk: number,
+  permits: 0 | 1,
+): void {
+  for (const [queueId, n] of countByQueue(rows)) moves.move(queueId, READY, RUNNING, n)
+  sweep(
+    rows.map(({ pk }) => pk),
+    {
+      run: (first, last) => Number(sql(TAKE_RUN).run(token, instancePk, now, permits, first, last).changes),
+      list: (pks) => Number(sql(TAKE_LIST).run(token, instancePk, now, permits, pks).changes),
+    },
+  )
+}
+
+function countByQueue(rows: readonly ReadyRow[]): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (const row of rows) counts.set(row.queue_id, (counts.get(row.queue_id) ?? 0) + 1)
+  return counts
+}
+
+/** For its finish. What ends more than the job is looked at then. */
+function remember({ leases, now }: Work, row: ReadyRow, token: number, instance: string): void {
+  if (row.order_key !== null || row.dedupe_key !== null) return
+  const { pk, queue_id: queueId, attempt } = row
+  leases.give(row.id, {
+    pk,
+    queueId,
+    token,
+    attempt: attempt + 1,
+    startedAt: now,
+    instance,
+    tagged: row.tags !== null,
+  })
 }
 
 /** Whether a claim would find something, without the write lock. */
@@ -66,14 +77,14 @@ export function mayClaim(look: Look, request: ClaimRequest): boolean {
   return request.suspects === 'only' ? suspect : ready
 }
 
-function leaseOf({ now, names }: Look, row: LeaseRow, token: number): Lease {
+function leaseOf({ now, names }: Look, row: ReadyRow, token: number): Lease {
   return {
     id: row.id,
     token,
     kind: names.kindName(row.kind_id),
     queue: names.queueName(row.queue_id),
     priority: row.priority,
-    attempt: row.attempt,
+    attempt: row.attempt + 1,
     maxAttempts: row.max_attempts,
     crashes: row.crashes,
     payload: row.payload,

@@ -17,7 +17,8 @@ const NODE_API = 10
 /** SQLite waits inside the call, with the event loop standing still; longer waits are ours, on timers. */
 const BUSY_TIMEOUT_MS = 2
 
-const LOG_LIMIT_BYTES = 64 * 1024 * 1024
+/** SQLite cuts the log to this size when it begins anew. See log-size.ts for the one that cannot. */
+export const LOG_LIMIT_BYTES = 16 * 1024 * 1024
 
 export function openConnection(path: string, durability: Durability): Connection {
   if (Number(process.versions['napi'] ?? 0) < NODE_API) {

@@ -1,9 +1,10 @@
 /** Removes jobs with their history and tags. A running one is left alone: its attempt could no longer be fenced. */
 import type { Verdict } from '../store/replies.ts'
 import { dropAttempts } from './attempts.ts'
-import { freeKey } from './dedupe.ts'
+import { freeKey, holdKey } from './dedupe.ts'
 import { type JobRow, READY, RUNNING, SCHEDULED } from './job-row.ts'
 import { leaveOrder } from './lines.ts'
+import { freeHolder } from './permits.ts'
 import { changed, forEachJob, refused } from './verdicts.ts'
 import type { Work } from './work.ts'
 
@@ -22,6 +23,14 @@ export function deleteJobs(work: Work, ids: readonly string[]): Verdict[] {
     }
     return changed(null)
   })
+}
+
+/** Done, and nothing of it stays but the hold on its key. */
+export function forgetJob(work: Work, job: JobRow): void {
+  if (job.permits === 1) freeHolder(work, job.id)
+  removeJob(work, job)
+  holdKey(work.sql, job, work.now)
+  leaveOrder(work, job)
 }
 
 export function removeJob(

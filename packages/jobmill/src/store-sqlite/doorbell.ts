@@ -13,11 +13,12 @@ import type { Bell, Look } from './work.ts'
 
 /**
  * A probe costs a few microseconds, but to wake up for it costs the process far more: 5 ms for ever came to 2 % of a
- * core on a small machine. So it is 5 ms while other processes write, and 20 ms once they have been quiet.
+ * core on a small machine. So it is often while other processes write, and rare once they have been quiet: after one part in
+ * PROBES of the time since the last change.
  */
-const PROBE_BUSY_MS = 5
-const PROBE_QUIET_MS = 20
-const QUIET_AFTER_MS = 1_000
+const PROBES = 100
+const PROBE_BUSY_MS = 2
+const PROBE_QUIET_MS = 25
 
 const VERSION = `PRAGMA data_version`
 
@@ -102,8 +103,9 @@ export function createDoorbell(connection: Connection, platform: Platform): Sqli
   }
 
   function lookLater(): void {
-    const quiet = platform.monotonic() - changedAt >= QUIET_AFTER_MS
-    probe = platform.timer(quiet ? PROBE_QUIET_MS : PROBE_BUSY_MS, look, { unref: true })
+    const sinceMs = platform.monotonic() - changedAt
+    const inMs = Math.min(PROBE_QUIET_MS, Math.max(PROBE_BUSY_MS, sinceMs / PROBES))
+    probe = platform.timer(inMs, look, { unref: true })
   }
 
   return {

@@ -3,40 +3,63 @@
  * that stands twice meets the job before it.
  */
 import type { NewJob } from '../job/new-job.ts'
+import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
+import { type Birth, birthOf, type Born, type Placed } from './birth.ts'
 import { keyHolder, takeKey } from './dedupe.ts'
-import { dueTime } from './due-time.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
-import { findJob, READY, SCHEDULED } from './job-row.ts'
+import { chooseHandOff, withLeases } from './hand-off.ts'
+import { findJob } from './job-row.ts'
 import { lineJoined } from './lines.ts'
 import { replaceWaiting } from './replace.ts'
-import type { Work } from './work.ts'
+import type { Verb, Work } from './work.ts'
 
 // By jobmill_job_id: an id that exists is the same job, and nothing is written.
 const INSERT = `
   INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_line,
-    records, token, enqueued_at, due_at, ready_at, timeout_ms, hold_ms, order_key, dedupe_key, tags, metadata, payload)
-  VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, order_key, dedupe_key,
+    tags, metadata, payload)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO NOTHING`
 const TAG = `INSERT OR IGNORE INTO jobmill_tag (tag, id) VALUES (?, ?)`
 
 /** From this many plain jobs on, one statement for all is worth its preparation. */
 const FEW = 4
 
-export function enqueue(work: Work, jobs: readonly NewJob[]): Enqueued[] {
+export function enqueue(work: Work, jobs: readonly NewJob[], handOff?: HandOff): Enqueued[] {
   if (jobs.length === 0) return []
+  const handed = handOff === undefined ? undefined : chooseHandOff(work, jobs, handOff)
   // A place for each, also for those that turn out to need none: gaps cost nothing.
   const firstPlace = work.counters.take('seq', jobs.length)
-  const plain = jobs.flatMap((job, at) => (isPlain(job) ? [{ job, place: firstPlace + at }] : []))
-  const together = plain.length >= FEW
-  if (together) enqueueAlike(work, plain)
-  return jobs.map((job, at) => {
-    if (together && isPlain(job)) return { id: job.id, outcome: 'enqueued' }
-    return enqueueOne(work, job, firstPlace + at)
+  const all = jobs.map((job, at): Placed => {
+    const holder = handed?.chosen.has(at) === true ? handed : undefined
+    return { job, place: firstPlace + at, holder }
   })
+  const born: Born = new Map()
+  const plain = all.filter(({ job }) => isPlain(job))
+  const together = plain.length >= FEW
+  if (together) enqueueAlike(work, plain, born)
+  const replies = all.map((one): Enqueued => {
+    if (together && isPlain(one.job)) return { id: one.job.id, outcome: 'enqueued' }
+    return enqueueOne(work, one, born)
+  })
+  return handed === undefined ? replies : withLeases(work, all, born, replies)
 }
 
-function enqueueOne(work: Work, job: NewJob, place: number): Enqueued {
+/** A call as the writer takes it. Calls of one turn are done together, as if their jobs came in one. */
+export function enqueueCall(jobs: readonly NewJob[]): Verb<Enqueued[]> {
+  return Object.assign((work: Work) => enqueue(work, jobs), { jobs, together: enqueueCalls })
+}
+
+function enqueueCalls(work: Work, verbs: readonly Verb[]): Enqueued[][] {
+  const calls = verbs.map((verb) => (verb as Verb & { readonly jobs: readonly NewJob[] }).jobs)
+  const replies = enqueue(work, calls.flat())
+  let from = 0
+  return calls.map(({ length }) => replies.slice(from, (from += length)))
+}
+
+function enqueueOne(work: Work, one: Placed, born: Born): Enqueued {
+  const { job, place } = one
   if (job.dedupe !== null) {
     if (findJob(work.sql, job.id) !== undefined) return { id: job.id, outcome: 'enqueued' }
     const holder = keyHolder(work.sql, job.dedupe.key, work.now)
@@ -46,29 +69,31 @@ function enqueueOne(work: Work, job: NewJob, place: number): Enqueued {
     }
     takeKey(work.sql, job.dedupe.key, job.id)
   }
-  insert(work, job, place)
+  const pk = insert(work, job, place, birthOf(job, work.now, one.holder))
+  if (one.holder !== undefined && pk !== undefined) born.set(one, pk)
   return { id: job.id, outcome: 'enqueued' }
 }
 
-function insert(work: Work, job: NewJob, place: number): void {
+/** The number of its row; undefined when there is a job of this id. */
+function insert(work: Work, job: NewJob, place: number, birth: Birth): number | undefined {
   const { sql, now, names, moves } = work
   const queueId = names.needQueue(job.queue)
-  const dueAt = dueTime(job, now)
-  const due = dueAt <= now
-  const ready = due && job.orderKey === null
-  const inLine = due && job.orderKey !== null
-  const { changes } = sql(INSERT).run(
+  const { changes, lastInsertRowid } = sql(INSERT).run(
     job.id,
     queueId,
     names.needKind(job.kind),
-    ready ? READY : SCHEDULED,
+    birth.state,
     job.priority,
-    due ? place : 0,
+    birth.hasPlace ? place : 0,
+    birth.attempt,
     job.maxAttempts,
-    inLine ? 1 : 0,
+    birth.inLine ? 1 : 0,
+    birth.token,
+    birth.instancePk,
     now,
-    dueAt,
-    ready ? now : null,
+    birth.dueAt,
+    birth.readyAt,
+    birth.startedAt,
     job.timeoutMs,
     job.dedupe?.holdMs ?? 0,
     job.orderKey,
@@ -77,8 +102,9 @@ function insert(work: Work, job: NewJob, place: number): void {
     job.metadata,
     job.payload,
   )
-  if (changes === 0) return
+  if (changes === 0) return undefined
   for (const tag of job.tags) sql(TAG).run(tag, job.id)
-  moves.move(queueId, null, ready ? READY : SCHEDULED)
-  if (inLine) lineJoined(work, queueId, job.orderKey, place)
+  moves.move(queueId, null, birth.state)
+  if (birth.inLine && job.orderKey !== null) lineJoined(work, queueId, job.orderKey, place)
+  return Number(lastInsertRowid)
 }

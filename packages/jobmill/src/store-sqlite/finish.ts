@@ -7,8 +7,10 @@ import type { Finish, Finished, Transition } from '../store/finish.ts'
 import { type Ending, finishedBefore, instanceId, type RecordedAttempt, recordAttempts } from './attempts.ts'
 import { coolQueue } from './cool-down.ts'
 import { holdKey } from './dedupe.ts'
+import { forgetJob } from './delete.ts'
 import { type DoneJob, endDone } from './done.ts'
 import { enqueue } from './enqueue.ts'
+import { finishAlike } from './finish-alike.ts'
 import {
   CANCELLED,
   DEAD,
@@ -39,6 +41,13 @@ interface Call {
 }
 
 export function finish(work: Work, items: readonly Finish[]): Finished[] {
+  const replies = finishAlike(work, items)
+  const others = items.filter((_, at) => replies[at] === undefined)
+  const rest = (others.length === 0 ? [] : finishEach(work, others)).values()
+  return replies.map((reply) => reply ?? (rest.next().value as Finished))
+}
+
+function finishEach(work: Work, items: readonly Finish[]): Finished[] {
   const call: Call = { work, curved: new Set(), instances: new Map(), attempts: [], done: [] }
   const rows = findJobs(
     work.sql,
@@ -71,7 +80,7 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   // The work happened: only done stays what it is when a cancel was asked for.
   const cancelReason = transition.to === 'done' ? null : job.cancel_reason
   const to = cancelReason === null ? target(transition) : CANCELLED
-  const recorded = record(call, item, job, to, cancelReason)
+  const recorded = forgets(transition) ? 0 : record(call, item, job, to, cancelReason)
   const attempt = refunds(transition) ? refunded(job.attempt) : job.attempt
   move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded })
   if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
@@ -79,8 +88,10 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
 }
 
-/** Sent again after it was written, or stale. */
+/** Sent again after it was written, or stale. Of one that is not there, what forgets it was written before. */
 function notCurrent({ sql }: Work, item: Finish, job: JobRow | undefined): Finished {
+  if (job === undefined && forgets(item.transition))
+    return { id: item.id, accepted: true, state: 'done', followUps: [] }
   const wentTo = job === undefined ? null : finishedBefore(sql, job.pk, item.token)
   if (wentTo === null) return { id: item.id, accepted: false, state: null, followUps: [] }
   return { id: item.id, accepted: true, state: stateOfCode(wentTo), followUps: [] }
@@ -96,9 +107,14 @@ function refunds(transition: Transition): boolean {
   return (transition.to === 'scheduled' || transition.to === 'dead') && transition.refund === true
 }
 
+function forgets(transition: Transition): boolean {
+  return transition.to === 'done' && transition.forget === true
+}
+
 function move(call: Call, job: JobRow, transition: Transition, to: number, counters: Counters): void {
   const { work } = call
-  if (transition.to === 'done') {
+  if (forgets(transition)) forgetJob(work, job)
+  else if (transition.to === 'done') {
     call.done.push({ pk: job.pk, result: transition.result, records: counters.records })
     leave(work, job, DONE)
     holdKey(work.sql, job, work.now)

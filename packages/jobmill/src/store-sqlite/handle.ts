@@ -6,7 +6,7 @@
 export type Value = string | number | null
 
 interface SqliteStatement {
-  run(...values: Value[]): { readonly changes: number | bigint }
+  run(...values: Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
   get(...values: Value[]): unknown
   all(...values: Value[]): unknown[]
   safeIntegers?(on: boolean): unknown

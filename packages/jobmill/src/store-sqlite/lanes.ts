@@ -25,7 +25,9 @@ export function mergeLanes<Row>(
   compare: (a: Row, b: Row) => number,
   limit: number,
 ): Row[] {
-  const piece = Math.min(limit, Math.max(SMALLEST_READ, Math.ceil((limit / lanes.length) * 2)))
+  const [only] = lanes
+  if (only !== undefined && lanes.length === 1) return takeFrom(only, limit)
+  const piece = Math.min(limit, Math.max(SMALLEST_READ, Math.ceil(limit / lanes.length)))
   const fronts = lanes.map((lane): Front<Row> => ({ lane, rows: [], at: 0, ended: false }))
   const taken: Row[] = []
   while (taken.length < limit) {
@@ -42,6 +44,13 @@ export function mergeLanes<Row>(
     if (best.lane.room !== undefined) best.lane.room.left -= 1
     taken.push(bestRow)
   }
+  return taken
+}
+
+function takeFrom<Row>(lane: Lane<Row>, limit: number): Row[] {
+  const most = Math.min(limit, lane.room?.left ?? limit)
+  const taken = most > 0 ? lane.fetch(undefined, most) : []
+  if (lane.room !== undefined) lane.room.left -= taken.length
   return taken
 }
 

@@ -4,10 +4,11 @@ import { sleep } from '../platform/sleep.ts'
 import { type Connection, type Durability, openConnection } from './connection.ts'
 import { createDoorbell, type SqliteDoorbell } from './doorbell.ts'
 import { isBusy, storeError } from './errors.ts'
+import { type LogKeeper, logKeeper } from './log-size.ts'
 import { migrate } from './migrate.ts'
-import { NameCache } from './names.ts'
 import { createReader, type Read } from './reader.ts'
 import { sameFile } from './same-file.ts'
+import { Memory } from './work.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 export interface StoreSettings {
@@ -24,23 +25,27 @@ export interface Live {
   readonly doorbell: SqliteDoorbell
   /** Throws when the path leads to another file by now. */
   readonly checkFile: () => void
+  readonly log: LogKeeper
   close(): void
 }
 
 export async function openLive(settings: StoreSettings): Promise<Live> {
   const { platform, clock, busyDeadlineMs: deadlineMs } = settings
   const connection = await openMigrated(settings)
-  const names = new NameCache()
+  const memory = new Memory()
   const doorbell = createDoorbell(connection, platform)
-  const writer = createWriter({ connection, platform, clock, names, deadlineMs, onCommit: doorbell.tell })
+  const log = logKeeper(connection, settings.path)
+  const writer = createWriter({ connection, platform, clock, memory, deadlineMs, onCommit: doorbell.tell })
   return {
     doorbell,
     writer,
     checkFile: sameFile(settings.path),
-    read: createReader({ connection, platform, clock, names, deadlineMs }),
+    log,
+    read: createReader({ connection, platform, clock, names: memory.names, deadlineMs }),
     close() {
       writer.close()
       doorbell.close()
+      log.close()
       connection.close()
     },
   }

@@ -4,8 +4,9 @@ import { type SqliteHandle, prepared } from './handle.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { runtime } from './migrations/0002-runtime.ts'
 import { cluster } from './migrations/0003-cluster.ts'
+import { narrowIndexes } from './migrations/0004-narrow-indexes.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster]
+export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster, narrowIndexes]
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS jobmill_migration (

@@ -6,8 +6,9 @@ import type { Work } from './work.ts'
 const NOTE = `
   UPDATE jobmill_job SET progress = coalesce(?, progress), log = coalesce(?, log) WHERE id = ? AND state = 2 AND token = ?`
 
-export function progress({ sql }: Work, items: readonly Progress[]): boolean[] {
-  return items.map(
-    ({ id, token, value = null, log = null }) => Number(sql(NOTE).run(value, log, id, token).changes) === 1,
-  )
+export function progress({ sql, leases }: Work, items: readonly Progress[]): boolean[] {
+  return items.map(({ id, token, value = null, log = null }) => {
+    if (log !== null) leases.drop(id)
+    return Number(sql(NOTE).run(value, log, id, token).changes) === 1
+  })
 }

@@ -5,9 +5,8 @@
 import type { Sql, Value } from './handle.ts'
 import type { Lane } from './lanes.ts'
 
-export interface ReadyRow {
-  readonly pk: number
-  readonly queue_id: number
+/** A place in a lane. */
+interface Place {
   readonly priority: number
   readonly seq: number
 }
@@ -67,19 +66,31 @@ export function readyLaneReader(
 ): <Row extends { priority: number; seq: number }>(
   queueId: number,
   kindId: number,
-  first?: Pick<ReadyRow, 'priority' | 'seq'>,
+  first?: Place,
 ) => Lane<Row> {
   const statement = sql(rowsAfter(index, columns))
   return <Row extends { priority: number; seq: number }>(
     queueId: number,
     kindId: number,
-    first: Pick<ReadyRow, 'priority' | 'seq'> = { priority: LOWEST, seq: 0 },
+    first: Place = { priority: LOWEST, seq: 0 },
   ): Lane<Row> => ({
     fetch(after, rows) {
       const { priority, seq } = after ?? first
       return statement.all(...values, queueId, kindId, priority, seq, rows) as Row[]
     },
   })
+}
+
+/** The best (lowest) priority of the ready jobs of a queue, suspects too; infinity when there are none. */
+export function bestReadyPriority(sql: Sql, queueId: number): number {
+  let best = Number.POSITIVE_INFINITY
+  for (const index of ['ready', 'suspect'] as const) {
+    for (const kindId of readyKinds(sql, index, queueId)) {
+      const first = sql(NEXT_PRIORITY[index]).get(queueId, kindId, LOWEST) as { priority: number } | undefined
+      best = Math.min(best, first?.priority ?? best)
+    }
+  }
+  return best
 }
 
 /** The earliest `ready_at` of a queue: that of the lowest `seq` in each priority of each kind. */

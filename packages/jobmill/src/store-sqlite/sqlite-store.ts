@@ -9,7 +9,7 @@ import { cancel } from './cancel.ts'
 import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
 import { duties } from './duties.ts'
-import { enqueue } from './enqueue.ts'
+import { enqueue, enqueueCall } from './enqueue.ts'
 import { finish } from './finish.ts'
 import { get, results } from './get.ts'
 import type { SqliteTx } from './handle.ts'
@@ -47,7 +47,7 @@ import { tick, ticks } from './tick.ts'
 import { timeline } from './timeline.ts'
 import { inUserTransaction } from './tx.ts'
 import { unserved } from './unserved.ts'
-import type { Look, Work } from './work.ts'
+import type { Look, Verb, Work } from './work.ts'
 
 export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
   const life = lifecycle(
@@ -55,10 +55,10 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
     (ended) => ended.close(),
   )
   const live = (): Live => life.use()
-  const write = <T>(weight: number, verb: (work: Work) => T): Promise<T> => live().writer.write(weight, verb)
+  const write = <T>(weight: number, verb: Verb<T>): Promise<T> => live().writer.write(weight, verb)
   const read = <T>(look: (at: Look) => T): Promise<T> => live().read(look)
   const now = (): number => Math.floor(settings.clock())
-  const withTx = <T>(tx: unknown, weight: number, verb: (work: Work) => T): Promise<T> => {
+  const withTx = <T>(tx: unknown, weight: number, verb: Verb<T>): Promise<T> => {
     live()
     return tx === undefined ? write(weight, verb) : Promise.resolve(inUserTransaction(tx, now(), verb))
   }
@@ -68,7 +68,12 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
     open: () => life.open(),
     close: () => life.close(),
 
-    enqueue: async (jobs, options) => withTx(options?.tx, jobs.length, (work) => enqueue(work, jobs)),
+    enqueue: async (jobs, options = {}) => {
+      const { tx, mayRepeat = false, handOff } = options
+      const isHandedOff = handOff !== undefined && tx === undefined && !mayRepeat
+      const call = isHandedOff ? (work: Work) => enqueue(work, jobs, handOff) : enqueueCall(jobs)
+      return withTx(tx, jobs.length, call)
+    },
     finish: async (items, options) => withTx(options?.tx, items.length, (work) => finish(work, items)),
     stage: async (limit) => stageIfDue(live(), limit),
     claim: async (request) => claimIfReady(live(), request),

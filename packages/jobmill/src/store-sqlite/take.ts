@@ -31,7 +31,10 @@ export function take(work: Work, items: readonly Take[]): Taken[] {
     const taken = draw(work, limit, item)
     if (taken.outcome !== 'granted') return taken
     givePermit(work, limit.id, { holder: item.holder, instancePk: bond.instancePk, amount: item.amount })
-    if (bond.jobPk !== null) work.sql(MARK).run(bond.jobPk)
+    if (bond.jobPk !== null) {
+      work.sql(MARK).run(bond.jobPk)
+      work.leases.drop(item.holder)
+    }
     return taken
   })
 }

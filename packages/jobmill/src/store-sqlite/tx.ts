@@ -5,8 +5,7 @@
 import { JobmillError, shown } from '../job/errors.ts'
 import { userHandleError } from './errors.ts'
 import { prepared, type SqliteHandle } from './handle.ts'
-import { NameCache } from './names.ts'
-import { type Work, workOn } from './work.ts'
+import { Memory, type Work, workOn } from './work.ts'
 
 export function inUserTransaction<T>(tx: unknown, now: number, verb: (work: Work) => T): T {
   const handle = checkHandle(tx)
@@ -14,8 +13,8 @@ export function inUserTransaction<T>(tx: unknown, now: number, verb: (work: Work
     const sql = prepared(handle)
     sql('SAVEPOINT jobmill').run()
     try {
-      // Names are looked up anew: what this transaction makes is not known to others until the user commits.
-      const { values } = workOn(handle, now, new NameCache(), [verb])
+      // Nothing is remembered: what this transaction makes is not known to others until the user commits.
+      const { values } = workOn(handle, now, new Memory(), [verb])
       sql('RELEASE jobmill').run()
       return values[0] as T
     } catch (error) {

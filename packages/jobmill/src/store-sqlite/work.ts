@@ -1,8 +1,9 @@
 /** What verbs work with: the statements of a handle, the instant they happen at, names, counters and sums. */
 import { type Counters, createCounters } from './counter.ts'
 import { prepared, type Sql, type SqliteHandle } from './handle.ts'
+import { type LeaseCache, type Leases, leasesOn } from './leases.ts'
 import { type BellRow, createMoves, type Moves } from './moves.ts'
-import { type NameCache, type Names, namesOn } from './names.ts'
+import { NameCache, type Names, namesOn } from './names.ts'
 
 /** Enough to read. */
 export interface Look {
@@ -12,12 +13,23 @@ export interface Look {
   readonly names: Names
 }
 
+/** What a store remembers from one transaction to the next. */
+export class Memory {
+  readonly names = new NameCache()
+  readonly leases: LeaseCache = new Map()
+}
+
 export interface Work extends Look {
   readonly counters: Counters
   readonly moves: Moves
+  readonly leases: Leases
 }
 
-export type Verb<T = unknown> = (work: Work) => T
+export interface Verb<T = unknown> {
+  (work: Work): T
+  /** Does neighbours of its kind with it, in one go: their values. What fails is done again one by one. */
+  readonly together?: (work: Work, verbs: readonly Verb[]) => T[]
+}
 
 /** The bell of a queue that got something to do. */
 export interface Bell extends BellRow {
@@ -27,7 +39,8 @@ export interface Bell extends BellRow {
 export interface Worked<T = unknown> {
   readonly values: readonly T[]
   readonly bells: readonly Bell[]
-  readonly names: Names
+  /** Remembers what was learned: call it when the transaction is committed. */
+  readonly keep: () => void
 }
 
 export function lookAt(handle: SqliteHandle, now: number, cache: NameCache): Look {
@@ -39,16 +52,34 @@ export function lookAt(handle: SqliteHandle, now: number, cache: NameCache): Loo
 export function workOn<T>(
   handle: SqliteHandle,
   now: number,
-  cache: NameCache,
+  memory: Memory,
   verbs: readonly Verb<T>[],
 ): Worked<T> {
-  const look = lookAt(handle, now, cache)
-  const work = { ...look, counters: createCounters(look.sql), moves: createMoves() }
-  const values = verbs.map((verb) => verb(work))
+  const look = lookAt(handle, now, memory.names)
+  const leases = leasesOn(memory.leases)
+  const work = { ...look, counters: createCounters(look.sql), moves: createMoves(), leases }
+  const values = runAll(work, verbs)
   work.counters.write()
   const bells = [...work.moves.write(look.sql)].map(([id, row]) => ({
     queue: look.names.queueName(id),
     ...row,
   }))
-  return { values, bells, names: look.names }
+  const keep = (): void => {
+    look.names.keep()
+    leases.keep()
+  }
+  return { values, bells, keep }
+}
+
+function runAll<T>(work: Work, verbs: readonly Verb<T>[]): T[] {
+  const values: T[] = []
+  while (values.length < verbs.length) {
+    const rest = verbs.slice(values.length)
+    const together = rest[0]?.together
+    const other = rest.findIndex((verb) => verb.together !== together)
+    const alike = other === -1 ? rest : rest.slice(0, other)
+    if (together === undefined || alike.length === 1) values.push(...alike.map((verb) => verb(work)))
+    else values.push(...together(work, alike))
+  }
+  return values
 }

@@ -4,8 +4,8 @@ import { JobmillError, shown } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkJsonText } from '../job/json-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import { checkId } from '../job/names.ts'
-import { checkOneOf, checkWhole } from '../job/numbers.ts'
+import { checkId, UUID } from '../job/names.ts'
+import { checkBoolean, checkOneOf, checkWhole } from '../job/numbers.ts'
 import { OUTCOMES } from '../job/outcome.ts'
 import { isEnded } from '../job/state.ts'
 import { DURATION } from './check-requests.ts'
@@ -15,6 +15,7 @@ const TOKEN = { least: 0, most: Number.MAX_SAFE_INTEGER }
 const TO = ['done', 'scheduled', 'ready', 'dead', 'cancelled'] as const satisfies readonly Transition['to'][]
 
 export function checkFinish(item: Finish, index: number): Finish {
+  if (isPlainlyDone(item)) return item
   const at = `items[${index}]`
   const { transition, outcome, ranMs, error, log, cool } = item
   checkOneOf(transition.to, `${at}.transition.to`, TO)
@@ -28,9 +29,7 @@ export function checkFinish(item: Finish, index: number): Finish {
     })
   }
   if (transition.to === 'scheduled') checkWhole(transition.delayMs, `${at}.transition.delayMs`, DURATION)
-  if (transition.to === 'done' && transition.result !== null) {
-    checkJsonText(transition.result, `${at}.transition.result`, DEFAULTS.payloadLimitBytes)
-  }
+  if (transition.to === 'done') checkDone(transition, `${at}.transition`)
   checkWhole(item.token, `${at}.token`, TOKEN)
   if (cool !== undefined) checkCoolDown(cool, `${at}.cool`)
   const whole = ranMs === undefined ? undefined : checkWhole(Math.round(ranMs), `${at}.ranMs`, DURATION)
@@ -42,6 +41,36 @@ export function checkFinish(item: Finish, index: number): Finish {
     // Cut and not refused: a finish must always be writable.
     ...(log === undefined ? {} : { log: storableText(log, DEFAULTS.logLimitChars) }),
   }
+}
+
+/** What nearly all of them are. To look for everything that could be wrong, and to name where, costs several times as much. */
+function isPlainlyDone({ id, token, transition, outcome, ranMs, error, log, cool }: Finish): boolean {
+  if (transition.to !== 'done' || outcome !== 'returned') return false
+  const { result, forget } = transition
+  return (
+    error === undefined &&
+    log === undefined &&
+    cool === undefined &&
+    (forget === undefined || typeof forget === 'boolean') &&
+    (result === null || isShortJson(result)) &&
+    UUID.test(id) &&
+    Number.isSafeInteger(token) &&
+    token >= 0 &&
+    (ranMs === undefined || (ranMs >= 0 && ranMs <= DURATION.most))
+  )
+}
+
+function isShortJson(text: unknown): boolean {
+  try {
+    return typeof text === 'string' && text.length < 4_096 && JSON.parse(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function checkDone({ result, forget }: Extract<Transition, { to: 'done' }>, field: string): void {
+  if (result !== null) checkJsonText(result, `${field}.result`, DEFAULTS.payloadLimitBytes)
+  if (forget !== undefined) checkBoolean(forget, `${field}.forget`)
 }
 
 function checkCoolDown(cool: NonNullable<Finish['cool']>, field: string): void {

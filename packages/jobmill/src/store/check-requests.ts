@@ -7,7 +7,7 @@ import { checkId, checkName } from '../job/names.ts'
 import { checkOneOf, checkWhole } from '../job/numbers.ts'
 import { checkQueueSettings, type QueuePatch } from '../job/queue-settings.ts'
 import { JOB_STATES } from '../job/state.ts'
-import type { ClaimRequest } from './claim.ts'
+import type { ClaimRequest, HandOff } from './claim.ts'
 import type { NewInstance, PulseRequest } from './instance.ts'
 import type { JobFilter, PageRequest } from './job-list.ts'
 
@@ -29,10 +29,18 @@ export function checkClaim(request: ClaimRequest): ClaimRequest {
   checkObjectKeys(request, 'request', ['instance', 'queues', 'kinds', 'limit', 'suspects'])
   checkWhole(request.limit, 'limit', { least: 1, most: BOUNDS.claimLimit })
   checkOneOf(request.suspects, 'suspects', ['skip', 'only'])
-  for (const [at, { room }] of request.queues.entries()) {
-    checkWhole(room, `queues[${at}].room`, { least: 0, most: BOUNDS.workers.most })
-  }
+  checkRooms(request.queues, 'queues')
   return { ...request, instance: checkId(request.instance, 'instance') }
+}
+
+export function checkHandOff(handOff: HandOff): HandOff {
+  checkObjectKeys(handOff, 'handOff', ['instance', 'queues', 'kinds'])
+  checkRooms(handOff.queues, 'handOff.queues')
+  return { ...handOff, instance: checkId(handOff.instance, 'handOff.instance') }
+}
+
+function checkRooms(queues: HandOff['queues'], field: string): void {
+  for (const [at, { room }] of queues.entries()) checkWhole(room, `${field}[${at}].room`, BOUNDS.workers)
 }
 
 export function checkPulse(request: PulseRequest): PulseRequest {

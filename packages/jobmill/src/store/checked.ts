@@ -9,6 +9,7 @@ import { checkLimitSettings } from '../job/limit.ts'
 import { checkId, checkName } from '../job/names.ts'
 import { checkWhole } from '../job/numbers.ts'
 import { checkQueueSettings } from '../job/queue-settings.ts'
+import type { NewJob } from '../job/new-job.ts'
 import { checkFinish, checkProgress } from './check-attempts.ts'
 import {
   checkDeclaredSchedule,
@@ -25,6 +26,7 @@ import {
 import {
   checkClaim,
   checkFilter,
+  checkHandOff,
   checkIds,
   checkInstance,
   checkPage,
@@ -32,6 +34,8 @@ import {
   checkPulse,
   DURATION,
 } from './check-requests.ts'
+import type { HandOff } from './claim.ts'
+import type { Enqueued } from './replies.ts'
 import type { Store } from './store.ts'
 
 const MOST_PER_PASS = { least: 1, most: 10_000 }
@@ -39,6 +43,12 @@ const MOST_PER_PASS = { least: 1, most: 10_000 }
 export function checked<Tx>(store: Store<Tx>): Store<Tx> {
   return {
     ...store,
+    // Jobs come checked, so that an enqueue that hands nothing off goes straight to the store.
+    enqueue(jobs, options) {
+      const handOff = options?.handOff
+      if (handOff === undefined) return store.enqueue(jobs, options)
+      return handingOff(store, jobs, { ...options, handOff })
+    },
     claim: async (request) => store.claim(checkClaim(request)),
     // Nothing is awaited before the store is called: in a user's transaction on SQLite the write must happen inside this call.
     finish: async (items, options) => store.finish(items.map(checkFinish), options),
@@ -101,4 +111,13 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
       return store.wait(options)
     },
   }
+}
+
+/** Nothing is awaited here either. */
+async function handingOff<Tx>(
+  store: Store<Tx>,
+  jobs: readonly NewJob[],
+  options: { readonly tx?: Tx | undefined; readonly mayRepeat?: boolean; readonly handOff: HandOff },
+): Promise<Enqueued[]> {
+  return store.enqueue(jobs, { ...options, handOff: checkHandOff(options.handOff) })
 }

@@ -15,6 +15,17 @@ export interface ClaimRequest {
   readonly suspects: 'skip' | 'only'
 }
 
+/**
+ * Free workers of the instance that enqueues: what may begin at once is leased to it as it is written. That are jobs of its kinds that are due now, without
+ * dedupe key and order key, in queues that are open and draw on no limit and have no job ready of the same or a better priority: of these, by priority and then
+ * in the order of the call, as many as there is room for in their queue. Everything else is written as always.
+ */
+export interface HandOff {
+  readonly instance: string
+  readonly queues: readonly { readonly queue: string; readonly room: number }[]
+  readonly kinds: readonly string[]
+}
+
 /** The right to run one job now. An instance that is unknown, expired or lost gets none. */
 export interface Lease {
   readonly id: string

@@ -27,8 +27,11 @@ export interface Finish {
  * done stays done: the work happened.
  */
 export type Transition =
-  /** `result` is JSON text. */
-  | { readonly to: 'done'; readonly result: string | null }
+  /**
+   * `result` is JSON text. `forget`: nothing of the job is kept, nor of its attempts; a dedupe key that is held on stays held. A finish that forgets a job
+   * which is not there is accepted: it was written before.
+   */
+  | { readonly to: 'done'; readonly result: string | null; readonly forget?: boolean }
   /** Due again after the delay; at once means ready, behind the others of its priority. */
   | { readonly to: 'scheduled'; readonly delayMs: number; readonly refund: boolean }
   /** Handed back: the attempt is refunded and its place in the order kept. */

@@ -1,11 +1,14 @@
 /** What the verbs answer that need no more than a few words. */
 import type { JobState } from '../job/state.ts'
+import type { Lease } from './claim.ts'
 
 export interface Enqueued {
   /** The new job, or the one that holds the dedupe key. */
   readonly id: string
   /** `replaced`: the holder was waiting and has the new payload and due time now. */
   readonly outcome: 'enqueued' | 'duplicate' | 'replaced'
+  /** It was handed to the instance that enqueued it, and is running. */
+  readonly lease?: Lease
 }
 
 export interface Staged {

@@ -13,7 +13,7 @@ import type { NewJob } from '../job/new-job.ts'
 import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
 import type { ScheduleDefinition, SchedulePatch } from '../job/schedule.ts'
 import type { LimitSettings } from '../job/limit.ts'
-import type { ClaimRequest, Held, Lease } from './claim.ts'
+import type { ClaimRequest, HandOff, Held, Lease } from './claim.ts'
 import type { DutyRecord, Slot, SlotChange } from './duty.ts'
 import type { Finish, Finished, Progress } from './finish.ts'
 import type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './instance.ts'
@@ -43,10 +43,15 @@ export interface WriteSide<Tx> {
   /**
    * Writes new jobs. With `tx` they become visible when the user commits. `mayRepeat` says that some of the
    * ids may exist already (a re-send after an unknown outcome, an id the user gave): those are the same jobs.
+   * `handOff` leases to the caller what its free workers can begin with; with one of the others it changes nothing.
    */
   enqueue(
     jobs: readonly NewJob[],
-    options?: { readonly tx?: Tx | undefined; readonly mayRepeat?: boolean },
+    options?: {
+      readonly tx?: Tx | undefined
+      readonly mayRepeat?: boolean
+      readonly handOff?: HandOff | undefined
+    },
   ): Promise<Enqueued[]>
   /** Makes due jobs, and jobs whose turn has come, ready: at most `limit` of each. */
   stage(limit: number): Promise<Staged>

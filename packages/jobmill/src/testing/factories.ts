@@ -4,7 +4,7 @@ import type { NewJob } from '../job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
 import type { ScheduleDefinition } from '../job/schedule.ts'
 import { systemPlatform } from '../platform/platform.ts'
-import type { ClaimRequest } from '../store/claim.ts'
+import type { ClaimRequest, HandOff } from '../store/claim.ts'
 import type { NewInstance, PulseRequest } from '../store/instance.ts'
 import type { Take } from '../store/limit.ts'
 import type { RetainRequest } from '../store/replies.ts'
@@ -54,6 +54,11 @@ export function aClaim(instance: string, overrides: Partial<ClaimRequest> = {}):
     suspects: 'skip',
     ...overrides,
   }
+}
+
+/** Room for more than any test enqueues. */
+export function aHandOff(instance: string, overrides: Partial<HandOff> = {}): HandOff {
+  return { instance, queues: [{ queue: QUEUE, room: 500 }], kinds: [KIND], ...overrides }
 }
 
 export function aPulse(instance: string, overrides: Partial<PulseRequest> = {}): PulseRequest {

@@ -5,7 +5,8 @@ import { describe, inject, test } from 'vitest'
 import { postgresSubject } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from './check.ts'
-import { aCrowd, claimOnce, dedupeOnce } from './crowd.ts'
+import { claimOnce, dedupeOnce } from './crowd.ts'
+import { aCrowd } from './crowd-acts.ts'
 
 const FILE = 'packages/jobmill/test/model/crowd.test.ts'
 const RUNS = 8

@@ -6,6 +6,7 @@ import { compareAll } from './dump.ts'
 import { dutySteps } from './steps/duties.ts'
 import { enqueueSteps } from './steps/enqueue.ts'
 import { figureSteps } from './steps/figures.ts'
+import { handOffSteps } from './steps/hand-off.ts'
 import { instanceSteps, newWorker, register } from './steps/instances.ts'
 import { FIRST_LIMITS, limitSteps } from './steps/limits.ts'
 import { QUEUES } from './steps/names.ts'
@@ -19,6 +20,7 @@ const LOOK_EVERY = 12
 
 const oneStep: fc.Arbitrary<Step> = fc.oneof(
   ...enqueueSteps,
+  ...handOffSteps,
   ...workSteps,
   ...operateSteps,
   ...instanceSteps,

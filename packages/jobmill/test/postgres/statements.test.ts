@@ -162,6 +162,31 @@ describe('postgres: statements', () => {
         transition: { to: 'done', result: null },
       })),
     )
-    expect(sent).toEqual(['WITH'])
+    // The function ends what it can, and the job with a permit is ended by the statement for all cases.
+    expect(sent).toEqual(['SELECT', 'WITH'])
+  })
+
+  test('P15 without limits an enqueue, a claim and a finish are one call each, with hand-off and forgetting too', async () => {
+    const other = postgres(url, { schema, doorbell: false })
+    await other.open()
+    onTestFinished(() => other.close())
+    await other.enqueue([aJob({ queue: 'plain' })])
+    await other.claim(claimOf('plain'))
+    sent.length = 0
+    await other.enqueue(someJobs([{ queue: 'plain' }, { queue: 'plain', tags: ['t'], timeout: '1m' }]))
+    const handOff = { instance: me.id, queues: [{ queue: 'plain', room: 5 }], kinds: ['work'] }
+    await other.enqueue([aJob({ queue: 'plain' })], { handOff })
+    const leases = await other.claim(claimOf('plain'))
+    expect(leases).toHaveLength(3)
+    for (const forget of [true, false])
+      await other.finish(
+        leases.splice(0, 1).map(({ id, token }) => ({
+          id,
+          token,
+          outcome: 'returned',
+          transition: { to: 'done', result: null, forget },
+        })),
+      )
+    expect(sent).toEqual(['SELECT', 'SELECT', 'SELECT', 'SELECT', 'SELECT'])
   })
 })

@@ -3,6 +3,7 @@
 import Database from 'better-sqlite3'
 import { assert, describe, test, vi } from 'vitest'
 import { DEFAULTS } from '../../src/job/defaults.ts'
+import type { NewJob } from '../../src/job/new-job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { JOB_STATES } from '../../src/job/state.ts'
 import { MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
@@ -93,6 +94,36 @@ async function clusterStatements(store: Store, instance: string): Promise<void> 
   ])
 }
 
+function many(): NewJob[] {
+  return someJobs(Array.from({ length: 20 }, () => ({ queue: 'many' })))
+}
+
+/** Many jobs alike are handed off, claimed and finished by statements of their own, side by side or not. */
+async function statementsForMany(store: Store, instance: string): Promise<void> {
+  const handOff = { instance, queues: [{ queue: 'many', room: 100 }], kinds: [KIND] }
+  const ends = [
+    { result: () => null, forget: false },
+    { result: () => null, forget: true },
+    { result: (at: number) => String(at), forget: false },
+  ]
+  for (const { result, forget } of ends) {
+    const leases = (await store.enqueue(many(), { handOff })).flatMap(({ lease }) => lease ?? [])
+    await store.enqueue(many())
+    leases.push(...(await store.claim(aClaim(instance, { queues: handOff.queues, limit: 15 }))))
+    await store.enqueue([aJob({ queue: 'many', priority: -1 })])
+    leases.push(...(await store.claim(aClaim(instance, { queues: handOff.queues, limit: 3 }))))
+    await store.finish(
+      leases.map(({ id, token }, at) => {
+        const transition = { to: 'done', result: result(at), forget } as const
+        return { id, token, outcome: 'returned', transition }
+      }),
+    )
+    await store.delete(
+      (await store.list({ queue: 'many', state: 'ready' }, { limit: 50 })).jobs.map(({ id }) => id),
+    )
+  }
+}
+
 /** Runs every verb and every listing; returns the text of every statement on the way. */
 async function everyStatement(path: string): Promise<string[]> {
   const texts = new Set<string>()
@@ -124,6 +155,7 @@ async function everyStatement(path: string): Promise<string[]> {
     return { id, token, transition, outcome: 'returned', cool: { baseMs: 0, maxMs: 0, quietMs: 0 } } as const
   })
   await store.finish([...finishes, ...finishes])
+  await statementsForMany(store, living.id)
   const ids = leases.map(({ id }) => id)
   await store.retry(ids)
   await store.runNow(ids)

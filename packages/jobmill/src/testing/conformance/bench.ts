@@ -41,6 +41,7 @@ export interface Bench {
 }
 
 export const DONE: Transition = { to: 'done', result: null }
+export const FORGET = { to: 'done', result: null, forget: true } as const satisfies Transition
 export const DEAD: Transition = { to: 'dead' }
 export const RELEASED: Transition = { to: 'ready' }
 export const HOUR = 3_600_000

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import type { ErrorCode } from '../../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import type { HandOff } from '../../store/claim.ts'
 import type { Store } from '../../store/store.ts'
-import { aClaim, anInstance, aPulse, aRetain } from '../factories.ts'
+import { aClaim, aHandOff, aJob, anInstance, aPulse, aRetain } from '../factories.ts'
 import { aFinish, DEAD, later } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsOf, rejectsWith } from './looks.ts'
@@ -11,6 +12,10 @@ import { countsOf, rejectsWith } from './looks.ts'
 const NO_ID = 'not an id'
 const LEASE = { id: '00000000-0000-7000-8000-000000000001', token: 1 }
 const LARGE = JSON.stringify('x'.repeat(1024 * 1024))
+
+function withRoom(room: number): HandOff {
+  return aHandOff(LEASE.id, { queues: [{ queue: 'a', room }] })
+}
 
 /** Every verb with something in it that cannot be. */
 const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>])[] = [
@@ -30,6 +35,12 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['ID_INVALID', (store) => store.finish([aFinish({ id: NO_ID, token: 1 }, DEAD)])],
   ['NUMBER_INVALID', (store) => store.claim(aClaim(anInstance().id, { limit: 501 }))],
   ['NUMBER_INVALID', (store) => store.claim(aClaim(anInstance().id, { queues: [{ queue: 'a', room: -1 }] }))],
+  ['ID_INVALID', (store) => store.enqueue([aJob()], { handOff: aHandOff(NO_ID) })],
+  ['NUMBER_INVALID', (store) => store.enqueue([aJob()], { handOff: withRoom(-1) })],
+  ['NUMBER_INVALID', (store) => store.enqueue([aJob()], { handOff: withRoom(1.5) })],
+  ['NUMBER_INVALID', (store) => store.enqueue([aJob()], { handOff: withRoom(10_001) })],
+  ['OPTION_INVALID', (store) => store.enqueue([aJob()], { handOff: null as never })],
+  ['OPTION_UNKNOWN', (store) => store.enqueue([aJob()], { handOff: { ...withRoom(1), limit: 1 } as never })],
   ['NUMBER_INVALID', (store) => store.stage(0)],
   ['NUMBER_INVALID', (store) => store.retain(aRetain({ limit: 1.5 }))],
   ['NUMBER_INVALID', (store) => store.fold(Number.NaN)],
@@ -40,6 +51,10 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['NUMBER_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { ranMs: Number.NaN })])],
   ['NUMBER_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { cool: { forMs: -1 } })])],
   ['OPTION_INVALID', (store) => store.finish([aFinish(LEASE, { to: 'running' } as never)])],
+  [
+    'OPTION_INVALID',
+    (store) => store.finish([aFinish(LEASE, { to: 'done', result: null, forget: 1 as never })]),
+  ],
   ['OPTION_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { outcome: 'ok' as never })])],
   ['OPTION_INVALID', (store) => store.finish([aFinish(LEASE, DEAD, { outcome: undefined as never })])],
   ['PAYLOAD_NOT_JSON', (store) => store.finish([aFinish(LEASE, { to: 'done', result: 'hello' })])],
@@ -77,8 +92,10 @@ export const inputCases: readonly Case[] = [
     },
   },
   {
-    name: 'an id means the same job however its letters are written',
-    async run({ store, enqueue }) {
+    name: 'an id means the same however its letters are written',
+    async run({ store, enqueue, worker }) {
+      const handOff = aHandOff((await worker()).toUpperCase())
+      assert.equal((await store.enqueue([aJob()], { handOff }))[0]?.lease?.attempt, 1)
       const id = await enqueue()
       assert.equal((await store.get([id.toUpperCase()]))[0]?.id, id)
       assert.equal((await store.cancel([id.toUpperCase()], 'no'))[0]?.verdict, 'changed')

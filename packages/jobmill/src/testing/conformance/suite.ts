@@ -8,6 +8,11 @@ import { dedupeCases } from './dedupe.ts'
 import { enqueueCases } from './enqueue.ts'
 import { finishCases } from './finish.ts'
 import { finishEffectCases } from './finish-effects.ts'
+import { forgetCases } from './forget.ts'
+import { forgetEffectCases } from './forget-effects.ts'
+import { handOffCases } from './hand-off.ts'
+import { handOffRoomCases } from './hand-off-room.ts'
+import { handedOffCases } from './handed-off.ts'
 import { inputCases } from './input.ts'
 import { instanceCases } from './instances.ts'
 import { lifecycleCases } from './lifecycle.ts'
@@ -58,9 +63,14 @@ export const conformanceCases: readonly Case[] = [
   ...orderKeyCases,
   ...stageCases,
   ...claimCases,
+  ...handOffCases,
+  ...handOffRoomCases,
+  ...handedOffCases,
   ...finishCases,
   ...fenceCases,
   ...finishEffectCases,
+  ...forgetCases,
+  ...forgetEffectCases,
   ...progressCases,
   ...logCases,
   ...cancelCases,

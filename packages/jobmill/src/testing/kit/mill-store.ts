@@ -39,10 +39,10 @@ export function millStore<S extends Store<never>>(store: S, { told, changed }: M
   use(store, 1)
 
   function enqueued(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
-    jobs.forEach(({ id, kind, queue, payload }, at) => {
+    jobs.forEach(({ id: own, kind, queue, payload }, at) => {
       // A finish that was written before, its answer lost, says nothing more of its follow-ups: they were written with it.
-      const reply = replies[at] ?? { id, outcome: 'enqueued' }
-      told({ ...reply, kind, queue, payload: JSON.parse(payload) as unknown })
+      const { id, outcome } = replies[at] ?? { id: own, outcome: 'enqueued' }
+      told({ id, outcome, kind, queue, payload: JSON.parse(payload) as unknown })
     })
   }
 

@@ -9,23 +9,26 @@ export function claim(state: OracleState, now: number, request: ClaimRequest): L
   if (!isAlive(state, now, request.instance)) return []
   const jobs = claimable(state, now, request)
   if (jobs.length === 0) return []
+  for (const [name, limited] of Map.groupBy(jobs, (job) => limitNameOf(state, job.queue))) {
+    const ids = limited.map(({ id }) => id)
+    if (name !== null) spend(state, now, name, ids)
+  }
+  return leaseTo(state, now, request.instance, jobs)
+}
+
+/** They run from now on, all under one new token. */
+export function leaseTo(
+  state: OracleState,
+  now: number,
+  instance: string,
+  jobs: readonly OracleJob[],
+): Lease[] {
   state.lastToken += 1
   const token = state.lastToken
   for (const job of jobs) {
     job.state = 'running'
     job.attempt += 1
-    job.run = {
-      token,
-      instance: request.instance,
-      startedAt: now,
-      cancelReason: null,
-      progress: null,
-      log: null,
-    }
-  }
-  for (const [name, limited] of Map.groupBy(jobs, (job) => limitNameOf(state, job.queue))) {
-    const ids = limited.map(({ id }) => id)
-    if (name !== null) spend(state, now, name, ids)
+    job.run = { token, instance, startedAt: now, cancelReason: null, progress: null, log: null }
   }
   return jobs.map((job) => leaseOf(job, token, now))
 }
@@ -66,7 +69,7 @@ function roomsOf(request: Wanted): Map<string, number> {
 }
 
 /** The first of these jobs, as many as there is room for in their queues, and at most `limit`. */
-function take(jobs: readonly OracleJob[], rooms: Map<string, number>, limit: number): OracleJob[] {
+export function take(jobs: readonly OracleJob[], rooms: Map<string, number>, limit: number): OracleJob[] {
   const taken: OracleJob[] = []
   for (const job of jobs) {
     const room = rooms.get(job.queue) ?? 0
@@ -92,7 +95,7 @@ export function budgetInMs(
   return times.length === 0 ? null : Math.min(...times)
 }
 
-function limitNameOf(state: OracleState, queue: string): string | null {
+export function limitNameOf(state: OracleState, queue: string): string | null {
   return state.queues.get(queue)?.settings.limit ?? null
 }
 
@@ -100,11 +103,11 @@ export function inClaimOrder(state: OracleState): OracleJob[] {
   return [...state.jobs.values()].filter((job) => job.state === 'ready').toSorted(byClaimOrder)
 }
 
-function byClaimOrder(a: OracleJob, b: OracleJob): number {
+export function byClaimOrder(a: OracleJob, b: OracleJob): number {
   return a.priority - b.priority || a.seq - b.seq
 }
 
-function isOpen(state: OracleState, now: number, name: string): boolean {
+export function isOpen(state: OracleState, now: number, name: string): boolean {
   const queue = state.queues.get(name)
   return queue !== undefined && !queue.settings.paused && queue.coolUntil <= now
 }

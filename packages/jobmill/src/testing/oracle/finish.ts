@@ -10,6 +10,8 @@ export function finish(state: OracleState, now: number, items: readonly Finish[]
   return items.map((item) => {
     const job = state.jobs.get(item.id)
     if (job?.run?.token === item.token) return finishOne(state, now, item, job, job.run, curved)
+    if (job === undefined && forgets(item.transition))
+      return { id: item.id, accepted: true, state: 'done', followUps: [] }
     // Only what a finish wrote can be written again; a lease that was taken away stays stale.
     const before = job?.attempts.find((attempt) => attempt.token === item.token)?.wentTo ?? null
     return { id: item.id, accepted: before !== null, state: before, followUps: [] }
@@ -33,10 +35,16 @@ function finishOne(
   if (refunds(transition)) refund(job)
   if (forced) end(state, now, job, 'cancelled')
   else move(state, now, job, transition)
+  // Its dedupe key may be held on, apart from the job.
+  if (forgets(transition)) state.jobs.delete(job.id)
   if (item.cool !== undefined) cool(state, now, job.queue, item.cool, curved)
   const asAsked = wentTo === stateAfter(transition)
   const followUps = asAsked ? enqueue(state, now, item.followUps ?? []) : []
   return { id: job.id, accepted: true, state: wentTo, followUps }
+}
+
+function forgets(transition: Transition): boolean {
+  return transition.to === 'done' && transition.forget === true
 }
 
 function refunds(transition: Transition): boolean {

@@ -13,6 +13,7 @@ import { readDuties } from './duties.ts'
 import { enqueue } from './enqueue.ts'
 import { metrics, record, rollUp, timeline } from './figures.ts'
 import { finish, progress } from './finish.ts'
+import { enqueueWithHandOff } from './hand-off.ts'
 import { deregister, register, renew } from './instances.ts'
 import { changeLimit, declareLimits, deleteLimit, drain, giveBack, take } from './limits.ts'
 import { list } from './list.ts'
@@ -87,7 +88,10 @@ export function oracle(
       database.bell.leave(room)
     },
 
-    enqueue: async (jobs, { tx } = {}) => ringing((state, now) => enqueue(state, now, jobs), tx),
+    enqueue: async (jobs, { tx, mayRepeat, handOff } = {}) =>
+      tx !== undefined || mayRepeat === true || handOff === undefined
+        ? ringing((state, now) => enqueue(state, now, jobs), tx)
+        : ringing((state, now) => enqueueWithHandOff(state, now, jobs, handOff)),
     stage: async (limit) => ringing((state, now) => stage(state, now, limit)),
     claim: async (request) => claim(state(), clock(), request),
     finish: async (items, { tx } = {}) => ringing((state, now) => finish(state, now, items), tx),

@@ -33,25 +33,28 @@ const dedupe = fc.record(
   { requiredKeys: ['key'] },
 )
 
-interface JobShape extends Omit<JobRequest, 'payload'> {
+export interface JobShape extends Omit<JobRequest, 'payload'> {
   readonly inMs?: number
 }
 
 const rarely = { requiredKeys: ['kind', 'queue'] } satisfies { requiredKeys: ['kind', 'queue'] }
 
-const shape: fc.Arbitrary<JobShape> = fc
+/** Due at once, without any key. */
+export const plainShape: fc.Arbitrary<JobShape> = fc.record(
+  {
+    kind: fc.constantFrom(...KINDS),
+    queue: fc.constantFrom(...QUEUES),
+    priority: fc.integer({ min: -1, max: 1 }),
+    tags: fc.subarray(TAGS),
+    maxAttempts: fc.integer({ min: 1, max: 3 }),
+    timeout: fc.constantFrom(50, 60_000),
+  },
+  rarely,
+)
+
+export const shape: fc.Arbitrary<JobShape> = fc
   .tuple(
-    fc.record(
-      {
-        kind: fc.constantFrom(...KINDS),
-        queue: fc.constantFrom(...QUEUES),
-        priority: fc.integer({ min: -1, max: 1 }),
-        tags: fc.subarray(TAGS),
-        maxAttempts: fc.integer({ min: 1, max: 3 }),
-        timeout: fc.constantFrom(50, 60_000),
-      },
-      rarely,
-    ),
+    plainShape,
     fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 2, arbitrary: fc.record({ dedupe }) }),
     fc.oneof(
       { weight: 2, arbitrary: fc.constant({}) },

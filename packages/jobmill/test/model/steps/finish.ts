@@ -35,10 +35,13 @@ const scheduled = fc.record({
   refund: fc.boolean(),
 })
 
+const done = fc.record({ to: fc.constant('done' as const), result: fc.constantFrom(null, '{"r":1}') })
+
 // A handler that never started ends no job, so that endings always have an outcome.
 const anEnding: fc.Arbitrary<Ending> = fc.oneof(
+  ending(done, fc.constant('returned' as const)),
   ending(
-    fc.record({ to: fc.constant('done' as const), result: fc.constantFrom(null, '{"r":1}') }),
+    fc.tuple(done, fc.constantFrom(true, true, true, false)).map(([done, forget]) => ({ ...done, forget })),
     fc.constant('returned' as const),
   ),
   ending(scheduled, fc.oneof(someOutcome, fc.constant(null))),

@@ -5,6 +5,7 @@ import { plainHeld, plainLease } from '../plain.ts'
 import { noteToken } from '../systems.ts'
 import type { LeaseName, World } from '../world.ts'
 import { ask, busyWorker, pick, workerOf } from '../world.ts'
+import { anArrival, arrive } from './arrival.ts'
 import { renew } from './instances.ts'
 import { sendNotes } from './notes.ts'
 import { finishing, nameFinishes, sendFinishes } from './finish.ts'
@@ -25,7 +26,7 @@ const request = fc.record({
   ),
 })
 
-async function claim(world: World, wanted: ClaimRequest): Promise<LeaseName[]> {
+export async function claim(world: World, wanted: ClaimRequest): Promise<LeaseName[]> {
   world.claims += 1
   const claim = world.claims
   const leases = await ask(
@@ -43,8 +44,7 @@ async function claim(world: World, wanted: ClaimRequest): Promise<LeaseName[]> {
 const claiming = fc.record({
   worker: anyOne,
   request,
-  /** What becomes of the reply. */
-  arrival: fc.constantFrom('at once' as const, 'at once' as const, 'later' as const, 'never' as const),
+  arrival: anArrival,
   /** Mostly by workers that are well, or little would ever run. */
   renews: fc.constantFrom(true, true, true, false),
 })
@@ -60,8 +60,7 @@ export const workSteps: readonly Weighted[] = [
     const worker = workerOf(world, by)
     if (renews) await renew(world, worker)
     const leases = await claim(world, { ...request, instance: worker.instance })
-    if (arrival === 'at once') worker.hand.push(...leases)
-    if (arrival === 'later') worker.onTheWay.push(leases)
+    arrive(worker, leases, arrival)
   }),
   // The request was sent again before its reply came; only the second reply arrives.
   stepOf(1, 'claim twice', fc.record({ worker: anyOne, request }), async (world, { worker: by, request }) => {

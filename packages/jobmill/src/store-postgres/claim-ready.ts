@@ -1,0 +1,158 @@
+/** The common claim: from queues without a limit, without suspects, by one function of the database that begins where the last claims left off. */
+import type { ClaimRequest, Lease } from '../store/claim.ts'
+import { arrayOf, textArrayOf } from './array-text.ts'
+import { type LeaseRow, leaseOfRow, type Placed, placedOfRow } from './claim-rows.ts'
+import type { Context } from './context.ts'
+import { roomsOf } from './enqueue-due.ts'
+import { kindsKey, type Look, rangeColumns } from './floors.ts'
+
+const CLAIM_READY = `SELECT * FROM jobmill.claim_ready($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+
+/** What the last row tells, which is no lease. */
+interface Told {
+  readonly token: number
+  readonly now: number
+  readonly has_limited: boolean | null
+  /** The number of each queue; null of those that were not looked at, because they are closed or have a limit. */
+  readonly open: readonly (number | null)[]
+  /** The last priority of each range. */
+  readonly ends: readonly (number | null)[] | null
+  readonly last_seq: number
+  readonly pages: number
+  readonly ms: number
+}
+
+export interface Claimed {
+  readonly leases: Lease[]
+  /** The same, with their places. */
+  readonly placed: () => Placed[]
+  readonly hasLimited: boolean
+  /** The queues that gave less than there is room for. */
+  readonly short: readonly { readonly queue: string; readonly room: number }[]
+}
+
+const NOTHING: Claimed = { leases: [], placed: () => [], hasLimited: false, short: [] }
+
+/** What begins at floors and gets less than there is room for is followed by a full look: who gets little knows that there is no more. */
+export async function claimReady(context: Context, request: ClaimRequest): Promise<Claimed> {
+  const { names } = context
+  if (!request.kinds.every((kind) => names.kindIdIfKnown(kind) !== undefined))
+    await names.ensure(new Set(), new Set(request.kinds))
+  const asked = lookAt(context, request)
+  const first = await claimOnce(context, request, asked)
+  const queues = first.short.filter(({ queue }) => asked.looks.get(queue)?.isFull === false)
+  if (queues.length === 0) return first
+  const rest = { ...request, queues, limit: request.limit - first.leases.length }
+  const again = lookAt(context, rest)
+  if (![...again.looks.values()].some(({ isFull }) => isFull)) return first
+  try {
+    return together(first, await claimOnce(context, rest, again))
+  } catch (error) {
+    // What came first is committed, and a claim that fails has changed nothing.
+    if (first.leases.length === 0) throw error
+    return first
+  }
+}
+
+function together(first: Claimed, second: Claimed): Claimed {
+  if (second.leases.length === 0) return first
+  const placed = [...first.placed(), ...second.placed()].toSorted(byOrder)
+  return { ...second, leases: placed.map(({ lease }) => lease), placed: () => placed }
+}
+
+export function byOrder(a: Placed, b: Placed): number {
+  return a.lease.priority - b.lease.priority || a.seq - b.seq
+}
+
+interface Asked {
+  readonly kinds: string
+  readonly rooms: ReadonlyMap<string, number>
+  readonly looks: ReadonlyMap<string, Look>
+}
+
+function lookAt({ floors, names, platform }: Context, { kinds, queues }: ClaimRequest): Asked {
+  const ids = kindsKey(names, kinds)
+  const rooms = roomsOf(queues, (queue) => queue)
+  const now = platform.monotonic()
+  const looks = new Map([...rooms.keys()].map((queue) => [queue, floors.look(queue, ids, now)]))
+  return { kinds: ids, rooms, looks }
+}
+
+async function claimOnce(context: Context, request: ClaimRequest, asked: Asked): Promise<Claimed> {
+  const { names, floors } = context
+  const looks = [...asked.looks.values()]
+  const values = [
+    context.clock?.() ?? null,
+    request.instance,
+    textArrayOf([...asked.rooms.keys()]),
+    arrayOf([...asked.rooms.values()]),
+    asked.kinds,
+    request.limit,
+    ...rangeColumns(looks),
+    // Only who may walk to the end of a queue needs to know what was there.
+    looks.some(({ isFull }) => isFull),
+  ]
+  let rows: LeaseRow[]
+  try {
+    rows = (await context.connection.tuples(context.sql(CLAIM_READY), values)) as unknown as LeaseRow[]
+  } catch (error) {
+    // Rows that it had may be there again.
+    floors.disturb([...asked.rooms.keys()])
+    throw error
+  }
+  const last = rows.pop()?.[11]
+  if (typeof last !== 'string') {
+    floors.disturb([...asked.rooms.keys()])
+    return NOTHING
+  }
+  const told = JSON.parse(last) as Told
+  if (!rows.every((row) => names.knowsIds(row[1], row[2])))
+    await names.learn(
+      rows.map((row) => row[1]),
+      rows.map((row) => row[2]),
+    )
+  return {
+    leases: rows.map((row) => leaseOfRow(names, row, told)),
+    placed: () => rows.map((row) => placedOfRow(names, row, told)),
+    hasLimited: told.has_limited === true,
+    short: remember(context, request, asked, told, rows),
+  }
+}
+
+/** What was leased has been looked at, with all before it; and where a queue gave less than there is room for, everything up to its end. */
+function remember(
+  { names, floors, platform }: Context,
+  { limit }: ClaimRequest,
+  { kinds, rooms, looks }: Asked,
+  told: Told,
+  rows: readonly LeaseRow[],
+): Claimed['short'] {
+  const found = new Map(
+    [...rooms.keys()].map((queue) => [queue, { leases: 0, upTo: new Map<number, number>() }]),
+  )
+  for (const [, queueId, , priority, seq] of rows) {
+    const here = found.get(names.queueName(queueId))
+    if (here === undefined) continue
+    here.leases += 1
+    // They come in their order.
+    here.upTo.set(priority ?? 0, seq)
+  }
+  const ranges = [...looks.values()].flatMap((look) => look.ranges)
+  const now = platform.monotonic()
+  return [...found].flatMap(([queue, { leases, upTo }], at) => {
+    const left = (rooms.get(queue) ?? 0) - leases
+    const isShort = rows.length < limit && left > 0
+    if ((told.open[at] ?? null) === null) floors.disturb([queue])
+    else
+      floors.seen(queue, kinds, now, {
+        wasFull: looks.get(queue)?.isFull === true,
+        upTo,
+        lastSeq: isShort ? told.last_seq : null,
+        lanes: (told.ends ?? []).flatMap((end, n) => (ranges[n]?.queue === queue ? (end ?? []) : [])),
+        leases,
+        pages: told.pages,
+        ms: told.ms,
+      })
+    return isShort ? [{ queue, room: left }] : []
+  })
+}

@@ -1,0 +1,67 @@
+/** The rows of jobmill.claim_ready, as leases. */
+import type { Lease } from '../store/claim.ts'
+import type { Names } from './names.ts'
+
+/** Its columns in their order. Of those that may be null, null is the usual value. */
+export type LeaseRow = readonly [
+  id: string,
+  queueId: number,
+  kindId: number,
+  priority: number | null,
+  seq: number,
+  attempt: number | null,
+  maxAttempts: number,
+  crashes: number | null,
+  readyAt: number,
+  enqueuedAt: number | null,
+  payload: string,
+  told: string | null,
+]
+
+/** What few jobs have. */
+interface Rare {
+  readonly timeout_ms: number | null
+  readonly tags: readonly string[] | null
+  readonly metadata: string | null
+  readonly order_key: string | null
+}
+
+/** A lease with its place in the order. */
+export interface Placed {
+  readonly lease: Lease
+  readonly seq: number
+}
+
+/** What is the same for all rows of one answer. */
+interface Common {
+  readonly token: number
+  readonly now: number
+}
+
+export function leaseOfRow(names: Names, row: LeaseRow, { token, now }: Common): Lease {
+  const [id, queueId, kindId, priority, , attempt, maxAttempts, crashes, readyAt, enqueuedAt, payload, told] =
+    row
+  const rare = told === null ? null : (JSON.parse(told) as Rare)
+  return {
+    id,
+    token,
+    kind: names.kindName(kindId),
+    queue: names.queueName(queueId),
+    priority: priority ?? 0,
+    attempt: attempt ?? 1,
+    maxAttempts,
+    crashes: crashes ?? 0,
+    payload,
+    timeoutMs: rare?.timeout_ms ?? null,
+    tags: rare?.tags ?? [],
+    metadata: rare?.metadata ?? null,
+    orderKey: rare?.order_key ?? null,
+    enqueuedAt: enqueuedAt ?? readyAt,
+    readyAt,
+    waitedMs: now - readyAt,
+  }
+}
+
+export function placedOfRow(names: Names, row: LeaseRow, common: Common): Placed {
+  return { lease: leaseOfRow(names, row, common), seq: row[4] }
+}

@@ -1,0 +1,156 @@
+/** The common enqueue: new jobs that are due now and have neither dedupe key nor order key, by one function of the database. */
+import type { NewJob } from '../job/new-job.ts'
+import type { HandOff, Lease } from '../store/claim.ts'
+import type { Enqueued } from '../store/replies.ts'
+import { arrayOf, jsonListOf, textArrayOf } from './array-text.ts'
+import type { Context } from './context.ts'
+import { type Look, rangeColumns } from './floors.ts'
+import type { ReadyCounts } from './ready-counts.ts'
+
+const ENQUEUE_DUE = `SELECT * FROM jobmill.enqueue_due($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+  $15, $16, $17, $18)`
+
+const NO_HAND_OFF: readonly null[] = [null, null, null, null, null, null, null, null]
+
+export function isDue({ dueAt, delayMs, dedupe, orderKey }: NewJob): boolean {
+  return dueAt === null && delayMs === 0 && dedupe === null && orderKey === null
+}
+
+/** In a transaction of its own. Names are known. */
+export async function enqueueDue(
+  context: Context,
+  jobs: readonly NewJob[],
+  handOff: HandOff | undefined,
+  counts: ReadyCounts,
+): Promise<Enqueued[]> {
+  const { names, clock } = context
+  const queueIds = jobs.map((job) => names.queueId(job.queue))
+  const free = handOff === undefined ? undefined : freeRooms(context, jobs, handOff)
+  const [row = []] = await context.connection.tuples(context.sql(ENQUEUE_DUE), [
+    clock?.() ?? null,
+    arrayOf(jobs.map((job) => job.id)),
+    arrayOf(queueIds),
+    arrayOf(jobs.map((job) => names.kindId(job.kind))),
+    arrayOf(jobs.map((job) => job.priority)),
+    arrayOf(jobs.map((job) => job.maxAttempts)),
+    jsonListOf(jobs.map((job) => job.payload)),
+    ...rareColumns(jobs),
+    ...handOffColumns(context, handOff, free),
+  ])
+  const [at, token, leased, walked] = row as [number, number | null, string | null, string | null]
+  if (free !== undefined && walked !== null) rememberHeads(context, free, JSON.parse(walked) as Walked)
+  return jobs.map((job, n) => {
+    const { id } = job
+    if (token !== null && leased?.[n] === 't')
+      return { id, outcome: 'enqueued', lease: bornLeased(job, token, at) }
+    counts.add(queueIds[n] ?? 0, 1)
+    return { id, outcome: 'enqueued' }
+  })
+}
+
+/** Timeouts, tags and metadata: most calls have none, and then there is no list of them either. */
+function rareColumns(jobs: readonly NewJob[]): (string | null)[] {
+  const has = (one: (job: NewJob) => boolean): boolean => jobs.some(one)
+  return [
+    has((job) => job.timeoutMs !== null) ? arrayOf(jobs.map((job) => job.timeoutMs)) : null,
+    has((job) => job.tags.length > 0)
+      ? textArrayOf(jobs.map(({ tags }) => (tags.length === 0 ? null : textArrayOf(tags))))
+      : null,
+    has((job) => job.metadata !== null) ? jsonListOf(jobs.map((job) => job.metadata)) : null,
+  ]
+}
+
+/** Queues with free workers, and how their heads are looked at. */
+interface Free {
+  readonly rooms: ReadonlyMap<string, number>
+  readonly looks: readonly Look[]
+}
+
+/** What a look at the heads met that had far to walk. */
+interface Walked {
+  readonly pages: number
+  readonly ms: number
+  readonly last_seq: number
+  readonly heads:
+    | readonly { readonly queue_id: number; readonly priority: number; readonly seq: number | null }[]
+    | null
+}
+
+/** Of the queues that this call writes to. */
+function freeRooms({ heads, platform }: Context, jobs: readonly NewJob[], handOff: HandOff): Free {
+  const used = new Set(jobs.map(({ queue }) => queue))
+  const rooms = roomsOf(handOff.queues, (queue) => (used.has(queue) ? queue : undefined))
+  const now = platform.monotonic()
+  return { rooms, looks: [...rooms.keys()].map((queue) => heads.look(queue, '', now)) }
+}
+
+function handOffColumns(
+  { names }: Context,
+  handOff: HandOff | undefined,
+  free: Free | undefined,
+): (string | null)[] {
+  if (handOff === undefined || free === undefined || free.rooms.size === 0) return [...NO_HAND_OFF]
+  const queues = [...free.rooms.keys()].map((queue) => names.queueId(queue))
+  const kinds = handOff.kinds.flatMap((kind) => names.kindIdIfKnown(kind) ?? [])
+  return [
+    handOff.instance,
+    arrayOf(queues),
+    arrayOf([...free.rooms.values()]),
+    arrayOf(kinds),
+    ...rangeColumns(free.looks),
+  ]
+}
+
+/** Everything in front of a head is dead; where there is none, everything. The floors keep the next looks from walking over it again. */
+function rememberHeads({ names, heads, platform }: Context, { rooms, looks }: Free, walked: Walked): void {
+  const now = platform.monotonic()
+  const queues = [...rooms.keys()]
+  for (const { queue_id: id, priority, seq } of walked.heads ?? []) {
+    const queue = names.queueName(id)
+    heads.seen(queue, '', now, {
+      wasFull: looks[queues.indexOf(queue)]?.isFull === true,
+      upTo: seq === null ? new Map() : new Map([[priority, seq - 1]]),
+      lastSeq: seq === null ? walked.last_seq : null,
+      lanes: [],
+      leases: 0,
+      pages: walked.pages,
+      ms: walked.ms,
+    })
+  }
+}
+
+/** Rooms of a queue that is listed twice add up. */
+export function roomsOf<Key>(
+  queues: HandOff['queues'],
+  keyOf: (queue: string) => Key | undefined,
+): Map<Key, number> {
+  const rooms = new Map<Key, number>()
+  for (const { queue, room } of queues) {
+    const key = keyOf(queue)
+    if (key !== undefined && room > 0) rooms.set(key, (rooms.get(key) ?? 0) + room)
+  }
+  return rooms
+}
+
+/** All that a claim would tell is known: the job was written a moment ago. */
+export function bornLeased(job: NewJob, token: number, at: number): Lease {
+  const { id, kind, queue, priority, maxAttempts, payload, timeoutMs, tags, metadata, orderKey } = job
+  return {
+    id,
+    token,
+    kind,
+    queue,
+    priority,
+    attempt: 1,
+    maxAttempts,
+    crashes: 0,
+    payload,
+    timeoutMs,
+    tags,
+    metadata,
+    orderKey,
+    enqueuedAt: at,
+    readyAt: at,
+    waitedMs: 0,
+  }
+}

@@ -1,0 +1,58 @@
+/** The common finish: attempts that returned, of jobs with nothing else to give back, by one function of the database. */
+import { DEFAULTS } from '../job/defaults.ts'
+import type { Finish, Transition } from '../store/finish.ts'
+import { arrayOf, jsonListOf } from './array-text.ts'
+import type { Query } from './connection.ts'
+import type { Context } from './context.ts'
+
+const FINISH_DONE = `SELECT jobmill.finish_done($1, $2, $3, $4, $5, $6) AS left_over`
+const FORGET_DONE = `SELECT jobmill.forget_done($1, $2) AS left_over`
+
+export type Done = Finish & { readonly transition: Extract<Transition, { to: 'done' }> }
+
+/** Whether the function can write it, as far as that is known without the row of the job. */
+export function isPlainlyDone(item: Finish): item is Done {
+  const { transition, outcome, error, log, cool, followUps } = item
+  if (transition.to !== 'done' || outcome !== 'returned') return false
+  return error === undefined && log === undefined && cool === undefined && (followUps?.length ?? 0) === 0
+}
+
+export function forgets({ transition }: Finish): boolean {
+  return transition.to === 'done' && transition.forget === true
+}
+
+/** Whether these, which are different jobs, can be one call: all of them kept or none. */
+export function areAlike(items: readonly Finish[]): items is readonly Done[] {
+  const [first] = items
+  if (first === undefined) return false
+  const isForgotten = forgets(first)
+  return items.every((item) => isPlainlyDone(item) && forgets(item) === isForgotten)
+}
+
+/** Gives the ids that it left alone: those of jobs with more to them, and those without a lease. */
+export async function finishDone(
+  context: Context,
+  query: Query,
+  items: readonly Done[],
+): Promise<ReadonlySet<string>> {
+  const [row] =
+    items[0] !== undefined && forgets(items[0])
+      ? await query(context.sql(FORGET_DONE), leaseColumns(items))
+      : await query(context.sql(FINISH_DONE), doneColumns(context, items))
+  const left = row?.['left_over']
+  return new Set(typeof left === 'string' ? left.split(',') : [])
+}
+
+function leaseColumns(items: readonly Done[]): string[] {
+  return [arrayOf(items.map(({ id }) => id)), arrayOf(items.map(({ token }) => token))]
+}
+
+function doneColumns({ clock }: Context, items: readonly Done[]): unknown[] {
+  return [
+    clock?.() ?? null,
+    ...leaseColumns(items),
+    arrayOf(items.map(({ ranMs }) => (ranMs === undefined ? null : Math.round(ranMs)))),
+    jsonListOf(items.map(({ transition }) => transition.result)),
+    DEFAULTS.historyPerJob,
+  ]
+}

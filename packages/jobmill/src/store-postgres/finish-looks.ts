@@ -1,0 +1,46 @@
+/** What a finish has to know beside its own statement: whether it was written before, and names for its follow-ups. */
+import type { Finish } from '../store/finish.ts'
+import type { Query, Row } from './connection.ts'
+import { type Context, run } from './context.ts'
+import { forgets } from './finish-done.ts'
+import { GIVEN } from './fragments.ts'
+
+/**
+ * A second statement, because the snapshot of the first may be older than the finish that took the row. A job that is not there at all was forgotten, by a
+ * finish that came before.
+ */
+const WRITTEN_BEFORE = `
+WITH ${GIVEN}
+SELECT x.id, a.ended_as, a.outcome, a.error, a.job_id IS NULL AS is_gone
+  FROM given CROSS JOIN json_to_recordset(p -> 'items') AS x(id uuid, token int8, forget bool)
+  LEFT JOIN jobmill.attempt AS a ON a.job_id = x.id AND a.token = x.token AND NOT a.taken_back
+ WHERE a.job_id IS NOT NULL OR x.forget AND NOT EXISTS (SELECT FROM jobmill.job AS j WHERE j.id = x.id)`
+
+const STILL_RUNNING = `
+WITH ${GIVEN}
+SELECT r.id FROM given, json_to_recordset(p -> 'items') AS x(id uuid, token int8), jobmill.running AS r
+ WHERE r.id = x.id AND r.token = x.token`
+
+/** New names are written outside of any transaction, and only for what will be enqueued: a finish that is refused leaves no queue behind. */
+export async function nameFollowUps(context: Context, items: readonly Finish[]): Promise<void> {
+  const { names, connection } = context
+  const nameless = items.filter(({ followUps = [] }) => !names.knowsAllOf(followUps))
+  if (nameless.length === 0) return
+  const pairs = JSON.stringify(nameless.map(({ id, token }) => ({ id, token })))
+  const rows = await run(context, connection.query, STILL_RUNNING, `"items":${pairs}`)
+  const running = new Set(rows.map((row) => row['id']))
+  const jobs = nameless.flatMap(({ id, followUps = [] }) => (running.has(id) ? followUps : []))
+  await names.ensure(new Set(jobs.map((job) => job.queue)), new Set(jobs.map((job) => job.kind)))
+}
+
+export async function writtenBefore(
+  context: Context,
+  query: Query,
+  items: readonly Finish[],
+): Promise<Map<string, Row>> {
+  const pairs = JSON.stringify(
+    items.map((item) => ({ id: item.id, token: item.token, forget: forgets(item) })),
+  )
+  const rows = await run(context, query, WRITTEN_BEFORE, `"items":${pairs}`)
+  return new Map(rows.map((row) => [String(row['id']), row]))
+}

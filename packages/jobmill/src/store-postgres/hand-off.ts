@@ -1,0 +1,133 @@
+/**
+ * Hand-off in calls that one function cannot write: with ids that exist, or jobs with a key or a due time among the others. Who may begin is decided
+ * before anything is written, and then written with the rest, in one transaction.
+ */
+import type { NewJob } from '../job/new-job.ts'
+import { STATE_CODE } from '../job/state.ts'
+import type { HandOff } from '../store/claim.ts'
+import type { Enqueued } from '../store/replies.ts'
+import { arrayOf } from './array-text.ts'
+import type { Query } from './connection.ts'
+import { type Context, listOf, run } from './context.ts'
+import { bornLeased, roomsOf } from './enqueue-due.ts'
+import { fullLook, rangeColumns } from './floors.ts'
+import { GIVEN } from './fragments.ts'
+import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, placed, READY_COUNTS } from './job-input.ts'
+import type { ReadyCounts } from './ready-counts.ts'
+
+/** The jobs of one call that are leased to who enqueues them. */
+export interface HandedOff {
+  readonly instance: string
+  readonly token: number
+  readonly ids: ReadonlySet<string>
+}
+
+/** By primary keys, in the snapshot of one statement. */
+const LOOK = `
+WITH ${GIVEN}
+SELECT g.now, nextval('jobmill.token') AS token,
+       (SELECT json_agg(h) FROM jobmill.open_heads((g.p ->> 'instance')::uuid, (g.p ->> 'queues')::int4[], g.now,
+         (g.p ->> 'range_queues')::int4[], (g.p ->> 'range_priorities')::int4[], (g.p ->> 'range_seqs')::int8[], (g.p ->> 'range_ends')::int4[]) AS h) AS heads,
+       (SELECT json_agg(j.id) FROM jobmill.job AS j WHERE j.id = ANY ((g.p ->> 'ids')::uuid[])) AS known
+  FROM given AS g`
+
+/** Like every enqueue of ids that may exist; of those that are new, the chosen ones run from the start. All take their places in the order of the call. */
+const ENQUEUE_HANDING_OFF = `
+WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
+  INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM input ORDER BY id
+  ON CONFLICT (id) DO NOTHING RETURNING id
+), new_job AS MATERIALIZED (
+  SELECT i.*, CASE WHEN i.due <= i.now AND i.order_key IS NULL THEN nextval('jobmill.seq') END AS seq,
+         i.id = ANY (ARRAY(SELECT v.id::uuid FROM given, json_array_elements_text(p -> 'chosen') AS v(id))) AS chosen
+    FROM (SELECT input.* FROM input JOIN written ON written.id = input.id ORDER BY n) AS i
+), fresh AS (
+  SELECT * FROM new_job WHERE NOT chosen
+), to_running AS (
+  INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags)
+  SELECT n.id, (g.p ->> 'token')::int8, (g.p ->> 'instance')::uuid, n.seq, n.now, n.now, n.queue_id, n.kind_id, 1, n.priority, 1, 0, n.flags
+    FROM new_job AS n, given AS g WHERE n.chosen
+  RETURNING id
+), ${placed('seq', 'new_job')}, tallied_running AS (
+  INSERT INTO jobmill.tally (queue_id, to_state, n)
+  SELECT queue_id, ${STATE_CODE.running}, count(*) FROM new_job WHERE chosen GROUP BY 1
+)
+SELECT ${READY_COUNTS} AS ready, g.now, (SELECT json_agg(id) FROM to_running) AS leased FROM given AS g`
+
+/** Whether any of these jobs could be handed off, as far as that is known without a look. */
+export function mayHandOff(jobs: readonly NewJob[], { queues, kinds }: HandOff): boolean {
+  const rooms = roomsOf(queues, (queue) => queue)
+  return jobs.some((job) => isEligible(job, { rooms, kinds: new Set(kinds) }))
+}
+
+function isEligible(
+  { queue, kind, dedupe, orderKey, delayMs }: NewJob,
+  { rooms, kinds }: { readonly rooms: ReadonlyMap<string, number>; readonly kinds: ReadonlySet<string> },
+): boolean {
+  return dedupe === null && orderKey === null && delayMs === 0 && rooms.has(queue) && kinds.has(kind)
+}
+
+/** The first statement of the transaction. */
+export async function chooseHandedOff(
+  context: Context,
+  query: Query,
+  jobs: readonly NewJob[],
+  { instance, queues, kinds }: HandOff,
+): Promise<HandedOff> {
+  const { names } = context
+  const rooms = roomsOf(queues, (queue) => queue)
+  const eligible = jobs.filter((job) => isEligible(job, { rooms, kinds: new Set(kinds) }))
+  const queueIds = new Set(eligible.map((job) => names.queueId(job.queue)))
+  const looks = [...queueIds].map((id) => fullLook(names.queueName(id)))
+  const [range_queues, range_priorities, range_seqs, range_ends] = rangeColumns(looks)
+  const asked = {
+    instance,
+    queues: arrayOf([...queueIds]),
+    ids: arrayOf(jobs.map(({ id }) => id)),
+    range_queues,
+    range_priorities,
+    range_seqs,
+    range_ends,
+  }
+  const [row = {}] = await run(context, query, LOOK, JSON.stringify(asked).slice(1, -1))
+  const heads = new Map(
+    listOf<{ queue_id: number; first_priority: number }>(row['heads']).map((head) => [
+      head.queue_id,
+      head.first_priority,
+    ]),
+  )
+  const known = new Set(listOf<string>(row['known']))
+  const ids = new Set<string>()
+  for (const { id, queue, priority, dueAt } of eligible.toSorted((a, b) => a.priority - b.priority)) {
+    const room = rooms.get(queue) ?? 0
+    const isDue = dueAt === null || dueAt <= Number(row['now'])
+    const first = heads.get(names.queueId(queue))
+    if (room === 0 || !isDue || known.has(id) || first === undefined || priority >= first) continue
+    rooms.set(queue, room - 1)
+    ids.add(id)
+  }
+  return { instance, token: Number(row['token']), ids }
+}
+
+export async function enqueueHandingOff(
+  context: Context,
+  query: Query,
+  jobs: readonly NewJob[],
+  { instance, token, ids }: HandedOff,
+  counts: ReadyCounts,
+): Promise<Enqueued[]> {
+  const chosen = jobs.filter(({ id }) => ids.has(id)).map(({ id }) => id)
+  const fields = JSON.stringify({ instance, token, chosen }).slice(1, -1)
+  const [row = {}] = await run(
+    context,
+    query,
+    ENQUEUE_HANDING_OFF,
+    `${fields},"jobs":${jobsText(context, jobs)}`,
+  )
+  counts.told(row['ready'])
+  const leased = new Set(listOf<string>(row['leased']))
+  return jobs.map((job) => {
+    const { id } = job
+    if (!leased.has(id)) return { id, outcome: 'enqueued' }
+    return { id, outcome: 'enqueued', lease: bornLeased(job, token, Number(row['now'])) }
+  })
+}

@@ -1,0 +1,124 @@
+/**
+ * Which new jobs the instance that enqueues them may begin with at once. They are written as running, so that to enqueue and to claim
+ * is one write; none of them overtakes a job that was ready before.
+ */
+import type { NewJob } from '../job/new-job.ts'
+import type { HandOff, Lease } from '../store/claim.ts'
+import type { Enqueued } from '../store/replies.ts'
+import type { Born, Holder, Placed } from './birth.ts'
+import { dueTime } from './due-time.ts'
+import { livingInstance } from './living.ts'
+import { openQueue } from './open-queues.ts'
+import { bestReadyPriority } from './ready-lanes.ts'
+import { roomByQueue } from './room.ts'
+import type { Work } from './work.ts'
+
+interface HandedOff extends Holder {
+  /** Their indexes in the call. */
+  readonly chosen: ReadonlySet<number>
+}
+
+/** Undefined when there is nothing to hand off. Nothing of the call may be written yet. */
+export function chooseHandOff(work: Work, jobs: readonly NewJob[], handOff: HandOff): HandedOff | undefined {
+  const candidates = candidatesByQueue(work.now, jobs, handOff)
+  const instancePk = candidates.size === 0 ? undefined : livingInstance(work, handOff.instance)
+  if (instancePk === undefined) return undefined
+  const chosen = new Set<number>()
+  for (const { queue, room, indexes } of candidates.values()) {
+    const best = bestPriorityBefore(work, queue)
+    const eligible = indexes.filter((at) => priorityOf(jobs, at) < best)
+    eligible.sort((a, b) => priorityOf(jobs, a) - priorityOf(jobs, b) || a - b)
+    for (const at of eligible.slice(0, room)) chosen.add(at)
+  }
+  if (chosen.size === 0) return undefined
+  return { instance: handOff.instance, instancePk, token: work.counters.take('token'), chosen }
+}
+
+interface Candidates {
+  readonly queue: string
+  readonly room: number
+  readonly indexes: number[]
+}
+
+/** What can be told from the call alone. */
+function candidatesByQueue(
+  now: number,
+  jobs: readonly NewJob[],
+  { queues, kinds }: HandOff,
+): Map<string, Candidates> {
+  const rooms = roomByQueue(queues)
+  const known = new Set(kinds)
+  const candidates = new Map<string, Candidates>()
+  for (const [at, job] of jobs.entries()) {
+    const room = rooms.get(job.queue) ?? 0
+    if (room <= 0 || !known.has(job.kind) || !isFree(job, now)) continue
+    const same = candidates.get(job.queue)
+    if (same === undefined) candidates.set(job.queue, { queue: job.queue, room, indexes: [at] })
+    else same.indexes.push(at)
+  }
+  return candidates
+}
+
+/** Nothing holds it back: no key, no turn to wait for, and its time has come. */
+function isFree(job: NewJob, now: number): boolean {
+  return job.dedupe === null && job.orderKey === null && dueTime(job, now) <= now
+}
+
+/** What a new job must be better than; nothing is better than the best of a queue that gives none away. */
+function bestPriorityBefore(work: Work, name: string): number {
+  const id = work.names.needQueue(name)
+  const isOpen = openQueue(work, name)?.limit_id === null
+  return isOpen ? bestReadyPriority(work.sql, id) : Number.NEGATIVE_INFINITY
+}
+
+function priorityOf(jobs: readonly NewJob[], at: number): number {
+  return jobs[at]?.priority ?? 0
+}
+
+/** The replies of the call, with a lease for each job that was written as running. */
+export function withLeases(
+  { leases, names, now }: Work,
+  jobs: readonly Placed[],
+  born: Born,
+  replies: readonly Enqueued[],
+): Enqueued[] {
+  return jobs.map((one, at): Enqueued => {
+    const { job, holder } = one
+    const reply = replies[at] ?? { id: job.id, outcome: 'enqueued' as const }
+    const pk = born.get(one)
+    if (holder === undefined || pk === undefined) return reply
+    const { token, instance } = holder
+    leases.give(job.id, {
+      pk,
+      queueId: names.needQueue(job.queue),
+      token,
+      attempt: 1,
+      startedAt: now,
+      instance,
+      tagged: job.tags.length > 0,
+    })
+    return { ...reply, lease: leaseAtBirth(job, token, now) }
+  })
+}
+
+/** As a claim right after the write would give it. */
+function leaseAtBirth(job: NewJob, token: number, now: number): Lease {
+  return {
+    id: job.id,
+    token,
+    kind: job.kind,
+    queue: job.queue,
+    priority: job.priority,
+    attempt: 1,
+    maxAttempts: job.maxAttempts,
+    crashes: 0,
+    payload: job.payload,
+    timeoutMs: job.timeoutMs,
+    tags: job.tags,
+    metadata: job.metadata,
+    orderKey: null,
+    enqueuedAt: now,
+    readyAt: now,
+    waitedMs: 0,
+  }
+}

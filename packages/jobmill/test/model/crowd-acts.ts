@@ -1,0 +1,142 @@
+// What a member of a crowd does, one act after the other, and what it remembers of the replies.
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import type { NewJob } from '../../src/job/new-job.ts'
+import type { HandOff, Lease } from '../../src/store/claim.ts'
+import type { Enqueued } from '../../src/store/replies.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aHandOff, QUEUE } from '../../src/testing/factories.ts'
+import { aClaim, anInstance } from '../../src/testing/index.ts'
+
+export const KEYS = ['k1', 'k2', 'k3']
+
+export interface Act {
+  readonly verb: 'enqueue' | 'handOff' | 'claim' | 'finish' | 'forget' | 'release' | 'cancel'
+  readonly key: number
+  readonly many: number
+}
+
+/** For each member of the crowd, what it does, one after the other. */
+export type Crowd = readonly (readonly Act[])[]
+
+const anAct: fc.Arbitrary<Act> = fc.record({
+  verb: fc.constantFrom(
+    ...([
+      'enqueue',
+      'enqueue',
+      'handOff',
+      'claim',
+      'claim',
+      'finish',
+      'forget',
+      'release',
+      'cancel',
+    ] as const),
+  ),
+  key: fc.nat({ max: KEYS.length - 1 }),
+  many: fc.integer({ min: 1, max: 4 }),
+})
+
+export const aCrowd: fc.Arbitrary<Crowd> = fc.array(
+  fc.array(anAct, { minLength: 10, maxLength: 25, size: 'max' }),
+  {
+    minLength: 3,
+    maxLength: 4,
+  },
+)
+
+/** What a member did and was told. */
+export interface Told {
+  readonly enqueued: { readonly job: NewJob; readonly reply: Enqueued }[]
+  readonly leases: Lease[]
+  readonly ended: Set<string>
+  /** Those of the ended that nothing stayed of. */
+  readonly forgotten: Set<string>
+}
+
+export async function member(
+  store: Store,
+  acts: readonly Act[],
+  makeJob: (act: Act) => NewJob,
+): Promise<Told> {
+  const instance = anInstance({ leaseMs: 600_000 })
+  await store.register(instance)
+  const told: Told = { enqueued: [], leases: [], ended: new Set(), forgotten: new Set() }
+  const hand: Lease[] = []
+  for (const act of acts) await ACTS[act.verb]({ store, act, makeJob, told, hand, instance: instance.id })
+  return told
+}
+
+interface Moment {
+  readonly store: Store
+  readonly act: Act
+  readonly makeJob: (act: Act) => NewJob
+  readonly told: Told
+  readonly hand: Lease[]
+  readonly instance: string
+}
+
+/** What was handed off. */
+async function enqueue(
+  { store, act, makeJob, told }: Moment,
+  { handOff, priority = 0 }: { readonly handOff?: HandOff; readonly priority?: number } = {},
+): Promise<Lease[]> {
+  const jobs = Array.from({ length: act.many }, () => ({ ...makeJob(act), priority }))
+  const replies = await store.enqueue(jobs, { handOff })
+  for (const [n, reply] of replies.entries()) {
+    const job = jobs[n]
+    if (job !== undefined) told.enqueued.push({ job, reply })
+  }
+  return replies.flatMap(({ lease }) => lease ?? [])
+}
+
+async function finish({ store, act, told, hand }: Moment, forget: boolean): Promise<void> {
+  const leases = hand.splice(0, act.many)
+  const items = leases.map(({ id, token }) => ({
+    id,
+    token,
+    transition: { to: 'done', result: null, forget } as const,
+    outcome: 'returned' as const,
+  }))
+  for (const { id, accepted } of await store.finish(items)) {
+    assert.equal(accepted, true, 'nobody else may end what this member holds')
+    told.ended.add(id)
+    if (forget) told.forgotten.add(id)
+  }
+}
+
+const ACTS: Readonly<Record<Act['verb'], (moment: Moment) => Promise<void>>> = {
+  enqueue: async (moment) => void (await enqueue(moment)),
+  async handOff(moment) {
+    const { act, instance, told, hand } = moment
+    // Mostly blocked by what is ready, unless it has the best priority of all.
+    const queues = [{ queue: QUEUE, room: act.many }]
+    const leases = await enqueue(moment, { handOff: aHandOff(instance, { queues }), priority: -1 })
+    told.leases.push(...leases)
+    hand.push(...leases)
+  },
+  async claim({ store, act, told, hand, instance }) {
+    const leases = await store.claim(aClaim(instance, { limit: act.many }))
+    told.leases.push(...leases)
+    hand.push(...leases)
+  },
+  finish: (moment) => finish(moment, false),
+  forget: (moment) => finish(moment, true),
+  async release({ store, act, told, hand }) {
+    const leases = hand.splice(0, act.many)
+    const items = leases.map(({ id, token }) => ({
+      id,
+      token,
+      transition: { to: 'ready' } as const,
+      outcome: null,
+    }))
+    // One that somebody asked to cancel ends here.
+    for (const { id, state } of await store.finish(items)) if (state === 'cancelled') told.ended.add(id)
+  },
+  async cancel({ store, told }) {
+    const mine = told.enqueued.at(-1)?.reply.id
+    if (mine === undefined) return
+    const [verdict] = await store.cancel([mine], 'no')
+    if (verdict?.verdict === 'changed' && verdict.state === 'cancelled') told.ended.add(mine)
+  },
+}

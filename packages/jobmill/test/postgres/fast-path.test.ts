@@ -1,0 +1,180 @@
+/** The functions that write most of what is written: what they leave to others, and that nothing of a job is lost on their short way. */
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { postgres } from '../../src/postgres.ts'
+import type { Lease } from '../../src/store/claim.ts'
+import type { Finish, Transition } from '../../src/store/finish.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+const store: Store = postgres(url, { schema: freshSchema(url, 'fast'), doorbell: false })
+const me = anInstance({ leaseMs: 3_600_000 })
+
+beforeAll(async () => {
+  await store.open()
+  await store.register(me)
+})
+afterAll(() => store.close())
+
+type Requests = Parameters<typeof someJobs>[0]
+
+async function claimed(queue: string, requests: Requests): Promise<Lease[]> {
+  await store.enqueue(someJobs(requests.map((request) => ({ ...request, queue }))))
+  await store.stage(100)
+  const leases = await store.claim(aClaim(me.id, { queues: [{ queue, room: 500 }] }))
+  expect(leases).toHaveLength(requests.length)
+  return leases
+}
+
+function plain(count: number): Requests {
+  return Array.from({ length: count }, () => ({}))
+}
+
+function finish(
+  { id, token }: Lease,
+  transition: Transition = { to: 'done', result: '{"a": 1}' },
+  outcome: Finish['outcome'] = 'returned',
+): Finish {
+  return { id, token, outcome, transition }
+}
+
+const countsOf = async (name: string): Promise<unknown> =>
+  (await store.counts()).find(({ queue }) => queue === name)
+
+describe('postgres: the fast path', () => {
+  test('many that are done, and among them some with a key, a turn or another way to go', async () => {
+    const others = [{ dedupe: { key: 'k' } }, { orderKey: 'o' }, {}, {}]
+    const leases = await claimed('mixed', [...plain(25), ...others])
+    const items = leases.map((lease) => finish(lease))
+    const retried = leases[3]
+    const stale = leases[7]
+    if (retried === undefined || stale === undefined) throw new Error('there are 29')
+    items[3] = finish(retried, { to: 'scheduled', delayMs: 60_000, refund: false }, 'threw')
+    items[7] = { ...finish(stale), token: stale.token + 1_000 }
+    const replies = await store.finish(items)
+    expect(replies.map(({ id }) => id)).toEqual(leases.map(({ id }) => id))
+    expect(replies.map(({ state }) => state)).toEqual(
+      leases.map((lease) => (lease === retried ? 'scheduled' : lease === stale ? null : 'done')),
+    )
+    expect(await countsOf('mixed')).toMatchObject({ done: 27, scheduled: 1, running: 1 })
+    // The key and the turn are free.
+    const [next] = await store.enqueue([aJob({ queue: 'mixed', dedupe: { key: 'k' } })])
+    expect(next?.outcome).toBe('enqueued')
+    await store.enqueue([aJob({ queue: 'mixed', orderKey: 'o' })])
+    expect(await store.stage(10)).toMatchObject({ ready: 1 })
+  })
+
+  test('all done, some of them with a key: one answer for all, in their order, and the same when it is sent again', async () => {
+    const leases = await claimed('keyed', [...plain(30), { dedupe: { key: 'l' } }, ...plain(2)])
+    const items = leases.map((lease) => finish(lease))
+    const told = leases.map(({ id }) => ({ id, accepted: true, state: 'done', followUps: [] }))
+    expect(await store.finish(items)).toEqual(told)
+    expect(await store.finish(items)).toEqual(told)
+    expect(await countsOf('keyed')).toMatchObject({ done: 33, running: 0 })
+  })
+
+  test('P2 the same job twice among many: the first counts', async () => {
+    const leases = await claimed('twice', plain(25))
+    const [first] = leases
+    if (first === undefined) throw new Error('there are 25')
+    const later = finish(first, { to: 'scheduled', delayMs: 60_000, refund: false }, 'threw')
+    const replies = await store.finish([later, ...leases.map((lease) => finish(lease))])
+    expect(replies.slice(0, 2).map(({ state }) => state)).toEqual(['scheduled', 'scheduled'])
+    expect(await countsOf('twice')).toMatchObject({ done: 24, scheduled: 1 })
+  })
+
+  test('some are forgotten and some are kept in one call', async () => {
+    const leases = await claimed('forgetting', plain(50))
+    const items = leases.map((lease, at) => finish(lease, { to: 'done', result: null, forget: at % 2 === 0 }))
+    expect((await store.finish(items)).every(({ accepted, state }) => accepted && state === 'done')).toBe(
+      true,
+    )
+    expect((await store.get(leases.map(({ id }) => id))).filter((job) => job !== null)).toHaveLength(25)
+    expect(await countsOf('forgetting')).toMatchObject({ done: 25, running: 0 })
+  })
+
+  test.each([false, true])('texts arrive as they were sent, with hand-off: %s', async (handsOff) => {
+    const queue = handsOff ? 'texts-handed' : 'texts'
+    const tags = ['a"b', String.raw`c\d`, '{x,y}', 'NULL', "it's", 'ü']
+    const jobs = someJobs([
+      { queue, payload: { text: 'a\u001Eb\n"\\ \u2028 €', deep: [[null, {}]] }, tags, timeout: '1m' },
+      { queue, payload: null, metadata: { trace: 'a"b\\' } },
+      { queue, payload: '' },
+    ])
+    const handOff = { instance: me.id, queues: [{ queue, room: 3 }], kinds: ['work'] }
+    const replies = await store.enqueue(jobs, handsOff ? { handOff } : {})
+    const leases = handsOff
+      ? replies.flatMap(({ lease }) => lease ?? [])
+      : await store.claim(aClaim(me.id, { queues: [{ queue, room: 3 }] }))
+    const wanted = jobs.map(({ id, payload, metadata, timeoutMs, tags: of }) => {
+      return { id, payload, metadata, timeoutMs, tags: of }
+    })
+    expect(leases).toMatchObject(wanted)
+    expect(await store.get(jobs.map(({ id }) => id))).toMatchObject(wanted)
+    expect((await store.list({ tags: ['a"b'], queue }, { limit: 5 })).jobs).toMatchObject([
+      { id: jobs[0]?.id },
+    ])
+    const result = '{"b":"\\u001e", "a": [1.0]}'
+    await store.finish(
+      leases.map((lease, at) => finish(lease, { to: 'done', result: at === 1 ? null : result })),
+    )
+    const results = await store.results(jobs.map(({ id }) => id))
+    expect(results.map((one) => one?.result)).toEqual([result, null, result])
+  })
+
+  // Found by the benchmark: autovacuum came by while `running` was empty, and every finish after that walked over all of it.
+  test.each([
+    ['finish_done', "(NULL, $1, $2, '{}', '', 32)"],
+    ['forget_done', '($1, $2)'],
+  ] as const)(
+    'P15 %s costs the same after a vacuum of empty tables',
+    async (name, values) => {
+      const schema = freshSchema(url, `vacuumed_${name}`)
+      const own = postgres(url, { schema, doorbell: false })
+      await own.open()
+      await own.register(me)
+      // One session, because plans are kept by session.
+      const session = new pg.Client({ connectionString: url })
+      await session.connect()
+
+      const take = async (count: number): Promise<Lease[]> => {
+        await own.enqueue(someJobs(plain(count)))
+        return own.claim(aClaim(me.id, { queues: [{ queue: 'default', room: count }], limit: count }))
+      }
+      /** Rows of `running` that this session has looked at. */
+      const seen = async (): Promise<number> => {
+        const { rows } = await session.query<{ seen: number }>(
+          `SELECT (coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0))::int4 AS seen
+           FROM pg_stat_xact_all_tables WHERE schemaname = $1 AND relname = 'running'`,
+          [schema],
+        )
+        return rows[0]?.seen ?? 0
+      }
+      /** How many it looked at to end these. */
+      const end = async (leases: readonly Lease[]): Promise<number> => {
+        await session.query('BEGIN')
+        const before = await seen()
+        const { rows } = await session.query<{ left_over: string | null }>(
+          `SELECT ${schema}.${name}${values} AS left_over`,
+          [leases.map(({ id }) => id), leases.map(({ token }) => token)],
+        )
+        expect(rows).toEqual([{ left_over: null }])
+        const looked = (await seen()) - before
+        await session.query('COMMIT')
+        return looked
+      }
+
+      await end(await take(100))
+      await session.query(`VACUUM (ANALYZE) ${schema}.running`)
+      // Planned anew, for a table that is empty.
+      await end(await take(2))
+      for (let at = 0; at < 10; at += 1) await take(500)
+      expect(await end(await take(20))).toBe(20)
+      await session.end()
+      await own.close()
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,107 @@
+/** Where claims begin to look: the hints alone, without a database. */
+import { describe, expect, test } from 'vitest'
+import { type Floors, floors, type Seen } from '../../src/store-postgres/floors.ts'
+
+const FULL = [[-32_769, 0, 32_768]]
+
+function seen(overrides: Partial<Seen> = {}): Seen {
+  return {
+    wasFull: true,
+    upTo: new Map(),
+    lastSeq: null,
+    lanes: [],
+    leases: 500,
+    pages: 3,
+    ms: 1,
+    ...overrides,
+  }
+}
+
+/** The ranges of a look as [priority, seq, below]. */
+function looked(hints: Floors, now: number, kinds = '{1}'): number[][] {
+  return hints.look('q', kinds, now).ranges.map(({ priority, seq, below }) => [priority, seq, below])
+}
+
+describe('postgres: floors', () => {
+  test('the first look is a full one, and the next begins behind what was leased', () => {
+    const hints = floors()
+    expect(looked(hints, 0)).toEqual(FULL)
+    hints.seen('q', '{1}', 0, seen({ upTo: new Map([[0, 40]]) }))
+    // What is more urgent, and what is less, has no floor.
+    expect(looked(hints, 1)).toEqual([
+      [-32_769, 0, 0],
+      [0, 40, 32_768],
+    ])
+  })
+
+  test.each([
+    ['after half a second', (hints: Floors): number[][] => looked(hints, 500)],
+    ['for other kinds', (hints: Floors): number[][] => looked(hints, 1, '{1,2}')],
+    [
+      'after a ring',
+      (hints: Floors): number[][] => {
+        hints.disturb(['q'])
+        return looked(hints, 1)
+      },
+    ],
+    [
+      'after a ring that names no queue',
+      (hints: Floors): number[][] => {
+        hints.disturb('all')
+        return looked(hints, 1)
+      },
+    ],
+    [
+      'after a look that got few',
+      (hints: Floors): number[][] => {
+        hints.seen('q', '{1}', 1, seen({ leases: 1, upTo: new Map([[0, 41]]) }))
+        return looked(hints, 2)
+      },
+    ],
+    [
+      'after a look that got less than there is room for',
+      (hints: Floors): number[][] => {
+        hints.seen('q', '{1}', 1, seen({ wasFull: false, lastSeq: 50 }))
+        return looked(hints, 2)
+      },
+    ],
+  ])('there is a full look %s', (_, look) => {
+    const hints = floors()
+    hints.seen('q', '{1}', 0, seen({ upTo: new Map([[0, 40]]) }))
+    expect(look(hints)).toEqual(FULL)
+  })
+
+  test('a ring during a look is not forgotten by its end', () => {
+    const hints = floors()
+    hints.seen('q', '{1}', 0, seen({ upTo: new Map([[0, 40]]) }))
+    looked(hints, 1)
+    hints.disturb(['q'])
+    hints.seen('q', '{1}', 2, seen({ wasFull: false, upTo: new Map([[0, 60]]) }))
+    expect(looked(hints, 3)).toEqual(FULL)
+  })
+
+  test('P15 a full look that had far to walk comes again when twenty times its time is over, whatever rings', () => {
+    const hints = floors()
+    hints.seen('q', '{1}', 0, seen({ lastSeq: 90, lanes: [7], pages: 4_000, ms: 100 }))
+    hints.disturb(['q'])
+    const floored = [
+      [-32_769, 0, 0],
+      [0, 90, 7],
+      [7, 90, 32_768],
+    ]
+    expect(looked(hints, 1_999)).toEqual(floored)
+    expect(hints.peek('q', '{1}', 1_999).isFull).toBe(false)
+    expect(hints.peek('q', '{1}', 2_000).isFull).toBe(true)
+    expect(looked(hints, 2_000)).toEqual(FULL)
+  })
+
+  test('a full look that did not go to the end leaves no floor from before', () => {
+    const hints = floors()
+    hints.seen('q', '{1}', 0, seen({ upTo: new Map([[0, 90]]) }))
+    hints.seen('q', '{1}', 600, seen({ upTo: new Map([[0, 12]]) }))
+    expect(looked(hints, 601)).toEqual([
+      [-32_769, 0, 0],
+      [0, 12, 32_768],
+    ])
+  })
+})

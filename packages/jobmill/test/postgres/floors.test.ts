@@ -1,0 +1,132 @@
+/** What claims walk over: counted in pages of the index, which do not depend on how busy the machine is. */
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { postgres } from '../../src/postgres.ts'
+import type { Lease } from '../../src/store/claim.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+const schema = freshSchema(url, 'floors')
+const me = anInstance({ leaseMs: 3_600_000, kinds: ['work', 'foreign'] })
+const store: Store = postgres(url, { schema, doorbell: false })
+/** Pages of the claim index that each claim touched. */
+const pages: number[] = []
+
+// oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
+const original = pg.Client.prototype.query
+beforeAll(async () => {
+  await store.open()
+  await store.register(me)
+  pg.Client.prototype.query = async function noted(this: pg.Client, ...args: unknown[]): Promise<unknown> {
+    const answer: unknown = await Reflect.apply(original, this, args)
+    const [{ text = '' }] = args as [{ text?: string }]
+    if (text.includes('.claim_ready(')) {
+      const told = (answer as { rows: unknown[][] }).rows.at(-1)?.[11] as string
+      pages.push((JSON.parse(told) as { pages: number }).pages)
+    }
+    return answer
+  } as typeof original
+})
+afterAll(async () => {
+  pg.Client.prototype.query = original
+  await store.close()
+})
+beforeEach(() => void (pages.length = 0))
+
+function claim(queue: string, limit: number, from = store): Promise<Lease[]> {
+  const queues = [{ queue, room: limit }]
+  return from.claim({ instance: me.id, queues, kinds: ['work'], limit, suspects: 'skip' })
+}
+
+async function enqueue(queue: string, count: number, kind = 'work'): Promise<void> {
+  for (let left = count; left > 0; left -= 5_000)
+    await store.enqueue(someJobs(Array.from({ length: Math.min(left, 5_000) }, () => ({ queue, kind }))))
+}
+
+async function onClient(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+
+function median(figures: readonly number[]): number {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN
+}
+
+describe('postgres: what claims walk over', () => {
+  test('P15 rows that are dead and cannot be removed yet are walked over once, not by every claim', async () => {
+    const pin = await onClient()
+    await pin.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+    await pin.query('SELECT pg_current_xact_id()')
+    await enqueue('pinned', 30_000)
+    for (let left = 30_000; left > 0; left -= 500) expect(await claim('pinned', 500)).toHaveLength(500)
+    await pin.query('ROLLBACK')
+    expect(pages).toHaveLength(60)
+    expect(median(pages.slice(-20))).toBeLessThanOrEqual(1.5 * median(pages.slice(1, 21)))
+  }, 60_000)
+
+  test('P15 jobs of a kind that nobody here runs are passed by: many cost what few cost', async () => {
+    await enqueue('few', 1_000, 'foreign')
+    await enqueue('many', 50_000, 'foreign')
+    const settled = async (queue: string): Promise<number> => {
+      pages.length = 0
+      for (let times = 0; times < 10; times += 1) expect(await claim(queue, 10)).toEqual([])
+      return median(pages)
+    }
+    expect(await settled('many')).toBeLessThanOrEqual(1.5 * (await settled('few')))
+    // A job behind them is found all the same.
+    await enqueue('many', 1)
+    expect(await claim('many', 10)).toHaveLength(1)
+  }, 60_000)
+
+  test('P3 a job that commits late, below a floor, is found when a claim gets less than it asked for', async () => {
+    const late = aJob({ queue: 'late' })
+    const client = await onClient()
+    await client.query('BEGIN')
+    await store.enqueue([late], { tx: client })
+    await enqueue('late', 150)
+    expect(await claim('late', 100)).toHaveLength(100)
+    await client.query('COMMIT')
+    expect((await claim('late', 500)).map(({ id }) => id)).toContain(late.id)
+  })
+
+  test('P9 and while there is always more to claim, within a second', async () => {
+    const late = aJob({ queue: 'busy' })
+    const client = await onClient()
+    await client.query('BEGIN')
+    await store.enqueue([late], { tx: client })
+    await enqueue('busy', 20_000)
+    await claim('busy', 50)
+    await client.query('COMMIT')
+    const began = performance.now()
+    const found = new Set<string>()
+    while (!found.has(late.id)) for (const { id } of await claim('busy', 50)) found.add(id)
+    expect(performance.now() - began).toBeLessThan(1_500)
+  }, 30_000)
+
+  test('a more urgent job of another process overtakes at once, although this one knows nothing of its priority', async () => {
+    const other = postgres(url, { schema, doorbell: false })
+    await other.open()
+    onTestFinished(() => other.close())
+    await enqueue('urgent', 150)
+    await claim('urgent', 100)
+    const urgent = aJob({ queue: 'urgent', priority: -5 })
+    await other.enqueue([urgent])
+    expect((await claim('urgent', 1)).map(({ id }) => id)).toEqual([urgent.id])
+  })
+
+  test('P7 what is ready in a queue that was paused is found when it goes on', async () => {
+    const other = postgres(url, { schema, doorbell: false })
+    await other.open()
+    onTestFinished(() => other.close())
+    await enqueue('paused', 20)
+    await claim('paused', 5)
+    await other.changeQueue('paused', { settings: { paused: true }, coolMs: null })
+    expect(await claim('paused', 5)).toEqual([])
+    await other.changeQueue('paused', { settings: { paused: false }, coolMs: null })
+    expect(await claim('paused', 500)).toHaveLength(15)
+  })
+})
