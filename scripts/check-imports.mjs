@@ -66,7 +66,6 @@ const reserved = [
   { pattern: /\brandomUUID\b/g, name: 'randomUUID', instead: fix.id },
 ]
 const reservedModules = new Map([
-  ['uuidv7', fix.id],
   ['node:timers', fix.timer],
   ['node:timers/promises', fix.timer],
   ['timers', fix.timer],

@@ -170,7 +170,6 @@ describe('the import check finds', () => {
     'Math.random()',
     'crypto.randomUUID()',
     `import { randomUUID } from 'node:crypto'`,
-    `import { uuidv7 } from 'uuidv7'`,
     `import { setTimeout as sleep } from 'node:timers/promises'`,
     'const text = `at ${Date.now()}`',
   ])('%s outside of platform/', (line) => {

@@ -5,11 +5,11 @@ import type { Emit } from '../job/events.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
 import { checkObjectKeys, nearest } from '../job/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
-import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
+import { prepareJobs } from '../job/prepare-jobs.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Enqueuer } from './enqueuer.ts'
-import { jobHandle } from './job-handle.ts'
+import { enqueuedJob } from './job-handle.ts'
 import { type RequestTools, requestsFor, type Target } from './requests.ts'
 import type { Results } from './results.ts'
 
@@ -71,21 +71,19 @@ function openedTooLate(error: unknown): never {
 }
 
 export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
-  const { enqueuer, platform, emit, results } = tools
+  const { enqueuer, platform, emit, results, payloadLimitBytes } = tools
   const looked = new Set<string>()
   const unrung = new Set<string>()
-
-  function prepared(requests: readonly JobRequest[], placeOf: (index: number) => string): NewJob[] {
-    const { payloadLimitBytes } = tools
-    return prepareJobs(requests, { mintId: () => platform.id(), payloadLimitBytes, placeOf })
-  }
+  const mintId = (): string => platform.id()
+  const one = { mintId, payloadLimitBytes, placeOf: () => 'job' }
+  const each = { mintId, payloadLimitBytes, placeOf: (index: number) => `items[${index}]` }
 
   function prepare(target: Target, items: readonly EnqueueItem<unknown>[], many: boolean) {
-    const placeOf = (index: number): string => (many ? `items[${index}]` : 'job')
-    const requests = requestsFor(target, items, placeOf, tools)
+    const how = many ? each : one
+    const requests = requestsFor(target, items, how.placeOf, tools)
     return requests instanceof Promise
-      ? requests.then((late) => prepared(late, placeOf))
-      : prepared(requests, placeOf)
+      ? requests.then((late) => prepareJobs(late, how))
+      : prepareJobs(requests, how)
   }
 
   async function write(
@@ -103,7 +101,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const writing = enqueuer.write(jobs, { tx, mayRepeat })
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
     look(target)
-    if (tx === undefined) tools.written(new Set(jobs.map(({ queue }) => queue)))
+    if (tx === undefined) tools.written(queuesToLookAt(jobs, replies))
     else for (const { queue } of jobs) unrung.add(queue)
     if (mayRepeat) results.forget(jobs.map(({ id }) => id))
     return jobs.map((job, at) => told(job, replies[at], tx !== undefined))
@@ -118,12 +116,13 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   }
 
   function told(job: NewJob, reply: Enqueued | undefined, inTx: boolean): EnqueuedJob {
-    const { id = job.id, outcome = 'enqueued' } = reply ?? {}
-    const ref = { id, kind: job.kind, queue: job.queue }
-    if (outcome === 'duplicate') emit('duplicate', ref)
-    else emit('enqueued', { ...ref, outcome })
+    const { kind, queue } = job
+    const id = reply?.id ?? job.id
+    const outcome = reply?.outcome ?? 'enqueued'
+    if (outcome === 'duplicate') emit('duplicate', { id, kind, queue })
+    else emit('enqueued', { id, kind, queue, outcome })
     if (job.orderKey !== null && !inTx) tools.lineGrew()
-    return { ...jobHandle(id, tools, inTx), outcome }
+    return enqueuedJob(id, outcome, tools, inTx)
   }
 
   return {
@@ -133,11 +132,10 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
       return queues
     },
     prepare,
-    async enqueue(target: Target, payload: unknown, options: EnqueueOptions & { readonly tx?: Tx } = {}) {
+    async enqueue(target: Target, payload: unknown, options?: EnqueueOptions & { readonly tx?: Tx }) {
+      if (options === undefined) return only(await write(target, [{ payload }], undefined, false))
       const { tx, ...own } = options
-      const [job] = await write(target, [{ ...own, payload }], tx, false)
-      if (job === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
-      return job as EnqueuedJob<never>
+      return only(await write(target, [{ ...own, payload }], tx, false))
     },
     async enqueueMany(
       target: Target,
@@ -148,4 +146,18 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
       return (await write(target, items, options.tx, true)) as EnqueuedJob<never>[]
     },
   }
+}
+
+function only([job]: readonly EnqueuedJob[]): EnqueuedJob<never> {
+  if (job === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
+  return job as EnqueuedJob<never>
+}
+
+/** Where a job may wait for a worker: not those that were handed to one as they were written. */
+function queuesToLookAt(jobs: readonly NewJob[], replies: readonly Enqueued[]): ReadonlySet<string> {
+  const queues = new Set<string>()
+  jobs.forEach(({ queue }, at) => {
+    if (replies[at]?.lease === undefined) queues.add(queue)
+  })
+  return queues
 }

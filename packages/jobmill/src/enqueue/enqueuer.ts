@@ -7,6 +7,7 @@ import { checkObjectKeys } from '../job/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
+import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Store, TxOf } from '../store/store.ts'
 import { type Lane, lane } from './lane.ts'
@@ -17,6 +18,31 @@ export interface EnqueuerOptions {
   readonly payloadLimitBytes?: number
   /** For tests: timers and ids. */
   readonly platform?: Platform
+  /** For a process that also works: its free workers for jobs that are about to be written. */
+  readonly offer?: (jobs: readonly NewJob[]) => Offer | undefined | Promise<Offer | undefined>
+}
+
+/** What an instance would run at once of a write, and how it hears what became of it. */
+interface Offer {
+  readonly handOff: HandOff
+  readonly accepted: (replies: readonly Enqueued[]) => void
+  readonly failed: (error: unknown) => void
+}
+
+async function sendWith(
+  store: Store,
+  jobs: readonly NewJob[],
+  offer: Offer | undefined,
+): Promise<Enqueued[]> {
+  if (offer === undefined) return store.enqueue(jobs, { mayRepeat: false })
+  try {
+    const replies = await store.enqueue(jobs, { handOff: offer.handOff })
+    offer.accepted(replies)
+    return replies
+  } catch (error) {
+    offer.failed(error)
+    throw error
+  }
 }
 
 const keyOf = ({ dedupe }: NewJob): string[] => (dedupe === null ? [] : [dedupe.key])
@@ -43,13 +69,20 @@ const MOST_WAITING_BYTES = 256 * 1024 * 1024
 
 /** One per store and process: what it lets share a statement are the calls made through it. */
 export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOptions = {}): Enqueuer<TxOf<S>> {
-  checkObjectKeys(options, 'options', ['payloadLimitBytes', 'platform'])
+  checkObjectKeys(options, 'options', ['payloadLimitBytes', 'platform', 'offer'])
   const { payloadLimitBytes, platform = systemPlatform } = options
   const mintId = (): string => platform.id()
   const preparing = payloadLimitBytes === undefined ? { mintId } : { mintId, payloadLimitBytes }
   // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
   const target: Store = store
-  const send: Send = (jobs, how) => target.enqueue(jobs, how)
+  const send: Send = (jobs, how) => {
+    // Never for a second try: what the first one wrote may be running already.
+    if (how.mayRepeat) return target.enqueue(jobs, how)
+    const offer = options.offer?.(jobs)
+    return offer instanceof Promise
+      ? offer.then((late) => sendWith(target, jobs, late))
+      : sendWith(target, jobs, offer)
+  }
 
   // Jobs with a dedupe key have lanes of their own: an open transaction of a user's that holds the key would stop everyone.
   const fresh = lane({ send, platform, width: 2, mayRepeat: false, identities: () => [] })

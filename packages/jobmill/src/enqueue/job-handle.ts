@@ -1,7 +1,7 @@
 /** A job as something to wait for. */
 import { durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
-import type { JobHandle, ResultOptions } from '../job/handle.ts'
+import type { EnqueuedJob, JobHandle, ResultOptions } from '../job/handle.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId } from '../job/names.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -16,15 +16,29 @@ export interface HandleTools {
 /** `mayAppear`: enqueued in a transaction that may not be committed yet. */
 export function jobHandle<Result>(id: string, tools: HandleTools, mayAppear = false): JobHandle<Result> {
   const checked = checkId(id, 'id')
-  return {
-    id: checked,
-    async result(options = {}) {
-      checkObjectKeys(options, 'options', ['timeout', 'signal'])
-      const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'options.timeout')
-      const answer = await ended(checked, tools, { timeoutMs, signal: options.signal, mayAppear })
-      return valueOf(checked, answer) as Result
-    },
-  }
+  return { id: checked, result: (options) => resultOf<Result>(checked, options, tools, mayAppear) }
+}
+
+/** The same of a job that was just enqueued: nobody mistyped its id. */
+export function enqueuedJob(
+  id: string,
+  outcome: EnqueuedJob['outcome'],
+  tools: HandleTools,
+  mayAppear: boolean,
+): EnqueuedJob {
+  return { id, result: (options) => resultOf(id, options, tools, mayAppear), outcome }
+}
+
+async function resultOf<Result>(
+  id: string,
+  options: ResultOptions = {},
+  tools: HandleTools,
+  mayAppear: boolean,
+): Promise<Result> {
+  checkObjectKeys(options, 'options', ['timeout', 'signal'])
+  const timeoutMs = options.timeout === undefined ? null : durationMs(options.timeout, 'options.timeout')
+  const answer = await ended(id, tools, { timeoutMs, signal: options.signal, mayAppear })
+  return valueOf(id, answer) as Result
 }
 
 interface Waiting {

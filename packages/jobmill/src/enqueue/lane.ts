@@ -1,6 +1,6 @@
 /**
- * One lane of enqueues: calls that arrive while a write is on its way share the next one. Nothing waits for a timer: when the lane
- * is free a call is sent at once, and under load the batches grow by themselves.
+ * One lane of enqueues: calls of one turn of the event loop share a write, and so do those that arrive while writes are on their way. Nothing
+ * waits for a timer: when the lane is free a call is sent in the same turn, and under load the batches grow by themselves.
  */
 import { isJobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -37,6 +37,7 @@ export interface Lane {
 export function lane(options: LaneOptions): Lane {
   const waiting: Call[] = []
   let onTheirWay = 0
+  let scheduled = false
 
   /** As many waiting calls as fit, in their order. One that clashes with a call before it waits for the next write. */
   function nextBatch(): Call[] {
@@ -84,15 +85,25 @@ export function lane(options: LaneOptions): Lane {
       onTheirWay += 1
       void write(nextBatch()).finally(() => {
         onTheirWay -= 1
-        pump()
+        schedule()
       })
     }
+  }
+
+  /** At the end of the turn: whoever was answered by one write often calls again at once, and they can all share the next. */
+  function schedule(): void {
+    if (scheduled || waiting.length === 0 || onTheirWay >= options.width) return
+    scheduled = true
+    options.platform.nextTurn(() => {
+      scheduled = false
+      pump()
+    })
   }
 
   return {
     add(call) {
       waiting.push(call)
-      pump()
+      schedule()
     },
   }
 }

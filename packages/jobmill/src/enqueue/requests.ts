@@ -1,11 +1,12 @@
 /** From what a user says to what is prepared: the kind's own defaults, its route, its schema. */
+import { DEFAULTS } from '../job/defaults.ts'
 import { type AnyJob, isDefinition } from '../job/definition.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { EnqueueItem } from '../job/handle.ts'
 import type { JobKind } from '../job/job-kind.ts'
 import { jsonText } from '../job/json-text.ts'
 import type { JobRequest } from '../job/prepare-jobs.ts'
-import { fitted } from '../job/schema.ts'
+import { fitted, type Schema } from '../job/schema.ts'
 
 export interface RequestTools {
   /** What this process knows of a kind. */
@@ -35,11 +36,16 @@ export function requestsFor(
       fix: 'Give [{ payload }, { payload, delay }, …]',
     })
   }
-  const requests = Array.from(items, (item: EnqueueItem<unknown>, at) =>
-    requestFor(kind, definition, item, placeOf(at), tools),
-  )
+  const requests: JobRequest[] = []
+  // By index rather than with map: a hole in the array is refused, not passed on.
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at] as EnqueueItem<unknown>
+    requests.push(requestFor(kind, definition, item, placeOf(at), tools))
+  }
+  const schema = definition?.payload
+  if (schema === undefined) return requests
   const checks = requests.flatMap(({ payload }, at) => {
-    const check = fits(definition, payload, `${placeOf(at)}.payload`, tools)
+    const check = fits(schema, payload, `${placeOf(at)}.payload`, tools)
     return check === undefined ? [] : [check]
   })
   return checks.length === 0 ? requests : Promise.all(checks).then(() => requests)
@@ -68,33 +74,35 @@ function requestFor(
       fix: 'Give { payload, …options }; null is a payload too',
     })
   }
+  const own = 'dedupeKey' in item ? withDedupe(item, at) : item
+  const queue = own.queue ?? definition?.queue ?? queueOf(kind)
+  // Most kinds have no defaults, and then one copy is enough.
+  if (definition?.priority === undefined && definition?.maxAttempts === undefined)
+    return { ...own, queue, kind }
+  const { priority = DEFAULTS.priority, maxAttempts = DEFAULTS.maxAttempts } = definition
+  return { priority, maxAttempts, ...own, queue, kind }
+}
+
+/** With the short form written out. */
+function withDedupe(item: EnqueueItem<unknown>, at: string): EnqueueItem<unknown> {
   const { dedupeKey, ...own } = item
-  if (dedupeKey !== undefined && own.dedupe !== undefined) {
-    throw new JobmillError('OPTION_CONFLICT', 'contradicts dedupe', {
-      field: `${at}.dedupeKey`,
-      value: shown(dedupeKey),
-      fix: 'Give dedupe with its key, or dedupeKey alone',
-    })
-  }
-  return {
-    ...(definition?.priority === undefined ? {} : { priority: definition.priority }),
-    ...(definition?.maxAttempts === undefined ? {} : { maxAttempts: definition.maxAttempts }),
-    ...own,
-    queue: own.queue ?? definition?.queue ?? queueOf(kind),
-    kind,
-    ...(dedupeKey === undefined ? {} : { dedupe: { key: dedupeKey } }),
-  }
+  if (dedupeKey === undefined) return own
+  if (own.dedupe === undefined) return { ...own, dedupe: { key: dedupeKey } }
+  throw new JobmillError('OPTION_CONFLICT', 'contradicts dedupe', {
+    field: `${at}.dedupeKey`,
+    value: shown(dedupeKey),
+    fix: 'Give dedupe with its key, or dedupeKey alone',
+  })
 }
 
 /** As the handler will see it: after its way through JSON. What would be refused then is refused now. */
 function fits(
-  definition: AnyJob | undefined,
+  schema: Schema,
   payload: unknown,
   field: string,
   { payloadLimitBytes }: RequestTools,
 ): Promise<unknown> | undefined {
-  if (definition?.payload === undefined) return undefined
   const stored: unknown = JSON.parse(jsonText(payload, field, payloadLimitBytes))
-  const checked = fitted(definition.payload, stored, field)
+  const checked = fitted(schema, stored, field)
   return checked instanceof Promise ? checked : undefined
 }

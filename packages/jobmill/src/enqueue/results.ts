@@ -37,7 +37,8 @@ export function results(
 ): Results {
   const waiters = new Map<string, Set<Waiter>>()
   /** What was done here a moment ago, so that awaiting one job after the other need not ask for each. */
-  const recent = new Map<string, JobResult>()
+  let recent = new Map<string, JobResult>()
+  let before = new Map<string, JobResult>()
   let timer: Timer | null = null
   let askedAt = Number.NEGATIVE_INFINITY
   let isAsking = false
@@ -93,13 +94,15 @@ export function results(
     // Only done is for good, and a large result would cost more memory than a question.
     if (result.state !== 'done' || (result.result ?? '').length > LARGEST_RECENT) return
     recent.set(result.id, result)
-    const [oldest] = recent.keys()
-    if (recent.size > MOST_RECENT && oldest !== undefined) recent.delete(oldest)
+    // All older ones at once: a map is slow to find its oldest entry once many before that were deleted.
+    if (recent.size < MOST_RECENT / 2) return
+    before = recent
+    recent = new Map()
   }
 
   return {
     add(id, waiter) {
-      const known = recent.get(id)
+      const known = recent.get(id) ?? before.get(id)
       if (known !== undefined) {
         platform.nextTurn(() => waiter.settle(known))
         return () => {}
@@ -114,7 +117,10 @@ export function results(
       hear(result.id, result)
     },
     forget(ids) {
-      for (const id of ids) recent.delete(id)
+      for (const id of ids) {
+        recent.delete(id)
+        before.delete(id)
+      }
     },
     stop(error) {
       timer?.cancel()

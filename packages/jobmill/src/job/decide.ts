@@ -28,7 +28,10 @@ export interface Circumstances {
   readonly backoff: BackoffPlan | undefined
   /** What the kind's `retryIf` says of the error. */
   readonly mayRetry: boolean
-  readonly queue: Pick<QueueSettings, 'backoffEnabled' | 'backoffBaseMs' | 'backoffMaxMs'>
+  readonly queue: Pick<
+    QueueSettings,
+    'backoffEnabled' | 'backoffBaseMs' | 'backoffMaxMs' | 'retainDoneMs' | 'keepDone'
+  >
   /** In [0, 1). */
   readonly random: number
 }
@@ -37,7 +40,7 @@ export interface Circumstances {
 export interface Decision {
   readonly outcome: Outcome
   readonly transition:
-    | { readonly to: 'done'; readonly result: string | null }
+    | { readonly to: 'done'; readonly result: string | null; readonly forget?: boolean }
     | { readonly to: 'scheduled'; readonly delayMs: number; readonly refund: boolean }
     | { readonly to: 'ready' }
     | { readonly to: 'dead'; readonly refund?: boolean }
@@ -50,13 +53,8 @@ export interface Decision {
 
 export function decide(ended: Ended, circumstances: Circumstances): Decision {
   switch (ended.how) {
-    case 'returned': {
-      const decision = {
-        outcome: 'returned',
-        transition: { to: 'done', result: ended.result },
-      } as const
-      return ended.notKept === undefined ? decision : { ...decision, error: ended.notKept }
-    }
+    case 'returned':
+      return done(ended, circumstances.queue)
     case 'threw':
       return failed('threw', ended.error, circumstances)
     case 'snoozed':
@@ -77,6 +75,18 @@ export function decide(ended: Ended, circumstances: Circumstances): Decision {
     case 'interrupted':
       return interrupted(ended.by, ended.error, circumstances)
   }
+}
+
+/** All that it needs to know is whether anything is kept. */
+export function done(
+  { result, notKept }: Extract<Ended, { readonly how: 'returned' }>,
+  { retainDoneMs, keepDone }: Pick<QueueSettings, 'retainDoneMs' | 'keepDone'>,
+): Decision {
+  const forget = retainDoneMs === 0 || keepDone === 0
+  const transition = forget ? ({ to: 'done', result, forget } as const) : ({ to: 'done', result } as const)
+  return notKept === undefined
+    ? { outcome: 'returned', transition }
+    : { outcome: 'returned', transition, error: notKept }
 }
 
 function failed(outcome: 'threw' | 'timed-out', error: unknown, circumstances: Circumstances): Decision {

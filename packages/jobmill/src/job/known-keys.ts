@@ -9,22 +9,21 @@ export function checkObjectKeys(value: unknown, field: string, known: readonly s
       fix: `Give an object with some of ${known.join(', ')}`,
     })
   }
-  const [first] = unknownKeys(value, field, known)
-  if (first !== undefined) throw first
+  for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, field, known)
 }
 
 /** One error for each key that is no option. */
 export function unknownKeys(value: object, field: string, known: readonly string[]): JobmillError[] {
-  return Object.keys(value).flatMap((key) => {
-    if (known.includes(key)) return []
-    const near = nearest(key, known)
-    const details = {
-      field: pathOf(field, key),
-      // The name, never what it holds: that may be a password.
-      value: shown(key),
-      fix: near === undefined ? `Known are ${known.join(', ')}` : `Did you mean "${near}"?`,
-    }
-    return [new JobmillError('OPTION_UNKNOWN', 'is not an option', details)]
+  return Object.keys(value).flatMap((key) => (known.includes(key) ? [] : [unknownKey(key, field, known)]))
+}
+
+function unknownKey(key: string, field: string, known: readonly string[]): JobmillError {
+  const near = nearest(key, known)
+  return new JobmillError('OPTION_UNKNOWN', 'is not an option', {
+    field: pathOf(field, key),
+    // The name, never what it holds: that may be a password.
+    value: shown(key),
+    fix: near === undefined ? `Known are ${known.join(', ')}` : `Did you mean "${near}"?`,
   })
 }
 

@@ -79,6 +79,8 @@ const DEDUPE_KEYS = [
   'onConflict',
 ] as const satisfies readonly (keyof DedupeRequest)[]
 
+const PAYLOAD_LIMIT = { least: 1, most: Number.MAX_SAFE_INTEGER }
+
 /** All of them, or an error that names the first one at fault. */
 export function prepareJobs(requests: readonly JobRequest[], options: PrepareOptions): NewJob[] {
   if (!Array.isArray(requests)) {
@@ -96,50 +98,53 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
     })
   }
   const { mintId, payloadLimitBytes = DEFAULTS.payloadLimitBytes, placeOf = placeInJobs } = options
-  checkWhole(payloadLimitBytes, 'payloadLimitBytes', { least: 1, most: Number.MAX_SAFE_INTEGER })
-  const seen = new Set<string>()
-  // Array.from rather than map: a hole in the array is refused, not passed on.
-  return Array.from(requests, (request: JobRequest, index) => {
-    const job = inPlace(index, () => prepareJob(request, placeOf(index), { mintId, payloadLimitBytes }))
-    if (seen.has(job.id)) {
-      throw new JobmillError('ID_REPEATED', 'stands twice in this call', {
-        field: `${placeOf(index)}.id`,
-        value: shown(job.id),
-        index,
-        fix: 'Give each job its own id, or leave ids out',
-      })
+  checkWhole(payloadLimitBytes, 'payloadLimitBytes', PAYLOAD_LIMIT)
+  const jobs: NewJob[] = []
+  const seen = requests.length > 1 ? new Set<string>() : null
+  // By index rather than with map: a hole in the array is refused, not passed on.
+  for (let index = 0; index < requests.length; index += 1) {
+    try {
+      const job = prepareJob(requests[index] as JobRequest, placeOf(index), mintId, payloadLimitBytes)
+      if (seen?.has(job.id) === true) throw repeated(job.id, placeOf(index))
+      seen?.add(job.id)
+      jobs.push(job)
+    } catch (error) {
+      throw withIndex(error, index)
     }
-    seen.add(job.id)
-    return job
-  })
+  }
+  return jobs
 }
 
 const placeInJobs = (index: number): string => `jobs[${index}]`
 
-/** Adds the index to an error on its way out, for callers that look at fields rather than at text. */
-function inPlace<T>(index: number, prepare: () => T): T {
-  try {
-    return prepare()
-  } catch (error) {
-    if (error instanceof JobmillError)
-      Object.defineProperty(error, 'index', { value: index, enumerable: true })
-    throw error
-  }
+/** For callers that look at fields rather than at text. */
+function withIndex(error: unknown, index: number): unknown {
+  if (error instanceof JobmillError) Object.defineProperty(error, 'index', { value: index, enumerable: true })
+  return error
+}
+
+function repeated(id: string, at: string): JobmillError {
+  return new JobmillError('ID_REPEATED', 'stands twice in this call', {
+    field: `${at}.id`,
+    value: shown(id),
+    fix: 'Give each job its own id, or leave ids out',
+  })
 }
 
 function prepareJob(
   request: JobRequest,
   at: string,
-  options: { readonly mintId: () => string; readonly payloadLimitBytes: number },
+  mintId: () => string,
+  payloadLimitBytes: number,
 ): NewJob {
   checkObjectKeys(request, at, JOB_KEYS)
   const kind = checkName(request.kind, `${at}.kind`)
   const queue = request.queue === undefined ? DEFAULTS.queue : checkName(request.queue, `${at}.queue`)
   return {
-    id: request.id === undefined ? options.mintId() : checkId(request.id, `${at}.id`),
+    id: request.id === undefined ? mintId() : checkId(request.id, `${at}.id`),
     kind,
     queue,
-    payload: jsonText(request.payload, `${at}.payload`, options.payloadLimitBytes),
+    payload: jsonText(request.payload, `${at}.payload`, payloadLimitBytes),
     priority:
       request.priority === undefined
         ? DEFAULTS.priority
@@ -148,7 +153,8 @@ function prepareJob(
       request.maxAttempts === undefined
         ? DEFAULTS.maxAttempts
         : checkWhole(request.maxAttempts, `${at}.maxAttempts`, BOUNDS.maxAttempts),
-    ...due(request, at),
+    dueAt: request.runAt === undefined ? null : dueAt(request, request.runAt, at),
+    delayMs: request.delay === undefined ? 0 : durationMs(request.delay, `${at}.delay`),
     timeoutMs: request.timeout === undefined ? null : timeoutMs(request.timeout, `${at}.timeout`),
     tags: request.tags === undefined ? [] : checkTags(request.tags, `${at}.tags`),
     metadata: request.metadata === undefined ? null : metadataText(request.metadata, `${at}.metadata`),
@@ -158,16 +164,15 @@ function prepareJob(
   }
 }
 
-function due(request: JobRequest, at: string): { dueAt: number | null; delayMs: number } {
-  if (request.delay !== undefined && request.runAt !== undefined) {
+function dueAt({ delay }: JobRequest, runAt: NonNullable<JobRequest['runAt']>, at: string): number {
+  if (delay !== undefined) {
     throw new JobmillError('OPTION_CONFLICT', 'contradicts runAt', {
       field: `${at}.delay`,
-      value: shown(request.delay),
+      value: shown(delay),
       fix: 'Give a delay or an instant, not both',
     })
   }
-  if (request.runAt !== undefined) return { dueAt: instantAt(request.runAt, `${at}.runAt`), delayMs: 0 }
-  return { dueAt: null, delayMs: request.delay === undefined ? 0 : durationMs(request.delay, `${at}.delay`) }
+  return instantAt(runAt, `${at}.runAt`)
 }
 
 function checkTags(value: unknown, field: string): string[] {

@@ -41,6 +41,7 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
   const waiting: MillEvent[] = []
   let awaited: (() => void)[] = []
   let scheduled = false
+  let listening = 0
 
   const heard = (type: EventType): boolean =>
     (listeners.get(type)?.size ?? 0) > 0 || (listeners.get('*')?.size ?? 0) > 0
@@ -88,7 +89,8 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
     emit(type, event) {
       told[type] = (told[type] ?? 0) + 1
       tapped(type, event)
-      if (!heard(type)) return
+      // Asked for every job, and most processes have no listener at all.
+      if (listening === 0 || !heard(type)) return
       if (waiting.length >= limit) counts.dropped += 1
       else waiting.push({ ...event, type, at: platform.now() } as unknown as MillEvent)
       schedule()
@@ -99,7 +101,10 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
       // Wrapped, so that a listener that is given twice is called twice and ended once at a time.
       const own: Listener<never> = (event) => listener(event)
       set.add(own)
-      return () => void set.delete(own)
+      listening += 1
+      return () => {
+        if (set.delete(own)) listening -= 1
+      }
     },
     delivered() {
       if (waiting.length === 0 && !scheduled) return Promise.resolve()

@@ -43,22 +43,39 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'mill-stopped': 'info',
 }
 
+/** What the loggers made here do not write. Of others it is not known. */
+const leastOf = new WeakMap<Logger, LogLevel>()
+
 /** Lines on standard error, from this level up. */
 export function consoleLogger(least: LogLevel): Logger {
   const write =
     (level: LogLevel) =>
     (message: string): void => {
-      if (LEVELS.indexOf(level) >= LEVELS.indexOf(least))
-        process.stderr.write(`jobmill ${level.padEnd(5)} ${message}\n`)
+      if (isAtLeast(level, least)) process.stderr.write(`jobmill ${level.padEnd(5)} ${message}\n`)
     }
-  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+  const logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+  leastOf.set(logger, least)
+  return logger
 }
 
 export function logEvents(hub: EventHub, logger: Logger): () => void {
-  return hub.on('*', (event) => {
+  const tell = (event: MillEvent): void => {
     const { type, at: _at, ...fields } = event
     logger[LEVEL_OF[type] ?? 'debug'](lineFor(event), fields)
-  })
+  }
+  const least = leastOf.get(logger) ?? 'debug'
+  if (least === 'debug') return hub.on('*', tell)
+  // Not all of them: what every job tells is for debugging, and costs next to nothing as long as nobody listens.
+  const ends = (Object.keys(LEVEL_OF) as EventType[])
+    .filter((type) => isAtLeast(LEVEL_OF[type] ?? 'debug', least))
+    .map((type) => hub.on(type, tell))
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+function isAtLeast(level: LogLevel, least: LogLevel): boolean {
+  return LEVELS.indexOf(level) >= LEVELS.indexOf(least)
 }
 
 /** What is done once, at a stop, and not again. */

@@ -4,8 +4,8 @@
  * move the clock and a simulator can replay a history from its seed.
  */
 import { randomInt } from 'node:crypto'
-import { uuidv7 } from 'uuidv7'
 import { type Gauges, systemGauges } from './gauges.ts'
+import { mintIds } from './mint-ids.ts'
 
 export interface Timer {
   cancel(): void
@@ -35,7 +35,7 @@ export const systemPlatform: Platform = Object.freeze({
   now: () => Date.now(),
   monotonic: () => performance.now(),
   random: () => randomInt(2 ** 47) / 2 ** 47,
-  id: () => uuidv7(),
+  id: mintIds(() => Date.now()),
   timer(ms: number, task: () => void, options?: { readonly unref?: boolean }): Timer {
     let handle: NodeJS.Timeout
     const wait = (leftMs: number): void => {

@@ -14,12 +14,15 @@ import type { Store } from '../store/store.ts'
 import type { Counts } from '../upkeep/duty.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
 import type { Attempt } from '../work/attempt.ts'
+import { ahead as createAhead } from '../work/ahead.ts'
 import { compare } from '../work/compare.ts'
 import { dispatcher as createDispatcher } from '../work/dispatcher.ts'
 import type { Grace } from '../work/grace.ts'
+import { handOffs, type MakeOffer } from '../work/hand-off.ts'
 import type { Handler } from '../work/handler.ts'
 import { listen } from '../work/listen.ts'
 import type { ContextTools } from '../work/make-context.ts'
+import { paces as createPaces } from '../work/paces.ts'
 import { pulseService } from '../work/pulse.ts'
 import { slots as createSlots } from '../work/slots.ts'
 import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
@@ -54,6 +57,8 @@ export interface Engine {
   /** A cancel was asked for in this process: the signal fires before this returns. */
   cancelled(id: string, reason: string): void
   serve(queue: string, settings: QueueSettings): Promise<void>
+  /** Free workers for jobs that are about to be written here. */
+  readonly offer: MakeOffer
   /** There may be something in these queues. */
   look(queues: Iterable<string>): void
   /** A line has a new job in it. */
@@ -82,7 +87,10 @@ export function engine(given: EngineOptions): Engine {
     served: () => served,
     platform,
     emit,
-    changed: () => dispatcher.wake(),
+    changed() {
+      ahead.review()
+      dispatcher.wake()
+    },
     ...reading,
   })
   const workers = createWorkers({
@@ -96,11 +104,31 @@ export function engine(given: EngineOptions): Engine {
     emit,
     enqueueFor: given.enqueueFor,
     limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
-    moved: () => dispatcher.poke(),
+    moved() {
+      ahead.begin()
+      dispatcher.poke()
+    },
     written,
   })
   const { attempts } = workers
-  const slots = createSlots(watch.workers, attempts, options.capacity)
+  const paces = createPaces()
+  const isLimited = (queue: string): boolean => watch.settings(queue).limit !== null
+  const ahead = createAhead({
+    run: workers.run,
+    release: (leases) => void workers.release(leases),
+    workers: (queue) => watch.workers().get(queue) ?? 0,
+    idle: (queue) => slots.idle(queue),
+    // A budget is not spent on jobs that may go back; and where queues compete for workers, each of them is for the job that comes first in all.
+    mayWait: (queue) => !isLimited(queue) && !slots.isScarce,
+    paces,
+    platform,
+  })
+  const slots = createSlots({
+    workers: watch.workers,
+    attempts,
+    ahead: () => ahead,
+    capacity: options.capacity,
+  })
   const suspects = createSuspects(() => platform.monotonic())
   const upkeep = createUpkeep({
     store,
@@ -136,14 +164,13 @@ export function engine(given: EngineOptions): Engine {
       return leases
     },
     release: workers.release,
-    run: workers.run,
+    take: ahead.take,
     served: () => served,
-    isLimited: (queue) => watch.settings(queue).limit !== null,
+    isLimited,
     slots,
     suspects,
-    running: () => attempts.running(),
-    // What was finished and not written piles up in memory, and would run again after a crash.
-    mayClaim: () => pulse.alive && attempts.unwritten <= 2 * Math.max(1, slots.total()),
+    inHand: () => attempts.running() + ahead.count() + slots.reserved,
+    mayClaim: mayTake,
     foundNothing() {
       // Somebody rang for a job that is not ready yet: it waits for its turn, or for its time.
       if (rung) pulse.hurry()
@@ -155,12 +182,24 @@ export function engine(given: EngineOptions): Engine {
         held: () => store.held(instance.id),
         finish: (items) => store.finish(items),
         attempts,
+        ahead: ahead.leases,
         found: (jobs) => emit('leases-found', { jobs }),
         ...comparing,
       }),
     compareEveryMs: DEFAULTS.compareEveryMs,
     platform,
     ...trouble('claim', emit),
+  })
+  const offer = handOffs({
+    instance: instance.id,
+    kinds,
+    slots,
+    mayTake: () => dispatcher.isOpen && mayTake(),
+    take: ahead.take,
+    emptying: (queue) => dispatcher.emptying(queue),
+    release: (leases) => void workers.release(leases),
+    unsure: () => dispatcher.unsure(),
+    platform,
   })
   const pulse = pulseService({
     renew: (request) => store.renew({ ...request, instance: instance.id, kinds }),
@@ -171,6 +210,7 @@ export function engine(given: EngineOptions): Engine {
     heard,
     lost(blocked) {
       upkeep.lost()
+      ahead.lost()
       emit('instance-lost', { instance: instance.id, jobs: workers.lost(blocked) })
     },
     back() {
@@ -183,6 +223,11 @@ export function engine(given: EngineOptions): Engine {
     platform,
     ...trouble('pulse', emit),
   })
+
+  /** What was finished and not written piles up in memory, and would run again after a crash. */
+  function mayTake(): boolean {
+    return pulse.alive && attempts.unwritten <= 2 * Math.max(1, slots.total() + slots.soon())
+  }
 
   async function register(): Promise<void> {
     const { id, label } = instance
@@ -199,6 +244,7 @@ export function engine(given: EngineOptions): Engine {
   }
 
   function heard(now: Pulse): void {
+    for (const { id } of now.cancels) ahead.giveBack(id)
     workers.heard(now.cancels)
     watch.heard(now)
     suspects.seen(now.suspect)
@@ -209,8 +255,9 @@ export function engine(given: EngineOptions): Engine {
   }
 
   function written(attempt: Attempt, item: Finish, finished: Finished): void {
-    const { id, orderKey } = attempt.lease
+    const { id, queue, orderKey } = attempt.lease
     const { transition, error = null } = item
+    if (item.ranMs !== undefined) paces.ran(queue, item.ranMs)
     if (finished.state === 'done' && transition.to === 'done')
       given.jobEnded({ id, state: 'done', result: transition.result, error })
     if (finished.state === 'dead') given.jobEnded({ id, state: 'dead', result: null, error })
@@ -243,10 +290,17 @@ export function engine(given: EngineOptions): Engine {
     },
     duties: upkeep.status,
     runDuty: upkeep.run,
-    look: (queues) => dispatcher.wake([...queues].filter((queue) => served.includes(queue))),
+    look(queues) {
+      const here = [...queues].filter((queue) => served.includes(queue))
+      if (here.length > 0) dispatcher.wake(here)
+    },
     stageSoon: upkeep.stageSoon,
     scheduleSoon: upkeep.scheduleSoon,
-    cancelled: workers.cancelled,
+    offer,
+    cancelled(id, reason) {
+      ahead.giveBack(id)
+      workers.cancelled(id, reason)
+    },
     wake(queues) {
       store.ring([...served, ...queues])
       dispatcher.wake()
@@ -277,7 +331,11 @@ export function engine(given: EngineOptions): Engine {
       await upkeep.start()
     },
     async stop(grace) {
-      const report = await workers.stop(grace, () => dispatcher.stop())
+      const report = await workers.stop(grace, () => {
+        const stopped = dispatcher.stop()
+        ahead.stop()
+        return stopped
+      })
       watch.stop()
       bell.stop()
       refills.stop()

@@ -167,11 +167,19 @@ export function limitFor(
   limits: Limits,
   settings: (queue: string) => QueueSettings,
 ): LimitInside {
-  const { lease, controller } = attempt
-  return limits.inside({
-    lease,
-    signal: controller.signal,
-    checkLive: () => checkLive(attempt),
-    queueLimit: () => settings(lease.queue).limit,
-  })
+  const { lease } = attempt
+  let made: LimitInside | undefined
+  // Most handlers never ask, and this is made for each of their attempts.
+  const inside = (): LimitInside =>
+    (made ??= limits.inside({
+      lease,
+      signal: attempt.signal,
+      checkLive: () => checkLive(attempt),
+      queueLimit: () => settings(lease.queue).limit,
+    }))
+  return {
+    acquire: (name, amount) => inside().acquire(name, amount),
+    tryAcquire: (name, amount) => inside().tryAcquire(name, amount),
+    drain: (name, options) => inside().drain(name, options),
+  }
 }

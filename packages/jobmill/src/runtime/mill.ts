@@ -98,7 +98,11 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
   const results = createResults((ids) => store.results(ids), { platform, everyMs: DEFAULTS.resultEveryMs })
   const handles = { results, platform }
   const definitions = new Map(options.jobs.map((job) => [job.kind, job]))
-  const enqueuer = createEnqueuer(store, { payloadLimitBytes: options.payloadLimitBytes, platform })
+  const enqueuer = createEnqueuer(store, {
+    payloadLimitBytes: options.payloadLimitBytes,
+    platform,
+    offer: (jobs) => life.engine?.offer(jobs),
+  })
   const client = createClient<unknown>({
     enqueuer,
     results,

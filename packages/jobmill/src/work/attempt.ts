@@ -5,45 +5,59 @@ import type { AttemptRef } from '../job/events.ts'
 import type { Lease } from '../store/claim.ts'
 import type { LogBuffer } from './log-buffer.ts'
 
-export interface Attempt {
+/** A class, because every job makes one: what few attempts need is made when it is asked for. */
+export class Attempt {
   readonly lease: Lease
-  readonly ref: AttemptRef
-  readonly controller: AbortController
   /** On the monotonic clock. */
   readonly startedAt: number
   readonly log: LogBuffer
   /** Jobs that are enqueued with its completion. */
-  readonly followUps: NewJob[]
+  readonly followUps: NewJob[] = []
   /** Why it was asked to stop; the first reason stands. */
-  interruption: Interruption | null
-  /** Why it was asked to stop, and when on the monotonic clock. */
-  interruptedAt: number | null
+  interruption: Interruption | null = null
+  /** When that was, on the monotonic clock. */
+  interruptedAt: number | null = null
   /** The progress that was not written yet, as JSON text. */
-  progress: string | undefined
+  progress: string | undefined = undefined
   /** `complete` was called: whether the job is done is for the user's transaction to say. */
-  completedInTx: boolean
+  completedInTx = false
   /** The handler has ended: nothing more can be written on behalf of this attempt by it. */
-  ended: boolean
+  ended = false
   /** Handed back although its handler goes on: the slot stays taken, the outcome is nobody's concern. */
-  abandoned: boolean
+  abandoned = false
+  /** Where it stands among the attempts of this process. */
+  place = -1
+  #controller: AbortController | null = null
+
+  constructor(lease: Lease, startedAt: number, log: LogBuffer) {
+    this.lease = lease
+    this.startedAt = startedAt
+    this.log = log
+  }
+
+  /** How events name it. */
+  get ref(): AttemptRef {
+    const { id, kind, queue, attempt, maxAttempts } = this.lease
+    return { id, kind, queue, attempt, maxAttempts }
+  }
+
+  /** Fires when it is asked to stop. Not made before: in many releases of Node it costs more than all the rest of a short job. */
+  get signal(): AbortSignal {
+    if (this.#controller !== null) return this.#controller.signal
+    this.#controller = new AbortController()
+    if (this.interruption !== null) this.#controller.abort(this.interruption)
+    return this.#controller.signal
+  }
+
+  interrupt(interruption: Interruption, now: number): void {
+    this.interruption = interruption
+    this.interruptedAt = now
+    this.#controller?.abort(interruption)
+  }
 }
 
 export function newAttempt(lease: Lease, startedAt: number, log: LogBuffer): Attempt {
-  const { id, kind, queue, attempt, maxAttempts } = lease
-  return {
-    lease,
-    ref: { id, kind, queue, attempt, maxAttempts },
-    controller: new AbortController(),
-    startedAt,
-    log,
-    followUps: [],
-    interruption: null,
-    interruptedAt: null,
-    progress: undefined,
-    completedInTx: false,
-    ended: false,
-    abandoned: false,
-  }
+  return new Attempt(lease, startedAt, log)
 }
 
 const MESSAGE: Readonly<Record<InterruptionCause, string>> = {
@@ -61,8 +75,6 @@ export function interrupt(
   { detail = MESSAGE[why], blocked = false }: { readonly detail?: string; readonly blocked?: boolean } = {},
 ): boolean {
   if (attempt.ended || attempt.interruption !== null) return false
-  attempt.interruption = new Interruption(why, detail, { blocked })
-  attempt.interruptedAt = now
-  attempt.controller.abort(attempt.interruption)
+  attempt.interrupt(new Interruption(why, detail, { blocked }), now)
   return true
 }

@@ -19,8 +19,14 @@ export interface Attempts {
 }
 
 export function attempts(): Attempts {
-  const all = new Set<Attempt>()
+  /**
+   * An array in which each knows its place: a map or a set that thousands of jobs per second pass through leaves tables behind that the garbage collector
+   * takes for alive, with all that stood in them.
+   */
+  const all: Attempt[] = []
   const perQueue = new Map<string, number>()
+  /** By id; made when somebody asks, which is rare, and good until the next change. */
+  let byId: Map<string, Attempt[]> | null = null
   let running = 0
   let awaited: (() => void)[] = []
 
@@ -28,12 +34,11 @@ export function attempts(): Attempts {
     perQueue.set(queue, (perQueue.get(queue) ?? 0) + by)
     running += by
   }
-  const byId = new Map<string, Attempt[]>()
 
   return {
     add(attempt) {
-      all.add(attempt)
-      byId.set(attempt.lease.id, [...(byId.get(attempt.lease.id) ?? []), attempt])
+      byId = null
+      attempt.place = all.push(attempt) - 1
       count(attempt.lease.queue, 1)
     },
     end(attempt) {
@@ -46,17 +51,22 @@ export function attempts(): Attempts {
       for (const resolve of done) resolve()
     },
     forget(attempt) {
-      all.delete(attempt)
-      const left = (byId.get(attempt.lease.id) ?? []).filter((one) => one !== attempt)
-      if (left.length === 0) byId.delete(attempt.lease.id)
-      else byId.set(attempt.lease.id, left)
+      if (all[attempt.place] !== attempt) return
+      byId = null
+      const last = all.pop()
+      if (last === undefined || last === attempt) return
+      all[attempt.place] = last
+      last.place = attempt.place
     },
     running: (queue) => (queue === undefined ? running : (perQueue.get(queue) ?? 0)),
     live: all,
     get unwritten() {
-      return all.size - running
+      return all.length - running
     },
-    find: (id) => byId.get(id) ?? [],
+    find(id) {
+      byId ??= Map.groupBy(all, ({ lease }) => lease.id)
+      return byId.get(id) ?? []
+    },
     idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => awaited.push(resolve))),
   }
 }

@@ -48,6 +48,7 @@ function itemFor(attempt: Attempt, ended: Ended, now: number): Finish {
     maxAttempts,
     backoff: undefined,
     mayRetry: true,
+    // Also where nothing is kept: that it was written is asked for after the commit. Retention takes it a little later.
     queue: DEFAULT_QUEUE_SETTINGS,
     random: 0,
   })

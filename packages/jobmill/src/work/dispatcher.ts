@@ -14,13 +14,15 @@ export interface DispatcherOptions {
   readonly claim: (request: Omit<ClaimRequest, 'instance' | 'kinds'>) => Promise<Lease[]>
   /** Gives back what was claimed and will not be run. */
   readonly release: (leases: readonly Lease[]) => Promise<void>
-  readonly run: (lease: Lease) => void
+  /** What was claimed: to be run at once, or when a worker is free for it. */
+  readonly take: (leases: readonly Lease[]) => void
   readonly served: () => Iterable<string>
   /** Whether claims from it draw on a limit. */
   readonly isLimited: (queue: string) => boolean
   readonly slots: Slots
   readonly suspects: Suspects
-  readonly running: () => number
+  /** What runs, and what was claimed and waits for a worker. */
+  readonly inHand: () => number
   /** False while claiming makes no sense: the instance is not known to be alive, or too many outcomes wait to be written. */
   readonly mayClaim: () => boolean
   /** A claim came back empty although there was a sign of work. */
@@ -39,6 +41,12 @@ export interface Dispatcher {
   wake(queues?: Iterable<string>): void
   /** Look again: a worker is free, or something else changed here. Costs no statement unless there is a sign of work. */
   poke(): void
+  /** Jobs may have been leased to this instance without its knowing: compare, once they are old enough. */
+  unsure(): void
+  /** The claim on its way, if it is likely to leave nothing ready in this queue. */
+  emptying(queue: string): Promise<unknown> | undefined
+  /** Whether jobs may be taken on beside claims: not while a suspect runs alone, or while it goes quiet for one. */
+  readonly isOpen: boolean
   /** Resolves when no claim is on its way and what it brought was released. No claim begins after the call. */
   stop(): Promise<void>
 }
@@ -49,20 +57,31 @@ export const LOST_AFTER_MS = 5_000
 export function dispatcher(options: DispatcherOptions): Dispatcher {
   const { platform, slots, suspects } = options
   const maybe = new Set<string>()
+  /** Queues whose last claim brought less than there was room for. */
+  const nearlyEmpty = new Set<string>()
   const stopping = new AbortController()
   const pause = pauses(platform, { firstMs: 100, longestMs: 5_000 })
   let compareAt = platform.monotonic() + options.compareEveryMs
   let comparedAt = platform.monotonic()
   let claimedAt = Number.NEGATIVE_INFINITY
   let loop: Promise<void> = Promise.resolve()
+  let claiming: { readonly queues: ReadonlySet<string>; readonly done: Promise<unknown> } | null = null
   let alone = false
   let limitedFirst = false
   let woken = false
   let rouse: (() => void) | null = null
 
   function poke(): void {
+    // While it rests: jobs end by the thousand, and a look in vain after each would cost more than the jobs.
+    if (rouse !== null && !mayBeWorthIt()) return
     woken = true
     rouse?.()
+  }
+
+  function mayBeWorthIt(): boolean {
+    if (alone || suspects.waits) return true
+    for (const queue of maybe) if (slots.isWorthIt(queue)) return true
+    return false
   }
 
   /** Until something happens, or the time has come to compare. */
@@ -90,9 +109,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       }
     }
     const untilCompare = compareAt - platform.monotonic()
-    alone &&= options.running() > 0
+    alone &&= options.inHand() > 0
     if (alone || !options.mayClaim()) return untilCompare
-    const next = suspects.next(options.running() === 0)
+    const next = suspects.next(options.inHand() === 0)
     if (next.claim === 'suspect') return (await claimSuspect()) ? untilCompare : null
     if (next.claim === 'others' && (await claimOthers())) return null
     return Math.min(untilCompare, next.inMs ?? untilCompare)
@@ -101,7 +120,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   /** Only a claim can have made a lease that is not known here; an idle instance need not ask. Now and then it does all the same. */
   function mayDiffer(now: number): boolean {
     return (
-      options.running() > 0 ||
+      options.inHand() > 0 ||
       comparedAt < claimedAt + LOST_AFTER_MS ||
       now - comparedAt >= 6 * options.compareEveryMs
     )
@@ -124,11 +143,15 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     const limit = Math.min(BOUNDS.claimLimit, slots.free(), total(queues))
     // A wake-up that comes while the claim is on its way must not be lost.
     for (const { queue } of queues) maybe.delete(queue)
-    const leases = await claim({ queues, limit, suspects: 'skip' })
+    const release = slots.reserve(queues)
+    const leases = await claim({ queues, limit, suspects: 'skip' }).finally(release)
     if (leases?.length === 0) options.foundNothing()
     const isFull = leases === null || leases.length >= limit
     for (const { queue, room } of queues) {
-      if (isFull || count(leases, queue) >= room) maybe.add(queue)
+      if (isFull || count(leases, queue) >= room) {
+        maybe.add(queue)
+        nearlyEmpty.delete(queue)
+      } else nearlyEmpty.add(queue)
     }
     return true
   }
@@ -148,20 +171,26 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     if (stopping.signal.aborted) return []
     claimedAt = platform.monotonic()
     try {
-      const leases = await options.claim(request)
+      const answer = options.claim(request)
+      claiming = { queues: new Set(request.queues.map(({ queue }) => queue)), done: answer.catch(() => {}) }
+      const leases = await answer.finally(() => (claiming = null))
       pause.reset()
       options.working()
       if (stopping.signal.aborted) await options.release(leases)
-      else leases.forEach((lease) => options.run(lease))
+      else options.take(leases)
       return leases
     } catch (error) {
       // Jobs may be leased to us without our knowing: they are found by comparing, once they are old enough.
-      if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN')
-        compareAt = Math.min(compareAt, platform.monotonic() + LOST_AFTER_MS + 1_000)
+      if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN') unsure()
       options.failing(error)
       await pause.wait(stopping.signal)
       return null
     }
+  }
+
+  function unsure(): void {
+    claimedAt = platform.monotonic()
+    compareAt = Math.min(compareAt, claimedAt + LOST_AFTER_MS + 1_000)
   }
 
   async function work(): Promise<void> {
@@ -174,6 +203,17 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   return {
     start: () => void (loop = work()),
     poke,
+    unsure() {
+      unsure()
+      // Out of its rest, so that it rests no longer than until then.
+      woken = true
+      rouse?.()
+    },
+    emptying: (queue) =>
+      nearlyEmpty.has(queue) && claiming?.queues.has(queue) === true ? claiming.done : undefined,
+    get isOpen() {
+      return !alone && !suspects.waits && !stopping.signal.aborted
+    },
     wake(queues) {
       for (const queue of queues ?? options.served()) maybe.add(queue)
       poke()

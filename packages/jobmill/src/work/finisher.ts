@@ -1,5 +1,5 @@
 /**
- * Writes outcomes, many in one statement: those that arrive while a write is on its way share the next one. A write that fails for a while is
+ * Writes outcomes, many in one statement: those of one turn of the event loop share a write, and so do those that arrive while one is on its way. A write that fails for a while is
  * made again until the database answers; the fence decides whether it still counts.
  */
 import { isJobmillError } from '../job/errors.ts'
@@ -77,8 +77,15 @@ export function finisher(options: FinisherOptions): Finisher {
     await write([only])
   }
 
+  /** Jobs that begin together mostly end together, a moment after the first of them. */
+  const turn = (): Promise<void> => new Promise((resolve) => platform.nextTurn(resolve))
+
   async function pump(): Promise<void> {
-    while (queue.length > 0) await write(queue.splice(0, perWrite))
+    await turn()
+    while (queue.length > 0) {
+      await write(queue.splice(0, perWrite))
+      await turn()
+    }
   }
 
   function start(): void {

@@ -11,54 +11,59 @@ export interface LogLine {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-export interface LogBuffer {
-  add(line: LogLine): void
-  /** Everything so far; undefined when nothing was logged. */
-  text(): string | undefined
-  /** True when something was added since it was last asked. */
-  takeChanged(): boolean
-  /** What was taken did not arrive. */
-  changedAgain(): void
-}
-
 /** Kept free for the line that says how many are missing. */
 const RESERVE_CHARS = 200
 const LONGEST_MESSAGE = 4_096
 
-export function logBuffer(limit: number = DEFAULTS.logLimitChars): LogBuffer {
-  const lines: string[] = []
-  let chars = 0
-  let dropped = 0
-  let lastAt = 0
-  let changed = false
+/** A class, because every attempt has one and few write to it. */
+export class LogBuffer {
+  readonly #limit: number
+  readonly #lines: string[] = []
+  #chars = 0
+  #dropped = 0
+  #lastAt = 0
+  #changed = false
 
-  return {
-    add(line) {
-      changed = true
-      lastAt = line.at
-      const text = lineText(line)
-      if (dropped > 0 || chars + text.length + 1 > limit - RESERVE_CHARS) {
-        dropped += 1
-        return
-      }
-      lines.push(text)
-      chars += text.length + 1
-    },
-    text() {
-      if (lines.length + dropped === 0) return undefined
-      if (dropped === 0) return lines.join('\n')
-      const last: LogLine = { at: lastAt, level: 'warn', message: `${dropped} more lines did not fit` }
-      return [...lines, JSON.stringify(last)].join('\n')
-    },
-    takeChanged() {
-      const was = changed
-      changed = false
-      return was
-    },
-    changedAgain() {
-      changed = true
-    },
+  constructor(limit: number) {
+    this.#limit = limit
   }
+
+  add(line: LogLine): void {
+    this.#changed = true
+    this.#lastAt = line.at
+    const text = lineText(line)
+    if (this.#dropped > 0 || this.#chars + text.length + 1 > this.#limit - RESERVE_CHARS) {
+      this.#dropped += 1
+      return
+    }
+    this.#lines.push(text)
+    this.#chars += text.length + 1
+  }
+
+  /** Everything so far; undefined when nothing was logged. */
+  text(): string | undefined {
+    if (this.#lines.length + this.#dropped === 0) return undefined
+    if (this.#dropped === 0) return this.#lines.join('\n')
+    const message = `${this.#dropped} more lines did not fit`
+    const last: LogLine = { at: this.#lastAt, level: 'warn', message }
+    return [...this.#lines, JSON.stringify(last)].join('\n')
+  }
+
+  /** True when something was added since it was last asked. */
+  takeChanged(): boolean {
+    const was = this.#changed
+    this.#changed = false
+    return was
+  }
+
+  /** What was taken did not arrive. */
+  changedAgain(): void {
+    this.#changed = true
+  }
+}
+
+export function logBuffer(limit: number = DEFAULTS.logLimitChars): LogBuffer {
+  return new LogBuffer(limit)
 }
 
 /** What cannot be kept as JSON must not end a job that only wanted to log it. */

@@ -17,6 +17,7 @@ import { Snooze } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
 import type { Attempt } from './attempt.ts'
+import type { LogLine } from './log-buffer.ts'
 
 /** What an attempt can reach. */
 export interface ContextTools {
@@ -33,30 +34,59 @@ export interface ContextTools {
   readonly complete: (attempt: Attempt, tx: unknown, result: unknown) => Promise<void>
 }
 
+/** Everything is a property of its own that works without `this`: handlers take the context apart, and spread it. */
 export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTools): JobContext {
-  return {
+  const { enqueue, enqueueMany } = tools.enqueueFor(attempt)
+  const context: Omit<JobContext, 'signal'> & Interruptible = {
+    [ATTEMPT]: attempt,
     payload,
     job: jobInfo(attempt.lease),
     attempt: attempt.lease.attempt,
-    signal: attempt.controller.signal,
     instance: tools.instance,
     now: () => tools.platform.now(),
     log: jobLog(attempt, tools),
-    ...tools.enqueueFor(attempt),
+    enqueue,
+    enqueueMany,
     limit: tools.limitFor(attempt),
     progress(value) {
       if (attempt.ended) return
       attempt.progress = jsonText(value, 'progress', DEFAULTS.payloadLimitBytes, 'Note less')
       tools.changed(attempt)
     },
-    snooze(time: Duration): never {
-      throw new Snooze(time)
-    },
+    snooze,
     complete(tx, result) {
       checkLive(attempt)
       return tools.complete(attempt, tx, result)
     },
   }
+  return withSignal(context)
+}
+
+const ATTEMPT = Symbol('attempt')
+
+interface Interruptible {
+  readonly [ATTEMPT]: Attempt
+}
+
+function withSignal<T extends Interruptible>(context: T): T & Pick<JobContext, 'signal'> {
+  return Object.defineProperty(context, 'signal', SIGNAL) as T & Pick<JobContext, 'signal'>
+}
+
+/** Made when it is first read. The same getter for all contexts: with one for each, no two of them would have the same shape. */
+const SIGNAL = {
+  enumerable: true,
+  configurable: true,
+  get(this: Interruptible): AbortSignal {
+    return this[ATTEMPT].signal
+  },
+  /** A middleware may put another one in its place. */
+  set(this: object, value: AbortSignal): void {
+    Object.defineProperty(this, 'signal', { value, enumerable: true, configurable: true, writable: true })
+  },
+}
+
+function snooze(time: Duration): never {
+  throw new Snooze(time)
 }
 
 export function checkLive(attempt: Attempt): void {
@@ -71,22 +101,34 @@ export function checkLive(attempt: Attempt): void {
 }
 
 export function jobInfo(lease: Lease): JobInfo {
-  const { payload: _payload, timeoutMs: _timeout, readyAt: _ready, metadata, ...info } = lease
-  return { ...info, metadata: metadata === null ? null : (JSON.parse(metadata) as JobInfo['metadata']) }
+  const { metadata } = lease
+  return {
+    id: lease.id,
+    token: lease.token,
+    kind: lease.kind,
+    queue: lease.queue,
+    priority: lease.priority,
+    attempt: lease.attempt,
+    maxAttempts: lease.maxAttempts,
+    crashes: lease.crashes,
+    tags: lease.tags,
+    orderKey: lease.orderKey,
+    enqueuedAt: lease.enqueuedAt,
+    metadata: metadata === null ? null : (JSON.parse(metadata) as JobInfo['metadata']),
+  }
 }
 
-function jobLog(attempt: Attempt, { platform, changed }: ContextTools): JobLog {
-  const write =
-    (level: LogLevel): JobLog['info'] =>
-    (message, fields) => {
-      if (attempt.ended) return
-      attempt.log.add({ at: platform.now(), level, message, ...(fields === undefined ? {} : { fields }) })
-      changed(attempt)
-    }
-  return Object.assign(write('info'), {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-  })
+function jobLog(attempt: Attempt, tools: ContextTools): JobLog {
+  const write = (level: LogLevel, message: string, fields?: LogLine['fields']): void => {
+    if (attempt.ended) return
+    const at = tools.platform.now()
+    attempt.log.add(fields === undefined ? { at, level, message } : { at, level, message, fields })
+    tools.changed(attempt)
+  }
+  const log = ((message, fields) => write('info', message, fields)) as JobLog
+  log.debug = (message, fields) => write('debug', message, fields)
+  log.info = (message, fields) => write('info', message, fields)
+  log.warn = (message, fields) => write('warn', message, fields)
+  log.error = (message, fields) => write('error', message, fields)
+  return log
 }

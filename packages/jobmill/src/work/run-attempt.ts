@@ -20,10 +20,17 @@ export interface RunTools {
 export async function runAttempt(attempt: Attempt, handler: Handler, tools: RunTools): Promise<Ended> {
   const timer = timeoutFor(attempt, handler, tools.platform)
   try {
-    const payload = await validated(attempt, handler)
+    // Whatever is not awaited here costs nothing: most jobs have neither a schema nor a middleware around them.
+    const stored: unknown = JSON.parse(attempt.lease.payload)
+    const payload = handler.payload === undefined ? stored : await validated(stored, handler.payload, attempt)
     const context = tools.contextFor(attempt, payload)
-    const returned = await through(tools.middleware, context, async () => handler.run(context))
-    return attempt.completedInTx ? rolledBack() : await kept(returned, handler.result)
+    const { middleware } = tools
+    const returned: unknown = await (middleware.length === 0
+      ? handler.run(context)
+      : through(middleware, context, async () => handler.run(context)))
+    if (attempt.completedInTx) return rolledBack()
+    const end = kept(returned, handler.result)
+    return end instanceof Promise ? await end : end
   } catch (error) {
     return ended(attempt, error)
   } finally {
@@ -35,12 +42,10 @@ export async function runAttempt(attempt: Attempt, handler: Handler, tools: RunT
 class Unfit extends Error {}
 
 /** A schema may ask somebody, and must not hold the worker longer than the handler might. */
-async function validated({ lease, controller }: Attempt, { payload: schema }: Handler): Promise<unknown> {
-  const stored: unknown = JSON.parse(lease.payload)
-  if (schema === undefined) return stored
+async function validated(stored: unknown, schema: Schema, attempt: Attempt): Promise<unknown> {
   try {
     const fitting = fitted(schema, stored, 'payload')
-    return fitting instanceof Promise ? await orAborted(fitting, controller.signal) : fitting
+    return fitting instanceof Promise ? await orAborted(fitting, attempt.signal) : fitting
   } catch (error) {
     // A schema that breaks says nothing of the payload: that is a failure like any other.
     if (isJobmillError(error) && error.code === 'PAYLOAD_INVALID') throw new Unfit('', { cause: error })

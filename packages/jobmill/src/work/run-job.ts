@@ -1,7 +1,7 @@
 /** One job, from its lease to its written outcome: run, decide, finish, tell. */
-import { decide, type Decision, type Ended } from '../job/decide.ts'
+import { decide, type Decision, done, type Ended } from '../job/decide.ts'
 import { isJobmillError } from '../job/errors.ts'
-import type { Emit } from '../job/events.ts'
+import type { Emit, EventTable } from '../job/events.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { onDeadJob } from '../job/on-dead.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
@@ -36,20 +36,21 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
   const handler = tools.handler(lease.kind)
   const attempt = newAttempt(lease, platform.monotonic(), logBuffer())
   attempts.add(attempt)
-  emit('started', { ...attempt.ref, crashes: lease.crashes, waitedMs: lease.waitedMs })
-  // It never rejects; if it did, the worker and the job would be lost for the life of the process.
-  const ended = await runAttempt(attempt, handler, tools).catch((error: unknown): Ended => ({
-    how: 'threw',
-    error,
-  }))
+  emit('started', startedEvent(lease))
+  let ended: Ended
+  try {
+    ended = await runAttempt(attempt, handler, tools)
+  } catch (error) {
+    // It never rejects; if it did, the worker and the job would be lost for the life of the process.
+    ended = { how: 'threw', error }
+  }
   const ranMs = platform.monotonic() - attempt.startedAt
   attempts.end(attempt)
   tools.moved()
   // Handed back at the end of a stop: somebody else may run it by now.
   if (attempt.abandoned) return attempts.forget(attempt)
 
-  logStack(ended, attempt, platform.now())
-  const decision = decide(ended, circumstances(ended, attempt, handler, tools))
+  const decision = decided(ended, attempt, handler, tools)
   const item = finishOf(attempt, decision, ranMs, followUps(attempt, decision, handler))
   const write = attempt.completedInTx ? tools.finishAfterTx : tools.finish
   const finished = await write(item)
@@ -57,14 +58,21 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
   tools.moved()
   if (finished === null) return
   if (finished.accepted) tools.written(attempt, item, finished)
-  tellOutcome(emit, attempt, {
-    decision,
-    ended,
-    finished,
-    ranMs,
-    totalMs: totalMs(attempt, platform.monotonic()),
-    reason: await cancelReason(attempt, finished, tools),
-  })
+  const reason = finished.state === 'cancelled' ? await cancelReason(attempt, tools) : ''
+  const total = totalMs(attempt, platform.monotonic())
+  tellOutcome(emit, attempt, { decision, ended, finished, ranMs, totalMs: total, reason })
+}
+
+function startedEvent(lease: Lease): EventTable['started'] {
+  const { id, kind, queue, attempt, maxAttempts, crashes, waitedMs } = lease
+  return { id, kind, queue, attempt, maxAttempts, crashes, waitedMs }
+}
+
+/** What most jobs do needs no policy: it is decided without asking for the settings of the queue, or for chance. */
+function decided(ended: Ended, attempt: Attempt, handler: Handler, tools: RunJobTools): Decision {
+  if (ended.how === 'returned') return done(ended, tools.settings(attempt.lease.queue))
+  logStack(ended, attempt, tools.platform.now())
+  return decide(ended, circumstances(ended, attempt, handler, tools))
 }
 
 /** From its enqueue to now: up to the claim by the database's clock, from there by ours, so that the two are never compared. */
@@ -73,9 +81,8 @@ function totalMs({ lease, startedAt }: Attempt, now: number): number {
 }
 
 /** Asked for by another process so late that the handler never heard of it: then the database knows why. */
-async function cancelReason(attempt: Attempt, finished: Finished, tools: RunJobTools): Promise<string> {
-  if (attempt.interruption !== null) return attempt.interruption.message
-  return finished.state === 'cancelled' ? tools.cancelReason(attempt.lease.id) : ''
+async function cancelReason(attempt: Attempt, tools: RunJobTools): Promise<string> {
+  return attempt.interruption?.message ?? tools.cancelReason(attempt.lease.id)
 }
 
 /** The error that is stored tells what; the log of the attempt tells where. */
@@ -131,13 +138,16 @@ export function finishOf(
   ranMs: number,
   jobs: readonly NewJob[],
 ): Finish {
-  const log = attempt.log.text()
+  // Each of its fields by name, also those that it has not: all items of a write have one shape then.
   return {
     id: attempt.lease.id,
     token: attempt.lease.token,
-    ...decision,
+    outcome: decision.outcome,
+    transition: decision.transition,
+    error: decision.error,
     ranMs,
-    ...(log === undefined ? {} : { log }),
-    ...(jobs.length === 0 ? {} : { followUps: jobs }),
+    log: attempt.log.text(),
+    cool: decision.cool,
+    followUps: jobs.length === 0 ? undefined : jobs,
   }
 }

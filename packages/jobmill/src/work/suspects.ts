@@ -8,6 +8,8 @@ const FIRST_QUIET_MS = 1_000
 export interface Suspects {
   /** The pulse says whether one waits. */
   seen(waits: boolean): void
+  /** Whether one waits, as far as this process knows. */
+  readonly waits: boolean
   /** What the dispatcher may do now: claim the suspect, claim others, or nothing. `inMs` is when to ask again. */
   next(idle: boolean): { readonly claim: 'suspect' | 'others' | 'nothing'; readonly inMs?: number }
   /** The suspect was claimed, or was gone. */
@@ -35,6 +37,9 @@ export function suspects(monotonic: () => number): Suspects {
   }
 
   return {
+    get waits() {
+      return waits
+    },
     seen(oneWaits) {
       if (oneWaits) waits = true
       else calm()

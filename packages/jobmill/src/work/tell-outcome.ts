@@ -16,20 +16,21 @@ export interface Told {
 }
 
 export function tellOutcome(emit: Emit, attempt: Attempt, told: Told): void {
-  const { ref } = attempt
   const { decision, ended, finished, ranMs, totalMs } = told
-  if (!finished.accepted) return emit('lease-lost', ref)
+  if (!finished.accepted) return emit('lease-lost', attempt.ref)
   const error = decision.error ?? ''
-  if (decision.outcome === 'timed-out') emit('timed-out', { ...ref, ranMs })
+  if (decision.outcome === 'timed-out') emit('timed-out', { ...attempt.ref, ranMs })
   switch (finished.state) {
     case 'done': {
       const notKept = ended.how === 'returned' ? (ended.notKept ?? null) : null
-      return emit('finished', { ...ref, ranMs, totalMs, notKept })
+      // By name, not spread: every job comes by here.
+      const { id, kind, queue, attempt: number, maxAttempts } = attempt.lease
+      return emit('finished', { id, kind, queue, attempt: number, maxAttempts, ranMs, totalMs, notKept })
     }
     case 'dead':
-      return emit('dead', { ...ref, ranMs, error })
+      return emit('dead', { ...attempt.ref, ranMs, error })
     case 'cancelled':
-      return emit('cancelled', { ...ref, ranMs, reason: told.reason })
+      return emit('cancelled', { ...attempt.ref, ranMs, reason: told.reason })
     default:
       goesOn(emit, attempt, told)
   }

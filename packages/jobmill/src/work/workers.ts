@@ -76,9 +76,10 @@ export function workers(options: WorkersOptions): Workers {
     // Completed in a transaction of the user's: then it is nobody else's either.
     stale: (attempt) => void (attempt.completedInTx || interrupt(attempt, 'lease-lost', now())),
   })
+  const inside = contextTools(options, notes.changed)
   const tools: RunJobTools = {
     ...options,
-    contextFor: (attempt, payload) => makeContext(attempt, payload, contextTools(options, notes.changed)),
+    contextFor: (attempt, payload) => makeContext(attempt, payload, inside),
     attempts,
     finish: finisher.add,
     finishAfterTx: afterTx.add,
@@ -87,14 +88,21 @@ export function workers(options: WorkersOptions): Workers {
   const failing = trouble('run', emit)
   let released = 0
 
+  async function giveBack(lease: Lease): Promise<void> {
+    const finished = await finisher.add(handedBack(lease))
+    const { id, kind, queue, attempt, maxAttempts } = lease
+    const ref = { id, kind, queue, attempt, maxAttempts }
+    if (finished?.state !== 'cancelled') return emit('released', ref)
+    // Asked for while it waited here: going back was all that it needed.
+    emit('cancelled', { ...ref, ranMs: 0, reason: await tools.cancelReason(id) })
+  }
+
   return {
     attempts,
     run: (lease) => void runJob(lease, tools).catch(failing.failing),
     async release(leases) {
       released += leases.length
-      await Promise.all(leases.map((lease) => finisher.add(handedBack(lease))))
-      for (const { id, kind, queue, attempt, maxAttempts } of leases)
-        emit('released', { id, kind, queue, attempt, maxAttempts })
+      await Promise.all(leases.map(giveBack))
     },
     heard(cancels) {
       for (const { id, token, reason } of cancels) {
@@ -113,6 +121,8 @@ export function workers(options: WorkersOptions): Workers {
       return live.length
     },
     async stop(grace, stopClaiming) {
+      // Only what goes back because of the stop is told at its end.
+      released = 0
       const report = await stopInStages({
         grace,
         platform,

@@ -31,7 +31,7 @@ async function pagesOfClaim(url: string, claim: () => Promise<number>): Promise<
   const sent = spy.mock.calls.map(([config]) => config as unknown as { text: string; values: unknown[] })
   spy.mockRestore()
   // Where nothing is ready, a look that there is nothing is all that is sent.
-  const statement = sent.find(({ text }) => /(?:DELETE FROM|FROM) \S*\bready\b/.test(text ?? ''))
+  const statement = sent.find(({ text }) => /(?:DELETE FROM|FROM) \S*ready\b/.test(text ?? ''))
   expect(statement).toBeDefined()
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -15,6 +15,9 @@ async function faultyMill(options: Parameters<typeof testMill>[0]) {
 const count = (mill: TestMill, wanted: string): number =>
   mill.events.filter(({ type }) => type === wanted).length
 
+/** A job with a key is not handed to the worker that enqueues it: somebody has to claim it. */
+const CLAIMED = { dedupe: { key: 'k' } }
+
 describe('a mill on a store with faults', () => {
   test('an enqueue whose reply is lost makes one job', async () => {
     await using it = await faultyMill({ jobs: [echo] })
@@ -39,7 +42,7 @@ describe('a mill on a store with faults', () => {
     await using it = await faultyMill({ jobs: [echo] })
     await it.platform.settled()
     it.store.loseReply('claim')
-    const { id } = await it.mill.enqueue(echo, { n: 1 })
+    const { id } = await it.mill.enqueue(echo, { n: 1 }, CLAIMED)
     await it.platform.settled()
     expect(await it.mill.get(id)).toMatchObject({ state: 'running', attempt: 1 })
     expect(count(it.mill, 'started')).toBe(0)
@@ -54,7 +57,7 @@ describe('a mill on a store with faults', () => {
     await it.platform.settled()
     it.store.loseReply('claim')
     const before = it.mill.clock.now()
-    const { id } = await it.mill.enqueue(echo, { n: 1 })
+    const { id } = await it.mill.enqueue(echo, { n: 1 }, CLAIMED)
     await it.mill.drain()
     expect(await it.mill.get(id)).toMatchObject({ state: 'done', attempt: 1 })
     expect(it.mill.clock.now() - before).toBeLessThan(20_000)
@@ -132,7 +135,7 @@ describe('a mill on a store with faults', () => {
     await using it = await faultyMill({ jobs: [echo] })
     await it.platform.settled()
     const held = it.store.hold('claim')
-    await it.mill.enqueue(echo, { n: 1 })
+    await it.mill.enqueue(echo, { n: 1 }, CLAIMED)
     await held.reached
     await it.mill.clock.advance('1m')
     const stopping = it.mill.stop()

@@ -12,6 +12,7 @@ import {
   oracleDatabase,
   testPlatform,
 } from '../../src/testing/index.ts'
+import { aHandOff } from '../../src/testing/factories.ts'
 import { refusal, rejection } from '../unit/support.ts'
 import { openStore } from './support.ts'
 
@@ -136,6 +137,20 @@ describe('a faulty store', () => {
     expect(await ready(store)).toBe(1)
     db.close()
     await store.close()
+  })
+
+  test('passes free workers on, and loses what they were handed with the reply', async () => {
+    const store = await open()
+    const instance = anInstance()
+    await store.register(instance)
+    const handOff = aHandOff(instance.id)
+    const [told] = await store.enqueue([aJob()], { handOff })
+    expect(told?.lease).toMatchObject({ id: told?.id, attempt: 1 })
+    store.loseReply('enqueue')
+    const lost = aJob()
+    expect((await rejection(() => store.enqueue([lost], { handOff }))).code).toBe('OUTCOME_UNKNOWN')
+    const held = await store.held(instance.id)
+    expect(new Set(held.map(({ id }) => id))).toEqual(new Set([told?.id, lost.id]))
   })
 
   test('goes around every store', async () => {

@@ -1,13 +1,30 @@
 // A mill on a clock that the test moves: time, leases, what it tells of itself, and its end.
 import { z } from 'zod'
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest'
-import { defineJob, type JobContext, type Mill } from '../../src/index.ts'
+import { defineJob, type JobContext, type Mill, type Store } from '../../src/index.ts'
 import { sqlite, type SqliteTx } from '../../src/sqlite.ts'
-import { faultyStore, type TestMill, testMill, testPlatform } from '../../src/testing/index.ts'
+import {
+  faultyStore,
+  type TestMill,
+  testMill,
+  type TestPlatform,
+  testPlatform,
+} from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { echo, flaky, gatedJob, turns } from './support.ts'
 
 const types = (mill: TestMill): string[] => mill.events.map(({ type }) => type)
+
+/** A store in memory that keeps nothing of a job that is done. */
+function forgetting({ now }: TestPlatform): Store<SqliteTx> {
+  const store = sqlite(':memory:', { clock: now })
+  const finish: typeof store.finish = (items, options) =>
+    store.finish(
+      items.map((item) => ({ ...item, transition: { ...item.transition, forget: true } })),
+      options,
+    )
+  return { ...store, finish }
+}
 
 describe('a mill of a test', () => {
   test('is started, runs what is enqueued, and gives results without the clock moving', async () => {
@@ -18,6 +35,17 @@ describe('a mill of a test', () => {
     // Asked for after the end, and of another handle: a question to the store instead of a word from the worker.
     expect(await mill.job(echo, job.id).result()).toBe(42)
     expect(mill.clock.now()).toBe(startedAt)
+  })
+
+  test('gives the result of a job that was forgotten to whoever waits for it where it ran', async () => {
+    await using mill = await testMill({ jobs: [echo], store: forgetting })
+    const job = await mill.enqueue(echo, { n: 42 })
+    expect(await job.result()).toBe(42)
+    expect(await job.result()).toBe(42)
+    expect(await mill.get(job.id)).toBe(null)
+    await mill.enqueue(echo, { n: 43 })
+    await mill.drain()
+    expect(types(mill).filter((type) => type === 'finished')).toHaveLength(2)
   })
 
   test('retries a job with a backoff of half an hour after half an hour, and not before', async () => {

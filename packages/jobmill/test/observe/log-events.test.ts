@@ -1,8 +1,8 @@
 // Log lines of what duties, schedules and limits do: at which level, and in which words.
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 import { eventHub } from '../../src/observe/event-hub.ts'
-import { logEvents } from '../../src/observe/log-events.ts'
+import { consoleLogger, logEvents } from '../../src/observe/log-events.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 
 type Told = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
@@ -53,4 +53,22 @@ test.each(LINES)('%j', async ([type, event], expected) => {
   hub.emit(type, event)
   await hub.delivered()
   expect(lines).toEqual([expected])
+})
+
+test('a logger that writes from some level up does not listen to what is below: that could crowd it out', async () => {
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  try {
+    const hub = eventHub(systemPlatform, 2)
+    const end = logEvents(hub, consoleLogger('warn'))
+    for (let n = 0; n < 10; n += 1) hub.emit('leading', { duty: `duty ${n}` })
+    hub.emit('schedule-missed', { schedule: 'nightly', missed: 2 })
+    await hub.delivered()
+    end()
+    hub.emit('schedule-missed', { schedule: 'nightly', missed: 3 })
+    await hub.delivered()
+    expect(written.mock.calls).toEqual([['jobmill warn  schedule nightly missed 2 instants\n']])
+    expect(hub.counts.dropped).toBe(0)
+  } finally {
+    written.mockRestore()
+  }
 })

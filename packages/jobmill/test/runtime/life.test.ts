@@ -132,7 +132,8 @@ describe.each(subjects)('the life of a mill on $name', ({ mill: create }) => {
     })
     await mill.platform.settled()
     const claim = faults[0]?.holdReply('claim')
-    const { id } = await mill.enqueue(quick, null)
+    // With a key it is not handed over as it is written, and has to be claimed.
+    const { id } = await mill.enqueue(quick, null, { dedupeKey: 'claimed' })
     await claim?.reached
     const stopping = mill.stop({ grace: 0 })
     claim?.release()

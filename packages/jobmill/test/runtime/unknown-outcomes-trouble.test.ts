@@ -29,7 +29,13 @@ interface Trouble {
 }
 
 const TROUBLES: readonly Trouble[] = [
-  { verb: 'claim', part: 'claim', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  // With a key it is not handed over as it is written, and has to be claimed.
+  {
+    verb: 'claim',
+    part: 'claim',
+    forMs: 8_000,
+    meanwhile: (mill) => mill.enqueue(echo, 1, { dedupeKey: 'claimed' }),
+  },
   { verb: 'finish', part: 'finish', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
   // Less than a lease: more is another story.
   { verb: 'renew', part: 'pulse', forMs: 6_000, meanwhile: (mill) => mill.enqueue(echo, 1) },

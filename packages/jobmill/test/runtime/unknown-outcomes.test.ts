@@ -52,7 +52,11 @@ describe.each(places)('lost replies on $name', ({ create }) => {
     const { store, platform } = mill
     await platform.settled()
     store.loseReply('claim')
-    const jobs = await mill.enqueueMany(echo, [{ payload: 1 }, { payload: 2 }, { payload: 3 }])
+    // With a key they are not handed over as they are written, and have to be claimed.
+    const jobs = await mill.enqueueMany(
+      echo,
+      [1, 2, 3].map((payload) => ({ payload, dedupeKey: `claimed ${payload}` })),
+    )
     await platform.settled()
     for (const { id } of jobs) expect(await mill.get(id)).toMatchObject({ state: 'running', attempt: 1 })
     expect(told(mill, 'started')).toEqual([])

@@ -4,7 +4,13 @@ import { type Circumstances, decide, type Decision, type Ended } from '../../src
 import { Interruption } from '../../src/job/interruption.ts'
 import { Dead, Snooze, Throttled } from '../../src/job/thrown.ts'
 
-const QUEUE = { backoffEnabled: true, backoffBaseMs: 10_000, backoffMaxMs: 1_800_000 }
+const QUEUE = {
+  backoffEnabled: true,
+  backoffBaseMs: 10_000,
+  backoffMaxMs: 1_800_000,
+  retainDoneMs: 1_000,
+  keepDone: null,
+}
 const OFF = { ...QUEUE, backoffEnabled: false }
 const PLAIN: Circumstances = {
   attempt: 1,
@@ -34,6 +40,18 @@ const dead = (outcome: Decision['outcome'] = 'threw'): Decision => ({
 })
 
 const TABLE: [string, Ended, Partial<Circumstances>, Decision][] = [
+  [
+    'returned is done, and forgotten where nothing is kept by age',
+    { how: 'returned', result: '1' },
+    { queue: { ...QUEUE, retainDoneMs: 0 } },
+    { outcome: 'returned', transition: { to: 'done', result: '1', forget: true } },
+  ],
+  [
+    'returned is done, and forgotten where nothing is kept by number',
+    { how: 'returned', result: '1' },
+    { queue: { ...QUEUE, retainDoneMs: null, keepDone: 0 } },
+    { outcome: 'returned', transition: { to: 'done', result: '1', forget: true } },
+  ],
   [
     'returned is done',
     { how: 'returned', result: '{"a":1}' },

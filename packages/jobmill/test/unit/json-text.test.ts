@@ -38,6 +38,8 @@ describe('what JSON can keep is kept', () => {
     ['an object from another realm', runInNewContext('({ a: [1, {}] })'), '{"a":[1,{}]}'],
     ['a key that looks like a prototype', JSON.parse('{"__proto__":1}'), '{"__proto__":1}'],
     ['an empty key', { '': 1 }, '{"":1}'],
+    ['what looks like an escape', { path: 'C:\\users\\u0000' }, '{"path":"C:\\\\users\\\\u0000"}'],
+    ['a control character that can be stored', '\u0001', String.raw`"\u0001"`],
   ])('%s', (_what, value, expected) => {
     expect(text(value)).toBe(expected)
   })
@@ -62,6 +64,9 @@ describe('what JSON can keep is kept', () => {
 describe('what JSON would lose is refused by its path', () => {
   const cycle: { a: { b: unknown[] } } = { a: { b: [] } }
   cycle.a.b.push(1, cycle)
+  // Whoever went all of them would never come back.
+  const manyWays: { ways: unknown }[] = []
+  manyWays.push(...Array.from({ length: 1_000 }, () => ({ ways: [manyWays, manyWays] })))
   const self: unknown[] = []
   self.push(self)
   test.each<[string, unknown, string, string]>([
@@ -88,6 +93,7 @@ describe('what JSON would lose is refused by its path', () => {
     ['half a pair in a key', { 'x\ud83d': 1 }, 'payload["x\ufffd"]', 'has half of a surrogate pair'],
     ['a cycle', cycle, 'payload.a.b[1]', 'refers back to an object that holds it'],
     ['an array in itself', self, 'payload[0]', 'refers back to an object that holds it'],
+    ['a cycle by many ways', manyWays, 'payload[0].ways[0]', 'refers back to an object that holds it'],
     ['a map', { a: new Map([[1, 2]]) }, 'payload.a', 'JSON would lose what this Map holds'],
     ['an empty map', new Map(), 'payload', 'JSON would lose what this Map holds'],
     ['a set', [new Set([1])], 'payload[0]', 'JSON would lose what this Set holds'],

@@ -57,6 +57,18 @@ describe('the attempts of a process', () => {
     expect([all.find(id), all.find(other.lease.id)]).toEqual([[], [other]])
   })
 
+  test('are forgotten in whatever order, and twice is once', () => {
+    const some = Array.from({ length: 6 }, () => anAttempt())
+    for (const one of some) all.add(one)
+    for (const at of [5, 0, 3, 0]) all.forget(some[at] ?? anAttempt())
+    expect(new Set(all.live)).toEqual(new Set([some[1], some[2], some[4]]))
+    for (const one of some) all.end(one)
+    expect(all.unwritten).toBe(3)
+    expect(some.map(({ lease }) => all.find(lease.id).length)).toEqual([0, 1, 1, 0, 1, 0])
+    all.add(some[0] ?? anAttempt())
+    expect(all.find(some[0]?.lease.id ?? '')).toEqual([some[0]])
+  })
+
   test('are idle when no handler runs, written or not, and everybody who waits for that is told', async () => {
     await all.idle()
     const [a, b] = [anAttempt(), anAttempt()]

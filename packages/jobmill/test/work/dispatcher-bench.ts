@@ -61,20 +61,29 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
       released.push(...leases)
       return state.release()
     },
-    run(lease) {
-      ran.push(lease)
-      running.add(lease)
+    take(leases) {
+      for (const lease of leases) {
+        ran.push(lease)
+        running.add(lease)
+      }
     },
     served: () => Object.keys(workers),
     isLimited: () => false,
     slots: {
       room: () =>
         Object.keys(workers).flatMap((queue) => (room(queue) > 0 ? [{ queue, room: room(queue) }] : [])),
+      roomFor: (queue) => Math.max(0, room(queue)),
+      idle: (queue) => Math.max(0, room(queue)),
+      isWorthIt: (queue) => room(queue) > 0,
       free: () => Number.MAX_SAFE_INTEGER,
+      soon: () => 0,
+      reserve: () => () => {},
+      reserved: 0,
+      isScarce: false,
       total: () => Object.values(workers).reduce((sum, most) => sum + most, 0),
     },
     suspects,
-    running: () => running.size,
+    inHand: () => running.size,
     mayClaim: () => state.mayClaim,
     foundNothing: () => void told.push('found nothing'),
     compare() {

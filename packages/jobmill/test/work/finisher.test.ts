@@ -38,35 +38,43 @@ function bench(overrides: Partial<FinisherOptions> = {}) {
 }
 
 describe('outcomes', () => {
-  test('are sent at once when nothing is on its way, and share the next write otherwise', async () => {
-    const { finisher, state, ids } = bench()
+  test('of one turn share a write, and so do those that come while it is on its way', async () => {
+    const { platform, finisher, state, ids } = bench()
     const first = Promise.withResolvers<void>()
     state.answer = async (items) => (await first.promise, items.map(accepted))
-    const items = Array.from({ length: 5 }, () => anItem())
-    const replies = items.map((item) => finisher.add(item))
-    await microtasks(20)
-    expect(ids()).toEqual([[items[0]?.id]])
+    const items = Array.from({ length: 6 }, () => anItem())
+    const replies = items.slice(0, 3).map((item) => finisher.add(item))
+    await platform.settled()
+    replies.push(...items.slice(3, 5).map((item) => finisher.add(item)))
+    await platform.settled()
+    replies.push(...items.slice(5).map((item) => finisher.add(item)))
+    await platform.settled()
+    const [a, b, c, d, e, f] = items.map(({ id }) => id)
+    expect(ids()).toEqual([[a, b, c]])
     first.resolve()
     expect((await Promise.all(replies)).map((reply) => reply?.id)).toEqual(items.map(({ id }) => id))
-    expect(ids()).toEqual([[items[0]?.id], items.slice(1).map(({ id }) => id)])
+    expect(ids()).toEqual([
+      [a, b, c],
+      [d, e, f],
+    ])
   })
 
   test('are at most 500 in one write, in their order', async () => {
     const { finisher, ids } = bench()
     const items = Array.from({ length: 1_201 }, () => anItem())
     await Promise.all(items.map((item) => finisher.add(item)))
-    expect(ids().map((write) => write.length)).toEqual([1, 500, 500, 200])
+    expect(ids().map((write) => write.length)).toEqual([500, 500, 201])
     expect(ids().flat()).toEqual(items.map(({ id }) => id))
   })
 
   test('that are added at whatever moment around the end of a write are written', async () => {
     for (let moment = 0; moment < 12; moment += 1) {
-      const { finisher, state, ids } = bench()
+      const { platform, finisher, state, ids } = bench()
       const first = Promise.withResolvers<void>()
       const [a, b] = [anItem(), anItem()]
       state.answer = async (items) => (await first.promise, items.map(accepted))
       void finisher.add(a)
-      await microtasks(5)
+      await platform.settled()
       first.resolve()
       await microtasks(moment)
       void finisher.add(b)
@@ -105,7 +113,7 @@ describe('a write that fails for a while', () => {
       expect(pause).toBeLessThanOrEqual(full + 1)
     }
     expect(pauses.length).toBeGreaterThan(15)
-    expect(new Set(ids().flat())).toEqual(new Set([a.id]))
+    expect(new Set(ids().flat())).toEqual(new Set([a.id, b.id]))
     state.answer = async (items) => items.map(accepted)
     await platform.advance('2s')
     expect(await Promise.all(replies)).toMatchObject([{ id: a.id }, { id: b.id }])

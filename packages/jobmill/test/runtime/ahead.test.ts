@@ -1,0 +1,114 @@
+/** Jobs that are claimed before a worker is free for them: how many, and what becomes of them. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext, type Store } from '../../src/index.ts'
+import { type Faults, faultyStore } from '../../src/testing/index.ts'
+import { happened, subjects } from './stores.ts'
+
+const many = (count: number) => Array.from({ length: count }, (_, payload) => ({ payload }))
+
+/** Quick until it is told to hold on; then every job stays until it is let go. */
+function job() {
+  const gates: (() => void)[] = []
+  const state = { hold: false }
+  const started: number[] = []
+  const work = defineJob({
+    kind: 'work',
+    run: ({ payload }: JobContext<number>) => {
+      started.push(payload)
+      return state.hold ? new Promise<void>((resolve) => void gates.push(resolve)) : undefined
+    },
+  })
+  return { work, state, started, letGo: () => gates.splice(0).forEach((open) => open()) }
+}
+
+function spied() {
+  const made: (Store & Faults)[] = []
+  const around = (store: Store): Store => {
+    const faulty = faultyStore(store)
+    made.push(faulty)
+    return faulty
+  }
+  return { around, calls: () => made[0]?.calls('claim') ?? 0 }
+}
+
+describe.each(subjects)('claiming ahead on $name', ({ mill: create }) => {
+  test('P15 a thousand quick jobs with one worker cost a handful of claims', async () => {
+    const { around, calls } = spied()
+    const { work, started } = job()
+    const mill = await create({ jobs: [work], queues: { default: { workers: 1, paused: true } } }, around)
+    await mill.enqueueMany(work, many(1_000))
+    const before = calls()
+    await mill.resume('default')
+    await mill.platform.advance('5s')
+    expect(started).toEqual(many(1_000).map(({ payload }) => payload))
+    expect(calls() - before).toBeLessThanOrEqual(10)
+  })
+
+  /** One worker that holds on, and others that were claimed with it. */
+  async function stuck() {
+    const { work, state, started, letGo } = job()
+    const mill = await create({ jobs: [work], queues: { default: { workers: 1 } } })
+    await mill.enqueueMany(work, many(3))
+    await mill.platform.settled()
+    state.hold = true
+    started.length = 0
+    const jobs = await mill.enqueueMany(work, many(20))
+    await mill.platform.settled()
+    const running = async (): Promise<number> => (await mill.counts())[0]?.running ?? 0
+    return { mill, jobs, started, letGo, state, running }
+  }
+
+  test('those that cannot begin soon go back, in their places, and are not claimed again until a worker is free', async () => {
+    const { mill, started, letGo, state, running } = await stuck()
+    expect(await running()).toBeGreaterThan(1)
+    await mill.platform.advance(300)
+    expect(await running()).toBe(1)
+    await mill.platform.advance('5s')
+    expect(await running()).toBe(1)
+    expect(started).toEqual([0])
+    state.hold = false
+    letGo()
+    await mill.platform.advance('5s')
+    expect(started).toEqual(many(20).map(({ payload }) => payload))
+    expect((await mill.list({ state: 'done' }, { limit: 50 })).jobs.every((one) => one.attempt === 1)).toBe(
+      true,
+    )
+  })
+
+  test('P7 a pause lets go of what has not begun, and interrupts nothing', async () => {
+    const { mill, started, letGo, running } = await stuck()
+    await mill.pause('default')
+    await mill.platform.advance('1s')
+    expect(await running()).toBe(1)
+    letGo()
+    await mill.platform.advance('5s')
+    expect(started).toEqual([0])
+    expect((await mill.counts())[0]).toMatchObject({ running: 0, ready: 19 })
+  })
+
+  test('P8 one that is cancelled before it has begun never begins', async () => {
+    const { mill, jobs, started, letGo, state } = await stuck()
+    const target = jobs[5]?.id ?? ''
+    await mill.cancel(target, 'not needed')
+    await mill.platform.settled()
+    expect(await mill.get(target)).toMatchObject({ state: 'cancelled' })
+    state.hold = false
+    letGo()
+    await mill.platform.advance('5s')
+    expect(started).not.toContain(5)
+    expect(started).toHaveLength(19)
+    expect(happened(mill, target)).toContain('cancelled')
+  })
+
+  test('P6 a stop gives back at once what has not begun', async () => {
+    const { mill, jobs, letGo } = await stuck()
+    const stopping = mill.stop()
+    await mill.platform.settled()
+    const released = jobs.filter(({ id }) => happened(mill, id).includes('released'))
+    letGo()
+    await mill.platform.advance('1s')
+    const report = await stopping
+    expect(released.length).toBeGreaterThan(0)
+    expect(report).toMatchObject({ finished: 1, handedBack: released.length, interrupted: 0 })
+  })
+})

@@ -1,0 +1,102 @@
+/** A job for a free worker of the process that enqueues it runs without a claim. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext, type Store } from '../../src/index.ts'
+import { type Faults, faultyStore } from '../../src/testing/index.ts'
+import { happened, subjects } from './stores.ts'
+
+const quick = defineJob({ kind: 'quick', run: () => 'done' })
+
+/** A job that runs until it is let go. */
+function held() {
+  const gates: (() => void)[] = []
+  const order: unknown[] = []
+  const job = defineJob({
+    kind: 'held',
+    run: ({ payload }: JobContext<number>) => {
+      order.push(payload)
+      return new Promise<void>((resolve) => void gates.push(resolve))
+    },
+  })
+  return { job, order, letGo: () => gates.splice(0).forEach((open) => open()) }
+}
+
+function spied() {
+  const made: (Store & Faults)[] = []
+  const around = (store: Store): Store => {
+    const faulty = faultyStore(store)
+    made.push(faulty)
+    return faulty
+  }
+  return { around, calls: (verb: keyof Store) => made[0]?.calls(verb as never) ?? 0, faults: () => made[0] }
+}
+
+describe.each(subjects)('hand-off on $name', ({ mill: create }) => {
+  test('P15 jobs for free workers are run without a claim', async () => {
+    const { around, calls } = spied()
+    const mill = await create({ jobs: [quick] }, around)
+    await mill.platform.settled()
+    const before = calls('claim')
+    const jobs = [await mill.enqueue(quick, null), await mill.enqueue(quick, null)]
+    await mill.platform.settled()
+    for (const { id } of jobs) expect(happened(mill, id)).toEqual(['enqueued', 'started', 'finished'])
+    expect(calls('claim') - before).toBe(0)
+  })
+
+  test('P1 whoever enqueued hears of it before the handler begins', async () => {
+    const { job, order, letGo } = held()
+    const mill = await create({ jobs: [job] })
+    await mill.platform.settled()
+    await mill.enqueue(job, 1)
+    expect(order).toEqual([])
+    await mill.platform.settled()
+    expect(order).toEqual([1])
+    letGo()
+  })
+
+  test('what waits goes first: nobody passes it by', async () => {
+    const { job, order, letGo } = held()
+    const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
+    await mill.platform.settled()
+    for (const n of [1, 2, 3]) await mill.enqueue(job, n)
+    for (let at = 0; at < 3; at += 1) {
+      await mill.platform.settled()
+      letGo()
+    }
+    await mill.platform.settled()
+    expect(order).toEqual([1, 2, 3])
+  })
+
+  test('P3 P16 a job whose answer was lost is found out, and runs', async () => {
+    const { around, faults } = spied()
+    const mill = await create({ jobs: [quick] }, around)
+    await mill.platform.settled()
+    faults()?.loseReply('enqueue')
+    const enqueued = mill.enqueue(quick, null)
+    await mill.platform.advance('1s')
+    const { id } = await enqueued
+    await mill.platform.advance('20s')
+    expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1 })
+    expect(happened(mill, id).filter((event) => event === 'finished')).toHaveLength(1)
+  })
+
+  test('P6 what was handed over and not begun goes back when the mill stops', async () => {
+    const { job, order } = held()
+    const mill = await create({ jobs: [job] })
+    await mill.platform.settled()
+    const { id } = await mill.enqueue(job, 1)
+    const stopped = mill.stop({ grace: 0 })
+    await mill.platform.settled()
+    await mill.platform.advance('1s')
+    await stopped
+    expect(order).toEqual([])
+    expect(happened(mill, id)).toContain('released')
+  })
+
+  test('P14 not for a kind without a handler here, which waits for somebody else', async () => {
+    const mill = await create({ jobs: [quick] })
+    await mill.platform.settled()
+    const { id } = await mill.enqueue('elsewhere', null)
+    await mill.platform.advance('2s')
+    expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0 })
+  })
+})

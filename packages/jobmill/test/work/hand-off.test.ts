@@ -1,0 +1,154 @@
+// Offers of free workers to jobs that are about to be written, and what becomes of them.
+import { describe, expect, test } from 'vitest'
+import { JobmillError } from '../../src/job/errors.ts'
+import type { Lease } from '../../src/store/claim.ts'
+import { aJob, testPlatform } from '../../src/testing/index.ts'
+import { handOffs, type MakeOffer } from '../../src/work/hand-off.ts'
+import { aLease } from './leases.ts'
+
+function bench(room: Record<string, number> = { default: 5 }) {
+  const platform = testPlatform()
+  const told: string[] = []
+  const taken: Lease[] = []
+  const released: Lease[] = []
+  const reserved = new Map<string, number>()
+  const state = { mayTake: true, free: 1_000, claim: undefined as Promise<unknown> | undefined }
+  const make = handOffs({
+    instance: '00000000-0000-7000-8000-000000000001',
+    kinds: ['work'],
+    slots: {
+      roomFor: (queue) => (room[queue] ?? 0) - (reserved.get(queue) ?? 0),
+      free: () => state.free,
+      reserve(rooms) {
+        for (const one of rooms) reserved.set(one.queue, one.room)
+        return () => reserved.clear()
+      },
+    },
+    mayTake: () => state.mayTake,
+    take: (leases) => void taken.push(...leases),
+    emptying: () => state.claim,
+    release: (leases) => void released.push(...leases),
+    unsure: () => void told.push('unsure'),
+    platform,
+  })
+  /** At once, as it is where no claim is on its way. */
+  const offer = (jobs: Parameters<MakeOffer>[0]) => {
+    const made = make(jobs)
+    if (made instanceof Promise) throw new Error('a promise')
+    return made
+  }
+  return { platform, make, offer, told, taken, released, reserved, state }
+}
+
+const job = (overrides: Parameters<typeof aJob>[0] = {}) => aJob({ kind: 'work', ...overrides })
+const reply = (lease: Lease) => ({ id: lease.id, outcome: 'enqueued', lease }) as const
+
+describe('an offer', () => {
+  test('is for as many as the call can use and there is room for, by queue', () => {
+    const { offer } = bench({ a: 5, b: 1, c: 0 })
+    const jobs = [
+      job({ queue: 'a' }),
+      job({ queue: 'a' }),
+      job({ queue: 'b' }),
+      job({ queue: 'b' }),
+      job({ queue: 'c' }),
+    ]
+    expect(offer(jobs)?.handOff).toEqual({
+      instance: '00000000-0000-7000-8000-000000000001',
+      kinds: ['work'],
+      queues: [
+        { queue: 'a', room: 2 },
+        { queue: 'b', room: 1 },
+      ],
+    })
+  })
+
+  test('is no larger than what is free over all queues', () => {
+    const { offer, state } = bench({ a: 5, b: 5 })
+    state.free = 3
+    const jobs = [
+      ...Array.from({ length: 2 }, () => job({ queue: 'a' })),
+      job({ queue: 'b' }),
+      job({ queue: 'b' }),
+    ]
+    expect(offer(jobs)?.handOff.queues).toEqual([
+      { queue: 'a', room: 2 },
+      { queue: 'b', room: 1 },
+    ])
+  })
+
+  test.each([
+    ['a kind without a handler here', { kind: 'other' }],
+    ['a delay', { delay: '1s' }],
+    ['an instant', { runAt: 1 }],
+    ['a dedupe key', { dedupe: { key: 'k' } }],
+    ['an order key', { orderKey: 'k' }],
+  ])('is not made to a job with %s', (_, overrides) => {
+    expect(bench().offer([job(overrides)])).toBeUndefined()
+  })
+
+  test('is not made while nothing is taken on', () => {
+    const { offer, state } = bench()
+    state.mayTake = false
+    expect(offer([job()])).toBeUndefined()
+  })
+
+  test('holds the room until the jobs are here, in a turn after the callers were answered', async () => {
+    const { platform, offer, taken, reserved } = bench()
+    const made = offer([job()])
+    expect(reserved.get('default')).toBe(1)
+    const lease = aLease()
+    made?.accepted([reply(lease)])
+    expect(taken).toEqual([])
+    expect(reserved.get('default')).toBe(1)
+    await platform.settled()
+    expect(taken).toEqual([lease])
+    expect(reserved.size).toBe(0)
+  })
+
+  test('that was not accepted frees the room at once', () => {
+    const { offer, reserved, told } = bench()
+    offer([job()])?.accepted([{ id: aLease().id, outcome: 'enqueued' }])
+    expect(reserved.size).toBe(0)
+    offer([job()])?.failed(new JobmillError('STORE_UNAVAILABLE', 'away'))
+    expect(reserved.size).toBe(0)
+    expect(told).toEqual([])
+  })
+
+  test('whose answer was lost makes the instance compare', () => {
+    const { offer, told } = bench()
+    offer([job()])?.failed(new JobmillError('OUTCOME_UNKNOWN', 'no answer'))
+    expect(told).toEqual(['unsure'])
+  })
+
+  test('that is answered so late that it may have been taken for lost is not run', async () => {
+    const { platform, offer, taken, released } = bench()
+    const made = offer([job()])
+    await platform.advance('5s')
+    const lease = aLease()
+    made?.accepted([reply(lease)])
+    await platform.settled()
+    expect(taken).toEqual([])
+    expect(released).toEqual([lease])
+  })
+
+  test('waits for a claim that is likely to leave nothing ready, and no longer than a moment', async () => {
+    const { platform, make, state } = bench()
+    const claim = Promise.withResolvers<void>()
+    state.claim = claim.promise
+    const made = Promise.resolve(make([job()]))
+    const told: string[] = []
+    void made.then((offer) => told.push(offer === undefined ? 'nothing' : 'an offer'))
+    await platform.settled()
+    expect(told).toEqual([])
+    claim.resolve()
+    await platform.settled()
+    expect(told).toEqual(['an offer'])
+    expect(platform.pendingTimers).toBe(0)
+
+    state.claim = new Promise(() => {})
+    void Promise.resolve(make([job()])).then(() => told.push('in the end'))
+    await platform.advance(20)
+    expect(told).toEqual(['an offer', 'in the end'])
+  })
+})
