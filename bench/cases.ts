@@ -1,0 +1,44 @@
+// Where each case is. Loaded by name, so that a cell carries nothing but the one that it runs.
+import type { Case } from './case.ts'
+
+const enqueue = async (): Promise<Case> => (await import('./cases/enqueue.ts')).enqueueCase
+const drain = async (): Promise<Case> => (await import('./cases/drain.ts')).drainCase
+const statements = async (): Promise<Case> => (await import('./cases/statements.ts')).statementsCase
+const together = async (): Promise<Case> => (await import('./cases/together.ts')).togetherCase
+const pickup = async (): Promise<Case> => (await import('./cases/pickup.ts')).pickupCase
+const backlog = async (): Promise<Case> => (await import('./cases/backlog.ts')).backlogCase
+const emptyClaim = async (): Promise<Case> => (await import('./cases/empty-claim.ts')).emptyClaimCase
+const pinned = async (): Promise<Case> => (await import('./cases/pinned.ts')).pinnedCase
+const processes = async (): Promise<Case> => (await import('./cases/processes.ts')).processesCase
+const growth = async (): Promise<Case> => (await import('./cases/growth.ts')).growthCase
+const idle = async (): Promise<Case> => (await import('./cases/idle.ts')).idleCase
+const memory = async (): Promise<Case> => (await import('./cases/memory.ts')).memoryCase
+
+const CASES: Readonly<Record<string, () => Promise<Case>>> = {
+  a: enqueue,
+  b: enqueue,
+  c: enqueue,
+  d: drain,
+  'd-nothing-kept': drain,
+  'd-statements': statements,
+  e: together,
+  'e-1000': together,
+  'f-same': pickup,
+  'f-other': pickup,
+  g: backlog,
+  h: emptyClaim,
+  i: pinned,
+  'i-unpinned': pinned,
+  'j-2': processes,
+  'j-4': processes,
+  k: growth,
+  'k-kept': growth,
+  l: idle,
+  memory,
+}
+
+export async function loadCase(name: string): Promise<Case> {
+  const found = await CASES[name]?.()
+  if (found === undefined || !found.names.includes(name)) throw new Error(`there is no case ${name}`)
+  return found
+}

@@ -1,0 +1,109 @@
+// `npm run bench`: Jobmill and its peers in one run, on the same servers, taking turns. Each measurement is a process of its
+// own (cell.ts); one that fails or hangs is reported as such and stops nothing.
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { guard } from '../test/support/guardian.ts'
+import { collector } from './collector.ts'
+import { noiseMeter } from './measure/cpu.ts'
+import { describeMachine, loadNow } from './measure/machine.ts'
+import { OptionError, type Options, readOptions } from './options.ts'
+import { CASE_NAMES, planCells } from './plan.ts'
+import { progress } from './progress.ts'
+import { toJson } from './report/json.ts'
+import { toMarkdown } from './report/markdown.ts'
+import { type AboutServer, type Report, reportOf } from './report/report.ts'
+import { runCell } from './run-cell.ts'
+import { type Server, startPostgresServer } from './servers/postgres.ts'
+import { startRedisServer } from './servers/redis.ts'
+import { SYSTEM_NAMES } from './systems.ts'
+
+interface RunningServers {
+  readonly postgres: Server
+  readonly redis: Server | undefined
+}
+
+async function measure(options: Options, servers: RunningServers, folder: string): Promise<Report> {
+  const startedAt = new Date()
+  const machine = describeMachine()
+  const cells = planCells(options).filter(({ store }) => store !== 'redis' || servers.redis !== undefined)
+  const show = progress(cells)
+  const collected = collector()
+  const noise = noiseMeter()
+  for (const cell of cells) {
+    if (collected.hasGivenUp(cell)) {
+      show.skipped()
+      continue
+    }
+    const result = await runCell(cell, { servers, folder, quick: options.quick })
+    collected.add(cell, result)
+    show.done(cell, result)
+  }
+  return reportOf({
+    startedAt: startedAt.toISOString(),
+    minutes: Number(((Date.now() - startedAt.getTime()) / 60_000).toFixed(2)),
+    quick: options.quick,
+    machine: { ...machine, loadAfter: loadNow(), noise: Number(noise().toFixed(2)) },
+    servers: aboutServers(servers),
+    ...collected.found(),
+  })
+}
+
+function aboutServers({ postgres, redis }: RunningServers): AboutServer[] {
+  const missing = { version: 'not installed', settings: 'its systems were left out' }
+  return [
+    { name: 'PostgreSQL', version: postgres.version, settings: postgres.settings },
+    {
+      name: 'Redis',
+      version: redis?.version ?? missing.version,
+      settings: redis?.settings ?? missing.settings,
+    },
+  ]
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(path.dirname(path.resolve(file)), { recursive: true })
+  writeFileSync(file, text)
+  console.log(`written: ${file}`)
+}
+
+function conclude(report: Report): void {
+  for (const { case: name, store, against, ratio, way, bar, met } of report.bars) {
+    const sign = way === 'at least' ? '≥' : '≤'
+    const verdict = met ? 'met   ' : 'MISSED'
+    console.log(
+      `${verdict}  ${name.padEnd(15)} ${store.padEnd(9)} ${String(ratio).padStart(7)} ${sign} ${bar}  ${against}`,
+    )
+  }
+  const missed = report.bars.filter(({ met }) => !met).length
+  console.log(
+    `${report.bars.length} bars, ${missed} missed; ${report.failures.length} cells failed; ${report.minutes.toFixed(1)} minutes`,
+  )
+}
+
+async function run(options: Options): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-bench-'))
+  // Removes it however this ends.
+  const guardian = guard(folder, path.join(folder, 'no-server'))
+  const servers = { postgres: await startPostgresServer(), redis: await startRedisServer() }
+  try {
+    const report = await measure(options, servers, folder)
+    conclude(report)
+    write(options.json, toJson(report))
+    write(options.markdown, toMarkdown(report))
+    // A bar that is missed is an answer, and a peer that fails is its own affair.
+    if (report.failures.some(({ system }) => system === 'jobmill')) process.exitCode = 1
+  } finally {
+    await servers.postgres.stop()
+    await servers.redis?.stop()
+    await guardian.release()
+  }
+}
+
+try {
+  await run(readOptions(process.argv.slice(2), { cases: CASE_NAMES, systems: SYSTEM_NAMES }))
+} catch (error) {
+  if (!(error instanceof OptionError)) throw error
+  console.error(`bench: ${error.message}`)
+  process.exitCode = 2
+}

@@ -1,0 +1,49 @@
+// What a stretch of work used: time, processor of client and server, WAL. Taken from outside, so that it slows nothing down.
+import type { Cell, ServerInfo } from '../case.ts'
+import { cpuOfMachine, cpuOfTree } from './cpu.ts'
+
+export interface Usage {
+  readonly seconds: number
+  /** µs of this process. */
+  readonly client: number
+  /** µs of all processes of the server; 0 where there is none. */
+  readonly server: number
+  /** Bytes of WAL that PostgreSQL wrote; absent elsewhere. */
+  readonly wal: number | undefined
+  /** Cores that somebody else was busy on meanwhile. */
+  readonly noise: number
+}
+
+/** Starts measuring; the answer ends it. */
+export async function measureUsage(cell: Cell): Promise<() => Promise<Usage>> {
+  const walPosition = await walReader(cell)
+  const wal = await walPosition()
+  const machine = cpuOfMachine()
+  const server = cpuOf(cell.server)
+  const client = process.cpuUsage()
+  const began = performance.now()
+  return async () => {
+    const seconds = (performance.now() - began) / 1_000
+    const { user, system } = process.cpuUsage(client)
+    const used = { client: user + system, server: cpuOf(cell.server) - server }
+    const others = cpuOfMachine() - machine - used.client - used.server
+    const walNow = await walPosition()
+    return {
+      seconds,
+      ...used,
+      wal: wal === undefined || walNow === undefined ? undefined : walNow - wal,
+      noise: Math.max(0, others / 1e6 / seconds),
+    }
+  }
+}
+
+const cpuOf = (server: ServerInfo | undefined): number => (server === undefined ? 0 : cpuOfTree(server.pid))
+
+async function walReader(cell: Cell): Promise<() => Promise<number | undefined>> {
+  if (cell.place.store !== 'postgres') return () => Promise.resolve(undefined)
+  const client = await cell.admin()
+  return async () => {
+    const { rows } = await client.query<{ at: string }>(`SELECT (pg_current_wal_lsn() - '0/0')::text AS at`)
+    return Number(rows[0]?.at)
+  }
+}

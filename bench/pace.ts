@@ -1,0 +1,26 @@
+// About how many jobs a second each system does in each case, to give slow ones fewer jobs: a cell should take seconds.
+// Nothing is measured against these.
+
+type Paces = Readonly<Record<string, number>>
+
+export const PACE: Readonly<Record<string, Paces>> = {
+  'jobmill/postgres/default': { a: 2_500, b: 40_000, c: 100_000, d: 50_000, e: 20_000, j: 50_000 },
+  'jobmill/postgres/best': { d: 50_000, e: 20_000 },
+  'jobmill/sqlite/default': { a: 5_000, b: 60_000, c: 100_000, d: 50_000, e: 40_000, j: 30_000 },
+  'jobmill/sqlite/best': { d: 50_000, e: 40_000 },
+  'bare/postgres/best': { a: 3_000, b: 3_000, c: 100_000, d: 60_000, e: 2_000 },
+  'bare/sqlite/best': { a: 8_000, b: 80_000, c: 200_000, d: 100_000, e: 50_000 },
+  'graphile-worker/postgres/best': { a: 800, b: 1_100, c: 30_000, d: 28_000, e: 650, j: 28_000 },
+  'graphile-worker/postgres/default': { d: 1_200, e: 400 },
+  'pg-boss/postgres/best': { a: 650, b: 900, c: 23_000, d: 18_000, e: 700, j: 18_000 },
+  'pg-boss/postgres/default': { b: 1_300, d: 0.5 },
+  'bullmq-postgres/postgres/best': { a: 500, b: 1_000, c: 8_000, d: 1_000, e: 500, j: 1_000 },
+  'bullmq-postgres/postgres/default': { d: 400 },
+  'bullmq-redis/redis/best': { a: 3_000, b: 20_000, c: 12_000, d: 10_000, e: 7_000, j: 10_000 },
+  'bullmq-redis/redis/default': { d: 3_000 },
+  'bee-queue/redis/best': { a: 4_000, b: 30_000, c: 45_000, d: 9_500, e: 8_000, j: 9_500 },
+  'bee-queue/redis/default': { d: 3_000 },
+  'plainjob/sqlite/best': { a: 13_000, b: 25_000, c: 180_000, d: 7_500, e: 6_000, j: 4_000 },
+  'plainjob/sqlite/default': { d: 7_000 },
+  'liteque/sqlite/best': { a: 2_500, b: 2_500 },
+}

@@ -1,0 +1,73 @@
+// graphile-worker. Best: its documented batching of fetches (`localQueue`) and of completions, with the sizes that were best
+// of those tried (500 to 10,000 fetched at once, 24 to 1,000 jobs at once, delays of 0 and 5 ms). Its log line per job is
+// switched off in both settings.
+import { Logger, makeWorkerUtils, run, type Runner } from 'graphile-worker'
+import pg from 'pg'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { versionOf } from '../measure/versions.ts'
+import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
+
+const BEST = {
+  concurrentJobs: 100,
+  localQueue: { size: 5_000 },
+  completeJobBatchDelay: 0,
+  failJobBatchDelay: 0,
+  maxPoolSize: 10,
+} as const
+
+const logger = new Logger(() => () => {})
+
+async function open(place: Place, setting: Setting): Promise<Queue> {
+  const pgPool = new pg.Pool({ connectionString: place.url, max: 10 })
+  pgPool.on('error', (error) => console.error(error))
+  const utils = await makeWorkerUtils({ pgPool, logger })
+  await utils.migrate()
+  let runner: Runner | undefined
+
+  return {
+    async enqueue(n) {
+      await utils.addJob('noop', payloadOf(n))
+    },
+    async enqueueMany(from, count) {
+      await utils.addJobs(
+        Array.from({ length: count }, (_, at) => ({ identifier: 'noop', payload: payloadOf(from + at) })),
+      )
+    },
+    async work(ran) {
+      // Its handlers have no result.
+      const noop = (payload: unknown): Promise<void> => {
+        ran((payload as { n: number }).n)
+        return Promise.resolve()
+      }
+      const worker = { connectionString: place.url, logger, ...(setting === 'best' && BEST) }
+      runner = await run({ preset: { worker }, taskList: { noop }, crontab: '', noHandleSignals: true })
+    },
+    async settled() {
+      // Its events come before a completion is written. A finished job is deleted, and what it works on is locked.
+      const locked = 'SELECT 1 FROM graphile_worker._private_jobs WHERE locked_at IS NOT NULL LIMIT 1'
+      while ((await pgPool.query(locked)).rowCount !== 0) await sleep(1)
+    },
+    async stop() {
+      await runner?.stop()
+      await utils.release()
+      await pgPool.end()
+    },
+  }
+}
+
+function system(setting: Setting): System {
+  return {
+    name: 'graphile-worker',
+    store: 'postgres',
+    setting,
+    settings:
+      setting === 'best'
+        ? 'localQueue 5,000, 100 concurrent jobs, completions batched (delay 0), pool of 10, no log'
+        : 'none but no log: one job at a time',
+    version: versionOf('graphile-worker'),
+    keeps: 'nothing after success, no result; an acknowledged job survives a loss of power',
+    open: (place) => open(place, setting),
+  }
+}
+
+export const systems: readonly System[] = [system('best'), system('default')]

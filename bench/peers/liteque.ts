@@ -1,0 +1,73 @@
+// liteque: one job per statement, through drizzle. With the better-sqlite3 of today its runner ends at its first look for a
+// job, because it passes an async function as a transaction: only enqueueing can be measured, and `work` says why.
+import { buildDBClient, Runner, SqliteQueue } from 'liteque'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { versionOf } from '../measure/versions.ts'
+import { payloadOf, type Queue, type Setting, type System } from '../system.ts'
+
+type Payload = ReturnType<typeof payloadOf>
+
+// It has no defaults of its own: these are the figures of its README.
+const SETTINGS = {
+  best: { concurrency: 20, pollIntervalMs: 10, timeoutSecs: 60 },
+  default: { concurrency: 1, pollIntervalMs: 1_000, timeoutSecs: 60 },
+} as const
+
+export const systems: readonly System[] = [
+  liteque('best', 'concurrency 20, poll 10 ms'),
+  liteque('default', 'concurrency 1, poll 1 s, as in its README'),
+]
+
+function liteque(setting: Setting, settings: string): System {
+  return {
+    name: 'liteque',
+    store: 'sqlite',
+    setting,
+    settings,
+    version: versionOf('liteque'),
+    keeps: 'nothing; synchronous=NORMAL: a power cut may lose what was acknowledged last',
+    open: async ({ url }) => openLiteque(url, SETTINGS[setting]),
+  }
+}
+
+function openLiteque(file: string, options: (typeof SETTINGS)[Setting]): Queue {
+  const database = buildDBClient(file, { runMigrations: true })
+  const queue = new SqliteQueue<Payload>('noop', database, {
+    defaultJobArgs: { numRetries: 5 },
+    keepFailedJobs: false,
+  })
+  let runner: Runner<Payload, { ok: true }> | undefined
+  let working: Promise<void> | undefined
+
+  async function waiting(): Promise<number> {
+    const { pending, pending_retry: again, running } = await queue.stats()
+    return pending + again + running
+  }
+
+  return {
+    async enqueue(n) {
+      await queue.enqueue(payloadOf(n))
+    },
+    // It has no call for many.
+    async enqueueMany(from, count) {
+      for (let n = from; n < from + count; n += 1) await queue.enqueue(payloadOf(n))
+    },
+    async work(ran) {
+      const run = async ({ data }: { readonly data: Payload }): Promise<{ ok: true }> => {
+        ran(data.n)
+        return { ok: true }
+      }
+      runner = new Runner(queue, { run }, options)
+      working = runner.run()
+      // A runner that fails does so at its first look, before the next turn; then `work` fails with its reason.
+      await Promise.race([working, nextTurn()])
+    },
+    async settled() {
+      while ((await waiting()) > 0) await nextTurn()
+    },
+    async stop() {
+      runner?.stop()
+      await working?.catch(() => {})
+    },
+  }
+}

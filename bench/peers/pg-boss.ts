@@ -1,0 +1,68 @@
+// pg-boss. Best: batches of 500 by two workers that go on while batches are full, woken by LISTEN and NOTIFY; its upkeep is
+// left to another process, as its documentation allows.
+import pg from 'pg'
+import { PgBoss } from 'pg-boss'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { versionOf } from '../measure/versions.ts'
+import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
+
+const NAME = 'noop'
+const BEST = { batchSize: 500, localConcurrency: 2, burstWhenBatchFull: true } as const
+
+type Payload = ReturnType<typeof payloadOf>
+
+async function open(place: Place, setting: Setting): Promise<Queue> {
+  const isBest = setting === 'best'
+  const upkeep = { supervise: false, schedule: false, useListenNotify: true, max: 10 }
+  const boss = new PgBoss({ connectionString: place.url, ...(isBest && upkeep) })
+  boss.on('error', (error) => console.error(error))
+  await boss.start()
+  await boss.createQueue(NAME, isBest ? { notify: true } : {})
+  const watcher = new pg.Client({ connectionString: place.url })
+
+  return {
+    async enqueue(n) {
+      await boss.send(NAME, payloadOf(n))
+    },
+    async enqueueMany(from, count) {
+      await boss.insert(
+        NAME,
+        Array.from({ length: count }, (_, at) => ({ data: payloadOf(from + at) })),
+      )
+    },
+    async work(ran) {
+      const handler = (jobs: readonly { data: Payload }[]): Promise<{ ok: boolean }> => {
+        for (const { data } of jobs) ran(data.n)
+        return Promise.resolve({ ok: true })
+      }
+      await (isBest ? boss.work<Payload>(NAME, BEST, handler) : boss.work<Payload>(NAME, handler))
+    },
+    async settled() {
+      // It tells nobody when a completion is written.
+      await watcher.connect()
+      const active = `SELECT 1 FROM pgboss.job WHERE state = 'active' LIMIT 1`
+      while ((await watcher.query(active)).rowCount !== 0) await sleep(1)
+      await watcher.end()
+    },
+    async stop() {
+      await boss.stop({ graceful: false })
+    },
+  }
+}
+
+function system(setting: Setting): System {
+  return {
+    name: 'pg-boss',
+    store: 'postgres',
+    setting,
+    settings:
+      setting === 'best'
+        ? '2 workers with batches of 500, burst while full, LISTEN/NOTIFY, no upkeep here, pool of 10'
+        : 'none: one job every 2 s',
+    version: versionOf('pg-boss'),
+    keeps: 'job, payload and result for 7 days, no attempts; an acknowledged job survives a loss of power',
+    open: (place) => open(place, setting),
+  }
+}
+
+export const systems: readonly System[] = [system('best'), system('default')]

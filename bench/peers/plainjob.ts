@@ -1,0 +1,69 @@
+// plainjob: one worker that takes one job per transaction, over a synchronous driver. Enqueueing is synchronous too.
+import Database from 'better-sqlite3'
+import { better, defineQueue, defineWorker, type Logger } from 'plainjob'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { versionOf } from '../measure/versions.ts'
+import { payloadOf, type Queue, type Setting, type System } from '../system.ts'
+
+const KIND = 'noop'
+
+/** Its own logger writes several lines per job to the console; nobody would run it so under load. */
+const silent: Logger = { error: console.error, warn: console.error, info() {}, debug() {} }
+
+const POLL_MS = { best: 10, default: undefined } as const
+
+export const systems: readonly System[] = [
+  plainjob('best', 'poll 10 ms, logger silenced'),
+  plainjob('default', 'poll 1 s, logger silenced'),
+]
+
+function plainjob(setting: Setting, settings: string): System {
+  return {
+    name: 'plainjob',
+    store: 'sqlite',
+    setting,
+    settings,
+    version: versionOf('plainjob'),
+    keeps:
+      'the job with its payload for 7 days, no result and no attempts; synchronous=NORMAL: a power cut may lose what was acknowledged last',
+    open: async ({ url }) => openPlainjob(url, POLL_MS[setting]),
+  }
+}
+
+function openPlainjob(file: string, pollMs: number | undefined): Queue {
+  const queue = defineQueue({ connection: better(new Database(file)), logger: silent })
+  let stopWorker: (() => Promise<void>) | undefined
+  const jobs = { begun: 0, completed: 0 }
+  const onCompleted = (): void => void (jobs.completed += 1)
+  return {
+    async enqueue(n) {
+      queue.add(KIND, payloadOf(n))
+    },
+    async enqueueMany(from, count) {
+      queue.addMany(
+        KIND,
+        Array.from({ length: count }, (_, at) => payloadOf(from + at)),
+      )
+    },
+    async work(ran) {
+      const run = async ({ data }: { readonly data: string }): Promise<void> => {
+        jobs.begun += 1
+        ran((JSON.parse(data) as { n: number }).n)
+      }
+      const options = { queue, logger: silent, onCompleted, ...(pollMs && { pollIntervall: pollMs }) }
+      const worker = defineWorker(KIND, run, options)
+      const working = worker.start()
+      stopWorker = async () => {
+        await worker.stop()
+        await working
+      }
+    },
+    async settled() {
+      while (jobs.completed < jobs.begun) await nextTurn()
+    },
+    async stop() {
+      await stopWorker?.()
+      queue.close()
+    },
+  }
+}

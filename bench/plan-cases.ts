@@ -1,0 +1,145 @@
+// Which systems meet in which case, with how many jobs and rounds: what a full run does, side by side with a quick one.
+
+/** A figure for a full run, and the one for a quick run. */
+export type Both = readonly [full: number, quick: number]
+
+export interface CasePlan {
+  readonly case: string
+  /** The systems that a bar is about, as system/store/setting. */
+  readonly compared?: string
+  /** Those that are there to be seen; they get fewer rounds. */
+  readonly others?: string
+  /** Those that a quick run has no time for. */
+  readonly unhurried?: string
+  /** Slow systems get fewer; see pace.ts. */
+  readonly jobs?: Both
+  readonly seconds?: Both
+  /** When it is not as usual. */
+  readonly rounds?: Both
+}
+
+const PEERS =
+  'graphile-worker/postgres/best pg-boss/postgres/best bullmq-redis/redis/best plainjob/sqlite/best'
+const OURS = 'jobmill/postgres/default jobmill/sqlite/default'
+const BARE = 'bare/postgres/best bare/sqlite/best'
+const REST = 'bullmq-postgres/postgres/best bee-queue/redis/best'
+const SERVERS_BEST =
+  'jobmill/postgres/default bare/postgres/best graphile-worker/postgres/best pg-boss/postgres/best ' +
+  'bullmq-postgres/postgres/best bullmq-redis/redis/best bee-queue/redis/best'
+
+export const PLAN: readonly CasePlan[] = [
+  {
+    case: 'a',
+    others: `${OURS} ${BARE} ${PEERS}`,
+    unhurried: `${REST} liteque/sqlite/best`,
+    jobs: [10_000, 2_000],
+  },
+  {
+    case: 'b',
+    // The notifications of the best setting of pg-boss make enqueueing slower.
+    compared: `${OURS} ${PEERS} pg-boss/postgres/default`,
+    others: BARE,
+    unhurried: `${REST} liteque/sqlite/best`,
+    jobs: [100_000, 30_000],
+  },
+  {
+    case: 'c',
+    compared: `${OURS} bare/sqlite/best graphile-worker/postgres/best pg-boss/postgres/best`,
+    others: 'bare/postgres/best plainjob/sqlite/best bullmq-redis/redis/best',
+    unhurried: REST,
+    jobs: [200_000, 50_000],
+  },
+  {
+    case: 'd',
+    compared: `${OURS} graphile-worker/postgres/best graphile-worker/postgres/default plainjob/sqlite/best`,
+    others:
+      `${BARE} ${REST} jobmill/postgres/best jobmill/sqlite/best pg-boss/postgres/best pg-boss/postgres/default ` +
+      'bullmq-redis/redis/best bullmq-redis/redis/default',
+    unhurried: 'bullmq-postgres/postgres/default bee-queue/redis/default plainjob/sqlite/default',
+    jobs: [100_000, 50_000],
+  },
+  {
+    case: 'd-nothing-kept',
+    compared: 'jobmill/postgres/default graphile-worker/postgres/best',
+    others: 'jobmill/sqlite/default',
+    jobs: [100_000, 50_000],
+  },
+  { case: 'd-statements', others: SERVERS_BEST, jobs: [10_000, 5_000], rounds: [1, 1] },
+  {
+    case: 'e',
+    compared: `${OURS} ${PEERS}`,
+    others: BARE,
+    unhurried: `${REST} jobmill/postgres/best jobmill/sqlite/best graphile-worker/postgres/default`,
+    jobs: [100_000, 30_000],
+  },
+  {
+    case: 'e-1000',
+    others: `${OURS} bullmq-redis/redis/best`,
+    unhurried: 'graphile-worker/postgres/best pg-boss/postgres/best plainjob/sqlite/best',
+    jobs: [200_000, 50_000],
+  },
+  {
+    case: 'f-same',
+    compared: `${OURS} bare/postgres/best`,
+    others: PEERS,
+    unhurried: `${REST} graphile-worker/postgres/default`,
+    jobs: [500, 80],
+  },
+  {
+    case: 'f-other',
+    compared: `${OURS} graphile-worker/postgres/default bullmq-redis/redis/default`,
+    others: 'graphile-worker/postgres/best bullmq-redis/redis/best plainjob/sqlite/best',
+    unhurried: `pg-boss/postgres/best ${REST}`,
+    jobs: [500, 80],
+  },
+  {
+    case: 'g',
+    compared: OURS,
+    unhurried: 'graphile-worker/postgres/best pg-boss/postgres/best plainjob/sqlite/best',
+    jobs: [1_000_000, 100_000],
+    rounds: [3, 2],
+  },
+  { case: 'h', compared: OURS, jobs: [1_000_000, 100_000], rounds: [3, 1] },
+  {
+    case: 'i',
+    compared: OURS,
+    unhurried: 'graphile-worker/postgres/best',
+    jobs: [500_000, 100_000],
+    rounds: [3, 2],
+  },
+  {
+    case: 'i-unpinned',
+    compared: OURS,
+    unhurried: 'graphile-worker/postgres/best',
+    jobs: [500_000, 100_000],
+    rounds: [3, 2],
+  },
+  {
+    case: 'j-2',
+    others: `${OURS} graphile-worker/postgres/best bullmq-redis/redis/best`,
+    unhurried: `pg-boss/postgres/best plainjob/sqlite/best ${REST}`,
+    jobs: [100_000, 30_000],
+  },
+  {
+    case: 'j-4',
+    others: OURS,
+    unhurried: `${PEERS} ${REST}`,
+    jobs: [100_000, 30_000],
+  },
+  { case: 'k', others: `${OURS} graphile-worker/postgres/best`, seconds: [600, 3], rounds: [1, 1] },
+  { case: 'k-kept', others: OURS, seconds: [120, 3], rounds: [1, 1] },
+  {
+    case: 'l',
+    others: `${OURS} graphile-worker/postgres/best pg-boss/postgres/best bullmq-redis/redis/best`,
+    unhurried: `plainjob/sqlite/best ${REST}`,
+    seconds: [10, 2],
+    rounds: [3, 1],
+  },
+  {
+    case: 'memory',
+    others: OURS,
+    unhurried: `${PEERS} ${REST}`,
+    jobs: [100_000, 100_000],
+    rounds: [3, 1],
+  },
+]

@@ -1,0 +1,103 @@
+// The cells of a run, made of plan-cases.ts and the options: case × system × setting × round, in the order in which they run.
+import { PACE } from './pace.ts'
+import { type Both, type CasePlan, PLAN } from './plan-cases.ts'
+import type { Setting, StoreName } from './system.ts'
+
+export interface PlannedCell {
+  readonly case: string
+  readonly system: string
+  readonly store: StoreName
+  readonly setting: Setting
+  readonly round: number
+  readonly jobs: number
+  readonly seconds: number
+}
+
+export interface PlanOptions {
+  readonly quick: boolean
+  /** Cases to run; all when left out. A letter stands for all cases that begin with it. */
+  readonly only?: readonly string[] | undefined
+  readonly systems?: readonly string[] | undefined
+  readonly rounds?: number | undefined
+}
+
+const ROUNDS: Both = [5, 3]
+const OTHER_ROUNDS: Both = [2, 1]
+/** A cell whose system is slow gets as many jobs as it does in this time, in seconds. */
+const LONGEST: Both = [5, 1]
+const LONGEST_CHECK: Both = [8, 1.2]
+const FEWEST = 3
+/** The cases whose size makes no difference to what they show, and those of them that enqueue first and are checked then. */
+const PACED = 'abcdej'
+const ENQUEUED = 'abc'
+
+export const CASE_NAMES: readonly string[] = PLAN.map((one) => one.case)
+
+/** In the order in which they are run: the systems of a case take turns, and each round begins with another of them. */
+export function planCells(options: PlanOptions): PlannedCell[] {
+  const wanted = PLAN.filter(
+    ({ case: name }) => options.only?.some((asked) => name === asked || name.startsWith(`${asked}-`)) ?? true,
+  )
+  return wanted.flatMap((one) => roundsOf(one, options))
+}
+
+function roundsOf(plan: CasePlan, options: PlanOptions): PlannedCell[] {
+  const of = (both: Both): number => both[options.quick ? 1 : 0]
+  const rounds = options.rounds ?? of(plan.rounds ?? ROUNDS)
+  const fewer = Math.min(rounds, options.rounds ?? of(OTHER_ROUNDS))
+  const entries = [
+    ...entriesOf(plan.compared, rounds),
+    ...entriesOf(plan.others, fewer),
+    ...(options.quick ? [] : entriesOf(plan.unhurried, fewer)),
+  ].filter(({ system }) => options.systems?.includes(system) ?? true)
+  const most = Math.max(0, ...entries.map(({ rounds }) => rounds))
+  return Array.from({ length: most }, (_, round) =>
+    rotated(entries, round)
+      .filter(({ rounds }) => round < rounds)
+      .map(({ system, store, setting, key }) => ({
+        case: plan.case,
+        system,
+        store,
+        setting,
+        round,
+        jobs: jobsOf(plan, key, options.quick),
+        seconds: of(plan.seconds ?? [0, 0]),
+      })),
+  ).flat()
+}
+
+interface Entry {
+  readonly key: string
+  readonly system: string
+  readonly store: StoreName
+  readonly setting: Setting
+  readonly rounds: number
+}
+
+function entriesOf(list: string | undefined, rounds: number): Entry[] {
+  return (list ?? '')
+    .split(' ')
+    .filter((key) => key !== '')
+    .map((key) => {
+      const [system, store, setting] = key.split('/') as [string, StoreName, Setting]
+      return { key, system, store, setting, rounds }
+    })
+}
+
+/** As many as the case is about, or as the system does in a few seconds; what is enqueued is drained too, to be counted. */
+function jobsOf({ case: name, jobs }: CasePlan, key: string, quick: boolean): number {
+  const at = quick ? 1 : 0
+  const standard = jobs?.[at] ?? 0
+  const letter = name.charAt(0)
+  const paces = PACE[key]
+  if (!PACED.includes(letter) || paces === undefined) return standard
+  const measured = (paces[letter] ?? Infinity) * LONGEST[at]
+  const drained = PACE[key.replace('/default', '/best')]?.['d'] ?? Infinity
+  const checked = ENQUEUED.includes(letter) ? drained * LONGEST_CHECK[at] : Infinity
+  return Math.max(Math.min(standard, FEWEST), Math.round(Math.min(standard, measured, checked)))
+}
+
+function rotated<One>(list: readonly One[], by: number): One[] {
+  const at = list.length === 0 ? 0 : by % list.length
+  return [...list.slice(at), ...list.slice(0, at)]
+}

@@ -1,0 +1,12 @@
+// The report as JSON: one figure and one bar to a line, so that two runs can be compared by eye and by diff.
+import type { Report } from './report.ts'
+
+export function toJson(report: Report): string {
+  const { bars, figures, ...head } = report
+  const start = JSON.stringify(head, null, 2).replace(/\n\}$/, '')
+  return `${start},\n  "bars": ${linesOf(bars)},\n  "figures": ${linesOf(figures)}\n}\n`
+}
+
+function linesOf(list: readonly unknown[]): string {
+  return list.length === 0 ? '[]' : `[\n${list.map((one) => `    ${JSON.stringify(one)}`).join(',\n')}\n  ]`
+}

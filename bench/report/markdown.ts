@@ -1,0 +1,118 @@
+// The report as Markdown: the bars first, then every figure by case, then what it was measured on and with.
+import type { Bar } from './bars.ts'
+import type { Summary } from './figures.ts'
+import type { Remark, Report } from './report.ts'
+import { placeOf, titleOf } from './titles.ts'
+
+export function toMarkdown(report: Report): string {
+  const { machine, minutes, quick } = report
+  const parts = [
+    '# Benchmark',
+    `${report.startedAt.slice(0, 10)}, ${quick ? 'a quick run' : 'a full run'} of ${minutes.toFixed(1)} minutes on ` +
+      `${machine.cores} cores of ${machine.processor}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}. ` +
+      `Client and server share these cores. A write of 8 kB is on the disk after ${machine.syncUs} µs. ` +
+      `Load of the machine before ${machine.loadBefore}, after ${machine.loadAfter}; ` +
+      `others were busy on ${machine.noise} cores meanwhile.`,
+    'All figures are medians over the rounds, with the least and the most in brackets; the systems of a case took turns.',
+    '## Bars',
+    barTable(report.bars),
+    '## Figures',
+    ...figureTables(report.figures),
+    ...remarks('## Failed', report.failures),
+    ...remarks('## Notes', report.notes),
+    '## Systems',
+    table(
+      ['system', 'store', 'setting', 'version', 'settings', 'keeps and promises'],
+      report.systems.map((one) => [one.system, one.store, one.setting, one.version, one.settings, one.keeps]),
+    ),
+    '## Servers',
+    table(
+      ['server', 'version', 'settings'],
+      report.servers.map((one) => [one.name, one.version, one.settings]),
+    ),
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+function barTable(bars: readonly Bar[]): string {
+  return table(
+    ['case', 'store', 'against', 'ratio', 'bar', 'goal', ''],
+    bars.map((bar) => [
+      bar.case,
+      bar.store,
+      bar.against,
+      numberText(bar.ratio),
+      `${sign(bar)} ${bar.bar}`,
+      bar.goal === null ? '' : `${sign(bar)} ${bar.goal}`,
+      verdict(bar),
+    ]),
+  )
+}
+
+const sign = ({ way }: Bar): string => (way === 'at least' ? '≥' : '≤')
+
+function verdict({ ratio, bar, goal, way, met }: Bar): string {
+  const isBetter = (than: number): boolean => (way === 'at least' ? ratio >= than : ratio <= than)
+  if (!met) return `**missed by ${Math.abs((ratio / bar - 1) * 100).toFixed(0)} %**`
+  return goal !== null && isBetter(goal) ? 'met, and the goal' : 'met'
+}
+
+/** One table for each case, with a line for each system and a column for each thing that was measured. */
+function figureTables(figures: readonly Summary[]): string[] {
+  const families = Map.groupBy(figures, (one) => placeOf(one.case).family)
+  return [...families].map(([family, group]) => {
+    const columns = [...Map.groupBy(group, columnOf).keys()]
+    const systems = [...Map.groupBy(group, (one) => `${one.system}, ${one.setting} | ${one.store}`)]
+    const rows = systems
+      .toSorted(([, a], [, b]) => byFirst(a[0], b[0]))
+      .map(([name, own]) => [
+        ...name.split(' | '),
+        numberText(own[0]?.jobs ?? 0),
+        ...columns.map((column) => cellText(own.find((one) => columnOf(one) === column))),
+      ])
+    return `### ${family}: ${titleOf(family)}\n\n${table(['system', 'store', 'jobs', ...columns], rows)}`
+  })
+}
+
+/** The same word may have another unit on another store. */
+function columnOf({ case: name, unit }: Summary): string {
+  const { part } = placeOf(name)
+  return part === '' ? unit : `${part}, ${unit}`
+}
+
+/** Best first: the highest rate, and the least of everything else. */
+function byFirst(a: Summary | undefined, b: Summary | undefined): number {
+  const difference = (a?.median ?? 0) - (b?.median ?? 0)
+  return a?.unit === 'jobs/s' ? -difference : difference
+}
+
+function cellText(figure: Summary | undefined): string {
+  if (figure === undefined) return ''
+  const { case: name, median, min, max } = figure
+  const isMain = placeOf(name).part === ''
+  return isMain ? `**${numberText(median)}** (${numberText(min)}–${numberText(max)})` : numberText(median)
+}
+
+function remarks(title: string, list: readonly Remark[]): string[] {
+  if (list.length === 0) return []
+  const lines = list.map(
+    ({ case: name, store, system, setting, text }) => `- ${name}, ${system} (${store}, ${setting}): ${text}`,
+  )
+  return [title, [...new Set(lines)].join('\n')]
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [row(head), `|${head.map(() => '---|').join('')}`, ...rows.map(row)].join('\n')
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+}
+
+/** Three digits that mean something: 32,300 and 0.0123 alike. */
+export function numberText(value: number): string {
+  if (!Number.isFinite(value)) return '–'
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)))
+  const least = value === 0 || Number.isInteger(value) ? 0 : Math.min(digits, 4)
+  return value.toLocaleString('en', { maximumFractionDigits: least })
+}

@@ -1,0 +1,68 @@
+// Jobmill through its public API alone. `default` is what a user gets who names a store and a job, and nothing else.
+import { defineJob, jobmill } from 'jobmill'
+import { postgres } from 'jobmill/postgres'
+import { sqlite } from 'jobmill/sqlite'
+import { versionOf } from '../measure/versions.ts'
+import { payloadOf, type Place, type Queue, type Setting, type System } from '../system.ts'
+import { until } from '../until.ts'
+
+const WORKERS = 100
+
+function open(place: Place, setting: Setting, keep: boolean): Promise<Queue> {
+  let ran: ((n: number) => void) | undefined
+  let runs = 0
+  const noop = defineJob({
+    kind: 'noop',
+    run({ payload }: { readonly payload: { readonly n: number; readonly to: string } }) {
+      runs += 1
+      ran?.(payload.n)
+      return { ok: true }
+    },
+  })
+  const settings = {
+    ...(setting === 'best' && { workers: WORKERS }),
+    ...(!keep && { retain: { done: 0 } }),
+  }
+  const mill = jobmill({
+    store: place.store === 'sqlite' ? sqlite(place.url) : postgres(place.url),
+    jobs: [noop],
+    ...(Object.keys(settings).length > 0 && { queues: { default: settings } }),
+  })
+  const queue: Queue = {
+    async enqueue(n) {
+      await mill.enqueue(noop, payloadOf(n))
+    },
+    async enqueueMany(from, count) {
+      const items = Array.from({ length: count }, (_, at) => ({ payload: payloadOf(from + at) }))
+      await mill.enqueueMany(noop, items)
+    },
+    async work(call) {
+      ran = call
+      await mill.start()
+    },
+    // Told once the outcome is in the database.
+    settled: () => until(() => (mill.eventCounts.told.finished ?? 0) >= runs),
+    async stop() {
+      await mill.stop()
+    },
+  }
+  return mill.open().then(() => queue)
+}
+
+function system(store: 'postgres' | 'sqlite', setting: Setting): System {
+  return {
+    name: 'jobmill',
+    store,
+    setting,
+    settings: setting === 'best' ? `${WORKERS} workers` : 'none: no options at all, 10 workers',
+    version: versionOf('jobmill'),
+    keeps:
+      'job, payload, result and each attempt for 7 days (nothing in d-nothing-kept and k); ' +
+      'an acknowledged job survives a loss of power',
+    open: (place, { keep }) => open(place, setting, keep),
+  }
+}
+
+export const systems: readonly System[] = (['postgres', 'sqlite'] as const).flatMap((store) =>
+  (['default', 'best'] as const).map((setting) => system(store, setting)),
+)

@@ -1,0 +1,38 @@
+// The parent's side of worker.ts.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { WorkerProcess, WorkerResult } from './case.ts'
+import type { Request, WorkerSpec } from './worker.ts'
+
+export interface OwnedWorkerProcess extends WorkerProcess {
+  stop(): Promise<void>
+}
+
+export async function startWorkerProcess(spec: WorkerSpec): Promise<OwnedWorkerProcess> {
+  const child = fork(fileURLToPath(new URL('worker.ts', import.meta.url)), [JSON.stringify(spec)], {
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const exited = once(child, 'exit').then(() => [{ error: 'the worker process ended' }])
+  /** The child answers in the order in which it was asked, and is asked one thing at a time. */
+  async function ask<Answer>(request: Request): Promise<Answer> {
+    const answered = once(child, 'message')
+    child.send(request)
+    const [reply] = (await Promise.race([answered, exited])) as [{ answer: Answer; error?: string }]
+    if (reply.error !== undefined) throw new Error(`worker process, ${request}: ${reply.error}`)
+    return reply.answer
+  }
+  await ask<boolean>('open')
+  return {
+    pid: child.pid ?? 0,
+    work: () => ask<number>('work'),
+    count: () => ask<number>('count'),
+    settle: () => ask<WorkerResult>('settle'),
+    async stop() {
+      await ask<void>('stop')
+      child.disconnect()
+      await exited
+    },
+  }
+}

@@ -1,0 +1,55 @@
+// A process with workers and nothing else, for the cases in which work is done elsewhere than where it is enqueued. It does
+// what its parent asks, one thing at a time, and ends with it.
+import { monotonicMs } from './measure/clock.ts'
+import type { WorkerResult } from './case.ts'
+import type { Place, Setting } from './system.ts'
+import { loadSystem } from './systems.ts'
+
+export interface WorkerSpec {
+  readonly system: string
+  readonly setting: Setting
+  readonly place: Place
+  readonly keep: boolean
+}
+export type Request = 'open' | 'work' | 'count' | 'settle' | 'stop'
+
+const spec = JSON.parse(process.argv[2] ?? '{}') as WorkerSpec
+const system = await loadSystem(spec.system, spec.place.store, spec.setting)
+const queue = await system.open(spec.place, { keep: spec.keep })
+const ran: number[] = []
+const at: number[] = []
+let cpu = process.cpuUsage()
+
+async function work(): Promise<number> {
+  cpu = process.cpuUsage()
+  const began = monotonicMs()
+  await queue.work((n) => {
+    at.push(monotonicMs())
+    ran.push(n)
+  })
+  return began
+}
+
+async function settle(): Promise<WorkerResult> {
+  await queue.settled?.()
+  const settledAt = queue.settled === undefined ? (at.at(-1) ?? monotonicMs()) : monotonicMs()
+  const { user, system } = process.cpuUsage(cpu)
+  return { ran, at, settledAt, cpu: user + system }
+}
+
+const verbs: Readonly<Record<Request, () => unknown>> = {
+  open: () => true,
+  work,
+  count: () => ran.length,
+  settle,
+  stop: () => queue.stop(),
+}
+
+process.on('message', (request: Request) => {
+  void Promise.resolve(verbs[request]()).then(
+    (answer) => process.send?.({ answer }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  )
+})
+// The parent is gone.
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,275 @@
+// What the benchmark makes of its figures: medians, bars, the files that it writes. The figures are made up. Also that its
+// peers can be installed on the machines that we support.
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { OptionError, readOptions } from '../bench/options.ts'
+import { planCells } from '../bench/plan.ts'
+import { type Bar, barsOf } from '../bench/report/bars.ts'
+import { median, type Raw, summarize } from '../bench/report/figures.ts'
+import { toJson } from '../bench/report/json.ts'
+import { numberText, toMarkdown } from '../bench/report/markdown.ts'
+import { type Findings, reportOf } from '../bench/report/report.ts'
+import { deliveries } from '../bench/deliveries.ts'
+
+function raw(name: string, system: string, value: number, more: Partial<Raw> = {}): Raw {
+  const unit = 'jobs/s'
+  return { case: name, store: 'postgres', system, setting: 'best', unit, value, jobs: 1_000, ...more }
+}
+
+const ours = { setting: 'default' } as const
+const barsFor = (...figures: Raw[]): Bar[] => barsOf(summarize(figures))
+
+const FINDINGS: Findings = {
+  startedAt: '2027-01-31T09:00:00.000Z',
+  minutes: 7.5,
+  quick: true,
+  machine: {
+    cores: 2,
+    processor: 'Abacus 9',
+    memoryGb: 8,
+    system: 'Linux 6.1',
+    node: 'v24.0.0',
+    syncUs: 50,
+    loadBefore: 0.1,
+    loadAfter: 1.9,
+    noise: 0.05,
+  },
+  servers: [{ name: 'PostgreSQL', version: '18.4', settings: 'as it comes' }],
+  systems: [],
+  figures: [
+    raw('d', 'jobmill', 60_000, ours),
+    raw('d', 'jobmill', 90_000, ours),
+    raw('d', 'jobmill', 75_000, ours),
+    raw('d', 'graphile-worker', 30_000),
+    raw('d', 'graphile-worker', 2_000, { setting: 'default' }),
+    raw('d-cpu', 'jobmill', 15, { ...ours, unit: 'µs/job' }),
+    raw('d-cpu', 'graphile-worker', 10, { unit: 'µs/job' }),
+  ],
+  failures: [
+    { case: 'e', store: 'postgres', system: 'pg-boss', setting: 'best', text: 'not done within 30 s' },
+  ],
+  notes: [],
+}
+
+describe('medians', () => {
+  test.each([
+    [[3], 3],
+    [[9, 1, 5], 5],
+    [[4, 1, 2, 3], 2.5],
+  ])('of %j', (values, middle) => expect(median(values)).toBe(middle))
+
+  test('one line for each case, store, system and setting, with the least and the most', () => {
+    const lines = summarize([...FINDINGS.figures, raw('d', 'jobmill', 1, { ...ours, store: 'sqlite' })])
+    expect(lines).toHaveLength(6)
+    expect(lines[0]).toEqual({
+      case: 'd',
+      store: 'postgres',
+      system: 'jobmill',
+      setting: 'default',
+      unit: 'jobs/s',
+      median: 75_000,
+      min: 60_000,
+      max: 90_000,
+      jobs: 1_000,
+      values: [60_000, 90_000, 75_000],
+    })
+  })
+})
+
+describe('bars', () => {
+  test('a rate has to be so many times the other, with the setting that the bar names', () => {
+    expect(barsOf(summarize(FINDINGS.figures)).slice(0, 2)).toEqual([
+      {
+        case: 'd',
+        store: 'postgres',
+        against: 'graphile-worker, best',
+        ratio: 2.5,
+        bar: 1.5,
+        goal: 2.5,
+        way: 'at least',
+        met: true,
+      },
+      {
+        case: 'd',
+        store: 'postgres',
+        against: 'graphile-worker, default',
+        ratio: 37.5,
+        bar: 25,
+        goal: null,
+        way: 'at least',
+        met: true,
+      },
+    ])
+  })
+
+  test('a cost must not be more than a part of the other', () => {
+    const [bar] = barsOf(summarize(FINDINGS.figures)).filter((one) => one.case === 'd-cpu')
+    expect(bar).toMatchObject({ ratio: 1.5, bar: 0.8, way: 'at most', met: false })
+  })
+
+  test('without a setting, the better one of the other counts', () => {
+    const ms = { unit: 'ms' }
+    const [bar] = barsFor(
+      raw('f-other', 'jobmill', 1, { ...ours, ...ms }),
+      raw('f-other', 'graphile-worker', 4, ms),
+      raw('f-other', 'graphile-worker', 2, { ...ms, setting: 'default' }),
+    )
+    expect(bar).toMatchObject({ against: 'graphile-worker', ratio: 0.5, met: true })
+  })
+
+  test('of several peers the best counts, on another store too', () => {
+    const bars = barsFor(
+      raw('c', 'jobmill', 90, ours),
+      raw('c', 'graphile-worker', 30),
+      raw('c', 'pg-boss', 45),
+      raw('b', 'jobmill', 90, ours),
+      raw('b', 'bullmq-redis', 30, { store: 'redis' }),
+    )
+    expect(bars.map(({ case: name, ratio, met }) => [name, ratio, met])).toEqual([
+      ['b', 3, true],
+      ['c', 2, false],
+    ])
+  })
+
+  test('some are against itself, some against a plain number', () => {
+    const lite = { ...ours, store: 'sqlite' } as const
+    const bars = barsFor(
+      raw('d', 'jobmill', 100, lite),
+      raw('g', 'jobmill', 91, lite),
+      raw('f-same', 'jobmill', 0.6, { ...lite, unit: 'ms' }),
+    )
+    expect(bars.map(({ case: name, ratio, met }) => [name, ratio, met])).toEqual([
+      ['f-same', 0.6, false],
+      ['g', 0.91, true],
+    ])
+  })
+
+  test('what was not measured has no bar, and the best setting of ours does not count', () => {
+    expect(barsFor(raw('d', 'jobmill', 1), raw('d', 'graphile-worker', 1))).toEqual([])
+    expect(barsFor(raw('d', 'jobmill', 1, ours))).toEqual([])
+  })
+})
+
+describe('the files', () => {
+  test('JSON holds figures and bars, each on a line of its own', () => {
+    const text = toJson(reportOf(FINDINGS))
+    const read = JSON.parse(text) as ReturnType<typeof reportOf>
+    expect(read).toEqual(reportOf(FINDINGS))
+    expect(read.figures.map((one) => Object.keys(one).slice(0, 8))).toContainEqual([
+      'case',
+      'store',
+      'system',
+      'setting',
+      'unit',
+      'median',
+      'min',
+      'max',
+    ])
+    expect(text.split('\n').filter((line) => line.includes('"against"'))).toHaveLength(read.bars.length)
+    expect(JSON.parse(toJson(reportOf({ ...FINDINGS, figures: [] })))).toMatchObject({
+      bars: [],
+      figures: [],
+    })
+  })
+
+  test('Markdown says what was met, what was missed and by how much, and what failed', () => {
+    const text = toMarkdown(reportOf(FINDINGS))
+    expect(text).toContain(
+      '| d | postgres | graphile-worker, best | 2.5 | ≥ 1.5 | ≥ 2.5 | met, and the goal |',
+    )
+    expect(text).toContain(
+      '| d-cpu | postgres | graphile-worker, best | 1.5 | ≤ 0.8 | ≤ 0.5 | **missed by 88 %** |',
+    )
+    expect(text).toContain('| jobmill, default | postgres | 1,000 | **75,000** (60,000–90,000) | 15 |')
+    expect(text).toContain('- e, pg-boss (postgres, best): not done within 30 s')
+    expect(text).toContain('2 cores of Abacus 9')
+  })
+
+  test.each([
+    [0, '0'],
+    [32_267.4, '32,267'],
+    [29.04, '29'],
+    [1.2345, '1.23'],
+    [0.01234, '0.0123'],
+    [Number.NaN, '–'],
+  ])('%f is written as %s', (value, text) => expect(numberText(value)).toBe(text))
+})
+
+function jobsOf(quick: boolean, setting: string): number {
+  const cells = planCells({ quick, only: ['d'], systems: ['graphile-worker'] })
+  return cells.find((one) => one.case === 'd' && one.setting === setting)?.jobs ?? 0
+}
+
+describe('the plan', () => {
+  test('systems take turns, and each round begins with another', () => {
+    const cells = planCells({ quick: true, only: ['d-nothing-kept'], rounds: 2 })
+    const [first, second] = [0, 1].map((round) => cells.filter((one) => one.round === round))
+    expect(first?.map((one) => one.system)).not.toEqual(second?.map((one) => one.system))
+    expect(new Set(first?.map((one) => one.system))).toEqual(new Set(second?.map((one) => one.system)))
+  })
+
+  test('a quick run is smaller, and slow systems get fewer jobs', () => {
+    expect(jobsOf(true, 'best')).toBeLessThan(jobsOf(false, 'best'))
+    expect(jobsOf(true, 'default')).toBeLessThan(jobsOf(true, 'best'))
+    expect(jobsOf(true, 'default')).toBeGreaterThan(0)
+  })
+})
+
+describe('options', () => {
+  const known = { cases: ['d', 'f-same'], systems: ['jobmill'] }
+
+  test('are read, with the files beside each other', () => {
+    expect(readOptions(['--quick', '--only', 'd,f', '--json', 'x/y.json'], known)).toEqual({
+      quick: true,
+      only: ['d', 'f'],
+      systems: undefined,
+      rounds: undefined,
+      json: 'x/y.json',
+      markdown: 'x/y.md',
+    })
+  })
+
+  test.each([
+    [['--quik'], /--quik.*There are:[^]*--quick/],
+    [['--only', 'z'], /--only: there is no z. There are: d, f-same/],
+    [['--systems', 'bull'], /there is no bull. There are: jobmill/],
+    [['--rounds', 'many'], /--rounds: a number from 1 on/],
+    [['extra'], /extra/],
+  ])('%j is refused with the fix', (args, message) => {
+    expect(() => readOptions(args, known)).toThrow(OptionError)
+    expect(() => readOptions(args, known)).toThrow(message)
+  })
+})
+
+describe('exact delivery', () => {
+  test('every job once is all right', async () => {
+    const { ran, all, check } = deliveries(2)
+    ran(1)
+    ran(0)
+    await all
+    expect(check).not.toThrow()
+  })
+
+  test.each([
+    ['a missing job', [0, 2], '1 missing, 0 doubled'],
+    ['a doubled job', [0, 1, 2, 1], '0 missing, 1 doubled'],
+  ])('%s is not', (_what, runs, message) => {
+    const { ran, check } = deliveries(3)
+    for (const n of runs) ran(n)
+    expect(check).toThrow(message)
+  })
+})
+
+test('the lockfile of the peers names no registry, and has every binary for Linux', () => {
+  const text = readFileSync(new URL('../bench/package-lock.json', import.meta.url), 'utf8')
+  const { packages } = JSON.parse(text) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>
+  }
+  const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
+    Object.keys(optionalDependencies).filter((name) => /linux-(?:x64|arm64)$/.test(name)),
+  )
+  expect(text).not.toContain('"resolved"')
+  expect(wanted.length).toBeGreaterThan(0)
+  // Without them `npm ci` refuses.
+  expect(wanted.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([])
+})
