@@ -5,9 +5,9 @@ import { deliveries } from '../deliveries.ts'
 import { statementCounter } from '../measure/statements.ts'
 import { measureUsage } from '../measure/usage.ts'
 
-/** So many jobs first, so that everything that starts late has started. */
+/** So many jobs first, so that everything that starts late has started; then time to write down what it saw of them. */
 const WARM_UP = 5
-const REST_MS = 500
+const REST_MS = 2_500
 
 export const idleCase: Case = {
   names: ['l'],
