@@ -1,6 +1,6 @@
 /**
- * One lane of enqueues: calls of one turn of the event loop share a write, and so do those that arrive while writes are on their way. Nothing
- * waits for a timer: when the lane is free a call is sent in the same turn, and under load the batches grow by themselves.
+ * One lane of enqueues: calls that are made together share a write, and so do those that arrive while writes are on their way. Nothing
+ * waits for a timer: when the lane is free a call is sent at once, and under load the batches grow by themselves.
  */
 import { isJobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -90,11 +90,14 @@ export function lane(options: LaneOptions): Lane {
     }
   }
 
-  /** At the end of the turn: whoever was answered by one write often calls again at once, and they can all share the next. */
+  /**
+   * After those that are about to call: whoever was answered by one write often calls again at once, all of them in step, so that they are behind one
+   * another in the queue of microtasks and can share the next. A turn of the event loop would be no better, and cost an idle call its time.
+   */
   function schedule(): void {
     if (scheduled || waiting.length === 0 || onTheirWay >= options.width) return
     scheduled = true
-    options.platform.nextTurn(() => {
+    void Promise.resolve().then(() => {
       scheduled = false
       pump()
     })
