@@ -2,18 +2,14 @@
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
-import type { NewJob } from '../job/new-job.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
 import { trouble } from '../job/trouble.ts'
 import { within } from '../platform/within.ts'
-import type { Finish, Finished } from '../store/finish.ts'
 import type { Pulse } from '../store/instance.ts'
 import type { JobResult } from '../store/job-record.ts'
-import type { Enqueued } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
 import type { Counts } from '../upkeep/duty.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
-import type { Attempt } from '../work/attempt.ts'
 import { ahead as createAhead } from '../work/ahead.ts'
 import { compare } from '../work/compare.ts'
 import { dispatcher as createDispatcher } from '../work/dispatcher.ts'
@@ -36,6 +32,7 @@ import { queueWatch } from './queue-watch.ts'
 import { refillTimers } from './refill-timers.ts'
 import { ringing } from './ringing.ts'
 import { upkeep as createUpkeep, type UpkeepOptions } from './upkeep.ts'
+import { whenWritten } from './when-written.ts'
 
 export interface EngineOptions {
   readonly store: Store
@@ -108,7 +105,7 @@ export function engine(given: EngineOptions): Engine {
       ahead.begin()
       dispatcher.poke()
     },
-    written,
+    written: (attempt, item, finished) => written(attempt, item, finished),
   })
   const { attempts } = workers
   const paces = createPaces()
@@ -201,6 +198,17 @@ export function engine(given: EngineOptions): Engine {
     unsure: () => dispatcher.unsure(),
     platform,
   })
+  const written = whenWritten({
+    settings: watch.settings,
+    served: () => served,
+    paces,
+    limits: given.limits,
+    jobEnded: given.jobEnded,
+    settingsChanged: () => void watch.refresh().then(reading.working, reading.failing),
+    stageSoon: upkeep.stageSoon,
+    wake: (queues) => dispatcher.wake(queues),
+    emit,
+  })
   const pulse = pulseService({
     renew: (request) => store.renew({ ...request, instance: instance.id, kinds }),
     register,
@@ -252,35 +260,6 @@ export function engine(given: EngineOptions): Engine {
     if (now.ready) dispatcher.wake()
     else if (now.suspect) dispatcher.poke()
     upkeep.heard(now)
-  }
-
-  function written(attempt: Attempt, item: Finish, finished: Finished): void {
-    const { id, queue, orderKey } = attempt.lease
-    const { transition, error = null } = item
-    if (item.ranMs !== undefined) paces.ran(queue, item.ranMs)
-    if (finished.state === 'done' && transition.to === 'done')
-      given.jobEnded({ id, state: 'done', result: transition.result, error })
-    if (finished.state === 'dead') given.jobEnded({ id, state: 'dead', result: null, error })
-    if (item.cool !== undefined) watch.refresh().then(reading.working, reading.failing)
-    if (orderKey !== null) upkeep.stageSoon()
-    permitsFreed(attempt)
-    if (finished.state === transition.to) tellFollowUps(item.followUps ?? [], finished.followUps)
-  }
-
-  /** Its own queue may go on, and so may others that draw on the same limit. */
-  function permitsFreed({ lease }: Attempt): void {
-    const { limit } = watch.settings(lease.queue)
-    given.limits.ended(lease, limit)
-    if (limit !== null) dispatcher.wake(served.filter((queue) => watch.settings(queue).limit === limit))
-  }
-
-  /** Of a write that was sent twice the second answer names none: they were written with the first. */
-  function tellFollowUps(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
-    jobs.forEach(({ id: minted, kind, queue }, at) => {
-      const { id = minted, outcome = 'enqueued' } = replies[at] ?? {}
-      if (outcome === 'duplicate') emit('duplicate', { id, kind, queue })
-      else emit('enqueued', { id, kind, queue, outcome })
-    })
   }
 
   return {

@@ -73,8 +73,15 @@ export function ahead(options: AheadOptions): Ahead {
       if (lane.waiting.length === 0) continue
       const next = lane.waiting.splice(0, options.idle(queue))
       total -= next.length
-      for (const { lease, since } of next) options.run(waited(lease, platform.monotonic() - since))
+      next.forEach(beginOne)
     }
+  }
+
+  /** After a process stood still its timers are late as well: what it held may be somebody else's by now, and is not begun. */
+  function beginOne({ lease, since }: Waiting): void {
+    const ms = platform.monotonic() - since
+    if (ms > LONGEST_MS) options.release([lease])
+    else options.run(waited(lease, ms))
   }
 
   function take(leases: readonly Lease[]): void {

@@ -6,8 +6,7 @@ import { ahead as create, MOST_AHEAD } from '../../src/work/ahead.ts'
 import { paces as createPaces } from '../../src/work/paces.ts'
 import { aLease } from './leases.ts'
 
-function bench(workers: Record<string, number> = { default: 2 }) {
-  const platform = testPlatform()
+function bench(workers: Record<string, number> = { default: 2 }, platform = testPlatform()) {
   const running: Lease[] = []
   const released: Lease[] = []
   const kept = new Set<string>()
@@ -82,6 +81,18 @@ describe('what was claimed ahead', () => {
     expect(ids(released)).toEqual(ids([...leases.slice(2), ...later]))
     paces.ran('default', 1)
     expect(ahead.most('default')).toBeGreaterThan(0)
+  })
+
+  test('goes back instead of beginning when the process stood still, and its timers with it', async () => {
+    const platform = testPlatform()
+    const still = { ...platform, timer: () => ({ cancel() {} }) }
+    const { ahead, running, released, end } = bench({ default: 1 }, still)
+    const leases = some(2)
+    ahead.take(leases)
+    await platform.advance('20s')
+    end()
+    expect(running).toEqual([])
+    expect(ids(released)).toEqual(ids(leases.slice(1)))
   })
 
   test('goes back when its queue has fewer workers now, and only then', () => {
