@@ -1,5 +1,6 @@
-/** Sends rings to other processes, one message at a time. What is rung while one is on its way goes out together in the next. */
+/** Sends rings to other processes, one message at a time and not too often. What is rung meanwhile goes out together in the next. */
 import type { Platform } from '../platform/platform.ts'
+import { sleep } from '../platform/sleep.ts'
 import type { Rung } from '../store/rung.ts'
 import { addRings, type BellMessage, messageText, type Ring } from './bell-message.ts'
 
@@ -9,6 +10,8 @@ export interface BellSender {
    * that is told here is what is told there, and all put themselves into the same order.
    */
   ring(rings: readonly Ring[]): BellMessage
+  /** The same for a ring that the caller sends along with a statement of its own; null when it is not the time for one. */
+  along(rings: readonly Ring[]): BellMessage | null
   pass(rung: Rung): void
   /** When nothing is left to send. */
   idle(): Promise<void>
@@ -22,6 +25,8 @@ interface Draft {
 
 /** More than this that wait to be passed on: the database is slow, and who waits polls sooner than these would arrive. */
 const MOST_PASSES = 100
+/** Whoever hears a ring looks for all that is there, so another a moment later tells little and costs as much as ten jobs. */
+export const RING_EVERY_MS = 5
 
 /** With `send: null` nothing is sent. */
 export function bellSender(options: {
@@ -33,6 +38,7 @@ export function bellSender(options: {
   let next: Draft | undefined
   const passes: Draft[] = []
   let sending: Promise<void> | undefined
+  let sentAt = Number.NEGATIVE_INFINITY
 
   /** At random, so that it is somebody else's turn each time; 31 bits, so that it is a whole number everywhere. */
   const newDraft = (): Draft => ({
@@ -41,21 +47,30 @@ export function bellSender(options: {
     sums: new Map(),
   })
 
+  const tooSoonFor = (): number => sentAt + RING_EVERY_MS - platform.monotonic()
+
   function takeDraft(): Draft | undefined {
-    const draft = next ?? passes.shift()
-    if (draft === next) next = undefined
+    if (next === undefined || tooSoonFor() > 0) return passes.shift()
+    const draft = next
+    next = undefined
+    sentAt = platform.monotonic()
     return draft
   }
 
+  async function deliver({ turn, skip, sums }: Draft): Promise<void> {
+    const rings = [...sums].map(([queue, jobs]) => ({ queue, jobs }))
+    try {
+      await send?.(messageText({ from: me, turn, skip, rings }))
+    } catch {
+      // Best effort: whoever waits polls as well.
+    }
+  }
+
   async function sendAll(): Promise<void> {
-    for (let draft = takeDraft(); draft !== undefined; draft = takeDraft()) {
-      const { turn, skip, sums } = draft
-      const rings = [...sums].map(([queue, jobs]) => ({ queue, jobs }))
-      try {
-        await send?.(messageText({ from: me, turn, skip, rings }))
-      } catch {
-        // Best effort: whoever waits polls as well.
-      }
+    while (next !== undefined || passes.length > 0) {
+      const draft = takeDraft()
+      if (draft === undefined) await sleep(platform, tooSoonFor())
+      else await deliver(draft)
     }
     // In the same breath as the look that found nothing: a ring after it begins anew.
     sending = undefined
@@ -76,6 +91,13 @@ export function bellSender(options: {
       }))
       start()
       return { from: me, turn, skip, rings: told }
+    },
+    along(rings) {
+      if (send === null || sending !== undefined || tooSoonFor() > 0) return null
+      sentAt = platform.monotonic()
+      const { turn, skip, sums } = newDraft()
+      addRings(sums, rings)
+      return { from: me, turn, skip, rings: [...sums].map(([queue, jobs]) => ({ queue, jobs })) }
     },
     pass({ queue, jobs, turn, skip }) {
       if (passes.length < MOST_PASSES) passes.push({ turn, skip, sums: new Map([[queue, jobs]]) })

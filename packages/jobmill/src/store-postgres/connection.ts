@@ -1,13 +1,15 @@
 /**
- * The only place that talks to `pg`: a small pool, a deadline for every statement, and errors in our words.
- * No session state is relied on (no SET, no named statements, no session locks), so a pooler in transaction
+ * Statements on their way to the server: a deadline for each, and errors in our words.
+ * No session state is relied on (no SET, no session locks, names of statements only until one is lost), so a pooler in transaction
  * mode may stand in between.
  */
 import pg from 'pg'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import { inOurWords, isTransient } from './errors.ts'
+import { inOurWords, isNameLost, isTransient } from './errors.ts'
+import { pool } from './pool.ts'
+import { statementNames } from './statement-names.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 /** Runs one statement and gives its rows. */
@@ -15,11 +17,21 @@ export type Query = (text: string, values: readonly unknown[]) => Promise<readon
 /** The columns of a row in their order, which costs less than an object with names. */
 type Tuple = readonly unknown[]
 
+export interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** Under which the server keeps it for this connection, so that it is parsed and planned once. */
+  readonly name?: string | undefined
+}
+
 export interface Connection {
   /** One statement, committed by itself. */
   readonly query: Query
-  /** The same for answers of many rows. */
-  readonly tuples: (text: string, values: readonly unknown[]) => Promise<readonly Tuple[]>
+  /**
+   * The same for statements that run all the time. `after` follows it without waiting for its answer, in a transaction of its own, and
+   * whether it succeeds or not is nobody's concern.
+   */
+  readonly tuples: (text: string, values: readonly unknown[], after?: Statement) => Promise<readonly Tuple[]>
   /** All statements of `work`, or none. */
   readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
@@ -49,46 +61,33 @@ const types = {
 }
 
 export function connect(options: ConnectionOptions): Connection {
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.connections,
-    connectionTimeoutMillis: options.deadlineMs,
-    idleTimeoutMillis: 30_000,
-    application_name: 'jobmill',
-  })
-  // Without listeners a connection that the server drops would end the process: an idle one through the pool, and one of ours
-  // through the client, from its first moment on, because the drop can arrive in the same packet as the greeting.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  const { url, connections, deadlineMs, platform } = options
+  const clients = pool({ url, most: connections, waitMs: deadlineMs, platform })
   // Statements of ours assume READ COMMITTED. Where the server's default is another level, each gets a transaction
   // that says so; a setting on the session would leak through a pooler.
   let mustSayIsolation: boolean | undefined
+  const names = statementNames()
 
-  async function borrow(): Promise<pg.PoolClient> {
-    try {
-      return await pool.connect()
-    } catch (error) {
-      throw inOurWords(error, { sent: false })
-    }
-  }
-
-  /** Gives the client back, or destroys it when its state is not known. */
-  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await borrow()
-    let healthy = false
+  /** Gives the client back, or has it ended when its state is not known; `busy` tells when what it still does is over, and whether well. */
+  async function withClient<T>(
+    work: (client: pg.Client) => Promise<T>,
+    busy?: () => Promise<boolean> | undefined,
+  ): Promise<T> {
+    const taken = clients.take()
+    const client = taken instanceof Promise ? await inTime(taken) : taken
     try {
       const result = await work(client)
-      healthy = true
+      const stillBusy = busy?.()
+      if (stillBusy === undefined) clients.give(client, true)
+      else void stillBusy.then((isHealthy) => clients.give(client, isHealthy))
       return result
     } catch (error) {
-      healthy = wasAnswered(error)
+      clients.give(client, wasAnswered(error))
       throw inOurWords(error, { sent: true })
-    } finally {
-      client.release(!healthy)
     }
   }
 
-  function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  function inTransaction<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     return withClient(async (client) => {
       const query = queryOf(client, options)
       await query('BEGIN ISOLATION LEVEL READ COMMITTED', [])
@@ -104,31 +103,78 @@ export function connect(options: ConnectionOptions): Connection {
     })
   }
 
-  async function single<R>(
-    text: string,
-    values: readonly unknown[],
-    rowMode?: 'array',
-  ): Promise<readonly R[]> {
-    mustSayIsolation ??= await withClient(async (client) => {
-      const [row] = await queryOf(client, options)('SHOW default_transaction_isolation', [])
-      return row?.['default_transaction_isolation'] !== 'read committed'
-    })
-    const work = (client: pg.PoolClient): Promise<readonly R[]> =>
-      withDeadline(client, { text, values: [...values], types, rowMode }, options)
-    return mustSayIsolation ? inTransaction(work) : withClient(work)
+  async function saysIsolation(): Promise<boolean> {
+    const [row] = await withClient((client) =>
+      queryOf(client, options)('SHOW default_transaction_isolation', []),
+    )
+    return (mustSayIsolation = row?.['default_transaction_isolation'] !== 'read committed')
   }
 
-  const { platform } = options
+  async function single<R>(
+    statement: Statement,
+    rowMode?: 'array',
+    after?: Statement,
+  ): Promise<readonly R[]> {
+    if (mustSayIsolation ?? (await saysIsolation())) {
+      const rows = await inTransaction((client) => send<R>(client, statement, options, rowMode))
+      if (after !== undefined) single(after).catch(() => {})
+      return rows
+    }
+    let following: Promise<boolean> | undefined
+    return withClient(
+      (client) => {
+        const answer = send<R>(client, statement, options, rowMode)
+        if (after !== undefined) following = send(client, after, options).then(() => true, wasAnswered)
+        return answer
+      },
+      () => following,
+    )
+  }
+
+  /** A name that is not known, or known already, is told before anything was done: a pooler stands in between that does not carry names along. */
+  async function kept(statement: Statement, after?: Statement): Promise<readonly Tuple[]> {
+    const name = names.of(statement.text)
+    if (name === undefined) return single<Tuple>(statement, 'array', after)
+    try {
+      return await single<Tuple>({ ...statement, name }, 'array', after)
+    } catch (error) {
+      if (!isNameLost(error)) throw error
+      names.giveUp()
+      return single<Tuple>(statement, 'array')
+    }
+  }
+
+  /** Sends again what the server rolled back by itself: deadlocks and lock time-outs. */
+  async function again<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const transient = error instanceof JobmillError && isTransient(error.cause)
+        if (!transient || tries > RETRIES) throw error
+        await sleep(platform, platform.random() * 10 * 2 ** tries)
+      }
+    }
+  }
+
   return {
-    query: (text, values) => again(platform, () => single<Row>(text, values)),
-    tuples: (text, values) => again(platform, () => single<Tuple>(text, values, 'array')),
-    transaction: (work) => again(platform, () => inTransaction((client) => work(queryOf(client, options)))),
-    close: () => pool.end(),
+    query: (text, values) => again(() => single<Row>({ text, values })),
+    tuples: (text, values, after) => again(() => kept({ text, values }, after)),
+    transaction: (work) => again(() => inTransaction((client) => work(queryOf(client, options)))),
+    close: () => clients.end(),
   }
 }
 
-function queryOf(client: pg.PoolClient, options: ConnectionOptions): Query {
-  return (text, values) => withDeadline<Row>(client, { text, values: [...values], types }, options)
+async function inTime(taken: Promise<pg.Client>): Promise<pg.Client> {
+  try {
+    return await taken
+  } catch (error) {
+    throw inOurWords(error, { sent: false })
+  }
+}
+
+function queryOf(client: pg.Client, options: ConnectionOptions): Query {
+  return (text, values) => send<Row>(client, { text, values }, options)
 }
 
 /** A server-side error leaves the connection usable, and so does a refusal of ours between two statements; one without an answer does not. */
@@ -143,39 +189,27 @@ async function rollBack(query: Query, error: unknown): Promise<void> {
   if (wasAnswered(error) || !isLoss) await query('ROLLBACK', []).catch(() => {})
 }
 
-/** Sends again what the server rolled back by itself: deadlocks and lock time-outs. */
-async function again<T>(platform: Platform, send: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await send()
-    } catch (error) {
-      const transient = error instanceof JobmillError && isTransient(error.cause)
-      if (!transient || tries > RETRIES) throw error
-      await sleep(platform, platform.random() * 10 * 2 ** tries)
-    }
-  }
-}
-
-/** When the deadline passes the client is destroyed by its borrower: a statement without an answer has no known outcome. */
-async function withDeadline<R>(
-  client: pg.PoolClient,
-  statement: { text: string; values: unknown[]; types: typeof types; rowMode?: 'array' | undefined },
+/** When the deadline passes the client is ended by its borrower: a statement without an answer has no known outcome. */
+function send<R>(
+  client: pg.Client,
+  { text, values, name }: Statement,
   { platform, deadlineMs }: ConnectionOptions,
+  rowMode?: 'array',
 ): Promise<readonly R[]> {
-  let timer: { cancel(): void } | undefined
-  const deadline = new Promise<never>((_, reject) => {
-    timer = platform.timer(deadlineMs, () => {
+  return new Promise((resolve, reject) => {
+    const timer = platform.timer(deadlineMs, () => {
       reject(
         new JobmillError('OUTCOME_UNKNOWN', `the database did not answer within ${deadlineMs} ms`, {
           fix: 'Send the same call again: ids and tokens make that safe',
         }),
       )
     })
+    // A callback and not a promise, which would pass the answer on three times.
+    client.query({ text, name, values: [...values], types, rowMode } as pg.QueryConfig, (error, result) => {
+      timer.cancel()
+      // The driver answers with an error or a result, and types both as there.
+      if ((error as Error | null) !== null && (error as Error | undefined) !== undefined) reject(error)
+      else resolve((result as { rows?: R[] }).rows ?? [])
+    })
   })
-  try {
-    const result = await Promise.race([client.query(statement as pg.QueryConfig), deadline])
-    return result.rows as R[]
-  } finally {
-    timer?.cancel()
-  }
 }

@@ -2,6 +2,7 @@
 import type { Platform } from '../platform/platform.ts'
 import type { Ring } from './bell-message.ts'
 import type { Connection, Query } from './connection.ts'
+import type { RingAlong } from './doorbell.ts'
 import type { DueFloor } from './due-floor.ts'
 import type { Floors } from './floors.ts'
 import type { Names } from './names.ts'
@@ -16,6 +17,8 @@ export interface Context {
   readonly sql: (text: string) => string
   /** Tells waiting claimers of this and other processes that these queues have work. */
   readonly ring: (rings: readonly Ring[]) => void
+  /** The same by a ring that follows a statement; null when it is to be rung afterwards. */
+  readonly ringAlong: (rings: readonly Ring[]) => RingAlong | null
   /** What this handle has met so far, and looks for from then on. */
   readonly met: { limited: boolean }
   /** Where claims begin to look. */

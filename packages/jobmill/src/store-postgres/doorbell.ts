@@ -1,6 +1,5 @@
 /**
- * The doorbell: NOTIFY after a commit, never inside one (there it would make all writers queue for one lock), at most one
- * on its way at a time; LISTEN on a connection of its own, which comes back by itself. Losing any ring loses nothing: who
+ * The doorbell: NOTIFY after a commit, never inside one (there it would make all writers queue for one lock), every few milliseconds at most; LISTEN on a connection of its own, which comes back by itself. Losing any ring loses nothing: who
  * waits also polls.
  */
 import pg from 'pg'
@@ -10,10 +9,11 @@ import { sleep } from '../platform/sleep.ts'
 import type { Rung } from '../store/rung.ts'
 import type { Doorbell } from '../store/store.ts'
 import { waiters } from '../store/waiters.ts'
-import { readMessage, type Ring, rungsOf } from './bell-message.ts'
+import { messageText, readMessage, type Ring, rungsOf } from './bell-message.ts'
 import { bellSender } from './bell-sender.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Statement } from './connection.ts'
 import { missedRings } from './missed-rings.ts'
+import { socketOf } from './pool.ts'
 
 export interface DoorbellOptions {
   /** Where to listen; null to live without. */
@@ -30,10 +30,19 @@ export interface PostgresDoorbell extends Omit<Doorbell, 'ring'> {
   open(): Promise<void>
   close(): Promise<void>
   ring(rings: readonly Ring[]): void
+  /** A ring that follows a statement without waiting for its answer; null when it is not the time for one: then `ring` is called afterwards. */
+  along(rings: readonly Ring[]): RingAlong | null
   /** A claim for these queues is about to look: what rang before it need not be told. */
   forget(queues: readonly string[]): void
 }
 
+export interface RingAlong {
+  readonly statement: Statement
+  /** What the statement before it wrote is committed: tells those who wait in this process. */
+  readonly tell: () => void
+}
+
+const NOTIFY = 'SELECT pg_notify($1, $2)'
 const OPEN_MS = 1_000
 const RECONNECT_MS = 1_000
 const CONNECT_MS = 5_000
@@ -45,7 +54,7 @@ async function endSoon(platform: Platform, client: pg.Client): Promise<void> {
   const moment = new AbortController()
   await Promise.race([ended, sleep(platform, GOODBYE_MS, moment.signal)])
   moment.abort()
-  ;(client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream?.destroy()
+  socketOf(client)?.destroy()
 }
 
 /** Everything works without it, only later: so it must be told, or nobody would notice. */
@@ -69,7 +78,7 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
     me,
     platform,
     // Where nobody listens there is nobody to send to.
-    send: url === null ? null : (text) => connection.query('SELECT pg_notify($1, $2)', [channel, text]),
+    send: url === null ? null : (text) => connection.query(NOTIFY, [channel, text]),
   })
   let listener: pg.Client | undefined
   let listening = false
@@ -158,6 +167,14 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
     },
     ring(rings) {
       if (rings.length > 0 && isOpen) wake(rungsOf(sender.ring(rings), listening))
+    },
+    along(rings) {
+      const message = isOpen ? sender.along(rings) : null
+      if (message === null) return null
+      return {
+        statement: { text: NOTIFY, values: [channel, messageText(message)] },
+        tell: () => wake(rungsOf(message, listening)),
+      }
     },
     pass(rung) {
       if (isOpen) sender.pass(rung)

@@ -3,6 +3,7 @@ import type { NewJob } from '../job/new-job.ts'
 import type { HandOff, Lease } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf, textArrayOf } from './array-text.ts'
+import { addRings, type Ring } from './bell-message.ts'
 import type { Context } from './context.ts'
 import { type Look, rangeColumns } from './floors.ts'
 import type { ReadyCounts } from './ready-counts.ts'
@@ -26,7 +27,9 @@ export async function enqueueDue(
   const { names, clock } = context
   const queueIds = jobs.map((job) => names.queueId(job.queue))
   const free = handOff === undefined ? undefined : freeRooms(context, jobs, handOff)
-  const [row = []] = await context.connection.tuples(context.sql(ENQUEUE_DUE), [
+  // With workers of its own it is not known beforehand how many there will be for others.
+  const bell = handOff === undefined ? context.ringAlong(ringsFor(jobs)) : null
+  const values = [
     clock?.() ?? null,
     arrayOf(jobs.map((job) => job.id)),
     arrayOf(queueIds),
@@ -36,16 +39,27 @@ export async function enqueueDue(
     jsonListOf(jobs.map((job) => job.payload)),
     ...rareColumns(jobs),
     ...handOffColumns(context, handOff, free),
-  ])
+  ]
+  const [row = []] = await context.connection.tuples(context.sql(ENQUEUE_DUE), values, bell?.statement)
   const [at, token, leased, walked] = row as [number, number | null, string | null, string | null]
+  bell?.tell()
   if (free !== undefined && walked !== null) rememberHeads(context, free, JSON.parse(walked) as Walked)
   return jobs.map((job, n) => {
     const { id } = job
     if (token !== null && leased?.[n] === 't')
       return { id, outcome: 'enqueued', lease: bornLeased(job, token, at) }
-    counts.add(queueIds[n] ?? 0, 1)
+    if (bell === null) counts.add(queueIds[n] ?? 0, 1)
     return { id, outcome: 'enqueued' }
   })
+}
+
+function ringsFor(jobs: readonly NewJob[]): Ring[] {
+  const sums = new Map<string, number | null>()
+  addRings(
+    sums,
+    jobs.map(({ queue }) => ({ queue, jobs: 1 })),
+  )
+  return [...sums].map(([queue, count]) => ({ queue, jobs: count }))
 }
 
 /** Timeouts, tags and metadata: most calls have none, and then there is no list of them either. */

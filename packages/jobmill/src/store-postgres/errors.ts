@@ -34,6 +34,11 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error) ?? '')
 }
 
+/** The name of a prepared statement is not known to the server, or known to it already. */
+export function isNameLost(error: unknown): boolean {
+  return ['26000', '42P05'].includes(codeOf(error) ?? '')
+}
+
 export function isRepeatedId(error: unknown): boolean {
   return codeOf(error) === '23505' && error instanceof Error && 'table' in error && error.table === 'job'
 }

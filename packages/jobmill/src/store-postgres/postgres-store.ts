@@ -166,6 +166,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     heads,
     due: dueFloor(),
     ring: (rings) => bell.ring(rings),
+    ringAlong: (rings) => bell.along(rings),
     heard: (queues) => bell.forget(queues),
   }
   return { context, bell }

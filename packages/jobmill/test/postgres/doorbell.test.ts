@@ -6,7 +6,7 @@ import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { Rung } from '../../src/store/rung.ts'
 import type { Store } from '../../src/store/store.ts'
-import { bellSender } from '../../src/store-postgres/bell-sender.ts'
+import { bellSender, RING_EVERY_MS } from '../../src/store-postgres/bell-sender.ts'
 import { messageText, readMessage } from '../../src/store-postgres/bell-message.ts'
 import { missedRings } from '../../src/store-postgres/missed-rings.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
@@ -25,7 +25,10 @@ function slowSender() {
     texts.push(text)
     return new Promise((resolve) => arrived.push(resolve))
   }
-  const sender = bellSender({ me: 'me', platform: systemPlatform, send })
+  // Time passes with every look at the clock, so that none of them is too soon after the last.
+  let now = 0
+  const platform = { ...systemPlatform, monotonic: () => (now += RING_EVERY_MS) }
+  const sender = bellSender({ me: 'me', platform, send })
   const messages = () => texts.map((text) => readMessage(text))
   /** One after the other, as many as there can be. */
   const letGo = async (): Promise<void> => {
@@ -57,6 +60,34 @@ describe('postgres doorbell: sending', () => {
       { queue: 'b', jobs: null },
     ])
     expect(third.turn).not.toBe(first.turn)
+  })
+
+  test('P15 rings that follow closely go out together, once a few milliseconds have passed', async () => {
+    const clock = { now: 0, waits: [] as { ms: number; task: () => void }[] }
+    const platform = {
+      ...systemPlatform,
+      monotonic: () => clock.now,
+      timer(ms: number, task: () => void) {
+        clock.waits.push({ ms, task })
+        return { cancel() {} }
+      },
+    }
+    const texts: string[] = []
+    const send = async (text: string): Promise<void> => void texts.push(text)
+    const sender = bellSender({ me: 'me', platform, send })
+    const first = sender.along([{ queue: 'a', jobs: 1 }])
+    expect(first).toMatchObject({ from: 'me', rings: [{ queue: 'a', jobs: 1 }] })
+    clock.now = 2
+    // It went along a moment ago: the next ones wait.
+    expect(sender.along([{ queue: 'a', jobs: 1 }])).toBeNull()
+    sender.ring([{ queue: 'a', jobs: 2 }])
+    sender.ring([{ queue: 'a', jobs: 3 }])
+    expect(texts).toEqual([])
+    expect(clock.waits.map(({ ms }) => ms)).toEqual([RING_EVERY_MS - 2])
+    clock.now = RING_EVERY_MS
+    clock.waits.shift()?.task()
+    await sender.idle()
+    expect(texts.map(readMessage)).toMatchObject([{ rings: [{ queue: 'a', jobs: 5 }] }])
   })
 
   test('a number that is not known makes the sum unknown, and one ring that names a queue twice tells it once', () => {

@@ -11,6 +11,10 @@ const url = inject('postgresUrl')
 const schema = freshSchema(url, 'floors')
 const me = anInstance({ leaseMs: 3_600_000, kinds: ['work', 'foreign'] })
 const store: Store = postgres(url, { schema, doorbell: false })
+interface Answer {
+  readonly rows: readonly (readonly unknown[])[]
+}
+
 /** Pages of the claim index that each claim touched. */
 const pages: number[] = []
 
@@ -19,14 +23,14 @@ const original = pg.Client.prototype.query
 beforeAll(async () => {
   await store.open()
   await store.register(me)
-  pg.Client.prototype.query = async function noted(this: pg.Client, ...args: unknown[]): Promise<unknown> {
-    const answer: unknown = await Reflect.apply(original, this, args)
-    const [{ text = '' }] = args as [{ text?: string }]
-    if (text.includes('.claim_ready(')) {
-      const told = (answer as { rows: unknown[][] }).rows.at(-1)?.[11] as string
-      pages.push((JSON.parse(told) as { pages: number }).pages)
+  pg.Client.prototype.query = function noted(this: pg.Client, ...args: unknown[]): unknown {
+    const [config, answered] = args as [{ text?: string }, (error: unknown, answer: Answer) => void]
+    if (config.text?.includes('.claim_ready(') !== true) return Reflect.apply(original, this, args)
+    const note = (error: unknown, answer: Answer): void => {
+      pages.push((JSON.parse(String(answer.rows.at(-1)?.[11])) as { pages: number }).pages)
+      answered(error, answer)
     }
-    return answer
+    return Reflect.apply(original, this, [config, note])
   } as typeof original
 })
 afterAll(async () => {
