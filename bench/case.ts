@@ -16,6 +16,8 @@ export interface Case {
   readonly names: readonly string[]
   /** Throws when a job was lost or doubled: a cell that delivers wrongly has no figures. */
   run(cell: Cell): Promise<readonly Figure[]>
+  /** Whether `run` sees to `cell.warmUp` by itself. Otherwise the case is run with so many jobs before, and what that measures is thrown away. */
+  readonly warmsUp?: boolean
 }
 
 /** A server that main.ts started, as its cells see it. */
@@ -35,6 +37,8 @@ export interface Cell {
   readonly round: number
   /** How many jobs the case is about. */
   readonly jobs: number
+  /** How many it does before, unmeasured: a worker lives for days, and the first half second of a process is its compiler's. */
+  readonly warmUp: number
   /** How long a case goes on that is measured by the clock (k, l). */
   readonly seconds: number
   /** The server of the place; none on SQLite. */

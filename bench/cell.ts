@@ -15,6 +15,7 @@ export interface CellSpec {
   readonly server: ServerInfo | undefined
   readonly round: number
   readonly jobs: number
+  readonly warmUp: number
   readonly seconds: number
 }
 
@@ -82,6 +83,8 @@ async function measure(spec: CellSpec): Promise<CellResult> {
   const closing: Close[] = []
   const found = await loadCase(spec.case)
   try {
+    if (spec.warmUp > 0 && found.warmsUp !== true)
+      await found.run(cellOf({ ...spec, jobs: spec.warmUp }, system, [], closing))
     const figures = await found.run(cellOf(spec, system, notes, closing))
     return { figures, notes, about }
   } catch (error) {

@@ -45,17 +45,18 @@ export const PLAN: readonly CasePlan[] = [
   {
     case: 'c',
     compared: `${OURS} bare/sqlite/best graphile-worker/postgres/best pg-boss/postgres/best`,
-    others: 'bare/postgres/best plainjob/sqlite/best bullmq-redis/redis/best',
-    unhurried: REST,
+    others: 'bare/postgres/best bullmq-redis/redis/best',
+    unhurried: `plainjob/sqlite/best ${REST}`,
     jobs: [200_000, 50_000],
   },
   {
     case: 'd',
     compared: `${OURS} graphile-worker/postgres/best graphile-worker/postgres/default plainjob/sqlite/best`,
     others:
-      `${BARE} ${REST} jobmill/postgres/best jobmill/sqlite/best pg-boss/postgres/best pg-boss/postgres/default ` +
+      `${BARE} ${REST} pg-boss/postgres/best pg-boss/postgres/default ` +
       'bullmq-redis/redis/best bullmq-redis/redis/default',
-    unhurried: 'bullmq-postgres/postgres/default bee-queue/redis/default plainjob/sqlite/default',
+    unhurried:
+      'jobmill/postgres/best jobmill/sqlite/best bullmq-postgres/postgres/default bee-queue/redis/default plainjob/sqlite/default',
     jobs: [100_000, 50_000],
   },
   {
@@ -81,15 +82,14 @@ export const PLAN: readonly CasePlan[] = [
   {
     case: 'f-same',
     compared: `${OURS} bare/postgres/best`,
-    others: PEERS,
-    unhurried: `${REST} graphile-worker/postgres/default`,
+    others: 'bare/sqlite/best',
+    unhurried: `${PEERS} ${REST} graphile-worker/postgres/default`,
     jobs: [500, 80],
   },
   {
     case: 'f-other',
     compared: `${OURS} graphile-worker/postgres/default bullmq-redis/redis/default`,
-    others: 'graphile-worker/postgres/best bullmq-redis/redis/best plainjob/sqlite/best',
-    unhurried: `pg-boss/postgres/best ${REST}`,
+    unhurried: `graphile-worker/postgres/best bullmq-redis/redis/best plainjob/sqlite/best pg-boss/postgres/best ${REST}`,
     jobs: [500, 80],
   },
   {
@@ -97,7 +97,7 @@ export const PLAN: readonly CasePlan[] = [
     compared: OURS,
     unhurried: 'graphile-worker/postgres/best pg-boss/postgres/best plainjob/sqlite/best',
     jobs: [1_000_000, 100_000],
-    rounds: [3, 2],
+    rounds: [3, 1],
   },
   { case: 'h', compared: OURS, jobs: [1_000_000, 100_000], rounds: [3, 1] },
   {
@@ -130,8 +130,8 @@ export const PLAN: readonly CasePlan[] = [
   { case: 'k-kept', others: OURS, seconds: [120, 3], rounds: [1, 1] },
   {
     case: 'l',
-    others: `${OURS} graphile-worker/postgres/best pg-boss/postgres/best bullmq-redis/redis/best`,
-    unhurried: `plainjob/sqlite/best ${REST}`,
+    others: `${OURS} graphile-worker/postgres/best`,
+    unhurried: `pg-boss/postgres/best bullmq-redis/redis/best plainjob/sqlite/best ${REST}`,
     seconds: [10, 2],
     rounds: [3, 1],
   },

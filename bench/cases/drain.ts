@@ -9,13 +9,13 @@ const BULK = 1_000
 /** Bulk calls on their way at once, for every system alike. */
 const IN_FLIGHT = 2
 
-/** Puts the jobs 0 to `jobs` − 1 into the queue, by thousands. */
-export async function fill(queue: Queue, jobs: number): Promise<void> {
-  let next = 0
+/** Puts the jobs `first` to `end` − 1 into the queue, by thousands. */
+export async function fill(queue: Queue, first: number, end: number): Promise<void> {
+  let next = first
   const lane = async (): Promise<void> => {
-    while (next < jobs) {
+    while (next < end) {
       const from = next
-      next = Math.min(jobs, from + BULK)
+      next = Math.min(end, from + BULK)
       await queue.enqueueMany(from, next - from)
     }
   }
@@ -28,7 +28,7 @@ export async function fill(queue: Queue, jobs: number): Promise<void> {
  */
 export async function fillApart(cell: Cell, how = { keep: true }): Promise<void> {
   const filler = await cell.open(how)
-  await fill(filler, cell.jobs)
+  await fill(filler, 0, cell.jobs)
   await filler.stop()
   if (cell.place.store === 'postgres') await (await cell.admin()).query('VACUUM ANALYZE')
 }

@@ -6,23 +6,23 @@ import type { Queue } from '../system.ts'
 import { loadSystem } from '../systems.ts'
 import { fill } from './drain.ts'
 
-/** `lanes` calls in flight at any time. */
-export async function enqueueAll(queue: Queue, jobs: number, lanes: number): Promise<void> {
-  let next = 0
+/** The jobs `first` to `end` − 1, `lanes` calls in flight at any time. */
+export async function enqueueAll(queue: Queue, first: number, end: number, lanes: number): Promise<void> {
+  let next = first
   const lane = async (): Promise<void> => {
-    while (next < jobs) await queue.enqueue(next++)
+    while (next < end) await queue.enqueue(next++)
   }
-  await Promise.all(Array.from({ length: Math.min(lanes, jobs) }, lane))
+  await Promise.all(Array.from({ length: Math.min(lanes, end - first) }, lane))
 }
 
 /**
  * Drained afterwards, unmeasured: each job that was acknowledged has to be there once. By the best setting, since some take
  * hours with their default.
  */
-async function checkDelivery(cell: Cell): Promise<void> {
+async function checkDelivery(cell: Cell, jobs: number): Promise<void> {
   const best = await loadSystem(cell.system.name, cell.place.store, 'best')
   const queue = await best.open(cell.place, { keep: true })
-  const delivered = deliveries(cell.jobs)
+  const delivered = deliveries(jobs)
   try {
     await queue.work(delivered.ran)
   } catch (error) {
@@ -45,14 +45,19 @@ const LANES: Readonly<Record<string, number>> = { a: 1, b: 64 }
 
 export const enqueueCase: Case = {
   names: ['a', 'b', 'c'],
+  warmsUp: true,
   async run(cell) {
     const queue = await cell.open()
-    const end = await measureUsage(cell)
     const lanes = LANES[cell.case]
-    await (lanes === undefined ? fill(queue, cell.jobs) : enqueueAll(queue, cell.jobs, lanes))
+    const enqueue = (first: number, end: number): Promise<void> =>
+      lanes === undefined ? fill(queue, first, end) : enqueueAll(queue, first, end, lanes)
+    const all = cell.warmUp + cell.jobs
+    await enqueue(0, cell.warmUp)
+    const end = await measureUsage(cell)
+    await enqueue(cell.warmUp, all)
     const usage = await end()
     await queue.stop()
-    await checkDelivery(cell)
+    await checkDelivery(cell, all)
     return figuresOf(cell.case, cell.jobs, usage)
   },
 }

@@ -24,13 +24,14 @@ async function enqueueApart(jobs: number, enqueue: (n: number) => Promise<unknow
 
 async function inSameProcess(cell: Cell): Promise<number[]> {
   const queue = await cell.open()
-  const delivered = deliveries(cell.jobs)
+  const jobs = cell.warmUp + cell.jobs
+  const delivered = deliveries(jobs)
   const at: number[] = []
   await queue.work((n) => {
     at[n] ??= monotonicMs()
     delivered.ran(n)
   })
-  const began = await enqueueApart(cell.jobs, (n) => queue.enqueue(n))
+  const began = await enqueueApart(jobs, (n) => queue.enqueue(n))
   await delivered.all
   await queue.stop()
   delivered.check()
@@ -41,23 +42,43 @@ async function inOtherProcess(cell: Cell): Promise<number[]> {
   const worker = await cell.startWorker()
   await worker.work()
   const queue = await cell.open()
-  const began = await enqueueApart(cell.jobs, (n) => queue.enqueue(n))
-  while ((await worker.count()) < cell.jobs) await sleep(APART_MS)
+  const jobs = cell.warmUp + cell.jobs
+  const began = await enqueueApart(jobs, (n) => queue.enqueue(n))
+  while ((await worker.count()) < jobs) await sleep(APART_MS)
   const { ran, at } = await worker.settle()
-  const delivered = deliveries(cell.jobs)
+  const delivered = deliveries(jobs)
   for (const n of ran) delivered.ran(n)
   delivered.check()
-  return ran.map((n, index) => (at[index] ?? Number.NaN) - (began[n] ?? Number.NaN))
+  const begun: number[] = []
+  ran.forEach((n, index) => (begun[n] = at[index] ?? Number.NaN))
+  return began.map((from, n) => (begun[n] ?? Number.NaN) - from)
 }
 
-/** The yardstick: one row into one table with a key, by a prepared statement, until the answer is there. */
-async function bareInsert(cell: Cell): Promise<number[]> {
+type Insert = (n: number, payload: string) => unknown
+
+async function insertIntoServer(cell: Cell): Promise<Insert> {
   const client = await cell.admin()
   await client.query('CREATE TABLE line (id int8 PRIMARY KEY, payload json NOT NULL)')
+  return (n, payload) =>
+    client.query({ name: 'insert', text: 'INSERT INTO line VALUES ($1, $2)', values: [n, payload] })
+}
+
+async function insertIntoFile({ place }: Cell): Promise<Insert> {
+  const { default: Database } = await import('better-sqlite3')
+  const database = new Database(place.url)
+  database.pragma('journal_mode = WAL')
+  database.pragma('synchronous = FULL')
+  database.exec('CREATE TABLE line (id INTEGER PRIMARY KEY, payload TEXT NOT NULL)')
+  const insert = database.prepare('INSERT INTO line VALUES (?, ?)')
+  return (n, payload) => insert.run(n, payload)
+}
+
+/** The yardstick: one row into one table with a key, by a prepared statement, until it is committed and the answer is there. */
+async function bareInsert(cell: Cell): Promise<number[]> {
+  const insert = await (cell.place.store === 'sqlite' ? insertIntoFile(cell) : insertIntoServer(cell))
   const ended: number[] = []
-  const began = await enqueueApart(cell.jobs, async (n) => {
-    const values = [n, JSON.stringify(payloadOf(n))]
-    await client.query({ name: 'insert', text: 'INSERT INTO line VALUES ($1, $2)', values })
+  const began = await enqueueApart(cell.warmUp + cell.jobs, async (n) => {
+    await insert(n, JSON.stringify(payloadOf(n)))
     ended.push(monotonicMs())
   })
   return began.map((from, n) => (ended[n] ?? Number.NaN) - from)
@@ -65,10 +86,11 @@ async function bareInsert(cell: Cell): Promise<number[]> {
 
 export const pickupCase: Case = {
   names: ['f-same', 'f-other'],
+  warmsUp: true,
   async run(cell) {
     const measure =
       cell.system.name === 'bare' ? bareInsert : cell.case === 'f-same' ? inSameProcess : inOtherProcess
-    const times = await measure(cell)
+    const times = (await measure(cell)).slice(cell.warmUp)
     const figure = (name: string, share: number): Figure => ({
       case: name,
       unit: 'ms',

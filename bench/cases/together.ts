@@ -2,18 +2,25 @@
 import type { Case } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
 import { measureUsage } from '../measure/usage.ts'
+import { until } from '../until.ts'
 import { enqueueAll } from './enqueue.ts'
 
 const IN_FLIGHT: Readonly<Record<string, number>> = { e: 64, 'e-1000': 1_000 }
 
 export const togetherCase: Case = {
   names: Object.keys(IN_FLIGHT),
+  warmsUp: true,
   async run(cell) {
     const queue = await cell.open()
-    const delivered = deliveries(cell.jobs)
+    const lanes = IN_FLIGHT[cell.case] ?? 1
+    const all = cell.warmUp + cell.jobs
+    const delivered = deliveries(all)
     await queue.work(delivered.ran)
+    await enqueueAll(queue, 0, cell.warmUp, lanes)
+    await until(() => delivered.count() === cell.warmUp)
+    await queue.settled?.()
     const end = await measureUsage(cell)
-    await enqueueAll(queue, cell.jobs, IN_FLIGHT[cell.case] ?? 1)
+    await enqueueAll(queue, cell.warmUp, all, lanes)
     await delivered.all
     await queue.settled?.()
     const { seconds, client, server } = await end()

@@ -18,7 +18,6 @@ async function open(place: Place, setting: Setting): Promise<Queue> {
   boss.on('error', (error) => console.error(error))
   await boss.start()
   await boss.createQueue(NAME, isBest ? { notify: true } : {})
-  const watcher = new pg.Client({ connectionString: place.url })
 
   return {
     async enqueue(n) {
@@ -39,6 +38,7 @@ async function open(place: Place, setting: Setting): Promise<Queue> {
     },
     async settled() {
       // It tells nobody when a completion is written.
+      const watcher = new pg.Client({ connectionString: place.url })
       await watcher.connect()
       const active = `SELECT 1 FROM pgboss.job WHERE state = 'active' LIMIT 1`
       while ((await watcher.query(active)).rowCount !== 0) await sleep(1)

@@ -113,7 +113,8 @@ function grouped(insert: (numbers: readonly number[]) => void): (n: number) => P
 
 function insertWith(database: Database.Database): (numbers: readonly number[]) => void {
   const insert = database.prepare(INSERT)
-  let seq = 0
+  // Behind what an earlier handle wrote.
+  let seq = database.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM job').pluck().get() ?? 0
   const rowOf = (n: number): readonly [string, number, string] => {
     seq += 1
     // Ordered by time, as the ids of Jobmill are.

@@ -69,7 +69,7 @@ export function bellSender(options: {
   async function sendAll(): Promise<void> {
     while (next !== undefined || passes.length > 0) {
       const draft = takeDraft()
-      if (draft === undefined) await sleep(platform, tooSoonFor())
+      if (draft === undefined) await sleep(platform, Math.max(0, tooSoonFor()))
       else await deliver(draft)
     }
     // In the same breath as the look that found nothing: a ring after it begins anew.

@@ -59,7 +59,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
       application_name: 'jobmill',
       // Statements may follow each other without waiting for answers; only who has a connection to itself sends any.
       pipeline: true,
-    } as pg.ClientConfig)
+    })
     // From its first moment on: the server's drop can arrive in the same packet as its greeting, and an error that nobody listens
     // to would end the process.
     client.on('error', () => drop(client, false))
@@ -114,7 +114,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
         },
         reject(error) {
           timer.cancel()
-          reject(error as Error)
+          reject(error instanceof Error ? error : new Error(String(error)))
         },
       }
       waiting.push(one)
@@ -130,7 +130,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
       sweep?.cancel()
       for (const one of waiting.splice(0)) one.reject(new Error('the pool was ended'))
       const all = [...open.values()].map(({ ended }) => ended)
-      for (const { client } of [...free]) drop(client, true)
+      while (free[0] !== undefined) drop(free[0].client, true)
       await Promise.all(all)
     },
   }
