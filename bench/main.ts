@@ -7,7 +7,7 @@ import { guard } from '../test/support/guardian.ts'
 import { collector } from './collector.ts'
 import { noiseMeter } from './measure/cpu.ts'
 import { describeMachine, loadNow } from './measure/machine.ts'
-import { OptionError, type Options, readOptions } from './options.ts'
+import { HELP, OptionError, type Options, readOptions } from './options.ts'
 import { CASE_NAMES, planCells } from './plan.ts'
 import { progress } from './progress.ts'
 import { toJson } from './report/json.ts'
@@ -27,6 +27,8 @@ async function measure(options: Options, servers: RunningServers, folder: string
   const startedAt = new Date()
   const machine = describeMachine()
   const cells = planCells(options).filter(({ store }) => store !== 'redis' || servers.redis !== undefined)
+  if (cells.length === 0)
+    throw new OptionError('no case that was asked for knows these systems, or there is no Redis for them')
   const show = progress(cells)
   const collected = collector()
   const noise = noiseMeter()
@@ -76,6 +78,10 @@ function conclude(report: Report): void {
     )
   }
   const missed = report.bars.filter(({ met }) => !met).length
+  if (report.machine.noise > 0.2)
+    console.log(
+      `others were busy on ${report.machine.noise} cores meanwhile: rates say little, CPU per job more`,
+    )
   console.log(
     `${report.bars.length} bars, ${missed} missed; ${report.failures.length} cells failed; ${report.minutes.toFixed(1)} minutes`,
   )
@@ -101,7 +107,9 @@ async function run(options: Options): Promise<void> {
 }
 
 try {
-  await run(readOptions(process.argv.slice(2), { cases: CASE_NAMES, systems: SYSTEM_NAMES }))
+  const options = readOptions(process.argv.slice(2), { cases: CASE_NAMES, systems: SYSTEM_NAMES })
+  if (options === null) console.log(HELP)
+  else await run(options)
 } catch (error) {
   if (!(error instanceof OptionError)) throw error
   console.error(`bench: ${error.message}`)

@@ -11,18 +11,22 @@ export class OptionError extends Error {}
 
 const RESULTS = 'bench/results'
 const USAGE = `  --quick                 a smaller run, under 8 minutes
-  --only d,e              these cases alone; f stands for f-same and f-other
+  --only d,e              these cases alone, with those that belong to them: f stands for f-same and f-other
   --systems jobmill,bare  these systems alone
   --rounds 3              so many rounds of everything
   --json FILE             where the figures go (${RESULTS}/latest.json)
-  --markdown FILE         where the tables go (${RESULTS}/latest.md)`
+  --markdown FILE         where the tables go (beside --json, else ${RESULTS}/latest.md)
+  --help                  this`
 
-/** `known` are the names that --only and --systems may hold. */
+export const HELP = `npm run bench -- [options]\n${USAGE}`
+
+/** `known` are the names that --only and --systems may hold. Null when help is asked for. */
 export function readOptions(
   args: readonly string[],
   known: { readonly cases: readonly string[]; readonly systems: readonly string[] },
-): Options {
+): Options | null {
   const values = parse(args)
+  if (values.help) return null
   const only = listed('--only', values.only, (name) =>
     known.cases.some((one) => one === name || one.startsWith(`${name}-`)) ? undefined : known.cases,
   )
@@ -44,6 +48,7 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       options: {
+        help: { type: 'boolean', short: 'h', default: false },
         quick: { type: 'boolean', default: false },
         only: { type: 'string' },
         systems: { type: 'string' },

@@ -23,11 +23,11 @@ export interface PlanOptions {
   readonly rounds?: number | undefined
 }
 
-const ROUNDS: Both = [5, 3]
-const OTHER_ROUNDS: Both = [2, 1]
+const ROUNDS: Both = [3, 3]
+const OTHER_ROUNDS: Both = [1, 1]
 /** A cell whose system is slow gets as many jobs as it does in this time, in seconds. */
-const LONGEST: Both = [5, 0.6]
-const LONGEST_CHECK: Both = [8, 1.2]
+const LONGEST: Both = [3, 0.6]
+const LONGEST_CHECK: Both = [4, 1.2]
 const FEWEST = 3
 /** The cases whose size makes no difference to what they show, and those of them that enqueue first and are checked then. */
 const PACED = 'abcdej'

@@ -13,7 +13,7 @@ export function toMarkdown(report: Report): string {
       `Client and server share these cores. A write of 8 kB is on the disk after ${machine.syncUs} µs. ` +
       `Load of the machine before ${machine.loadBefore}, after ${machine.loadAfter}; ` +
       `others were busy on ${machine.noise} cores meanwhile.`,
-    'All figures are medians over the rounds, with the least and the most in brackets; the systems of a case took turns.',
+    'All figures are medians, with the least, the most and the number of rounds in brackets; the systems of a case took turns.',
     '## Bars',
     barTable(report.bars),
     '## Figures',
@@ -88,9 +88,10 @@ function byFirst(a: Summary | undefined, b: Summary | undefined): number {
 
 function cellText(figure: Summary | undefined): string {
   if (figure === undefined) return ''
-  const { case: name, median, min, max } = figure
-  const isMain = placeOf(name).part === ''
-  return isMain ? `**${numberText(median)}** (${numberText(min)}–${numberText(max)})` : numberText(median)
+  const { case: name, median, min, max, values } = figure
+  if (placeOf(name).part !== '') return numberText(median)
+  if (values.length === 1) return `**${numberText(median)}** (one round)`
+  return `**${numberText(median)}** (${numberText(min)}–${numberText(max)}, ${values.length})`
 }
 
 function remarks(title: string, list: readonly Remark[]): string[] {

@@ -133,7 +133,7 @@ export function engine(given: EngineOptions): Engine {
     emit,
     staged: (queues) => dispatcher.wake(queues),
     reaped: () => dispatcher.wake(),
-    listen: (signal) => listen({ store, queues: () => served, rung: bell.rung }, signal),
+    listen: (signal, works) => listen({ store, queues: () => served, rung: bell.rung, works }, signal),
     flush: given.flush,
   })
   const bell = ringing({

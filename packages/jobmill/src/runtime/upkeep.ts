@@ -40,7 +40,7 @@ export interface UpkeepOptions {
   /** These queues have something ready. */
   readonly staged: (queues: Iterable<string>) => void
   readonly reaped: () => void
-  readonly listen: (signal: AbortSignal) => Promise<void>
+  readonly listen: (signal: AbortSignal, works: () => void) => Promise<void>
   readonly flush: { readonly pass: (signal: AbortSignal) => Promise<Counts>; readonly needed: () => boolean }
 }
 

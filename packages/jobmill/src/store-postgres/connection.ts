@@ -41,6 +41,8 @@ export interface ConnectionOptions {
   readonly url: string
   readonly connections: number
   readonly deadlineMs: number
+  /** Default true. */
+  readonly namesStatements?: boolean
   readonly platform: Platform
 }
 
@@ -66,7 +68,7 @@ export function connect(options: ConnectionOptions): Connection {
   // Statements of ours assume READ COMMITTED. Where the server's default is another level, each gets a transaction
   // that says so; a setting on the session would leak through a pooler.
   let mustSayIsolation: boolean | undefined
-  const names = statementNames()
+  const names = statementNames(options.namesStatements ?? true)
 
   /** Gives the client back, or has it ended when its state is not known; `busy` tells when what it still does is over, and whether well. */
   async function withClient<T>(
@@ -131,7 +133,7 @@ export function connect(options: ConnectionOptions): Connection {
     )
   }
 
-  /** A name that is not known, or known already, is told before anything was done: a pooler stands in between that does not carry names along. */
+  /** What cannot be found or used under its name any more has done nothing: a pooler stands in between that does not carry names along, or a newer release changed it. */
   async function kept(statement: Statement, after?: Statement): Promise<readonly Tuple[]> {
     const name = names.of(statement.text)
     if (name === undefined) return single<Tuple>(statement, 'array', after)
@@ -140,7 +142,8 @@ export function connect(options: ConnectionOptions): Connection {
     } catch (error) {
       if (!isNameLost(error)) throw error
       names.giveUp()
-      return single<Tuple>(statement, 'array')
+      // With its ring: the one that followed told of nothing.
+      return single<Tuple>(statement, 'array', after)
     }
   }
 

@@ -12,8 +12,8 @@ import { waiters } from '../store/waiters.ts'
 import { messageText, readMessage, type Ring, rungsOf } from './bell-message.ts'
 import { bellSender } from './bell-sender.ts'
 import type { Connection, Statement } from './connection.ts'
+import { endSoon } from './end-client.ts'
 import { missedRings } from './missed-rings.ts'
-import { socketOf } from './pool.ts'
 
 export interface DoorbellOptions {
   /** Where to listen; null to live without. */
@@ -46,16 +46,6 @@ const NOTIFY = 'SELECT pg_notify($1, $2)'
 const OPEN_MS = 1_000
 const RECONNECT_MS = 1_000
 const CONNECT_MS = 5_000
-const GOODBYE_MS = 1_000
-
-/** A server that says nothing any more must not keep us: after a moment its socket is dropped. */
-async function endSoon(platform: Platform, client: pg.Client): Promise<void> {
-  const ended = client.end().catch(() => {})
-  const moment = new AbortController()
-  await Promise.race([ended, sleep(platform, GOODBYE_MS, moment.signal)])
-  moment.abort()
-  socketOf(client)?.destroy()
-}
 
 /** Everything works without it, only later: so it must be told, or nobody would notice. */
 function cannotListen(cause: unknown): JobmillError {
@@ -64,7 +54,7 @@ function cannotListen(cause: unknown): JobmillError {
     'cannot listen for new jobs, which are found by polling meanwhile',
     {
       field: 'doorbell',
-      fix: 'Give the address of the server itself, past any pooler, or doorbell: false',
+      fix: 'Check that the server runs. Behind a pooler, give doorbell the address of the server itself, or false',
       cause,
     },
   )
@@ -92,12 +82,19 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
 
   async function listen(): Promise<void> {
     if (!isOpen || url === null) return
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: 'jobmill doorbell',
-      keepAlive: true,
-      connectionTimeoutMillis: CONNECT_MS,
-    })
+    let client: pg.Client
+    try {
+      // It reads certificates, and throws when it cannot.
+      client = new pg.Client({
+        connectionString: url,
+        application_name: 'jobmill doorbell',
+        keepAlive: true,
+        connectionTimeoutMillis: CONNECT_MS,
+        query_timeout: CONNECT_MS,
+      })
+    } catch (error) {
+      return failed(error)
+    }
     listener = client
     // One way to come back, whichever of the two events tells of the loss first.
     const lost = (): void => {
@@ -106,7 +103,7 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
       listening = false
       client.removeAllListeners('notification')
       client.end().catch(() => {})
-      if (isOpen) retry = platform.timer(RECONNECT_MS, () => void listen(), { unref: true })
+      again()
     }
     client.on('error', lost)
     client.on('end', lost)
@@ -119,12 +116,22 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
       // What rang while nobody listened is not known.
       if (!isOpening) wake('all')
     } catch (error) {
-      failures += 1
-      failure = error
-      // Whoever waits asks again, and is told.
-      if (failures === 2) local.end()
+      failed(error)
       lost()
     }
+  }
+
+  function again(): void {
+    retry?.cancel()
+    if (isOpen) retry = platform.timer(RECONNECT_MS, () => void listen(), { unref: true })
+  }
+
+  function failed(error: unknown): void {
+    failures += 1
+    failure = error
+    // Whoever waits asks again, and is told.
+    if (failures === 2) local.end()
+    again()
   }
 
   function heard(text: string): void {

@@ -63,7 +63,10 @@ async function finishGeneral(
 
 /** Most finishes: one call ends all of them. What it left alone is looked at again. */
 async function finishAlike(context: Context, items: readonly Done[]): Promise<Finished[]> {
-  const left = await finishDone(context, context.connection.query, items)
+  const { tuples } = context.connection
+  const named: Query = async (text, values) =>
+    (await tuples(text, values)).map(([left]) => ({ left_over: left }))
+  const left = await finishDone(context, named, items)
   if (left.size === 0) return items.map(done)
   const rest = items.filter(({ id }) => left.has(id))
   try {

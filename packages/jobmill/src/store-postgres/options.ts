@@ -3,7 +3,7 @@ import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import { checkWhole } from '../job/numbers.ts'
+import { checkBoolean, checkWhole } from '../job/numbers.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 
 export interface PostgresOptions {
@@ -18,6 +18,10 @@ export interface PostgresOptions {
    * Default: the main URL.
    */
   readonly doorbell?: string | false
+  /**
+   * Whether the statements that run all the time are prepared under a name (default true): until a pooler that loses names says so. False: never.
+   */
+  readonly namedStatements?: boolean
   /** For tests: their now instead of the database's. */
   readonly clock?: () => number
   readonly platform?: Platform
@@ -28,6 +32,7 @@ const OPTIONS = [
   'connections',
   'deadline',
   'doorbell',
+  'namedStatements',
   'clock',
   'platform',
 ] as const satisfies readonly (keyof PostgresOptions)[]
@@ -39,6 +44,7 @@ export interface PostgresSettings {
   readonly connections: number
   readonly deadlineMs: number
   readonly doorbell: string | null
+  readonly namesStatements: boolean
   readonly clock: (() => number) | undefined
   readonly platform: Platform
 }
@@ -66,6 +72,7 @@ export function resolveOptions(url: string, options: PostgresOptions): PostgresS
         ? DEFAULTS.statementDeadlineMs
         : durationMs(options.deadline, 'deadline'),
     doorbell: options.doorbell === false ? null : (options.doorbell ?? url),
+    namesStatements: checkBoolean(options.namedStatements ?? true, 'namedStatements'),
     clock: options.clock,
     platform: options.platform ?? systemPlatform,
   }
@@ -76,7 +83,7 @@ function withoutPassword(url: string): string {
   if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol)) {
     throw new JobmillError('OPTION_INVALID', 'is not the URL of a PostgreSQL server', {
       field: 'url',
-      fix: 'Give postgres://user:password@host:5432/database',
+      fix: 'Give postgres://user:password@host:5432/database; # and @ in a password are written %23 and %40',
     })
   }
   const { username, host, pathname } = new URL(url)

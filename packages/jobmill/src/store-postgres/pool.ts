@@ -4,6 +4,7 @@
  */
 import pg from 'pg'
 import type { Platform, Timer } from '../platform/platform.ts'
+import { closeSocket, endSoon } from './end-client.ts'
 
 export interface Pool {
   /** A connection that is the caller's alone: now, or once one is free. */
@@ -23,9 +24,10 @@ export interface PoolOptions {
 }
 
 interface Waiting {
+  /** In the order in which they came. */
+  readonly n: number
   readonly resolve: (client: pg.Client) => void
-  readonly reject: (error: unknown) => void
-  readonly timer: Timer
+  readonly reject: (error: Error) => void
 }
 
 /** A connection that nothing needed for so long is ended. */
@@ -35,24 +37,35 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
   /** Free connections and since when, the last used at the end. */
   const free: { readonly client: pg.Client; readonly since: number }[] = []
   const waiting: Waiting[] = []
-  const open = new Map<pg.Client, { readonly ended: Promise<void>; readonly hasEnded: () => void }>()
-  let connecting = 0
+  const open = new Set<pg.Client>()
+  /** On their way to the server, and on their way out. */
+  const coming = new Map<Promise<void>, pg.Client | null>()
+  const going = new Set<Promise<void>>()
+  let came = 0
   let isEnding = false
+  let whenEmpty: (() => void) | undefined
   let sweep: Timer | null = null
 
   /** With a goodbye when it is idle. Otherwise its socket is closed: a server that does not answer would not answer that either. */
   function drop(client: pg.Client, isIdle: boolean): void {
-    const known = open.get(client)
-    if (known === undefined) return
-    open.delete(client)
+    if (!open.delete(client)) return
     const at = free.findIndex((one) => one.client === client)
     if (at >= 0) free.splice(at, 1)
-    client.end().then(known.hasEnded, known.hasEnded)
-    if (!isIdle) socketOf(client)?.destroy()
+    if (!isIdle) closeSocket(client)
+    const gone: Promise<void> = endSoon(platform, client).finally(() => going.delete(gone))
+    going.add(gone)
+    if (open.size === 0) whenEmpty?.()
     connectForWaiting()
   }
 
-  async function connect(): Promise<void> {
+  /** Whoever came before it set out is told when it fails; who came later gets another. */
+  function failed(error: unknown, setOutAfter: number): void {
+    const at = waiting.findIndex(({ n }) => n <= setOutAfter)
+    if (at >= 0) waiting.splice(at, 1)[0]?.reject(error instanceof Error ? error : new Error(String(error)))
+  }
+
+  async function connect(know: (client: pg.Client) => void): Promise<void> {
+    // It reads certificates, and throws when it cannot.
     const client = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: waitMs,
@@ -60,28 +73,43 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
       // Statements may follow each other without waiting for answers; only who has a connection to itself sends any.
       pipeline: true,
     })
+    know(client)
     // From its first moment on: the server's drop can arrive in the same packet as its greeting, and an error that nobody listens
     // to would end the process.
-    client.on('error', () => drop(client, false))
-    client.on('end', () => drop(client, false))
-    connecting += 1
+    const life: { over?: Error } = {}
+    const isOver = (error?: Error): void => {
+      life.over ??= error ?? new Error('the connection was closed')
+      drop(client, false)
+    }
+    client.on('error', isOver)
+    client.on('end', () => isOver())
     try {
       await client.connect()
     } catch (error) {
-      connecting -= 1
-      client.end().catch(() => {})
-      waiting.shift()?.reject(error)
-      return connectForWaiting()
+      closeSocket(client)
+      throw error
     }
-    connecting -= 1
-    const { promise, resolve } = Promise.withResolvers<void>()
-    open.set(client, { ended: promise, hasEnded: resolve })
+    if (life.over !== undefined) throw life.over
+    open.add(client)
     give(client, true)
+  }
+
+  function setOut(): void {
+    const setOutAfter = came
+    // In a later breath than its place among those on their way, which it takes first.
+    const way: Promise<void> = Promise.resolve()
+      .then(() => connect((client) => void coming.set(way, client)))
+      .catch((error: unknown) => failed(error, setOutAfter))
+      .finally(() => {
+        coming.delete(way)
+        connectForWaiting()
+      })
+    coming.set(way, null)
   }
 
   /** One for each who waits, as far as there may be more. */
   function connectForWaiting(): void {
-    while (connecting < waiting.length && open.size + connecting < most) void connect()
+    while (!isEnding && coming.size < waiting.length && open.size + coming.size < most) setOut()
   }
 
   function give(client: pg.Client, healthy: boolean): void {
@@ -104,17 +132,19 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     return new Promise((resolve, reject) => {
       const timer = platform.timer(waitMs, () => {
         waiting.splice(waiting.indexOf(one), 1)
-        reject(new Error(`no connection was free within ${waitMs} ms`))
+        const what = open.size === 0 ? 'there was no connection' : 'no connection was free'
+        reject(new Error(`${what} within ${waitMs} ms`))
       })
+      came += 1
       const one: Waiting = {
-        timer,
+        n: came,
         resolve(client) {
           timer.cancel()
           resolve(client)
         },
         reject(error) {
           timer.cancel()
-          reject(error instanceof Error ? error : new Error(String(error)))
+          reject(error)
         },
       }
       waiting.push(one)
@@ -129,13 +159,10 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
       isEnding = true
       sweep?.cancel()
       for (const one of waiting.splice(0)) one.reject(new Error('the pool was ended'))
-      const all = [...open.values()].map(({ ended }) => ended)
+      for (const client of coming.values()) if (client !== null) closeSocket(client)
       while (free[0] !== undefined) drop(free[0].client, true)
-      await Promise.all(all)
+      if (open.size > 0) await new Promise<void>((resolve) => (whenEmpty = resolve))
+      await Promise.all([...coming.keys(), ...going])
     },
   }
-}
-
-export function socketOf(client: pg.Client): { destroy(): void } | undefined {
-  return (client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream
 }

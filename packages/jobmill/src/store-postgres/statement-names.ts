@@ -10,9 +10,10 @@ export interface StatementNames {
   readonly giveUp: () => void
 }
 
-export function statementNames(): StatementNames {
+/** With `isWanted` false they are given up from the beginning. */
+export function statementNames(isWanted: boolean): StatementNames {
   const known = new Map<string, string>()
-  let isGivenUp = false
+  let isGivenUp = !isWanted
   return {
     of(text) {
       if (isGivenUp) return undefined

@@ -23,6 +23,8 @@ export interface DutyStatus {
 export interface DutyLog {
   readonly succeeded: (counts: Readonly<Record<string, number>>, tookMs: number) => void
   readonly failed: (error: unknown) => void
+  /** A pass that goes on is well. */
+  readonly works: () => void
   /** There was nothing to do, which is as good as a pass. */
   readonly idle: () => void
   readonly status: () => Omit<DutyStatus, 'leading'>
@@ -43,13 +45,18 @@ export function dutyLog({ name, forAll, everyMs, platform, emit }: DutyLogOption
   let succeededAt: number | null = null
   let error: string | null = null
 
+  function works(): void {
+    succeededAt = platform.monotonic()
+    if (failures > 0) emit('duty-back', { duty: name, failures })
+    failures = 0
+    error = null
+  }
+
   return {
+    works,
     succeeded(counts, tookMs) {
       passes += 1
-      succeededAt = platform.monotonic()
-      if (failures > 0) emit('duty-back', { duty: name, failures })
-      failures = 0
-      error = null
+      works()
       if (Object.values(counts).some((n) => n > 0)) emit('duty-done', { duty: name, counts, tookMs })
     },
     failed(thrown) {

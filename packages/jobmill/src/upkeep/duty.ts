@@ -20,8 +20,8 @@ export interface DutyOptions {
   readonly everyMs: number | null
   /** Null for a pass that has no end: when it returns, that is a failure. */
   readonly deadlineMs: number | null
-  /** Looks at the signal between its batches. */
-  readonly pass: (signal: AbortSignal) => Promise<Counts | void>
+  /** Looks at the signal between its batches. One that has no end says by `works` that all is well, or nobody would know before the end. */
+  readonly pass: (signal: AbortSignal, works: () => void) => Promise<Counts | void>
   /** Whether one instance does it for the whole cluster. */
   readonly forAll: boolean
   /** False: a pass would find nothing to do. Then none is made, except the first and those that are asked for. */
@@ -72,7 +72,7 @@ export function duty(options: DutyOptions): Duty {
     const ended = new AbortController()
     const began = platform.monotonic()
     // Async, so that one that throws at once fails like any other.
-    const work = (async () => options.pass(AbortSignal.any([stop, ended.signal])))()
+    const work = (async () => options.pass(AbortSignal.any([stop, ended.signal]), log.works))()
     try {
       const { deadlineMs } = options
       const counts = (await (deadlineMs === null ? work : within(platform, deadlineMs, name, work))) ?? {}

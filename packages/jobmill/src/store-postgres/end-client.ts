@@ -1,0 +1,19 @@
+/** Ending connections, also of a server that says nothing any more. */
+import type pg from 'pg'
+import type { Platform } from '../platform/platform.ts'
+import { sleep } from '../platform/sleep.ts'
+
+const GOODBYE_MS = 1_000
+
+/** With a goodbye; after a moment its socket is closed. */
+export async function endSoon(platform: Platform, client: pg.Client): Promise<void> {
+  const ended = client.end().catch(() => {})
+  const moment = new AbortController()
+  await Promise.race([ended, sleep(platform, GOODBYE_MS, moment.signal)])
+  moment.abort()
+  closeSocket(client)
+}
+
+export function closeSocket(client: pg.Client): void {
+  ;(client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream?.destroy()
+}

@@ -1,0 +1,161 @@
+/** The pool of connections on bad days, against a real server and against sockets that do not speak. */
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import path from 'node:path'
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import { postgres } from '../../src/postgres.ts'
+import { pool, type Pool, type PoolOptions } from '../../src/store-postgres/pool.ts'
+import { aJob, QUEUE } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+
+function aPool(options: Partial<PoolOptions> = {}): Pool {
+  const made = pool({ url, most: 2, waitMs: 10_000, platform: systemPlatform, ...options })
+  onTestFinished(() => made.end())
+  return made
+}
+
+/** A server that takes connections, and does with them what it is told. */
+async function aSocketServer(greet: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.resume()
+    greet(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `postgres://me@127.0.0.1:${(server.address() as { port: number }).port}/db`
+}
+
+const told = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+describe('postgres pool', () => {
+  test('hands out a free connection in the same breath, and the last used first', async () => {
+    const clients = aPool()
+    const [one, two] = [await clients.take(), await clients.take()]
+    clients.give(one, true)
+    clients.give(two, true)
+    expect(clients.take()).toBe(two)
+    expect(clients.take()).toBe(one)
+    clients.give(one, true)
+    clients.give(two, true)
+  })
+
+  test('has whoever comes when all are taken wait for the first that is given back, in their order', async () => {
+    const clients = aPool({ most: 1 })
+    const first = await clients.take()
+    const got: number[] = []
+    const waiting = [1, 2, 3].map(async (n) => {
+      const client = await clients.take()
+      got.push(n)
+      clients.give(client, true)
+    })
+    clients.give(first, true)
+    await Promise.all(waiting)
+    expect(got).toEqual([1, 2, 3])
+  })
+
+  test('P16 makes another where one was given back in an unknown state, or dropped by the server', async () => {
+    const clients = aPool({ most: 1 })
+    const first = await clients.take()
+    clients.give(first, false)
+    const second = await clients.take()
+    expect(second).not.toBe(first)
+    clients.give(second, true)
+    const ended = new Promise<void>((resolve) => void second.once('end', resolve))
+    const admin = new pg.Client({ connectionString: url })
+    await admin.connect()
+    const { processID } = second as unknown as { processID: number }
+    await admin.query('SELECT pg_terminate_backend($1)', [processID])
+    await admin.end()
+    await ended
+    const third = await clients.take()
+    expect(third).not.toBe(second)
+    await third.query('SELECT 1')
+    clients.give(third, true)
+  })
+
+  test('P16 tells at once that a client cannot even be made, and lives', async () => {
+    const missing = path.join(import.meta.dirname, 'no-such-certificate.pem')
+    const clients = aPool({ url: `${url}?sslmode=verify-full&sslrootcert=${missing}` })
+    await expect(Promise.resolve(clients.take())).rejects.toThrow('no-such-certificate')
+    const store = postgres(`${url}?sslmode=verify-full&sslrootcert=${missing}`)
+    await expect(store.open()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  })
+
+  test('P16 a connection that dies in its greeting is not handed out', async () => {
+    const ready = Buffer.from('5200000008000000005a0000000549', 'hex')
+    const fatal = Buffer.concat([Buffer.from('E\0\0\0\x1bSFATAL\0C57P01\0Mover\0\0', 'latin1')])
+    fatal.writeUInt32BE(fatal.length - 1, 1)
+    const clients = aPool({
+      url: await aSocketServer((socket) => {
+        socket.once('data', () => socket.end(Buffer.concat([ready, fatal])))
+      }),
+    })
+    await expect(Promise.resolve(clients.take())).rejects.toThrow('over')
+  })
+
+  test('a connect that fails is told to whoever it was made for, and to nobody who came later', async () => {
+    const sockets: Socket[] = []
+    const clients = aPool({ url: await aSocketServer((socket) => void sockets.push(socket)), most: 1 })
+    const early = Promise.resolve(clients.take()).then(() => 'got one', told)
+    while (sockets.length === 0) await new Promise((resolve) => void setImmediate(resolve))
+    const late = Promise.resolve(clients.take()).then(() => 'got one', told)
+    sockets[0]?.destroy()
+    expect(await early).toMatch(/terminated|ECONNRESET/)
+    // Another was made for the other.
+    while (sockets.length < 2) await new Promise((resolve) => void setImmediate(resolve))
+    sockets[1]?.destroy()
+    expect(await late).toMatch(/terminated|ECONNRESET/)
+  })
+
+  test('ends also while a server does not answer: connections that are being made, and idle ones', async () => {
+    const sockets: Socket[] = []
+    const clients = aPool({ url: await aSocketServer((socket) => void sockets.push(socket)) })
+    const taken = Promise.resolve(clients.take()).then(() => 'got one', told)
+    while (sockets.length === 0) await new Promise((resolve) => void setImmediate(resolve))
+    const closed = once(sockets[0] as Socket, 'close')
+    await clients.end()
+    expect(await taken).toBe('the pool was ended')
+    await closed
+    await expect(Promise.resolve(clients.take())).rejects.toThrow('the pool was ended')
+  })
+
+  test('P15 a job whose statement lost its name is rung for all the same', async () => {
+    const schema = freshSchema(url, 'names')
+    const here = postgres(url, { schema, connections: 1 })
+    const there = postgres(url, { schema })
+    await there.open()
+    await here.open()
+    onTestFinished(() => Promise.all([here.close(), there.close()]).then(() => {}))
+    await here.enqueue([aJob()])
+    // What a pooler does between two of its clients.
+    const original = pg.Client.prototype.query
+    let isForgotten = false
+    pg.Client.prototype.query = function forgets(this: pg.Client, ...args: unknown[]): unknown {
+      if (!isForgotten && (args[0] as { name?: string }).name !== undefined) {
+        isForgotten = true
+        Reflect.apply(original, this, [{ text: 'DISCARD ALL' }, () => {}])
+      }
+      return Reflect.apply(original, this, args)
+    } as typeof original
+    onTestFinished(() => void (pg.Client.prototype.query = original))
+    const rung = there.wait({ queues: [QUEUE], timeoutMs: 20_000 })
+    await here.enqueue([aJob()])
+    expect(isForgotten).toBe(true)
+    expect(await rung).toMatchObject([{ queue: QUEUE }])
+    const again = there.wait({ queues: [QUEUE], timeoutMs: 20_000 })
+    await here.enqueue([aJob()])
+    expect(await again).toMatchObject([{ queue: QUEUE }])
+    expect((await here.counts())[0]).toMatchObject({ ready: 3 })
+  })
+})

@@ -1,0 +1,19 @@
+/** The judge: from a history to what was broken in it. Pure, so that a planted fault shows whether it sees anything. */
+import type { Entry } from './entry.ts'
+import { cancelledStaysSo } from './rules/cancelled.ts'
+import { keysHeld } from './rules/keys.ts'
+import { leases } from './rules/leases.ts'
+import { limits } from './rules/limits.ts'
+import { nothingForgotten } from './rules/forgotten.ts'
+import { nothingLost } from './rules/lost.ts'
+import { orderKept } from './rules/order.ts'
+import { ticks } from './rules/ticks.ts'
+import type { Violation } from './violation.ts'
+
+export type { Violation } from './violation.ts'
+
+const RULES = [nothingLost, nothingForgotten, leases, cancelledStaysSo, orderKept, keysHeld, limits, ticks]
+
+export function checkHistory(history: readonly Entry[]): Violation[] {
+  return RULES.flatMap((rule) => rule(history))
+}

@@ -1,0 +1,158 @@
+/**
+ * What a history is made of: what was seen to happen, in the order in which it was committed. Whoever records it stands outside of the system: at the
+ * door of the store (written, claimed, finished, reaped), at the callers (acknowledged, cancelled), inside the handlers (started, effect) and, now and then,
+ * in front of everything that the store knows (look).
+ *
+ * `at` is in milliseconds on one clock for the whole history.
+ */
+import type { JobState } from 'jobmill'
+
+export type Entry = { readonly at: number } & (
+  | Written
+  | Acknowledged
+  | Withdrawn
+  | Claimed
+  | Started
+  | Effect
+  | Finished
+  | TakenBack
+  | Cancelled
+  | Look
+  | Restarted
+  | LimitSet
+  | Granted
+  | GivenBack
+  | Released
+  | Planned
+  | Ticked
+)
+
+/** The store has committed a new job. */
+export interface Written {
+  readonly what: 'written'
+  readonly job: string
+  readonly queue: string
+  readonly kind: string
+  readonly priority: number
+  /** Ready at once, in the order of writing: no delay, no turn to wait for. */
+  readonly isReady: boolean
+  /** The dedupe key under which it was written, and how long it holds it after its end. */
+  readonly key?: { readonly key: string; readonly holdMs: number } | null
+}
+
+/** The store has ended a job that waited, or put another in its place. */
+export interface Withdrawn {
+  readonly what: 'withdrawn'
+  readonly job: string
+}
+
+/** A caller was told that the job is safe. */
+export interface Acknowledged {
+  readonly what: 'acknowledged'
+  readonly job: string
+}
+
+/** The store has leased the job. */
+export interface Claimed {
+  readonly what: 'claimed'
+  readonly job: string
+  readonly token: number
+  readonly instance: string
+}
+
+/** A handler was called. */
+export interface Started {
+  readonly what: 'started'
+  readonly job: string
+  readonly token: number
+  readonly instance: string
+}
+
+/** A handler has changed something outside. */
+export interface Effect {
+  readonly what: 'effect'
+  readonly job: string
+  readonly token: number
+  readonly instance: string
+}
+
+/** An attempt was to be ended, and the store has taken it or refused. `again`: it had taken the very same before. */
+export interface Finished {
+  readonly what: 'finished'
+  readonly job: string
+  readonly token: number
+  readonly accepted: boolean
+  /** Where the job went; null when refused. */
+  readonly state: JobState | null
+  readonly again?: boolean
+}
+
+/** The store has ended a lease without its holder: its instance was lost, or went. */
+export interface TakenBack {
+  readonly what: 'taken back'
+  readonly job: string
+  readonly state: JobState
+}
+
+/** A caller was told that the job is cancelled: not that it was asked for, but that it is so. */
+export interface Cancelled {
+  readonly what: 'cancelled'
+  readonly job: string
+}
+
+/** Everything that is in the store. `isLast`: nothing was to be done any more. */
+export interface Look {
+  readonly what: 'look'
+  readonly jobs: ReadonlyMap<string, JobState>
+  readonly isLast: boolean
+}
+
+/** The store was gone, and is back. */
+export interface Restarted {
+  readonly what: 'restarted'
+}
+
+export interface LimitSet {
+  readonly what: 'limit set'
+  readonly limit: string
+  readonly allows: Allows
+}
+
+/** So many at a time; or so many in a time, and `burst` at once. */
+export type Allows =
+  | { readonly most: number }
+  | { readonly amount: number; readonly perMs: number; readonly burst: number }
+
+/** `at` is when the holder may go on. */
+export interface Granted {
+  readonly what: 'granted'
+  readonly limit: string
+  readonly holder: string
+  readonly amount: number
+}
+
+export interface GivenBack {
+  readonly what: 'given back'
+  readonly limit: string
+  readonly holder: string
+}
+
+/** A job has no lease any more, and with it gives back whatever it held. */
+export interface Released {
+  readonly what: 'released'
+  readonly holder: string
+}
+
+/** The instants that a schedule must have served when the history ends. */
+export interface Planned {
+  readonly what: 'planned'
+  readonly schedule: string
+  readonly instants: readonly number[]
+}
+
+/** The store has served a planned instant. */
+export interface Ticked {
+  readonly what: 'ticked'
+  readonly schedule: string
+  readonly instant: number
+}

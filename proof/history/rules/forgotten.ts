@@ -1,0 +1,33 @@
+/** What was acknowledged is in every look after it, and what was accepted as an end stays one: also after the store was gone. */
+import type { JobState } from 'jobmill'
+import type { Entry } from '../entry.ts'
+import type { Violation } from '../violation.ts'
+
+export function nothingForgotten(history: readonly Entry[]): Violation[] {
+  const acknowledged = new Set<string>()
+  const ended = new Map<string, JobState>()
+  let restarts = 0
+  return history.flatMap((one, entry) => {
+    if (one.what === 'acknowledged') acknowledged.add(one.job)
+    if (one.what === 'restarted') restarts += 1
+    if (one.what === 'finished' && one.accepted && (one.state === 'done' || one.state === 'cancelled'))
+      ended.set(one.job, one.state)
+    // The last one is looked at for what is lost.
+    if (one.what !== 'look') return []
+    const after = restarts === 0 ? '' : `, after ${restarts} restart${restarts === 1 ? '' : 's'} of the store`
+    const gone = one.isLast ? [] : [...acknowledged].filter((job) => !one.jobs.has(job))
+    const undone = [...ended].filter(([job, state]) => one.jobs.has(job) && one.jobs.get(job) !== state)
+    return [
+      ...gone.map((job): Violation => ({
+        rule: 'forgotten',
+        told: `${job} was acknowledged and is not there${after}`,
+        entry,
+      })),
+      ...undone.map(([job, state]): Violation => ({
+        rule: 'forgotten',
+        told: `${job} was accepted as ${state} and is ${String(one.jobs.get(job))}${after}`,
+        entry,
+      })),
+    ]
+  })
+}

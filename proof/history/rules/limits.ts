@@ -1,0 +1,61 @@
+/** No limit gives out more than it allows: so many at a time, or so many in any stretch of time. */
+import type { Allows, Entry } from '../entry.ts'
+import type { Violation } from '../violation.ts'
+
+interface Grant {
+  readonly at: number
+  readonly amount: number
+}
+
+export function limits(history: readonly Entry[]): Violation[] {
+  const names = new Set(history.flatMap((one) => (one.what === 'limit set' ? [one.limit] : [])))
+  return [...names].flatMap((limit) => ofOne(limit, history))
+}
+
+function ofOne(limit: string, history: readonly Entry[]): Violation[] {
+  let allows: Allows | undefined
+  const held = new Map<string, number>()
+  const grants: Grant[] = []
+  const found: Violation[] = []
+  history.forEach((one, entry) => {
+    if (one.what === 'released') held.delete(one.holder)
+    if (!('limit' in one) || one.limit !== limit) return
+    if (one.what === 'limit set') {
+      allows = one.allows
+      // What a new rate allows is counted from its beginning.
+      grants.length = 0
+    } else if (one.what === 'given back') {
+      held.delete(one.holder)
+    } else if (allows !== undefined && 'most' in allows) {
+      held.set(one.holder, (held.get(one.holder) ?? 0) + one.amount)
+      const sum = [...held.values()].reduce((a, b) => a + b, 0)
+      if (sum > allows.most)
+        found.push({
+          rule: 'limit',
+          told: `${sum} of ${limit} are out, and ${allows.most} are allowed`,
+          entry,
+        })
+    } else if (allows !== undefined) {
+      grants.push({ at: one.at, amount: one.amount })
+      // A grant may be for later, and one that is made after it for now.
+      grants.sort((a, b) => a.at - b.at)
+      const worst = tooMany(grants, allows)
+      if (worst !== null) found.push({ rule: 'limit', told: `${limit}: ${worst}`, entry })
+    }
+  })
+  return found
+}
+
+/** Over every stretch that ends with the last grant: a full bucket, and what runs into it meanwhile. */
+function tooMany(grants: readonly Grant[], allows: Extract<Allows, { perMs: number }>): string | null {
+  const end = grants.at(-1)?.at ?? 0
+  let sum = 0
+  for (const { at, amount } of grants.toReversed()) {
+    sum += amount
+    const allowed = allows.burst + ((end - at) * allows.amount) / allows.perMs
+    // Instants are whole milliseconds.
+    const rounding = allows.amount / allows.perMs
+    if (sum > allowed + rounding) return `${sum} within ${end - at} ms, and ${allowed.toFixed(2)} are allowed`
+  }
+  return null
+}

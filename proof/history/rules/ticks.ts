@@ -1,0 +1,22 @@
+/** Every planned instant of a schedule is served once: none twice, and at the end none is missing. */
+import type { Entry } from '../entry.ts'
+import type { Violation } from '../violation.ts'
+
+export function ticks(history: readonly Entry[]): Violation[] {
+  const served = new Map<string, Set<number>>()
+  const found: Violation[] = []
+  history.forEach((one, entry) => {
+    if (one.what === 'ticked') {
+      const instants = served.get(one.schedule) ?? new Set()
+      served.set(one.schedule, instants)
+      if (instants.has(one.instant))
+        found.push({ rule: 'tick twice', told: `${one.schedule} was served twice for ${one.instant}`, entry })
+      instants.add(one.instant)
+    } else if (one.what === 'planned') {
+      for (const instant of one.instants)
+        if (served.get(one.schedule)?.has(instant) !== true)
+          found.push({ rule: 'tick missing', told: `${one.schedule} was not served for ${instant}`, entry })
+    }
+  })
+  return found
+}

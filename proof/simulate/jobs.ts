@@ -1,0 +1,75 @@
+/** What the simulated processes do: jobs that take their time, fail, come back, draw on limits and obey their signal, and tell the history about it. */
+import { type AnyJob, Dead, defineJob, type JobContext, Snooze, Throttled } from 'jobmill'
+import type { Chance } from './chance.ts'
+import type { Recorder } from './recorder.ts'
+import type { SimulatedProcess } from './process.ts'
+
+export const QUEUES = {
+  default: { workers: 3, backoff: { base: '200ms', max: '2s' } },
+  side: { workers: 2, backoff: { base: '200ms', max: '2s' } },
+  narrow: { workers: 3, limit: 'narrow', backoff: { base: '200ms', max: '2s' } },
+} as const
+export const LIMITS = {
+  narrow: { concurrency: 2 },
+  seats: { concurrency: 1 },
+  drops: { rate: 4, per: '1s', burst: 4 },
+} as const
+export const KINDS = ['plain', 'failing', 'seated', 'dripping', 'following'] as const
+export type Kind = (typeof KINDS)[number]
+
+export interface Payload {
+  /** How long it takes. */
+  readonly ms: number
+}
+
+/** How it comes to its end, drawn anew in each attempt. */
+function ending(chance: Chance): void {
+  const drawn = chance.next()
+  if (drawn < 0.3) throw new Error('as planned')
+  if (drawn < 0.4) throw new Snooze('300ms')
+  if (drawn < 0.45) throw new Throttled({ retryAfter: '500ms' })
+  if (drawn < 0.5) throw new Dead('as planned')
+}
+
+export function simulatedJobs(
+  { owner, platform }: Pick<SimulatedProcess, 'owner' | 'platform'>,
+  recorder: Recorder,
+  chance: Chance,
+): readonly AnyJob[] {
+  const wait = (ms: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const timer = platform.timer(ms, resolve)
+      signal.addEventListener('abort', () => {
+        timer.cancel()
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- it is an interruption
+        reject(signal.reason as Error)
+      })
+    })
+
+  async function work({ payload, job, signal }: JobContext<Payload>): Promise<void> {
+    const seen = { job: job.id, token: job.token, instance: owner.name }
+    recorder.note({ what: 'started', ...seen })
+    await wait(payload.ms / 2, signal)
+    recorder.note({ what: 'effect', ...seen })
+    await wait(payload.ms / 2, signal)
+    recorder.note({ what: 'effect', ...seen })
+  }
+
+  const make = (kind: Kind, then?: (context: JobContext<Payload>) => unknown, first?: typeof then): AnyJob =>
+    defineJob<Payload, unknown>({
+      kind,
+      async run(context: JobContext<Payload>) {
+        await first?.(context)
+        await work(context)
+        return (await then?.(context)) ?? null
+      },
+    })
+
+  return [
+    make('plain'),
+    make('failing', () => ending(chance)),
+    make('seated', undefined, ({ limit }) => limit.acquire('seats')),
+    make('dripping', undefined, ({ limit }) => limit.acquire('drops')),
+    make('following', ({ enqueue }) => enqueue('plain', { ms: 5 }, { withCompletion: true })),
+  ]
+}

@@ -1,0 +1,96 @@
+/**
+ * The way between a process and the store. Calls and replies take their time, each its own, so that they overtake each other; some get lost, and some calls
+ * arrive twice. What has been sent arrives even if the sender dies meanwhile, and nobody hears the reply then.
+ */
+import { JobmillError, type Rung, type Store } from 'jobmill'
+import { aroundVerbs, callVerb, type Verb } from '../../packages/jobmill/src/testing/kit/store-verbs.ts'
+import type { Chance } from './chance.ts'
+import type { Owner, World } from './world.ts'
+
+/** How bad the way is. Probabilities are per call. */
+export interface Weather {
+  slowestMs: number
+  /** The call never arrives: the caller is told at once that there is no connection, or learns nothing for a while. */
+  losesCalls: number
+  losesReplies: number
+  doubles: number
+}
+
+export interface Line {
+  readonly store: Store<never>
+  /** While it is cut nothing arrives in either direction. */
+  cut: boolean
+}
+
+export interface NetworkOptions {
+  readonly world: World
+  readonly chance: Chance
+  readonly weather: Weather
+  readonly owner: Owner
+  readonly store: Store<never>
+  /** What the store has done, as soon as it is done, whether the caller learns it or not. */
+  readonly done: (verb: Verb, args: readonly unknown[], reply: unknown) => void
+}
+
+/** When somebody gives up who hears nothing. */
+const DEADLINE_MS = 5_000
+
+export function network(options: NetworkOptions): Line {
+  const { world, chance, weather, owner, store } = options
+  const delay = (): number => chance.next() ** 3 * weather.slowestMs
+
+  function call(verb: Verb, args: readonly unknown[]): Promise<unknown> {
+    // One store for all of them, which none of them may close.
+    if (verb === 'open' || verb === 'close') return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const refuse = (inMs: number, error: JobmillError): void => {
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- it is one, and has a code
+        world.after(inMs, owner, () => reject(error))
+      }
+      if (line.cut || chance.isIt(weather.losesCalls)) {
+        if (chance.isIt(0.5)) refuse(delay(), unavailable(verb))
+        else refuse(chance.between(0, DEADLINE_MS), unknown(verb))
+        return
+      }
+      const losesReply = chance.isIt(weather.losesReplies)
+      const answered = (settle: () => void): void => {
+        if (losesReply || line.cut) refuse(chance.between(0, DEADLINE_MS), unknown(verb))
+        else world.after(delay(), owner, settle)
+      }
+      const arrive = (isHeard: boolean): void => {
+        callVerb(store, verb, args).then(
+          (value) => {
+            options.done(verb, args, value)
+            if (isHeard) answered(() => resolve(value))
+          },
+          (error: unknown) => {
+            if (isHeard) answered(() => reject(error instanceof Error ? error : new Error(String(error))))
+          },
+        )
+      }
+      // A wait changes nothing, and is too long to be made twice.
+      const isDoubled = verb !== 'wait' && chance.isIt(weather.doubles)
+      const first = delay()
+      world.after(first, null, () => arrive(true))
+      if (isDoubled) world.after(first + delay(), null, () => arrive(false))
+    })
+  }
+
+  const send = (ring: () => void): void => {
+    if (!line.cut && !chance.isIt(weather.losesCalls)) world.after(delay(), null, ring)
+  }
+  const own: Store<never> = Object.create(aroundVerbs(store, call), {
+    ring: { value: (queues: readonly string[]) => send(() => store.ring(queues)) },
+    pass: { value: (rung: Rung) => send(() => store.pass(rung)) },
+  })
+  const line: Line = { store: own, cut: false }
+  return line
+}
+
+function unavailable(verb: Verb): JobmillError {
+  return new JobmillError('STORE_UNAVAILABLE', `${verb}: no connection`)
+}
+
+function unknown(verb: Verb): JobmillError {
+  return new JobmillError('OUTCOME_UNKNOWN', `${verb}: no answer`)
+}

@@ -1,0 +1,195 @@
+/** Stands at the door of the store and writes down what it has done, in the order in which it was committed. */
+import {
+  type Enqueued,
+  type Finish,
+  type Finished,
+  isEnded,
+  type JobState,
+  type Lease,
+  type NewJob,
+  type Store,
+} from 'jobmill'
+import type { Verb } from '../../packages/jobmill/src/testing/kit/store-verbs.ts'
+import type { Entry } from '../history/entry.ts'
+
+/** Without its time, of each kind of entry. */
+type What = Entry extends infer E ? (E extends Entry ? Omit<E, 'at'> : never) : never
+
+export interface Recorder {
+  readonly history: Entry[]
+  /** Jobs that were written and have not ended. */
+  readonly open: ReadonlySet<string>
+  /** What others saw. */
+  readonly note: (what: What) => void
+  /** What the store has done. */
+  readonly done: (verb: Verb, args: readonly unknown[], reply: unknown) => void
+}
+
+/** What is written down about each verb. */
+type Notes = {
+  readonly [V in Verb]?: (args: Parameters<Store[V]>, reply: Awaited<ReturnType<Store[V]>>) => void
+}
+
+type Note = (args: readonly unknown[], reply: unknown) => void
+
+interface Lasting {
+  readonly token: number
+  readonly instance: string
+}
+
+export interface RecorderOptions {
+  readonly now: () => number
+  /** The limit that claims from a queue draw on. */
+  readonly limitOf: (queue: string) => string | undefined
+  /** Whether what is taken from it is given back. */
+  readonly isGivenBack: (limit: string) => boolean
+}
+
+export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Recorder {
+  const history: Entry[] = []
+  const leases = new Map<string, Lasting>()
+  const accepted = new Set<string>()
+  const known = new Set<string>()
+  const open = new Set<string>()
+  /** What jobs hold: asked for again, a permit is the same permit. */
+  const permits = new Map<string, Set<string>>()
+
+  function note(what: What, at = now()): void {
+    history.push({ ...what, at } as Entry)
+  }
+
+  function written({ id, queue, kind, priority, delayMs, dueAt, orderKey, dedupe }: NewJob): void {
+    if (!known.has(id)) open.add(id)
+    known.add(id)
+    note({
+      what: 'written',
+      job: id,
+      queue,
+      kind,
+      priority,
+      isReady: delayMs === 0 && dueAt === null && orderKey === null,
+      key: dedupe === null ? null : { key: dedupe.key, holdMs: dedupe.holdMs ?? 0 },
+    })
+  }
+
+  function enqueued(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
+    replies.forEach(({ id, outcome, lease }, n) => {
+      const job = jobs[n]
+      // A holder that was replaced is another job under the same id: its place is no longer where it was.
+      if (outcome === 'replaced') note({ what: 'withdrawn', job: id })
+      if (job === undefined || outcome !== 'enqueued') return
+      written(job)
+      if (lease !== undefined) claimed(lease, leasing)
+    })
+  }
+
+  let leasing = ''
+
+  function claimed({ id, token, queue }: Lease, instance: string): void {
+    leases.set(id, { token, instance })
+    note({ what: 'claimed', job: id, token, instance })
+    const limit = limitOf(queue)
+    if (limit !== undefined) granted(limit, id, 1, 0)
+  }
+
+  function granted(limit: string, holder: string, amount: number, inMs: number): void {
+    const held = permits.get(holder) ?? new Set()
+    permits.set(holder, held)
+    if (isGivenBack(limit) && held.has(limit)) return
+    held.add(limit)
+    note({ what: 'granted', limit, holder, amount }, now() + inMs)
+  }
+
+  function over(job: string): void {
+    leases.delete(job)
+    permits.delete(job)
+    note({ what: 'released', holder: job })
+  }
+
+  function went(job: string, state: JobState | null): void {
+    if (state !== null && isEnded(state)) open.delete(job)
+  }
+
+  function withdrawn(job: string): void {
+    open.delete(job)
+    note({ what: 'withdrawn', job })
+  }
+
+  function finished(items: readonly Finish[], replies: readonly Finished[]): void {
+    replies.forEach((reply, n) => {
+      const item = items[n]
+      if (item === undefined) return
+      const key = `${item.id} ${item.token}`
+      const again = reply.accepted && accepted.has(key)
+      const { accepted: isAccepted, state } = reply
+      note({ what: 'finished', job: item.id, token: item.token, accepted: isAccepted, state, again })
+      if (!isAccepted || again) return
+      accepted.add(key)
+      went(item.id, state)
+      over(item.id)
+      enqueued(item.followUps ?? [], reply.followUps)
+      // Their caller is told by the end of the job itself.
+      for (const { id } of reply.followUps) note({ what: 'acknowledged', job: id })
+    })
+  }
+
+  const verbs: Notes = {
+    enqueue([jobs, how], reply) {
+      leasing = how?.handOff?.instance ?? ''
+      enqueued(jobs, reply)
+    },
+    claim([request], reply) {
+      for (const lease of reply) claimed(lease, request.instance)
+    },
+    finish: ([items], reply) => finished(items, reply),
+    cancel(_, reply) {
+      for (const { id, state } of reply) if (state === 'cancelled') withdrawn(id)
+    },
+    delete(_, reply) {
+      for (const { id, verdict } of reply) if (verdict === 'changed') withdrawn(id)
+    },
+    reap(_, reply) {
+      for (const { id, state } of reply.jobs) {
+        note({ what: 'taken back', job: id, state })
+        went(id, state)
+        over(id)
+      }
+    },
+    deregister([instance]) {
+      for (const [job, lease] of leases) {
+        if (lease.instance !== instance) continue
+        note({ what: 'taken back', job, state: 'ready' })
+        over(job)
+      }
+    },
+    tick([ticks], reply) {
+      reply.forEach(({ schedule, fired }, n) => {
+        for (const { at, outcome, job } of fired) {
+          note({ what: 'ticked', schedule, instant: at })
+          const made = ticks[n]?.fires.find((fire) => fire.job.id === job)?.job
+          if (outcome === 'enqueued' && made !== undefined) written(made)
+        }
+      })
+    },
+    take([items], reply) {
+      reply.forEach((taken, n) => {
+        const item = items[n]
+        if (item === undefined || taken.outcome !== 'granted') return
+        granted(item.limit, item.holder, item.amount, taken.waitMs)
+      })
+    },
+    giveBack([items]) {
+      for (const { limit, holder } of items) {
+        permits.get(holder)?.delete(limit)
+        note({ what: 'given back', limit, holder })
+      }
+    },
+  }
+
+  return {
+    history,
+    open,
+    note: (what) => note(what),
+    done: (verb, args, reply) => (verbs[verb] as Note | undefined)?.(args, reply),
+  }
+}

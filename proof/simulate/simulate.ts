@@ -1,0 +1,223 @@
+/**
+ * One seed, one history: several processes with the real runtime on one store, work for them, and trouble. Then the trouble ends, everything must come to rest, and
+ * the checker says what was broken.
+ */
+import { createHash } from 'node:crypto'
+import { type JobState, type Mill, type Store } from 'jobmill'
+import { createSqliteStore } from '../../packages/jobmill/src/store-sqlite/sqlite-store.ts'
+import { checkHistory, type Violation } from '../history/check.ts'
+import type { Entry } from '../history/entry.ts'
+import { type Chance, chance as chanceFrom } from './chance.ts'
+import { type Kind, KINDS, LIMITS, type Payload, QUEUES, simulatedJobs } from './jobs.ts'
+import { EPOCH, processPlatform } from './process-platform.ts'
+import { type SimulatedProcess, simulatedProcess } from './process.ts'
+import { recorder as createRecorder, type Recorder } from './recorder.ts'
+import { FAIR, trouble, type Troubles, weatherFor } from './trouble.ts'
+import { world as createWorld, type World } from './world.ts'
+
+export interface Simulated {
+  readonly seed: number
+  readonly history: readonly Entry[]
+  readonly violations: readonly Violation[]
+  /** The same for the same seed. */
+  readonly fingerprint: string
+  readonly troubles: Troubles
+  readonly steps: number
+}
+
+const BEAT_MS = 3_000
+/** How long there is work and trouble, and how long everything may take to come to rest then: the lease, a reap, and the longest retries. */
+const ACT_MS = 15_000
+const CATCH_UP_MS = 2 * BEAT_MS
+const REST_MS = 90_000
+const WORKERS = 3
+const START_AGAIN_MS = 500
+
+export async function simulate(seed: number): Promise<Simulated> {
+  const chance = chanceFrom(seed)
+  const world = createWorld()
+  const recorder = createRecorder({
+    now: world.now,
+    limitOf: (queue) => (queue === 'narrow' ? 'narrow' : undefined),
+    isGivenBack: (limit) => limit !== 'drops',
+  })
+  const platform = processPlatform(world, null, chance.fork())
+  const clock = (): number => Math.floor(EPOCH + world.now())
+  const store = createSqliteStore({
+    path: ':memory:',
+    // Its only timer that keeps nobody alive asks whether another process wrote to the file.
+    platform: {
+      ...platform,
+      timer: (ms, task, how) => (how?.unref === true ? NEVER : platform.timer(ms, task)),
+    },
+    clock,
+    durability: 'full',
+    busyDeadlineMs: 30_000,
+  }) as Store<never>
+  await opened(world, store)
+  noteLimits(recorder)
+
+  const scene = { world, store, recorder, chance: chance.fork() }
+  const weather = weatherFor(chance.fork())
+  const start = startProcesses(scene, chance.fork(), weather)
+  const workers = Array.from({ length: WORKERS }, (_, n) => start(`worker ${n}`))
+  const client = start('client')
+  for (const one of workers) begun(world, one)
+  const working = work(scene, client, chance.fork())
+  const troubles = trouble({
+    world,
+    chance: chance.fork(),
+    workers,
+    start: (name) => begun(world, start(name)),
+  })
+  await world.run(ACT_MS)
+
+  troubles.end()
+  working.stop()
+  Object.assign(weather, FAIR)
+  // As much trouble as there was may have to be cleared up, and the schedule has to catch up.
+  await world.run(ACT_MS + CATCH_UP_MS)
+  void store.changeSchedule('beat', { paused: true })
+  await world.run(ACT_MS + CATCH_UP_MS + REST_MS, () => working.isOver() && recorder.open.size === 0)
+  await lastLook(scene)
+  const { history } = recorder
+  return {
+    seed,
+    history,
+    violations: checkHistory(history),
+    fingerprint: createHash('sha256').update(JSON.stringify(history, withMaps)).digest('hex'),
+    troubles: troubles.counts,
+    steps: world.steps(),
+  }
+}
+
+const NEVER = { cancel() {} }
+
+interface Scene {
+  readonly world: World
+  readonly store: Store<never>
+  readonly recorder: Recorder
+}
+
+function withMaps(_: string, value: unknown): unknown {
+  return value instanceof Map ? [...value] : value
+}
+
+async function opened(world: World, store: Store<never>): Promise<void> {
+  let isOpen = false
+  void store.open().then(() => (isOpen = true))
+  while (!isOpen) await world.run(world.now() + 1)
+}
+
+/** As whatever keeps processes running does it: one that cannot start is started again. */
+function begun(world: World, process: SimulatedProcess): SimulatedProcess {
+  const { owner, mill } = process
+  mill.start().catch(() => world.after(START_AGAIN_MS, owner, () => begun(world, process)))
+  return process
+}
+
+function startProcesses(
+  scene: Scene,
+  chance: Chance,
+  weather: ReturnType<typeof weatherFor>,
+): (name: string) => SimulatedProcess {
+  return (name) => {
+    const own = chance.fork()
+    return simulatedProcess({
+      ...scene,
+      chance: own,
+      weather,
+      name,
+      jobs: (process) => (name === 'client' ? [] : simulatedJobs(process, scene.recorder, own.fork())),
+      settings:
+        name === 'client'
+          ? {}
+          : {
+              queues: QUEUES,
+              serve: Object.keys(QUEUES),
+              limits: LIMITS,
+              schedules: [
+                { name: 'beat', job: 'plain', when: `every ${BEAT_MS}ms`, payload: { ms: 1 }, missed: 'all' },
+              ],
+            },
+    })
+  }
+}
+
+function noteLimits(recorder: Recorder): void {
+  recorder.note({ what: 'limit set', limit: 'narrow', allows: { most: LIMITS.narrow.concurrency } })
+  recorder.note({ what: 'limit set', limit: 'seats', allows: { most: LIMITS.seats.concurrency } })
+  const { rate, burst } = LIMITS.drops
+  recorder.note({ what: 'limit set', limit: 'drops', allows: { amount: rate, perMs: 1_000, burst } })
+}
+
+/** Calls of users: single ones and many, with everything that can be said of a job; and cancels. */
+function work(
+  { world, recorder }: Scene,
+  client: SimulatedProcess,
+  chance: Chance,
+): { stop(): void; isOver(): boolean } {
+  let stopped = false
+  let open = 0
+  const ids: string[] = []
+
+  function acknowledged(id: string): void {
+    ids.push(id)
+    recorder.note({ what: 'acknowledged', job: id })
+  }
+
+  async function enqueue(mill: Mill): Promise<void> {
+    const kind: Kind = chance.pick(KINDS)
+    const payload: Payload = { ms: chance.pick([0, 5, 50, 400]) }
+    const queue = chance.pick(['default', 'default', 'side', 'narrow'])
+    const options = {
+      queue,
+      priority: chance.pick([0, 0, 0, -1, 1]),
+      maxAttempts: 4,
+      ...(chance.isIt(0.15) && { delay: chance.whole(1, 3_000) }),
+      ...(chance.isIt(0.15) && { orderKey: chance.pick(['x', 'y']) }),
+      ...(chance.isIt(0.15) && { dedupe: { key: chance.pick(['p', 'q']), hold: chance.pick([0, 1_000]) } }),
+    }
+    const handle = await mill.enqueue(kind, payload, options)
+    if (handle.outcome !== 'duplicate') acknowledged(handle.id)
+  }
+
+  async function cancel(mill: Mill): Promise<void> {
+    if (ids.length === 0) return
+    const id = chance.pick(ids.slice(-20))
+    if ((await mill.cancel(id)) === 'cancelled') recorder.note({ what: 'cancelled', job: id })
+  }
+
+  function step(): void {
+    if (stopped) return
+    const call = chance.isIt(0.08) ? cancel(client.mill) : enqueue(client.mill)
+    open += 1
+    void call.catch(() => {}).finally(() => (open -= 1))
+    world.after(chance.next() ** 2 * 400, client.owner, step)
+  }
+  world.after(500, client.owner, step)
+  return { stop: () => void (stopped = true), isOver: () => open === 0 }
+}
+
+/** Everything that the store knows, and what the schedule owed until then. */
+async function lastLook({ world, store, recorder }: Scene): Promise<void> {
+  const jobs = new Map<string, JobState>()
+  const asking = (async () => {
+    for (let after: string | undefined; ;) {
+      const page = await store.list({}, { limit: 500, ...(after !== undefined && { after }) })
+      for (const { id, state } of page.jobs) jobs.set(id, state)
+      if (page.next === null) break
+      after = page.next
+    }
+    return store.schedules()
+  })()
+  let schedules: Awaited<typeof asking> | undefined
+  void asking.then((found) => (schedules = found))
+  while (schedules === undefined) await world.run(world.now() + 1)
+  for (const { name, createdAt, lastAt } of schedules) {
+    const instants: number[] = []
+    for (let at = createdAt + BEAT_MS; at <= (lastAt ?? 0); at += BEAT_MS) instants.push(at)
+    recorder.note({ what: 'planned', schedule: name, instants })
+  }
+  recorder.note({ what: 'look', jobs, isLast: true })
+}

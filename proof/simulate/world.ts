@@ -1,0 +1,107 @@
+/**
+ * A world with one clock and one thing happening at a time. Whatever waits, waits here; what happens next is the earliest, and all that follows from it without
+ * waiting has happened before the next does. So a seed decides everything.
+ */
+
+/** Somebody to whom things happen: not any more when it is dead, and later when it stands still. */
+export interface Owner {
+  readonly name: string
+  state: 'alive' | 'still' | 'dead'
+}
+
+export interface World {
+  /** Milliseconds, with fractions, from 0. */
+  readonly now: () => number
+  /** Has `task` happen after `ms`, to `owner`; null for what nobody can stop. */
+  readonly after: (ms: number, owner: Owner | null, task: () => void) => { cancel(): void }
+  /** Goes on until then, or until `isOver`. */
+  readonly run: (until: number, isOver?: () => boolean) => Promise<void>
+  /** Stands still from now on, or goes on: then all that should have happened meanwhile happens. */
+  readonly holdStill: (owner: Owner) => void
+  readonly goOn: (owner: Owner) => void
+  readonly kill: (owner: Owner) => void
+  /** How many things have happened. */
+  readonly steps: () => number
+}
+
+interface Event {
+  readonly at: number
+  readonly n: number
+  readonly owner: Owner | null
+  readonly task: () => void
+}
+
+/** What a step takes, so that time passes also for those who never wait. */
+const STEP_MS = 0.01
+
+export function world(): World {
+  /** The earliest last. */
+  const events: Event[] = []
+  const held = new Map<Owner, Event[]>()
+  let now = 0
+  let count = 0
+  let steps = 0
+
+  function add(event: Event): void {
+    let low = 0
+    let high = events.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const other = events[middle] as Event
+      if (other.at > event.at || (other.at === event.at && other.n > event.n)) low = middle + 1
+      else high = middle
+    }
+    events.splice(low, 0, event)
+  }
+
+  /** A turn of the real loop: every promise that could be settled has been, and whoever waited for it has gone on. */
+  const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+  return {
+    now: () => now,
+    steps: () => steps,
+    after(ms, owner, task) {
+      const event = { at: now + Math.max(0, ms), n: count++, owner, task }
+      add(event)
+      return {
+        cancel() {
+          const list = owner !== null && held.has(owner) ? [events, held.get(owner) ?? []] : [events]
+          for (const one of list) if (one.includes(event)) one.splice(one.indexOf(event), 1)
+        },
+      }
+    },
+    async run(until, isOver = () => false) {
+      await settled()
+      while (!isOver()) {
+        const next = events.at(-1)
+        if (next === undefined || next.at > until) break
+        events.pop()
+        if (next.owner?.state === 'dead') continue
+        if (next.owner?.state === 'still') {
+          held.get(next.owner)?.push(next)
+          continue
+        }
+        now = Math.max(now + STEP_MS, next.at)
+        steps += 1
+        next.task()
+        await settled()
+      }
+      now = Math.max(now, Math.min(until, events.at(-1)?.at ?? until))
+    },
+    holdStill(owner) {
+      if (owner.state !== 'alive') return
+      owner.state = 'still'
+      held.set(owner, [])
+    },
+    goOn(owner) {
+      if (owner.state !== 'still') return
+      owner.state = 'alive'
+      for (const event of held.get(owner) ?? []) add({ ...event, at: now, n: count++ })
+      held.delete(owner)
+    },
+    kill(owner) {
+      owner.state = 'dead'
+      held.delete(owner)
+    },
+  }
+}

@@ -1,0 +1,196 @@
+/** The checker of histories: silent about one in which every promise is kept, and loud about each that is broken on purpose. */
+import { describe, expect, test } from 'vitest'
+import { checkHistory } from '../proof/history/check.ts'
+import type { Entry } from '../proof/history/entry.ts'
+
+type What = Entry extends infer E ? (E extends { readonly at: number } ? Omit<E, 'at'> : never) : never
+
+/** One millisecond apart. */
+function history(...entries: readonly What[]): Entry[] {
+  return entries.map((entry, n) => ({ ...entry, at: n }) as Entry)
+}
+
+const written = (job: string, over: Partial<Extract<What, { what: 'written' }>> = {}): What => ({
+  what: 'written',
+  job,
+  queue: 'default',
+  kind: 'work',
+  priority: 0,
+  isReady: true,
+  ...over,
+})
+const acknowledged = (job: string): What => ({ what: 'acknowledged', job })
+const claimed = (job: string, token: number, instance = 'one'): What => ({
+  what: 'claimed',
+  job,
+  token,
+  instance,
+})
+const started = (job: string, token: number): What => ({ what: 'started', job, token, instance: 'one' })
+const effect = (job: string, token: number): What => ({ what: 'effect', job, token, instance: 'one' })
+const done = (job: string, token: number): What => ({
+  what: 'finished',
+  job,
+  token,
+  accepted: true,
+  state: 'done',
+})
+const refused = (job: string, token: number): What => ({
+  what: 'finished',
+  job,
+  token,
+  accepted: false,
+  state: null,
+})
+const takenBack = (job: string): What => ({ what: 'taken back', job, state: 'ready' })
+const cancelled = (job: string): What => ({ what: 'cancelled', job })
+const look = (jobs: Readonly<Record<string, string>>, isLast = true): What => ({
+  what: 'look',
+  jobs: new Map(Object.entries(jobs)) as Extract<What, { what: 'look' }>['jobs'],
+  isLast,
+})
+const rulesOf = (...entries: readonly What[]): string[] =>
+  checkHistory(history(...entries)).map(({ rule }) => rule)
+
+/** A life with a crash, a stale word, a cancel, a restart. */
+const GOOD: readonly What[] = [
+  written('a'),
+  acknowledged('a'),
+  written('b'),
+  written('c', { priority: -1 }),
+  acknowledged('b'),
+  acknowledged('c'),
+  claimed('c', 1),
+  claimed('a', 2),
+  started('c', 1),
+  started('a', 2),
+  effect('c', 1),
+  done('c', 1),
+  takenBack('a'),
+  claimed('a', 3, 'two'),
+  effect('a', 2),
+  refused('a', 2),
+  { what: 'restarted' },
+  look({ a: 'running', b: 'ready', c: 'done' }, false),
+  done('a', 3),
+  { ...done('a', 3), again: true } as What,
+  { what: 'withdrawn', job: 'b' },
+  cancelled('b'),
+  { what: 'limit set', limit: 'seats', allows: { most: 2 } },
+  { what: 'granted', limit: 'seats', holder: 'a', amount: 2 },
+  { what: 'given back', limit: 'seats', holder: 'a' },
+  { what: 'granted', limit: 'seats', holder: 'b', amount: 1 },
+  { what: 'limit set', limit: 'rate', allows: { amount: 1, perMs: 2, burst: 1 } },
+  { what: 'granted', limit: 'rate', holder: 'a', amount: 1 },
+  { what: 'ticked', schedule: 'hourly', instant: 100 },
+  { what: 'granted', limit: 'rate', holder: 'b', amount: 1 },
+  { what: 'ticked', schedule: 'hourly', instant: 200 },
+  { what: 'planned', schedule: 'hourly', instants: [100, 200] },
+  look({ a: 'done', b: 'cancelled', c: 'done' }),
+]
+
+describe('the checker of histories', () => {
+  test('has nothing to say about a history in which every promise is kept', () => {
+    expect(checkHistory(history(...GOOD))).toEqual([])
+  })
+
+  test('finds a job that was acknowledged and is gone, and one that has not ended', () => {
+    expect(rulesOf(written('a'), acknowledged('a'), look({}))).toEqual(['lost'])
+    expect(rulesOf(written('a'), acknowledged('a'), look({ a: 'running' }))).toEqual(['not ended'])
+    // Nobody was told anything about this one.
+    expect(rulesOf(written('a'), look({}))).toEqual([])
+  })
+
+  test('finds what a restart forgot: an acknowledged job, and an end that was accepted', () => {
+    expect(
+      rulesOf(written('a'), acknowledged('a'), { what: 'restarted' }, look({}, false), look({ a: 'done' })),
+    ).toEqual(['forgotten'])
+    expect(
+      rulesOf(
+        written('a'),
+        claimed('a', 1),
+        done('a', 1),
+        { what: 'restarted' },
+        look({ a: 'ready' }, false),
+        look({ a: 'done' }),
+      ),
+    ).toEqual(['forgotten'])
+  })
+
+  test('finds two leases at once', () => {
+    expect(rulesOf(written('a'), claimed('a', 1), claimed('a', 2, 'two'))).toEqual(['two leases'])
+    expect(rulesOf(written('a'), claimed('a', 1), takenBack('a'), claimed('a', 2))).toEqual([])
+    expect(rulesOf(written('a'), claimed('a', 1), refused('a', 1), claimed('a', 2))).toEqual(['two leases'])
+  })
+
+  test('finds an end that was accepted from somebody whose lease was over', () => {
+    const before = [written('a'), claimed('a', 1), takenBack('a')]
+    expect(rulesOf(...before, done('a', 1))).toEqual(['stale finish'])
+    expect(rulesOf(...before, claimed('a', 2), done('a', 1))).toEqual(['stale finish'])
+    expect(rulesOf(...before, claimed('a', 2), done('a', 2), done('a', 2))).toEqual(['stale finish'])
+  })
+
+  test('finds a handler that was called without a lease', () => {
+    expect(rulesOf(written('a'), started('a', 1))).toEqual(['unleased start'])
+    expect(rulesOf(written('a'), claimed('a', 1), started('a', 2))).toEqual(['unleased start'])
+  })
+
+  test('finds an effect after the cancel was confirmed, and none before it or after a retry', () => {
+    const before = [written('a'), claimed('a', 1), effect('a', 1), cancelled('a')]
+    expect(rulesOf(...before)).toEqual([])
+    expect(rulesOf(...before, effect('a', 1))).toEqual(['effect after cancel'])
+    // Nobody can reach somebody whose lease was taken.
+    expect(rulesOf(written('a'), claimed('a', 1), takenBack('a'), cancelled('a'), effect('a', 1))).toEqual([])
+    expect(rulesOf(...before, takenBack('a'), claimed('a', 2), effect('a', 2))).toEqual([])
+  })
+
+  test('finds a job that was leased before its elder, in the same queue, kind and priority alone', () => {
+    expect(rulesOf(written('a'), written('b'), claimed('b', 1), claimed('a', 2))).toEqual(['order'])
+    expect(rulesOf(written('a'), { what: 'withdrawn', job: 'a' }, written('b'), claimed('b', 1))).toEqual([])
+    for (const other of [{ queue: 'other' }, { kind: 'other' }, { priority: 1 }])
+      expect(rulesOf(written('a'), written('b', other), claimed('b', 1), claimed('a', 2))).toEqual([])
+    expect(rulesOf(written('a', { isReady: false }), written('b'), claimed('b', 1), claimed('a', 2))).toEqual(
+      [],
+    )
+  })
+
+  test('finds two jobs under one dedupe key, also while it is held after the end of the first', () => {
+    const keyed = (job: string, holdMs = 0): What => written(job, { key: { key: 'k', holdMs } })
+    expect(rulesOf(keyed('a'), keyed('b'))).toEqual(['key'])
+    expect(rulesOf(keyed('a'), claimed('a', 1), done('a', 1), keyed('b'))).toEqual([])
+    expect(rulesOf(keyed('a', 10), claimed('a', 1), done('a', 1), keyed('b'))).toEqual(['key'])
+    expect(rulesOf(keyed('a'), { what: 'withdrawn', job: 'a' }, keyed('b'))).toEqual([])
+    expect(rulesOf(keyed('a'), keyed('a'))).toEqual([])
+  })
+
+  test('finds more permits out than there are, and more tokens than the time allows', () => {
+    const seats: What = { what: 'limit set', limit: 'seats', allows: { most: 2 } }
+    const grant = (limit: string, holder: string, amount = 1): What => ({
+      what: 'granted',
+      limit,
+      holder,
+      amount,
+    })
+    expect(rulesOf(seats, grant('seats', 'a'), grant('seats', 'b'), grant('seats', 'c'))).toEqual(['limit'])
+    expect(rulesOf(seats, grant('seats', 'a', 3))).toEqual(['limit'])
+    const rate: What = { what: 'limit set', limit: 'rate', allows: { amount: 1, perMs: 10, burst: 2 } }
+    expect(rulesOf(rate, grant('rate', 'a'), grant('rate', 'b'))).toEqual([])
+    expect(rulesOf(rate, grant('rate', 'a'), grant('rate', 'b'), grant('rate', 'c'))).toEqual(['limit'])
+  })
+
+  test('finds a planned instant that was served twice, and one that was not served', () => {
+    const ticked = (instant: number): What => ({ what: 'ticked', schedule: 'hourly', instant })
+    const planned: What = { what: 'planned', schedule: 'hourly', instants: [100, 200] }
+    expect(rulesOf(ticked(100), ticked(200), ticked(100), planned)).toEqual(['tick twice'])
+    expect(rulesOf(ticked(200), planned)).toEqual(['tick missing'])
+  })
+
+  test('says where in the history it was, and about which job', () => {
+    const [only] = checkHistory(history(written('a'), claimed('a', 1), claimed('a', 2)))
+    expect(only).toEqual({
+      rule: 'two leases',
+      told: 'a was leased under 2 while 1 was its lease',
+      entry: 2,
+    })
+  })
+})
