@@ -37,8 +37,12 @@ export interface Cell {
   readonly round: number
   /** How many jobs the case is about. */
   readonly jobs: number
-  /** How many it does before, unmeasured: a worker lives for days, and the first half second of a process is its compiler's. */
+  /**
+   * What it does before, unmeasured: a worker lives for days, and the first half second of a process is its compiler's. So many jobs, or as many as it
+   * does in this time.
+   */
   readonly warmUp: number
+  readonly warmUpSeconds: number
   /** How long a case goes on that is measured by the clock (k, l). */
   readonly seconds: number
   /** The server of the place; none on SQLite. */

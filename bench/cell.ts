@@ -16,6 +16,7 @@ export interface CellSpec {
   readonly round: number
   readonly jobs: number
   readonly warmUp: number
+  readonly warmUpSeconds: number
   readonly seconds: number
 }
 

@@ -10,6 +10,7 @@ import { describeMachine, loadNow } from './measure/machine.ts'
 import { HELP, OptionError, type Options, readOptions } from './options.ts'
 import { CASE_NAMES, planCells } from './plan.ts'
 import { progress } from './progress.ts'
+import { BARS } from './report/bars.ts'
 import { toJson } from './report/json.ts'
 import { toMarkdown } from './report/markdown.ts'
 import { type AboutServer, type Report, reportOf } from './report/report.ts'
@@ -83,7 +84,7 @@ function conclude(report: Report): void {
       `others were busy on ${report.machine.noise} cores meanwhile: rates say little, CPU per job more`,
     )
   console.log(
-    `${report.bars.length} bars, ${missed} missed; ${report.failures.length} cells failed; ${report.minutes.toFixed(1)} minutes`,
+    `${report.bars.length} of ${BARS} bars could be judged, ${missed} missed; ${report.failures.length} cells failed; ${report.minutes.toFixed(1)} minutes`,
   )
 }
 

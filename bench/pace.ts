@@ -4,13 +4,13 @@
 type Paces = Readonly<Record<string, number>>
 
 export const PACE: Readonly<Record<string, Paces>> = {
-  'jobmill/postgres/default': { a: 2_500, b: 40_000, c: 100_000, d: 50_000, e: 20_000, j: 50_000 },
-  'jobmill/postgres/best': { d: 50_000, e: 20_000 },
-  'jobmill/sqlite/default': { a: 5_000, b: 60_000, c: 100_000, d: 50_000, e: 40_000, j: 30_000 },
-  'jobmill/sqlite/best': { d: 50_000, e: 40_000 },
-  'bare/postgres/best': { a: 3_000, b: 3_000, c: 100_000, d: 60_000, e: 2_000 },
-  'bare/sqlite/best': { a: 8_000, b: 80_000, c: 200_000, d: 100_000, e: 50_000 },
-  'graphile-worker/postgres/best': { a: 800, b: 1_100, c: 30_000, d: 28_000, e: 650, j: 28_000 },
+  'jobmill/postgres/default': { a: 1_200, b: 30_000, c: 75_000, d: 28_000, e: 18_000, j: 20_000 },
+  'jobmill/postgres/best': { d: 28_000, e: 18_000 },
+  'jobmill/sqlite/default': { a: 3_000, b: 65_000, c: 140_000, d: 45_000, e: 32_000, j: 35_000 },
+  'jobmill/sqlite/best': { d: 45_000, e: 32_000 },
+  'bare/postgres/best': { a: 2_500, b: 3_700, c: 100_000, d: 55_000, e: 3_000 },
+  'bare/sqlite/best': { a: 6_000, b: 125_000, c: 220_000, d: 110_000, e: 52_000 },
+  'graphile-worker/postgres/best': { a: 800, b: 1_000, c: 44_000, d: 27_000, e: 650, j: 28_000 },
   'graphile-worker/postgres/default': { d: 1_200, e: 400 },
   'pg-boss/postgres/best': { a: 650, b: 900, c: 23_000, d: 18_000, e: 700, j: 18_000 },
   'pg-boss/postgres/default': { b: 1_300, d: 0.5 },

@@ -10,8 +10,9 @@ export interface PlannedCell {
   readonly setting: Setting
   readonly round: number
   readonly jobs: number
-  /** How many of them it does before, unmeasured. */
+  /** What it does before, unmeasured: so many jobs, or as many as it does in this time. */
   readonly warmUp: number
+  readonly warmUpSeconds: number
   readonly seconds: number
 }
 
@@ -26,17 +27,19 @@ export interface PlanOptions {
 const ROUNDS: Both = [3, 3]
 const OTHER_ROUNDS: Both = [1, 1]
 /** A cell whose system is slow gets as many jobs as it does in this time, in seconds. */
-const LONGEST: Both = [3, 0.6]
+const LONGEST: Both = [3, 0.7]
 const LONGEST_CHECK: Both = [4, 1.2]
 const FEWEST = 3
 /** The cases whose size makes no difference to what they show, and those of them that enqueue first and are checked then. */
 const PACED = 'abcdej'
 const ENQUEUED = 'abc'
 /**
- * How long a process works before it is measured, in seconds, every system alike: as many jobs as it does in that time. In the cases that are about how it runs
- * once it runs. Until then it is the compiler that is measured: a process that enqueues and works takes 20,000 jobs to reach its pace.
+ * How long a process works before it is measured, in seconds, every system alike, in the cases that are about how it runs once it runs. Until then it is the
+ * compiler that is measured: a process that enqueues and works takes 20,000 jobs to reach its pace. A drain knows no clock before it ends: there it is as many
+ * jobs as the system does in about that time.
  */
-const WARM_UP: Readonly<Record<string, number>> = { a: 0.3, b: 0.4, c: 0.1, d: 0.5, e: 0.8, g: 0.5, i: 0.5 }
+const WARM_UP: Readonly<Record<string, number>> = { a: 0.5, b: 0.5, c: 0.2, d: 0.6, e: 1, g: 0.6, i: 0.6 }
+const CLOCKED = 'abce'
 const WARM_UP_PICKUPS = 0.2
 
 export const CASE_NAMES: readonly string[] = PLAN.map((one) => one.case)
@@ -68,7 +71,7 @@ function roundsOf(plan: CasePlan, options: PlanOptions): PlannedCell[] {
         store,
         setting,
         round,
-        ...jobsAndWarmUp(plan, key, options.quick),
+        ...sizesOf(plan, key, options.quick),
         seconds: of(plan.seconds ?? [0, 0]),
       })),
   ).flat()
@@ -92,13 +95,17 @@ function entriesOf(list: string | undefined, rounds: number): Entry[] {
     })
 }
 
-function jobsAndWarmUp(plan: CasePlan, key: string, quick: boolean): Pick<PlannedCell, 'jobs' | 'warmUp'> {
+type Sizes = Pick<PlannedCell, 'jobs' | 'warmUp' | 'warmUpSeconds'>
+
+function sizesOf(plan: CasePlan, key: string, quick: boolean): Sizes {
   const jobs = jobsOf(plan, key, quick)
   const letter = plan.case.charAt(0)
-  const pace = PACE[key]?.[PACED.includes(letter) ? letter : 'd'] ?? 0
-  const warmUp = letter === 'f' ? jobs * WARM_UP_PICKUPS : pace * (WARM_UP[letter] ?? 0)
+  const seconds = WARM_UP[letter] ?? 0
+  if (CLOCKED.includes(letter)) return { jobs, warmUp: 0, warmUpSeconds: seconds }
   // Statements are counted, which is the same from the first job on.
-  return { jobs, warmUp: plan.case === 'd-statements' ? 0 : Math.floor(warmUp) }
+  if (plan.case === 'd-statements') return { jobs, warmUp: 0, warmUpSeconds: 0 }
+  const warmUp = letter === 'f' ? jobs * WARM_UP_PICKUPS : (PACE[key]?.['d'] ?? 0) * seconds
+  return { jobs, warmUp: Math.floor(warmUp), warmUpSeconds: 0 }
 }
 
 /** As many as the case is about, or as the system does in a few seconds; what is enqueued is drained too, to be counted. */
@@ -108,7 +115,8 @@ function jobsOf({ case: name, jobs }: CasePlan, key: string, quick: boolean): nu
   const letter = name.charAt(0)
   const paces = PACE[key]
   if (!PACED.includes(letter) || paces === undefined) return standard
-  const measured = (paces[letter] ?? Infinity) * LONGEST[at]
+  // A drain has a beginning and an end of its own, which must not be most of it.
+  const measured = (paces[letter] ?? Infinity) * LONGEST[at] * (letter === 'd' ? 2 : 1)
   const drained = PACE[key.replace('/default', '/best')]?.['d'] ?? Infinity
   const checked = ENQUEUED.includes(letter) ? drained * LONGEST_CHECK[at] : Infinity
   return Math.max(Math.min(standard, FEWEST), Math.round(Math.min(standard, measured, checked)))

@@ -6,20 +6,22 @@ import { measureUsage, type Usage } from '../measure/usage.ts'
 import type { Queue } from '../system.ts'
 
 const BULK = 1_000
+const never = (): boolean => false
 /** Bulk calls on their way at once, for every system alike. */
 const IN_FLIGHT = 2
 
-/** Puts the jobs `first` to `end` − 1 into the queue, by thousands. */
-export async function fill(queue: Queue, first: number, end: number): Promise<void> {
+/** Puts the jobs `first` to `end` − 1 into the queue, by thousands, or as many of them as there is time for. Returns how far it came. */
+export async function fill(queue: Queue, first: number, end: number, isOver = never): Promise<number> {
   let next = first
   const lane = async (): Promise<void> => {
-    while (next < end) {
+    while (next < end && !isOver()) {
       const from = next
       next = Math.min(end, from + BULK)
       await queue.enqueueMany(from, next - from)
     }
   }
   await Promise.all(Array.from({ length: IN_FLIGHT }, lane))
+  return next
 }
 
 /**

@@ -6,13 +6,30 @@ import type { Queue } from '../system.ts'
 import { loadSystem } from '../systems.ts'
 import { fill } from './drain.ts'
 
-/** The jobs `first` to `end` − 1, `lanes` calls in flight at any time. */
-export async function enqueueAll(queue: Queue, first: number, end: number, lanes: number): Promise<void> {
+/** The jobs `first` to `end` − 1, `lanes` calls in flight at any time, or as many of them as there is time for. Returns how far it came. */
+export async function enqueueAll(
+  queue: Queue,
+  { first, end, lanes, isOver = () => false }: Calls,
+): Promise<number> {
   let next = first
   const lane = async (): Promise<void> => {
-    while (next < end) await queue.enqueue(next++)
+    while (next < end && !isOver()) await queue.enqueue(next++)
   }
-  await Promise.all(Array.from({ length: Math.min(lanes, end - first) }, lane))
+  await Promise.all(Array.from({ length: lanes }, lane))
+  return next
+}
+
+interface Calls {
+  readonly first: number
+  readonly end: number
+  readonly lanes: number
+  readonly isOver?: () => boolean
+}
+
+/** True once so many seconds have passed. */
+export function alarm(seconds: number): () => boolean {
+  const at = performance.now() + seconds * 1_000
+  return () => performance.now() >= at
 }
 
 /**
@@ -49,15 +66,16 @@ export const enqueueCase: Case = {
   async run(cell) {
     const queue = await cell.open()
     const lanes = LANES[cell.case]
-    const enqueue = (first: number, end: number): Promise<void> =>
-      lanes === undefined ? fill(queue, first, end) : enqueueAll(queue, first, end, lanes)
-    const all = cell.warmUp + cell.jobs
-    await enqueue(0, cell.warmUp)
+    const enqueue = (first: number, end: number, isOver?: () => boolean): Promise<number> =>
+      lanes === undefined
+        ? fill(queue, first, end, isOver)
+        : enqueueAll(queue, { first, end, lanes, ...(isOver && { isOver }) })
+    const warmed = await enqueue(0, Number.POSITIVE_INFINITY, alarm(cell.warmUpSeconds))
     const end = await measureUsage(cell)
-    await enqueue(cell.warmUp, all)
+    await enqueue(warmed, warmed + cell.jobs)
     const usage = await end()
     await queue.stop()
-    await checkDelivery(cell, all)
+    await checkDelivery(cell, warmed + cell.jobs)
     return figuresOf(cell.case, cell.jobs, usage)
   },
 }

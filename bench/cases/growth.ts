@@ -143,5 +143,9 @@ async function tablesOf(cell: Cell): Promise<Part[]> {
   const client = await cell.admin()
   await sleep(STATISTICS_LAG_MS)
   const { rows } = await client.query<Record<string, string>>(TABLES)
-  return Object.entries(TABLE_UNITS).map(([name, unit]) => ({ name, unit, value: Number(rows[0]?.[name]) }))
+  const log = await client.query<{ size: string }>(`SELECT sum(size) / ${MB} AS size FROM pg_ls_waldir()`)
+  return [
+    ...Object.entries(TABLE_UNITS).map(([name, unit]) => ({ name, unit, value: Number(rows[0]?.[name]) })),
+    { name: 'wal-size', unit: 'MB', value: Number(log.rows[0]?.size) },
+  ]
 }

@@ -3,9 +3,12 @@ import type { Case } from '../case.ts'
 import { deliveries } from '../deliveries.ts'
 import { measureUsage } from '../measure/usage.ts'
 import { until } from '../until.ts'
-import { enqueueAll } from './enqueue.ts'
+import { alarm, enqueueAll } from './enqueue.ts'
 
 const IN_FLIGHT: Readonly<Record<string, number>> = { e: 64, 'e-1000': 1_000 }
+
+/** The jobs that are done before it is measured have numbers from here on. */
+const FIRST_WARM = 1e9
 
 export const togetherCase: Case = {
   names: Object.keys(IN_FLIGHT),
@@ -13,19 +16,25 @@ export const togetherCase: Case = {
   async run(cell) {
     const queue = await cell.open()
     const lanes = IN_FLIGHT[cell.case] ?? 1
-    const all = cell.warmUp + cell.jobs
-    const delivered = deliveries(all)
-    await queue.work(delivered.ran)
-    await enqueueAll(queue, 0, cell.warmUp, lanes)
-    await until(() => delivered.count() === cell.warmUp)
+    const delivered = deliveries(cell.jobs)
+    let warm = 0
+    await queue.work((n) => (n < FIRST_WARM ? delivered.ran(n) : (warm += 1)))
+    const warmed = await enqueueAll(queue, {
+      first: FIRST_WARM,
+      end: Number.POSITIVE_INFINITY,
+      lanes,
+      isOver: alarm(cell.warmUpSeconds),
+    })
+    await until(() => warm >= warmed - FIRST_WARM)
     await queue.settled?.()
     const end = await measureUsage(cell)
-    await enqueueAll(queue, cell.warmUp, all, lanes)
+    await enqueueAll(queue, { first: 0, end: cell.jobs, lanes })
     await delivered.all
     await queue.settled?.()
     const { seconds, client, server } = await end()
     await queue.stop()
     delivered.check()
+    if (warm !== warmed - FIRST_WARM) throw new Error('delivery is not exact before the measurement')
     return [
       { case: cell.case, unit: 'jobs/s', value: cell.jobs / seconds },
       { case: `${cell.case}-cpu`, unit: 'µs/job', value: (client + server) / cell.jobs },

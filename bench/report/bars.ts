@@ -106,6 +106,9 @@ const RULES: readonly Rule[] = [
   { ...liteAtMost('i-wal'), against: 'megabytes, 10 s after the reader', others: [], bar: 64 },
 ]
 
+/** How many there are when everything was measured. */
+export const BARS = RULES.length
+
 /** Those whose figures were measured. What Jobmill is held to is what it does without any options. */
 export function barsOf(figures: readonly Summary[]): Bar[] {
   return RULES.flatMap((rule) => {
