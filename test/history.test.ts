@@ -7,7 +7,7 @@ type What = Entry extends infer E ? (E extends { readonly at: number } ? Omit<E,
 
 /** One millisecond apart. */
 function history(...entries: readonly What[]): Entry[] {
-  return entries.map((entry, n) => ({ ...entry, at: n }) as Entry)
+  return entries.map((entry, n): Entry => ({ ...entry, at: n }))
 }
 
 const written = (job: string, over: Partial<Extract<What, { what: 'written' }>> = {}): What => ({
@@ -42,13 +42,27 @@ const refused = (job: string, token: number): What => ({
   accepted: false,
   state: null,
 })
-const takenBack = (job: string): What => ({ what: 'taken back', job, state: 'ready' })
+const takenBack = (job: string, instance = 'one'): What => ({
+  what: 'taken back',
+  job,
+  state: 'ready',
+  instance,
+})
 const cancelled = (job: string): What => ({ what: 'cancelled', job })
 const look = (jobs: Readonly<Record<string, string>>, isLast = true): What => ({
   what: 'look',
   jobs: new Map(Object.entries(jobs)) as Extract<What, { what: 'look' }>['jobs'],
   isLast,
 })
+const keyed = (job: string, holdMs = 0): What => written(job, { key: { key: 'k', holdMs } })
+const grant = (limit: string, holder: string, amount = 1): What => ({
+  what: 'granted',
+  limit,
+  holder,
+  amount,
+})
+const promised = (until: number): What => ({ what: 'alive', instance: 'one', until })
+const ticked = (instant: number): What => ({ what: 'ticked', schedule: 'hourly', instant })
 const rulesOf = (...entries: readonly What[]): string[] =>
   checkHistory(history(...entries)).map(({ rule }) => rule)
 
@@ -130,6 +144,15 @@ describe('the checker of histories', () => {
     expect(rulesOf(...before, claimed('a', 2), done('a', 2), done('a', 2))).toEqual(['stale finish'])
   })
 
+  test('finds what was taken from an instance that was promised more time', () => {
+    const before = [written('a'), claimed('a', 1)]
+    expect(rulesOf(promised(100), ...before, takenBack('a'))).toEqual(['taken alive'])
+    expect(rulesOf(promised(100), ...before, takenBack('a', 'two'))).toEqual([])
+    expect(rulesOf(promised(1), ...before, takenBack('a'))).toEqual([])
+    // It went by itself.
+    expect(rulesOf(promised(100), ...before, promised(0), takenBack('a'))).toEqual([])
+  })
+
   test('finds a handler that was called without a lease', () => {
     expect(rulesOf(written('a'), started('a', 1))).toEqual(['unleased start'])
     expect(rulesOf(written('a'), claimed('a', 1), started('a', 2))).toEqual(['unleased start'])
@@ -155,7 +178,6 @@ describe('the checker of histories', () => {
   })
 
   test('finds two jobs under one dedupe key, also while it is held after the end of the first', () => {
-    const keyed = (job: string, holdMs = 0): What => written(job, { key: { key: 'k', holdMs } })
     expect(rulesOf(keyed('a'), keyed('b'))).toEqual(['key'])
     expect(rulesOf(keyed('a'), claimed('a', 1), done('a', 1), keyed('b'))).toEqual([])
     expect(rulesOf(keyed('a', 10), claimed('a', 1), done('a', 1), keyed('b'))).toEqual(['key'])
@@ -165,12 +187,6 @@ describe('the checker of histories', () => {
 
   test('finds more permits out than there are, and more tokens than the time allows', () => {
     const seats: What = { what: 'limit set', limit: 'seats', allows: { most: 2 } }
-    const grant = (limit: string, holder: string, amount = 1): What => ({
-      what: 'granted',
-      limit,
-      holder,
-      amount,
-    })
     expect(rulesOf(seats, grant('seats', 'a'), grant('seats', 'b'), grant('seats', 'c'))).toEqual(['limit'])
     expect(rulesOf(seats, grant('seats', 'a', 3))).toEqual(['limit'])
     const rate: What = { what: 'limit set', limit: 'rate', allows: { amount: 1, perMs: 10, burst: 2 } }
@@ -179,7 +195,6 @@ describe('the checker of histories', () => {
   })
 
   test('finds a planned instant that was served twice, and one that was not served', () => {
-    const ticked = (instant: number): What => ({ what: 'ticked', schedule: 'hourly', instant })
     const planned: What = { what: 'planned', schedule: 'hourly', instants: [100, 200] }
     expect(rulesOf(ticked(100), ticked(200), ticked(100), planned)).toEqual(['tick twice'])
     expect(rulesOf(ticked(200), planned)).toEqual(['tick missing'])

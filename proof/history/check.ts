@@ -1,5 +1,6 @@
 /** The judge: from a history to what was broken in it. Pure, so that a planted fault shows whether it sees anything. */
 import type { Entry } from './entry.ts'
+import { neverTakenAlive } from './rules/alive.ts'
 import { cancelledStaysSo } from './rules/cancelled.ts'
 import { keysHeld } from './rules/keys.ts'
 import { leases } from './rules/leases.ts'
@@ -12,7 +13,17 @@ import type { Violation } from './violation.ts'
 
 export type { Violation } from './violation.ts'
 
-const RULES = [nothingLost, nothingForgotten, leases, cancelledStaysSo, orderKept, keysHeld, limits, ticks]
+const RULES = [
+  nothingLost,
+  nothingForgotten,
+  leases,
+  neverTakenAlive,
+  cancelledStaysSo,
+  orderKept,
+  keysHeld,
+  limits,
+  ticks,
+]
 
 export function checkHistory(history: readonly Entry[]): Violation[] {
   return RULES.flatMap((rule) => rule(history))

@@ -15,6 +15,7 @@ export type Entry = { readonly at: number } & (
   | Started
   | Effect
   | Finished
+  | Alive
   | TakenBack
   | Cancelled
   | Look
@@ -41,19 +42,19 @@ export interface Written {
 }
 
 /** The store has ended a job that waited, or put another in its place. */
-export interface Withdrawn {
+interface Withdrawn {
   readonly what: 'withdrawn'
   readonly job: string
 }
 
 /** A caller was told that the job is safe. */
-export interface Acknowledged {
+interface Acknowledged {
   readonly what: 'acknowledged'
   readonly job: string
 }
 
 /** The store has leased the job. */
-export interface Claimed {
+interface Claimed {
   readonly what: 'claimed'
   readonly job: string
   readonly token: number
@@ -61,7 +62,7 @@ export interface Claimed {
 }
 
 /** A handler was called. */
-export interface Started {
+interface Started {
   readonly what: 'started'
   readonly job: string
   readonly token: number
@@ -69,7 +70,7 @@ export interface Started {
 }
 
 /** A handler has changed something outside. */
-export interface Effect {
+interface Effect {
   readonly what: 'effect'
   readonly job: string
   readonly token: number
@@ -77,7 +78,7 @@ export interface Effect {
 }
 
 /** An attempt was to be ended, and the store has taken it or refused. `again`: it had taken the very same before. */
-export interface Finished {
+interface Finished {
   readonly what: 'finished'
   readonly job: string
   readonly token: number
@@ -87,32 +88,41 @@ export interface Finished {
   readonly again?: boolean
 }
 
+/** The store has promised an instance that it counts as alive until then; 0 when it went by itself. */
+interface Alive {
+  readonly what: 'alive'
+  readonly instance: string
+  readonly until: number
+}
+
 /** The store has ended a lease without its holder: its instance was lost, or went. */
-export interface TakenBack {
+interface TakenBack {
   readonly what: 'taken back'
   readonly job: string
   readonly state: JobState
+  /** Whose lease it was. */
+  readonly instance: string
 }
 
 /** A caller was told that the job is cancelled: not that it was asked for, but that it is so. */
-export interface Cancelled {
+interface Cancelled {
   readonly what: 'cancelled'
   readonly job: string
 }
 
 /** Everything that is in the store. `isLast`: nothing was to be done any more. */
-export interface Look {
+interface Look {
   readonly what: 'look'
   readonly jobs: ReadonlyMap<string, JobState>
   readonly isLast: boolean
 }
 
 /** The store was gone, and is back. */
-export interface Restarted {
+interface Restarted {
   readonly what: 'restarted'
 }
 
-export interface LimitSet {
+interface LimitSet {
   readonly what: 'limit set'
   readonly limit: string
   readonly allows: Allows
@@ -124,34 +134,34 @@ export type Allows =
   | { readonly amount: number; readonly perMs: number; readonly burst: number }
 
 /** `at` is when the holder may go on. */
-export interface Granted {
+interface Granted {
   readonly what: 'granted'
   readonly limit: string
   readonly holder: string
   readonly amount: number
 }
 
-export interface GivenBack {
+interface GivenBack {
   readonly what: 'given back'
   readonly limit: string
   readonly holder: string
 }
 
 /** A job has no lease any more, and with it gives back whatever it held. */
-export interface Released {
+interface Released {
   readonly what: 'released'
   readonly holder: string
 }
 
 /** The instants that a schedule must have served when the history ends. */
-export interface Planned {
+interface Planned {
   readonly what: 'planned'
   readonly schedule: string
   readonly instants: readonly number[]
 }
 
 /** The store has served a planned instant. */
-export interface Ticked {
+interface Ticked {
   readonly what: 'ticked'
   readonly schedule: string
   readonly instant: number

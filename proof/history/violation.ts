@@ -7,6 +7,7 @@ export interface Violation {
     | 'two leases'
     | 'stale finish'
     | 'unleased start'
+    | 'taken alive'
     | 'effect after cancel'
     | 'order'
     | 'key'

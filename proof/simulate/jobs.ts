@@ -56,7 +56,7 @@ export function simulatedJobs(
   }
 
   const make = (kind: Kind, then?: (context: JobContext<Payload>) => unknown, first?: typeof then): AnyJob =>
-    defineJob<Payload, unknown>({
+    defineJob({
       kind,
       async run(context: JobContext<Payload>) {
         await first?.(context)

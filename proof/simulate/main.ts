@@ -8,9 +8,10 @@ import { simulate } from './simulate.ts'
 import { tellHistory } from './tell.ts'
 
 /** Hands out seeds one by one, so that no core waits for the others. */
-async function simulateAll({ first, seeds }: Options, told: (one: Told) => void): Promise<void> {
+async function simulateAll({ first, seeds, untilBroken }: Options, told: (one: Told) => void): Promise<void> {
   let next = first
-  const take = (): number | null => (next < first + seeds ? next++ : null)
+  let isOver = false
+  const take = (): number | null => (next < first + seeds && !isOver ? next++ : null)
   const cores = Math.min(seeds, availableParallelism())
   await Promise.all(
     Array.from({ length: cores }, async () => {
@@ -20,10 +21,12 @@ async function simulateAll({ first, seeds }: Options, told: (one: Told) => void)
           const ask = (): void => {
             const seed = take()
             if (seed === null) resolve()
+            // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
             else worker.postMessage(seed)
           }
           worker.on('message', (one: Told) => {
             told(one)
+            isOver ||= untilBroken && one.violations.length > 0
             ask()
           })
           worker.on('error', reject)
@@ -54,9 +57,9 @@ async function run(options: Options): Promise<number> {
     }
   })
   const seconds = (performance.now() - began) / 1_000
-  console.log(`${seeds} seeds from ${first} on, ${violations} violations, ${seconds.toFixed(0)} s`)
+  console.log(`${done} seeds from ${first} on, ${violations} violations, ${seconds.toFixed(0)} s`)
   if (json !== undefined)
-    writeFileSync(json, `${JSON.stringify({ seeds, violations, first, broken }, null, 2)}\n`)
+    writeFileSync(json, `${JSON.stringify({ seeds: done, violations, first, broken }, null, 2)}\n`)
   if (seeds === 1 && broken.length > 0) console.log(tellHistory(await simulate(first)))
   else if (broken.length > 0) console.log(`again, in full: npm run simulate -- --seed ${String(broken[0])}`)
   return violations === 0 ? 0 : 1

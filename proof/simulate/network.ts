@@ -79,10 +79,10 @@ export function network(options: NetworkOptions): Line {
   const send = (ring: () => void): void => {
     if (!line.cut && !chance.isIt(weather.losesCalls)) world.after(delay(), null, ring)
   }
-  const own: Store<never> = Object.create(aroundVerbs(store, call), {
+  const own = Object.create(aroundVerbs(store, call), {
     ring: { value: (queues: readonly string[]) => send(() => store.ring(queues)) },
     pass: { value: (rung: Rung) => send(() => store.pass(rung)) },
-  })
+  }) as Store<never>
   const line: Line = { store: own, cut: false }
   return line
 }

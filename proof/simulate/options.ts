@@ -5,6 +5,8 @@ export interface Options {
   /** The seeds `first` to `first + seeds − 1`. */
   readonly first: number
   readonly seeds: number
+  /** Ends with the first history that breaks a promise. */
+  readonly untilBroken: boolean
   readonly json: string | undefined
 }
 
@@ -13,6 +15,7 @@ export class OptionError extends Error {}
 export const USAGE = `npm run simulate -- [options]
   --seeds 2000   how many histories (default 200)
   --seed 1       the first of their seeds; alone, that one history, told in full when it breaks a promise
+  --until-broken end with the first history that breaks a promise
   --json FILE    where the summary goes`
 
 /** Null when help is asked for. */
@@ -21,7 +24,7 @@ export function readOptions(args: readonly string[]): Options | null {
   if (values.help) return null
   const first = whole('--seed', values.seed ?? '1')
   const seeds = whole('--seeds', values.seeds ?? (values.seed === undefined ? '200' : '1'))
-  return { first, seeds, json: values.json }
+  return { first, seeds, untilBroken: values['until-broken'], json: values.json }
 }
 
 function parse(args: readonly string[]) {
@@ -30,6 +33,7 @@ function parse(args: readonly string[]) {
       args: [...args],
       options: {
         help: { type: 'boolean', short: 'h', default: false },
+        'until-broken': { type: 'boolean', default: false },
         seeds: { type: 'string' },
         seed: { type: 'string' },
         json: { type: 'string' },

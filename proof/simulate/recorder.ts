@@ -55,7 +55,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
   const permits = new Map<string, Set<string>>()
 
   function note(what: What, at = now()): void {
-    history.push({ ...what, at } as Entry)
+    history.push({ ...what, at })
   }
 
   function written({ id, queue, kind, priority, delayMs, dueAt, orderKey, dedupe }: NewJob): void {
@@ -148,17 +148,23 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     delete(_, reply) {
       for (const { id, verdict } of reply) if (verdict === 'changed') withdrawn(id)
     },
+    register: ([{ id, leaseMs }]) => note({ what: 'alive', instance: id, until: now() + leaseMs }),
+    renew([{ instance, leaseMs, renewEveryMs }], { alive }) {
+      // Only then is it sure that this call has written something.
+      if (alive && renewEveryMs === 0) note({ what: 'alive', instance, until: now() + leaseMs })
+    },
     reap(_, reply) {
       for (const { id, state } of reply.jobs) {
-        note({ what: 'taken back', job: id, state })
+        note({ what: 'taken back', job: id, state, instance: leases.get(id)?.instance ?? '' })
         went(id, state)
         over(id)
       }
     },
     deregister([instance]) {
+      note({ what: 'alive', instance, until: 0 })
       for (const [job, lease] of leases) {
         if (lease.instance !== instance) continue
-        note({ what: 'taken back', job, state: 'ready' })
+        note({ what: 'taken back', job, state: 'ready', instance })
         over(job)
       }
     },

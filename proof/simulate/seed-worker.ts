@@ -10,6 +10,7 @@ export interface Told extends Pick<Simulated, 'seed' | 'fingerprint' | 'troubles
 parentPort?.on('message', (seed: number) => {
   void simulate(seed).then(({ violations, fingerprint, troubles, steps }) => {
     const told: Told = { seed, violations, fingerprint, troubles, steps }
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
     parentPort?.postMessage(told)
   })
 })

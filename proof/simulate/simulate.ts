@@ -3,7 +3,14 @@
  * the checker says what was broken.
  */
 import { createHash } from 'node:crypto'
-import { type JobState, type Mill, type Store } from 'jobmill'
+import {
+  type DedupeRequest,
+  type EnqueueOptions,
+  isJobmillError,
+  type JobState,
+  type Mill,
+  type Store,
+} from 'jobmill'
 import { createSqliteStore } from '../../packages/jobmill/src/store-sqlite/sqlite-store.ts'
 import { checkHistory, type Violation } from '../history/check.ts'
 import type { Entry } from '../history/entry.ts'
@@ -54,7 +61,7 @@ export async function simulate(seed: number): Promise<Simulated> {
     durability: 'full',
     busyDeadlineMs: 30_000,
   }) as Store<never>
-  await opened(world, store)
+  await through(world, store.open())
   noteLimits(recorder)
 
   const scene = { world, store, recorder, chance: chance.fork() }
@@ -79,6 +86,7 @@ export async function simulate(seed: number): Promise<Simulated> {
   await world.run(ACT_MS + CATCH_UP_MS)
   void store.changeSchedule('beat', { paused: true })
   await world.run(ACT_MS + CATCH_UP_MS + REST_MS, () => working.isOver() && recorder.open.size === 0)
+  working.check()
   await lastLook(scene)
   const { history } = recorder
   return {
@@ -103,10 +111,13 @@ function withMaps(_: string, value: unknown): unknown {
   return value instanceof Map ? [...value] : value
 }
 
-async function opened(world: World, store: Store<never>): Promise<void> {
-  let isOpen = false
-  void store.open().then(() => (isOpen = true))
-  while (!isOpen) await world.run(world.now() + 1)
+/** The world goes on until it is there: what it waits for happens in it. */
+async function through<T>(world: World, work: Promise<T>): Promise<T> {
+  const state = { isOver: false }
+  const over = (): boolean => state.isOver
+  void work.finally(() => (state.isOver = true)).catch(() => {})
+  while (!over()) await world.run(world.now() + 1)
+  return work
 }
 
 /** As whatever keeps processes running does it: one that cannot start is started again. */
@@ -152,13 +163,10 @@ function noteLimits(recorder: Recorder): void {
 }
 
 /** Calls of users: single ones and many, with everything that can be said of a job; and cancels. */
-function work(
-  { world, recorder }: Scene,
-  client: SimulatedProcess,
-  chance: Chance,
-): { stop(): void; isOver(): boolean } {
+function work({ world, recorder }: Scene, client: SimulatedProcess, chance: Chance): Working {
   let stopped = false
   let open = 0
+  let wrong: Error | undefined
   const ids: string[] = []
 
   function acknowledged(id: string): void {
@@ -170,13 +178,13 @@ function work(
     const kind: Kind = chance.pick(KINDS)
     const payload: Payload = { ms: chance.pick([0, 5, 50, 400]) }
     const queue = chance.pick(['default', 'default', 'side', 'narrow'])
-    const options = {
+    const options: EnqueueOptions = {
       queue,
       priority: chance.pick([0, 0, 0, -1, 1]),
       maxAttempts: 4,
       ...(chance.isIt(0.15) && { delay: chance.whole(1, 3_000) }),
       ...(chance.isIt(0.15) && { orderKey: chance.pick(['x', 'y']) }),
-      ...(chance.isIt(0.15) && { dedupe: { key: chance.pick(['p', 'q']), hold: chance.pick([0, 1_000]) } }),
+      ...(chance.isIt(0.15) && { dedupe: dedupe(chance) }),
     }
     const handle = await mill.enqueue(kind, payload, options)
     if (handle.outcome !== 'duplicate') acknowledged(handle.id)
@@ -188,32 +196,53 @@ function work(
     if ((await mill.cancel(id)) === 'cancelled') recorder.note({ what: 'cancelled', job: id })
   }
 
+  /** That the store cannot be reached is what this is about; that a call was wrong is not. */
+  function failed(error: unknown): void {
+    if (!isJobmillError(error) || !error.retryable) wrong ??= new Error('a call was wrong', { cause: error })
+  }
+
   function step(): void {
     if (stopped) return
     const call = chance.isIt(0.08) ? cancel(client.mill) : enqueue(client.mill)
     open += 1
-    void call.catch(() => {}).finally(() => (open -= 1))
+    void call.catch(failed).finally(() => (open -= 1))
     world.after(chance.next() ** 2 * 400, client.owner, step)
   }
   world.after(500, client.owner, step)
-  return { stop: () => void (stopped = true), isOver: () => open === 0 }
+  return {
+    stop: () => void (stopped = true),
+    isOver: () => open === 0,
+    check() {
+      if (wrong !== undefined) throw wrong
+    },
+  }
+}
+
+interface Working {
+  stop(): void
+  isOver(): boolean
+  /** Throws what a call was refused with that nothing but the call was to blame for. */
+  check(): void
+}
+
+function dedupe(chance: Chance): DedupeRequest {
+  return {
+    key: chance.pick(['p', 'q']),
+    holdFor: chance.pick([0, 1_000]),
+    onConflict: chance.pick(['keep', 'keep', 'replace']),
+  }
 }
 
 /** Everything that the store knows, and what the schedule owed until then. */
 async function lastLook({ world, store, recorder }: Scene): Promise<void> {
   const jobs = new Map<string, JobState>()
-  const asking = (async () => {
-    for (let after: string | undefined; ;) {
-      const page = await store.list({}, { limit: 500, ...(after !== undefined && { after }) })
-      for (const { id, state } of page.jobs) jobs.set(id, state)
-      if (page.next === null) break
-      after = page.next
-    }
-    return store.schedules()
-  })()
-  let schedules: Awaited<typeof asking> | undefined
-  void asking.then((found) => (schedules = found))
-  while (schedules === undefined) await world.run(world.now() + 1)
+  for (let cursor: string | undefined; ;) {
+    const page = await through(world, store.list({}, { limit: 500, ...(cursor !== undefined && { cursor }) }))
+    for (const { id, state } of page.jobs) jobs.set(id, state)
+    if (page.next === null) break
+    cursor = page.next
+  }
+  const schedules = await through(world, store.schedules())
   for (const { name, createdAt, lastAt } of schedules) {
     const instants: number[] = []
     for (let at = createdAt + BEAT_MS; at <= (lastAt ?? 0); at += BEAT_MS) instants.push(at)

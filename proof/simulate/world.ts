@@ -34,6 +34,9 @@ interface Event {
 /** What a step takes, so that time passes also for those who never wait. */
 const STEP_MS = 0.01
 
+/** A turn of the real loop: every promise that could be settled has been, and whoever waited for it has gone on. */
+const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
 export function world(): World {
   /** The earliest last. */
   const events: Event[] = []
@@ -53,9 +56,6 @@ export function world(): World {
     }
     events.splice(low, 0, event)
   }
-
-  /** A turn of the real loop: every promise that could be settled has been, and whoever waited for it has gone on. */
-  const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
   return {
     now: () => now,

@@ -10,21 +10,16 @@ import type { JobResult } from '../store/job-record.ts'
 import type { Store } from '../store/store.ts'
 import type { Counts } from '../upkeep/duty.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
-import { ahead as createAhead } from '../work/ahead.ts'
-import { compare } from '../work/compare.ts'
-import { dispatcher as createDispatcher } from '../work/dispatcher.ts'
 import type { Grace } from '../work/grace.ts'
-import { handOffs, type MakeOffer } from '../work/hand-off.ts'
+import type { MakeOffer } from '../work/hand-off.ts'
 import type { Handler } from '../work/handler.ts'
 import { listen } from '../work/listen.ts'
 import type { ContextTools } from '../work/make-context.ts'
-import { paces as createPaces } from '../work/paces.ts'
 import { pulseService } from '../work/pulse.ts'
-import { slots as createSlots } from '../work/slots.ts'
 import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
-import { suspects as createSuspects } from '../work/suspects.ts'
 import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
+import { claiming } from './claiming.ts'
 import { handlerFor } from './handlers.ts'
 import { limitFor } from './limits.ts'
 import type { Resolved } from './options.ts'
@@ -108,25 +103,30 @@ export function engine(given: EngineOptions): Engine {
     written: (attempt, item, finished) => written(attempt, item, finished),
   })
   const { attempts } = workers
-  const paces = createPaces()
-  const isLimited = (queue: string): boolean => watch.settings(queue).limit !== null
-  const ahead = createAhead({
-    run: workers.run,
-    release: (leases) => void workers.release(leases),
-    workers: (queue) => watch.workers().get(queue) ?? 0,
-    idle: (queue) => slots.idle(queue),
-    // A budget is not spent on jobs that may go back; and where queues compete for workers, each of them is for the job that comes first in all.
-    mayWait: (queue) => !isLimited(queue) && !slots.isScarce,
-    paces,
+  const refills = refillTimers({
+    limitOf: (queue) => watch.limit(queue),
+    wake: (queue) => dispatcher.wake([queue]),
     platform,
   })
-  const slots = createSlots({
-    workers: watch.workers,
-    attempts,
-    ahead: () => ahead,
+  const { ahead, dispatcher, offer, paces, slots, suspects } = claiming({
+    store,
+    instance: instance.id,
+    kinds,
+    served: () => served,
+    watch,
+    workers,
     capacity: options.capacity,
+    isAlive: () => pulse.alive,
+    claimed: (leases) => refills.drawnOn(new Set(leases.map(({ queue }) => queue))),
+    foundNothing() {
+      // Somebody rang for a job that is not ready yet: it waits for its turn, or for its time.
+      if (rung) pulse.hurry()
+      rung = false
+      bell.foundNothing()
+    },
+    emit,
+    platform,
   })
-  const suspects = createSuspects(() => platform.monotonic())
   const upkeep = createUpkeep({
     store,
     options,
@@ -146,56 +146,6 @@ export function engine(given: EngineOptions): Engine {
       rung = true
       dispatcher.wake(queues)
     },
-    platform,
-  })
-  const refills = refillTimers({
-    limitOf: (queue) => watch.limit(queue),
-    wake: (queue) => dispatcher.wake([queue]),
-    platform,
-  })
-  const comparing = trouble('compare', emit)
-  const dispatcher = createDispatcher({
-    async claim(request) {
-      const leases = await store.claim({ ...request, instance: instance.id, kinds })
-      refills.drawnOn(new Set(leases.map(({ queue }) => queue)))
-      return leases
-    },
-    release: workers.release,
-    take: ahead.take,
-    served: () => served,
-    isLimited,
-    slots,
-    suspects,
-    inHand: () => attempts.running() + ahead.count() + slots.reserved,
-    mayClaim: mayTake,
-    foundNothing() {
-      // Somebody rang for a job that is not ready yet: it waits for its turn, or for its time.
-      if (rung) pulse.hurry()
-      rung = false
-      bell.foundNothing()
-    },
-    compare: () =>
-      compare({
-        held: () => store.held(instance.id),
-        finish: (items) => store.finish(items),
-        attempts,
-        ahead: ahead.leases,
-        found: (jobs) => emit('leases-found', { jobs }),
-        ...comparing,
-      }),
-    compareEveryMs: DEFAULTS.compareEveryMs,
-    platform,
-    ...trouble('claim', emit),
-  })
-  const offer = handOffs({
-    instance: instance.id,
-    kinds,
-    slots,
-    mayTake: () => dispatcher.isOpen && mayTake(),
-    take: ahead.take,
-    emptying: (queue) => dispatcher.emptying(queue),
-    release: (leases) => void workers.release(leases),
-    unsure: () => dispatcher.unsure(),
     platform,
   })
   const written = whenWritten({
@@ -231,11 +181,6 @@ export function engine(given: EngineOptions): Engine {
     platform,
     ...trouble('pulse', emit),
   })
-
-  /** What was finished and not written piles up in memory, and would run again after a crash. */
-  function mayTake(): boolean {
-    return pulse.alive && attempts.unwritten <= 2 * Math.max(1, slots.total() + slots.soon())
-  }
 
   async function register(): Promise<void> {
     const { id, label } = instance

@@ -8,8 +8,9 @@ import { foundation } from './migrations/0001-foundation.ts'
 import { runtime } from './migrations/0002-runtime.ts'
 import { cluster } from './migrations/0003-cluster.ts'
 import { fastPath } from './migrations/0004-fast-path.ts'
+import { declaredQueues } from './migrations/0005-declared-queues.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster, fastPath]
+export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster, fastPath, declaredQueues]
 
 const CREATE_LEDGER = `
 CREATE TABLE IF NOT EXISTS jobmill.migration (

@@ -14,8 +14,8 @@ SELECT DISTINCT v.name FROM unnest($1::text[]) AS v(name)
 
 const ADD_QUEUES = `
 INSERT INTO jobmill.queue (name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
-                           retain_done_ms, retain_cancelled_ms, retain_dead_ms)
-SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::int8, $8::int8, $9::int8
+                           retain_done_ms, retain_cancelled_ms, retain_dead_ms, declared)
+SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::int8, $8::int8, $9::int8, false
   FROM unnest($1::text[]) AS v(name)
  WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = v.name)
     ON CONFLICT (name) DO NOTHING`

@@ -80,7 +80,11 @@ export function resolveOptions(url: string, options: PostgresOptions): PostgresS
 
 /** For people and logs: `user@host:port/database`. */
 function withoutPassword(url: string): string {
-  if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol)) {
+  if (
+    typeof (url as unknown) !== 'string' ||
+    !URL.canParse(url) ||
+    !/^postgres(?:ql)?:$/.test(new URL(url).protocol)
+  ) {
     throw new JobmillError('OPTION_INVALID', 'is not the URL of a PostgreSQL server', {
       field: 'url',
       fix: 'Give postgres://user:password@host:5432/database; # and @ in a password are written %23 and %40',

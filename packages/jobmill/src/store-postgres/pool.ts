@@ -109,7 +109,8 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
 
   /** One for each who waits, as far as there may be more. */
   function connectForWaiting(): void {
-    while (!isEnding && coming.size < waiting.length && open.size + coming.size < most) setOut()
+    if (isEnding) return
+    while (coming.size < waiting.length && open.size + coming.size < most) setOut()
   }
 
   function give(client: pg.Client, healthy: boolean): void {

@@ -1,5 +1,5 @@
 /** Queues and their live settings. */
-import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
+import { type QueuePatch, type QueueSettings, saysMore } from '../job/queue-settings.ts'
 import { limitUnknown } from '../store/cluster-errors.ts'
 import { type QueueRecord, queueUnknown } from '../store/queue-record.ts'
 import type { Query, Row } from './connection.ts'
@@ -26,13 +26,17 @@ const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_base_ms 
   limit_name text`
 const BUMP = `bumped AS (${SETTINGS_CHANGED}`
 
-/** What is there stays as it is: an operator may have changed it. */
+/** What somebody said before stays: an operator may have changed it. */
 const DECLARE = `
 WITH ${GIVEN}, added AS (
-  INSERT INTO jobmill.queue (name, ${COLUMNS})
-  SELECT x.name, ${COLUMNS} FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED})
-   WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = x.name) ORDER BY x.name
-  ON CONFLICT (name) DO NOTHING RETURNING id
+  INSERT INTO jobmill.queue AS q (name, ${COLUMNS}, declared)
+  SELECT x.name, ${COLUMNS}, x.declared FROM given, json_to_recordset(p -> 'queues') AS x(name text, declared bool, ${TYPED})
+   WHERE NOT EXISTS (SELECT FROM jobmill.queue AS k WHERE k.name = x.name AND (k.declared OR NOT x.declared)) ORDER BY x.name
+  ON CONFLICT (name) DO UPDATE SET ${Object.values(COLUMN)
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', ')}, declared = true
+   WHERE NOT q.declared AND excluded.declared
+  RETURNING q.id
 ), ${BUMP} WHERE EXISTS (SELECT FROM added))
 SELECT`
 
@@ -47,6 +51,7 @@ WITH ${GIVEN}, q AS (
   UPDATE jobmill.queue AS q SET ${Object.values(COLUMN)
     .map((column) => `${column} = CASE WHEN s.p ? '${column}' THEN x.${column} ELSE q.${column} END`)
     .join(',\n    ')},
+    declared = true,
     cool_until = CASE WHEN g.p ->> 'cool_ms' IS NULL THEN q.cool_until ELSE g.now + (g.p ->> 'cool_ms')::int8 END
     FROM given AS g, LATERAL (SELECT (g.p -> 'settings')::jsonb AS p) AS s, LATERAL json_to_record(g.p -> 'settings') AS x(${TYPED})
    WHERE q.name = g.p ->> 'name'
@@ -85,7 +90,9 @@ export async function declareQueues(
   queues: readonly { readonly name: string; readonly settings: QueueSettings }[],
 ): Promise<void> {
   if (queues.length === 0) return
-  const byName = new Map(queues.map(({ name, settings }) => [name, { name, ...columns(settings) }]))
+  const byName = new Map(
+    queues.map(({ name, settings }) => [name, { name, declared: saysMore(settings), ...columns(settings) }]),
+  )
   const limits = queues.flatMap(({ settings }) => settings.limit ?? [])
   await withLimits(context, limits, (query) =>
     run(context, query, DECLARE, `"queues":${JSON.stringify([...byName.values()])}`),

@@ -5,8 +5,9 @@ import { foundation } from './migrations/0001-foundation.ts'
 import { runtime } from './migrations/0002-runtime.ts'
 import { cluster } from './migrations/0003-cluster.ts'
 import { narrowIndexes } from './migrations/0004-narrow-indexes.ts'
+import { declaredQueues } from './migrations/0005-declared-queues.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster, narrowIndexes]
+export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster, narrowIndexes, declaredQueues]
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS jobmill_migration (

@@ -2,7 +2,7 @@
  * Queues and kinds by number. Rows hold the numbers; a store remembers the pairs, which never change. What a
  * transaction learns is remembered only after its commit: a number that was rolled back may go to another name.
  */
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings, saysMore } from '../job/queue-settings.ts'
 import type { Sql, Value } from './handle.ts'
 
 // Each by its unique index.
@@ -13,8 +13,8 @@ const KIND_BY_ID = `SELECT id, name FROM jobmill_kind WHERE id = ?`
 const NEW_KIND = `INSERT INTO jobmill_kind (name) VALUES (?)`
 const NEW_QUEUE = `
   INSERT INTO jobmill_queue (name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
-    retain_done_ms, retain_cancelled_ms, retain_dead_ms, keep_done, keep_cancelled, keep_dead, limit_id)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    retain_done_ms, retain_cancelled_ms, retain_dead_ms, keep_done, keep_cancelled, keep_dead, limit_id, declared)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 class Pairs {
   readonly ids = new Map<string, number>()
@@ -88,7 +88,7 @@ export function namesOn(sql: Sql, cache: NameCache): Names {
 }
 
 export function createQueue(sql: Sql, name: string, settings: QueueSettings, limitId: number | null): void {
-  sql(NEW_QUEUE).run(name, ...settingValues(settings, limitId))
+  sql(NEW_QUEUE).run(name, ...settingValues(settings, limitId), Number(saysMore(settings)))
 }
 
 /** In the order of the columns that statements name. */

@@ -1,5 +1,5 @@
 /** Queues: made once, changed by operators, told to whoever asks. */
-import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
+import { type QueuePatch, type QueueSettings, saysMore } from '../job/queue-settings.ts'
 import { type QueueRecord, queueUnknown } from '../store/queue-record.ts'
 import { limitIdOf } from './limits.ts'
 import { createQueue, settingValues } from './names.ts'
@@ -8,7 +8,7 @@ import type { Look, Work } from './work.ts'
 const SELECT = `
   SELECT q.id, q.name, q.workers, q.paused, q.backoff_enabled, q.backoff_base_ms, q.backoff_max_ms, q.retain_done_ms,
     q.retain_cancelled_ms, q.retain_dead_ms, q.keep_done, q.keep_cancelled, q.keep_dead, l.name AS limit_name,
-    q.cool_until, q.throttles
+    q.cool_until, q.throttles, q.declared
   FROM jobmill_queue AS q LEFT JOIN jobmill_limit AS l ON l.id = q.limit_id`
 
 // By the unique name, or all of them in its order.
@@ -17,7 +17,7 @@ const FIND = `${SELECT} WHERE q.name = ?`
 const CHANGE = `
   UPDATE jobmill_queue SET workers = ?, paused = ?, backoff_enabled = ?, backoff_base_ms = ?, backoff_max_ms = ?,
     retain_done_ms = ?, retain_cancelled_ms = ?, retain_dead_ms = ?, keep_done = ?, keep_cancelled = ?,
-    keep_dead = ?, limit_id = ?, cool_until = ? WHERE id = ?`
+    keep_dead = ?, limit_id = ?, declared = 1, cool_until = ? WHERE id = ?`
 
 interface QueueRow {
   readonly id: number
@@ -36,6 +36,7 @@ interface QueueRow {
   readonly limit_name: string | null
   readonly cool_until: number
   readonly throttles: number
+  readonly declared: number
 }
 
 export interface DeclaredQueue {
@@ -44,12 +45,19 @@ export interface DeclaredQueue {
 }
 
 export function declareQueues(work: Work, queues: readonly DeclaredQueue[]): void {
-  const { sql, names, counters } = work
+  const { sql, names, counters, moves } = work
   // All limits before the first write, also those of queues that are there already.
   const limitIds = queues.map(({ settings }) => limitIdOf(work, settings.limit))
   for (const [at, { name, settings }] of queues.entries()) {
-    if (names.findQueue(name) !== undefined) continue
-    createQueue(sql, name, settings, limitIds[at] ?? null)
+    const limitId = limitIds[at] ?? null
+    if (names.findQueue(name) === undefined) createQueue(sql, name, settings, limitId)
+    else {
+      const row = sql(FIND).get(name) as QueueRow
+      // What somebody said before stays: an operator may have changed it.
+      if (row.declared === 1 || !saysMore(settings)) continue
+      sql(CHANGE).run(...settingValues(settings, limitId), row.cool_until, row.id)
+      moves.ring(row.id)
+    }
     counters.take('settings')
   }
 }

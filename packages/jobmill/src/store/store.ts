@@ -88,7 +88,10 @@ export interface WriteSide<Tx> {
   /** Keeps figures and events of a process. Sent again with the same `seq`, it changes nothing. */
   record(recording: Recording): Promise<void>
 
-  /** Creates queues that are not there yet; never changes one that is. */
+  /**
+   * Creates queues that are not there yet. One that came into being with a job, or with nothing but the defaults, takes what is declared of it
+   * first; what somebody declared or changed is never changed by this.
+   */
   declareQueues(queues: readonly { readonly name: string; readonly settings: QueueSettings }[]): Promise<void>
   /** Changes the settings of one queue, which must exist (QUEUE_UNKNOWN), and so must the limit that it names (LIMIT_UNKNOWN). */
   changeQueue(name: string, patch: QueuePatch): Promise<QueueRecord>

@@ -139,6 +139,7 @@ describe('postgres pool', () => {
     onTestFinished(() => Promise.all([here.close(), there.close()]).then(() => {}))
     await here.enqueue([aJob()])
     // What a pooler does between two of its clients.
+    // oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
     const original = pg.Client.prototype.query
     let isForgotten = false
     pg.Client.prototype.query = function forgets(this: pg.Client, ...args: unknown[]): unknown {

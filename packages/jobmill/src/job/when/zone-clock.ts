@@ -26,9 +26,13 @@ export interface ZoneClock {
 const SECOND = 1_000
 const DAY = 86_400_000
 
+/** Longer than any name. Looking for the nearest one takes a time that grows with the text. */
+const LONGEST_NAME = 64
+
 export function checkZone(zone: unknown, field: string): string {
-  if (typeof zone === 'string' && isZone(zone)) return zone
-  const near = typeof zone === 'string' ? nearestZone(zone) : undefined
+  const isShort = typeof zone === 'string' && zone.length <= LONGEST_NAME
+  if (isShort && isZone(zone)) return zone
+  const near = isShort ? nearestZone(zone) : undefined
   throw new JobmillError('SCHEDULE_INVALID', 'is not a time zone', {
     field,
     value: shown(zone),

@@ -51,6 +51,35 @@ export const queueCases: readonly Case[] = [
     },
   },
   {
+    name: 'a queue that came into being with a job, or with the defaults, takes the first settings that say more',
+    async run({ store, another, enqueue }) {
+      await enqueue()
+      await store.declareQueues([{ name: 'b', settings: DEFAULT_QUEUE_SETTINGS }])
+      const before = await store.queues()
+      // Who says nothing leaves it to others.
+      for (const name of ['default', 'b'])
+        await store.declareQueues([{ name, settings: DEFAULT_QUEUE_SETTINGS }])
+      assert.deepEqual(await store.queues(), before)
+      for (const name of ['default', 'b']) await (await another()).declareQueues([{ name, settings: given }])
+      for (const name of ['default', 'b'])
+        await store.declareQueues([{ name, settings: { ...DEFAULT_QUEUE_SETTINGS, workers: 9 } }])
+      assert.deepEqual(await store.queues(), [
+        { name: 'b', ...given, coolingMs: 0, throttles: 0 },
+        { name: 'default', ...given, coolingMs: 0, throttles: 0 },
+      ])
+    },
+  },
+  {
+    name: 'P13 a queue that had a job before its limit was declared draws on that limit from then on',
+    async run({ store, enqueue, worker, claim }) {
+      for (let n = 0; n < 3; n += 1) await enqueue({ queue: 'narrow' })
+      await store.declareLimits([{ name: 'two', settings: { type: 'concurrency', most: 2 } }])
+      await store.declareQueues([{ name: 'narrow', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'two' } }])
+      const leases = await claim(await worker(), { queues: [{ queue: 'narrow', room: 10 }], limit: 10 })
+      assert.equal(leases.length, 2)
+    },
+  },
+  {
     name: 'declarations at once from several handles make one queue, with the settings of one of them',
     async run({ store, another }) {
       const stores = [store, await another(), await another()]

@@ -1,5 +1,5 @@
 /** enqueue: new jobs, the same jobs again, and what a held dedupe key does to them. */
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings, saysMore } from '../../job/queue-settings.ts'
 import type { NewJob } from '../../job/new-job.ts'
 import type { Enqueued } from '../../store/replies.ts'
 import { makeReady, schedule } from './moves.ts'
@@ -75,5 +75,10 @@ export function ensureQueue(
   settings: QueueSettings = DEFAULT_QUEUE_SETTINGS,
 ): void {
   if (state.queues.has(name)) return
-  state.queues.set(name, { settings: { ...settings }, coolUntil: 0, throttles: 0 })
+  state.queues.set(name, {
+    settings: { ...settings },
+    declared: saysMore(settings),
+    coolUntil: 0,
+    throttles: 0,
+  })
 }

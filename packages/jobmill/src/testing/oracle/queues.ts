@@ -1,6 +1,6 @@
 /** Queues: their settings, and how long they still cool down. */
 import { JobmillError, shown } from '../../job/errors.ts'
-import type { QueuePatch, QueueSettings } from '../../job/queue-settings.ts'
+import { type QueuePatch, type QueueSettings, saysMore } from '../../job/queue-settings.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
 import { ensureQueue } from './enqueue.ts'
 import { limitOf } from './limits.ts'
@@ -12,7 +12,14 @@ export function declareQueues(
 ): void {
   // Before anything is written.
   for (const { settings } of queues) checkLimitOf(state, settings)
-  for (const { name, settings } of queues) ensureQueue(state, name, settings)
+  for (const { name, settings } of queues) {
+    const before = state.queues.get(name)
+    if (before === undefined) ensureQueue(state, name, settings)
+    else if (!before.declared && saysMore(settings)) {
+      Object.assign(before, { settings, declared: true })
+      state.settingsVersion += 1
+    }
+  }
 }
 
 function checkLimitOf(state: OracleState, { limit }: Partial<QueueSettings>): void {
@@ -25,6 +32,7 @@ export function changeQueue(state: OracleState, now: number, name: string, patch
     throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', { value: shown(name) })
   checkLimitOf(state, patch.settings)
   queue.settings = { ...queue.settings, ...patch.settings }
+  queue.declared = true
   if (patch.coolMs !== null) queue.coolUntil = now + patch.coolMs
   state.settingsVersion += 1
   return queueRecord(now, name, queue)

@@ -83,6 +83,8 @@ export interface Hold {
 
 export interface OracleQueue {
   settings: QueueSettings
+  /** Whether somebody has said how it is to be. */
+  declared: boolean
   coolUntil: number
   throttles: number
 }

@@ -1,0 +1,115 @@
+/** How an instance gets its jobs, wired together: what it has room for, the claims, what waits here for a worker, and what it is handed as it enqueues. */
+import { DEFAULTS } from '../job/defaults.ts'
+import type { Emit } from '../job/events.ts'
+import { trouble } from '../job/trouble.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { Lease } from '../store/claim.ts'
+import type { Store } from '../store/store.ts'
+import { type Ahead, ahead as createAhead } from '../work/ahead.ts'
+import { compare } from '../work/compare.ts'
+import { type Dispatcher, dispatcher as createDispatcher } from '../work/dispatcher.ts'
+import { handOffs, type MakeOffer } from '../work/hand-off.ts'
+import { type Paces, paces as createPaces } from '../work/paces.ts'
+import { type Slots, slots as createSlots } from '../work/slots.ts'
+import { type Suspects, suspects as createSuspects } from '../work/suspects.ts'
+import type { Workers } from '../work/workers.ts'
+import type { QueueWatch } from './queue-watch.ts'
+
+export interface ClaimingOptions {
+  readonly store: Store
+  /** Its id. */
+  readonly instance: string
+  readonly kinds: readonly string[]
+  readonly served: () => readonly string[]
+  readonly watch: Pick<QueueWatch, 'settings' | 'workers'>
+  readonly workers: Pick<Workers, 'attempts' | 'run' | 'release'>
+  readonly capacity: number | null
+  /** Whether the database is known to believe that this instance lives. */
+  readonly isAlive: () => boolean
+  readonly claimed: (leases: readonly Lease[]) => void
+  readonly foundNothing: () => void
+  readonly emit: Emit
+  readonly platform: Platform
+}
+
+export interface Claiming {
+  readonly ahead: Ahead
+  readonly dispatcher: Dispatcher
+  /** Free workers for jobs that are about to be written here. */
+  readonly offer: MakeOffer
+  readonly paces: Paces
+  readonly slots: Slots
+  readonly suspects: Suspects
+}
+
+export function claiming(options: ClaimingOptions): Claiming {
+  const { store, instance, kinds, watch, workers, emit, platform } = options
+  const { attempts } = workers
+  const release = (leases: readonly Lease[]): void => void workers.release(leases)
+  const paces = createPaces()
+  const isLimited = (queue: string): boolean => watch.settings(queue).limit !== null
+  const ahead = createAhead({
+    run: workers.run,
+    release,
+    workers: (queue) => watch.workers().get(queue) ?? 0,
+    idle: (queue) => slots.idle(queue),
+    // A budget is not spent on jobs that may go back; and where queues compete for workers, each of them is for the job that comes first in all.
+    mayWait: (queue) => !isLimited(queue) && !slots.isScarce,
+    paces,
+    platform,
+  })
+  const slots = createSlots({
+    workers: watch.workers,
+    attempts,
+    ahead: () => ahead,
+    capacity: options.capacity,
+  })
+  const suspects = createSuspects(() => platform.monotonic())
+
+  /** What was finished and not written piles up in memory, and would run again after a crash. */
+  function mayTake(): boolean {
+    return options.isAlive() && attempts.unwritten <= 2 * Math.max(1, slots.total() + slots.soon())
+  }
+
+  const comparing = trouble('compare', emit)
+  const dispatcher = createDispatcher({
+    async claim(request) {
+      const leases = await store.claim({ ...request, instance, kinds })
+      options.claimed(leases)
+      return leases
+    },
+    release: workers.release,
+    take: ahead.take,
+    served: options.served,
+    isLimited,
+    slots,
+    suspects,
+    inHand: () => attempts.running() + ahead.count() + slots.reserved,
+    mayClaim: mayTake,
+    foundNothing: options.foundNothing,
+    compare: () =>
+      compare({
+        held: () => store.held(instance),
+        finish: (items) => store.finish(items),
+        attempts,
+        ahead: ahead.leases,
+        found: (jobs) => emit('leases-found', { jobs }),
+        ...comparing,
+      }),
+    compareEveryMs: DEFAULTS.compareEveryMs,
+    platform,
+    ...trouble('claim', emit),
+  })
+  const offer = handOffs({
+    instance,
+    kinds,
+    slots,
+    mayTake: () => dispatcher.isOpen && mayTake(),
+    take: ahead.take,
+    emptying: (queue) => dispatcher.emptying(queue),
+    release,
+    unsure: () => dispatcher.unsure(),
+    platform,
+  })
+  return { ahead, dispatcher, offer, paces, slots, suspects }
+}

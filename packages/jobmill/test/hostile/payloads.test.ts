@@ -1,0 +1,144 @@
+/** Payloads: kept without loss on both stores, or refused in our words before anything is written. */
+import { isDeepStrictEqual } from 'node:util'
+import * as fc from 'fast-check'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { isJobmillError } from '../../src/job/errors.ts'
+import type { EnqueueOptions } from '../../src/job/handle.ts'
+import { jsonText } from '../../src/job/json-text.ts'
+import { postgres } from '../../src/postgres.ts'
+import { jobmill, type Mill } from '../../src/runtime/mill.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { brokenBy, faultOf, faultsOf, TEXTS } from './corpus.ts'
+
+const LIMIT = 1_048_576
+
+function nested(levels: number): unknown {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level += 1) value = level % 2 === 0 ? [value] : { value }
+  return value
+}
+
+/** Objects that defend themselves. */
+function traps(): readonly unknown[] {
+  const circle: Record<string, unknown> = {}
+  circle['self'] = circle
+  const angry = new Proxy(
+    {},
+    {
+      ownKeys: () => {
+        throw new Error('keep out')
+      },
+    },
+  )
+  const endless = { toJSON: (): unknown => endless }
+  return [
+    circle,
+    angry,
+    endless,
+    {
+      get bomb(): never {
+        throw new Error('boom')
+      },
+    },
+    {
+      toJSON: () => {
+        throw new RangeError('no')
+      },
+    },
+    nested(100_000),
+    Array.from({ length: 1_000_000 }),
+    Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`k${n}`, n])),
+    JSON.parse('{"__proto__":{"polluted":true}}'),
+    new Map([[1, 2]]),
+    Symbol('s'),
+    10n,
+    () => 1,
+    Number.NaN,
+  ]
+}
+
+/** The same after a round trip as JSON, and nothing but our own refusal otherwise. */
+function becomesJson(value: unknown): boolean {
+  const isSame = (text: string): boolean => JSON.stringify(JSON.parse(text)) === JSON.stringify(value)
+  return faultOf(() => jsonText(value, 'payload', LIMIT), isSame) === null
+}
+
+async function aMill(which: string): Promise<Mill> {
+  const url = inject('postgresUrl')
+  const store =
+    which === 'sqlite'
+      ? sqlite(':memory:')
+      : postgres(url, { schema: freshSchema(url, 'hostile'), doorbell: false })
+  const mill = jobmill({ store, log: 'silent' })
+  onTestFinished(async () => void (await mill.stop()))
+  await mill.open()
+  return mill
+}
+
+/** What is wrong with how it came back; null when nothing is, and `refused` when it was, in our words. */
+async function broughtBack(mill: Mill, payload: unknown): Promise<string | null> {
+  try {
+    const { id } = await mill.enqueue('hostile', payload)
+    const back = (await mill.get(id))?.payload
+    return isDeepStrictEqual(back, payload) ? null : `came back as ${JSON.stringify(back)?.slice(0, 80)}`
+  } catch (error) {
+    if (!isJobmillError(error)) throw error
+    return error.field?.startsWith('job.payload') === true ? 'refused' : `refused for ${String(error.field)}`
+  }
+}
+
+const short = TEXTS.filter((text) => text.length <= 200_000)
+
+describe('hostile payloads', () => {
+  test('are refused in our words, or become JSON', () => {
+    expect(faultsOf([...TEXTS, ...traps()], (value) => jsonText(value, 'payload', LIMIT))).toEqual([])
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  test('whatever it is, it becomes JSON that means the same, or is refused', () => {
+    const anything = fc.anything({ withBigInt: true, withSparseArray: true, withNullPrototype: true })
+    expect(brokenBy(fc.property(anything, becomesJson))).toBeNull()
+  })
+
+  test.each(['sqlite', 'postgres'])(
+    'come back from %s as they were, or are refused unwritten',
+    async (which) => {
+      const mill = await aMill(which)
+      const drawn = fc.sample(fc.jsonValue({ maxDepth: 5 }), 100)
+      const given = [...short, ...drawn, nested(50), JSON.parse('{"__proto__":1,"constructor":{"x":1}}')]
+      const told: (string | null)[] = []
+      for (const payload of given) told.push(await broughtBack(mill, payload))
+      expect(told.filter((one) => one !== null && one !== 'refused')).toEqual([])
+      const kept = told.filter((one) => one === null).length
+      expect(kept).toBeGreaterThan(100)
+      expect((await mill.counts()).reduce((sum, { ready }) => sum + ready, 0)).toBe(kept)
+    },
+  )
+
+  test.each(['sqlite', 'postgres'])(
+    'keys, tags and names on %s: any text, or refused in our words',
+    async (which) => {
+      const mill = await aMill(which)
+      const wrong: unknown[] = []
+      for (const text of [...short, ...fc.sample(fc.string({ unit: 'binary' }), 50)]) {
+        for (const options of waysToSay(text)) {
+          await mill.enqueue('hostile', null, options).catch((error: unknown) => {
+            if (!isJobmillError(error)) wrong.push(error)
+          })
+        }
+      }
+      expect(wrong).toEqual([])
+    },
+  )
+})
+
+function waysToSay(text: string): EnqueueOptions[] {
+  return [
+    { dedupe: { key: text } },
+    { orderKey: text },
+    { tags: [text] },
+    { metadata: { [text]: text } },
+    { queue: text },
+  ]
+}

@@ -1,0 +1,201 @@
+/**
+ * The power goes, on SQLite: what was synced is on the disk, and of what was written after that any part. After every call that was answered the files are copied: that
+ * much is safe. From there to the next copy the power is cut in several ways, the files are opened again, and everything that was answered has to be there.
+ */
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import Database from 'better-sqlite3'
+import { type JobState, prepareJobs, type Store, systemPlatform } from 'jobmill'
+import { sqlite } from 'jobmill/sqlite'
+import type { Chance } from '../simulate/chance.ts'
+
+export interface PowerCuts {
+  /** How often the power was cut. */
+  readonly cuts: number
+  /** How often the log had begun anew meanwhile: then pages of the database itself were torn. */
+  readonly checkpoints: number
+  readonly acknowledged: number
+  /** What was gone or broken, in sentences. */
+  readonly broken: readonly string[]
+}
+
+export interface PowerCutOptions {
+  readonly folder: string
+  /** Calls, after each of which the power is cut in every way. */
+  readonly steps: number
+  readonly chance: Chance
+  /** For a proof of this proof: a store that answers too soon. */
+  readonly around?: (store: Store<never>) => Store<never>
+}
+
+/** What a disk writes at once. */
+const SECTOR = 512
+
+interface Files {
+  readonly database: Buffer
+  readonly log: Buffer
+}
+
+export async function powerCuts({ folder, steps, chance, around }: PowerCutOptions): Promise<PowerCuts> {
+  const file = path.join(folder, 'jobs.db')
+  const opened = sqlite(file) as Store<never>
+  const store = around?.(opened) ?? opened
+  await store.open()
+  const answered = new Map<string, JobState>()
+  const broken: string[] = []
+  const work = worker(store, answered, chance)
+  let cuts = 0
+  let checkpoints = 0
+  let safe = filesAt(file)
+  let promised = new Map(answered)
+  for (let step = 0; step < steps; step += 1) {
+    await work()
+    const after = filesAt(file)
+    if (!after.log.subarray(0, 32).equals(safe.log.subarray(0, 32))) checkpoints += 1
+    for (const [way, torn] of tornBetween(safe, after, chance)) {
+      cuts += 1
+      const told = await wrongWith(path.join(folder, 'cut'), torn, promised)
+      broken.push(...told.map((what) => `step ${step}, ${way}: ${what}`))
+    }
+    safe = after
+    promised = new Map(answered)
+  }
+  await store.close()
+  return { cuts, checkpoints, acknowledged: answered.size, broken }
+}
+
+function filesAt(file: string): Files {
+  const log = `${file}-wal`
+  return { database: readFileSync(file), log: existsSync(log) ? readFileSync(log) : Buffer.alloc(0) }
+}
+
+/** One call after the other: many jobs, some large; claims; ends. */
+function worker(store: Store<never>, answered: Map<string, JobState>, chance: Chance): () => Promise<void> {
+  const instance = systemPlatform.id()
+  let isRegistered = false
+  const held: { id: string; token: number }[] = []
+
+  async function enqueue(): Promise<void> {
+    const jobs = Array.from({ length: chance.whole(1, 40) }, () => ({
+      kind: 'cut',
+      payload: 'x'.repeat(chance.pick([1, 100, 20_000])),
+    }))
+    const prepared = prepareJobs(jobs, { mintId: () => systemPlatform.id() })
+    for (const { id } of await store.enqueue(prepared)) answered.set(id, 'ready')
+  }
+
+  async function claim(): Promise<void> {
+    if (!isRegistered) {
+      const about = {
+        label: null,
+        version: null,
+        queues: ['default'],
+        kinds: ['cut'],
+        onDead: [],
+        capacity: 100,
+      }
+      await store.register({ id: instance, ...about, leaseMs: 3_600_000 })
+      isRegistered = true
+    }
+    const queues = [{ queue: 'default', room: 20 }]
+    const leases = await store.claim({ instance, queues, kinds: ['cut'], limit: 20, suspects: 'skip' })
+    for (const { id, token } of leases) {
+      held.push({ id, token })
+      answered.set(id, 'running')
+    }
+  }
+
+  async function finish(): Promise<void> {
+    const items = held
+      .splice(0, chance.whole(1, 20))
+      .map(
+        ({ id, token }) =>
+          ({ id, token, outcome: 'returned', transition: { to: 'done', result: '{"ok":true}' } }) as const,
+      )
+    for (const { id, state } of await store.finish(items)) if (state !== null) answered.set(id, state)
+  }
+
+  return () => (held.length > 0 && chance.isIt(0.5) ? finish() : chance.isIt(0.3) ? claim() : enqueue())
+}
+
+/** What can be on the disk when the power goes between two moments at which everything was synced. */
+function tornBetween(safe: Files, after: Files, chance: Chance): (readonly [string, Files])[] {
+  const isSameLog = after.log.subarray(0, 32).equals(safe.log.subarray(0, 32))
+  const logs: (readonly [string, Buffer])[] = isSameLog
+    ? [
+        ['nothing of the next write', safe.log],
+        ['the next write cut off', after.log.subarray(0, chance.whole(safe.log.length, after.log.length))],
+        ['sectors of the next write missing', withHoles(after.log, safe.log.length, chance)],
+        ['all of it', after.log],
+      ]
+    : [['the log before it began anew', safe.log]]
+  const databases: (readonly [string, Buffer])[] = [['', safe.database]]
+  // The log goes into the database while it is still whole: pages of the database may be torn then.
+  if (!isSameLog)
+    databases.push([', pages of the database half written', mixed(safe.database, after.database, chance)])
+  const both = logs.flatMap(([way, log]) =>
+    databases.map(([also, database]) => [`${way}${also}`, { database, log }] as const),
+  )
+  return [...both, ['everything', after] as const]
+}
+
+/** Sectors behind `from` that never reached the disk. */
+function withHoles(bytes: Buffer, from: number, chance: Chance): Buffer {
+  const torn = Buffer.from(bytes)
+  for (let at = Math.ceil(from / SECTOR) * SECTOR; at < torn.length; at += SECTOR)
+    if (chance.isIt(0.3)) torn.fill(0, at, Math.min(at + SECTOR, torn.length))
+  return torn
+}
+
+/** Each sector as it was, or as it became. */
+function mixed(before: Buffer, after: Buffer, chance: Chance): Buffer {
+  const torn = Buffer.alloc(after.length)
+  for (let at = 0; at < after.length; at += SECTOR) {
+    const from = at < before.length && chance.isIt(0.5) ? before : after
+    from.copy(torn, at, at, Math.min(at + SECTOR, after.length))
+  }
+  return torn
+}
+
+async function wrongWith(
+  folder: string,
+  { database, log }: Files,
+  promised: ReadonlyMap<string, JobState>,
+): Promise<string[]> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  const file = path.join(folder, 'jobs.db')
+  writeFileSync(file, database)
+  writeFileSync(`${file}-wal`, log)
+  const found = checked(file)
+  if (found !== 'ok') return [`integrity_check says: ${found}`]
+  const store = sqlite(file)
+  await store.open()
+  const ids = [...promised.keys()]
+  const jobs: Awaited<ReturnType<typeof store.get>>[number][] = []
+  for (let at = 0; at < ids.length; at += 500) jobs.push(...(await store.get(ids.slice(at, at + 500))))
+  await store.close()
+  return ids.flatMap((id, n) => {
+    const state = jobs[n]?.state
+    if (state === undefined) return [`${id} is gone`]
+    // What came after may be there as well.
+    return ORDER.indexOf(state) < ORDER.indexOf(promised.get(id) ?? 'ready')
+      ? [`${id} is ${state} again`]
+      : []
+  })
+}
+
+const ORDER: readonly JobState[] = ['scheduled', 'ready', 'running', 'done']
+
+function checked(file: string): string {
+  // A copy, so that the store meets the files as they were.
+  const copy = `${file}-copy`
+  copyFileSync(file, copy)
+  copyFileSync(`${file}-wal`, `${copy}-wal`)
+  const database = new Database(copy)
+  try {
+    return String(database.pragma('integrity_check', { simple: true }))
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,18 @@
+/** Nothing is taken from an instance before the time is over that it was promised: recovery never guesses. */
+import type { Entry } from '../entry.ts'
+import type { Violation } from '../violation.ts'
+
+/** Clocks of stores are in whole milliseconds. */
+const ROUNDING_MS = 1
+
+export function neverTakenAlive(history: readonly Entry[]): Violation[] {
+  const until = new Map<string, number>()
+  return history.flatMap((one, entry) => {
+    if (one.what === 'alive') until.set(one.instance, one.until)
+    if (one.what !== 'taken back') return []
+    const leftMs = (until.get(one.instance) ?? 0) - one.at
+    if (leftMs <= ROUNDING_MS) return []
+    const told = `${one.job} was taken from ${one.instance}, which had ${leftMs.toFixed(0)} ms left`
+    return [{ rule: 'taken alive', told, entry } satisfies Violation]
+  })
+}

@@ -1,0 +1,38 @@
+/** The power goes: everything that was answered is there afterwards, whatever else was half written. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Store } from 'jobmill'
+import { aroundVerbs, callVerb } from '../packages/jobmill/src/testing/kit/store-verbs.ts'
+import { type PowerCutOptions, type PowerCuts, powerCuts } from '../proof/chaos/power-cut.ts'
+import { chance } from '../proof/simulate/chance.ts'
+
+function cut(options: Omit<PowerCutOptions, 'folder' | 'chance'>): Promise<PowerCuts> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-power-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return powerCuts({ ...options, folder, chance: chance(1) })
+}
+
+test('P1 P3 sqlite: what was acknowledged survives a loss of power, at every point where something was synced', async () => {
+  const { cuts, checkpoints, acknowledged, broken } = await cut({ steps: 40 })
+  expect(broken).toEqual([])
+  expect(cuts).toBeGreaterThan(120)
+  expect(checkpoints).toBeGreaterThan(0)
+  expect(acknowledged).toBeGreaterThan(200)
+}, 120_000)
+
+/** Answers before it has written anything. */
+const tooSoon = (store: Store<never>): Store<never> =>
+  aroundVerbs(store, (verb, args) => {
+    const call = callVerb(store, verb, args)
+    if (verb !== 'enqueue') return call
+    call.catch(() => {})
+    const [jobs] = args as [readonly { id: string }[]]
+    return Promise.resolve(jobs.map(({ id }) => ({ id, outcome: 'enqueued' })))
+  })
+
+test('an answer before the commit is found out', async () => {
+  const { broken } = await cut({ steps: 5, around: tooSoon })
+  expect(broken.some((what) => what.endsWith('is gone'))).toBe(true)
+}, 60_000)
