@@ -180,7 +180,7 @@ describe('the files', () => {
     expect(text).toContain(
       '| d-cpu | postgres | graphile-worker, best | 1.5 | ≤ 0.8 | ≤ 0.5 | **missed by 88 %** |',
     )
-    expect(text).toContain('| jobmill, default | postgres | 1,000 | **75,000** (60,000–90,000, 2) | 15 |')
+    expect(text).toContain('| jobmill, default | postgres | 1,000 | **75,000** (60,000–90,000, 3) | 15 |')
     expect(text).toContain('- e, pg-boss (postgres, best): not done within 30 s')
     expect(text).toContain('2 cores of Abacus 9')
   })
