@@ -27,8 +27,8 @@ export interface PlanOptions {
 const ROUNDS: Both = [3, 3]
 const OTHER_ROUNDS: Both = [1, 1]
 /** A cell whose system is slow gets as many jobs as it does in this time, in seconds. */
-const LONGEST: Both = [3, 0.7]
-const LONGEST_CHECK: Both = [4, 1.2]
+const LONGEST: Both = [3, 0.6]
+const LONGEST_CHECK: Both = [4, 0.9]
 const FEWEST = 3
 /** The cases whose size makes no difference to what they show, and those of them that enqueue first and are checked then. */
 const PACED = 'abcdej'
