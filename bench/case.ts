@@ -38,7 +38,7 @@ export interface Cell {
   /** How many jobs the case is about. */
   readonly jobs: number
   /**
-   * What it does before, unmeasured: a worker lives for days, and the first half second of a process is its compiler's. So many jobs, or as many as it
+   * What it does before, unmeasured: a worker lives for days, and its first second is slower than the rest. So many jobs, or as many as it
    * does in this time.
    */
   readonly warmUp: number

@@ -34,8 +34,8 @@ const FEWEST = 3
 const PACED = 'abcdej'
 const ENQUEUED = 'abc'
 /**
- * How long a process works before it is measured, in seconds, every system alike, in the cases that are about how it runs once it runs. Until then it is the
- * compiler that is measured: a process that enqueues and works takes 20,000 jobs to reach its pace. A drain knows no clock before it ends: there it is as many
+ * How long a process works before it is measured, in seconds, every system alike, in the cases that are about how it runs once it runs. A process that
+ * enqueues and works takes 20,000 jobs to reach its pace. A drain knows no clock before it ends: there it is as many
  * jobs as the system does in about that time.
  */
 const WARM_UP: Readonly<Record<string, number>> = { a: 0.5, b: 0.5, c: 0.2, d: 0.6, e: 1, g: 0.6, i: 0.6 }

@@ -1,6 +1,6 @@
 /**
- * Faults that were put in on purpose, each a promise broken in one place. A proof that does not find them proves nothing. `find` stands once in its file, and is
- * replaced; the program that is named then has to complain.
+ * Faults to put in on purpose, each a promise broken in one place. A proof that does not find one says nothing about that promise. `find` stands once in
+ * its file, and is replaced.
  */
 
 export interface Mutant {
@@ -11,7 +11,7 @@ export interface Mutant {
   readonly replace: string
 }
 
-/** Found by the simulator. */
+/** For the simulator to look for. */
 export const SIMULATED: readonly Mutant[] = [
   {
     name: 'a finish without its fence',

@@ -1,4 +1,5 @@
-/** Chance from a seed: the same seed draws the same, on every machine. */
+/** Everything that a proof draws, from one seed. */
+import { randomFrom } from '../../packages/jobmill/src/testing/kit/random-from.ts'
 
 export interface Chance {
   /** Uniform in [0, 1). */
@@ -14,16 +15,7 @@ export interface Chance {
 }
 
 export function chance(seed: number): Chance {
-  let state = seed | 0
-
-  /** mulberry32. */
-  function next(): number {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-
+  const next = randomFrom(seed)
   const whole = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1))
   return {
     next,

@@ -1,5 +1,6 @@
 /** The outside world as one simulated process sees it: the world's time through a wall clock of its own that can be set wrong, and chance from the seed. */
 import type { Platform } from 'jobmill'
+import { mintIds } from '../../packages/jobmill/src/platform/mint-ids.ts'
 import type { Chance } from './chance.ts'
 import type { Owner, World } from './world.ts'
 
@@ -15,7 +16,7 @@ export function processPlatform(world: World, owner: Owner | null, chance: Chanc
   let wrongBy = 0
   const startedAt = world.now()
   const now = (): number => Math.floor(EPOCH + world.now() + wrongBy)
-  const id = ids(now, chance)
+  const id = mintIds(now, (words) => words.forEach((_, at) => (words[at] = chance.whole(0, 2 ** 32 - 1))))
   return {
     now,
     monotonic: () => world.now() - startedAt,
@@ -28,22 +29,5 @@ export function processPlatform(world: World, owner: Owner | null, chance: Chanc
       stop() {},
     }),
     stepClock: (ms) => void (wrongBy += ms),
-  }
-}
-
-/** Version 7, rising within a process, also when its clock is set back. */
-function ids(now: () => number, chance: Chance): () => string {
-  let last = 0
-  let count = 0
-  const who = chance
-    .whole(0, 2 ** 31)
-    .toString(16)
-    .padStart(8, '0')
-  return () => {
-    last = Math.max(last, now())
-    count += 1
-    const time = last.toString(16).padStart(12, '0')
-    const rest = count.toString(16).padStart(7, '0')
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${rest.slice(0, 3)}-8000-${rest.slice(3)}${who}`
   }
 }

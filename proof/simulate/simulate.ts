@@ -44,7 +44,8 @@ export async function simulate(seed: number): Promise<Simulated> {
   const chance = chanceFrom(seed)
   const world = createWorld()
   const recorder = createRecorder({
-    now: world.now,
+    // As the store counts: in whole milliseconds.
+    now: () => Math.floor(world.now()),
     limitOf: (queue) => (queue === 'narrow' ? 'narrow' : undefined),
     isGivenBack: (limit) => limit !== 'drops',
   })

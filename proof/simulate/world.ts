@@ -2,6 +2,7 @@
  * A world with one clock and one thing happening at a time. Whatever waits, waits here; what happens next is the earliest, and all that follows from it without
  * waiting has happened before the next does. So a seed decides everything.
  */
+import { timeline } from '../../packages/jobmill/src/testing/kit/timeline.ts'
 
 /** Somebody to whom things happen: not any more when it is dead, and later when it stands still. */
 export interface Owner {
@@ -25,10 +26,9 @@ export interface World {
 }
 
 interface Event {
-  readonly at: number
-  readonly n: number
   readonly owner: Owner | null
   readonly task: () => void
+  isCancelled: boolean
 }
 
 /** What a step takes, so that time passes also for those who never wait. */
@@ -38,55 +38,42 @@ const STEP_MS = 0.01
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 export function world(): World {
-  /** The earliest last. */
-  const events: Event[] = []
+  const events = timeline()
   const held = new Map<Owner, Event[]>()
   let now = 0
-  let count = 0
   let steps = 0
 
-  function add(event: Event): void {
-    let low = 0
-    let high = events.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const other = events[middle] as Event
-      if (other.at > event.at || (other.at === event.at && other.n > event.n)) low = middle + 1
-      else high = middle
-    }
-    events.splice(low, 0, event)
+  function happen(event: Event): void {
+    const { owner, task, isCancelled } = event
+    if (isCancelled || owner?.state === 'dead') return
+    if (owner?.state === 'still') held.get(owner)?.push(event)
+    else task()
   }
 
   return {
     now: () => now,
     steps: () => steps,
     after(ms, owner, task) {
-      const event = { at: now + Math.max(0, ms), n: count++, owner, task }
-      add(event)
+      const event = { owner, task, isCancelled: false }
+      const entry = events.add(now + Math.max(0, ms), () => happen(event))
       return {
         cancel() {
-          const list = owner !== null && held.has(owner) ? [events, held.get(owner) ?? []] : [events]
-          for (const one of list) if (one.includes(event)) one.splice(one.indexOf(event), 1)
+          event.isCancelled = true
+          events.remove(entry)
         },
       }
     },
     async run(until, isOver = () => false) {
       await settled()
       while (!isOver()) {
-        const next = events.at(-1)
-        if (next === undefined || next.at > until) break
-        events.pop()
-        if (next.owner?.state === 'dead') continue
-        if (next.owner?.state === 'still') {
-          held.get(next.owner)?.push(next)
-          continue
-        }
+        const next = events.take(until)
+        if (next === undefined) break
         now = Math.max(now + STEP_MS, next.at)
         steps += 1
         next.task()
         await settled()
       }
-      now = Math.max(now, Math.min(until, events.at(-1)?.at ?? until))
+      now = Math.max(now, Math.min(until, events.nextAt ?? until))
     },
     holdStill(owner) {
       if (owner.state !== 'alive') return
@@ -96,7 +83,7 @@ export function world(): World {
     goOn(owner) {
       if (owner.state !== 'still') return
       owner.state = 'alive'
-      for (const event of held.get(owner) ?? []) add({ ...event, at: now, n: count++ })
+      for (const event of held.get(owner) ?? []) events.add(now, () => happen(event))
       held.delete(owner)
     },
     kill(owner) {

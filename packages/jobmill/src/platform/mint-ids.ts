@@ -17,7 +17,11 @@ const COUNTERS = 2 ** 42
 /** A clock that was set back by no more than this is waited for: ids go on rising. */
 const MOST_BACK_MS = 10_000
 
-export function mintIds(now: () => number): () => string {
+/** `fill` is where chance comes from: a simulator has its own. */
+export function mintIds(
+  now: () => number,
+  fill: (words: Uint32Array) => unknown = randomFillSync,
+): () => string {
   const text = Buffer.from('00000000-0000-7000-8000-000000000000', 'latin1')
   const chance = new Uint32Array(1_024)
   let drawn = chance.length
@@ -26,7 +30,7 @@ export function mintIds(now: () => number): () => string {
 
   function draw(): number {
     if (drawn === chance.length) {
-      randomFillSync(chance)
+      fill(chance)
       drawn = 0
     }
     drawn += 1

@@ -1,6 +1,6 @@
 /**
- * The doorbell: NOTIFY after a commit, never inside one (there it would make all writers queue for one lock), every few milliseconds at most; LISTEN on a connection of its own, which comes back by itself. Losing any ring loses nothing: who
- * waits also polls.
+ * The doorbell: NOTIFY after a commit, never inside one (there it would make all writers queue for one lock), every few milliseconds
+ * at most; LISTEN on a connection of its own, which comes back by itself. Losing any ring loses nothing: who waits also polls.
  */
 import pg from 'pg'
 import { JobmillError } from '../job/errors.ts'

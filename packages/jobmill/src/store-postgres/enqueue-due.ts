@@ -3,7 +3,6 @@ import type { NewJob } from '../job/new-job.ts'
 import type { HandOff, Lease } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf, textArrayOf } from './array-text.ts'
-import { addRings, type Ring } from './bell-message.ts'
 import type { Context } from './context.ts'
 import { type Look, rangeColumns } from './floors.ts'
 import type { ReadyCounts } from './ready-counts.ts'
@@ -28,7 +27,7 @@ export async function enqueueDue(
   const queueIds = jobs.map((job) => names.queueId(job.queue))
   const free = handOff === undefined ? undefined : freeRooms(context, jobs, handOff)
   // With workers of its own it is not known beforehand how many there will be for others.
-  const bell = handOff === undefined ? context.ringAlong(ringsFor(jobs)) : null
+  const bell = handOff === undefined ? context.ringAlong(jobs.map(({ queue }) => ({ queue, jobs: 1 }))) : null
   const values = [
     clock?.() ?? null,
     arrayOf(jobs.map((job) => job.id)),
@@ -51,15 +50,6 @@ export async function enqueueDue(
     if (bell === null) counts.add(queueIds[n] ?? 0, 1)
     return { id, outcome: 'enqueued' }
   })
-}
-
-function ringsFor(jobs: readonly NewJob[]): Ring[] {
-  const sums = new Map<string, number | null>()
-  addRings(
-    sums,
-    jobs.map(({ queue }) => ({ queue, jobs: 1 })),
-  )
-  return [...sums].map(([queue, count]) => ({ queue, jobs: count }))
 }
 
 /** Timeouts, tags and metadata: most calls have none, and then there is no list of them either. */

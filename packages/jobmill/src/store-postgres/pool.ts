@@ -1,6 +1,6 @@
 /**
- * A few connections that statements share. A free one is handed out in the same breath: a pool that answers in a later tick lets thousands of jobs end before the
- * next claim is even sent, because a tick waits until every promise that is ready has been served.
+ * A few connections that statements share. A free one is handed out in the same breath: a pool that answers in a later tick lets
+ * thousands of jobs end before the next claim is even sent, because a tick waits until every promise that is ready has been served.
  */
 import pg from 'pg'
 import type { Platform, Timer } from '../platform/platform.ts'
@@ -160,7 +160,8 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
       isEnding = true
       sweep?.cancel()
       for (const one of waiting.splice(0)) one.reject(new Error('the pool was ended'))
-      for (const client of coming.values()) if (client !== null) closeSocket(client)
+      // One that has just arrived may be in somebody's hands.
+      for (const client of coming.values()) if (client !== null && !open.has(client)) closeSocket(client)
       while (free[0] !== undefined) drop(free[0].client, true)
       if (open.size > 0) await new Promise<void>((resolve) => (whenEmpty = resolve))
       await Promise.all([...coming.keys(), ...going])

@@ -9,6 +9,7 @@ import type { GaugeReading } from '../../platform/gauges.ts'
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { Store } from '../../store/store.ts'
 import { inFlight } from './in-flight.ts'
+import { randomFrom } from './random-from.ts'
 import { timeline } from './timeline.ts'
 
 export interface TestPlatformOptions {
@@ -114,16 +115,5 @@ export function testPlatform(options: TestPlatformOptions = {}): TestPlatform {
     get pendingTimers() {
       return timers.size
     },
-  }
-}
-
-/** mulberry32: small, and even enough for jitter. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

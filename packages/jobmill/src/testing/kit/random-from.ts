@@ -1,0 +1,10 @@
+/** Chance from a seed, uniform in [0, 1): the same seed draws the same, on every machine. mulberry32: small, and even enough for jitter. */
+export function randomFrom(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
