@@ -198,6 +198,7 @@ describe('the judge', () => {
     ],
     deaths: [{ worker: 2, at: 100 }],
     losses: [],
+    stillnesses: [],
     outages: [{ from: 300, to: 400 }],
     broken: [],
   }

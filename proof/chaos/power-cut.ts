@@ -7,6 +7,7 @@ import path from 'node:path'
 import Database from 'better-sqlite3'
 import { type JobState, prepareJobs, type Store, systemPlatform } from 'jobmill'
 import { sqlite } from 'jobmill/sqlite'
+import { nowMs } from '../cluster/clock.ts'
 import type { Chance } from '../simulate/chance.ts'
 
 export interface PowerCuts {
@@ -15,6 +16,12 @@ export interface PowerCuts {
   /** How often the log had begun anew meanwhile: then pages of the database itself were torn. */
   readonly checkpoints: number
   readonly acknowledged: number
+  /** Of them, those whose end was acknowledged too. */
+  readonly finished: number
+  /** How many times one was gone. */
+  readonly lost: number
+  /** The longest that opening the torn files took. */
+  readonly reopenMs: number
   /** What was gone or broken, in sentences. */
   readonly broken: readonly string[]
 }
@@ -46,6 +53,7 @@ export async function powerCuts({ folder, steps, chance, around }: PowerCutOptio
   const work = worker(store, answered, chance)
   let cuts = 0
   let checkpoints = 0
+  let reopenMs = 0
   let safe = filesAt(file)
   let promised = new Map(answered)
   for (let step = 0; step < steps; step += 1) {
@@ -54,14 +62,17 @@ export async function powerCuts({ folder, steps, chance, around }: PowerCutOptio
     if (!after.log.subarray(0, 32).equals(safe.log.subarray(0, 32))) checkpoints += 1
     for (const [way, torn] of tornBetween(safe, after, chance)) {
       cuts += 1
-      const told = await wrongWith(path.join(folder, 'cut'), torn, promised)
+      const { told, tookMs } = await wrongWith(path.join(folder, 'cut'), torn, promised)
+      reopenMs = Math.max(reopenMs, tookMs)
       broken.push(...told.map((what) => `step ${step}, ${way}: ${what}`))
     }
     safe = after
     promised = new Map(answered)
   }
   await store.close()
-  return { cuts, checkpoints, acknowledged: answered.size, broken }
+  const finished = [...answered.values()].filter((state) => state === 'done').length
+  const lost = broken.filter((told) => told.endsWith('is gone')).length
+  return { cuts, checkpoints, acknowledged: answered.size, finished, lost, reopenMs, broken }
 }
 
 function filesAt(file: string): Files {
@@ -161,21 +172,23 @@ async function wrongWith(
   folder: string,
   { database, log }: Files,
   promised: ReadonlyMap<string, JobState>,
-): Promise<string[]> {
+): Promise<{ readonly told: readonly string[]; readonly tookMs: number }> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
   const file = path.join(folder, 'jobs.db')
   writeFileSync(file, database)
   writeFileSync(`${file}-wal`, log)
   const found = checked(file)
-  if (found !== 'ok') return [`integrity_check says: ${found}`]
+  if (found !== 'ok') return { told: [`integrity_check says: ${found}`], tookMs: 0 }
   const store = sqlite(file)
+  const from = nowMs()
   await store.open()
+  const tookMs = nowMs() - from
   const ids = [...promised.keys()]
   const jobs: Awaited<ReturnType<typeof store.get>>[number][] = []
   for (let at = 0; at < ids.length; at += 500) jobs.push(...(await store.get(ids.slice(at, at + 500))))
   await store.close()
-  return ids.flatMap((id, n) => {
+  const told = ids.flatMap((id, n) => {
     const state = jobs[n]?.state
     if (state === undefined) return [`${id} is gone`]
     // What came after may be there as well.
@@ -183,6 +196,7 @@ async function wrongWith(
       ? [`${id} is ${state} again`]
       : []
   })
+  return { told, tookMs }
 }
 
 const ORDER: readonly JobState[] = ['scheduled', 'ready', 'running', 'done']

@@ -39,5 +39,5 @@ export async function everythingIn(mill: Mill): Promise<Map<string, Stored>> {
 
 /** Without looking at them. */
 export async function countedDone(mill: Mill): Promise<number> {
-  return (await mill.counts()).reduce((sum, { done }) => sum + done, 0)
+  return (await mill.counts()).reduce((sum, { queue, done }) => sum + (queue === QUEUE ? done : 0), 0)
 }

@@ -110,6 +110,7 @@ function figuresOf({ sent, stored, runs, deaths, outages }: Facts, found: Findin
       planned: repeated('planned'),
       'process died': repeated('process died'),
       'lease lost': repeated('lease lost'),
+      'stood still': repeated('stood still'),
       'no reason': repeated('no reason'),
     },
     twice: found.twice.length,

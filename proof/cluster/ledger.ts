@@ -22,6 +22,10 @@ type Entry =
   | { readonly what: 'told'; readonly id: string; readonly attempt: number; readonly how: How }
   /** The mill says that its lease is over. */
   | { readonly what: 'lost' }
+  /** The store took an end from a handler no more: the lease was somebody else's by then. */
+  | { readonly what: 'refused'; readonly id: string; readonly token: number }
+  /** The wall clock of the process is wrong by so much, from now on. */
+  | { readonly what: 'clock'; readonly byMs: number }
 
 type Written = Entry & { readonly at: number }
 
@@ -51,6 +55,10 @@ export interface LedgerReader {
   readonly runs: readonly Run[]
   /** When the worker lost its lease. */
   readonly lostAt: readonly number[]
+  /** How many ends of attempts the store refused. */
+  readonly refused: () => number
+  /** By how much its wall clock was seen to be wrong, one after the other. */
+  readonly clocks: readonly number[]
   /** Started and not ended. */
   open(): Run[]
 }
@@ -58,12 +66,16 @@ export interface LedgerReader {
 export function ledgerReader(file: string, worker: number): LedgerReader {
   const runs: Run[] = []
   const lostAt: number[] = []
+  const clocks: number[] = []
   const byJob = new Map<string, Run[]>()
+  let refused = 0
   let offset = 0
   let rest = ''
 
   function take(entry: Written): void {
     if (entry.what === 'lost') return void lostAt.push(entry.at)
+    if (entry.what === 'refused') return void (refused += 1)
+    if (entry.what === 'clock') return void clocks.push(entry.byMs)
     const before = byJob.get(entry.id) ?? []
     if (entry.what === 'start') {
       const { id, n, line, token, attempt, at } = entry
@@ -95,6 +107,8 @@ export function ledgerReader(file: string, worker: number): LedgerReader {
   return {
     runs,
     lostAt,
+    clocks,
+    refused: () => refused,
     open: () => runs.filter(({ how }) => how === null),
     read() {
       const text = rest + readFrom(file, offset)

@@ -13,15 +13,20 @@ export function outOfLine(
   deaths: readonly Death[],
 ): ReadonlySet<string> {
   const broken = new Set<string>()
-  const endOf = (run: Run): number =>
-    run.endedAt ?? deaths.find(({ worker }) => worker === run.worker)?.at ?? Number.POSITIVE_INFINITY
   const inLines = runs.filter(({ line }) => line !== null)
+  const ofJobs = Map.groupBy(inLines, ({ id }) => id)
+  // A run that lost its lease may go on for a while in a process that stands still; what counts is the one after it.
+  const nextOf = ({ id, token }: Run): Run | undefined => ofJobs.get(id)?.find((other) => other.token > token)
+  const endOf = (run: Run): number =>
+    Math.min(
+      run.endedAt ?? deaths.find(({ worker }) => worker === run.worker)?.at ?? Number.POSITIVE_INFINITY,
+      nextOf(run)?.startedAt ?? Number.POSITIVE_INFINITY,
+    )
   for (const ofLine of Map.groupBy(inLines, ({ line }) => line).values())
     for (const id of overlapping(ofLine, endOf)) broken.add(id)
   const ordered = sent.filter(({ line, answer }) => line !== null && answer === 'acknowledged')
-  const byJob = Map.groupBy(inLines, ({ id }) => id)
   for (const ofLine of Map.groupBy(ordered, ({ line }) => line).values())
-    for (const id of overtaking(ofLine, byJob, endOf)) broken.add(id)
+    for (const id of overtaking(ofLine, ofJobs, endOf)) broken.add(id)
   return broken
 }
 

@@ -6,39 +6,14 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { guard } from '../../test/support/guardian.ts'
+import { closers, interrupted } from '../ending.ts'
 import { type Lie, liesFrom } from './lies.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { prove } from './prove.ts'
 
-type Close = () => Promise<unknown>
-
-/** What was begun is ended in the opposite order, whatever became of it. */
-function closers(): { readonly add: (close: Close) => void; readonly close: Close } {
-  const all: Close[] = []
-  return {
-    add: (close) => void all.push(close),
-    async close() {
-      for (const close of all.splice(0).toReversed())
-        await close().catch((error: unknown) => console.error(`start:cluster: ${String(error)}`))
-    },
-  }
-}
-
-/** Rejects when the user wants no more. A second time ends the process at once: what it leaves is cleaned up by others. */
-function interrupted(stop: AbortController): Promise<never> {
-  return new Promise((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.on(signal, () => {
-        if (stop.signal.aborted) process.exit(130)
-        stop.abort()
-        reject(new Error(`stopped by ${signal}`))
-      })
-  })
-}
-
 async function main({ options, lies }: Asked): Promise<number> {
   const stop = new AbortController()
-  const { add, close } = closers()
+  const { add, close } = closers('start:cluster')
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-cluster-'))
   // Removes the folder however this process ends, kill -9 included.
   const guardian = guard(folder, path.join(folder, 'no-server'))

@@ -62,6 +62,7 @@ export async function prove(proof: Proof): Promise<number> {
     runs: workers.all.flatMap(({ ledger }) => ledger.runs),
     deaths: workers.all.flatMap(({ number: worker, diedAt: at }) => (at === null ? [] : [{ worker, at }])),
     losses: workers.all.flatMap(({ number: worker, ledger }) => ledger.lostAt.map((at) => ({ worker, at }))),
+    stillnesses: [],
     outages: [happened.outage],
     broken: [...happened.broken, ...stopped.broken],
   })

@@ -13,16 +13,24 @@ export interface Death {
 /** A worker whose mill said that its lease is over. */
 type Loss = Death
 
+/** A worker that could not keep its lease and learnt of it only afterwards: it stood still, or its clock was wrong. */
+export interface Stillness {
+  readonly worker: number
+  readonly from: number
+  readonly to: number
+}
+
 export interface Trouble {
   readonly deaths: readonly Death[]
   readonly losses: readonly Loss[]
+  readonly stillnesses: readonly Stillness[]
   readonly outages: readonly Outage[]
 }
 
 export interface Repeat {
   readonly first: Run
   readonly next: Run
-  readonly why: 'planned' | 'process died' | 'lease lost' | 'no reason'
+  readonly why: 'planned' | 'process died' | 'lease lost' | 'stood still' | 'no reason'
 }
 
 /** How long a lease lasts by default: what was lost that long after the database went away was lost with it. */
@@ -39,7 +47,7 @@ export function repeats(runs: readonly Run[], trouble: Trouble): Repeat[] {
   })
 }
 
-function reason(first: Run, next: Run, { deaths, losses, outages }: Trouble): Repeat['why'] {
+function reason(first: Run, next: Run, { deaths, losses, stillnesses, outages }: Trouble): Repeat['why'] {
   if (first.how === 'threw' && next.attempt === first.attempt + 1) return 'planned'
   // Committed is committed, whatever died afterwards.
   if (first.toldAt !== null && first.how === 'returned') return 'no reason'
@@ -48,5 +56,12 @@ function reason(first: Run, next: Run, { deaths, losses, outages }: Trouble): Re
   if (deaths.some(within)) return 'process died'
   const lostToo = ({ at }: Loss): boolean => outages.some(({ from, to }) => at >= from && at <= to + LEASE_MS)
   if (losses.some((loss) => within(loss) && lostToo(loss))) return 'lease lost'
-  return 'no reason'
+  const stoodStill = stillnesses.some(
+    ({ worker, from, to }) =>
+      worker === first.worker &&
+      first.startedAt <= to &&
+      (first.endedAt ?? to) >= from &&
+      next.startedAt >= from,
+  )
+  return stoodStill ? 'stood still' : 'no reason'
 }

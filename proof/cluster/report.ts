@@ -23,7 +23,7 @@ function rows(figures: Figures, told: ReadonlyMap<string, number>): [what: strin
     ['runs', `${count(figures.runs)}, of them ${count(repeats.planned)} planned retries`],
     [
       'repeated after a crash',
-      `${count(repeats['process died'] + repeats['lease lost'])}: ` +
+      `${count(repeats['process died'] + repeats['lease lost'] + repeats['stood still'])}: ` +
         `${count(repeats['process died'])} with the killed process, ` +
         `${count(repeats['lease lost'])} whose lease was lost with the database`,
     ],

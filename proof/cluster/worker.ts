@@ -4,7 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineJob, type EventCounts, type JobContext, jobmill } from 'jobmill'
-import { type Kind, KINDS, QUEUE, type Work, WORKERS } from './kinds.ts'
+import { nowMs } from './clock.ts'
+import { BEAT_EVERY, BEATS, type Kind, KINDS, QUEUE, type Work, WORKERS } from './kinds.ts'
 import { type How, ledgerWriter } from './ledger.ts'
 import type { Lie } from './lies.ts'
 import { type Place, storeAt } from './places.ts'
@@ -13,6 +14,8 @@ export interface WorkerTask {
   readonly place: Place
   readonly ledger: string
   readonly lies: readonly Lie[]
+  /** Serves a schedule too. */
+  readonly beats: boolean
 }
 
 /** What it says to the process that started it. */
@@ -47,6 +50,7 @@ const jobs = KINDS.map((kind) =>
       const { n, line } = context.payload
       if (liesNow('forget-run', kind)) return
       const start = (): void => write({ what: 'start', id, token, attempt, n, line })
+      noteClock()
       start()
       const how = await worked(kind, context)
       write({ what: 'end', id, token, how })
@@ -60,10 +64,31 @@ const jobs = KINDS.map((kind) =>
   }),
 )
 
+const ownClockMs = Date.now() - nowMs()
+let wrongByMs = 0
+
+/** A minute more or less is a step; what the machine corrects is far less. */
+function noteClock(): void {
+  const byMs = Date.now() - nowMs() - ownClockMs
+  if (Math.abs(byMs - wrongByMs) < 60_000) return
+  wrongByMs = byMs
+  write({ what: 'clock', byMs: Math.round(byMs) })
+}
+
+const store = await storeAt(task.place)
+const finish = store.finish.bind(store)
+store.finish = async (items) => {
+  const replies = await finish(items)
+  for (const [at, { accepted, id }] of replies.entries())
+    if (!accepted) write({ what: 'refused', id, token: items[at]?.token ?? 0 })
+  return replies
+}
+
 const mill = jobmill({
-  store: await storeAt(task.place),
-  jobs,
-  queues: { [QUEUE]: { workers: WORKERS } },
+  store,
+  jobs: [...jobs, defineJob({ kind: 'beat', queue: BEATS, run: () => null })],
+  queues: { [QUEUE]: { workers: WORKERS }, [BEATS]: { workers: 2 } },
+  ...(task.beats && { schedules: [{ name: BEATS, job: 'beat', when: BEAT_EVERY, missed: 'all' as const }] }),
   log: 'error',
 })
 mill.on('finished', ({ id, attempt }) => write({ what: 'told', id, attempt, how: 'returned' }))

@@ -10,7 +10,7 @@ import type { Lie } from './lies.ts'
 import type { Place } from './places.ts'
 import type { WorkerMessage, WorkerTask } from './worker.ts'
 
-interface Worker {
+export interface Worker {
   readonly number: number
   readonly pid: number
   readonly ledger: LedgerReader
@@ -27,6 +27,13 @@ export interface Workers {
    * `signal` fired.
    */
   readonly killBusiest: (signal: AbortSignal) => Promise<Worker | null>
+  /** Those that run. */
+  readonly alive: () => readonly Worker[]
+  /** Lets one stop by itself while it works, and waits until it has. */
+  readonly retire: (worker: Worker) => Promise<void>
+  /** Has one stand still, and go on. */
+  readonly hold: (worker: Worker) => Promise<void>
+  readonly goOn: (worker: Worker) => void
   /** Lets all stop by themselves. Returns how often their mills told what, and what was wrong with them, in sentences. */
   readonly stop: () => Promise<{ readonly told: Map<string, number>; readonly broken: readonly string[] }>
   /** Ends all at once; no other can be started. */
@@ -41,13 +48,23 @@ const PATIENT_MS = 500
 const STOP_MS = 40_000
 
 interface Member extends Worker {
+  isLeaving: boolean
   readonly child: ChildProcess
   readonly exited: Promise<unknown>
   readonly log: string
   told: Readonly<Record<string, number>>
 }
 
-export function workers({ folder, place }: { readonly folder: string; readonly place: Place }): Workers {
+export interface WorkersOptions {
+  /** For their ledgers and logs. */
+  readonly folder: string
+  readonly place: Place
+  /** Beside the jobs of the stream they serve a schedule. */
+  readonly beats?: boolean
+  readonly env?: NodeJS.ProcessEnv
+}
+
+export function workers({ folder, place, beats = false, env = {} }: WorkersOptions): Workers {
   const all: Member[] = []
   const broken: string[] = []
   let ending = false
@@ -57,10 +74,10 @@ export function workers({ folder, place }: { readonly folder: string; readonly p
     if (destroyed) throw new Error('no worker is started any more')
     const number = all.length + 1
     const file = (suffix: string): string => path.join(folder, `worker-${number}.${suffix}`)
-    const member = launch({ place, ledger: file('ledger'), lies }, number, file('log'))
+    const member = launch({ place, ledger: file('ledger'), lies, beats }, number, file('log'), env)
     all.push(member)
     member.child.on('exit', (code, signal) => {
-      if (ending || signal === 'SIGKILL') return
+      if (ending || signal === 'SIGKILL' || (member.isLeaving && code === 0)) return
       member.diedAt = nowMs()
       broken.push(`worker ${number} ended by itself, with ${String(code ?? signal)}.${tailOf(member.log)}`)
     })
@@ -88,9 +105,24 @@ export function workers({ folder, place }: { readonly folder: string; readonly p
     member.ledger.read()
   }
 
+  const memberOf = (worker: Worker): Member => all[worker.number - 1] as Member
+
   return {
     all,
+    alive,
     start,
+    async retire(worker) {
+      const member = memberOf(worker)
+      member.isLeaving = true
+      member.child.kill('SIGTERM')
+      await member.exited
+      member.ledger.read()
+    },
+    async hold(worker) {
+      memberOf(worker).child.kill('SIGSTOP')
+      await held(worker.pid)
+    },
+    goOn: (worker) => void memberOf(worker).child.kill('SIGCONT'),
     async killBusiest(signal) {
       const patientUntil = nowMs() + PATIENT_MS
       while (!signal.aborted) {
@@ -136,10 +168,11 @@ export function workers({ folder, place }: { readonly folder: string; readonly p
   }
 }
 
-function launch(task: WorkerTask, number: number, log: string): Member {
+function launch(task: WorkerTask, number: number, log: string, env: NodeJS.ProcessEnv): Member {
   const output = openSync(log, 'a')
   const child = fork(path.join(import.meta.dirname, 'worker.ts'), [JSON.stringify(task)], {
     stdio: ['ignore', output, output, 'ipc'],
+    env: { ...process.env, ...env },
   })
   closeSync(output)
   const exited = new Promise((resolve) => {
@@ -155,6 +188,7 @@ function launch(task: WorkerTask, number: number, log: string): Member {
     log,
     ledger: ledgerReader(task.ledger, number),
     diedAt: null,
+    isLeaving: false,
     told: {},
   }
   child.on('message', (message: WorkerMessage) => {

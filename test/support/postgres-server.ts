@@ -1,8 +1,8 @@
 // Starts a real PostgreSQL server for tests: own data folder, a free port on 127.0.0.1, no password. It can be
 // restarted or killed as a test likes, and it goes away with the process that started it.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { appendFileSync, closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
@@ -15,10 +15,15 @@ export interface PostgresServer {
   readonly port: number
   /** Where the server logs to. */
   readonly log: string
+  /** Where its data is. */
+  readonly data: string
+  readonly isRunning: () => boolean
   /** Shuts down and removes the data. Safe twice. */
   stop(): Promise<void>
   /** Starts again on the same port with the same data: after a fast shutdown, or after `kill()`. */
   restart(): Promise<void>
+  /** Shuts down and leaves it down. */
+  shutDown(): Promise<void>
   /** Crashes the server and leaves it down: every one of its processes is killed. */
   kill(): Promise<void>
 }
@@ -35,8 +40,12 @@ const startTimeoutMs = 30_000
 export async function startPostgres(options: {
   binaries: Binaries
   settings?: Record<string, string>
+  /** The folder that its own is made in. Default: the system's temporary one. */
+  under?: string
+  /** Where a server that does not run has its data: this one begins with a copy of it, and follows the server at `follows`. */
+  copy?: { data: string; follows: string }
 }): Promise<PostgresServer> {
-  const folder = serverFolder(`postgres-${options.binaries}`)
+  const folder = serverFolder(`postgres-${options.binaries}`, options.under)
   const data = join(folder, 'data')
   const pidFile = join(data, 'postmaster.pid')
   const log = join(folder, 'server.log')
@@ -68,7 +77,8 @@ export async function startPostgres(options: {
   let programs: string
   try {
     programs = postgresPrograms(options.binaries, folder)
-    await createData(programs, data, folder, log)
+    if (options.copy === undefined) await createData(programs, data, folder, log)
+    else copyData(options.copy, data)
     for (let attempt = 1; ; attempt++) {
       port = await freePort()
       try {
@@ -87,11 +97,14 @@ export async function startPostgres(options: {
   return {
     port,
     log,
+    data,
+    isRunning: () => server !== undefined && !hasExited(server),
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     async stop() {
       await shutDown()
       await guardian.release()
     },
+    shutDown,
     async restart() {
       await shutDown()
       await launch()
@@ -128,10 +141,17 @@ async function createData(programs: string, data: string, folder: string, log: s
   if (code !== 0) throw new Error(`initdb failed:\n${tail(log)}`)
 }
 
+function copyData({ data, follows }: { data: string; follows: string }, to: string): void {
+  // With its owner and its rights, without which the server does not start.
+  execFileSync('cp', ['-a', data, to])
+  writeFileSync(join(to, 'standby.signal'), '')
+  appendFileSync(join(to, 'postgresql.auto.conf'), `primary_conninfo = '${follows}'\n`)
+}
+
 function isReady(pidFile: string, pid: number | undefined): boolean {
   if (!existsSync(pidFile)) return false
   const lines = readFileSync(pidFile, 'utf8').split('\n')
-  return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+  return lines[0] === String(pid) && (lines[7]?.trim() === 'ready' || lines[7]?.trim() === 'standby')
 }
 
 function hasExited(child: ChildProcess): boolean {

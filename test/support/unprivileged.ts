@@ -10,8 +10,8 @@ const nobody = 65534
 export const unprivileged = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
 
 /** A new folder for a server under the system's temporary one, owned by whom the server will run as. */
-export function serverFolder(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), `jobmill-${name}-`))
+export function serverFolder(name: string, under = tmpdir()): string {
+  const folder = mkdtempSync(join(under, `jobmill-${name}-`))
   if (unprivileged.uid !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid)
   return folder
 }

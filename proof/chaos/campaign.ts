@@ -1,0 +1,84 @@
+/** Which rounds there are, in which order: each nemesis once on each store, then on and on in other orders until the time is over. */
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { nowMs } from '../cluster/clock.ts'
+import { closers } from '../ending.ts'
+import { type Chance, chance as chanceFrom } from '../simulate/chance.ts'
+import { NEMESES, POWER_CUT, START_STORM } from './nemeses/all.ts'
+import type { Options } from './options.ts'
+import { powerCuts } from './power-cut.ts'
+import { round, type RoundResult } from './round.ts'
+import type { Nemesis, StoreName } from './scene.ts'
+import { startStorm } from './start-storm.ts'
+
+export interface CampaignOptions {
+  readonly options: Options
+  readonly folder: string
+  readonly signal: AbortSignal
+  readonly closing: (close: () => Promise<unknown>) => void
+}
+
+const POWER_CUT_STEPS = 150
+
+export async function campaign({
+  options,
+  folder,
+  signal,
+  closing,
+}: CampaignOptions): Promise<RoundResult[]> {
+  const chance = chanceFrom(options.seed)
+  const until = nowMs() + options.minutes * 60_000
+  const results: RoundResult[] = []
+
+  /** What it began ends with it, and with the whole when that is stopped. */
+  async function add(what: (closing: CampaignOptions['closing']) => Promise<RoundResult>): Promise<void> {
+    const { add: own, close } = closers('chaos')
+    closing(close)
+    results.push(await what(own))
+    await close()
+  }
+
+  for (let n = 1; n === 1 || nowMs() < until; n += 1) {
+    for (const store of options.stores) {
+      const common = { store, rate: options.rate, signal }
+      const nemeses = inOrder(store, options.only, chance)
+      const of = (what: string): string => path.join(folder, `${what}-${n}-${store}`)
+      if (nemeses.length > 0)
+        await add((own) =>
+          round({ ...common, closing: own, nemeses, chance: chance.fork(), folder: of('round') }),
+        )
+      if (options.only.includes(START_STORM))
+        await add((own) => startStorm({ ...common, closing: own, folder: of('storm') }))
+      if (store === 'sqlite' && options.only.includes(POWER_CUT))
+        await add(() => powerCut(of('power'), chance.fork()))
+    }
+  }
+  return results
+}
+
+/** The failover last: the standby is spent with it. */
+function inOrder(store: StoreName, only: readonly string[], chance: Chance): Nemesis[] {
+  const wanted = NEMESES.filter(({ name, stores }) => only.includes(name) && stores.includes(store))
+  const rank = new Map(wanted.map((one) => [one, one.name === 'pg-failover' ? 2 : chance.next()]))
+  return wanted.toSorted((a, b) => (rank.get(a) ?? 0) - (rank.get(b) ?? 0))
+}
+
+async function powerCut(folder: string, chance: Chance): Promise<RoundResult> {
+  mkdirSync(folder)
+  console.log('\nThe power is cut under a SQLite file')
+  const { cuts, acknowledged, finished, lost, broken, reopenMs } = await powerCuts({
+    folder,
+    steps: POWER_CUT_STEPS,
+    chance,
+  })
+  console.log(`${POWER_CUT}: ${cuts} times, ${acknowledged} jobs were acknowledged`)
+  const recoverySeconds = Number((reopenMs / 1_000).toFixed(2))
+  return {
+    struck: [{ name: POWER_CUT, store: 'sqlite', injected: cuts, recoverySeconds }],
+    broken,
+    lost,
+    acknowledged,
+    finished,
+    staleWritesRefused: 0,
+  }
+}

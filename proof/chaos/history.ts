@@ -1,0 +1,119 @@
+/**
+ * What happened, as the checker reads it: what callers were told, what handlers did, and what the store has kept of every attempt, on one clock. The store's times are in
+ * whole milliseconds; what falls into one is put into the order in which it must have happened.
+ */
+import type { JobState, Mill } from 'jobmill'
+import { BEATS } from '../cluster/kinds.ts'
+import type { Stored } from '../cluster/judge.ts'
+import type { Run } from '../cluster/ledger.ts'
+import type { Sent } from '../cluster/stream.ts'
+import type { Entry } from '../history/entry.ts'
+
+export interface Seen {
+  readonly mill: Mill
+  readonly sent: readonly Sent[]
+  readonly runs: readonly Run[]
+  readonly stored: ReadonlyMap<string, Stored>
+  /** What is to be added to a time of the processes to get one of the store. */
+  readonly offsetMs: number
+}
+
+/** An entry, and where it stands among those of its millisecond. */
+interface Placed {
+  readonly entry: Entry
+  readonly token: number
+  readonly rank: number
+}
+
+const AT_ONCE = 200
+const TICKS = 500
+
+const HOUR_MS = 3_600_000
+
+/** On SQLite the clock of the store goes wrong with that of the processes, by an hour. */
+function corrected(ms: number, firstAt: number): number {
+  const byMs = ms - firstAt
+  return byMs < -HOUR_MS / 2 ? ms + HOUR_MS : ms
+}
+
+export async function historyOf(seen: Seen): Promise<Entry[]> {
+  const { sent, runs, offsetMs } = seen
+  const at = (ms: number): number => Math.floor(ms + offsetMs)
+  const placed: Placed[] = []
+  for (const { id, answer, answeredAt } of sent)
+    if (id !== null && answer === 'acknowledged')
+      placed.push({ entry: { what: 'acknowledged', job: id, at: at(answeredAt ?? 0) }, token: 0, rank: 0 })
+  const startOf = new Map<string, number>()
+  for (const { id: job, token, worker, startedAt, endedAt } of runs) {
+    const by = { job, token, instance: `worker ${worker}` }
+    startOf.set(`${job} ${token}`, at(startedAt))
+    placed.push({ entry: { what: 'started', ...by, at: at(startedAt) }, token, rank: 2 })
+    if (endedAt !== null) placed.push({ entry: { what: 'effect', ...by, at: at(endedAt) }, token, rank: 3 })
+  }
+  placed.push(...(await attempts(seen, startOf)))
+  const inOrder = placed
+    .toSorted((a, b) => a.entry.at - b.entry.at || a.token - b.token || a.rank - b.rank)
+    .map(({ entry }) => entry)
+  const endAt = inOrder.at(-1)?.at ?? 0
+  const jobs = new Map<string, JobState>([...seen.stored].map(([id, { state }]) => [id, state]))
+  return [...inOrder, ...(await ticks(seen.mill, endAt)), { what: 'look', jobs, isLast: true, at: endAt }]
+}
+
+async function attempts(
+  { mill, stored, sent, offsetMs }: Seen,
+  startOf: ReadonlyMap<string, number>,
+): Promise<Placed[]> {
+  const placed: Placed[] = []
+  const firstAt = (sent[0]?.sentAt ?? 0) + offsetMs
+  const ids = [...stored.keys()]
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const some = ids.slice(from, from + AT_ONCE)
+    const histories = await Promise.all(some.map((id) => mill.history(id)))
+    for (const [n, history] of histories.entries())
+      for (const { token, instance, outcome, ...times } of history) {
+        const job = some[n] ?? ''
+        if (times.startedAt === null || instance === null) continue
+        const startedAt = corrected(times.startedAt, firstAt)
+        const endedAt = corrected(times.endedAt, firstAt)
+        // The store tells when its handler began, which is after the claim; its process may know of an earlier moment.
+        const claimedAt = Math.min(startedAt, startOf.get(`${job} ${token}`) ?? startedAt)
+        placed.push({ entry: { what: 'claimed', job, token, instance, at: claimedAt }, token, rank: 1 })
+        const ended =
+          outcome === 'interrupted'
+            ? ({ what: 'taken back', job, state: 'ready', instance, at: endedAt } as const)
+            : ({
+                what: 'finished',
+                job,
+                token,
+                accepted: true,
+                state: stateAfter(outcome),
+                at: endedAt,
+              } as const)
+        placed.push({ entry: ended, token, rank: 4 })
+      }
+  }
+  return placed
+}
+
+function stateAfter(outcome: string): JobState {
+  return outcome === 'returned' ? 'done' : 'scheduled'
+}
+
+/** Every instant that the schedule owed, and every one that was served. */
+async function ticks(mill: Mill, at: number): Promise<Entry[]> {
+  const schedule = await mill.schedules.get(BEATS)
+  if (schedule === null) return []
+  const served = await mill.schedules.history(BEATS, TICKS)
+  const instants = served.map((tick) => tick.at).toSorted((a, b) => a - b)
+  const [first, last] = [instants[0], instants.at(-1)]
+  const planned: number[] = []
+  if (first !== undefined && last !== undefined)
+    for (let instant = first; instant <= last; instant += BEAT_MS) planned.push(instant)
+  return [
+    ...instants.map((instant): Entry => ({ what: 'ticked', schedule: BEATS, instant, at })),
+    { what: 'planned', schedule: BEATS, instants: planned, at },
+  ]
+}
+
+/** As kinds.ts says it in words. */
+const BEAT_MS = 2_000

@@ -1,0 +1,46 @@
+/** `npm run chaos`: real processes on real stores, everything that can happen to them, and a verdict. */
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { guard } from '../../test/support/guardian.ts'
+import { closers, interrupted } from '../ending.ts'
+import { campaign } from './campaign.ts'
+import { type Options, readOptions, USAGE } from './options.ts'
+import { summaryOf, tableOf } from './summary.ts'
+
+async function main(options: Options): Promise<number> {
+  const stop = new AbortController()
+  const { add, close } = closers('chaos')
+  const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-chaos-'))
+  // A server that must not run as root has its data below.
+  chmodSync(folder, 0o755)
+  const guardian = guard(folder, path.join(folder, 'no-server'))
+  add(() => guardian.release())
+  console.log(`seed ${options.seed}`)
+  try {
+    const work = campaign({ options, folder, signal: stop.signal, closing: add })
+    const summary = summaryOf(options.seed, await Promise.race([work, interrupted(stop)]))
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(summary, null, 2)}\n`)
+    console.log(`\n${tableOf(summary)}`)
+    return summary.violations === 0 ? 0 : 1
+  } catch (error) {
+    console.error(`chaos: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    return stop.signal.aborted ? 130 : 1
+  } finally {
+    await close()
+  }
+}
+
+function asked(): Options | null {
+  try {
+    return readOptions(process.argv.slice(2))
+  } catch (error) {
+    console.error(`chaos: ${(error as Error).message}`)
+    process.exit(2)
+  }
+}
+
+const options = asked()
+if (options === null) console.log(USAGE)
+// By exit: what was stopped midway may still wait for something.
+else process.exit(await main(options))

@@ -1,0 +1,71 @@
+/** The disk under the store fills up, and is freed after a while. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { nowMs } from '../../cluster/clock.ts'
+import { BACK_MS, cannot, type Nemesis, type Scene, type Servers } from '../scene.ts'
+import { asOperator } from './server.ts'
+
+const FULL_MS = 3_000
+
+export const diskFull: Nemesis = {
+  name: 'disk-full',
+  stores: ['postgres', 'sqlite'],
+  recoversWithinMs: BACK_MS,
+  async strike(scene) {
+    const { disk, postgres, outages, shown } = scene
+    if (disk === null) return cannot('no file system could be mounted', nowMs())
+    const from = nowMs()
+    disk.fill()
+    shown.say(`the disk is full, for ${FULL_MS / 1_000} s`)
+    const injected =
+      postgres === null ? await refusals(scene, from, disk.fill) : await failures(postgres, disk.fill)
+    disk.free()
+    if (postgres !== null) await up(postgres)
+    const overAt = nowMs()
+    outages.push({ from, to: overAt })
+    return { injected, overAt }
+  },
+}
+
+/** How many calls were told meanwhile that nothing could be written. What is freed meanwhile is taken at once. */
+async function refusals({ sent }: Scene, from: number, fill: () => void): Promise<number> {
+  while (nowMs() < from + FULL_MS) {
+    await sleep(100)
+    fill()
+  }
+  return sent.filter(({ sentAt, answer }) => sentAt >= from && answer !== 'acknowledged').length
+}
+
+/** How many writes of an operator failed, until the server gave up or the time is over. */
+async function failures({ primary }: Servers, fill: () => void): Promise<number> {
+  const until = nowMs() + FULL_MS
+  let failed = 0
+  await asOperator(primary.url, async (client) => {
+    await client.query('CREATE TABLE IF NOT EXISTS public.ballast (bytes text)').catch(() => (failed += 1))
+    while (nowMs() < until && primary.isRunning()) {
+      fill()
+      await client
+        .query(
+          `INSERT INTO public.ballast SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 5000)`,
+        )
+        .catch(() => (failed += 1))
+      await sleep(20)
+    }
+    await client.query('DROP TABLE public.ballast').catch(() => {})
+  }).catch(() => (failed += 1))
+  return failed
+}
+
+/** As whoever looks after a server does it, when it did not come back by itself. */
+async function up({ primary }: Servers): Promise<void> {
+  const deadline = nowMs() + 30_000
+  for (;;) {
+    try {
+      if (!primary.isRunning()) await primary.restart()
+      await asOperator(primary.url, (client) => client.query('DROP TABLE IF EXISTS public.ballast'))
+      return
+    } catch (error) {
+      if (nowMs() > deadline) throw error
+      await sleep(100)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** What happens to worker processes: they are killed, stand still for longer than their lease, are told to stop under load, and get a wrong clock. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { nowMs } from '../../cluster/clock.ts'
+import type { Worker } from '../../cluster/workers.ts'
+import { BACK_MS, cannot, LOST_PROCESS_MS, type Nemesis, type Scene } from '../scene.ts'
+
+const BOTH = ['postgres', 'sqlite'] as const
+
+function one({ workers, chance }: Scene): Worker {
+  return chance.pick(workers.alive())
+}
+
+export const kill: Nemesis = {
+  name: 'kill',
+  stores: BOTH,
+  recoversWithinMs: LOST_PROCESS_MS,
+  async strike({ workers, shown, signal }) {
+    const killed = await workers.killBusiest(AbortSignal.any([signal, AbortSignal.timeout(10_000)]))
+    if (killed?.diedAt === undefined || killed.diedAt === null) return cannot('no worker ran a job', nowMs())
+    const ran = killed.ledger.open().length
+    shown.say(`kill -9 of worker ${killed.number}, which ran ${ran} ${ran === 1 ? 'job' : 'jobs'}`)
+    await workers.start()
+    return { injected: 1, overAt: killed.diedAt }
+  },
+}
+
+/** The default lease is 10 s. */
+const STILL_MS = 13_000
+
+export const stopCont: Nemesis = {
+  name: 'stop-cont',
+  stores: BOTH,
+  recoversWithinMs: LOST_PROCESS_MS,
+  async strike(scene) {
+    const { workers, shown, signal, stillnesses } = scene
+    const worker = one(scene)
+    const from = nowMs()
+    await workers.hold(worker)
+    shown.say(`worker ${worker.number} stands still for ${STILL_MS / 1_000} s`)
+    return {
+      injected: 1,
+      overAt: from,
+      // Others have its jobs before it goes on, and then it tells of ends that nobody waits for any more.
+      async afterwards() {
+        await sleep(Math.max(0, from + STILL_MS - nowMs()), undefined, { signal })
+        workers.goOn(worker)
+        stillnesses.push({ worker: worker.number, from, to: nowMs() })
+      },
+    }
+  },
+}
+
+export const term: Nemesis = {
+  name: 'term',
+  stores: BOTH,
+  recoversWithinMs: BACK_MS,
+  async strike(scene) {
+    const { workers, shown } = scene
+    const worker = one(scene)
+    shown.say(`SIGTERM to worker ${worker.number}, under load`)
+    const overAt = nowMs()
+    await Promise.all([workers.retire(worker), workers.start()])
+    return { injected: 1, overAt }
+  },
+}
+
+const HOUR_S = 3_600
+/** On SQLite theirs is the database's clock, and what was put off by a clock that is an hour ahead is due an hour later. */
+const STEPS = { postgres: [HOUR_S, -HOUR_S, 0], sqlite: [-HOUR_S, 0] }
+const RENEWED_WITHIN_MS = 5_000
+const SHOWN_WITHIN_MS = 10_000
+
+export const clockStep: Nemesis = {
+  name: 'clock-step',
+  stores: BOTH,
+  recoversWithinMs: LOST_PROCESS_MS,
+  async strike(scene) {
+    const { clock, workers, shown, stillnesses } = scene
+    if (clock === null) return cannot('libfaketime is not installed', nowMs())
+    const from = nowMs()
+    let injected = 0
+    for (const seconds of STEPS[scene.store]) {
+      clock.set(seconds)
+      const seen = await seenBy(scene, seconds)
+      shown.say(`clocks of ${seen} workers are wrong by ${seconds / HOUR_S} h`)
+      injected += seen
+    }
+    const overAt = nowMs()
+    // By the clock of the database, all leases are over; they learn of it with their next renewal.
+    if (scene.store === 'sqlite')
+      for (const { number: worker } of workers.all)
+        stillnesses.push({ worker, from, to: overAt + RENEWED_WITHIN_MS })
+    return { injected, overAt }
+  },
+}
+
+/** How many workers have noticed. */
+async function seenBy({ workers, signal }: Scene, seconds: number): Promise<number> {
+  const deadline = nowMs() + SHOWN_WITHIN_MS
+  for (;;) {
+    const seen = workers.alive().filter(({ ledger }) => {
+      ledger.read()
+      return Math.abs((ledger.clocks.at(-1) ?? 0) - seconds * 1_000) < 60_000
+    })
+    if (seen.length === workers.alive().length || nowMs() > deadline) return seen.length
+    await sleep(50, undefined, { signal })
+  }
+}

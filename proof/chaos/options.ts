@@ -1,0 +1,88 @@
+/** The options of `npm run chaos -- …`. What is not understood is refused with what would be. */
+import { parseArgs } from 'node:util'
+import { NAMES } from './nemeses/all.ts'
+import type { StoreName } from './scene.ts'
+
+export interface Options {
+  /** Rounds go on for so long; one on each store at least. */
+  readonly minutes: number
+  readonly seed: number
+  readonly stores: readonly StoreName[]
+  /** Which nemeses. */
+  readonly only: readonly string[]
+  readonly rate: number
+  readonly json: string | undefined
+}
+
+class OptionError extends Error {}
+
+export const USAGE = `npm run chaos -- [options]
+  --quick            each nemesis once on each store, under 5 minutes (the default)
+  --minutes 30       rounds until so many minutes are over, each in another order
+  --seed 7           what decides the order and the details (default: drawn, and told)
+  --store postgres   on one store only: postgres or sqlite
+  --only kill,term   some nemeses only: ${NAMES.join(', ')}
+  --rate 100         jobs a second
+  --json FILE        where the summary goes`
+
+/** Null when help is asked for. */
+export function readOptions(args: readonly string[]): Options | null {
+  const values = parse(args)
+  if (values.help) return null
+  if (values.quick && values.minutes !== undefined)
+    throw new OptionError('--quick: not together with --minutes')
+  return {
+    minutes: values.minutes === undefined ? 0 : whole('--minutes', values.minutes, 1, 100_000),
+    seed:
+      values.seed === undefined
+        ? 1 + Math.floor(Math.random() * 999_999)
+        : whole('--seed', values.seed, 1, 999_999_999),
+    stores: storesIn(values.store),
+    only: namesIn(values.only),
+    rate: whole('--rate', values.rate, 1, 1_000),
+    json: values.json,
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        quick: { type: 'boolean', default: false },
+        minutes: { type: 'string' },
+        seed: { type: 'string' },
+        store: { type: 'string' },
+        only: { type: 'string' },
+        rate: { type: 'string', default: '100' },
+        json: { type: 'string' },
+      },
+    }).values
+  } catch (error) {
+    throw new OptionError(
+      `${error instanceof Error ? error.message.split('. ')[0] : String(error)}.\n${USAGE}`,
+    )
+  }
+}
+
+function storesIn(text: string | undefined): StoreName[] {
+  if (text === undefined) return ['postgres', 'sqlite']
+  if (text === 'postgres' || text === 'sqlite') return [text]
+  throw new OptionError(`--store: postgres or sqlite is needed (got ${text})`)
+}
+
+function namesIn(text: string | undefined): readonly string[] {
+  if (text === undefined) return NAMES
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !NAMES.includes(name))
+  if (unknown !== undefined)
+    throw new OptionError(`--only: there is no ${unknown}. There are ${NAMES.join(', ')}`)
+  return names
+}
+
+function whole(option: string, text: string, least: number, most: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= least && number <= most) return number
+  throw new OptionError(`${option}: a whole number from ${least} to ${most} is needed (got ${text})`)
+}

@@ -1,0 +1,171 @@
+/** One round on one store: processes at work under a steady stream, one nemesis after the other, and the verdict. */
+import { mkdirSync } from 'node:fs'
+import { jobmill, type Mill } from 'jobmill'
+import { nowMs } from '../cluster/clock.ts'
+import { allEnded, countedDone, everythingIn } from '../cluster/in-store.ts'
+import { judge } from '../cluster/judge.ts'
+import { type Outage, storeAt } from '../cluster/places.ts'
+import { type Progress, progress } from '../cluster/progress.ts'
+import type { Stillness } from '../cluster/repeats.ts'
+import { type Sent, stream } from '../cluster/stream.ts'
+import { type Workers, workers as createWorkers } from '../cluster/workers.ts'
+import { checkHistory } from '../history/check.ts'
+import type { Chance } from '../simulate/chance.ts'
+import { clockFile } from './clock-file.ts'
+import { historyOf } from './history.ts'
+import { fileOnDisk, serverWithStandby } from './places.ts'
+import type { Nemesis, Scene, StoreName } from './scene.ts'
+import { type Watch, watch } from './watch.ts'
+
+export interface RoundOptions {
+  readonly store: StoreName
+  readonly nemeses: readonly Nemesis[]
+  readonly folder: string
+  readonly chance: Chance
+  /** Jobs a second. */
+  readonly rate: number
+  readonly signal: AbortSignal
+  readonly closing: (close: () => Promise<unknown>) => void
+}
+
+/** What one nemesis did, and how long it took until all was as before: null when that never came. */
+export interface Struck {
+  readonly name: string
+  readonly store: StoreName
+  readonly injected: number
+  readonly recoverySeconds: number | null
+  readonly why?: string
+}
+
+export interface RoundResult {
+  readonly struck: readonly Struck[]
+  /** A sentence for each promise that was broken. */
+  readonly broken: readonly string[]
+  readonly lost: number
+  readonly acknowledged: number
+  readonly finished: number
+  readonly staleWritesRefused: number
+}
+
+const WORKERS = 3
+const END_MS = 60_000
+/** When waiting for recovery is given up. */
+const GIVEN_UP_MS = 60_000
+/** However little is open at a time: a few more or less say nothing. */
+const LEAST_LEVEL = 20
+
+export async function round(options: RoundOptions): Promise<RoundResult> {
+  const { store, folder, closing } = options
+  mkdirSync(folder)
+  const stage = store === 'postgres' ? await serverWithStandby(folder, closing) : fileOnDisk(folder, closing)
+  const clock = clockFile(folder)
+  const workers = createWorkers({ folder, place: stage.place, beats: true, env: clock?.env ?? {} })
+  closing(workers.destroy)
+  const mill = jobmill({ store: await storeAt(stage.place), log: 'silent' })
+  closing(() => mill.stop())
+  await mill.open()
+  await Promise.all(Array.from({ length: WORKERS }, () => workers.start()))
+  const beganAt = nowMs()
+  const shown = progress(process.stdout, () => nowMs() - beganAt)
+  console.log(`\n${stage.name}, ${WORKERS} workers, ${options.rate} jobs a second`)
+  const jobs = stream({ mill, seconds: 1, rate: options.rate, lies: [] })
+  const trouble = { outages: [], stillnesses: [] }
+  const scene: Scene = { ...options, ...stage, ...trouble, workers, mill, sent: jobs.sent, shown, clock }
+  return played({ options, scene, workers, mill, jobs, shown })
+}
+
+interface Play {
+  readonly options: RoundOptions
+  readonly scene: Scene
+  readonly workers: Workers
+  readonly mill: Mill
+  readonly jobs: ReturnType<typeof stream>
+  readonly shown: Progress
+}
+
+async function played({ options, scene, workers, mill, jobs, shown }: Play): Promise<RoundResult> {
+  const { signal, nemeses, store } = options
+  const watching = watch({ sent: jobs.sent, workers, mill, signal })
+  let isOver = false
+  const streaming = jobs.run(signal, () => isOver)
+  // Its end is waited for below.
+  streaming.catch(() => {})
+  const struck: Struck[] = []
+  const late: string[] = []
+  for (const nemesis of nemeses) {
+    const one = await struckBy(nemesis, scene, watching)
+    struck.push({ store, ...one.struck })
+    late.push(...one.late)
+  }
+  isOver = true
+  await streaming
+  await allEnded(mill, END_MS, signal)
+  await mill.schedules.pause('beats')
+  await allEnded(mill, END_MS, signal)
+  shown.say('everything has ended')
+  const stopped = await workers.stop()
+  return judged({ ...scene, struck, broken: [...late, ...stopped.broken] })
+}
+
+async function struckBy(
+  nemesis: Nemesis,
+  scene: Scene,
+  watching: Watch,
+): Promise<{ readonly struck: Omit<Struck, 'store'>; readonly late: readonly string[] }> {
+  const { name, recoversWithinMs } = nemesis
+  const level = Math.max(LEAST_LEVEL, (await watching.level()) * 2)
+  const { injected, overAt, afterwards, why } = await nemesis.strike(scene)
+  const ms = await watching.recovered(overAt, level, GIVEN_UP_MS)
+  await afterwards?.()
+  const told = ms === null ? 'never' : `${(ms / 1_000).toFixed(1)} s`
+  scene.shown.say(why === undefined ? `${name}: all as before after ${told}` : `${name}: ${why}`)
+  const isLate = ms === null || ms > recoversWithinMs
+  return {
+    struck: {
+      name,
+      injected,
+      recoverySeconds: ms === null ? null : Number((ms / 1_000).toFixed(2)),
+      ...(why !== undefined && { why }),
+    },
+    late: isLate
+      ? [`recovery: ${name} on ${scene.store} took ${told}; promised are ${recoversWithinMs / 1_000} s.`]
+      : [],
+  }
+}
+
+interface Played {
+  readonly mill: Mill
+  readonly workers: Workers
+  readonly sent: readonly Sent[]
+  readonly outages: readonly Outage[]
+  readonly stillnesses: readonly Stillness[]
+  readonly struck: readonly Struck[]
+  readonly broken: readonly string[]
+}
+
+export async function judged(played: Played): Promise<RoundResult> {
+  const { mill, workers, sent, outages, stillnesses, struck, broken } = played
+  const runs = workers.all.flatMap(({ ledger }) => ledger.runs)
+  const stored = await everythingIn(mill)
+  const verdict = judge({
+    sent,
+    stored,
+    countedDone: await countedDone(mill),
+    runs,
+    deaths: workers.all.flatMap(({ number: worker, diedAt: at }) => (at === null ? [] : [{ worker, at }])),
+    losses: workers.all.flatMap(({ number: worker, ledger }) => ledger.lostAt.map((at) => ({ worker, at }))),
+    stillnesses,
+    outages,
+    broken,
+  })
+  const history = await historyOf({ mill, sent, runs, stored, offsetMs: Date.now() - nowMs() })
+  const violations = checkHistory(history)
+  return {
+    struck,
+    broken: [...verdict.broken, ...violations.map(({ rule, told }) => `${rule}: ${told}`)],
+    lost: verdict.figures.lost,
+    acknowledged: verdict.figures.answers.acknowledged,
+    finished: verdict.figures.done,
+    staleWritesRefused: workers.all.reduce((sum, { ledger }) => sum + ledger.refused(), 0),
+  }
+}

@@ -1,0 +1,72 @@
+/** All rounds together: for machines, and for people. */
+import type { RoundResult, Struck } from './round.ts'
+
+export interface Summary {
+  readonly seed: number
+  /** Promises that were broken. */
+  readonly violations: number
+  readonly lost: number
+  readonly acknowledged: number
+  readonly finished: number
+  readonly staleWritesRefused: number
+  readonly nemeses: readonly Struck[]
+  readonly broken: readonly string[]
+}
+
+export function summaryOf(seed: number, results: readonly RoundResult[]): Summary {
+  const sum = (figure: (one: RoundResult) => number): number =>
+    results.reduce((all, one) => all + figure(one), 0)
+  const struck = Map.groupBy(
+    results.flatMap((one) => one.struck),
+    ({ name, store }) => `${name} ${store}`,
+  )
+  const broken = results.flatMap((one) => one.broken)
+  return {
+    seed,
+    violations: broken.length,
+    lost: sum(({ lost }) => lost),
+    acknowledged: sum(({ acknowledged }) => acknowledged),
+    finished: sum(({ finished }) => finished),
+    staleWritesRefused: sum(({ staleWritesRefused }) => staleWritesRefused),
+    nemeses: [...struck.values()].map(together),
+    broken,
+  }
+}
+
+/** Of one nemesis on one store: how often in all, and its slowest recovery. */
+function together(all: readonly Struck[]): Struck {
+  const [first, ...rest] = all as [Struck, ...Struck[]]
+  return rest.reduce(
+    (sum, one) => ({
+      ...sum,
+      injected: sum.injected + one.injected,
+      recoverySeconds:
+        sum.recoverySeconds === null || one.recoverySeconds === null
+          ? null
+          : Math.max(sum.recoverySeconds, one.recoverySeconds),
+    }),
+    first,
+  )
+}
+
+function count(figure: number): string {
+  return figure.toLocaleString('en')
+}
+
+/** As Markdown, for docs/reliability.md too. */
+export function tableOf({ nemeses, broken, ...figures }: Summary): string {
+  const rows = nemeses.map(({ name, store, injected, recoverySeconds, why }) =>
+    [name, store, why ?? count(injected), recoverySeconds === null ? 'never' : `${recoverySeconds} s`].join(
+      ' | ',
+    ),
+  )
+  return [
+    '| nemesis | store | struck | as before after |',
+    '|---|---|---|---|',
+    ...rows.map((row) => `| ${row} |`),
+    '',
+    `${count(figures.acknowledged)} jobs acknowledged, ${count(figures.finished)} finished, ${count(figures.lost)} lost; ` +
+      `${count(figures.staleWritesRefused)} stale writes refused. Seed ${figures.seed}.`,
+    broken.length === 0 ? 'All promises were kept.' : `Broken:\n${broken.join('\n')}`,
+  ].join('\n')
+}

@@ -1,0 +1,73 @@
+/** How much waits or runs, by what callers were told and by what the workers wrote down; and when all is as before. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isEnded, type Mill } from 'jobmill'
+import { nowMs } from '../cluster/clock.ts'
+import type { Sent } from '../cluster/stream.ts'
+import type { Workers } from '../cluster/workers.ts'
+
+export interface Watch {
+  /** Acknowledged, and not known to have ended. */
+  readonly open: () => readonly Sent[]
+  /** The most that was open at a time, over a while without trouble. */
+  readonly level: () => Promise<number>
+  /**
+   * Waits until everything has ended that was acknowledged before `since`, and no more is open than `level`. The milliseconds from `since` on; null
+   * when that took longer than `withinMs`.
+   */
+  readonly recovered: (since: number, level: number, withinMs: number) => Promise<number | null>
+}
+
+export interface WatchOptions {
+  readonly sent: readonly Sent[]
+  readonly workers: Workers
+  readonly mill: Mill
+  readonly signal: AbortSignal
+}
+
+const LOOK_MS = 50
+const LEVEL_LOOKS = 20
+/** After so long the store is asked: a process that was killed may have ended a job and not have written it down. */
+const ASK_AFTER_MS = 1_000
+const ASKED = 100
+
+export function watch({ sent, workers, mill, signal }: WatchOptions): Watch {
+  const ended = new Set<string>()
+
+  function open(): Sent[] {
+    for (const { ledger } of workers.all) {
+      ledger.read()
+      for (const { id, how, toldAt } of ledger.runs) if (how === 'returned' && toldAt !== null) ended.add(id)
+    }
+    return sent.filter(({ id }) => id !== null && !ended.has(id))
+  }
+
+  async function ask(jobs: readonly Sent[]): Promise<void> {
+    const old = jobs.filter(({ answeredAt }) => (answeredAt ?? 0) < nowMs() - ASK_AFTER_MS).slice(0, ASKED)
+    // While the store is away there is nothing to learn.
+    const found = await Promise.all(old.map(({ id }) => mill.get(id ?? '').catch(() => null)))
+    for (const job of found) if (job !== null && isEnded(job.state)) ended.add(job.id)
+  }
+
+  return {
+    open,
+    async level() {
+      let most = 0
+      for (let looks = 0; looks < LEVEL_LOOKS; looks += 1) {
+        most = Math.max(most, open().length)
+        await sleep(LOOK_MS, undefined, { signal })
+      }
+      return most
+    },
+    async recovered(since, level, withinMs) {
+      while (nowMs() < since + withinMs) {
+        const now = nowMs()
+        const left = open()
+        const old = left.filter(({ answeredAt }) => (answeredAt ?? 0) <= since)
+        if (old.length === 0 && left.length <= level) return now - since
+        await ask(old)
+        await sleep(LOOK_MS, undefined, { signal })
+      }
+      return null
+    },
+  }
+}

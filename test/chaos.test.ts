@@ -1,0 +1,137 @@
+/** The parts of chaos that can be judged without any: what it understands, how it sums up, and what it reads out of ledgers and store. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { clockFile } from '../proof/chaos/clock-file.ts'
+import { NAMES, NEMESES } from '../proof/chaos/nemeses/all.ts'
+import { readOptions } from '../proof/chaos/options.ts'
+import type { RoundResult } from '../proof/chaos/round.ts'
+import { summaryOf, tableOf } from '../proof/chaos/summary.ts'
+import { repeats } from '../proof/cluster/repeats.ts'
+import type { Run } from '../proof/cluster/ledger.ts'
+
+describe('the options of chaos', () => {
+  test('are each nemesis once on both stores, when nothing is said', () => {
+    expect(readOptions(['--seed', '7'])).toEqual({
+      minutes: 0,
+      seed: 7,
+      stores: ['postgres', 'sqlite'],
+      only: NAMES,
+      rate: 100,
+      json: undefined,
+    })
+    expect(readOptions(['--quick', '--seed', '7'])).toEqual(readOptions(['--seed', '7']))
+  })
+
+  test('name what is wrong with them', () => {
+    expect(() => readOptions(['--only', 'kill,nuke'])).toThrow('--only: there is no nuke. There are kill, ')
+    expect(() => readOptions(['--store', 'mysql'])).toThrow(
+      '--store: postgres or sqlite is needed (got mysql)',
+    )
+    expect(() => readOptions(['--minutes', 'x'])).toThrow(
+      '--minutes: a whole number from 1 to 100000 is needed (got x)',
+    )
+    expect(() => readOptions(['--quick', '--minutes', '3'])).toThrow('--quick: not together with --minutes')
+    expect(() => readOptions(['--fast'])).toThrow(/--fast.*npm run chaos/s)
+    expect(readOptions(['--help'])).toBeNull()
+  })
+})
+
+function round(more: Partial<RoundResult>): RoundResult {
+  const figures = { lost: 0, acknowledged: 10, finished: 10, staleWritesRefused: 1 }
+  return { struck: [], broken: [], ...figures, ...more }
+}
+
+function run(token: number, startedAt: number, endedAt: number, worker: number): Run {
+  const toldAt = worker === 1 ? null : endedAt
+  return {
+    worker,
+    id: 'a',
+    n: 1,
+    line: null,
+    token,
+    attempt: 1,
+    startedAt,
+    endedAt,
+    how: 'returned',
+    toldAt,
+  }
+}
+
+describe('chaos', () => {
+  test('knows every nemesis by its name, on every store that it can happen to', () => {
+    expect(NAMES.toSorted()).toEqual(
+      [
+        'kill',
+        'stop-cont',
+        'term',
+        'clock-step',
+        'pg-restart',
+        'pg-terminate',
+        'pg-failover',
+        'net-cut',
+        'net-blackhole',
+        'pool-exhaustion',
+        'disk-full',
+        'xmin-pin',
+        'start-storm',
+        'power-cut',
+      ].toSorted(),
+    )
+    const onSqlite = NEMESES.filter(({ stores }) => stores.includes('sqlite')).map(({ name }) => name)
+    expect(onSqlite).toEqual(['kill', 'stop-cont', 'term', 'clock-step', 'disk-full'])
+  })
+
+  test('sums up rounds: how often each nemesis struck, its slowest recovery, and every broken promise', () => {
+    const kill = { name: 'kill', store: 'sqlite', injected: 1 } as const
+    const summary = summaryOf(7, [
+      round({ struck: [{ ...kill, recoverySeconds: 9 }] }),
+      round({
+        struck: [
+          { ...kill, recoverySeconds: 11 },
+          { ...kill, store: 'postgres', recoverySeconds: null },
+        ],
+      }),
+      round({ broken: ['lost: 1 job'], lost: 1 }),
+    ])
+    expect(summary).toEqual({
+      seed: 7,
+      violations: 1,
+      lost: 1,
+      acknowledged: 30,
+      finished: 30,
+      staleWritesRefused: 3,
+      nemeses: [
+        { name: 'kill', store: 'sqlite', injected: 2, recoverySeconds: 11 },
+        { name: 'kill', store: 'postgres', injected: 1, recoverySeconds: null },
+      ],
+      broken: ['lost: 1 job'],
+    })
+    expect(tableOf(summary)).toContain('| kill | postgres | 1 | never |')
+    expect(tableOf(summary)).toMatch(/Broken:\nlost: 1 job$/)
+  })
+
+  test('explains a second run of a job only by a worker that stood still meanwhile', () => {
+    const runs = [run(1, 100, 13_200, 1), run(2, 10_000, 10_100, 2)]
+    const trouble = { deaths: [], losses: [], outages: [] }
+    const why = (stillnesses: Parameters<typeof repeats>[1]['stillnesses']): string | undefined =>
+      repeats(runs, { ...trouble, stillnesses })[0]?.why
+    expect(why([{ worker: 1, from: 200, to: 13_000 }])).toBe('stood still')
+    expect(why([{ worker: 2, from: 200, to: 13_000 }])).toBe('no reason')
+    expect(why([{ worker: 1, from: 10_001, to: 13_000 }])).toBe('no reason')
+    expect(why([])).toBe('no reason')
+  })
+
+  test('writes the clock of its workers down as libfaketime reads it', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-clock-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const clock = clockFile(folder, import.meta.filename)
+    const read = (): string => readFileSync(clock?.env['FAKETIME_TIMESTAMP_FILE'] ?? '', 'utf8')
+    expect(read()).toBe('+0\n')
+    clock?.set(-3_600)
+    expect(read()).toBe('-3600\n')
+    clock?.set(3_600)
+    expect(read()).toBe('+3600\n')
+  })
+})
