@@ -141,7 +141,7 @@ export function connect(options: ConnectionOptions): Connection {
       return await single<Tuple>({ ...statement, name }, 'array', after)
     } catch (error) {
       if (!isNameLost(error)) throw error
-      names.giveUp()
+      names.giveUp(error instanceof Error ? error.message : String(error))
       // With its ring: the one that followed told of nothing.
       return single<Tuple>(statement, 'array', after)
     }

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto'
 export interface StatementNames {
   /** Undefined once they were given up. */
   readonly of: (text: string) => string | undefined
-  readonly giveUp: () => void
+  /** Says so, the first time. */
+  readonly giveUp: (why: string) => void
 }
 
 /** With `isWanted` false they are given up from the beginning. */
@@ -24,6 +25,17 @@ export function statementNames(isWanted: boolean): StatementNames {
       }
       return name
     },
-    giveUp: () => void (isGivenUp = true),
+    giveUp(why) {
+      if (isGivenUp) return
+      isGivenUp = true
+      process.emitWarning(
+        `PostgreSQL lost a prepared statement (${why}), as it happens behind a pooler. Statements are sent without names from now on, which costs a little more`,
+        {
+          type: 'JobmillWarning',
+          code: 'STATEMENT_NAMES_LOST',
+          detail: 'Set namedStatements: false on the store to say nothing of it',
+        },
+      )
+    },
   }
 }

@@ -232,8 +232,14 @@ describe('postgres pool', () => {
       return Reflect.apply(original, this, args)
     } as typeof original
     onTestFinished(() => void (pg.Client.prototype.query = original))
+    const warned = new Promise<Error>((resolve) => void process.once('warning', resolve))
     await here.enqueue([aJob()])
     expect(isForgotten).toBe(true)
+    expect(await warned).toMatchObject({
+      name: 'JobmillWarning',
+      code: 'STATEMENT_NAMES_LOST',
+      message: expect.stringContaining('Statements are sent without names from now on') as string,
+    })
     // The first of two followed the statement that failed, the second the one that made the job.
     await rings(3)
     await here.enqueue([aJob()])
