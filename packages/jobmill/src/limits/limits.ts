@@ -15,7 +15,7 @@ import { seats as createSeats } from './seats.ts'
 
 export interface LimitsTools extends AskTools {
   readonly platform: Platform
-  /** The id of this instance. */
+  /** The id of this instance, as it is at the time. */
   readonly instance: string
   /** Rejects unless the mill was started. */
   readonly started: (what: string) => Promise<void>
@@ -34,7 +34,7 @@ export interface Limits {
 }
 
 export function limits(given: LimitsTools): Limits {
-  const { opened, platform, instance, started, emit } = given
+  const { opened, platform, started, emit } = given
   const { ask, giveBack } = asks({ opened, platform })
   const known = knownLimits(async () => (await opened()).limits(), platform)
   const seats = createSeats(platform)
@@ -49,7 +49,9 @@ export function limits(given: LimitsTools): Limits {
     known,
     seats,
     platform,
-    instance,
+    get instance() {
+      return given.instance
+    },
     started,
     stopped: stopping.signal,
   }

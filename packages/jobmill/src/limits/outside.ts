@@ -23,10 +23,11 @@ const ASK_EVERY_MS = 200
 const ASK_SELDOM_MS = 1_000
 
 export function limitOutside(name: string, tools: OutsideTools): LimitHandle {
-  const { known, seats, platform, instance, stopped } = tools
+  const { known, seats, platform, stopped } = tools
 
   function takeFor(amount: number): Take {
     const holder = platform.id()
+    const { instance } = tools
     return { ...checkDraw(name, amount), holder, token: null, instance, waitUpToMs: DEFAULTS.limitWaitMs }
   }
 

@@ -11,7 +11,7 @@ import type { KeptEvent, Timeline } from './timeline.ts'
 
 export interface FlusherOptions {
   readonly store: Pick<Store, 'record'>
-  /** The instance. */
+  /** The instance, as it is at the time. */
   readonly source: string
   readonly platform: Platform
   readonly figures: Pick<Figures, 'take' | 'isEmpty'>
@@ -34,6 +34,7 @@ export interface Flusher {
 }
 
 interface Batch {
+  readonly source: string
   readonly seq: number
   readonly figures: readonly QueueDelta[]
   readonly own: readonly OwnFigures[]
@@ -52,7 +53,7 @@ export function instanceScope(instance: string): string {
 }
 
 export function flusher(options: FlusherOptions): Flusher {
-  const { store, source, platform, figures, timeline, process } = options
+  const { store, platform, figures, timeline, process } = options
   let lastSeq = 0
   let unwritten: Batch | null = null
 
@@ -62,6 +63,7 @@ export function flusher(options: FlusherOptions): Flusher {
     if (isEmpty()) return null
     lastSeq += 1
     return {
+      source: options.source,
       seq: lastSeq,
       figures: figures.take(MOST),
       own: process.take(MOST),
@@ -70,7 +72,7 @@ export function flusher(options: FlusherOptions): Flusher {
   }
 
   /** How long ago is said anew for each try: what is late still finds its bucket. */
-  function recordingOf({ seq, ...batch }: Batch): Recording {
+  function recordingOf({ source, seq, ...batch }: Batch): Recording {
     const now = platform.monotonic()
     const agoMs = (at: number): number => Math.max(0, Math.round(now - at))
     return {

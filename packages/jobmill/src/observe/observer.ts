@@ -13,7 +13,7 @@ export interface ObserverOptions {
   readonly hub: Pick<EventHub, 'tap'>
   readonly store: Store
   readonly platform: Platform
-  /** The id of the instance. */
+  /** The id of the instance, as it is at the time. */
   readonly instance: string
   /** Whether the store is open. */
   readonly isOpen?: () => boolean
@@ -30,14 +30,23 @@ export interface Observer extends Flusher {
   readonly stop: () => Promise<void>
 }
 
-export function observer({ hub, store: plain, platform, instance, ...given }: ObserverOptions): Observer {
-  const { isOpen = () => true } = given
+export function observer(options: ObserverOptions): Observer {
+  const { hub, store: plain, platform, isOpen = () => true } = options
   const timings = storeTimings(platform)
   const store = timings.around(plain)
   const figures = createFigures(platform)
   const timeline = createTimeline(platform)
   const process = processFigures({ platform, timings: timings.take, dropped: timeline.dropped })
-  const flush = flusher({ store, source: instance, platform, figures, timeline, process })
+  const flush = flusher({
+    store,
+    get source() {
+      return options.instance
+    },
+    platform,
+    figures,
+    timeline,
+    process,
+  })
   let life: 'waiting' | 'started' | 'stopped' = 'waiting'
   let timer: Timer | null = null
 

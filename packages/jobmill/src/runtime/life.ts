@@ -14,6 +14,7 @@ import type { Resolved } from './options.ts'
 export interface LifeOptions {
   readonly store: Store
   readonly options: Resolved
+  /** As which it is started now. */
   readonly instance: InstanceInfo
   readonly emit: Emit
   readonly engine: () => Engine
@@ -50,7 +51,7 @@ const users = new WeakMap<Store, number>()
 const NOTHING: StopReport = Object.freeze({ finished: 0, handedBack: 0, interrupted: 0, tookMs: 0 })
 
 export function lifeOf(given: LifeOptions): Life {
-  const { store, options, emit, instance, results, observer, delivered, ...make } = given
+  const { store, options, emit, results, observer, delivered, ...make } = given
   const { platform } = options
   let engine: Engine | null = null
   let isOpen = false
@@ -126,7 +127,7 @@ export function lifeOf(given: LifeOptions): Life {
       observer.start()
       make.differ()
       emit('mill-started', {
-        instance: instance.id,
+        instance: given.instance.id,
         queues: options.serve,
         kinds: options.jobs.map(({ kind }) => kind),
       })

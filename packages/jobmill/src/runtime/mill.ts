@@ -56,6 +56,7 @@ export interface Mill<Tx = unknown>
   differences(): Promise<Difference[]>
   /** Hears what happens here. Listeners cannot slow the work down or break it. Returns what ends it. */
   readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
+  /** As which this process is known to others: another one when it is started again after a start that failed. */
   readonly instance: InstanceInfo
   readonly queuesServed: readonly string[]
   /** What looks odd in the options, though it works. */
@@ -72,8 +73,12 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
   const options = resolveOptions(given)
   throwErrors(options.problems)
   const { platform } = options
-  const id = platform.id()
-  const instance: InstanceInfo = Object.freeze({ id, label: labelFrom(options.env, id) })
+  const newInstance = (): InstanceInfo => {
+    const id = platform.id()
+    return Object.freeze({ id, label: labelFrom(options.env, id) })
+  }
+  let instance = newInstance()
+  let starts = 0
   const hub = eventHub(platform)
   if (options.logger !== null) logEvents(hub, options.logger)
   // Whatever the store accepts as a transaction is what the type of the answer lets a caller pass.
@@ -82,7 +87,9 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     hub,
     store: plain,
     platform,
-    instance: id,
+    get instance() {
+      return instance.id
+    },
     isOpen: () => life.isOpen,
   })
   const { store } = observer
@@ -90,7 +97,9 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
   const limits = createLimits({
     opened,
     platform,
-    instance: id,
+    get instance() {
+      return instance.id
+    },
     started: (what) => life.started(what),
     emit: hub.emit,
   })
@@ -122,7 +131,9 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     store: plain,
     options,
     emit: hub.emit,
-    instance,
+    get instance() {
+      return instance
+    },
     results,
     limits,
     observer,
@@ -132,8 +143,11 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
         // Not worth a word: whoever asks again learns it.
         .catch(() => {}),
     delivered: hub.delivered,
-    engine: () =>
-      createEngine({
+    engine() {
+      // One start is one instance: what a start that failed sent to undo itself may arrive when the next one works already.
+      if (starts > 0) instance = newInstance()
+      starts += 1
+      return createEngine({
         store,
         options,
         handlers,
@@ -144,7 +158,8 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
         jobEnded: results.ended,
         flush: observer,
         limits,
-      }),
+      })
+    },
   })
   const { prepare: _prepare, takeUnrung, ...enqueue } = client
   const mill: Mill = {
@@ -187,7 +202,9 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
       else life.engine.wake(queues)
     },
     on: hub.on,
-    instance,
+    get instance() {
+      return instance
+    },
     get queuesServed() {
       return [...(life.engine?.served ?? options.serve)]
     },

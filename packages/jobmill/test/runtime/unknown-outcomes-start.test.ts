@@ -62,6 +62,18 @@ describe.each(places)('a start that fails, on $name', ({ create }) => {
     expect(me).toMatchObject([{ state: 'stopped' }])
   })
 
+  test('P2 P16 sends an undoing that may arrive late: it is not the instance that is started next', async () => {
+    const { job } = served()
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'undone-late', start: false })
+    mill.store.fail('reap')
+    await rejection(() => mill.start())
+    const failed = mill.instance.id
+    await mill.start()
+    await mill.store.deregister(failed)
+    const alive = (await mill.instances()).filter(({ state }) => state === 'alive')
+    expect(alive.map(({ id }) => id)).toContain(mill.instance.id)
+  })
+
   test('P16 leaves a mill that was used before as usable as it was, to enqueue and to look', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'used', start: false })
