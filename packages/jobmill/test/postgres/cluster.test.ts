@@ -188,6 +188,22 @@ describe('postgres: a refusal between two statements', () => {
   })
 })
 
+describe('postgres: a tick whose last statement fails', () => {
+  test('P12 leaves neither the job nor the note, and is accepted when it is sent again', async () => {
+    await store.createSchedule('failing', aDefinition())
+    const owner = await client()
+    await owner.query(`
+      CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+      CREATE TRIGGER refuse BEFORE UPDATE ON ${schema}.schedule FOR EACH ROW EXECUTE FUNCTION ${schema}.refuse()`)
+    const job = aJob()
+    const tick = aTick('failing', { fires: [{ at: 1, job }] })
+    await expect(store.tick([tick])).rejects.toThrow('refused')
+    expect([await store.get([job.id]), await store.ticks('failing', 10)]).toEqual([[null], []])
+    await owner.query(`DROP FUNCTION ${schema}.refuse() CASCADE`)
+    expect(await store.tick([tick])).toMatchObject([{ accepted: true, fired: [{ at: 1, job: job.id }] }])
+  })
+})
+
 async function single(): Promise<Store<Tx>> {
   const one = postgres(url, { schema, doorbell: false, connections: 1, deadline: '5s' })
   await one.open()

@@ -202,4 +202,17 @@ export const reapCases: readonly Case[] = [
       })
     },
   },
+  {
+    name: 'P2 P4 a job that another instance has by now is not taken from it',
+    async run({ store, clock, running, worker, claimOne, finish }) {
+      const lost = await running()
+      clock.advance(HOUR)
+      await store.reap(options)
+      const lease = await claimOne(await worker())
+      assert.equal(lease.id, lost.id)
+      const reply = await changesNothing(store, () => store.reap(options))
+      assert.deepEqual(reply, { instances: [], jobs: [] })
+      assert.equal((await finish(lease, DONE)).accepted, true)
+    },
+  },
 ]
