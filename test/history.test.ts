@@ -27,7 +27,15 @@ const claimed = (job: string, token: number, instance = 'one'): What => ({
   instance,
 })
 const started = (job: string, token: number): What => ({ what: 'started', job, token, instance: 'one' })
-const effect = (job: string, token: number): What => ({ what: 'effect', job, token, instance: 'one' })
+const effect = (job: string, token: number, awakeMs = 1_000): What => ({
+  what: 'effect',
+  job,
+  token,
+  instance: 'one',
+  awakeMs,
+})
+const ended = (job: string, token: number): What => ({ what: 'ended', job, token, instance: 'one' })
+const keeps = (doneMs: number): What => ({ what: 'keeps', queue: 'default', doneMs })
 const done = (job: string, token: number): What => ({
   what: 'finished',
   job,
@@ -115,6 +123,13 @@ describe('the checker of histories', () => {
     expect(rulesOf(written('a'), look({}))).toEqual([])
   })
 
+  test('does not miss what was done for longer than its queue keeps it', () => {
+    const before = [written('a'), acknowledged('a'), claimed('a', 1), done('a', 1)]
+    expect(rulesOf(keeps(1), ...before, look({}))).toEqual([])
+    expect(rulesOf(keeps(2), ...before, look({}))).toEqual(['lost'])
+    expect(rulesOf(keeps(0), written('a'), acknowledged('a'), look({}))).toEqual(['lost'])
+  })
+
   test('finds what a restart forgot: an acknowledged job, and an end that was accepted', () => {
     expect(
       rulesOf(written('a'), acknowledged('a'), { what: 'restarted' }, look({}, false), look({ a: 'done' })),
@@ -151,6 +166,26 @@ describe('the checker of histories', () => {
     expect(rulesOf(promised(1), ...before, takenBack('a'))).toEqual([])
     // It went by itself.
     expect(rulesOf(promised(100), ...before, promised(0), takenBack('a'))).toEqual([])
+  })
+
+  test('finds an attempt that goes on after its lease was taken, unless its process has just woken up', () => {
+    const before = [written('a'), claimed('a', 1), takenBack('a')]
+    const waits = Array.from({ length: 60 }, (): What => promised(0))
+    expect(rulesOf(...before, ...waits, effect('a', 1))).toEqual(['goes on'])
+    expect(rulesOf(...before, ...waits, effect('a', 1, 10))).toEqual([])
+    expect(rulesOf(...before, effect('a', 1))).toEqual([])
+    expect(rulesOf(...before, claimed('a', 2), ...waits, effect('a', 2))).toEqual([])
+  })
+
+  test('finds work that is done twice: handed back after its end, or leased again when it is done', () => {
+    const before = [written('a'), claimed('a', 1)]
+    const handedBack = { ...done('a', 1), state: 'ready', handedBack: true } as What
+    expect(rulesOf(...before, handedBack)).toEqual([])
+    expect(rulesOf(...before, ended('a', 1), handedBack)).toEqual(['repeated'])
+    expect(rulesOf(...before, ended('a', 1), takenBack('a'), claimed('a', 2))).toEqual([])
+    expect(rulesOf(...before, done('a', 1), claimed('a', 2))).toEqual(['repeated'])
+    expect(rulesOf(keeps(2), ...before, done('a', 1), claimed('a', 2))).toEqual(['repeated'])
+    expect(rulesOf(keeps(1), ...before, done('a', 1), claimed('a', 2))).toEqual([])
   })
 
   test('finds a handler that was called without a lease', () => {

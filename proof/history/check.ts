@@ -2,12 +2,14 @@
 import type { Entry } from './entry.ts'
 import { neverTakenAlive } from './rules/alive.ts'
 import { cancelledStaysSo } from './rules/cancelled.ts'
+import { stopsWhenLost } from './rules/goes-on.ts'
 import { keysHeld } from './rules/keys.ts'
 import { leases } from './rules/leases.ts'
 import { limits } from './rules/limits.ts'
 import { nothingForgotten } from './rules/forgotten.ts'
 import { nothingLost } from './rules/lost.ts'
 import { orderKept } from './rules/order.ts'
+import { notRepeated } from './rules/repeated.ts'
 import { ticks } from './rules/ticks.ts'
 import type { Violation } from './violation.ts'
 
@@ -18,6 +20,8 @@ const RULES = [
   nothingForgotten,
   leases,
   neverTakenAlive,
+  stopsWhenLost,
+  notRepeated,
   cancelledStaysSo,
   orderKept,
   keysHeld,

@@ -14,10 +14,12 @@ export type Entry = { readonly at: number } & (
   | Claimed
   | Started
   | Effect
+  | Ended
   | Finished
   | Alive
   | TakenBack
   | Cancelled
+  | Keeps
   | Look
   | Restarted
   | LimitSet
@@ -75,6 +77,16 @@ interface Effect {
   readonly job: string
   readonly token: number
   readonly instance: string
+  /** For how long its process had not stood still. */
+  readonly awakeMs: number
+}
+
+/** A handler has come to its end by itself: nobody had told it to stop. */
+interface Ended {
+  readonly what: 'ended'
+  readonly job: string
+  readonly token: number
+  readonly instance: string
 }
 
 /** An attempt was to be ended, and the store has taken it or refused. `again`: it had taken the very same before. */
@@ -86,6 +98,8 @@ interface Finished {
   /** Where the job went; null when refused. */
   readonly state: JobState | null
   readonly again?: boolean
+  /** As if it had never begun. */
+  readonly handedBack?: boolean
 }
 
 /** The store has promised an instance that it counts as alive until then; 0 when it went by itself. */
@@ -108,6 +122,13 @@ interface TakenBack {
 interface Cancelled {
   readonly what: 'cancelled'
   readonly job: string
+}
+
+/** How long a queue keeps jobs that are done; the others it keeps for ever. */
+interface Keeps {
+  readonly what: 'keeps'
+  readonly queue: string
+  readonly doneMs: number
 }
 
 /** Everything that is in the store. `isLast`: nothing was to be done any more. */

@@ -8,6 +8,8 @@ export interface Violation {
     | 'stale finish'
     | 'unleased start'
     | 'taken alive'
+    | 'goes on'
+    | 'repeated'
     | 'effect after cancel'
     | 'order'
     | 'key'

@@ -4,17 +4,20 @@ import type { Chance } from './chance.ts'
 import type { Recorder } from './recorder.ts'
 import type { SimulatedProcess } from './process.ts'
 
+/** So short that most of what is done early is gone at the end. */
+export const KEEP_DONE_MS = 4_000
+const ALL = { backoff: { base: '200ms', max: '2s' }, retain: { done: KEEP_DONE_MS } } as const
 export const QUEUES = {
-  default: { workers: 3, backoff: { base: '200ms', max: '2s' } },
-  side: { workers: 2, backoff: { base: '200ms', max: '2s' } },
-  narrow: { workers: 3, limit: 'narrow', backoff: { base: '200ms', max: '2s' } },
+  default: { workers: 3, ...ALL },
+  side: { workers: 2, ...ALL },
+  narrow: { workers: 3, limit: 'narrow', ...ALL },
 } as const
 export const LIMITS = {
   narrow: { concurrency: 2 },
   seats: { concurrency: 1 },
   drops: { rate: 4, per: '1s', burst: 4 },
 } as const
-export const KINDS = ['plain', 'failing', 'seated', 'dripping', 'following'] as const
+export const KINDS = ['plain', 'failing', 'seated', 'dripping', 'following', 'spreading'] as const
 export type Kind = (typeof KINDS)[number]
 
 export interface Payload {
@@ -49,19 +52,25 @@ export function simulatedJobs(
   async function work({ payload, job, signal }: JobContext<Payload>): Promise<void> {
     const seen = { job: job.id, token: job.token, instance: owner.name }
     recorder.note({ what: 'started', ...seen })
-    await wait(payload.ms / 2, signal)
-    recorder.note({ what: 'effect', ...seen })
-    await wait(payload.ms / 2, signal)
-    recorder.note({ what: 'effect', ...seen })
+    for (let part = 0; part < 2; part += 1) {
+      await wait(payload.ms / 2, signal)
+      recorder.note({ what: 'effect', ...seen, awakeMs: platform.awakeMs() })
+    }
   }
 
   const make = (kind: Kind, then?: (context: JobContext<Payload>) => unknown, first?: typeof then): AnyJob =>
     defineJob({
       kind,
       async run(context: JobContext<Payload>) {
-        await first?.(context)
-        await work(context)
-        return (await then?.(context)) ?? null
+        try {
+          await first?.(context)
+          await work(context)
+          return (await then?.(context)) ?? null
+        } finally {
+          const { job, signal } = context
+          if (!signal.aborted)
+            recorder.note({ what: 'ended', job: job.id, token: job.token, instance: owner.name })
+        }
       },
     })
 
@@ -71,5 +80,9 @@ export function simulatedJobs(
     make('seated', undefined, ({ limit }) => limit.acquire('seats')),
     make('dripping', undefined, ({ limit }) => limit.acquire('drops')),
     make('following', ({ enqueue }) => enqueue('plain', { ms: 5 }, { withCompletion: true })),
+    make('spreading', async ({ enqueue }) => {
+      const { id } = await enqueue('plain', { ms: 5 })
+      recorder.note({ what: 'acknowledged', job: id })
+    }),
   ]
 }

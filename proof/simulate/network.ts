@@ -1,6 +1,6 @@
 /**
  * The way between a process and the store. Calls and replies take their time, each its own, so that they overtake each other; some get lost, and some calls
- * arrive twice. What has been sent arrives even if the sender dies meanwhile, and nobody hears the reply then.
+ * arrive twice, or long after the caller has given up. What has been sent arrives even if the sender dies meanwhile, and nobody hears the reply then.
  */
 import { JobmillError, type Rung, type Store } from 'jobmill'
 import { aroundVerbs, callVerb, type Verb } from '../../packages/jobmill/src/testing/kit/store-verbs.ts'
@@ -14,6 +14,8 @@ export interface Weather {
   losesCalls: number
   losesReplies: number
   doubles: number
+  /** The call arrives when nobody waits for it any more. */
+  delaysCalls: number
 }
 
 export interface Line {
@@ -34,6 +36,8 @@ export interface NetworkOptions {
 
 /** When somebody gives up who hears nothing. */
 const DEADLINE_MS = 5_000
+/** When what was sent has arrived at the latest. */
+const LATEST_MS = 12_000
 
 export function network(options: NetworkOptions): Line {
   const { world, chance, weather, owner, store } = options
@@ -67,6 +71,11 @@ export function network(options: NetworkOptions): Line {
             if (isHeard) answered(() => reject(error instanceof Error ? error : new Error(String(error))))
           },
         )
+      }
+      if (chance.isIt(weather.delaysCalls)) {
+        refuse(chance.between(0, DEADLINE_MS), unknown(verb))
+        world.after(chance.between(0, LATEST_MS), null, () => arrive(false))
+        return
       }
       // A wait changes nothing, and is too long to be made twice.
       const isDoubled = verb !== 'wait' && chance.isIt(weather.doubles)

@@ -7,6 +7,8 @@ import type { Owner, World } from './world.ts'
 export interface ProcessPlatform extends Platform {
   /** Sets the wall clock forward, or back. */
   stepClock(ms: number): void
+  /** For how long the process has not stood still. */
+  awakeMs(): number
 }
 
 /** What the world's 0 is on wall clocks. */
@@ -29,5 +31,6 @@ export function processPlatform(world: World, owner: Owner | null, chance: Chanc
       stop() {},
     }),
     stepClock: (ms) => void (wrongBy += ms),
+    awakeMs: () => world.now() - (owner?.awakeSince ?? 0),
   }
 }

@@ -22,12 +22,12 @@ export interface ProcessOptions {
   readonly name: string
   /** Its jobs, for a process that can wait by its own timers. */
   readonly jobs: (process: Pick<SimulatedProcess, 'owner' | 'platform'>) => readonly AnyJob[]
-  readonly settings: Pick<MillOptions, 'queues' | 'serve' | 'limits' | 'schedules'>
+  readonly settings: Pick<MillOptions, 'queues' | 'serve' | 'limits' | 'retain' | 'schedules'>
 }
 
 export function simulatedProcess(options: ProcessOptions): SimulatedProcess {
   const { world, store, recorder, chance, weather, name } = options
-  const owner: Owner = { name, state: 'alive' }
+  const owner: Owner = { name, state: 'alive', awakeSince: world.now() }
   const platform = processPlatform(world, owner, chance.fork())
   const { done } = recorder
   const line = network({ world, chance: chance.fork(), weather, owner, store, done })

@@ -122,7 +122,9 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       const key = `${item.id} ${item.token}`
       const again = reply.accepted && accepted.has(key)
       const { accepted: isAccepted, state } = reply
-      note({ what: 'finished', job: item.id, token: item.token, accepted: isAccepted, state, again })
+      const { id: job, token } = item
+      const handedBack = item.outcome === null
+      note({ what: 'finished', job, token, accepted: isAccepted, state, again, handedBack })
       if (!isAccepted || again) return
       accepted.add(key)
       went(item.id, state)
@@ -173,7 +175,10 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
         for (const { at, outcome, job } of fired) {
           note({ what: 'ticked', schedule, instant: at })
           const made = ticks[n]?.fires.find((fire) => fire.job.id === job)?.job
-          if (outcome === 'enqueued' && made !== undefined) written(made)
+          if (outcome !== 'enqueued') continue
+          if (made !== undefined) written(made)
+          // Nobody else is told of it: that the instant was served is the word for its job.
+          note({ what: 'acknowledged', job })
         }
       })
     },

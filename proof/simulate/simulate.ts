@@ -3,19 +3,13 @@
  * the checker says what was broken.
  */
 import { createHash } from 'node:crypto'
-import {
-  type DedupeRequest,
-  type EnqueueOptions,
-  isJobmillError,
-  type JobState,
-  type Mill,
-  type Store,
-} from 'jobmill'
+import type { JobState, Store } from 'jobmill'
 import { createSqliteStore } from '../../packages/jobmill/src/store-sqlite/sqlite-store.ts'
 import { checkHistory, type Violation } from '../history/check.ts'
 import type { Entry } from '../history/entry.ts'
+import { callers } from './callers.ts'
 import { type Chance, chance as chanceFrom } from './chance.ts'
-import { type Kind, KINDS, LIMITS, type Payload, QUEUES, simulatedJobs } from './jobs.ts'
+import { KEEP_DONE_MS, LIMITS, QUEUES, simulatedJobs } from './jobs.ts'
 import { EPOCH, processPlatform } from './process-platform.ts'
 import { type SimulatedProcess, simulatedProcess } from './process.ts'
 import { recorder as createRecorder, type Recorder } from './recorder.ts'
@@ -63,15 +57,15 @@ export async function simulate(seed: number): Promise<Simulated> {
     busyDeadlineMs: 30_000,
   }) as Store<never>
   await through(world, store.open())
-  noteLimits(recorder)
+  noteSettings(recorder)
 
-  const scene = { world, store, recorder, chance: chance.fork() }
+  const scene = { world, store, recorder }
   const weather = weatherFor(chance.fork())
   const start = startProcesses(scene, chance.fork(), weather)
   const workers = Array.from({ length: WORKERS }, (_, n) => start(`worker ${n}`))
   const client = start('client')
   for (const one of workers) begun(world, one)
-  const working = work(scene, client, chance.fork())
+  const calling = callers({ ...scene, client, workers, chance: chance.fork() })
   const troubles = trouble({
     world,
     chance: chance.fork(),
@@ -81,13 +75,13 @@ export async function simulate(seed: number): Promise<Simulated> {
   await world.run(ACT_MS)
 
   troubles.end()
-  working.stop()
+  calling.stop()
   Object.assign(weather, FAIR)
   // As much trouble as there was may have to be cleared up, and the schedule has to catch up.
   await world.run(ACT_MS + CATCH_UP_MS)
   void store.changeSchedule('beat', { paused: true })
-  await world.run(ACT_MS + CATCH_UP_MS + REST_MS, () => working.isOver() && recorder.open.size === 0)
-  working.check()
+  await world.run(ACT_MS + CATCH_UP_MS + REST_MS, () => calling.isOver() && recorder.open.size === 0)
+  calling.check()
   await lastLook(scene)
   const { history } = recorder
   return {
@@ -148,6 +142,8 @@ function startProcesses(
               queues: QUEUES,
               serve: Object.keys(QUEUES),
               limits: LIMITS,
+              // Notes of ticks so short that the next instant is all that keeps one from being served again.
+              retain: { every: 1_000, ticks: 500 },
               schedules: [
                 { name: 'beat', job: 'plain', when: `every ${BEAT_MS}ms`, payload: { ms: 1 }, missed: 'all' },
               ],
@@ -156,82 +152,12 @@ function startProcesses(
   }
 }
 
-function noteLimits(recorder: Recorder): void {
+function noteSettings(recorder: Recorder): void {
+  for (const queue of Object.keys(QUEUES)) recorder.note({ what: 'keeps', queue, doneMs: KEEP_DONE_MS })
   recorder.note({ what: 'limit set', limit: 'narrow', allows: { most: LIMITS.narrow.concurrency } })
   recorder.note({ what: 'limit set', limit: 'seats', allows: { most: LIMITS.seats.concurrency } })
   const { rate, burst } = LIMITS.drops
   recorder.note({ what: 'limit set', limit: 'drops', allows: { amount: rate, perMs: 1_000, burst } })
-}
-
-/** Calls of users: single ones and many, with everything that can be said of a job; and cancels. */
-function work({ world, recorder }: Scene, client: SimulatedProcess, chance: Chance): Working {
-  let stopped = false
-  let open = 0
-  let wrong: Error | undefined
-  const ids: string[] = []
-
-  function acknowledged(id: string): void {
-    ids.push(id)
-    recorder.note({ what: 'acknowledged', job: id })
-  }
-
-  async function enqueue(mill: Mill): Promise<void> {
-    const kind: Kind = chance.pick(KINDS)
-    const payload: Payload = { ms: chance.pick([0, 5, 50, 400]) }
-    const queue = chance.pick(['default', 'default', 'side', 'narrow'])
-    const options: EnqueueOptions = {
-      queue,
-      priority: chance.pick([0, 0, 0, -1, 1]),
-      maxAttempts: 4,
-      ...(chance.isIt(0.15) && { delay: chance.whole(1, 3_000) }),
-      ...(chance.isIt(0.15) && { orderKey: chance.pick(['x', 'y']) }),
-      ...(chance.isIt(0.15) && { dedupe: dedupe(chance) }),
-    }
-    const handle = await mill.enqueue(kind, payload, options)
-    if (handle.outcome !== 'duplicate') acknowledged(handle.id)
-  }
-
-  async function cancel(mill: Mill): Promise<void> {
-    if (ids.length === 0) return
-    const id = chance.pick(ids.slice(-20))
-    if ((await mill.cancel(id)) === 'cancelled') recorder.note({ what: 'cancelled', job: id })
-  }
-
-  /** That the store cannot be reached is what this is about; that a call was wrong is not. */
-  function failed(error: unknown): void {
-    if (!isJobmillError(error) || !error.retryable) wrong ??= new Error('a call was wrong', { cause: error })
-  }
-
-  function step(): void {
-    if (stopped) return
-    const call = chance.isIt(0.08) ? cancel(client.mill) : enqueue(client.mill)
-    open += 1
-    void call.catch(failed).finally(() => (open -= 1))
-    world.after(chance.next() ** 2 * 400, client.owner, step)
-  }
-  world.after(500, client.owner, step)
-  return {
-    stop: () => void (stopped = true),
-    isOver: () => open === 0,
-    check() {
-      if (wrong !== undefined) throw wrong
-    },
-  }
-}
-
-interface Working {
-  stop(): void
-  isOver(): boolean
-  /** Throws what a call was refused with that nothing but the call was to blame for. */
-  check(): void
-}
-
-function dedupe(chance: Chance): DedupeRequest {
-  return {
-    key: chance.pick(['p', 'q']),
-    holdFor: chance.pick([0, 1_000]),
-    onConflict: chance.pick(['keep', 'keep', 'replace']),
-  }
 }
 
 /** Everything that the store knows, and what the schedule owed until then. */

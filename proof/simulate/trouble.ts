@@ -12,7 +12,7 @@ export interface Troubles {
   cuts: number
 }
 
-export const FAIR: Weather = { slowestMs: 2, losesCalls: 0, losesReplies: 0, doubles: 0 }
+export const FAIR: Weather = { slowestMs: 2, losesCalls: 0, losesReplies: 0, doubles: 0, delaysCalls: 0 }
 
 /** From a line that loses nothing to one that loses a call in ten. */
 export function weatherFor(chance: Chance): Weather {
@@ -22,6 +22,7 @@ export function weatherFor(chance: Chance): Weather {
     losesCalls: rate(0.1),
     losesReplies: rate(0.1),
     doubles: rate(0.2),
+    delaysCalls: rate(0.05),
   }
 }
 

@@ -8,6 +8,8 @@ import { timeline } from '../../packages/jobmill/src/testing/kit/timeline.ts'
 export interface Owner {
   readonly name: string
   state: 'alive' | 'still' | 'dead'
+  /** Since when it has not stood still. */
+  awakeSince: number
 }
 
 export interface World {
@@ -83,6 +85,7 @@ export function world(): World {
     goOn(owner) {
       if (owner.state !== 'still') return
       owner.state = 'alive'
+      owner.awakeSince = now
       for (const event of held.get(owner) ?? []) events.add(now, () => happen(event))
       held.delete(owner)
     },

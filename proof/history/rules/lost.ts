@@ -1,5 +1,9 @@
-/** Every job that somebody was told is safe is in the store at the end, and has ended. What was deleted on purpose is none of this rule's. */
+/**
+ * Every job that somebody was told is safe is in the store at the end, and has ended, unless it was done for longer than its queue keeps it. What was deleted on
+ * purpose is none of this rule's.
+ */
 import type { Entry } from '../entry.ts'
+import { keeping } from '../keeping.ts'
 import type { Violation } from '../violation.ts'
 
 const ENDED = new Set(['done', 'dead', 'cancelled'])
@@ -9,7 +13,9 @@ export function nothingLost(history: readonly Entry[]): Violation[] {
   const look = history[entry]
   if (look?.what !== 'look') return []
   const acknowledged = new Set(history.flatMap((one) => (one.what === 'acknowledged' ? [one.job] : [])))
-  const missing = [...acknowledged].filter((job) => !look.jobs.has(job))
+  const kept = keeping()
+  for (const one of history) kept.see(one)
+  const missing = [...acknowledged].filter((job) => !look.jobs.has(job) && !kept.isOld(job, look.at))
   const open = [...look.jobs].filter(([, state]) => !ENDED.has(state))
   return [
     ...missing.map((job): Violation => ({

@@ -1,0 +1,23 @@
+/**
+ * Whoever has lost its lease stops by itself: an attempt changes nothing after it was taken back, unless its process stood still and could not know. What comes
+ * right after it woke up was on its way before.
+ */
+import type { Entry } from '../entry.ts'
+import type { Violation } from '../violation.ts'
+
+const WAKING_MS = 50
+
+export function stopsWhenLost(history: readonly Entry[]): Violation[] {
+  const current = new Map<string, number>()
+  /** When each lease was taken, by job and token. */
+  const takenAt = new Map<string, number>()
+  return history.flatMap((one, entry) => {
+    if (one.what === 'claimed') current.set(one.job, one.token)
+    if (one.what === 'taken back') takenAt.set(`${one.job} ${String(current.get(one.job))}`, one.at)
+    if (one.what !== 'effect') return []
+    const sinceMs = one.at - (takenAt.get(`${one.job} ${one.token}`) ?? Number.POSITIVE_INFINITY)
+    if (Math.min(sinceMs, one.awakeMs) <= WAKING_MS) return []
+    const told = `${one.job} changed something under ${one.token}, ${sinceMs.toFixed(0)} ms after that lease was taken from ${one.instance}`
+    return [{ rule: 'goes on', told, entry } satisfies Violation]
+  })
+}

@@ -1,0 +1,28 @@
+/**
+ * No work is done twice without need: an attempt that came to its end while it had its lease is written down as such and not handed back as if it had
+ * never begun, and what is done is not leased again for as long as its queue keeps it.
+ */
+import type { Entry } from '../entry.ts'
+import { keeping } from '../keeping.ts'
+import type { Violation } from '../violation.ts'
+
+export function notRepeated(history: readonly Entry[]): Violation[] {
+  const ended = new Set<string>()
+  const kept = keeping()
+  return history.flatMap((one, entry) => {
+    kept.see(one)
+    if (one.what === 'ended') ended.add(`${one.job} ${one.token}`)
+    const told = toldOf(one)
+    return told === null ? [] : [{ rule: 'repeated', told, entry } satisfies Violation]
+  })
+
+  function toldOf(one: Entry): string | null {
+    if (one.what === 'finished' && one.accepted && one.handedBack === true && one.again !== true)
+      return ended.has(`${one.job} ${one.token}`)
+        ? `${one.job} was handed back under ${one.token} after its handler had ended`
+        : null
+    if (one.what === 'claimed' && kept.isDone(one.job, one.at))
+      return `${one.job} was leased under ${one.token} after it was done`
+    return null
+  }
+}
