@@ -1,11 +1,15 @@
-/** The list of mutants does not rot: each still changes one place of the sources as they are. */
+/** The lists of mutants do not rot: each still changes one place of the sources as they are, and names a test that is there. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { SIMULATED } from '../proof/mutants/mutants.ts'
+import { SIMULATED } from '../proof/mutants/simulated.ts'
+import { TESTED } from '../proof/mutants/tested.ts'
 
-test.each(SIMULATED)('$name: what it replaces stands once in $file', ({ file, find, replace }) => {
-  const source = readFileSync(path.join(import.meta.dirname, '../packages/jobmill/src', file), 'utf8')
+const root = path.join(import.meta.dirname, '..')
+const all = [...SIMULATED, ...TESTED]
+
+test.each(all)('$name: what it replaces stands once in $file', ({ file, find, replace }) => {
+  const source = readFileSync(path.join(root, 'packages/jobmill/src', file), 'utf8')
   expect(source.split(find)).toHaveLength(2)
   expect(replace).not.toBe(find)
 })

@@ -1,0 +1,21 @@
+/** Runs a program of this Node in a folder, to its end. */
+import { spawn } from 'node:child_process'
+
+export interface Ran {
+  readonly code: number | null
+  /** Of both streams. */
+  readonly output: string
+}
+
+export async function run(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, ...env } })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => (output += part))
+  const code = await new Promise<number | null>((resolve) => void child.on('close', resolve))
+  return { code, output }
+}

@@ -1,0 +1,124 @@
+/** Faults that the simulator cannot meet, nearly all of them on PostgreSQL: each is for one test to find. */
+import type { TestedMutant } from './mutant.ts'
+
+const TESTS = 'packages/jobmill/test'
+const CONTRACT = `${TESTS}/conformance/postgres.test.ts`
+
+export const TESTED: readonly TestedMutant[] = [
+  {
+    name: 'postgres: a finish without its fence',
+    file: 'store-postgres/finish-statement.ts',
+    find: 'USING input AS i WHERE r.id = i.id AND r.token = i.token',
+    replace: 'USING input AS i WHERE r.id = i.id',
+    test: { file: CONTRACT, name: 'the attempt number is not the fence' },
+  },
+  {
+    name: 'postgres: a quick finish without its fence',
+    file: 'store-postgres/migrations/fast-path/finish-done.ts',
+    find: 'AND r.id = i.id AND r.token = i.token AND r.flags = 0 AND r.tries <= longest',
+    replace: 'AND r.id = i.id AND r.flags = 0 AND r.tries <= longest',
+    test: { file: CONTRACT, name: 'the attempt number is not the fence' },
+  },
+  {
+    name: 'postgres: a floor that is never reset',
+    file: 'store-postgres/floors.ts',
+    find: 'const isDue = lanes.disturbed || !lanes.isDrained || now >= lanes.fullFrom',
+    replace: 'const isDue = false',
+    test: { file: `${TESTS}/postgres/floors.test.ts`, name: 'a job that commits late, below a floor' },
+  },
+  {
+    name: 'postgres: a floor of due jobs that is never reset',
+    file: 'store-postgres/due-floor.ts',
+    find: 'now < notBefore ? floor : null',
+    replace: 'notBefore > 0 ? floor : null',
+    test: { file: `${TESTS}/postgres/due-floor.test.ts`, name: 'after one that took long' },
+  },
+  {
+    name: 'postgres: a reap from an old snapshot',
+    file: 'store-postgres/reap.ts',
+    find: `gone AS (
+  DELETE FROM jobmill.running AS r USING over AS o WHERE r.instance = o.id AND r.id = ANY (ARRAY(
+    SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))
+  RETURNING r.*, o.lost, o.on_dead, r.crashes + o.lost::int4 AS crashes_now,
+    CASE WHEN r.cancel_reason IS NOT NULL THEN \${cancelled}
+         WHEN o.lost AND r.crashes + 1 >= (SELECT (p ->> 'crashes')::int4 FROM given) THEN \${dead}
+         ELSE \${ready} END AS state
+)`,
+    replace: `removed AS (
+  DELETE FROM jobmill.running AS r WHERE r.id = ANY (ARRAY(
+    SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))
+), gone AS (
+  SELECT r.*, o.lost, o.on_dead, r.crashes + o.lost::int4 AS crashes_now,
+    CASE WHEN r.cancel_reason IS NOT NULL THEN \${cancelled}
+         WHEN o.lost AND r.crashes + 1 >= (SELECT (p ->> 'crashes')::int4 FROM given) THEN \${dead}
+         ELSE \${ready} END AS state
+    FROM jobmill.running AS r JOIN over AS o ON o.id = r.instance
+)`,
+    test: { file: `${TESTS}/postgres/open-transactions.test.ts`, name: 'does not hold up the reaper' },
+  },
+  {
+    name: 'postgres: a reaper that ignores the token',
+    file: 'store-postgres/reap.ts',
+    find: `WHERE r.instance = o.id AND r.id = ANY (ARRAY(
+    SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))`,
+    replace: `WHERE r.id = ANY (ARRAY(
+    SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))
+     OR r.id = ANY (ARRAY(SELECT a.job_id FROM jobmill.attempt AS a WHERE a.instance = o.id AND a.taken_back))`,
+    test: { file: CONTRACT, name: 'a job that another instance has by now' },
+  },
+  {
+    name: 'postgres: a claim that takes what another one is taking',
+    file: 'store-postgres/migrations/fast-path/claim-ready.ts',
+    find: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500 FOR UPDATE SKIP LOCKED',
+    replace: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500',
+    test: { file: CONTRACT, name: 'many claims at once from several handles' },
+  },
+  {
+    name: 'postgres: a hand-off that ignores jobs that wait',
+    file: 'store-postgres/migrations/fast-path/enqueue-due.ts',
+    find: 'head IS NOT NULL AND priorities[1] < head_priorities[head] AND',
+    replace: 'head IS NOT NULL AND',
+    test: { file: CONTRACT, name: 'what is ready is in the way whoever it is for' },
+  },
+  {
+    name: 'postgres: a hand-off of many that ignores jobs that wait',
+    file: 'store-postgres/migrations/fast-path/enqueue-due.ts',
+    find: 'ON w.queue_id = j.queue_id AND j.priority < w.priority AND',
+    replace: 'ON w.queue_id = j.queue_id AND',
+    test: { file: CONTRACT, name: 'no job overtakes one that was ready before' },
+  },
+  {
+    name: 'postgres: a tick outside of the transaction',
+    file: 'store-postgres/tick.ts',
+    find: `const replies = await enqueueWith(
+    context,
+    query,`,
+    replace: `const replies = await enqueueWith(
+    context,
+    context.connection.query,`,
+    test: { file: `${TESTS}/postgres/cluster.test.ts`, name: 'leaves neither the job nor the note' },
+  },
+  {
+    name: 'postgres: a retention that forgets a dedupe key along with its job',
+    file: 'store-postgres/retain-jobs.ts',
+    find: '), ${REMOVED}\nSELECT',
+    replace: `), keys_removed AS (
+  DELETE FROM jobmill.dedupe AS d WHERE d.job_id = ANY (ARRAY(SELECT id FROM doomed))
+), \${REMOVED}\nSELECT`,
+    test: { file: CONTRACT, name: 'a hold outlives the deletion and the retention of its job' },
+  },
+  {
+    name: 'postgres: a ring that other processes do not hear',
+    file: 'store-postgres/doorbell.ts',
+    find: 'send: url === null ? null :',
+    replace: 'send: url !== undefined ? null :',
+    test: { file: `${TESTS}/postgres/doorbell.test.ts`, name: 'hears the first ring already' },
+  },
+  {
+    name: 'sqlite: an acknowledgement before the commit is on the disk',
+    file: 'store-sqlite/connection.ts',
+    find: "durability === 'full' ? 'FULL' : 'NORMAL'",
+    replace: "durability === 'full' ? 'NORMAL' : 'NORMAL'",
+    test: { file: 'test/power-cut.test.ts', name: 'what was acknowledged survives a loss of power' },
+  },
+]
