@@ -30,8 +30,8 @@ export interface NetworkOptions {
   readonly weather: Weather
   readonly owner: Owner
   readonly store: Store<never>
-  /** What the store has done, as soon as it is done, whether the caller learns it or not. */
-  readonly done: (verb: Verb, args: readonly unknown[], reply: unknown) => void
+  /** A call has arrived at the store. What it returns is to be told what the store has done, whether the caller learns it or not. */
+  readonly arrived: (verb: Verb, args: readonly unknown[]) => (reply: unknown) => void
 }
 
 /** When somebody gives up who hears nothing. */
@@ -62,9 +62,10 @@ export function network(options: NetworkOptions): Line {
         else world.after(delay(), owner, settle)
       }
       const arrive = (isHeard: boolean): void => {
+        const done = options.arrived(verb, args)
         callVerb(store, verb, args).then(
           (value) => {
-            options.done(verb, args, value)
+            done(value)
             if (isHeard) answered(() => resolve(value))
           },
           (error: unknown) => {

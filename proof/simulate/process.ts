@@ -29,8 +29,8 @@ export function simulatedProcess(options: ProcessOptions): SimulatedProcess {
   const { world, store, recorder, chance, weather, name } = options
   const owner: Owner = { name, state: 'alive', awakeSince: world.now() }
   const platform = processPlatform(world, owner, chance.fork())
-  const { done } = recorder
-  const line = network({ world, chance: chance.fork(), weather, owner, store, done })
+  const { arrived } = recorder
+  const line = network({ world, chance: chance.fork(), weather, owner, store, arrived })
   const mill = jobmill({
     ...options.settings,
     store: line.store,

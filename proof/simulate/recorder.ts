@@ -21,8 +21,13 @@ export interface Recorder {
   readonly open: ReadonlySet<string>
   /** What others saw. */
   readonly note: (what: What) => void
-  /** What the store has done. */
-  readonly done: (verb: Verb, args: readonly unknown[], reply: unknown) => void
+  /** A call has arrived at the store; what is returned is told the reply. */
+  readonly arrived: (verb: Verb, args: readonly unknown[]) => (reply: unknown) => void
+  /**
+   * Writes down what the store has done since the last time, in the order in which the calls arrived: those that share a transaction are written in that order,
+   * and answered in any.
+   */
+  readonly writeDown: () => void
 }
 
 /** What is written down about each verb. */
@@ -31,6 +36,14 @@ type Notes = {
 }
 
 type Note = (args: readonly unknown[], reply: unknown) => void
+
+interface Done {
+  /** Of the call, by when it arrived. */
+  readonly number: number
+  readonly verb: Verb
+  readonly args: readonly unknown[]
+  readonly reply: unknown
+}
 
 interface Lasting {
   readonly token: number
@@ -51,8 +64,12 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
   const accepted = new Set<string>()
   const known = new Set<string>()
   const open = new Set<string>()
+  /** Running, and to be cancelled when they go back. */
+  const asked = new Set<string>()
   /** What jobs hold: asked for again, a permit is the same permit. */
   const permits = new Map<string, Set<string>>()
+  const done: Done[] = []
+  let arrivals = 0
 
   function note(what: What, at = now()): void {
     history.push({ ...what, at })
@@ -87,6 +104,8 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
 
   function claimed({ id, token, queue }: Lease, instance: string): void {
     leases.set(id, { token, instance })
+    // Also one that was done, forgotten, and written once more by a call that came late.
+    open.add(id)
     note({ what: 'claimed', job: id, token, instance })
     const limit = limitOf(queue)
     if (limit !== undefined) granted(limit, id, 1, 0)
@@ -102,6 +121,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
 
   function over(job: string): void {
     leases.delete(job)
+    asked.delete(job)
     permits.delete(job)
     note({ what: 'released', holder: job })
   }
@@ -145,7 +165,10 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     },
     finish: ([items], reply) => finished(items, reply),
     cancel(_, reply) {
-      for (const { id, state } of reply) if (state === 'cancelled') withdrawn(id)
+      for (const { id, state } of reply) {
+        if (state === 'cancelled') withdrawn(id)
+        else if (state === 'running') asked.add(id)
+      }
     },
     delete(_, reply) {
       for (const { id, verdict } of reply) if (verdict === 'changed') withdrawn(id)
@@ -166,7 +189,9 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       note({ what: 'alive', instance, until: 0 })
       for (const [job, lease] of leases) {
         if (lease.instance !== instance) continue
-        note({ what: 'taken back', job, state: 'ready', instance })
+        const state = asked.has(job) ? 'cancelled' : 'ready'
+        note({ what: 'taken back', job, state, instance })
+        went(job, state)
         over(job)
       }
     },
@@ -201,6 +226,16 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     history,
     open,
     note: (what) => note(what),
-    done: (verb, args, reply) => (verbs[verb] as Note | undefined)?.(args, reply),
+    arrived(verb, args) {
+      arrivals += 1
+      const number = arrivals
+      return (reply) => void done.push({ number, verb, args, reply })
+    },
+    writeDown() {
+      if (done.length === 0) return
+      for (const { verb, args, reply } of done.toSorted((a, b) => a.number - b.number))
+        (verbs[verb] as Note | undefined)?.(args, reply)
+      done.length = 0
+    },
   }
 }

@@ -23,6 +23,8 @@ export interface World {
   readonly holdStill: (owner: Owner) => void
   readonly goOn: (owner: Owner) => void
   readonly kill: (owner: Owner) => void
+  /** Has this happen after each step, when everything that follows from it has happened. */
+  readonly afterSteps: (task: () => void) => void
   /** How many things have happened. */
   readonly steps: () => number
 }
@@ -42,6 +44,7 @@ const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(
 export function world(): World {
   const events = timeline()
   const held = new Map<Owner, Event[]>()
+  const afterwards: (() => void)[] = []
   let now = 0
   let steps = 0
 
@@ -55,6 +58,7 @@ export function world(): World {
   return {
     now: () => now,
     steps: () => steps,
+    afterSteps: (task) => void afterwards.push(task),
     after(ms, owner, task) {
       const event = { owner, task, isCancelled: false }
       const entry = events.add(now + Math.max(0, ms), () => happen(event))
@@ -74,6 +78,7 @@ export function world(): World {
         steps += 1
         next.task()
         await settled()
+        for (const task of afterwards) task()
       }
       now = Math.max(now, Math.min(until, events.nextAt ?? until))
     },

@@ -1,13 +1,20 @@
-/** What was acknowledged is in every look after it, and what was accepted as an end stays one: also after the store was gone. */
+/**
+ * What was acknowledged is in every look after it, and what was accepted as an end stays one: also after the store was gone. Unless it was kept no longer, and
+ * a call that came late wrote it once more.
+ */
 import type { JobState } from 'jobmill'
 import type { Entry } from '../entry.ts'
+import { keeping } from '../keeping.ts'
 import type { Violation } from '../violation.ts'
 
 export function nothingForgotten(history: readonly Entry[]): Violation[] {
   const acknowledged = new Set<string>()
   const ended = new Map<string, JobState>()
+  const kept = keeping()
   let restarts = 0
   return history.flatMap((one, entry) => {
+    if (one.what === 'claimed' && kept.isOld(one.job, one.at)) ended.delete(one.job)
+    kept.see(one)
     if (one.what === 'acknowledged') acknowledged.add(one.job)
     if (one.what === 'restarted') restarts += 1
     if (one.what === 'finished' && one.accepted && (one.state === 'done' || one.state === 'cancelled'))
