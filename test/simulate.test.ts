@@ -9,9 +9,23 @@ const BLOCK = 25
 const told = ({ seed, violations }: Simulated): string[] =>
   violations.map(({ rule, told }) => `seed ${seed}: ${rule}: ${told}`)
 
+/** Histories that found something, for as long as they can find it again. */
+const FOUND: readonly (readonly [number, string])[] = [
+  [168, 'the undoing of a start that failed came late, and took the jobs of the start after it'],
+]
+
 const TROUBLES = ['kills', 'stills', 'stops', 'steps', 'cuts'] as const
 const seen = new Map<Entry['what'], number>()
+let handOffs = 0
 const troubles: Record<string, number> = {}
+
+/** Jobs that were leased as they were written. */
+function countHandOffs(history: readonly Entry[]): number {
+  return history.filter((one, at) => {
+    const before = history[at - 1]
+    return one.what === 'claimed' && before?.what === 'written' && before.job === one.job
+  }).length
+}
 
 describe('simulated histories', () => {
   test.each(Array.from({ length: SEEDS / BLOCK }, (_, n) => 1 + n * BLOCK))(
@@ -22,12 +36,17 @@ describe('simulated histories', () => {
         const simulated = await simulate(seed)
         broken.push(...told(simulated))
         for (const { what } of simulated.history) seen.set(what, (seen.get(what) ?? 0) + 1)
+        handOffs += countHandOffs(simulated.history)
         for (const name of TROUBLES) troubles[name] = (troubles[name] ?? 0) + simulated.troubles[name]
       }
       expect(broken).toEqual([])
     },
     120_000,
   )
+
+  test.each(FOUND)('P2 P3 seed %i: %s', async (seed) => {
+    expect(told(await simulate(seed))).toEqual([])
+  })
 
   test('are the same for the same seed, and others for others', async () => {
     const [one, again, other] = [await simulate(7), await simulate(7), await simulate(8)]
@@ -45,8 +64,10 @@ describe('simulated histories', () => {
       'given back',
       'ticked',
       'effect',
+      'ended',
     ] as const
     expect(some.filter((what) => (seen.get(what) ?? 0) < 50)).toEqual([])
+    expect(handOffs).toBeGreaterThan(50)
     expect(Object.entries(troubles).filter(([, count]) => count < 50)).toEqual([])
   })
 })

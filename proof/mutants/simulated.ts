@@ -101,4 +101,10 @@ export const SIMULATED: readonly Mutant[] = [
     find: 'if (!alive || stopped) return\n    alive = false',
     replace: 'if (alive || stopped) return\n    alive = false',
   },
+  {
+    name: 'a start that is tried again as the instance that failed',
+    file: 'runtime/mill.ts',
+    find: 'if (starts > 0) instance = newInstance()',
+    replace: 'if (starts < 0) instance = newInstance()',
+  },
 ]

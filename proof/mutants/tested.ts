@@ -119,6 +119,6 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'store-sqlite/connection.ts',
     find: "durability === 'full' ? 'FULL' : 'NORMAL'",
     replace: "durability === 'full' ? 'NORMAL' : 'NORMAL'",
-    test: { file: 'test/power-cut.test.ts', name: 'what was acknowledged survives a loss of power' },
+    test: { file: `${TESTS}/sqlite/open.test.ts`, name: 'durability full is synchronous' },
   },
 ]
