@@ -32,6 +32,8 @@ export default defineConfig({
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/fixed-seed.ts'],
+    // Bundles of earlier releases: Node runs them as they are.
+    server: { deps: { external: [/\/test\/fixtures\/releases\//] } },
     testTimeout: 20_000,
     hookTimeout: 30_000,
     reporters: isWholeRun

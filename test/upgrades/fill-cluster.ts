@@ -1,0 +1,89 @@
+/** What came with the third schema: limits with permits that are out, schedules that were served, slots, leaders, figures and events. */
+import type { ScheduleDefinition } from 'jobmill'
+import { KIND, QUEUE, type Scene } from './scene.ts'
+
+export const LIMITED = 'limited'
+export const QUICK = 'quick'
+const LIMITS = { queue: 'database', rate: 'api' }
+/** Of code, and of an operator. */
+export const SCHEDULES = { code: 'nightly', operator: 'cleaning' }
+
+/** 1 January 2026, 9:00 UTC, and a day later. */
+const SERVED_AT = 1_767_258_000_000
+const NEXT_AT = SERVED_AT + 86_400_000
+
+export async function fillCluster(scene: Scene): Promise<void> {
+  const instance = await scene.register('leader', 5_000)
+  await limits(scene, instance)
+  await schedules(scene)
+  await shared(scene, instance)
+  if (scene.schema >= 4) await handedOff(scene, instance)
+}
+
+/** The only permit is held by a job whose instance is never heard of again. */
+async function limits({ store, settings, enqueue, claim }: Scene, instance: string): Promise<void> {
+  await store.declareLimits([
+    { name: LIMITS.queue, settings: { type: 'concurrency', most: 1 } },
+    { name: LIMITS.rate, settings: { type: 'rate', amount: 100, perMs: 1_000, burst: 10 } },
+  ])
+  await store.declareQueues([{ name: LIMITED, settings: settings({ limit: LIMITS.queue, keepDead: 50 }) }])
+  await enqueue({
+    'with-permit': { queue: LIMITED },
+    'without-permit': { queue: LIMITED },
+    'without-permit-either': { queue: LIMITED },
+  })
+  const { id: holder = '', token = 0 } = (await claim(instance, 1, LIMITED)).get('with-permit') ?? {}
+  await store.take([{ limit: LIMITS.rate, amount: 3, holder, token, instance, waitUpToMs: 0 }])
+}
+
+/** One that was served once and whose next instant is long past, and one that is paused. */
+async function schedules({ store, prepare }: Scene): Promise<void> {
+  const definition: ScheduleDefinition = {
+    when: '0 9 * * *',
+    zone: 'UTC',
+    jitterMs: 0,
+    startAt: null,
+    endAt: null,
+    missed: 'last',
+    missedWithinMs: 86_400_000,
+    overlap: 'allow',
+    paused: false,
+    kind: KIND,
+    queue: QUEUE,
+    payload: '"tick"',
+    priority: 0,
+    maxAttempts: 5,
+    timeoutMs: null,
+    tags: ['nightly'],
+  }
+  await store.declareSchedules([{ name: SCHEDULES.code, version: 2, definition }])
+  await store.createSchedule(SCHEDULES.operator, { ...definition, when: 'every 10m', paused: true })
+  const step = { schedule: SCHEDULES.code, revision: 1, missed: 0 }
+  await store.tick([{ ...step, from: null, nextAt: SERVED_AT, fires: [] }])
+  const fires = prepare({ ticked: {} }).map((job) => ({ at: SERVED_AT, job }))
+  const [ticked] = await store.tick([{ ...step, from: SERVED_AT, nextAt: NEXT_AT, fires }])
+  if (ticked?.accepted !== true) throw new Error('the schedule was not served')
+}
+
+/** What an instance leaves behind that led, had its share of workers, and told what it saw. */
+async function shared({ store }: Scene, instance: string): Promise<void> {
+  await store.renew({
+    instance,
+    leaseMs: 5_000,
+    renewEveryMs: 0,
+    queues: [QUEUE],
+    kinds: [KIND],
+    duties: [{ name: 'retain', succeededAgoMs: 0, failures: 0 }],
+  })
+  await store.assign([{ instance, queue: QUEUE, workers: 4 }])
+  const event = { type: 'queue-changed', agoMs: 0, queue: QUEUE, job: null, data: '{}' }
+  await store.record({ source: instance, seq: 1, deltas: [], own: [], events: [event] })
+}
+
+/** Running as soon as it was written. */
+async function handedOff({ store, settings, prepare }: Scene, instance: string): Promise<void> {
+  await store.declareQueues([{ name: QUICK, settings: settings({}) }])
+  const handOff = { instance, queues: [{ queue: QUICK, room: 1 }], kinds: [KIND] }
+  const [written] = await store.enqueue(prepare({ 'handed-off': { queue: QUICK } }), { handOff })
+  if (written?.lease === undefined) throw new Error('the job was not handed off')
+}

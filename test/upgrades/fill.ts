@@ -1,0 +1,101 @@
+/**
+ * Fills a new database with a job in every state that there is, by the code of a release and through its own contract: what it did not have yet, it does not leave
+ * behind.
+ */
+import type { Store, Transition } from 'jobmill'
+import { fillCluster } from './fill-cluster.ts'
+import type { Release } from './release.ts'
+import { QUEUE, type Roles, type Scene, sceneOf } from './scene.ts'
+
+export const PAUSED = 'paused'
+/** Of the job that holds its key while it waits, and of the one that goes on holding it after its end. */
+export const KEYS = { waiting: 'invoice 1', done: 'invoice 2' }
+
+/** The year 2100. */
+const FAR_AT = 4_102_444_800_000
+const YEARS_MS = 3_650 * 86_400_000
+
+export async function fill(release: Release, store: Store<never>, schema: number): Promise<Roles> {
+  const scene = sceneOf(release, store, schema)
+  const { settings } = scene
+  await store.declareQueues([
+    { name: QUEUE, settings: settings({ workers: 4, backoffBaseMs: 2_000 }) },
+    { name: PAUSED, settings: settings({ paused: true }) },
+  ])
+  await ended(scene)
+  await running(scene)
+  await crashed(scene)
+  await waiting(scene)
+  if (schema >= 3) await fillCluster(scene)
+  return scene.roles
+}
+
+/** One for each way to end, and one that failed and comes back far in the future; their instance has stopped. */
+async function ended({ store, roles, enqueue, register, claim }: Scene): Promise<void> {
+  const instance = await register('stopped', 60_000)
+  await enqueue({
+    done: { tags: ['paid', 'eu'], metadata: { trace: 'abc' } },
+    'done-with-key': { dedupe: { key: KEYS.done, holdFor: YEARS_MS } },
+    dead: { maxAttempts: 1 },
+    cancelled: {},
+    retrying: { maxAttempts: 3 },
+    'cancelled-while-waiting': { delay: '1h' },
+  })
+  const leases = await claim(instance, 5)
+  const finish = async (role: string, transition: Transition, error?: string): Promise<void> => {
+    const { id = '', token = 0 } = leases.get(role) ?? {}
+    const outcome = error === undefined ? 'returned' : 'threw'
+    const [answer] = await store.finish([{ id, token, transition, outcome, error }])
+    if (answer?.accepted !== true) throw new Error(`${role} could not be finished`)
+  }
+  await finish('done', { to: 'done', result: '{"sent":true}' })
+  await finish('done-with-key', { to: 'done', result: null })
+  await finish('dead', { to: 'dead' }, 'no such mailbox')
+  await finish('retrying', { to: 'scheduled', delayMs: YEARS_MS, refund: false }, 'try again')
+  await store.cancel(
+    [roles['cancelled'] ?? '', roles['cancelled-while-waiting'] ?? ''],
+    'not wanted any more',
+  )
+  await finish('cancelled', { to: 'cancelled' }, 'told to stop')
+  await store.deregister(instance)
+}
+
+/** Leased to an instance that is never heard of again. */
+async function running({ store, roles, enqueue, register, claim }: Scene): Promise<void> {
+  const instance = await register('silent', 5_000)
+  await enqueue({
+    running: { tags: ['eu'] },
+    'asked-to-stop': {},
+    'first-of-line': { orderKey: 'customer 7' },
+  })
+  await store.stage(10)
+  const { id = '', token = 0 } = (await claim(instance, 3)).get('running') ?? {}
+  await store.progress([{ id, token, value: '{"percent":40}' }])
+  await store.cancel([roles['asked-to-stop'] ?? ''], 'stop it')
+}
+
+/** Taken back once from an instance that was lost. */
+async function crashed({ store, enqueue, register, claim }: Scene): Promise<void> {
+  await enqueue({ crashed: {} })
+  const instance = await register('lost', 200)
+  await claim(instance, 1)
+  for (;;) {
+    const { instances } = await store.reap({ crashesUntilDead: 3, limit: 1 })
+    if (instances.includes(instance)) return
+  }
+}
+
+async function waiting({ store, enqueue }: Scene): Promise<void> {
+  await enqueue({
+    ready: {},
+    urgent: { priority: -5, timeout: '1m', tags: ['paid'] },
+    keyed: { dedupe: { key: KEYS.waiting } },
+    'second-of-line': { orderKey: 'customer 7' },
+    'third-of-line': { orderKey: 'customer 7' },
+    far: { runAt: FAR_AT },
+    held: { queue: PAUSED },
+  })
+  // The line forms when somebody looks; what is due after that stays scheduled.
+  await store.stage(10)
+  await enqueue({ due: { delay: 1 } })
+}

@@ -1,0 +1,64 @@
+/** Both stores as the tests of upgrades use them: an empty place, a kept database in it, and everything that is there as a script. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../packages/jobmill/src/store-postgres/migrate.ts'
+import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../packages/jobmill/src/store-sqlite/migrate.ts'
+import { freshFile, freshSchema } from '../support/databases.ts'
+import { dumpPostgres, restorePostgres } from './postgres-dump.ts'
+import { type Place, SCHEMAS } from './release.ts'
+import type { Snapshot } from './snapshot.ts'
+import { dumpSqlite, restoreSqlite } from './sqlite-dump.ts'
+
+interface Kept {
+  readonly place: Place
+  readonly expected: Snapshot
+}
+
+export interface StorePlaces {
+  /** The number of today's last migration. */
+  readonly newest: number
+  readonly empty: () => Place
+  readonly restore: (schema: number) => Promise<Kept>
+  readonly dump: (place: Place) => Promise<string>
+}
+
+const read = (schema: number, file: string): string =>
+  readFileSync(join(SCHEMAS, String(schema), file), 'utf8')
+
+const emptyFile = (): Place => ({ store: 'sqlite', at: freshFile() })
+
+function sqlite(): StorePlaces {
+  return {
+    newest: SQLITE_MIGRATIONS.length,
+    empty: emptyFile,
+    async restore(schema) {
+      const place = emptyFile()
+      restoreSqlite(place.at, read(schema, 'sqlite.sql'))
+      return { place, expected: JSON.parse(read(schema, 'sqlite.json')) as Snapshot }
+    },
+    dump: async ({ at }) => dumpSqlite(at),
+  }
+}
+
+function postgres(): StorePlaces {
+  const url = inject('postgresUrl')
+  const fresh = (): { store: 'postgres'; at: string; schema: string } => {
+    return { store: 'postgres', at: url, schema: freshSchema(url, 'upgrade') }
+  }
+  return {
+    newest: POSTGRES_MIGRATIONS.length,
+    empty: fresh,
+    async restore(schema) {
+      const place = fresh()
+      await restorePostgres(url, place.schema, read(schema, 'postgres.sql'))
+      return { place, expected: JSON.parse(read(schema, 'postgres.json')) as Snapshot }
+    },
+    dump: ({ at, schema = '' }) => dumpPostgres(at, schema),
+  }
+}
+
+export const STORES: [string, StorePlaces][] = [
+  ['sqlite', sqlite()],
+  ['postgres', postgres()],
+]

@@ -1,0 +1,65 @@
+/** What filling a database needs of a release, whichever it is: its own contract, in few words. Every job has a role, by which tests know it. */
+import type { JobRequest, Lease, NewInstance, NewJob, QueueSettings, Store } from 'jobmill'
+import type { Release } from './release.ts'
+
+export const KIND = 'work'
+export const QUEUE = 'mail'
+
+/** Keeps everything: a fixture is opened years later. */
+const KEEPS = { retainDoneMs: null, retainCancelledMs: null, retainDeadMs: null }
+
+/** Which job has which role. */
+export type Roles = Record<string, string>
+
+export interface Scene {
+  readonly store: Store<never>
+  /** The number of its last migration. */
+  readonly schema: number
+  readonly roles: Roles
+  readonly settings: (of: Partial<QueueSettings>) => QueueSettings
+  /** A job for each role, to be written by whoever asks. */
+  readonly prepare: (requests: Requests) => NewJob[]
+  readonly enqueue: (requests: Requests) => Promise<void>
+  readonly register: (label: string, leaseMs: number) => Promise<string>
+  /** Leases everything that is ready in a queue, by the roles of the jobs; refused when it is not as much as expected. */
+  readonly claim: (instance: string, expected: number, queue?: string) => Promise<Map<string, Lease>>
+}
+
+type Requests = Readonly<Record<string, Partial<JobRequest>>>
+
+export function sceneOf({ entry }: Release, store: Store<never>, schema: number): Scene {
+  const roles: Roles = {}
+  const mintId = (): string => entry.systemPlatform.id()
+
+  function prepare(requests: Requests): NewJob[] {
+    const asked = Object.entries(requests).map(([role, request]): JobRequest => {
+      return { kind: KIND, queue: QUEUE, payload: { role, text: `Grüße, ${role} 🙂` }, ...request }
+    })
+    const jobs = entry.prepareJobs(asked, { mintId })
+    Object.keys(requests).forEach((role, at) => (roles[role] = jobs[at]?.id ?? ''))
+    return jobs
+  }
+
+  return {
+    store,
+    schema,
+    roles,
+    prepare,
+    settings: (of) => ({ ...entry.DEFAULT_QUEUE_SETTINGS, ...KEEPS, ...of }),
+    enqueue: async (requests) => void (await store.enqueue(prepare(requests))),
+    async register(label, leaseMs) {
+      const known = { id: mintId(), label, version: `schema ${schema}`, queues: [QUEUE], kinds: [KIND] }
+      const instance = { ...known, capacity: 10, leaseMs, ...(schema >= 2 && { onDead: [] }) }
+      await store.register(instance as NewInstance)
+      return known.id
+    },
+    async claim(instance, expected, queue = QUEUE) {
+      const request = { instance, queues: [{ queue, room: 100 }], kinds: [KIND] }
+      const leases = await store.claim({ ...request, limit: 100, suspects: 'skip' })
+      if (leases.length !== expected)
+        throw new Error(`${leases.length} jobs of ${queue} were leased, and not ${expected}`)
+      const roleOf = new Map(Object.entries(roles).map(([role, id]) => [id, role]))
+      return new Map(leases.map((lease) => [roleOf.get(lease.id) ?? '', lease]))
+    },
+  }
+}

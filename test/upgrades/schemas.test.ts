@@ -1,0 +1,159 @@
+// A database of every release so far, as its code left it, opened by today's: nothing is gone, and everything goes on.
+import { join } from 'node:path'
+import { defineJob, type JobState, jobmill, type Mill, type Store } from 'jobmill'
+import { describe, expect, test } from 'vitest'
+import { KEYS, PAUSED } from './fill.ts'
+import { LIMITED, QUICK, SCHEDULES } from './fill-cluster.ts'
+import { STORES } from './places.ts'
+import { earlier, keptSchemas, RELEASES, today } from './release.ts'
+import { KIND, QUEUE, type Roles } from './scene.ts'
+import { snapshot } from './snapshot.ts'
+
+/** Since these schemas there are schedules and limits, and jobs that are handed off. */
+const CLUSTER = 3
+const HAND_OFF = 4
+
+interface Ran {
+  /** How often, by the id of the job. */
+  readonly times: Map<string, number>
+  /** Resolves with the id of the first job of the schedule. */
+  readonly ticked: Promise<string>
+}
+
+function working(
+  store: Store<never>,
+  schema: number,
+): { readonly mill: Mill<Store<never>>; readonly ran: Ran } {
+  const times = new Map<string, number>()
+  const tick = Promise.withResolvers<string>()
+  const work = defineJob({
+    kind: KIND,
+    queue: QUEUE,
+    run({ job, payload }) {
+      times.set(job.id, (times.get(job.id) ?? 0) + 1)
+      if (payload === 'tick') tick.resolve(job.id)
+      return job.attempt
+    },
+  })
+  const serve = [
+    QUEUE,
+    PAUSED,
+    ...(schema >= CLUSTER ? [LIMITED] : []),
+    ...(schema >= HAND_OFF ? [QUICK] : []),
+  ]
+  const mill = jobmill({ store, jobs: [work], serve, log: 'silent' })
+  return { mill, ran: { times, ticked: tick.promise } }
+}
+
+/** What `counts` says, from the jobs themselves. */
+async function countedOneByOne(
+  store: Store<never>,
+): Promise<Record<string, Partial<Record<JobState, number>>>> {
+  const counted: Record<string, Partial<Record<JobState, number>>> = {}
+  for (const { name } of await store.queues()) {
+    const { jobs } = await store.list({ queue: name }, { limit: 500 })
+    const ofQueue = (counted[name] ??= {})
+    for (const { state } of jobs) ofQueue[state] = (ofQueue[state] ?? 0) + 1
+  }
+  return counted
+}
+
+async function expectExactCounts(store: Store<never>): Promise<void> {
+  const counts = (await store.counts()).map(({ queue, oldestReadyMs: _, ...states }) => {
+    return [queue, Object.fromEntries(Object.entries(states).filter(([, jobs]) => jobs > 0))]
+  })
+  expect(Object.fromEntries(counts)).toEqual(await countedOneByOne(store))
+}
+
+describe.each(STORES)('databases of earlier releases, on %s', (_, stores) => {
+  test('there is one of every schema before today’s: keep-release makes it', () => {
+    const before = Array.from({ length: stores.newest - 1 }, (_, at) => at + 1)
+    expect(keptSchemas().filter((schema) => schema < stores.newest)).toEqual(before)
+  })
+
+  test.concurrent.for(keptSchemas())(
+    'P2 P3 P4 P12 of schema %i: all is there as it was, and what waits or was running runs to its end, once',
+    async (schema, { onTestFinished }) => {
+      const { place, expected } = await stores.restore(schema)
+      const opened = async (): Promise<Store<never>> => {
+        const store = await (await today()).storeAt(place)
+        onTestFinished(() => store.close())
+        await store.open()
+        return store
+      }
+      const first = await opened()
+      expect(await snapshot(first, expected.roles, schema)).toMatchObject(expected)
+      await expectExactCounts(first)
+      const migrated = await stores.dump(place)
+      const second = await opened()
+      expect(await stores.dump(place)).toBe(migrated)
+
+      const { mill, ran } = working(await (await today()).storeAt(place), schema)
+      onTestFinished(async () => void (await mill.stop()))
+      await mill.start()
+      await expectRunOnce(mill, ran, expected.roles)
+      if (schema >= CLUSTER) await expectTicked(mill, ran)
+      await mill.stop()
+      await expectExactCounts(second)
+      expect((await second.limits()).map(({ held }) => held)).toEqual(schema >= CLUSTER ? [0, 0] : [])
+    },
+  )
+
+  test('the code of every earlier release refuses to start on today’s, and says what to do', async () => {
+    const place = stores.empty()
+    const newer = await (await today()).storeAt(place)
+    await newer.open()
+    await newer.close()
+    for (const schema of keptSchemas().filter((one) => one < stores.newest)) {
+      const { storeAt } = await earlier(join(RELEASES, String(schema)))
+      await expect((await storeAt(place)).open()).rejects.toMatchObject({
+        code: 'SCHEMA_NEWER',
+        fix: expect.stringContaining('Install the release') as string,
+      })
+    }
+  })
+})
+
+async function expectRunOnce(mill: Mill<Store<never>>, ran: Ran, roles: Roles): Promise<void> {
+  const id = (role: string): string => roles[role] ?? ''
+  expect(await keyHolders(mill)).toEqual([id('keyed'), id('done-with-key')])
+  const { now, held, never } = fates(roles)
+  await Promise.all(now.map((one) => mill.job(one).result()))
+  const states = await Promise.all(held.map(async (one) => (await mill.get(one))?.state))
+  expect(states).toEqual(['ready', 'scheduled', 'scheduled'])
+  await mill.resume(PAUSED)
+  await mill.runNow(id('far'))
+  await mill.runNow(id('retrying'))
+  await Promise.all(held.map((one) => mill.job(one).result()))
+  // What was running when its process fell silent has crashed, and spent no attempt.
+  expect(await mill.get(id('running'))).toMatchObject({ state: 'done', result: 1, crashes: 1 })
+  expect(await mill.get(id('retrying'))).toMatchObject({ state: 'done', result: 2, crashes: 0 })
+  expect(await mill.get(id('asked-to-stop'))).toMatchObject({ state: 'cancelled' })
+  expect([...now, ...held].filter((one) => ran.times.get(one) !== 1)).toEqual([])
+  expect(never.filter((one) => ran.times.has(one))).toEqual([])
+}
+
+/** Who holds the two keys: asked by enqueueing under them. */
+function keyHolders(mill: Mill<Store<never>>): Promise<string[]> {
+  const ask = async (dedupeKey: string): Promise<string> =>
+    (await mill.enqueue(KIND, null, { queue: QUEUE, dedupeKey })).id
+  return Promise.all([ask(KEYS.waiting), ask(KEYS.done)])
+}
+
+/** Jobs that run as soon as somebody works, that wait to be let go, and that never run. */
+function fates(roles: Roles): { readonly now: string[]; readonly held: string[]; readonly never: string[] } {
+  const held = ['held', 'far', 'retrying']
+  const never = ['done', 'done-with-key', 'dead', 'cancelled', 'cancelled-while-waiting', 'asked-to-stop']
+  const ids = (some: readonly string[]): string[] => some.map((role) => roles[role] ?? '')
+  const now = Object.keys(roles).filter((role) => !held.includes(role) && !never.includes(role))
+  return { now: ids(now), held: ids(held), never: ids(never) }
+}
+
+/** The schedule that was served once serves the last instant that it missed, and has a next one in the future. */
+async function expectTicked(mill: Mill<Store<never>>, ran: Ran): Promise<void> {
+  const job = await ran.ticked
+  const schedules = await mill.schedules.list()
+  const nightly = schedules.find(({ name }) => name === SCHEDULES.code)
+  expect(nightly).toMatchObject({ lastJob: job })
+  expect(Number(nightly?.nextAt)).toBeGreaterThan(Number(nightly?.lastAt))
+}

@@ -1,0 +1,46 @@
+/** What a store tells of its database, through the read side and without what changes by itself as time goes by. */
+import type { Store } from 'jobmill'
+import type { Roles } from './scene.ts'
+
+/** A fixture's second half: what the code that filled it read at the end, as JSON. */
+export interface Snapshot {
+  readonly roles: Roles
+  /** By role. */
+  readonly jobs: Readonly<Record<string, unknown>>
+  readonly history: Readonly<Record<string, unknown>>
+  readonly counts: unknown
+  readonly queues: unknown
+  readonly instances: unknown
+  readonly limits?: unknown
+  readonly schedules?: unknown
+  readonly ticks?: unknown
+}
+
+export async function snapshot(store: Store<never>, roles: Roles, schema: number): Promise<Snapshot> {
+  const ids = Object.entries(roles)
+  const jobs = await store.get(ids.map(([, id]) => id))
+  const history = await Promise.all(ids.map(([, id]) => store.history(id)))
+  const byRole = (all: readonly unknown[]): Record<string, unknown> =>
+    Object.fromEntries(ids.map(([role], at) => [role, all[at]]))
+  return {
+    roles,
+    jobs: byRole(jobs),
+    history: byRole(history),
+    counts: (await store.counts()).map(({ oldestReadyMs: _, ...rest }) => rest),
+    queues: (await store.queues()).map(({ coolingMs: _, ...rest }) => rest),
+    // Alive or expired is a question of when one looks.
+    instances: (await store.instances())
+      .map(({ state, ...rest }) => ({ ...rest, state: state === 'alive' ? 'expired' : state }))
+      .toSorted((a, b) => a.id.localeCompare(b.id)),
+    ...(schema >= 3 && (await cluster(store))),
+  }
+}
+
+async function cluster(store: Store<never>): Promise<Partial<Snapshot>> {
+  const schedules = await store.schedules()
+  return {
+    limits: (await store.limits()).map(({ name, settings, held }) => ({ name, settings, held })),
+    schedules: schedules.map(({ readAt: _, ...rest }) => rest),
+    ticks: await Promise.all(schedules.map(({ name }) => store.ticks(name, 10))),
+  }
+}

@@ -1,0 +1,40 @@
+/** A SQLite database as a script, and back. */
+import Database from 'better-sqlite3'
+
+interface Made {
+  readonly type: string
+  readonly name: string
+  readonly sql: string
+}
+
+export function dumpSqlite(path: string): string {
+  const database = new Database(path, { readonly: true })
+  try {
+    const made = database
+      .prepare(`SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid`)
+      .all() as Made[]
+    return [
+      ...made.map(({ sql }) => `${sql};`),
+      ...made.flatMap(({ type, name }) => (type === 'table' ? rowsOf(database, name) : [])),
+      '',
+    ].join('\n')
+  } finally {
+    database.close()
+  }
+}
+
+function rowsOf(database: Database.Database, table: string): string[] {
+  const columns = database.prepare(`SELECT name FROM pragma_table_info(?)`).pluck().all(table) as string[]
+  const values = columns.map((column) => `quote(${column})`).join(` || ', ' || `)
+  const rows = database.prepare(`SELECT ${values} FROM ${table} ORDER BY 1`).pluck().all() as string[]
+  return rows.map((row) => `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${row});`)
+}
+
+export function restoreSqlite(path: string, script: string): void {
+  const database = new Database(path)
+  try {
+    database.exec(`BEGIN; ${script} COMMIT;`)
+  } finally {
+    database.close()
+  }
+}
