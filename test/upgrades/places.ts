@@ -1,6 +1,8 @@
 /** Both stores as the tests of upgrades use them: an empty place, a kept database in it, and everything that is there as a script. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import pg from 'pg'
 import { inject } from 'vitest'
 import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../packages/jobmill/src/store-postgres/migrate.ts'
 import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../packages/jobmill/src/store-sqlite/migrate.ts'
@@ -21,6 +23,8 @@ export interface StorePlaces {
   readonly empty: () => Place
   readonly restore: (schema: number) => Promise<Kept>
   readonly dump: (place: Place) => Promise<string>
+  /** Lets the lease of an instance run out at once. */
+  readonly expire: (place: Place, instance: string) => Promise<void>
 }
 
 const read = (schema: number, file: string): string =>
@@ -38,6 +42,11 @@ function sqlite(): StorePlaces {
       return { place, expected: JSON.parse(read(schema, 'sqlite.json')) as Snapshot }
     },
     dump: async ({ at }) => dumpSqlite(at),
+    async expire({ at }, instance) {
+      const database = new Database(at, { timeout: 10_000 })
+      database.prepare('UPDATE jobmill_instance SET expires_at = 1 WHERE id = ?').run(instance)
+      database.close()
+    },
   }
 }
 
@@ -55,6 +64,12 @@ function postgres(): StorePlaces {
       return { place, expected: JSON.parse(read(schema, 'postgres.json')) as Snapshot }
     },
     dump: ({ at, schema = '' }) => dumpPostgres(at, schema),
+    async expire({ at, schema = '' }, instance) {
+      const client = new pg.Client({ connectionString: at })
+      await client.connect()
+      await client.query(`UPDATE ${schema}.instance SET expires_at = 1 WHERE id = $1`, [instance])
+      await client.end()
+    },
   }
 }
 

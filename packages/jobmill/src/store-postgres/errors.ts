@@ -58,6 +58,10 @@ function isConnectionLoss(error: unknown): boolean {
   return code.startsWith('08') || code.startsWith('E') || ENDED_BY_SERVER.has(code)
 }
 
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03'
+}
+
 export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error) ?? '')
 }

@@ -1,9 +1,11 @@
 /**
  * Brings the schema up to date. All of it in one transaction under one lock, so that twenty processes may start at
- * once: the first migrates, the others wait and find it done.
+ * once: the first migrates, the others wait and find it done. Beside processes that are at work it gives way: see give-way.ts.
  */
 import { checkApplied, type Migration, pending } from '../store/migrations.ts'
+import type { Platform } from '../platform/platform.ts'
 import type { Connection, Query } from './connection.ts'
+import { givingWay, WAIT_BRIEFLY } from './give-way.ts'
 import { foundation } from './migrations/0001-foundation.ts'
 import { runtime } from './migrations/0002-runtime.ts'
 import { cluster } from './migrations/0003-cluster.ts'
@@ -22,20 +24,27 @@ CREATE TABLE IF NOT EXISTS jobmill.migration (
 const APPLIED = `SELECT number, name, checksum FROM jobmill.migration ORDER BY number`
 const RECORD = `INSERT INTO jobmill.migration (number, name, checksum) VALUES ($1, $2, $3)`
 
-export async function migrate(
-  connection: Connection,
-  schema: string,
-  sql: (text: string) => string,
-  migrations: readonly Migration[] = MIGRATIONS,
-): Promise<void> {
+interface Target {
+  readonly connection: Connection
+  readonly schema: string
+  /** Puts a statement into the schema. */
+  readonly sql: (text: string) => string
+  /** For how long it is tried. */
+  readonly deadlineMs: number
+  readonly platform: Platform
+}
+
+export async function migrate(target: Target, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
+  const { connection, schema, sql } = target
   // The common start finds everything done and takes no lock.
   if (
     (await ledgerExists(connection.query, schema)) &&
     (await missing(connection.query, sql, migrations)).length === 0
   )
     return
-  await connection.transaction(async (query) => {
+  await givingWay(target, async (query) => {
     await query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`jobmill migrations of ${schema}`])
+    await query(WAIT_BRIEFLY, [])
     if (!(await schemaExists(query, schema))) await query(`CREATE SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])
     await query(sql(CREATE_LEDGER), [])
     for (const migration of await missing(query, sql, migrations)) {

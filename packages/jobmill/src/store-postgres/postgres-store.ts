@@ -131,7 +131,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
 }
 
 async function openStore(settings: PostgresSettings): Promise<Opened> {
-  const { schema, platform, clock } = settings
+  const { schema, platform, clock, deadlineMs } = settings
   const connection = connect(settings)
   const sql = inSchema(schema)
   const [lowest, heads] = [floors(), floors()]
@@ -148,7 +148,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   const listening = bell.open()
   try {
     await checkServer(connection)
-    await migrate(connection, schema, sql)
+    await migrate({ connection, schema, sql, platform, deadlineMs })
   } catch (error) {
     await bell.close()
     await connection.close()

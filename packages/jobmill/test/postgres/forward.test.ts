@@ -9,6 +9,7 @@ import { migrate, MIGRATIONS } from '../../src/store-postgres/migrate.ts'
 import { aJob, anInstance } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
+const PATIENCE = { deadlineMs: 10_000, platform: systemPlatform }
 const [job, instance] = [aJob(), anInstance()]
 
 /** One running job with an attempt behind it, as the first release wrote them. */
@@ -26,14 +27,14 @@ const ROWS = [
 
 async function firstRelease(connection: Connection, schema: string): Promise<void> {
   const sql = (text: string): string => text.replaceAll('jobmill.', `${schema}.`)
-  await migrate(connection, schema, sql, MIGRATIONS.slice(0, 1))
+  await migrate({ connection, schema, sql, ...PATIENCE }, MIGRATIONS.slice(0, 1))
   for (const row of ROWS) await connection.query(sql(row), [])
 }
 
 describe('postgres migrations, forward', () => {
   test('P3 a database of the first release is brought forward with what is in it, and its work goes on', async () => {
     const schema = freshSchema(url, 'forward')
-    const connection = connect({ url, connections: 1, deadlineMs: 10_000, platform: systemPlatform })
+    const connection = connect({ url, connections: 1, ...PATIENCE })
     onTestFinished(() => connection.close())
     await firstRelease(connection, schema)
     const store = postgres(url, { schema, doorbell: false })
@@ -52,17 +53,17 @@ describe('postgres migrations, forward', () => {
 
   test('P16 what is at work has every table while a migration waits for the one that it changes', async () => {
     const schema = freshSchema(url, 'forward')
-    const connection = connect({ url, connections: 1, deadlineMs: 10_000, platform: systemPlatform })
+    const connection = connect({ url, connections: 1, ...PATIENCE })
     onTestFinished(() => connection.close())
     const sql = (text: string): string => text.replaceAll('jobmill.', `${schema}.`)
-    await migrate(connection, schema, sql, MIGRATIONS.slice(0, 2))
+    await migrate({ connection, schema, sql, ...PATIENCE }, MIGRATIONS.slice(0, 2))
     const work = new pg.Client({ connectionString: url })
     await work.connect()
     onTestFinished(() => work.end())
     // A claim in the middle: it has the queues, and needs the rest without a wait.
     await work.query(`SET lock_timeout = '500ms'`)
     await work.query(`BEGIN; SELECT FROM ${schema}.queue`)
-    const migrated = migrate(connection, schema, sql)
+    const migrated = migrate({ connection, schema, sql, ...PATIENCE })
     const blocked = `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
     while ((await work.query(blocked)).rowCount === 0);
     for (const table of ['instance', 'ready', 'running', 'settings', 'tally', 'job', 'attempt'])

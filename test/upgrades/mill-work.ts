@@ -1,0 +1,43 @@
+/** A process of a release that has the runtime: a mill. */
+import type { JobContext, Store } from 'jobmill'
+import { KINDS, QUEUE, type Work } from '../../proof/cluster/kinds.ts'
+import type { Release } from './release.ts'
+import { RETRY_MS, type Working, type WorkingOptions } from './working.ts'
+
+export async function millWork(
+  { entry }: Release,
+  store: Store<never>,
+  { worked, write, told }: WorkingOptions,
+): Promise<Working> {
+  const jobs = KINDS.map((kind) =>
+    entry.defineJob({
+      kind,
+      queue: QUEUE,
+      backoff: { fixed: RETRY_MS },
+      async run({ job, payload, attempt, signal }: JobContext<Work>) {
+        const { id, token } = job
+        write({ what: 'start', id, token, attempt, n: payload.n, line: payload.line })
+        const how = await worked(kind, payload, attempt, signal)
+        write({ what: 'end', id, token, how })
+        if (how === 'stopped') throw signal.reason
+        if (how === 'threw') throw new Error('it fails in its first attempt')
+      },
+    }),
+  )
+  const mill = entry.jobmill({ store, jobs, log: 'error' })
+  const ended = (how: 'returned' | 'threw') => (event: { readonly id: string; readonly attempt: number }) => {
+    write({ what: 'told', id: event.id, attempt: event.attempt, how })
+    told()
+  }
+  mill.on('finished', ended('returned'))
+  mill.on('retried', ended('threw'))
+  mill.on('instance-lost', () => write({ what: 'lost' }))
+  await mill.start()
+  return {
+    async enqueue(kind, work) {
+      const orderKey = work.line === null ? {} : { orderKey: work.line }
+      return (await mill.enqueue(kind, work, { queue: QUEUE, ...orderKey })).id
+    },
+    stop: async () => void (await mill.stop()),
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * An upgrade under load: processes of an earlier release at work on their own database, one of today's that starts beside them and migrates it, an old one that is
+ * killed, and then the judge of proof/cluster/.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { jobmill, type Store } from 'jobmill'
+import { nowMs } from '../../proof/cluster/clock.ts'
+import { countedDone, everythingIn } from '../../proof/cluster/in-store.ts'
+import { judge } from '../../proof/cluster/judge.ts'
+import { type LedgerReader, ledgerReader } from '../../proof/cluster/ledger.ts'
+import type { Sent } from '../../proof/cluster/stream.ts'
+import { type Place, today } from './release.ts'
+import type { WorkerMessage, WorkerOrder, WorkerTask } from './worker.ts'
+
+/** Half a second less for each process of today's: Node keeps what it made of the sources. */
+const compiled = fileURLToPath(new URL('../../node_modules/.cache/jobmill-upgrades', import.meta.url))
+const program = fileURLToPath(new URL('./worker.ts', import.meta.url))
+const sources = fileURLToPath(new URL('../support/jobmill-sources.ts', import.meta.url))
+
+/** The jobs of a process are numbered from its own number times this. */
+const FIRST_N = 1_000_000
+
+/** How many outcomes each process commits before the upgrade, and again after it. */
+const SOME = 20
+
+interface Worker {
+  readonly number: number
+  readonly child: ChildProcess
+  readonly ledger: LedgerReader
+  readonly sent: () => Sent[]
+  readonly tell: (order: WorkerOrder) => void
+  /** Resolves when it has said this so often in all. Rejects when it ends before that. */
+  readonly says: (message: WorkerMessage, times?: number) => Promise<void>
+  readonly said: (message: WorkerMessage) => number
+  readonly ended: Promise<number | null>
+}
+
+function startWorker(given: {
+  readonly number: number
+  readonly release: number | null
+  readonly place: Place
+  readonly folder: string
+}): Worker {
+  const { number, release, place, folder } = given
+  const ledger = join(folder, `${number}.ledger`)
+  const sent = join(folder, `${number}.sent`)
+  const task: WorkerTask = { release, place, ledger, sent, firstN: number * 1_000_000 }
+  const child = fork(program, [JSON.stringify(task)], {
+    execArgv: ['--import', sources],
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  let errors = ''
+  child.stderr?.on('data', (data) => (errors += String(data)))
+  const counts = new Map<WorkerMessage, number>()
+  child.on('message', (message: WorkerMessage) => counts.set(message, (counts.get(message) ?? 0) + 1))
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  const said = (message: WorkerMessage): number => counts.get(message) ?? 0
+  return {
+    number,
+    child,
+    ledger: ledgerReader(ledger, number),
+    sent: () => (existsSync(sent) ? linesOf(sent) : []),
+    tell: (order) => void child.send(order),
+    said,
+    ended,
+    async says(message, times = 1) {
+      const early = ended.then((code) =>
+        Promise.reject(
+          new Error(`process ${number} ended early, with ${String(code)}: ${errors.slice(0, 2_000)}`),
+        ),
+      )
+      // It may end when nobody listens any more.
+      early.catch(() => {})
+      while (said(message) < times) await Promise.race([once(child, 'message'), early])
+    },
+  }
+}
+
+/** Without the half of a line that a process which was killed may leave behind. */
+function linesOf(file: string): Sent[] {
+  const text = readFileSync(file, 'utf8')
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+  return whole.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Sent]))
+}
+
+interface Upgrade {
+  /** In sentences; empty when everything was kept. */
+  readonly broken: readonly string[]
+  /** Jobs that ran in the killed process when it died. */
+  readonly cutOff: number
+}
+
+interface Scene {
+  readonly release: number
+  readonly place: Place
+  readonly folder: string
+  /** Lets the lease of an instance run out at once: nobody waits for it. */
+  readonly expire: (place: Place, instance: string) => Promise<void>
+  readonly onEnd: (end: () => Promise<void>) => void
+}
+
+export async function upgradeUnderLoad({ release, place, folder, expire, onEnd }: Scene): Promise<Upgrade> {
+  const start = (number: number, of: number | null): Worker => {
+    const worker = startWorker({ number, release: of, place, folder })
+    onEnd(async () => {
+      worker.child.kill('SIGKILL')
+      await worker.ended
+    })
+    return worker
+  }
+  const [lives, dies, newer] = [start(1, release), start(2, release), start(3, null)]
+  for (const worker of [lives, dies]) worker.tell('begin')
+  await Promise.all([lives, dies].map(goesOn))
+  await newer.says('loaded')
+  newer.tell('begin')
+  await newer.says('ready')
+  await Promise.all([lives, dies, newer].map(goesOn))
+  await runsJobsOf(lives, newer)
+  await runsJobsOf(newer, lives)
+  const diedAt = await killAtWork(dies)
+
+  const mill = jobmill({ store: await (await today()).storeAt(place), log: 'silent' })
+  onEnd(async () => void (await mill.stop()))
+  const cutOff = dies.ledger.open()
+  await expire(place, (await mill.get(cutOff[0]?.id ?? ''))?.instance ?? '')
+  for (const worker of [lives, newer]) worker.tell('enough')
+  await Promise.all([lives, newer].map((worker) => worker.says('quiet')))
+  await nothingWaits(mill, [lives, newer])
+  for (const worker of [lives, newer]) worker.tell('stop')
+  const codes = await Promise.all([lives.ended, newer.ended])
+
+  const all = [lives, dies, newer]
+  for (const { ledger } of all) ledger.read()
+  const { broken } = judge({
+    sent: all.flatMap(({ sent }) => sent()),
+    stored: await everythingIn(mill),
+    countedDone: await countedDone(mill),
+    runs: all.flatMap(({ ledger }) => ledger.runs),
+    deaths: [{ worker: dies.number, at: diedAt }],
+    losses: all.flatMap(({ number: worker, ledger }) => ledger.lostAt.map((at) => ({ worker, at }))),
+    outages: [],
+    broken: codes.flatMap((code) => (code === 0 ? [] : [`a process ended with ${String(code)}.`])),
+  })
+  return { broken, cutOff: cutOff.length }
+}
+
+function goesOn(worker: Worker): Promise<void> {
+  return worker.says('told', worker.said('told') + SOME)
+}
+
+/** All workers of the one that enqueues are kept busy, so that only others can run its jobs: until this one has. */
+async function runsJobsOf(one: Worker, enqueues: Worker): Promise<void> {
+  const isTheirs = (n: number): boolean => Math.floor(n / FIRST_N) === enqueues.number
+  enqueues.tell('hold')
+  do {
+    await one.says('told', one.said('told') + 1)
+    one.ledger.read()
+  } while (!one.ledger.runs.some(({ n, toldAt }) => isTheirs(n) && toldAt !== null))
+  enqueues.tell('let go')
+}
+
+/** Kills it while it runs something; when that was. */
+async function killAtWork({ ledger, child, ended, tell, says }: Worker): Promise<number> {
+  tell('hold')
+  await says('holds')
+  const at = nowMs()
+  child.kill('SIGKILL')
+  await ended
+  ledger.read()
+  return at
+}
+
+/** Looks again whenever one of them has committed something. */
+async function nothingWaits(
+  mill: { readonly counts: Store['counts'] },
+  workers: readonly Worker[],
+): Promise<void> {
+  for (;;) {
+    const before = workers.map(({ said }) => said('told'))
+    const counts = await mill.counts()
+    if (counts.every(({ scheduled, ready, running }) => scheduled + ready + running === 0)) return
+    await Promise.race(workers.map(({ says }, at) => says('told', (before[at] ?? 0) + 1)))
+  }
+}
