@@ -6,6 +6,7 @@ import type { JobState, Mill } from 'jobmill'
 import { BEATS } from '../cluster/kinds.ts'
 import type { Stored } from '../cluster/judge.ts'
 import type { Run } from '../cluster/ledger.ts'
+import type { Stillness } from '../cluster/repeats.ts'
 import type { Sent } from '../cluster/stream.ts'
 import type { Entry } from '../history/entry.ts'
 
@@ -14,6 +15,7 @@ export interface Seen {
   readonly sent: readonly Sent[]
   readonly runs: readonly Run[]
   readonly stored: ReadonlyMap<string, Stored>
+  readonly stillnesses: readonly Stillness[]
   /** What is to be added to a time of the processes to get one of the store. */
   readonly offsetMs: number
 }
@@ -44,11 +46,14 @@ export async function historyOf(seen: Seen): Promise<Entry[]> {
     if (id !== null && answer === 'acknowledged')
       placed.push({ entry: { what: 'acknowledged', job: id, at: at(answeredAt ?? 0) }, token: 0, rank: 0 })
   const startOf = new Map<string, number>()
-  for (const { id: job, token, worker, startedAt, endedAt } of runs) {
+  for (const { id: job, token, worker, startedAt, endedAt, how } of runs) {
     const by = { job, token, instance: `worker ${worker}` }
     startOf.set(`${job} ${token}`, at(startedAt))
     placed.push({ entry: { what: 'started', ...by, at: at(startedAt) }, token, rank: 2 })
-    if (endedAt !== null) placed.push({ entry: { what: 'effect', ...by, at: at(endedAt) }, token, rank: 3 })
+    // One that was told to stop did nothing more.
+    if (endedAt === null || how === 'stopped') continue
+    const awakeMs = awakeFor(seen.stillnesses, worker, endedAt)
+    placed.push({ entry: { what: 'effect', ...by, awakeMs, at: at(endedAt) }, token, rank: 3 })
   }
   placed.push(...(await attempts(seen, startOf)))
   const inOrder = placed
@@ -57,6 +62,17 @@ export async function historyOf(seen: Seen): Promise<Entry[]> {
   const endAt = inOrder.at(-1)?.at ?? 0
   const jobs = new Map<string, JobState>([...seen.stored].map(([id, { state }]) => [id, state]))
   return [...inOrder, ...(await ticks(seen.mill, endAt)), { what: 'look', jobs, isLast: true, at: endAt }]
+}
+
+/** What a process on a busy machine takes to notice that it goes on. */
+const AWAKENING_MS = 1_000
+
+/** For how long a worker had not stood still. */
+function awakeFor(stillnesses: readonly Stillness[], worker: number, at: number): number {
+  const ends = stillnesses.flatMap((one) =>
+    one.worker === worker && one.from <= at ? [one.to + AWAKENING_MS] : [],
+  )
+  return Math.max(0, at - Math.max(0, ...ends))
 }
 
 async function attempts(

@@ -158,7 +158,7 @@ export async function judged(played: Played): Promise<RoundResult> {
     outages,
     broken,
   })
-  const history = await historyOf({ mill, sent, runs, stored, offsetMs: Date.now() - nowMs() })
+  const history = await historyOf({ mill, sent, runs, stored, stillnesses, offsetMs: Date.now() - nowMs() })
   const violations = checkHistory(history)
   return {
     struck,

@@ -143,6 +143,7 @@ export async function upgradeUnderLoad({ release, place, folder, expire, onEnd }
     runs: all.flatMap(({ ledger }) => ledger.runs),
     deaths: [{ worker: dies.number, at: diedAt }],
     losses: all.flatMap(({ number: worker, ledger }) => ledger.lostAt.map((at) => ({ worker, at }))),
+    stillnesses: [],
     outages: [],
     broken: codes.flatMap((code) => (code === 0 ? [] : [`a process ended with ${String(code)}.`])),
   })
