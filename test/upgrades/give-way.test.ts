@@ -1,7 +1,7 @@
 // A transaction that somebody leaves open keeps a migration from the tables that it changes. It must not keep anybody else from them: whoever came after a migration
 // that simply waited would wait with it.
 import { join } from 'node:path'
-import type { Store } from 'jobmill'
+import { type Platform, type Store, systemPlatform } from 'jobmill'
 import { postgres } from 'jobmill/postgres'
 import { aClaim, aJob, anInstance } from 'jobmill/testing'
 import pg from 'pg'
@@ -20,10 +20,14 @@ async function openTransaction(schema: string): Promise<pg.Client> {
   return client
 }
 
-/** How often the client was in the way of somebody. */
-async function isInTheWay(client: pg.Client): Promise<void> {
-  const blocked = `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
-  while ((await client.query(blocked)).rowCount === 0);
+/** Counts how often a migration has given way: before each pause it draws how long that is. */
+function watched(): { readonly platform: Platform; readonly times: () => number } {
+  let times = 0
+  const random = (): number => {
+    times += 1
+    return systemPlatform.random()
+  }
+  return { platform: { ...systemPlatform, random }, times: () => times }
 }
 
 /** From the enqueue to the end, by the code of an earlier release. */
@@ -53,18 +57,17 @@ describe('migrations that give way, on postgres', () => {
       await runOne(old, instance.id)
 
       const client = await openTransaction(schema)
-      const store = postgres(url, { schema })
+      const { platform, times } = watched()
+      const store = postgres(url, { schema, doorbell: false, platform })
       onTestFinished(() => store.close())
       const opening = store.open()
-      // Twice: it comes back after it has given way.
-      for (let times = 0; times < 2; times += 1) {
-        await isInTheWay(client)
-        await runOne(old, instance.id)
-      }
+      let jobs = 1
+      // It comes back after it has given way. Behind one that simply waited, this would never end.
+      for (; times() < 2; jobs += 1) await runOne(old, instance.id)
       await client.query('COMMIT')
       await opening
       await runOne(old, instance.id)
-      expect(await store.counts()).toMatchObject([{ done: 4 }])
+      expect(await store.counts()).toMatchObject([{ done: jobs + 1 }])
     },
   )
 
@@ -75,7 +78,10 @@ describe('migrations that give way, on postgres', () => {
     onTestFinished(() => old.close())
     await old.open()
     const client = await openTransaction(schema)
-    const store = postgres(url, { schema, deadline: '1s' })
+    const { platform, times } = watched()
+    // After the first time that it gave way, an hour has passed.
+    const monotonic = (): number => systemPlatform.monotonic() + times() * 3_600_000
+    const store = postgres(url, { schema, doorbell: false, platform: { ...platform, monotonic } })
     await expect(store.open()).rejects.toMatchObject({
       code: 'STORE_BUSY',
       fix: expect.stringContaining('pg_stat_activity') as string,

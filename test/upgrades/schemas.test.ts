@@ -9,6 +9,8 @@ import { earlier, keptSchemas, RELEASES, today } from './release.ts'
 import { KIND, QUEUE, type Roles } from './scene.ts'
 import { snapshot } from './snapshot.ts'
 
+const TIMEOUT_MS = 60_000
+
 /** Since these schemas there are schedules and limits, and jobs that are handed off. */
 const CLUSTER = 3
 const HAND_OFF = 4
@@ -73,6 +75,7 @@ describe.each(STORES)('databases of earlier releases, on %s', (_, stores) => {
 
   test.concurrent.for(keptSchemas())(
     'P2 P3 P4 P12 of schema %i: all is there as it was, and what waits or was running runs to its end, once',
+    { timeout: TIMEOUT_MS },
     async (schema, { onTestFinished }) => {
       const { place, expected } = await stores.restore(schema)
       const opened = async (): Promise<Store<never>> => {

@@ -126,8 +126,15 @@ export async function upgradeUnderLoad({ release, place, folder, expire, onEnd }
 
   const mill = jobmill({ store: await (await today()).storeAt(place), log: 'silent' })
   onEnd(async () => void (await mill.stop()))
-  const cutOff = dies.ledger.open()
-  await expire(place, (await mill.get(cutOff[0]?.id ?? ''))?.instance ?? '')
+  const cutOff = dies.ledger.open().map(({ id }) => id)
+  await whileHeld(lives, async () => {
+    const instance = (await mill.get(cutOff[0] ?? ''))?.instance ?? ''
+    await expire(place, instance)
+    await until(newer, async () => {
+      const jobs = await Promise.all(cutOff.map((id) => mill.get(id)))
+      return jobs.every((job) => job?.instance !== instance)
+    })
+  })
   for (const worker of [lives, newer]) worker.tell('enough')
   await Promise.all([lives, newer].map((worker) => worker.says('quiet')))
   await nothingWaits(mill, [lives, newer])
@@ -154,26 +161,41 @@ function goesOn(worker: Worker): Promise<void> {
   return worker.says('told', worker.said('told') + SOME)
 }
 
-/** All workers of the one that enqueues are kept busy, so that only others can run its jobs: until this one has. */
+/** The one that enqueues soon has no worker left, so that only others can run its jobs: until this one has. */
 async function runsJobsOf(one: Worker, enqueues: Worker): Promise<void> {
   const isTheirs = (n: number): boolean => Math.floor(n / FIRST_N) === enqueues.number
-  enqueues.tell('hold')
-  do {
-    await one.says('told', one.said('told') + 1)
-    one.ledger.read()
-  } while (!one.ledger.runs.some(({ n, toldAt }) => isTheirs(n) && toldAt !== null))
-  enqueues.tell('let go')
+  await whileHeld(enqueues, () =>
+    until(one, () => {
+      one.ledger.read()
+      return one.ledger.runs.some(({ n, toldAt }) => isTheirs(n) && toldAt !== null)
+    }),
+  )
+}
+
+/** A worker holds what it runs, at least one job, for as long as this takes: nobody may take that from it. */
+async function whileHeld(worker: Worker, act: () => Promise<void>): Promise<void> {
+  const before = worker.said('holds')
+  worker.tell('hold')
+  await worker.says('holds', before + 1)
+  await act()
+  worker.tell('let go')
+}
+
+/** Looks whenever the worker has committed something. */
+async function until(worker: Worker, isIt: () => boolean | Promise<boolean>): Promise<void> {
+  do await worker.says('told', worker.said('told') + 1)
+  while (!(await isIt()))
 }
 
 /** Kills it while it runs something; when that was. */
 async function killAtWork({ ledger, child, ended, tell, says }: Worker): Promise<number> {
   tell('hold')
   await says('holds')
-  const at = nowMs()
   child.kill('SIGKILL')
   await ended
   ledger.read()
-  return at
+  // Not before: until the signal reaches it, it begins with further jobs.
+  return nowMs()
 }
 
 /** Looks again whenever one of them has committed something. */
