@@ -31,7 +31,7 @@ export default defineConfig({
     // Many tests wait for processes and servers rather than for a core. Left to itself, vitest would use one of two.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/fixed-seed.ts'],
+    setupFiles: ['test/support/no-leaks.ts', 'test/support/fixed-seed.ts'],
     // Bundles of earlier releases: Node runs them as they are.
     server: { deps: { external: [/\/test\/fixtures\/releases\//] } },
     testTimeout: 20_000,

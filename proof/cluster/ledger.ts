@@ -44,9 +44,17 @@ export interface Run {
   toldAt: number | null
 }
 
-export function ledgerWriter(file: string): (entry: Entry) => void {
+interface LedgerWriter {
+  readonly write: (entry: Entry) => void
+  readonly close: () => void
+}
+
+export function ledgerWriter(file: string): LedgerWriter {
   const handle = openSync(file, 'a')
-  return (entry) => void writeSync(handle, `${JSON.stringify({ ...entry, at: nowMs() })}\n`)
+  return {
+    write: (entry) => void writeSync(handle, `${JSON.stringify({ ...entry, at: nowMs() })}\n`),
+    close: () => closeSync(handle),
+  }
 }
 
 export interface LedgerReader {

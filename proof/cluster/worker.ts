@@ -22,7 +22,7 @@ export interface WorkerTask {
 export type WorkerMessage = 'ready' | { readonly told: EventCounts['told'] }
 
 const task = JSON.parse(process.argv[2] ?? '{}') as WorkerTask
-const write = ledgerWriter(task.ledger)
+const { write } = ledgerWriter(task.ledger)
 const lies = new Set(task.lies)
 
 async function worked(kind: Kind, { payload, attempt, signal }: JobContext<Work>): Promise<How> {

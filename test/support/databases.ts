@@ -3,12 +3,14 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import pg from 'pg'
 import { afterAll } from 'vitest'
+import { complain } from './leaks/complain.ts'
+import { aliveInFile, aliveInSchema } from './leaks/instance-rows.ts'
 
 const schemas: { url: string; name: string }[] = []
-const folders: string[] = []
+const files: string[] = []
 
 /** A schema name that is free; creating it is left to the store, dropping it to us. */
 export function freshSchema(url: string, prefix = 'test'): string {
@@ -20,23 +22,27 @@ export function freshSchema(url: string, prefix = 'test'): string {
 /** The path of a SQLite file that does not exist yet, in a folder of its own (for -wal and -shm too). */
 export function freshFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'jobmill-sqlite-'))
-  folders.push(folder)
-  return join(folder, 'jobs.db')
+  const file = join(folder, 'jobs.db')
+  files.push(file)
+  return file
 }
 
-async function dropSchema(url: string, name: string): Promise<void> {
+/** Returns what stopped mills have left in it. */
+async function dropSchema(url: string, name: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url })
   try {
     await client.connect()
   } catch (error) {
     // A test that had a server of its own has stopped it by now, and its data is gone with it.
-    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return []
     throw error
   }
   try {
     // A connection that a test forgot may hold locks: then fail here with a clear message, do not hang.
     await client.query(`set lock_timeout = '5s'`)
+    const left = await aliveInSchema(client, name)
     await client.query(`drop schema if exists ${pg.escapeIdentifier(name)} cascade`)
+    return left
   } finally {
     await client.end()
   }
@@ -44,6 +50,8 @@ async function dropSchema(url: string, name: string): Promise<void> {
 
 // Hooks run last in, first out, and this one is registered on import: before any of the test file's.
 afterAll(async () => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-  await Promise.all(schemas.splice(0).map(({ url, name }) => dropSchema(url, name)))
+  const inFiles = files.flatMap(aliveInFile)
+  for (const file of files.splice(0)) rmSync(dirname(file), { recursive: true, force: true })
+  const inSchemas = await Promise.all(schemas.splice(0).map(({ url, name }) => dropSchema(url, name)))
+  complain('this file', [...inFiles, ...inSchemas.flat()])
 })

@@ -110,6 +110,7 @@ describe('a flush', () => {
     hub.emit('started', started('q'))
     expect(await seen.pass()).toEqual({ recordings: 1, figures: 1, events: 0 })
     expect(seen.needed()).toBe(true)
+    seen.rest()
   })
 })
 

@@ -2,7 +2,7 @@
  * A user's transaction that stays open for long must not hold up the work of others: whoever meets it goes around it. A call that
  * waited for it would run into the time-out of its test.
  */
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -145,9 +145,13 @@ describe('postgres: close', () => {
   })
 
   test('P16 does not wait for a doorbell whose server says nothing', async () => {
-    const silent = createServer(() => {})
+    const taken: Socket[] = []
+    const silent = createServer((socket) => void taken.push(socket))
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void silent.close())
+    onTestFinished(() => {
+      silent.close()
+      for (const socket of taken) socket.destroy()
+    })
     const address = silent.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
     const other = postgres(url, { schema, doorbell: `postgres://x@127.0.0.1:${port}/x` })

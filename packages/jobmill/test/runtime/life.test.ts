@@ -5,7 +5,7 @@ import type { Store } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
-import { happened, subjects } from './stores.ts'
+import { happened, lent, subjects } from './stores.ts'
 
 function gated() {
   const entered = Promise.withResolvers<AbortSignal>()
@@ -265,7 +265,7 @@ describe.each(subjects)('the life of a mill on $name', ({ mill: create }) => {
     const mill = await create({ jobs: [quick], queues: { default: { workers: 3 } } })
     await mill.changeQueue('default', { workers: 7 })
     const again = jobmill({
-      store: mill.store,
+      store: lent(mill),
       jobs: [quick],
       queues: { default: { workers: 3 } },
       log: 'silent',
@@ -273,6 +273,7 @@ describe.each(subjects)('the life of a mill on $name', ({ mill: create }) => {
     })
     await again.start()
     expect((await again.queues())[0]).toMatchObject({ name: 'default', workers: 7 })
+    await again.stop()
   })
 
   test('P15 an idle mill asks the database at most twice a second, and not at all once it stopped', async () => {

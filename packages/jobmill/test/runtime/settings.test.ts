@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
-import { happened, subjects } from './stores.ts'
+import { happened, lent, subjects } from './stores.ts'
 
 const quick = defineJob({ kind: 'quick', run: () => 'done' })
 
@@ -57,8 +57,8 @@ describe.each(subjects)('live settings on $name', ({ mill: create }) => {
       Array.from({ length: 12 }, () => ({ payload: null })),
     )
     await mill.platform.settled()
-    const { store, platform } = mill
-    const newcomer = jobmill({ store, platform, jobs: [hold('new')], log: 'silent' })
+    const { platform } = mill
+    const newcomer = jobmill({ store: lent(mill), platform, jobs: [hold('new')], log: 'silent' })
     await newcomer.start()
     await platform.settled()
     expect(running.filter((name) => name === 'old')).toHaveLength(4)
@@ -98,8 +98,8 @@ describe.each(subjects)('live settings on $name', ({ mill: create }) => {
   test('a result that is remembered is forgotten when its job is deleted, or enqueued again', async () => {
     const job = defineJob({ kind: 'a', run: ({ payload }: JobContext<number>) => payload })
     const mill = await create({ jobs: [job] })
-    const { store, platform } = mill
-    const own = jobmill({ store, platform, jobs: [job], log: 'silent' })
+    const { platform } = mill
+    const own = jobmill({ store: lent(mill), platform, jobs: [job], log: 'silent' })
     await own.start()
     const id = platform.id()
     const first = await own.enqueue(job, 1, { id })

@@ -45,6 +45,11 @@ export const subjects: readonly Subject[] = [
   },
 ]
 
+/** Its store for a mill beside it, which must not close it. */
+export function lent({ store }: TestMill): Store {
+  return { ...store, close: () => Promise.resolve() }
+}
+
 /** The types of what happened to one job, in order. */
 export function happened(mill: TestMill, id: string): string[] {
   return mill.events.flatMap((event) => ('id' in event && event.id === id ? [event.type] : []))

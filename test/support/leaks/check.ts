@@ -1,0 +1,36 @@
+// The check itself: from a beginning to an end, what is left in between.
+import { countNow, moreThan } from './counted.ts'
+import { type Kind, kindsUntil, leftSince, mark } from './things.ts'
+import { untilGone } from './until-gone.ts'
+import { takeWarnings } from './watch-node.ts'
+
+/** How long what is being closed is waited for. Generous, for busy machines: only a leak takes that long. */
+export const patience = { ms: 10_000 }
+
+export interface Check {
+  /** In words, once all is gone or patience is over. */
+  readonly left: () => Promise<string[]>
+}
+
+export function begin(): Check {
+  const since = mark()
+  const before = countNow()
+  const leaveOut = sharedUntil(since)
+  const now = (): string[] => [
+    ...leftSince(since, leaveOut),
+    ...moreThan(before, { sockets: !leaveOut.has('socket'), files: !leaveOut.has('SQLite handle') }),
+  ]
+  return {
+    left: async () => [...(await untilGone(now, patience.ms)), ...takeWarnings()],
+  }
+}
+
+/** What may make more of its kind, and timers, while a test runs: a pool connects, a server is started again. */
+const LIVELY: readonly Kind[] = ['socket', 'server', 'child', 'thread', 'SQLite handle', 'mill']
+
+/** The kinds that a test cannot answer for, because its file has something for all its tests. They are looked at when the file ends. */
+function sharedUntil(since: number): ReadonlySet<Kind> {
+  const there = kindsUntil(since)
+  const shared = LIVELY.filter((kind) => there.has(kind))
+  return new Set(shared.length === 0 ? [] : [...shared, 'timer', 'abort listener', 'test clock'])
+}

@@ -1,0 +1,111 @@
+// Writes down what the product opens that nobody sees from outside: mills, SQLite handles (those in memory have no file), gauges, and the timers of a test's
+// clock. Whoever loads one of these modules gets it with a watch around it.
+import type * as gauges from '../../../packages/jobmill/src/platform/gauges.ts'
+import type * as life from '../../../packages/jobmill/src/runtime/life.ts'
+import type * as connection from '../../../packages/jobmill/src/store-sqlite/connection.ts'
+import { expect } from 'vitest'
+import { watch } from './things.ts'
+
+/** The instances of mills that were started and have stopped, each with the name of the test in which that was. */
+export const stopped = new Map<string, string>()
+
+type Platform = life.LifeOptions['options']['platform']
+const started = new Map<Platform, number>()
+
+function watchClock(platform: Platform): void {
+  if (started.has(platform) || !('pendingTimers' in platform)) return
+  const clock = platform as Platform & { readonly pendingTimers: number }
+  watch(
+    'test clock',
+    () => started.get(platform) === 0 && clock.pendingTimers > 0,
+    () => `${clock.pendingTimers} timers, with all its mills stopped`,
+  )
+}
+
+export function watchedLife(real: typeof life): typeof life {
+  return {
+    ...real,
+    lifeOf(given) {
+      const { platform } = given.options
+      const { id } = given.instance
+      const count = (by: number): void => void started.set(platform, (started.get(platform) ?? 0) + by)
+      let isStarted = false
+      const made = real.lifeOf(given)
+      const over = (): void => {
+        if (isStarted) count(-1)
+        isStarted = false
+      }
+      // The promises of the mill itself are passed on: a turn more would change what a test sees.
+      const watched: Partial<life.Life> = {
+        start() {
+          if (!isStarted) {
+            isStarted = true
+            watchClock(platform)
+            count(1)
+            watch(
+              'mill',
+              () => isStarted,
+              () => `${id}, started and not stopped`,
+            )
+          }
+          const starting = made.start()
+          starting.catch(over)
+          return starting
+        },
+        stop(how) {
+          const stopping = made.stop(how)
+          stopping.then(
+            () => {
+              if (isStarted) stopped.set(id, expect.getState().currentTestName ?? 'no test')
+              over()
+            },
+            () => {},
+          )
+          return stopping
+        },
+      }
+      const parts = {
+        ...Object.getOwnPropertyDescriptors(made),
+        ...Object.getOwnPropertyDescriptors(watched),
+      }
+      return Object.defineProperties({}, parts) as life.Life
+    },
+  }
+}
+
+export function watchedConnection(real: typeof connection): typeof connection {
+  return {
+    ...real,
+    openConnection(path, durability) {
+      const handle = real.openConnection(path, durability)
+      watch(
+        'SQLite handle',
+        () => handle.open === true,
+        () => path,
+      )
+      return handle
+    },
+  }
+}
+
+export function watchedGauges(real: typeof gauges): typeof gauges {
+  return {
+    ...real,
+    systemGauges() {
+      const made = real.systemGauges()
+      let isOn = true
+      watch(
+        'gauge',
+        () => isOn,
+        () => 'of the event loop',
+      )
+      return {
+        ...made,
+        stop() {
+          isOn = false
+          made.stop()
+        },
+      }
+    },
+  }
+}

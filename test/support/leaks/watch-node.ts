@@ -1,0 +1,108 @@
+// Writes down what Node makes for whoever runs here: timers, sockets, servers, children, threads, and listeners on abort signals.
+/* oxlint-disable eslint/no-underscore-dangle -- what Node knows of a timer or a socket has such names */
+import type { ChildProcess } from 'node:child_process'
+import { subscribe } from 'node:diagnostics_channel'
+import type { Server, Socket } from 'node:net'
+import type { Worker } from 'node:worker_threads'
+import { hasListener, watch } from './things.ts'
+
+/** Node's own mark on a timer that has fired for the last time, or was cleared. */
+type Timer = NodeJS.Timeout & { readonly _destroyed: boolean; readonly _idleTimeout: number }
+
+function watchTimers(): void {
+  for (const name of ['setTimeout', 'setInterval'] as const) {
+    const real = globalThis[name]
+    const watched = (...args: Parameters<typeof setTimeout>): NodeJS.Timeout => {
+      const timer = real(...args) as Timer
+      watch(
+        'timer',
+        () => !timer._destroyed,
+        () => `${name} of ${timer._idleTimeout} ms`,
+      )
+      return timer
+    }
+    // With what else hangs on it: the form for promises.
+    globalThis[name] = Object.defineProperties(
+      watched,
+      Object.getOwnPropertyDescriptors(real),
+    ) as typeof setTimeout & typeof setInterval
+  }
+}
+
+function watchSocket(message: unknown): void {
+  const { socket } = message as { socket: Socket & { readonly _handle: unknown } }
+  // Without a handle it is not connected, or closed.
+  const isThere = (): boolean => !socket.destroyed || socket._handle !== null
+  watch(
+    'socket',
+    isThere,
+    () => `to ${socket.remoteAddress ?? 'nowhere yet'} port ${socket.remotePort ?? '?'}`,
+  )
+}
+
+function watchSockets(): void {
+  subscribe('net.client.socket', watchSocket)
+  subscribe('net.server.socket', watchSocket)
+  subscribe('tracing:net.server.listen:asyncStart', (message) => {
+    const { server } = message as { server: Server }
+    watch(
+      'server',
+      () => server.listening,
+      () => `listening on ${JSON.stringify(server.address())}`,
+    )
+  })
+}
+
+function watchProcesses(): void {
+  subscribe('child_process', (message) => {
+    const child = (message as { process: ChildProcess }).process
+    const isThere = (): boolean =>
+      child.pid !== undefined && child.exitCode === null && child.signalCode === null
+    watch('child', isThere, () => `process ${child.pid}, ${child.spawnargs.join(' ').slice(0, 120)}`)
+  })
+  process.on('worker', (worker: Worker) => {
+    watch(
+      'thread',
+      () => worker.threadId !== -1,
+      () => `thread ${worker.threadId}`,
+    )
+  })
+}
+
+function watchAbortSignals(): void {
+  const { prototype } = EventTarget
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with its target below
+  const real = prototype.addEventListener
+  prototype.addEventListener = function (this: EventTarget, ...args: Parameters<typeof real>): void {
+    real.apply(this, args)
+    const [type, listener] = args
+    if (!(this instanceof AbortSignal) || type !== 'abort') return
+    // Once fired, a signal calls nobody any more.
+    watch(
+      'abort listener',
+      () => !this.aborted && hasListener(this, listener),
+      () => 'on a signal that has not fired',
+    )
+  }
+}
+
+const warned: string[] = []
+
+/** What Node warned of since the last time: more listeners on one thing than anybody needs. */
+export function takeWarnings(): string[] {
+  return warned.splice(0)
+}
+
+function watchWarnings(): void {
+  process.on('warning', ({ name, message }) => {
+    if (name === 'MaxListenersExceededWarning') warned.push(`listener: ${message}`)
+  })
+}
+
+export function watchNode(): void {
+  watchWarnings()
+  watchTimers()
+  watchSockets()
+  watchProcesses()
+  watchAbortSignals()
+}

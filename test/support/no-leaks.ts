@@ -1,0 +1,32 @@
+// After every test, and all that it cleans up itself, nothing of what it made is left: no timer, socket, server, child, thread, listener, open file, SQLite handle
+// or mill. What a file makes for all its tests has to be gone at its end. Closing takes a moment, so it is waited for, and only what stays is told.
+import { afterAll, beforeEach, vi } from 'vitest'
+import { begin, patience } from './leaks/check.ts'
+import { complain } from './leaks/complain.ts'
+import { watchedConnection, watchedGauges, watchedLife } from './leaks/watch-jobmill.ts'
+import { watchNode } from './leaks/watch-node.ts'
+
+vi.mock('../../packages/jobmill/src/runtime/life.ts', async (real) => watchedLife(await real()))
+vi.mock('../../packages/jobmill/src/store-sqlite/connection.ts', async (real) =>
+  watchedConnection(await real()),
+)
+vi.mock('../../packages/jobmill/src/platform/gauges.ts', async (real) => watchedGauges(await real()))
+
+watchNode()
+const ofFile = begin()
+let hasFailed = false
+
+// The first hook of all: what it registers runs after all that others register.
+beforeEach(({ onTestFinished, task }) => {
+  const ofTest = begin()
+  onTestFinished(async () => {
+    // Whatever a test leaves when it breaks off is not news.
+    const left = task.result?.state === 'fail' ? [] : await ofTest.left()
+    hasFailed ||= task.result?.state === 'fail' || left.length > 0
+    complain('this test', left)
+  }, 2 * patience.ms)
+})
+
+afterAll(async () => {
+  if (!hasFailed) complain('this file', await ofFile.left())
+}, 2 * patience.ms)
