@@ -44,7 +44,7 @@ function begin(
   { release, store }: Awaited<ReturnType<typeof load>>,
   worked: WorkingOptions['worked'],
 ): Promise<Working> {
-  const options = { worked, write: ledgerWriter(task.ledger), told: () => say('told') }
+  const options = { worked, write: ledgerWriter(task.ledger).write, told: () => say('told') }
   return task.release === 1 ? storeWork(release, store, options) : millWork(release, store, options)
 }
 

@@ -13,7 +13,7 @@ export interface Working {
 
 export interface WorkingOptions {
   readonly worked: Worked
-  readonly write: ReturnType<typeof ledgerWriter>
+  readonly write: ReturnType<typeof ledgerWriter>['write']
   /** After an outcome was committed. */
   readonly told: () => void
 }
