@@ -1,4 +1,4 @@
-/** A copy of the sources with a fault in it, in a folder of its own. */
+/** A copy of the sources in a folder of its own, with a fault in it or as they are. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -19,12 +19,12 @@ const COPIED = [
 ]
 
 /** The folder is gone when `use` is through. */
-export async function withCopy<T>(mutant: Mutant, use: (folder: string) => Promise<T>): Promise<T> {
+export async function withCopy<T>(mutant: Mutant | null, use: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-mutant-'))
   try {
     for (const one of COPIED) cpSync(path.join(root, one), path.join(folder, one), { recursive: true })
     symlinkSync(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
-    change(path.join(folder, 'packages/jobmill/src', mutant.file), mutant)
+    if (mutant !== null) change(path.join(folder, 'packages/jobmill/src', mutant.file), mutant)
     return await use(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })

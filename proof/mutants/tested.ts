@@ -61,7 +61,7 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'store-postgres/reap.ts',
     find: `WHERE r.instance = o.id AND r.id = ANY (ARRAY(
     SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))`,
-    replace: `WHERE r.id = ANY (ARRAY(
+    replace: `WHERE r.instance = o.id AND r.id = ANY (ARRAY(
     SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))
      OR r.id = ANY (ARRAY(SELECT a.job_id FROM jobmill.attempt AS a WHERE a.instance = o.id AND a.taken_back))`,
     test: { file: CONTRACT, name: 'a job that another instance has by now' },

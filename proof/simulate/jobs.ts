@@ -41,6 +41,8 @@ export function simulatedJobs(
 ): readonly AnyJob[] {
   const wait = (ms: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
+      // It may have been told between two waits.
+      signal.throwIfAborted()
       const timer = platform.timer(ms, resolve)
       signal.addEventListener('abort', () => {
         timer.cancel()

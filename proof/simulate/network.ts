@@ -62,10 +62,10 @@ export function network(options: NetworkOptions): Line {
         else world.after(delay(), owner, settle)
       }
       const arrive = (isHeard: boolean): void => {
-        const done = options.arrived(verb, args)
+        const tell = options.arrived(verb, args)
         callVerb(store, verb, args).then(
           (value) => {
-            done(value)
+            tell(value)
             if (isHeard) answered(() => resolve(value))
           },
           (error: unknown) => {

@@ -84,6 +84,7 @@ export async function simulate(seed: number): Promise<Simulated> {
   await world.run(END_MS, () => calling.isOver() && recorder.open.size === 0)
   calling.check()
   await lastLook(scene)
+  await through(world, store.close())
   const { history } = recorder
   return {
     seed,

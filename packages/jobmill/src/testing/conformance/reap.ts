@@ -208,7 +208,7 @@ export const reapCases: readonly Case[] = [
       const lost = await running()
       clock.advance(HOUR)
       await store.reap(options)
-      const lease = await claimOne(await worker())
+      const lease = await claimOne(await worker(), { kinds: [lost.kind] })
       assert.equal(lease.id, lost.id)
       const reply = await changesNothing(store, () => store.reap(options))
       assert.deepEqual(reply, { instances: [], jobs: [] })

@@ -1,0 +1,48 @@
+/** Has tests look for faults. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { withCopy } from './copy.ts'
+import type { TestedMutant } from './mutant.ts'
+import { run } from './run.ts'
+
+interface Report {
+  readonly numFailedTests: number
+  readonly numPassedTests: number
+  readonly output: string
+}
+
+/** Throws unless all of their tests pass while the sources are as they are: one that fails anyway finds nothing. */
+export async function pass(mutants: readonly TestedMutant[], url: string): Promise<void> {
+  const files = new Set(mutants.map(({ test }) => test.file))
+  for (const file of files) {
+    const names = new Set(mutants.flatMap(({ test }) => (test.file === file ? [test.name] : [])))
+    const report = await withCopy(null, (folder) => reportOf(folder, file, [...names].join('|'), url))
+    if (report.numFailedTests > 0 || report.numPassedTests < names.size)
+      throw new Error(
+        `${file}: not all of these pass without a fault: ${[...names].join(', ')}\n${report.output}`,
+      )
+  }
+}
+
+/** The test that found it; null when it did not. */
+export async function tested(mutant: TestedMutant, url: string): Promise<string | null> {
+  const { file, name } = mutant.test
+  const { numFailedTests, numPassedTests, output } = await withCopy(mutant, (folder) =>
+    reportOf(folder, file, name, url),
+  )
+  if (numFailedTests + numPassedTests === 0) throw new Error(`${mutant.name}: no test ran.\n${output}`)
+  return numFailedTests === 0 ? null : `${file}, "${name}"`
+}
+
+async function reportOf(folder: string, file: string, names: string, url: string): Promise<Report> {
+  const json = path.join(folder, 'report.json')
+  const args = ['node_modules/vitest/vitest.mjs', 'run', file, '-t', names, '--reporter', 'json']
+  // One server for all of them; the older one has nothing to add here.
+  const servers = { TEST_DATABASE_URL: url, TEST_DATABASE_URL_OLD: url }
+  const { output } = await run(folder, [...args, '--outputFile', json], servers)
+  try {
+    return { ...(JSON.parse(readFileSync(json, 'utf8')) as Report), output: output.slice(-2_000) }
+  } catch (cause) {
+    throw new Error(`the tests did not run.\n${output.slice(-2_000)}`, { cause })
+  }
+}
