@@ -18,7 +18,7 @@ describe('the options of chaos', () => {
       seed: 7,
       stores: ['postgres', 'sqlite'],
       only: NAMES,
-      rate: 100,
+      rate: 50,
       json: undefined,
     })
     expect(readOptions(['--quick', '--seed', '7'])).toEqual(readOptions(['--seed', '7']))

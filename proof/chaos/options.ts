@@ -22,7 +22,7 @@ export const USAGE = `npm run chaos -- [options]
   --seed 7           what decides the order and the details (default: drawn, and told)
   --store postgres   on one store only: postgres or sqlite
   --only kill,term   some nemeses only: ${NAMES.join(', ')}
-  --rate 100         jobs a second
+  --rate 50          jobs a second
   --json FILE        where the summary goes`
 
 /** Null when help is asked for. */
@@ -55,7 +55,7 @@ function parse(args: readonly string[]) {
         seed: { type: 'string' },
         store: { type: 'string' },
         only: { type: 'string' },
-        rate: { type: 'string', default: '100' },
+        rate: { type: 'string', default: '50' },
         json: { type: 'string' },
       },
     }).values

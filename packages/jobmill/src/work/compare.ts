@@ -19,22 +19,34 @@ export interface CompareOptions {
   readonly working: () => void
 }
 
-/** Must not run while a claim is on its way: its leases are not known here yet. */
-export async function compare(options: CompareOptions): Promise<void> {
+/** When the database could not be asked. */
+const ASK_AGAIN_MS = 1_000
+
+/**
+ * Must not run while a claim is on its way: its leases are not known here yet. Answers in how many milliseconds there may be more to find: what nobody knows
+ * of and is too young to count as lost, or all of it when the database did not answer.
+ */
+export async function compare(options: CompareOptions): Promise<number | null> {
   const { held, finish, attempts, ahead, found, failing, working } = options
   // What ends while the database is asked was ours when it answered.
   const before = new Set([...[...attempts.live].map(({ lease }) => lease), ...ahead()].map(keyOf))
   try {
-    const unknown = (await held()).filter(
-      (lease) => lease.ageMs >= LOST_AFTER_MS && !before.has(keyOf(lease)),
-    )
+    const unknown = (await held()).filter((lease) => !before.has(keyOf(lease)))
     working()
-    if (unknown.length === 0) return
-    found(unknown.length)
-    await finish(unknown.map(handedBack))
+    const [lost, young] = parted(unknown, ({ ageMs }) => ageMs >= LOST_AFTER_MS)
+    if (lost.length > 0) {
+      found(lost.length)
+      await finish(lost.map(handedBack))
+    }
+    return young.length === 0 ? null : LOST_AFTER_MS - Math.min(...young.map(({ ageMs }) => ageMs))
   } catch (error) {
     failing(error)
+    return ASK_AGAIN_MS
   }
+}
+
+function parted<T>(list: readonly T[], isIt: (one: T) => boolean): [T[], T[]] {
+  return [list.filter((one) => isIt(one)), list.filter((one) => !isIt(one))]
 }
 
 function keyOf({ id, token }: { readonly id: string; readonly token: number }): string {

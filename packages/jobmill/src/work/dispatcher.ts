@@ -27,8 +27,11 @@ export interface DispatcherOptions {
   readonly mayClaim: () => boolean
   /** A claim came back empty although there was a sign of work. */
   readonly foundNothing: () => void
-  /** Compares what the database believes with what runs here; between claims, so that none is on its way. */
-  readonly compare: () => Promise<void>
+  /**
+   * Compares what the database believes with what runs here; between claims, so that none is on its way. Answers in how many milliseconds there may be more to
+   * find; null when all is known.
+   */
+  readonly compare: () => Promise<number | null>
   readonly compareEveryMs: number
   readonly platform: Platform
   readonly failing: (error: unknown) => void
@@ -52,7 +55,11 @@ export interface Dispatcher {
 }
 
 /** How old a lease must be before it counts as one whose answer was lost. */
-export const LOST_AFTER_MS = 5_000
+export const LOST_AFTER_MS = 2_000
+/** A statement may have been done a little after it was sent. */
+const DONE_WITHIN_MS = 500
+/** For so long after an answer was lost it is looked for what it was about. */
+const UNSURE_MS = 30_000
 
 export function dispatcher(options: DispatcherOptions): Dispatcher {
   const { platform, slots, suspects } = options
@@ -63,6 +70,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const pause = pauses(platform, { firstMs: 100, longestMs: 5_000 })
   let compareAt = platform.monotonic() + options.compareEveryMs
   let comparedAt = platform.monotonic()
+  let unsureUntil = Number.NEGATIVE_INFINITY
+  /** The last comparison has left something open. */
+  let isMore = false
   let claimedAt = Number.NEGATIVE_INFINITY
   let loop: Promise<void> = Promise.resolve()
   let claiming: { readonly queues: ReadonlySet<string>; readonly done: Promise<unknown> } | null = null
@@ -105,7 +115,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       compareAt = now + options.compareEveryMs
       if (mayDiffer(now)) {
         comparedAt = now
-        await options.compare()
+        const moreInMs = await options.compare()
+        isMore = moreInMs !== null && now < unsureUntil
+        if (isMore) compareAt = platform.monotonic() + (moreInMs ?? 0)
       }
     }
     const untilCompare = compareAt - platform.monotonic()
@@ -120,6 +132,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   /** Only a claim can have made a lease that is not known here; an idle instance need not ask. Now and then it does all the same. */
   function mayDiffer(now: number): boolean {
     return (
+      isMore ||
       options.inHand() > 0 ||
       comparedAt < claimedAt + LOST_AFTER_MS ||
       now - comparedAt >= 6 * options.compareEveryMs
@@ -190,7 +203,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 
   function unsure(): void {
     claimedAt = platform.monotonic()
-    compareAt = Math.min(compareAt, claimedAt + LOST_AFTER_MS + 1_000)
+    unsureUntil = claimedAt + UNSURE_MS
+    compareAt = Math.min(compareAt, claimedAt + LOST_AFTER_MS + DONE_WITHIN_MS)
   }
 
   async function work(): Promise<void> {

@@ -25,7 +25,7 @@ export interface DispatcherBench {
   readonly state: {
     answer: (request: Request) => Promise<Lease[]>
     release: () => Promise<void>
-    compare: () => Promise<void>
+    compare: () => Promise<number | null>
     mayClaim: boolean
   }
 }
@@ -45,7 +45,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
   const state: DispatcherBench['state'] = {
     answer: async (request) => claimed(ready, request),
     release: async () => {},
-    compare: async () => {},
+    compare: async () => null,
     mayClaim: true,
   }
   const room = (queue: string): number =>

@@ -48,7 +48,7 @@ describe('a dispatcher whose claims fail', () => {
     await platform.advance('2s')
     dispatcher.wake()
     await platform.advance('7s')
-    expect(comparedAt).toEqual([8_000])
+    expect(comparedAt).toEqual([4_500])
     const other = started()
     other.state.answer = () => {
       other.state.answer = async () => []
@@ -57,6 +57,22 @@ describe('a dispatcher whose claims fail', () => {
     other.dispatcher.wake()
     await other.platform.advance('9s')
     expect(other.comparedAt).toEqual([])
+  })
+
+  test('compares again when there may be more, for as long as an answer was lost not long ago', async () => {
+    const { platform, dispatcher, comparedAt, state } = started()
+    state.compare = () => Promise.resolve(1_500)
+    state.answer = () => {
+      state.answer = async () => []
+      return Promise.reject(new JobmillError('OUTCOME_UNKNOWN', 'lost'))
+    }
+    dispatcher.wake()
+    await platform.advance('7s')
+    expect(comparedAt).toEqual([2_500, 4_000, 5_500, 7_000])
+    await platform.advance('25s')
+    const before = comparedAt.length
+    await platform.advance('5s')
+    expect(comparedAt).toHaveLength(before)
   })
 })
 
@@ -85,10 +101,10 @@ describe('a dispatcher that compares', () => {
 
   test('does so until what a claim may have brought would be old enough to be found', async () => {
     const { platform, dispatcher, comparedAt } = started()
-    await platform.advance('8s')
+    await platform.advance('9s')
     dispatcher.wake()
     await platform.advance('40s')
-    // At 10 s a lease of 8 s would be too young to tell; at 20 s it is not.
+    // At 10 s a lease of 9 s would be too young to tell; at 20 s it is not.
     expect(comparedAt).toEqual([10_000, 20_000])
   })
 })

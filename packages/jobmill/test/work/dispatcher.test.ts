@@ -109,13 +109,13 @@ describe('a dispatcher that stops', () => {
 
   test('begins none either when it was just comparing', async () => {
     const { platform, dispatcher, claims, comparedAt, state } = started()
-    const compared = Promise.withResolvers<void>()
+    const compared = Promise.withResolvers<null>()
     state.compare = () => compared.promise
     await platform.advance('60s')
     expect(comparedAt).toHaveLength(1)
     dispatcher.wake()
     const stopping = dispatcher.stop()
-    compared.resolve()
+    compared.resolve(null)
     await stopping
     expect(claims).toEqual([])
   })
