@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { nowMs } from '../cluster/clock.ts'
-import { closers } from '../ending.ts'
+import { closers } from '../closing.ts'
 import { type Chance, chance as chanceFrom } from '../simulate/chance.ts'
 import { NEMESES, POWER_CUT, START_STORM } from './nemeses/all.ts'
 import type { Options } from './options.ts'

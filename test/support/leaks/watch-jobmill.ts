@@ -27,7 +27,6 @@ export function watchedLife(real: typeof life): typeof life {
     ...real,
     lifeOf(given) {
       const { platform } = given.options
-      const { id } = given.instance
       const count = (by: number): void => void started.set(platform, (started.get(platform) ?? 0) + by)
       let isStarted = false
       const made = real.lifeOf(given)
@@ -45,7 +44,7 @@ export function watchedLife(real: typeof life): typeof life {
             watch(
               'mill',
               () => isStarted,
-              () => `${id}, started and not stopped`,
+              () => `${given.instance.id}, started and not stopped`,
             )
           }
           const starting = made.start()
@@ -56,7 +55,7 @@ export function watchedLife(real: typeof life): typeof life {
           const stopping = made.stop(how)
           stopping.then(
             () => {
-              if (isStarted) stopped.set(id, expect.getState().currentTestName ?? 'no test')
+              if (isStarted) stopped.set(given.instance.id, expect.getState().currentTestName ?? 'no test')
               over()
             },
             () => {},

@@ -1,14 +1,20 @@
-/** How a proof ends that began servers and processes: in order, also when its user wants no more. */
+/** How a proof ends: what was begun is closed, whatever became of it, also when the user wants no more. */
+
 type Close = () => Promise<unknown>
 
-/** What was begun is ended in the opposite order, whatever became of it. */
-export function closers(name: string): { readonly add: (close: Close) => void; readonly close: Close } {
+export interface Closers {
+  readonly add: (close: Close) => void
+  readonly close: Close
+}
+
+/** What was begun is ended in the opposite order. */
+export function closers(command: string): Closers {
   const all: Close[] = []
   return {
     add: (close) => void all.push(close),
     async close() {
       for (const close of all.splice(0).toReversed())
-        await close().catch((error: unknown) => console.error(`${name}: ${String(error)}`))
+        await close().catch((error: unknown) => console.error(`${command}: ${String(error)}`))
     },
   }
 }
