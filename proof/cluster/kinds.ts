@@ -21,7 +21,7 @@ export interface Work {
   readonly line: string | null
 }
 
-const LINES = 4
+const LINES = 6
 /** Of twenty jobs. */
 const MIX: readonly Kind[] = [
   ...Array.from({ length: 8 }, () => 'quick' as const),
@@ -38,6 +38,7 @@ export function workAt(n: number): { readonly kind: Kind; readonly work: Work } 
   return { kind, work: { n, ms: 0, line: null } }
 }
 
+/** A turn further with each twenty, or some lines would never have a job. */
 function lineOf(n: number): string {
-  return `line-${(n % LINES) + 1}`
+  return `line-${((n + Math.floor(n / MIX.length)) % LINES) + 1}`
 }

@@ -131,24 +131,29 @@ async function took(url: string, held: pg.Client[]): Promise<boolean> {
 }
 
 const PINNED_MS = 4_000
+const PINS = `SELECT count(*)::int4 AS n FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_xmin IS NOT NULL`
 
 export const xminPin: Nemesis = {
   name: 'xmin-pin',
   stores: POSTGRES,
   recoversWithinMs: BACK_MS,
   async strike(scene) {
-    const { url } = serversOf(scene).primary
-    return asOperator(url, async (client) => {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
-      await client.query('SELECT txid_current()')
-      scene.shown.say(`a transaction keeps everything visible that is deleted, for ${PINNED_MS / 1_000} s`)
-      const overAt = nowMs()
-      await sleep(PINNED_MS)
-      const { rows } = await client.query<{ n: number }>(
-        `SELECT count(*)::int4 AS n FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_xmin IS NOT NULL`,
-      )
-      await client.query('ROLLBACK')
-      return { injected: rows[0]?.n ?? 0, overAt }
-    })
+    const client = new pg.Client({ connectionString: serversOf(scene).primary.url, application_name: 'chaos' })
+    client.on('error', () => {})
+    await client.connect()
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+    await client.query('SELECT txid_current()')
+    const { rows } = await client.query<{ n: number }>(PINS)
+    scene.shown.say(`a transaction keeps everything visible that is deleted, for ${PINNED_MS / 1_000} s`)
+    const overAt = nowMs()
+    return {
+      injected: rows[0]?.n ?? 0,
+      overAt,
+      // Work goes on while it stays open.
+      async afterwards() {
+        await sleep(Math.max(0, overAt + PINNED_MS - nowMs()))
+        await client.end()
+      },
+    }
   },
 }
