@@ -146,6 +146,13 @@ describe('the checker of histories', () => {
     ).toEqual(['forgotten'])
   })
 
+  test('takes a job that was kept no longer, and is written once more, for a new one', () => {
+    const twice = [written('a'), claimed('a', 1), done('a', 1), written('a')]
+    const ends: readonly What[] = [{ what: 'withdrawn', job: 'a' }, look({ a: 'cancelled' })]
+    expect(rulesOf(keeps(1), ...twice, ...ends)).toEqual([])
+    expect(rulesOf(keeps(100), ...twice, ...ends)).toEqual(['forgotten'])
+  })
+
   test('finds two leases at once', () => {
     expect(rulesOf(written('a'), claimed('a', 1), claimed('a', 2, 'two'))).toEqual(['two leases'])
     expect(rulesOf(written('a'), claimed('a', 1), takenBack('a'), claimed('a', 2))).toEqual([])

@@ -28,7 +28,7 @@ export interface Simulated {
 
 const BEAT_MS = 3_000
 /** How long there is work and trouble, and how long everything may take to come to rest then: the lease, a reap, and the longest retries. */
-const ACT_MS = 15_000
+const ACT_MS = 13_000
 const CATCH_UP_MS = 2 * BEAT_MS
 const END_MS = ACT_MS + CATCH_UP_MS + 90_000
 const WORKERS = 3

@@ -13,7 +13,7 @@ export function nothingForgotten(history: readonly Entry[]): Violation[] {
   const kept = keeping()
   let restarts = 0
   return history.flatMap((one, entry) => {
-    if (one.what === 'claimed' && kept.isOld(one.job, one.at)) ended.delete(one.job)
+    if (one.what === 'written' && kept.isOld(one.job, one.at)) ended.delete(one.job)
     kept.see(one)
     if (one.what === 'acknowledged') acknowledged.add(one.job)
     if (one.what === 'restarted') restarts += 1
