@@ -86,7 +86,7 @@ export async function simulate(seed: number): Promise<Simulated> {
   await lastLook(scene)
   await through(world, store.close())
   const { history } = recorder
-  const simulated = {
+  return {
     seed,
     history,
     violations: checkHistory(history),
@@ -94,8 +94,6 @@ export async function simulate(seed: number): Promise<Simulated> {
     troubles: troubles.counts,
     steps: world.steps(),
   }
-  await through(world, store.close())
-  return simulated
 }
 
 const NEVER = { cancel() {} }
