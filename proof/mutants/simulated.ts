@@ -41,8 +41,8 @@ export const SIMULATED: readonly Mutant[] = [
   {
     name: 'a claim whose reply is lost, and nobody compares',
     file: 'work/compare.ts',
-    find: 'if (unknown.length === 0) return',
-    replace: 'if (unknown.length >= 0) return',
+    find: 'if (lost.length > 0) {',
+    replace: 'if (lost.length > 1_000_000) {',
   },
   {
     name: 'an outcome that is given up when it cannot be written at once',
