@@ -138,7 +138,10 @@ export const xminPin: Nemesis = {
   stores: POSTGRES,
   recoversWithinMs: BACK_MS,
   async strike(scene) {
-    const client = new pg.Client({ connectionString: serversOf(scene).primary.url, application_name: 'chaos' })
+    const client = new pg.Client({
+      connectionString: serversOf(scene).primary.url,
+      application_name: 'chaos',
+    })
     client.on('error', () => {})
     await client.connect()
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
