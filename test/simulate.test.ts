@@ -6,7 +6,7 @@ import { excuse } from './support/leaks/things.ts'
 
 excuse('mill', 'abort listener')
 
-const SEEDS = 100
+const SEEDS = 75
 const BLOCK = 25
 
 const told = ({ seed, violations }: Simulated): string[] =>

@@ -258,6 +258,8 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     await kill(first)
     const second = start(place, ['quick'])
     await Promise.all(ids.map((id) => mill.job(id).result()))
+    // The first may have done everything, and this one not yet know what to do with a signal.
+    await second.says((said) => said.includes('ready'))
     second.child.kill('SIGTERM')
     await second.ended
     const counts = await until(
