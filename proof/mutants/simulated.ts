@@ -9,6 +9,12 @@ export const SIMULATED: readonly Mutant[] = [
     replace: 'job.state === RUNNING',
   },
   {
+    name: 'a permit that any attempt may give back',
+    file: 'store-sqlite/take.ts',
+    find: 'isOwn(work, held) && ',
+    replace: '',
+  },
+  {
     name: 'a reaper that does not wait for the end of the lease',
     file: 'store-sqlite/reap.ts',
     find: 'WHERE state = 0 AND expires_at <= ? ORDER',

@@ -20,6 +20,13 @@ export const TESTED: readonly TestedMutant[] = [
     test: { file: CONTRACT, name: 'the attempt number is not the fence' },
   },
   {
+    name: 'postgres: a permit that any attempt may give back',
+    file: 'store-postgres/permits.ts',
+    find: 'AND t.token IS NOT DISTINCT FROM x.token FOR UPDATE',
+    replace: 'FOR UPDATE',
+    test: { file: CONTRACT, name: 'a permit is given back only under the token' },
+  },
+  {
     name: 'postgres: a floor that is never reset',
     file: 'store-postgres/floors.ts',
     find: 'const isDue = lanes.disturbed || !lanes.isDrained || now >= lanes.fullFrom',

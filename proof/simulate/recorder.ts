@@ -215,7 +215,9 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       })
     },
     giveBack([items]) {
-      for (const { limit, holder } of items) {
+      for (const { limit, holder, token } of items) {
+        // What comes late, from an attempt that is over, has nothing to give back.
+        if ((leases.get(holder)?.token ?? null) !== token) continue
         permits.get(holder)?.delete(limit)
         note({ what: 'given back', limit, holder })
       }

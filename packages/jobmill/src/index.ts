@@ -45,7 +45,7 @@ export type { JobFilter, JobPage, PageRequest } from './store/job-list.ts'
 export type { AttemptRecord, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
 export type { QueueCounts, QueueRecord, Unserved } from './store/queue-record.ts'
 export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
-export type { LimitRecord, Take, Taken } from './store/limit.ts'
+export type { LimitRecord, PermitOf, Take, Taken } from './store/limit.ts'
 export type {
   MetricDelta,
   MetricOwn,

@@ -48,7 +48,7 @@ export function limitInside(
 ): LimitInside {
   function holdingOf(limit: string): Holding {
     const back = async (): Promise<void> => {
-      await giveBack({ limit, holder: lease.id })
+      await giveBack({ limit, holder: lease.id, token: lease.token })
       seats.freed(limit)
     }
     const found = held.get(limit) ?? holding(back, () => queueLimit() !== limit)

@@ -5,7 +5,7 @@
 import { isJobmillError } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Take, Taken } from '../store/limit.ts'
+import type { PermitOf, Take, Taken } from '../store/limit.ts'
 import type { Store } from '../store/store.ts'
 import { batcher } from './batcher.ts'
 
@@ -32,7 +32,7 @@ export interface AskOptions {
 export interface Asks {
   readonly ask: (take: Take, options: AskOptions) => Promise<Asked>
   /** Resolves when it is known that nothing is held any more, or when that cannot be found out. */
-  readonly giveBack: (what: Pick<Take, 'limit' | 'holder'>) => Promise<void>
+  readonly giveBack: (what: PermitOf) => Promise<void>
 }
 
 const MOST_TIMES = 10
@@ -46,15 +46,13 @@ export function asks({ opened, platform }: AskTools): Asks {
     const tookMs = platform.monotonic() - sentAt
     return replies.map((taken) => ({ taken, tookMs }))
   })
-  const back = batcher<Pick<Take, 'limit' | 'holder'>, boolean>(async (items) =>
-    (await opened()).giveBack(items),
-  )
+  const back = batcher<PermitOf, boolean>(async (items) => (await opened()).giveBack(items))
 
-  async function giveBack({ limit, holder }: Pick<Take, 'limit' | 'holder'>): Promise<void> {
+  async function giveBack({ limit, holder, token }: PermitOf): Promise<void> {
     const pause = pauses(platform, PAUSES)
     for (let times = 1; times <= MOST_TIMES; times += 1) {
       try {
-        await back({ limit, holder })
+        await back({ limit, holder, token })
         return
       } catch (error) {
         // What remains goes with its job or its instance, and that of a mill that was stopped is gone already.

@@ -1,37 +1,40 @@
 /** Permits that are given back before their job ends. */
-import type { Take } from '../store/limit.ts'
+import type { PermitOf } from '../store/limit.ts'
 import { type Context, run } from './context.ts'
 import { freedFor, GIVEN } from './fragments.ts'
 import { readyCounts, ringFor } from './ready-counts.ts'
 
 /**
  * Each locked by its holder, in the order in which they stand in the parameter, which is the same for everybody. Not deleted by the
- * place of the row: a take that added to it a moment ago has moved it.
+ * place of the row: a take that added to it a moment ago has moved it. The permit of another attempt stays.
  */
 const GIVE_BACK = `
 WITH ${GIVEN}, mine AS MATERIALIZED (
-  SELECT t.* FROM given CROSS JOIN json_to_recordset(p -> 'items') AS x(limit_name text, holder uuid)
+  SELECT t.* FROM given CROSS JOIN json_to_recordset(p -> 'items') AS x(limit_name text, holder uuid, token int8)
    CROSS JOIN LATERAL (
-     SELECT t.limit_name, t.holder FROM jobmill.permit AS t WHERE t.limit_name = x.limit_name AND t.holder = x.holder FOR UPDATE) AS t
+     SELECT t.limit_name, t.holder FROM jobmill.permit AS t
+      WHERE t.limit_name = x.limit_name AND t.holder = x.holder AND t.token IS NOT DISTINCT FROM x.token FOR UPDATE) AS t
 ), permit_freed AS (
   DELETE FROM jobmill.permit AS t
    WHERE t.holder = ANY (ARRAY(SELECT holder FROM mine)) AND (t.limit_name, t.holder) IN (SELECT limit_name, holder FROM mine)
-  RETURNING t.limit_name, t.holder
+  RETURNING t.limit_name, t.holder, t.token
 )
-SELECT limit_name, holder, ${freedFor('permit_freed')} AS freed FROM permit_freed`
+SELECT limit_name, holder, token, ${freedFor('permit_freed')} AS freed FROM permit_freed`
 
-type Given = Pick<Take, 'limit' | 'holder'>
-
-export async function giveBack(context: Context, items: readonly Given[]): Promise<boolean[]> {
+export async function giveBack(context: Context, items: readonly PermitOf[]): Promise<boolean[]> {
   if (items.length === 0) return []
-  const given = items.map(({ limit, holder }) => ({ limit_name: limit, holder })).toSorted(byKey)
+  const given = items
+    .map(({ limit, holder, token }) => ({ limit_name: limit, holder, token }))
+    .toSorted(byKey)
   const rows = await run(context, context.connection.query, GIVE_BACK, `"items":${JSON.stringify(given)}`)
   const counts = readyCounts()
   counts.freed(rows)
   await ringFor(context, counts)
-  const found = new Set(rows.map((row) => `${String(row['limit_name'])} ${String(row['holder'])}`))
+  const found = new Set(
+    rows.map((row) => `${String(row['limit_name'])} ${String(row['holder'])} ${String(row['token'])}`),
+  )
   // The same one twice in a call counts once.
-  return items.map(({ limit, holder }) => found.delete(`${limit} ${holder}`))
+  return items.map(({ limit, holder, token }) => found.delete(`${limit} ${holder} ${String(token)}`))
 }
 
 function byKey(

@@ -1,6 +1,6 @@
 /** Draws on limits, one item after the other, each under the write lock with the budget as the one before left it. */
 import { answer } from '../job/budget.ts'
-import type { Take, Taken } from '../store/limit.ts'
+import type { PermitOf, Take, Taken } from '../store/limit.ts'
 import { findLimit, saveBudget, type StoredLimit } from './limit-row.ts'
 import { livingInstance } from './living.ts'
 import { givePermit, returnPermit } from './permits.ts'
@@ -14,6 +14,7 @@ const MARK = `UPDATE jobmill_job SET permits = 1 WHERE pk = ?`
 
 // By jobmill_job_id; state and token are the fence.
 const RUNNING = `SELECT pk, instance_pk FROM jobmill_job WHERE id = ? AND state = 2 AND token = ?`
+const RUNNING_ANY = `SELECT 1 FROM jobmill_job WHERE id = ? AND state = 2`
 
 /** What a permit goes with: an attempt, or an instance. */
 interface Bond {
@@ -66,9 +67,16 @@ function bondOf(work: Work, { holder, token, instance }: Take): Bond | undefined
   return job === undefined ? undefined : { jobPk: job.pk, instancePk: job.instance_pk }
 }
 
-export function giveBack(work: Work, items: readonly Pick<Take, 'limit' | 'holder'>[]): boolean[] {
-  return items.map(({ limit: name, holder }) => {
-    const limit = findLimit(work.sql, name)
-    return limit !== undefined && returnPermit(work, limit.id, holder)
+export function giveBack(work: Work, items: readonly PermitOf[]): boolean[] {
+  return items.map((held) => {
+    const limit = findLimit(work.sql, held.limit)
+    return limit !== undefined && isOwn(work, held) && returnPermit(work, limit.id, held.holder)
   })
+}
+
+/** A permit has no token of its own: the permits of a job are those of the attempt that runs. */
+function isOwn({ sql }: Work, { holder, token }: PermitOf): boolean {
+  return token === null
+    ? sql(RUNNING_ANY).get(holder) === undefined
+    : sql(RUNNING).get(holder, token) !== undefined
 }

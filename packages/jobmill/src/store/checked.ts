@@ -87,7 +87,11 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     take: async (items) => store.take(items.map(checkTake)),
     giveBack: async (items) =>
       store.giveBack(
-        items.map(({ limit, holder }, at) => ({ limit, holder: checkId(holder, `items[${at}].holder`) })),
+        items.map(({ limit, holder, token }, at) => ({
+          limit,
+          holder: checkId(holder, `items[${at}].holder`),
+          token,
+        })),
       ),
     drain: async (name, forMs) => store.drain(name, checkWhole(forMs, 'forMs', DURATION)),
     ticks: async (name, limit) => store.ticks(name, checkWhole(limit, 'limit', MOST_PER_PASS)),

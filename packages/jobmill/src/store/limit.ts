@@ -28,6 +28,9 @@ export interface Take {
   readonly waitUpToMs: number
 }
 
+/** The permit that a holder has of a limit, under the token that it was taken under. */
+export type PermitOf = Pick<Take, 'limit' | 'holder' | 'token'>
+
 export type Taken =
   /** It may go on after this wait, which is at most `waitUpToMs`. */
   | { readonly outcome: 'granted'; readonly waitMs: number }

@@ -19,7 +19,7 @@ import type { Finish, Finished, Progress } from './finish.ts'
 import type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './instance.ts'
 import type { AttemptRecord, JobRecord, JobResult } from './job-record.ts'
 import type { JobFilter, JobPage, PageRequest } from './job-list.ts'
-import type { LimitRecord, Take, Taken } from './limit.ts'
+import type { LimitRecord, PermitOf, Take, Taken } from './limit.ts'
 import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './metrics.ts'
 import type { QueueCounts, QueueRecord, Unserved } from './queue-record.ts'
 import type { Enqueued, Reaped, Retained, RetainRequest, Staged, Verdict } from './replies.ts'
@@ -124,7 +124,7 @@ export interface WriteSide<Tx> {
   /** Draws on limits; items of one limit in their order. */
   take(items: readonly Take[]): Promise<Taken[]>
   /** Gives permits back before their job ends; true where there was one. */
-  giveBack(items: readonly Pick<Take, 'limit' | 'holder'>[]): Promise<boolean[]>
+  giveBack(items: readonly PermitOf[]): Promise<boolean[]>
   /** Empties a limit: nothing is granted for `forMs`, what had gathered is gone (LIMIT_UNKNOWN). */
   drain(name: string, forMs: number): Promise<LimitRecord>
 }

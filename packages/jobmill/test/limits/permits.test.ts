@@ -59,7 +59,7 @@ describe('a concurrency limit', () => {
     const other = insideOf(it.first, c).acquire('db')
     await it.platform.advance(100)
     // In another process: nothing wakes it here.
-    await it.processes[1]?.store.giveBack([{ limit: 'db', holder: a.id }])
+    await it.processes[1]?.store.giveBack([{ limit: 'db', holder: a.id, token: a.token }])
     await it.platform.advance(99)
     expect(await isPending(other)).toBe(true)
     await it.platform.advance(1)

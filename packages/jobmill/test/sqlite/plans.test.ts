@@ -57,7 +57,10 @@ async function clusterStatements(store: Store, instance: string): Promise<void> 
     aTake('rate'),
     aTake('rate'),
   ])
-  await store.giveBack([{ limit: 'few', holder: holder?.holder ?? '' }])
+  await store.giveBack([
+    { limit: 'few', holder: holder?.holder ?? '', token: holder?.token ?? 0 },
+    { limit: 'few', holder: holder?.holder ?? '', token: null },
+  ])
   await store.finish(
     leases.map(({ id, token }) => ({
       id,

@@ -47,7 +47,7 @@ const everyVerb: Readonly<
   changeLimit: (store) => store.changeLimit('a', { type: 'concurrency', most: 1 }),
   deleteLimit: (store) => store.deleteLimit('a'),
   take: (store) => store.take([aTake('a')]),
-  giveBack: (store) => store.giveBack([{ limit: 'a', holder: id }]),
+  giveBack: (store) => store.giveBack([{ limit: 'a', holder: id, token: null }]),
   drain: (store) => store.drain('a', 1),
   get: (store) => store.get([id]),
   results: (store) => store.results([id]),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { aTake } from '../factories.ts'
 import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from './bench.ts'
 import type { Case } from './case.ts'
-import { declare, db, heldOf, takeFor, take, type Held } from './permit-words.ts'
+import { db, declare, heldBy, heldOf, take, takeFor, type Held } from './permit-words.ts'
 /** Every way an attempt can end. */
 const ENDS: readonly (readonly [string, (t: Bench, lease: Held) => Promise<unknown>])[] = [
   ['P13 the permit of a job goes when it is done', (t, lease) => t.finish(lease, DONE)],
@@ -61,7 +61,7 @@ const endCases = ENDS.map(([name, end]): Case => ({
     await end(t, lease)
     assert.deepEqual([await heldOf(store), (await db(store)).available], [1, 1])
     assert.equal(await take(store, takeFor(lease)), 'stale')
-    assert.deepEqual(await store.giveBack([{ limit: 'db', holder: lease.id }]), [false])
+    assert.deepEqual(await store.giveBack([heldBy(lease)]), [false])
   },
 }))
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { anInstance, aTake } from '../factories.ts'
 import { DONE, HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
-import { declare, db, heldOf, takeFor, take } from './permit-words.ts'
+import { declare, db, heldBy, heldOf, takeFor, take } from './permit-words.ts'
 
 export const permitCases: readonly Case[] = [
   {
@@ -114,15 +114,32 @@ export const permitCases: readonly Case[] = [
       await declare(store, 1)
       const [lease, other] = [await running(), await running()]
       await store.take([takeFor(lease)])
-      const back = [
-        { limit: 'db', holder: other.id },
-        { limit: 'nope', holder: lease.id },
-        { limit: 'db', holder: lease.id },
-        { limit: 'db', holder: lease.id },
-      ]
+      const back = [heldBy(other), { ...heldBy(lease), limit: 'nope' }, heldBy(lease), heldBy(lease)]
       assert.deepEqual(await store.giveBack(back), [false, false, true, false])
       assert.deepEqual(await store.giveBack([]), [])
       assert.equal(await take(store, takeFor(other)), 'granted')
+    },
+  },
+  {
+    name: 'P2 P13 a permit is given back only under the token that it was taken under',
+    async run({ store, clock, running, worker, claimOne }) {
+      await declare(store, 1)
+      const old = await running({ kind: 'again' })
+      await store.take([takeFor(old)])
+      clock.advance(10_000)
+      await store.reap({ crashesUntilDead: 3, limit: 10 })
+      const instance = await worker()
+      const lease = { ...(await claimOne(instance, { kinds: ['again'] })), instance }
+      assert.equal(await take(store, takeFor(lease)), 'granted')
+      const late = [
+        heldBy(old),
+        { ...heldBy(lease), token: lease.token + 1 },
+        { ...heldBy(lease), token: null },
+      ]
+      assert.deepEqual(await store.giveBack(late), [false, false, false])
+      assert.equal(await heldOf(store), 1)
+      assert.deepEqual(await store.giveBack([...late, heldBy(lease)]), [false, false, false, true])
+      assert.equal(await heldOf(store), 0)
     },
   },
   {
@@ -135,7 +152,7 @@ export const permitCases: readonly Case[] = [
       assert.equal(await take(store, takeFor(lease)), 'later')
       assert.equal(await heldOf(store), 5)
       assert.deepEqual(only(await store.take([takeFor(lease, { amount: 6 })])), { outcome: 'never', most: 5 })
-      assert.deepEqual(await store.giveBack([{ limit: 'db', holder: lease.id }]), [true])
+      assert.deepEqual(await store.giveBack([heldBy(lease)]), [true])
       assert.equal(await heldOf(store), 0)
     },
   },
@@ -164,7 +181,7 @@ export const permitCases: readonly Case[] = [
       await store.deleteLimit('db')
       await declare(store, 1)
       assert.equal(await heldOf(store), 0)
-      assert.deepEqual(await store.giveBack([{ limit: 'db', holder: lease.id }]), [false])
+      assert.deepEqual(await store.giveBack([heldBy(lease)]), [false])
     },
   },
   {

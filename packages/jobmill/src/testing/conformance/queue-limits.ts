@@ -111,7 +111,7 @@ export const queueLimitCases: readonly Case[] = [
             hand.push(...(await claim(each, ids[n] ?? '', ['mail'], { room: 2 })))
             await each.take([aTake('api', { instance: ids[n] ?? '', holder: ids[n] ?? '' })])
             mostHeld.now = Math.max(mostHeld.now, (await api(each)).held)
-            await each.giveBack([{ limit: 'api', holder: ids[n] ?? '' }])
+            await each.giveBack([{ limit: 'api', holder: ids[n] ?? '', token: null }])
             await each.finish(hand.splice(0, 1).map((lease) => aFinish(lease, DONE)))
           }),
         )

@@ -94,7 +94,7 @@ export const ringCases: readonly Case[] = [
       const instance = await worker({ leaseMs: HOUR })
       const holder = anInstance().id
       const permit = (): Promise<unknown> => store.take([aTake('db', { instance, holder })])
-      const back = (): Promise<unknown> => store.giveBack([{ limit: 'db', holder }])
+      const back = (): Promise<unknown> => store.giveBack([{ limit: 'db', holder, token: null }])
       await rings(store, { prepare: permit, act: back }, null, 'limited')
       const running = async (): Promise<Leases> => {
         const all = await leases(t, 1)

@@ -2,7 +2,7 @@
 import { answer, available, changed, drained, EMPTY_BUDGET, nextInMs, spent } from '../../job/budget.ts'
 import { JobmillError, shown } from '../../job/errors.ts'
 import type { LimitSettings } from '../../job/limit.ts'
-import type { LimitRecord, Take, Taken } from '../../store/limit.ts'
+import type { LimitRecord, PermitOf, Take, Taken } from '../../store/limit.ts'
 import { isAlive } from './liveness.ts'
 import { givePermit, heldOf } from './permits.ts'
 import type { OracleLimit, OracleState } from './state.ts'
@@ -78,8 +78,11 @@ function isCurrent(state: OracleState, now: number, { holder, token, instance }:
   return state.jobs.get(holder)?.run?.token === token
 }
 
-export function giveBack(state: OracleState, items: readonly Pick<Take, 'limit' | 'holder'>[]): boolean[] {
-  return items.map(({ limit, holder }) => state.limits.get(limit)?.permits.delete(holder) ?? false)
+export function giveBack(state: OracleState, items: readonly PermitOf[]): boolean[] {
+  return items.map(({ limit, holder, token }) => {
+    const isOwn = (state.jobs.get(holder)?.run?.token ?? null) === token
+    return isOwn && (state.limits.get(limit)?.permits.delete(holder) ?? false)
+  })
 }
 
 export function drain(state: OracleState, now: number, name: string, forMs: number): LimitRecord {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import type { LimitSettings } from '../../../src/job/limit.ts'
 import type { Take } from '../../../src/store/limit.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { tokenOf } from '../systems.ts'
+import { type System, tokenOf } from '../systems.ts'
 import { ask, busyWorker, mintId, orCode, pick, type World, workerOf } from '../world.ts'
 import { anyOne, LIMITS, NOBODY, stepOf, type Weighted } from './names.ts'
 
@@ -54,6 +54,10 @@ function nameTake(world: World, { by, worker, holder, limit, amount, waitUpToMs 
   return { ...what, holder: outside, instance: workerOf(world, worker).instance, claim: null }
 }
 
+function tokened(system: System, { claim, ...take }: NamedTake): Take {
+  return { ...take, token: claim === null ? null : tokenOf(system, { id: take.holder, claim }) }
+}
+
 function noteChange({ systems }: World): void {
   for (const system of systems) system.settings.changed = true
 }
@@ -95,25 +99,16 @@ export const limitSteps: readonly Weighted[] = [
     await ask(
       world,
       `take ${JSON.stringify(takes)}`,
-      (system) =>
-        system.store.take(
-          takes.map(({ claim, ...take }) => ({
-            ...take,
-            token: claim === null ? null : tokenOf(system, { id: take.holder, claim }),
-          })),
-        ),
+      (system) => system.store.take(takes.map((item) => tokened(system, item))),
       (replies) => replies,
     )
   }),
   stepOf(1, 'give back', fc.array(asking, { minLength: 1, maxLength: 2 }), async (world, wanted) => {
-    const items = wanted.map((one) => {
-      const { limit, holder } = nameTake(world, one)
-      return { limit, holder }
-    })
+    const items = wanted.map((one) => nameTake(world, one))
     await ask(
       world,
       'give back',
-      ({ store }) => store.giveBack(items),
+      (system) => system.store.giveBack(items.map((item) => tokened(system, item))),
       (replies) => replies,
     )
   }),
