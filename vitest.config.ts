@@ -15,6 +15,11 @@ const source = (path: string): string =>
 // The report says which promises are proven, so a run of some tests must not take the place of one of all.
 const isWholeRun = process.argv.slice(2).join(' ') === 'run'
 
+// Tests start hundreds of processes on the sources: what Node makes of a file is kept for the next one, which starts in half the time.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+  new URL('./node_modules/.cache/compiled', import.meta.url),
+)
+
 export default defineConfig({
   resolve: {
     // Tests that import the package by its name get the sources, like every other test.

@@ -60,14 +60,15 @@ export function simulatedJobs(
     }
   }
 
-  const make = (kind: Kind, then?: (context: JobContext<Payload>) => unknown, first?: typeof then): AnyJob =>
+  const make = (
+    kind: Kind,
+    run: (context: JobContext<Payload>, working: () => Promise<void>) => Promise<unknown>,
+  ): AnyJob =>
     defineJob({
       kind,
       async run(context: JobContext<Payload>) {
         try {
-          await first?.(context)
-          await work(context)
-          return (await then?.(context)) ?? null
+          return (await run(context, () => work(context))) ?? null
         } finally {
           const { job, signal } = context
           if (!signal.aborted)
@@ -77,12 +78,29 @@ export function simulatedJobs(
     })
 
   return [
-    make('plain'),
-    make('failing', () => ending(chance)),
-    make('seated', undefined, ({ limit }) => limit.acquire('seats')),
-    make('dripping', undefined, ({ limit }) => limit.acquire('drops')),
-    make('following', ({ enqueue }) => enqueue('plain', { ms: 5 }, { withCompletion: true })),
-    make('spreading', async ({ enqueue }) => {
+    make('plain', (_, working) => working()),
+    make('failing', async (_, working) => {
+      await working()
+      ending(chance)
+    }),
+    make('seated', async ({ limit }, working) => {
+      const seat = await limit.acquire('seats')
+      await working()
+      if (chance.isIt(0.5)) return
+      // What gives it back may come when the next attempt has its own.
+      void seat.release()
+      ending(chance)
+    }),
+    make('dripping', async ({ limit }, working) => {
+      await limit.acquire('drops')
+      await working()
+    }),
+    make('following', async ({ enqueue }, working) => {
+      await working()
+      await enqueue('plain', { ms: 5 }, { withCompletion: true })
+    }),
+    make('spreading', async ({ enqueue }, working) => {
+      await working()
       const { id } = await enqueue('plain', { ms: 5 })
       recorder.note({ what: 'acknowledged', job: id })
     }),

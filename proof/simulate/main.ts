@@ -1,43 +1,10 @@
 /** `npm run simulate`: many seeds, on all cores. Ends with 1 when a promise was broken. */
 import { writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
+import { addTo, type Counts } from './counts.ts'
 import { OptionError, type Options, readOptions, USAGE } from './options.ts'
-import type { Told } from './seed-worker.ts'
+import { simulateSeeds } from './seeds.ts'
 import { simulate } from './simulate.ts'
 import { tellHistory } from './tell.ts'
-
-/** Hands out seeds one by one, so that no core waits for the others. */
-async function simulateAll({ first, seeds, untilBroken }: Options, told: (one: Told) => void): Promise<void> {
-  let next = first
-  let isOver = false
-  const take = (): number | null => (next < first + seeds && !isOver ? next++ : null)
-  const cores = Math.min(seeds, availableParallelism())
-  await Promise.all(
-    Array.from({ length: cores }, async () => {
-      const worker = new Worker(new URL('seed-worker.ts', import.meta.url))
-      try {
-        await new Promise<void>((resolve, reject) => {
-          const ask = (): void => {
-            const seed = take()
-            if (seed === null) resolve()
-            // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
-            else worker.postMessage(seed)
-          }
-          worker.on('message', (one: Told) => {
-            told(one)
-            isOver ||= untilBroken && one.violations.length > 0
-            ask()
-          })
-          worker.on('error', reject)
-          ask()
-        })
-      } finally {
-        await worker.terminate()
-      }
-    }),
-  )
-}
 
 async function run(options: Options): Promise<number> {
   const { first, seeds, json } = options
@@ -46,9 +13,11 @@ async function run(options: Options): Promise<number> {
   let violations = 0
   let shownAt = began
   const broken: number[] = []
-  await simulateAll(options, (one) => {
+  const happened: Counts = {}
+  await simulateSeeds(options, (one) => {
     done += 1
     violations += one.violations.length
+    addTo(happened, one.happened)
     if (one.violations.length > 0) broken.push(one.seed)
     for (const { rule, told } of one.violations.slice(0, 3)) console.log(`seed ${one.seed}: ${rule}: ${told}`)
     if (performance.now() - shownAt > 5_000) {
@@ -59,7 +28,7 @@ async function run(options: Options): Promise<number> {
   const seconds = (performance.now() - began) / 1_000
   console.log(`${done} seeds from ${first} on, ${violations} violations, ${seconds.toFixed(0)} s`)
   if (json !== undefined)
-    writeFileSync(json, `${JSON.stringify({ seeds: done, violations, first, broken }, null, 2)}\n`)
+    writeFileSync(json, `${JSON.stringify({ seeds: done, violations, first, broken, happened }, null, 2)}\n`)
   if (seeds === 1 && broken.length > 0) console.log(tellHistory(await simulate(first)))
   else if (broken.length > 0) console.log(`again, in full: npm run simulate -- --seed ${String(broken[0])}`)
   return violations === 0 ? 0 : 1

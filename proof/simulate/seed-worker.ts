@@ -1,15 +1,19 @@
 /** A thread that simulates the seeds it is sent, one at a time. */
 import { parentPort } from 'node:worker_threads'
 import type { Violation } from '../history/check.ts'
-import { simulate, type Simulated } from './simulate.ts'
+import { type Counts, countEntries } from './counts.ts'
+import { simulate } from './simulate.ts'
 
-export interface Told extends Pick<Simulated, 'seed' | 'fingerprint' | 'troubles' | 'steps'> {
+export interface Told {
+  readonly seed: number
   readonly violations: readonly Violation[]
+  /** Entries of its history, and troubles, by name. */
+  readonly happened: Counts
 }
 
 parentPort?.on('message', (seed: number) => {
-  void simulate(seed).then(({ violations, fingerprint, troubles, steps }) => {
-    const told: Told = { seed, violations, fingerprint, troubles, steps }
+  void simulate(seed).then(({ violations, history, troubles }) => {
+    const told: Told = { seed, violations, happened: { ...countEntries(history), ...troubles } }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
     parentPort?.postMessage(told)
   })

@@ -1,6 +1,6 @@
 // Makes sure that a server which a test started does not outlive it, however the test process ends (SIGKILL
 // included). A small shell waits on a pipe that only we hold open; when we are gone, the pipe closes, and the
-// shell stops the server and removes its folder. So no signal handlers are needed anywhere.
+// shell stops the server and removes its folder, with the small disks in it. So no signal handlers are needed anywhere.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -18,6 +18,7 @@ if [ -n "$pid" ] && alive; then
     sleep 0.05
   done
 fi
+for mounted in $(grep -o "$1/[^ ]*" /proc/mounts 2>/dev/null); do umount -l "$mounted"; done
 rm -rf "$1"
 `
 

@@ -1,5 +1,6 @@
 // The PostgreSQL store as a subject of the suite: one schema per test file, migrated once and emptied before each case.
 import pg from 'pg'
+import { afterAll, beforeAll } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { ConformanceSubject } from '../../src/testing/index.ts'
@@ -10,14 +11,17 @@ export function postgresSubject(
   { direct = url }: { readonly direct?: string } = {},
 ): ConformanceSubject {
   const schema = freshSchema(direct, 'conformance')
-  let emptying: Promise<string> | undefined
+  const client = new pg.Client({ connectionString: direct })
+  let emptying = ''
+  beforeAll(async () => {
+    emptying = await prepare(direct, schema)
+    await client.connect()
+  })
+  afterAll(() => client.end())
   return {
     name: 'postgres',
-    async fresh() {
-      emptying ??= prepare(direct, schema)
-      const statements = await emptying
-      await onClient(direct, (client) => client.query(statements))
-    },
+    // One connection for all cases: it knows the tables already.
+    fresh: () => client.query(emptying).then(() => undefined),
     handle: (options) => postgres(url, { schema, doorbell: direct, ...options }),
     transaction: (work, end) =>
       onClient(url, async (client) => {

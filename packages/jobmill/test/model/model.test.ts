@@ -11,12 +11,10 @@ const FILE = 'packages/jobmill/test/model/model.test.ts'
 const RUNS = 20
 
 describe('model: sqlite and postgres', () => {
+  const subjects = [sqliteSubject(), postgresSubject(inject('postgresUrl'))]
   test(
     'P2 P3 P5 P8 P11 P12 P13 sqlite, postgres and the oracle agree on every history',
-    async () => {
-      const subjects = [sqliteSubject(), postgresSubject(inject('postgresUrl'))]
-      await check(FILE, someSteps(150), RUNS, (steps) => run(subjects, steps))
-    },
+    () => check(FILE, someSteps(150), RUNS, (steps) => run(subjects, steps)),
     timeoutMs(RUNS),
   )
 })
