@@ -26,7 +26,13 @@ const claimed = (job: string, token: number, instance = 'one'): What => ({
   token,
   instance,
 })
-const started = (job: string, token: number): What => ({ what: 'started', job, token, instance: 'one' })
+const started = (job: string, token: number): What => ({
+  what: 'started',
+  job,
+  token,
+  instance: 'one',
+  heldUpMs: 0,
+})
 const effect = (job: string, token: number, awakeMs = 1_000): What => ({
   what: 'effect',
   job,
@@ -182,6 +188,13 @@ describe('the checker of histories', () => {
     expect(rulesOf(...before, ...waits, effect('a', 1, 10))).toEqual([])
     expect(rulesOf(...before, effect('a', 1))).toEqual([])
     expect(rulesOf(...before, claimed('a', 2), ...waits, effect('a', 2))).toEqual([])
+  })
+
+  test('finds an attempt that is begun after its lease was taken, unless its process was held up', () => {
+    const before = [written('a'), claimed('a', 1), takenBack('a')]
+    expect(rulesOf(...before, started('a', 1))).toEqual(['goes on'])
+    expect(rulesOf(...before, { ...started('a', 1), heldUpMs: 10 } as What)).toEqual([])
+    expect(rulesOf(...before, claimed('a', 2), started('a', 2))).toEqual([])
   })
 
   test('finds work that is done twice: handed back after its end, or leased again when it is done', () => {

@@ -49,7 +49,16 @@ export async function historyOf(seen: Seen): Promise<Entry[]> {
   for (const { id: job, token, worker, startedAt, endedAt, how } of runs) {
     const by = { job, token, instance: `worker ${worker}` }
     startOf.set(`${job} ${token}`, at(startedAt))
-    placed.push({ entry: { what: 'started', ...by, at: at(startedAt) }, token, rank: 2 })
+    placed.push({
+      entry: {
+        what: 'started',
+        ...by,
+        heldUpMs: heldUpFor(seen.stillnesses, worker, startedAt),
+        at: at(startedAt),
+      },
+      token,
+      rank: 2,
+    })
     // One that was told to stop did nothing more.
     if (endedAt === null || how === 'stopped') continue
     const awakeMs = awakeFor(seen.stillnesses, worker, endedAt)
@@ -66,6 +75,13 @@ export async function historyOf(seen: Seen): Promise<Entry[]> {
 
 /** What a process on a busy machine takes to notice that it goes on. */
 const AWAKENING_MS = 1_000
+
+/** For how long a worker may have been held up when it began with a job: it may have been stopped after it had looked at its lease. */
+function heldUpFor(stillnesses: readonly Stillness[], worker: number, at: number): number {
+  const isWaking = (one: Stillness): boolean =>
+    one.worker === worker && one.from <= at && at <= one.to + AWAKENING_MS
+  return stillnesses.some(isWaking) ? Number.POSITIVE_INFINITY : AWAKENING_MS
+}
 
 /** For how long a worker had not stood still. */
 function awakeFor(stillnesses: readonly Stillness[], worker: number, at: number): number {

@@ -69,6 +69,8 @@ interface Started {
   readonly job: string
   readonly token: number
   readonly instance: string
+  /** For how long its process may have been held up after it had looked at its lease. */
+  readonly heldUpMs: number
 }
 
 /** A handler has changed something outside. */

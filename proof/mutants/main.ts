@@ -11,7 +11,7 @@ import { run } from './run.ts'
 import { SIMULATED } from './simulated.ts'
 import { TESTED } from './tested.ts'
 
-const SEEDS = 200
+const SEEDS = 500
 
 /** What found it; null when nothing did. */
 function simulated(mutant: Mutant): Promise<string | null> {

@@ -108,6 +108,12 @@ export const SIMULATED: readonly Mutant[] = [
     replace: 'if (alive || stopped) return\n    alive = false',
   },
   {
+    name: 'a process that begins what a late answer brings, though its lease is over',
+    file: 'work/dispatcher.ts',
+    find: 'else if (isOurs()) options.take(leases)',
+    replace: 'else if (leases.length >= 0) options.take(leases)',
+  },
+  {
     name: 'a start that is tried again as the instance that failed',
     file: 'runtime/mill.ts',
     find: 'if (starts > 0) instance = newInstance()',

@@ -53,7 +53,6 @@ export function simulatedJobs(
 
   async function work({ payload, job, signal }: JobContext<Payload>): Promise<void> {
     const seen = { job: job.id, token: job.token, instance: owner.name }
-    recorder.note({ what: 'started', ...seen })
     for (let part = 0; part < 2; part += 1) {
       await wait(payload.ms / 2, signal)
       recorder.note({ what: 'effect', ...seen, awakeMs: platform.awakeMs() })
@@ -67,12 +66,13 @@ export function simulatedJobs(
     defineJob({
       kind,
       async run(context: JobContext<Payload>) {
+        const { job, signal } = context
+        const seen = { job: job.id, token: job.token, instance: owner.name }
+        recorder.note({ what: 'started', ...seen, heldUpMs: 0 })
         try {
           return (await run(context, () => work(context))) ?? null
         } finally {
-          const { job, signal } = context
-          if (!signal.aborted)
-            recorder.note({ what: 'ended', job: job.id, token: job.token, instance: owner.name })
+          if (!signal.aborted) recorder.note({ what: 'ended', ...seen })
         }
       },
     })

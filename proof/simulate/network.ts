@@ -16,6 +16,8 @@ export interface Weather {
   doubles: number
   /** The call arrives when nobody waits for it any more. */
   delaysCalls: number
+  /** The reply takes as long as somebody waits for it. */
+  delaysReplies: number
 }
 
 export interface Line {
@@ -42,6 +44,9 @@ const LATEST_MS = 12_000
 export function network(options: NetworkOptions): Line {
   const { world, chance, weather, owner, store } = options
   const delay = (): number => chance.next() ** 3 * weather.slowestMs
+  /** Whoever asked still waits for it. */
+  const wayBack = (): number =>
+    chance.isIt(weather.delaysReplies) ? chance.between(0, DEADLINE_MS) : delay()
 
   function call(verb: Verb, args: readonly unknown[]): Promise<unknown> {
     // One store for all of them, which none of them may close.
@@ -59,7 +64,7 @@ export function network(options: NetworkOptions): Line {
       const losesReply = chance.isIt(weather.losesReplies)
       const answered = (settle: () => void): void => {
         if (losesReply || line.cut) refuse(chance.between(0, DEADLINE_MS), unknown(verb))
-        else world.after(delay(), owner, settle)
+        else world.after(wayBack(), owner, settle)
       }
       const arrive = (isHeard: boolean): void => {
         const tell = options.arrived(verb, args)

@@ -12,7 +12,14 @@ export interface Troubles {
   cuts: number
 }
 
-export const FAIR: Weather = { slowestMs: 2, losesCalls: 0, losesReplies: 0, doubles: 0, delaysCalls: 0 }
+export const FAIR: Weather = {
+  slowestMs: 2,
+  losesCalls: 0,
+  losesReplies: 0,
+  doubles: 0,
+  delaysCalls: 0,
+  delaysReplies: 0,
+}
 
 /** From a line that loses nothing to one that loses a call in ten. */
 export function weatherFor(chance: Chance): Weather {
@@ -23,6 +30,7 @@ export function weatherFor(chance: Chance): Weather {
     losesReplies: rate(0.1),
     doubles: rate(0.2),
     delaysCalls: rate(0.05),
+    delaysReplies: rate(0.05),
   }
 }
 

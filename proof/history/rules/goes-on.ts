@@ -1,6 +1,6 @@
 /**
- * Whoever has lost its lease stops by itself: an attempt changes nothing after it was taken back, unless its process stood still and could not know. What comes
- * right after it woke up was on its way before.
+ * Whoever has lost its lease stops by itself: an attempt is not begun and changes nothing after it was taken back, unless its process stood still and could not know.
+ * What comes right after it woke up was on its way before.
  */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
@@ -14,10 +14,13 @@ export function stopsWhenLost(history: readonly Entry[]): Violation[] {
   return history.flatMap((one, entry) => {
     if (one.what === 'claimed') current.set(one.job, one.token)
     if (one.what === 'taken back') takenAt.set(`${one.job} ${String(current.get(one.job))}`, one.at)
-    if (one.what !== 'effect') return []
+    if (one.what !== 'effect' && one.what !== 'started') return []
     const sinceMs = one.at - (takenAt.get(`${one.job} ${one.token}`) ?? Number.POSITIVE_INFINITY)
-    if (Math.min(sinceMs, one.awakeMs) <= WAKING_MS) return []
-    const told = `${one.job} changed something under ${one.token}, ${sinceMs.toFixed(0)} ms after that lease was taken from ${one.instance}`
+    const isExcused =
+      one.what === 'started' ? sinceMs <= one.heldUpMs : Math.min(sinceMs, one.awakeMs) <= WAKING_MS
+    if (isExcused) return []
+    const did = one.what === 'started' ? 'was begun' : 'changed something'
+    const told = `${one.job} ${did} under ${one.token}, ${sinceMs.toFixed(0)} ms after that lease was taken from ${one.instance}`
     return [{ rule: 'goes on', told, entry } satisfies Violation]
   })
 }

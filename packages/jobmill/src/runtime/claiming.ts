@@ -10,6 +10,7 @@ import { compare } from '../work/compare.ts'
 import { type Dispatcher, dispatcher as createDispatcher } from '../work/dispatcher.ts'
 import { handOffs, type MakeOffer } from '../work/hand-off.ts'
 import { type Paces, paces as createPaces } from '../work/paces.ts'
+import type { PulseService } from '../work/pulse.ts'
 import { type Slots, slots as createSlots } from '../work/slots.ts'
 import { type Suspects, suspects as createSuspects } from '../work/suspects.ts'
 import type { Workers } from '../work/workers.ts'
@@ -24,8 +25,8 @@ export interface ClaimingOptions {
   readonly watch: Pick<QueueWatch, 'settings' | 'workers'>
   readonly workers: Pick<Workers, 'attempts' | 'run' | 'release'>
   readonly capacity: number | null
-  /** Whether the database is known to believe that this instance lives. */
-  readonly isAlive: () => boolean
+  /** Tells whether the database is known to believe that this instance lives. */
+  readonly pulse: () => Pick<PulseService, 'alive' | 'term'>
   readonly claimed: (leases: readonly Lease[]) => void
   readonly foundNothing: () => void
   readonly emit: Emit
@@ -68,9 +69,10 @@ export function claiming(options: ClaimingOptions): Claiming {
 
   /** What was finished and not written piles up in memory, and would run again after a crash. */
   function mayTake(): boolean {
-    return options.isAlive() && attempts.unwritten <= 2 * Math.max(1, slots.total() + slots.soon())
+    return options.pulse().alive && attempts.unwritten <= 2 * Math.max(1, slots.total() + slots.soon())
   }
 
+  const term = (): (() => boolean) => options.pulse().term()
   const comparing = trouble('compare', emit)
   const dispatcher = createDispatcher({
     async claim(request) {
@@ -86,6 +88,7 @@ export function claiming(options: ClaimingOptions): Claiming {
     suspects,
     inHand: () => attempts.running() + ahead.count() + slots.reserved,
     mayClaim: mayTake,
+    term,
     foundNothing: options.foundNothing,
     compare: () =>
       compare({
@@ -105,6 +108,7 @@ export function claiming(options: ClaimingOptions): Claiming {
     kinds,
     slots,
     mayTake: () => dispatcher.isOpen && mayTake(),
+    term,
     take: ahead.take,
     emptying: (queue) => dispatcher.emptying(queue),
     release,

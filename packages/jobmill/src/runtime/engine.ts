@@ -116,7 +116,7 @@ export function engine(given: EngineOptions): Engine {
     watch,
     workers,
     capacity: options.capacity,
-    isAlive: () => pulse.alive,
+    pulse: () => pulse,
     claimed: (leases) => refills.drawnOn(new Set(leases.map(({ queue }) => queue))),
     foundNothing() {
       // Somebody rang for a job that is not ready yet: it waits for its turn, or for its time.

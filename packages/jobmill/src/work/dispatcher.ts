@@ -25,6 +25,8 @@ export interface DispatcherOptions {
   readonly inHand: () => number
   /** False while claiming makes no sense: the instance is not known to be alive, or too many outcomes wait to be written. */
   readonly mayClaim: () => boolean
+  /** See the pulse. */
+  readonly term: () => () => boolean
   /** A claim came back empty although there was a sign of work. */
   readonly foundNothing: () => void
   /**
@@ -183,14 +185,17 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   async function claim(request: Parameters<typeof options.claim>[0]): Promise<Lease[] | null> {
     if (stopping.signal.aborted) return []
     claimedAt = platform.monotonic()
+    const isOurs = options.term()
     try {
       const answer = options.claim(request)
       claiming = { queues: new Set(request.queues.map(({ queue }) => queue)), done: answer.catch(() => {}) }
       const leases = await answer.finally(() => (claiming = null))
       pause.reset()
       options.working()
+      // An answer may be so late that others have these jobs by now: the process stood still, or the way back was slow.
       if (stopping.signal.aborted) await options.release(leases)
-      else options.take(leases)
+      else if (isOurs()) options.take(leases)
+      else void options.release(leases)
       return leases
     } catch (error) {
       // Jobs may be leased to us without our knowing: they are found by comparing, once they are old enough.

@@ -18,6 +18,8 @@ export interface HandOffsOptions {
   /** False while this instance takes on nothing. */
   readonly mayTake: () => boolean
   readonly take: (leases: readonly Lease[]) => void
+  /** See the pulse. */
+  readonly term: () => () => boolean
   /** The claim on its way, if it is likely to leave nothing ready in this queue. */
   readonly emptying: (queue: string) => Promise<unknown> | undefined
   /** Gives back what came too late. */
@@ -80,6 +82,7 @@ export function handOffs(options: HandOffsOptions): MakeOffer {
     if (queues.length === 0) return undefined
     const release = slots.reserve(queues)
     const sentAt = platform.monotonic()
+    const isOurs = options.term()
     return {
       handOff: { instance, queues, kinds: options.kinds },
       failed(error) {
@@ -98,7 +101,8 @@ export function handOffs(options: HandOffsOptions): MakeOffer {
         // In a turn of its own: the calls that wait for this write are answered first.
         platform.nextTurn(() => {
           release()
-          options.take(leases)
+          if (isOurs()) options.take(leases)
+          else options.release(leases)
         })
       },
     }

@@ -35,8 +35,13 @@ export interface PulseService {
   /** Brings the next beat forward. */
   hurry(): void
   stop(): Promise<void>
-  /** False once the lease is over, until it was renewed. */
+  /** False once the lease is over, until it was renewed: by the clock, since the timer that says so may be late. */
   readonly alive: boolean
+  /**
+   * To ask of what will be leased to this instance from now on: whether that can still be its own. Not after the lease of the instance was over, also
+   * when it lives again.
+   */
+  readonly term: () => () => boolean
 }
 
 /** What comes due one after the other shares a beat. */
@@ -50,6 +55,7 @@ export function pulseService(options: PulseOptions): PulseService {
   const deadlineMs = Math.ceil(leaseMs / 3)
   let renewedAt = 0
   let alive = true
+  let losses = 0
   let stopped = true
   let next: Timer | undefined
   let end: Timer | undefined
@@ -73,6 +79,7 @@ export function pulseService(options: PulseOptions): PulseService {
   function over(): void {
     if (!alive || stopped) return
     alive = false
+    losses += 1
     options.lost(stoodStill())
   }
 
@@ -156,9 +163,15 @@ export function pulseService(options: PulseOptions): PulseService {
       })
   }
 
+  const isAlive = (): boolean => alive && platform.monotonic() < renewedAt + leaseMs
+
   return {
     get alive() {
-      return alive
+      return isAlive()
+    },
+    term() {
+      const before = losses
+      return () => losses === before && isAlive()
     },
     start(sentAt) {
       stopped = false

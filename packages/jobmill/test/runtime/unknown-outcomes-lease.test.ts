@@ -33,6 +33,28 @@ const count = ({ events }: TestMill, type: EventType): number =>
 describe.each(places)('an instance that cannot renew, on $name', ({ create }) => {
   const at = create()
 
+  test('P2 what a claim brings that is answered when the lease is over is not begun, and goes back', async () => {
+    const { job, runs } = patient('late')
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'late' })
+    // Not due at once, so that it is claimed and not handed over.
+    const { id } = await mill.enqueue(job, null, { delay: '5s' })
+    await mill.platform.advance('3s')
+    const answer = mill.store.holdReply('claim')
+    await mill.platform.advance('3s')
+    await answer.reached
+    expect(await mill.get(id)).toMatchObject({ state: 'running' })
+    mill.store.fail('renew', FOREVER)
+    await mill.platform.advance('15s')
+    expect(count(mill, 'instance-lost')).toBe(1)
+    answer.release()
+    await mill.platform.advance('2s')
+    expect(runs()).toBe(0)
+    expect(await mill.get(id)).toMatchObject({ state: 'ready', attempt: 0 })
+    mill.store.clear()
+    await mill.platform.advance('3s')
+    expect(runs()).toBe(1)
+  })
+
   test('P16 past its lease it fires lease-lost, claims nothing until it has renewed, and then goes on', async () => {
     const { job, why, runs } = patient('patient')
     const mill = await faultyMill(at, { jobs: [job], route: () => 'alone' })

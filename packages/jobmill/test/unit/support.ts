@@ -27,6 +27,8 @@ export async function rejection(act: () => Promise<unknown>): Promise<JobmillErr
 export interface FakePlatform extends Platform {
   /** Moves time on and fires what is due, in the order of the due times. */
   advance(ms: number): void
+  /** Moves time on, and no timer has its turn. */
+  stand(ms: number): void
   /** The waits of the timers that are set at the moment. */
   readonly pending: readonly number[]
   /** The waits of all timers that were ever set. */
@@ -64,6 +66,7 @@ export function fakePlatform({ eager = false } = {}): FakePlatform {
       const due = [...timers].filter(({ at }) => at <= now).toSorted((a, b) => a.at - b.at)
       for (const timer of due) if (timers.delete(timer)) timer.task()
     },
+    stand: (ms) => void (now += ms),
     get pending() {
       return [...timers].map(({ ms }) => ms)
     },

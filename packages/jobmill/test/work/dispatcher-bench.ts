@@ -27,6 +27,7 @@ export interface DispatcherBench {
     release: () => Promise<void>
     compare: () => Promise<number | null>
     mayClaim: boolean
+    isOurs: boolean
   }
 }
 
@@ -47,6 +48,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
     release: async () => {},
     compare: async () => null,
     mayClaim: true,
+    isOurs: true,
   }
   const room = (queue: string): number =>
     (workers[queue] ?? 0) - [...running].filter((lease) => lease.queue === queue).length
@@ -85,6 +87,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
     suspects,
     inHand: () => running.size,
     mayClaim: () => state.mayClaim,
+    term: () => () => state.isOurs,
     foundNothing: () => void told.push('found nothing'),
     compare() {
       comparedAt.push(platform.monotonic())

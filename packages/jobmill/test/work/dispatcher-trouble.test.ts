@@ -39,6 +39,22 @@ describe('a dispatcher whose claims fail', () => {
     expect([platform.pendingTimers, claims.length]).toEqual([0, before])
   })
 
+  test('P2 hands back what an answer brings when the lease of the instance is over, and waits for nobody', async () => {
+    const { platform, dispatcher, claims, ran, released, state } = started()
+    const late = aLease()
+    state.answer = async () => {
+      state.isOurs = false
+      return [late]
+    }
+    state.release = () => new Promise(() => {})
+    dispatcher.wake()
+    await platform.settled()
+    expect([ran, released[0]]).toEqual([[], late])
+    dispatcher.wake()
+    await platform.settled()
+    expect(claims).toHaveLength(2)
+  })
+
   test('compares soon after a claim whose answer was lost, and not because of other errors', async () => {
     const { platform, dispatcher, comparedAt, state } = started()
     state.answer = () => {

@@ -12,7 +12,7 @@ function bench(room: Record<string, number> = { default: 5 }) {
   const taken: Lease[] = []
   const released: Lease[] = []
   const reserved = new Map<string, number>()
-  const state = { mayTake: true, free: 1_000, claim: undefined as Promise<unknown> | undefined }
+  const state = { mayTake: true, isOurs: true, free: 1_000, claim: undefined as Promise<unknown> | undefined }
   const make = handOffs({
     instance: '00000000-0000-7000-8000-000000000001',
     kinds: ['work'],
@@ -25,6 +25,7 @@ function bench(room: Record<string, number> = { default: 5 }) {
       },
     },
     mayTake: () => state.mayTake,
+    term: () => () => state.isOurs,
     take: (leases) => void taken.push(...leases),
     emptying: () => state.claim,
     release: (leases) => void released.push(...leases),
@@ -127,6 +128,17 @@ describe('an offer', () => {
     await platform.advance('5s')
     const lease = aLease()
     made?.accepted([reply(lease)])
+    await platform.settled()
+    expect(taken).toEqual([])
+    expect(released).toEqual([lease])
+  })
+
+  test('that is answered when the lease of the instance is over is not run', async () => {
+    const { platform, offer, taken, released, state } = bench()
+    const made = offer([job()])
+    const lease = aLease()
+    made?.accepted([reply(lease)])
+    state.isOurs = false
     await platform.settled()
     expect(taken).toEqual([])
     expect(released).toEqual([lease])

@@ -56,3 +56,25 @@ test.each([
   platform.advance(10_000)
   await stopped
 })
+
+test('P2 its lease is over by the clock, also before the timer that says so had its turn', async () => {
+  const { platform, pulse } = still(() => Promise.resolve(CALM))
+  const isOurs = pulse.term()
+  platform.stand(9_999)
+  expect([pulse.alive, isOurs()]).toEqual([true, true])
+  platform.stand(1)
+  expect([pulse.alive, isOurs()]).toEqual([false, false])
+  await pulse.stop()
+})
+
+test('P2 what was leased to it before it was lost is not its own when it lives again', async () => {
+  const { platform, pulse, lost } = still(() => Promise.resolve(CALM))
+  const isOurs = pulse.term()
+  platform.advance(12_000)
+  await turn()
+  platform.advance(600)
+  await turn()
+  expect(lost).toEqual([true])
+  expect([pulse.alive, isOurs(), pulse.term()()]).toEqual([true, false, true])
+  await pulse.stop()
+})
