@@ -12,7 +12,8 @@ export function jsonText(
   limitBytes: number,
   fix = 'Keep the data elsewhere and pass a reference, or raise payloadLimitBytes',
 ): string {
-  const text = checkedText(value, field)
+  const room = { left: limitBytes, full: () => tooLarge(field, null, limitBytes, fix) }
+  const text = checkedText(value, field, room)
   // A character takes three bytes at most: what is that short need not be counted.
   if (text.length * 3 <= limitBytes) return text
   const bytes = Buffer.byteLength(text)
@@ -38,22 +39,34 @@ export function checkJsonText(text: unknown, field: string, limitBytes: number):
   }
 }
 
-function tooLarge(field: string, bytes: number, limitBytes: number, fix: string): JobmillError {
+/** `bytes` is null when nobody went on to count them. */
+function tooLarge(field: string, bytes: number | null, limitBytes: number, fix: string): JobmillError {
+  const got = bytes === null ? {} : { value: `${bytes} bytes` }
   return new JobmillError('PAYLOAD_TOO_LARGE', `has more than ${limitBytes} bytes as JSON`, {
     field,
-    value: `${bytes} bytes`,
+    ...got,
     fix,
   })
 }
 
-function checkedText(value: unknown, field: string): string {
+/** What may still come. Each part takes at least as many bytes as it is counted here, so that a walk ends early in what is far too large. */
+interface Room {
+  left: number
+  readonly full: () => JobmillError
+}
+
+function checkedText(value: unknown, field: string, room: Room): string {
+  const { left } = room
   try {
-    if (isPlain(value, 0)) {
+    if (isPlain(value, 0, room)) {
       const text = JSON.stringify(value)
       // What no text may have is escaped in JSON, and hardly anything else is.
       if (!text.includes('\\u')) return text
     }
-    checkPart(value, field, '', [])
+    // All that came before fits in JSON.
+    if (room.left < 0) throw room.full()
+    room.left = left
+    checkPart(value, field, '', [], room)
     return JSON.stringify(value)
   } catch (cause) {
     if (isJobmillError(cause)) throw cause
@@ -69,30 +82,35 @@ function checkedText(value: unknown, field: string): string {
  * Whether JSON keeps all of it, texts aside. A quick look at what most payloads are; the thorough one below has the last word on everything else, and finds
  * the path of what is refused.
  */
-function isPlain(value: unknown, depth: number): boolean {
+function isPlain(value: unknown, depth: number, room: Room): boolean {
+  room.left -= typeof value === 'string' ? value.length + 2 : 1
+  if (room.left < 0) return false
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   if (typeof value === 'number') return Number.isFinite(value)
   // A cycle ends here too.
   if (typeof value !== 'object' || depth >= BOUNDS.jsonDepth) return false
-  return Array.isArray(value) ? isPlainArray(value, depth) : isPlainObject(value, depth)
+  return Array.isArray(value) ? isPlainArray(value, depth, room) : isPlainObject(value, depth, room)
 }
 
-function isPlainArray(value: readonly unknown[], depth: number): boolean {
+function isPlainArray(value: readonly unknown[], depth: number, room: Room): boolean {
   if ('toJSON' in value) return false
-  for (let at = 0; at < value.length; at += 1) if (!isPlain(value[at], depth + 1)) return false
+  for (let at = 0; at < value.length; at += 1) if (!isPlain(value[at], depth + 1, room)) return false
   return true
 }
 
-function isPlainObject(value: object, depth: number): boolean {
+function isPlainObject(value: object, depth: number, room: Room): boolean {
   if (Object.getPrototypeOf(value) !== Object.prototype || 'toJSON' in value) return false
   for (const key of Object.keys(value)) {
     const part = (value as Readonly<Record<string, unknown>>)[key]
-    if (part !== undefined && !isPlain(part, depth + 1)) return false
+    room.left -= key.length
+    if (part !== undefined && !isPlain(part, depth + 1, room)) return false
   }
   return true
 }
 
-function checkPart(value: unknown, path: string, key: string, above: readonly object[]): void {
+function checkPart(value: unknown, path: string, key: string, above: readonly object[], room: Room): void {
+  room.left -= typeof value === 'string' ? value.length + 2 : 1
+  if (room.left < 0) throw room.full()
   switch (typeof value) {
     case 'string':
       return checkText(value, path)
@@ -102,7 +120,7 @@ function checkPart(value: unknown, path: string, key: string, above: readonly ob
     case 'boolean':
       return
     case 'object':
-      return value === null ? undefined : checkObject(value, path, key, above)
+      return value === null ? undefined : checkObject(value, path, key, above, room)
     case 'undefined':
       return refuse(path, value, 'JSON has no undefined', 'Use null')
     case 'bigint':
@@ -112,15 +130,15 @@ function checkPart(value: unknown, path: string, key: string, above: readonly ob
   }
 }
 
-function checkObject(value: object, path: string, key: string, above: readonly object[]): void {
-  if (!('toJSON' in value) || typeof value.toJSON !== 'function') return checkInside(value, path, above)
+function checkObject(value: object, path: string, key: string, above: readonly object[], room: Room): void {
+  if (!('toJSON' in value) || typeof value.toJSON !== 'function') return checkInside(value, path, above, room)
   if (value instanceof Date && Number.isNaN(value.getTime())) {
     refuse(path, value, 'is not a valid date', 'Give a date that exists, or null')
   }
   const told = (value as { toJSON: (key: string) => unknown }).toJSON(key)
   // As JSON.stringify does it: what toJSON returns is not asked for its own toJSON.
-  if (typeof told === 'object' && told !== null) checkInside(told, path, above)
-  else checkPart(told, path, key, above)
+  if (typeof told === 'object' && told !== null) checkInside(told, path, above, room)
+  else checkPart(told, path, key, above, room)
 }
 
 /** What JSON writes as an empty object, or as something else than it is. By tag: they may come from another realm. */
@@ -130,7 +148,7 @@ const LOST = new Set(
     .split(' '),
 )
 
-function checkInside(value: object, path: string, above: readonly object[]): void {
+function checkInside(value: object, path: string, above: readonly object[], room: Room): void {
   if (above.includes(value)) refuse(path, value, 'refers back to an object that holds it', 'Break the cycle')
   if (above.length >= BOUNDS.jsonDepth) {
     refuse(path, value, `is nested more than ${BOUNDS.jsonDepth} levels deep`, 'Make the data flatter')
@@ -138,7 +156,8 @@ function checkInside(value: object, path: string, above: readonly object[]): voi
   const around = [...above, value]
   if (Array.isArray(value)) {
     // By index, not forEach: a hole in the array is an undefined too.
-    for (let at = 0; at < value.length; at += 1) checkPart(value[at], `${path}[${at}]`, String(at), around)
+    for (let at = 0; at < value.length; at += 1)
+      checkPart(value[at], `${path}[${at}]`, String(at), around, room)
     return
   }
   const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
@@ -152,9 +171,10 @@ function checkInside(value: object, path: string, above: readonly object[]): voi
     )
   }
   for (const [key, part] of Object.entries(value)) {
+    room.left -= key.length
     checkText(key, pathOf(path, key))
     // An optional property that is undefined and one that is absent are the same to JSON and to readers.
-    if (part !== undefined) checkPart(part, pathOf(path, key), key, around)
+    if (part !== undefined) checkPart(part, pathOf(path, key), key, around, room)
   }
 }
 

@@ -28,10 +28,14 @@ const ASK_AGAIN_MS = 1_000
  */
 export async function compare(options: CompareOptions): Promise<number | null> {
   const { held, finish, attempts, ahead, found, failing, working } = options
-  // What ends while the database is asked was ours when it answered.
-  const before = new Set([...[...attempts.live].map(({ lease }) => lease), ...ahead()].map(keyOf))
+  const here = (): Set<string> =>
+    new Set([...[...attempts.live].map(({ lease }) => lease), ...ahead()].map(keyOf))
+  // What ends while the database is asked was ours when it answered; and what was handed over may become known meanwhile.
+  const before = here()
   try {
-    const unknown = (await held()).filter((lease) => !before.has(keyOf(lease)))
+    const answer = await held()
+    const after = here()
+    const unknown = answer.filter((lease) => !before.has(keyOf(lease)) && !after.has(keyOf(lease)))
     working()
     const [lost, young] = parted(unknown, ({ ageMs }) => ageMs >= LOST_AFTER_MS)
     if (lost.length > 0) {

@@ -40,6 +40,9 @@ interface Offer {
 /** Undefined when there is nothing to offer; a promise when that will be known in a moment. */
 export type MakeOffer = (jobs: readonly NewJob[]) => Offer | undefined | Promise<Offer | undefined>
 
+/** What was accepted has begun by then. */
+const BEGUN_WITHIN_MS = 500
+
 /** However long a claim takes, a write waits no longer for it. */
 const LONGEST_WAIT_MS = 20
 
@@ -91,8 +94,8 @@ export function handOffs(options: HandOffsOptions): MakeOffer {
       },
       accepted(replies) {
         const leases = replies.flatMap(({ lease }) => (lease === undefined ? [] : [lease]))
-        // So old that they may have been taken for lost, and handed back.
-        const isLate = platform.monotonic() - sentAt >= LOST_AFTER_MS
+        // So old that they may have been taken for lost, and handed back; or are, before they begin.
+        const isLate = platform.monotonic() - sentAt >= LOST_AFTER_MS - BEGUN_WITHIN_MS
         if (leases.length === 0 || isLate) {
           release()
           if (leases.length > 0) options.release(leases)
