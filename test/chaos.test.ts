@@ -26,6 +26,9 @@ describe('the options of chaos', () => {
 
   test('name what is wrong with them', () => {
     expect(() => readOptions(['--only', 'kill,nuke'])).toThrow('--only: there is no nuke. There are kill, ')
+    expect(() => readOptions(['--only', 'pg-restart,xmin-pin', '--store', 'sqlite'])).toThrow(
+      '--only: nothing of pg-restart, xmin-pin can happen on sqlite',
+    )
     expect(() => readOptions(['--store', 'mysql'])).toThrow(
       '--store: postgres or sqlite is needed (got mysql)',
     )

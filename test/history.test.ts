@@ -33,6 +33,8 @@ const started = (job: string, token: number): What => ({
   instance: 'one',
   heldUpMs: 0,
 })
+/** Leased, and its handler called. */
+const begun = (job: string, token: number): What[] => [claimed(job, token), started(job, token)]
 const effect = (job: string, token: number, awakeMs = 1_000): What => ({
   what: 'effect',
   job,
@@ -62,7 +64,9 @@ const takenBack = (job: string, instance = 'one'): What => ({
   state: 'ready',
   instance,
 })
-const cancelled = (job: string): What => ({ what: 'cancelled', job })
+const cancelled = (job: string): What => ({ what: 'cancelled', job, askedAt: 0 })
+const asked = (job: string): What => ({ what: 'cancel asked', job })
+const retried = (job: string): What => ({ what: 'retried', job })
 const look = (jobs: Readonly<Record<string, string>>, isLast = true): What => ({
   what: 'look',
   jobs: new Map(Object.entries(jobs)) as Extract<What, { what: 'look' }>['jobs'],
@@ -75,6 +79,7 @@ const grant = (limit: string, holder: string, amount = 1): What => ({
   holder,
   amount,
 })
+const pause = (isPaused: boolean): What => ({ what: 'paused', queue: 'default', isPaused })
 const promised = (until: number): What => ({ what: 'alive', instance: 'one', until })
 const ticked = (instant: number): What => ({ what: 'ticked', schedule: 'hourly', instant })
 const rulesOf = (...entries: readonly What[]): string[] =>
@@ -96,12 +101,14 @@ const GOOD: readonly What[] = [
   done('c', 1),
   takenBack('a'),
   claimed('a', 3, 'two'),
+  started('a', 3),
   effect('a', 2),
   refused('a', 2),
   { what: 'restarted' },
   look({ a: 'running', b: 'ready', c: 'done' }, false),
   done('a', 3),
   { ...done('a', 3), again: true } as What,
+  asked('b'),
   { what: 'withdrawn', job: 'b' },
   cancelled('b'),
   { what: 'limit set', limit: 'seats', allows: { most: 2 } },
@@ -130,7 +137,7 @@ describe('the checker of histories', () => {
   })
 
   test('does not miss what was done for longer than its queue keeps it', () => {
-    const before = [written('a'), acknowledged('a'), claimed('a', 1), done('a', 1)]
+    const before = [written('a'), acknowledged('a'), ...begun('a', 1), done('a', 1)]
     expect(rulesOf(keeps(1), ...before, look({}))).toEqual([])
     expect(rulesOf(keeps(2), ...before, look({}))).toEqual(['lost'])
     expect(rulesOf(keeps(0), written('a'), acknowledged('a'), look({}))).toEqual(['lost'])
@@ -143,7 +150,7 @@ describe('the checker of histories', () => {
     expect(
       rulesOf(
         written('a'),
-        claimed('a', 1),
+        ...begun('a', 1),
         done('a', 1),
         { what: 'restarted' },
         look({ a: 'ready' }, false),
@@ -153,8 +160,8 @@ describe('the checker of histories', () => {
   })
 
   test('takes a job that was kept no longer, and is written once more, for a new one', () => {
-    const twice = [written('a'), claimed('a', 1), done('a', 1), written('a')]
-    const ends: readonly What[] = [{ what: 'withdrawn', job: 'a' }, look({ a: 'cancelled' })]
+    const twice = [written('a'), ...begun('a', 1), done('a', 1), written('a')]
+    const ends: readonly What[] = [asked('a'), { what: 'withdrawn', job: 'a' }, look({ a: 'cancelled' })]
     expect(rulesOf(keeps(1), ...twice, ...ends)).toEqual([])
     expect(rulesOf(keeps(100), ...twice, ...ends)).toEqual(['forgotten'])
   })
@@ -166,16 +173,57 @@ describe('the checker of histories', () => {
   })
 
   test('finds an end that was accepted from somebody whose lease was over', () => {
-    const before = [written('a'), claimed('a', 1), takenBack('a')]
+    const before = [written('a'), ...begun('a', 1), takenBack('a')]
     expect(rulesOf(...before, done('a', 1))).toEqual(['stale finish'])
     expect(rulesOf(...before, claimed('a', 2), done('a', 1))).toEqual(['stale finish'])
-    expect(rulesOf(...before, claimed('a', 2), done('a', 2), done('a', 2))).toEqual(['stale finish'])
+    expect(rulesOf(...before, ...begun('a', 2), done('a', 2), done('a', 2))).toEqual(['stale finish'])
+  })
+
+  test('finds a token that is not higher than those before', () => {
+    const before = [written('a'), claimed('a', 2), takenBack('a')]
+    expect(rulesOf(...before, claimed('a', 2))).toEqual(['old token'])
+    expect(rulesOf(...before, claimed('a', 1))).toEqual(['old token'])
+    expect(rulesOf(...before, claimed('a', 3))).toEqual([])
+  })
+
+  test('finds a handler that is called twice under one lease, and an end that no handler came to', () => {
+    expect(rulesOf(written('a'), ...begun('a', 1), started('a', 1))).toEqual(['started twice'])
+    expect(rulesOf(written('a'), claimed('a', 1), done('a', 1))).toEqual(['done unrun'])
+  })
+
+  test('finds what is leased too early, from a paused queue, or though it was never written', () => {
+    expect(rulesOf(written('a', { dueAt: 50, isReady: false }), claimed('a', 1))).toEqual(['early'])
+    expect(rulesOf(written('a', { dueAt: 1, isReady: false }), claimed('a', 1))).toEqual([])
+    const later = [written('a', { dueAt: 50, isReady: false })]
+    expect(rulesOf(...later, { what: 'hurried', job: 'a' }, claimed('a', 1))).toEqual([])
+    expect(rulesOf(...later, { what: 'replaced', job: 'a' }, claimed('a', 1))).toEqual([])
+    expect(rulesOf(...later, retried('a'), claimed('a', 1))).toEqual([])
+    expect(rulesOf(written('a'), pause(true), claimed('a', 1))).toEqual(['paused'])
+    expect(rulesOf(written('a'), pause(true), pause(false), claimed('a', 1))).toEqual([])
+    expect(rulesOf(written('a'), claimed('a', 1), pause(true))).toEqual([])
+    expect(rulesOf(written('a'), claimed('b', 1))).toEqual(['unwritten'])
+    // Who stands outside sees no job being written.
+    expect(rulesOf(claimed('b', 1))).toEqual([])
+  })
+
+  test('finds a job that is leased before the one before it in its line has ended', () => {
+    const line = [
+      written('a', { orderKey: 'x', isReady: false }),
+      written('b', { orderKey: 'x', isReady: false }),
+    ]
+    expect(rulesOf(...line, ...begun('a', 1), claimed('b', 2))).toEqual(['line'])
+    expect(rulesOf(...line, ...begun('a', 1), takenBack('a'), claimed('b', 2))).toEqual(['line'])
+    expect(rulesOf(...line, ...begun('a', 1), done('a', 1), claimed('b', 2))).toEqual([])
+    expect(rulesOf(...line, ...begun('a', 1), takenBack('a'), claimed('a', 2))).toEqual([])
+    const other = written('c', { orderKey: 'x', queue: 'other', isReady: false })
+    expect(rulesOf(...line, other, ...begun('a', 1), claimed('c', 2))).toEqual([])
   })
 
   test('finds what was taken from an instance that was promised more time', () => {
     const before = [written('a'), claimed('a', 1)]
     expect(rulesOf(promised(100), ...before, takenBack('a'))).toEqual(['taken alive'])
-    expect(rulesOf(promised(100), ...before, takenBack('a', 'two'))).toEqual([])
+    // Whoever is named.
+    expect(rulesOf(promised(100), ...before, takenBack('a', 'two'))).toEqual(['taken alive'])
     expect(rulesOf(promised(1), ...before, takenBack('a'))).toEqual([])
     // It went by itself.
     expect(rulesOf(promised(100), ...before, promised(0), takenBack('a'))).toEqual([])
@@ -198,7 +246,7 @@ describe('the checker of histories', () => {
   })
 
   test('finds work that is done twice: handed back after its end, or leased again when it is done', () => {
-    const before = [written('a'), claimed('a', 1)]
+    const before = [written('a'), ...begun('a', 1)]
     const handedBack = { ...done('a', 1), state: 'ready', handedBack: true } as What
     expect(rulesOf(...before, handedBack)).toEqual([])
     expect(rulesOf(...before, ended('a', 1), handedBack)).toEqual(['repeated'])
@@ -219,13 +267,32 @@ describe('the checker of histories', () => {
     expect(rulesOf(...before, effect('a', 1))).toEqual(['effect after cancel'])
     // Nobody can reach somebody whose lease was taken.
     expect(rulesOf(written('a'), claimed('a', 1), takenBack('a'), cancelled('a'), effect('a', 1))).toEqual([])
-    expect(rulesOf(...before, takenBack('a'), claimed('a', 2), effect('a', 2))).toEqual([])
+    const again = [takenBack('a'), retried('a'), claimed('a', 2), effect('a', 2)]
+    expect(rulesOf(...before, ...again)).toEqual([])
+    // Its caller heard of the cancel when it had begun again.
+    expect(rulesOf(written('a'), asked('a'), retried('a'), cancelled('a'), claimed('a', 1))).toEqual([])
   })
 
-  test('finds a job that was leased before its elder, in the same queue, kind and priority alone', () => {
+  test('finds what is leased after its cancel was confirmed, and what is cancelled though nobody asked', () => {
+    expect(rulesOf(written('a'), cancelled('a'), claimed('a', 1))).toEqual(['run after cancel'])
+    expect(rulesOf(written('a'), look({ a: 'cancelled' }))).toEqual(['cancelled unasked'])
+    expect(rulesOf(written('a'), asked('a'), look({ a: 'cancelled' }))).toEqual([])
+  })
+
+  test('finds an attempt that goes on after it was handed back', () => {
+    const handedBack = { ...done('a', 1), state: 'ready', handedBack: true } as What
+    const waits = Array.from({ length: 60 }, (): What => promised(0))
+    const before = [written('a'), ...begun('a', 1), handedBack, claimed('a', 2)]
+    expect(rulesOf(...before, ...waits, effect('a', 1))).toEqual(['goes on'])
+    expect(rulesOf(...before, ...waits, effect('a', 2))).toEqual([])
+  })
+
+  test('finds a job that was leased before its elder or its better, in the same queue and kind alone', () => {
     expect(rulesOf(written('a'), written('b'), claimed('b', 1), claimed('a', 2))).toEqual(['order'])
     expect(rulesOf(written('a'), { what: 'withdrawn', job: 'a' }, written('b'), claimed('b', 1))).toEqual([])
-    for (const other of [{ queue: 'other' }, { kind: 'other' }, { priority: 1 }])
+    expect(rulesOf(written('a'), written('b', { priority: 1 }), claimed('b', 1))).toEqual(['order'])
+    expect(rulesOf(written('a'), { what: 'replaced', job: 'a' }, written('b'), claimed('b', 1))).toEqual([])
+    for (const other of [{ queue: 'other' }, { kind: 'other' }, { priority: -1 }])
       expect(rulesOf(written('a'), written('b', other), claimed('b', 1), claimed('a', 2))).toEqual([])
     expect(rulesOf(written('a', { isReady: false }), written('b'), claimed('b', 1), claimed('a', 2))).toEqual(
       [],
@@ -234,10 +301,14 @@ describe('the checker of histories', () => {
 
   test('finds two jobs under one dedupe key, also while it is held after the end of the first', () => {
     expect(rulesOf(keyed('a'), keyed('b'))).toEqual(['key'])
-    expect(rulesOf(keyed('a'), claimed('a', 1), done('a', 1), keyed('b'))).toEqual([])
-    expect(rulesOf(keyed('a', 10), claimed('a', 1), done('a', 1), keyed('b'))).toEqual(['key'])
+    expect(rulesOf(keyed('a'), ...begun('a', 1), done('a', 1), keyed('b'))).toEqual([])
+    expect(rulesOf(keyed('a', 10), ...begun('a', 1), done('a', 1), keyed('b'))).toEqual(['key'])
     expect(rulesOf(keyed('a'), { what: 'withdrawn', job: 'a' }, keyed('b'))).toEqual([])
     expect(rulesOf(keyed('a'), keyed('a'))).toEqual([])
+    expect(rulesOf(keyed('a'), { what: 'replaced', job: 'a' }, keyed('b'))).toEqual(['key'])
+    const ended: readonly What[] = [keyed('a'), { what: 'withdrawn', job: 'a' }]
+    expect(rulesOf(...ended, retried('a'), keyed('b'))).toEqual(['key'])
+    expect(rulesOf(...ended, keyed('b'), retried('a'))).toEqual(['key'])
   })
 
   test('finds more permits out than there are, and more tokens than the time allows', () => {
@@ -247,6 +318,13 @@ describe('the checker of histories', () => {
     const rate: What = { what: 'limit set', limit: 'rate', allows: { amount: 1, perMs: 10, burst: 2 } }
     expect(rulesOf(rate, grant('rate', 'a'), grant('rate', 'b'))).toEqual([])
     expect(rulesOf(rate, grant('rate', 'a'), grant('rate', 'b'), grant('rate', 'c'))).toEqual(['limit'])
+    // One that is for later hides nothing.
+    const ahead = checkHistory([
+      { ...rate, at: 0 },
+      { ...grant('rate', 'a'), at: 1_000 },
+      ...['b', 'c', 'd'].map((holder) => ({ ...grant('rate', holder), at: 1 })),
+    ])
+    expect(ahead.map(({ rule }) => rule)).toEqual(['limit'])
   })
 
   test('finds a planned instant that was served twice, and one that was not served', () => {

@@ -6,7 +6,7 @@ import { closers } from '../closing.ts'
 import { type Chance, chance as chanceFrom } from '../simulate/chance.ts'
 import { NEMESES, POWER_CUT, START_STORM } from './nemeses/all.ts'
 import type { Options } from './options.ts'
-import { powerCuts } from './power-cut.ts'
+import { powerCuts, unsyncedCuts } from './power-cut.ts'
 import { round, type RoundResult } from './round.ts'
 import type { Nemesis, StoreName } from './scene.ts'
 import { startStorm } from './start-storm.ts'
@@ -19,6 +19,7 @@ export interface CampaignOptions {
 }
 
 const POWER_CUT_STEPS = 150
+const UNSYNCED_STEPS = 60
 
 export async function campaign({
   options,
@@ -66,19 +67,19 @@ function inOrder(store: StoreName, only: readonly string[], chance: Chance): Nem
 async function powerCut(folder: string, chance: Chance): Promise<RoundResult> {
   mkdirSync(folder)
   console.log('\nThe power is cut under a SQLite file')
-  const { cuts, acknowledged, finished, lost, broken, reopenMs } = await powerCuts({
-    folder,
-    steps: POWER_CUT_STEPS,
-    chance,
-  })
-  console.log(`${POWER_CUT}: ${cuts} times, ${acknowledged} jobs were acknowledged`)
-  const recoverySeconds = Number((reopenMs / 1_000).toFixed(2))
+  const torn = await powerCuts({ folder, steps: POWER_CUT_STEPS, chance })
+  const unsynced = await unsyncedCuts({ folder: path.join(folder, 'image'), steps: UNSYNCED_STEPS, chance })
+  const sum = (figure: 'cuts' | 'acknowledged' | 'finished' | 'lost'): number =>
+    torn[figure] + (unsynced?.[figure] ?? 0)
+  console.log(`${POWER_CUT}: ${sum('cuts')} times, ${sum('acknowledged')} jobs were acknowledged`)
+  if (unsynced === null) console.log('no disk could be mounted: it was not seen what is there without a sync')
+  const recoverySeconds = Number((torn.reopenMs / 1_000).toFixed(2))
   return {
-    struck: [{ name: POWER_CUT, store: 'sqlite', injected: cuts, recoverySeconds }],
-    broken,
-    lost,
-    acknowledged,
-    finished,
+    struck: [{ name: POWER_CUT, store: 'sqlite', injected: sum('cuts'), recoverySeconds }],
+    broken: [...torn.broken, ...(unsynced?.broken ?? [])],
+    lost: sum('lost'),
+    acknowledged: sum('acknowledged'),
+    finished: sum('finished'),
     staleWritesRefused: 0,
   }
 }

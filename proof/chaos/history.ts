@@ -3,12 +3,12 @@
  * whole milliseconds; what falls into one is put into the order in which it must have happened.
  */
 import type { JobState, Mill } from 'jobmill'
-import { BEATS } from '../cluster/kinds.ts'
 import type { Stored } from '../cluster/judge.ts'
 import type { Run } from '../cluster/ledger.ts'
 import type { Stillness } from '../cluster/repeats.ts'
 import type { Sent } from '../cluster/stream.ts'
 import type { Entry } from '../history/entry.ts'
+import { beatJobs, ticks } from './beats.ts'
 
 export interface Seen {
   readonly mill: Mill
@@ -18,6 +18,8 @@ export interface Seen {
   readonly stillnesses: readonly Stillness[]
   /** What is to be added to a time of the processes to get one of the store. */
   readonly offsetMs: number
+  /** Until when the schedule owes its instants, by the clock of the store. */
+  readonly plannedUntil: number
 }
 
 /** An entry, and where it stands among those of its millisecond. */
@@ -28,7 +30,6 @@ interface Placed {
 }
 
 const AT_ONCE = 200
-const TICKS = 500
 
 const HOUR_MS = 3_600_000
 
@@ -69,8 +70,15 @@ export async function historyOf(seen: Seen): Promise<Entry[]> {
     .toSorted((a, b) => a.entry.at - b.entry.at || a.token - b.token || a.rank - b.rank)
     .map(({ entry }) => entry)
   const endAt = inOrder.at(-1)?.at ?? 0
-  const jobs = new Map<string, JobState>([...seen.stored].map(([id, { state }]) => [id, state]))
-  return [...inOrder, ...(await ticks(seen.mill, endAt)), { what: 'look', jobs, isLast: true, at: endAt }]
+  const jobs = new Map<string, JobState>([
+    ...[...seen.stored].map(([id, { state }]) => [id, state] as const),
+    ...(await beatJobs(seen.mill)),
+  ])
+  return [
+    ...inOrder,
+    ...(await ticks(seen.mill, seen.plannedUntil, endAt)),
+    { what: 'look', jobs, isLast: true, at: endAt },
+  ]
 }
 
 /** What a process on a busy machine takes to notice that it goes on. */
@@ -130,22 +138,3 @@ async function attempts(
 function stateAfter(outcome: string): JobState {
   return outcome === 'returned' ? 'done' : 'scheduled'
 }
-
-/** Every instant that the schedule owed, and every one that was served. */
-async function ticks(mill: Mill, at: number): Promise<Entry[]> {
-  const schedule = await mill.schedules.get(BEATS)
-  if (schedule === null) return []
-  const served = await mill.schedules.history(BEATS, TICKS)
-  const instants = served.map((tick) => tick.at).toSorted((a, b) => a - b)
-  const [first, last] = [instants[0], instants.at(-1)]
-  const planned: number[] = []
-  if (first !== undefined && last !== undefined)
-    for (let instant = first; instant <= last; instant += BEAT_MS) planned.push(instant)
-  return [
-    ...instants.map((instant): Entry => ({ what: 'ticked', schedule: BEATS, instant, at })),
-    { what: 'planned', schedule: BEATS, instants: planned, at },
-  ]
-}
-
-/** As kinds.ts says it in words. */
-const BEAT_MS = 2_000

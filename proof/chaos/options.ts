@@ -1,6 +1,6 @@
 /** The options of `npm run chaos -- …`. What is not understood is refused with what would be. */
 import { parseArgs } from 'node:util'
-import { NAMES } from './nemeses/all.ts'
+import { NAMES, strikes } from './nemeses/all.ts'
 import type { StoreName } from './scene.ts'
 
 export interface Options {
@@ -31,14 +31,18 @@ export function readOptions(args: readonly string[]): Options | null {
   if (values.help) return null
   if (values.quick && values.minutes !== undefined)
     throw new OptionError('--quick: not together with --minutes')
+  const stores = storesIn(values.store)
+  const only = namesIn(values.only)
+  if (!stores.some((store) => only.some((name) => strikes(name, store))))
+    throw new OptionError(`--only: nothing of ${only.join(', ')} can happen on ${stores.join(' or ')}`)
   return {
     minutes: values.minutes === undefined ? 0 : whole('--minutes', values.minutes, 1, 100_000),
     seed:
       values.seed === undefined
         ? 1 + Math.floor(Math.random() * 999_999)
         : whole('--seed', values.seed, 1, 999_999_999),
-    stores: storesIn(values.store),
-    only: namesIn(values.only),
+    stores,
+    only,
     rate: whole('--rate', values.rate, 1, 1_000),
     json: values.json,
   }
@@ -61,7 +65,7 @@ function parse(args: readonly string[]) {
     }).values
   } catch (error) {
     throw new OptionError(
-      `${error instanceof Error ? error.message.split('. ')[0] : String(error)}.\n${USAGE}`,
+      `${error instanceof Error ? error.message.split(/\.(?: |$)/)[0] : String(error)}.\n${USAGE}`,
     )
   }
 }

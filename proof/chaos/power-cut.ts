@@ -1,6 +1,7 @@
 /**
- * The power goes, on SQLite: what was synced is on the disk, and of what was written after that any part. After every call that was answered the files are copied: that
- * much is safe. From there to the next copy the power is cut in several ways, the files are opened again, and everything that was answered has to be there.
+ * The power goes, on SQLite: what was synced is on the disk, and of what was written after that any part. Two ways to see it, each after every call that was answered. On a disk
+ * of its own, only what was really synced is there after a cut, and that must be everything that was answered. And the files are copied: from one copy to the next
+ * the power is cut in the midst of the write, in several ways, and what was answered before it has to be there.
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,6 +10,7 @@ import { type JobState, prepareJobs, type Store, systemPlatform } from 'jobmill'
 import { sqlite } from 'jobmill/sqlite'
 import { nowMs } from '../cluster/clock.ts'
 import type { Chance } from '../simulate/chance.ts'
+import { diskImage } from './disk-image.ts'
 
 export interface PowerCuts {
   /** How often the power was cut. */
@@ -25,6 +27,8 @@ export interface PowerCuts {
   /** What was gone or broken, in sentences. */
   readonly broken: readonly string[]
 }
+
+export interface Unsynced extends Pick<PowerCuts, 'cuts' | 'acknowledged' | 'finished' | 'lost' | 'broken'> {}
 
 export interface PowerCutOptions {
   readonly folder: string
@@ -70,9 +74,46 @@ export async function powerCuts({ folder, steps, chance, around }: PowerCutOptio
     promised = new Map(answered)
   }
   await store.close()
-  const finished = [...answered.values()].filter((state) => state === 'done').length
-  const lost = broken.filter((told) => told.endsWith('is gone')).length
-  return { cuts, checkpoints, acknowledged: answered.size, finished, lost, reopenMs, broken }
+  return { cuts, checkpoints, reopenMs, broken, ...countedIn(answered, broken) }
+}
+
+const IMAGE_MEGABYTES = 64
+
+/** Cuts after which only what was synced is there; null where no disk can be made for it. */
+export async function unsyncedCuts(options: PowerCutOptions): Promise<Unsynced | null> {
+  const { folder, steps, chance, around } = options
+  const disk = diskImage(folder, IMAGE_MEGABYTES)
+  if (disk === null) return null
+  const opened = sqlite(path.join(disk.folder, 'jobs.db')) as Store<never>
+  const store = around?.(opened) ?? opened
+  const answered = new Map<string, JobState>()
+  const broken: string[] = []
+  let cuts = 0
+  try {
+    await store.open()
+    const work = worker(store, answered, chance)
+    for (; cuts < steps; cuts += 1) {
+      await work()
+      const files = disk.cut((after) => filesAt(path.join(after, 'jobs.db')))
+      const { told } = await wrongWith(path.join(folder, 'reopened'), files, answered)
+      broken.push(...told.map((what) => `step ${cuts}, nothing but what was synced: ${what}`))
+    }
+    await store.close()
+  } finally {
+    disk.unmount()
+  }
+  return { cuts, ...countedIn(answered, broken), broken }
+}
+
+function countedIn(
+  answered: ReadonlyMap<string, JobState>,
+  broken: readonly string[],
+): Pick<PowerCuts, 'acknowledged' | 'finished' | 'lost'> {
+  return {
+    acknowledged: answered.size,
+    finished: [...answered.values()].filter((state) => state === 'done').length,
+    lost: broken.filter((told) => told.endsWith('is gone')).length,
+  }
 }
 
 function filesAt(file: string): Files {

@@ -4,6 +4,7 @@ import { jobmill, type Mill } from 'jobmill'
 import { nowMs } from '../cluster/clock.ts'
 import { allEnded, countedDone, everythingIn } from '../cluster/in-store.ts'
 import { judge } from '../cluster/judge.ts'
+import { BEATS } from '../cluster/kinds.ts'
 import { type Outage, storeAt } from '../cluster/places.ts'
 import { type Progress, progress } from '../cluster/progress.ts'
 import type { Stillness } from '../cluster/repeats.ts'
@@ -12,6 +13,7 @@ import { type Workers, workers as createWorkers } from '../cluster/workers.ts'
 import { checkHistory } from '../history/check.ts'
 import type { Chance } from '../simulate/chance.ts'
 import { clockFile } from './clock-file.ts'
+import { caughtUp, unplanned } from './beats.ts'
 import { historyOf } from './history.ts'
 import { fileOnDisk, serverWithStandby } from './places.ts'
 import type { Nemesis, Scene, StoreName } from './scene.ts'
@@ -100,11 +102,15 @@ async function played({ options, scene, workers, mill, jobs, shown }: Play): Pro
   isOver = true
   await streaming
   await allEnded(mill, END_MS, signal)
-  await mill.schedules.pause('beats')
-  await allEnded(mill, END_MS, signal)
-  shown.say('everything has ended')
+  const plannedUntil = await caughtUp(mill, signal)
+  await mill.schedules.pause(BEATS)
+  const isEnded = await allEnded(mill, END_MS, signal)
+  shown.say(isEnded ? 'everything has ended' : 'not everything has ended')
   const stopped = await workers.stop()
-  return judged({ ...scene, struck, broken: [...late, ...stopped.broken] })
+  const broken = [...late, ...stopped.broken]
+  if (!isEnded)
+    broken.push(`not ended: something still waits or runs ${END_MS / 1_000} s after the last job came.`)
+  return judged({ ...scene, struck, broken, plannedUntil })
 }
 
 async function struckBy(
@@ -120,6 +126,7 @@ async function struckBy(
   const told = ms === null ? 'never' : `${(ms / 1_000).toFixed(1)} s`
   scene.shown.say(why === undefined ? `${name}: all as before after ${told}` : `${name}: ${why}`)
   const isLate = ms === null || ms > recoversWithinMs
+  const isMissed = injected === 0 && why === undefined
   return {
     struck: {
       name,
@@ -127,9 +134,12 @@ async function struckBy(
       recoverySeconds: ms === null ? null : Number((ms / 1_000).toFixed(2)),
       ...(why !== undefined && { why }),
     },
-    late: isLate
-      ? [`recovery: ${name} on ${scene.store} took ${told}; promised are ${recoversWithinMs / 1_000} s.`]
-      : [],
+    late: [
+      ...(isLate
+        ? [`recovery: ${name} on ${scene.store} took ${told}; promised are ${recoversWithinMs / 1_000} s.`]
+        : []),
+      ...(isMissed ? [`nothing shown: ${name} did not strike on ${scene.store}.`] : []),
+    ],
   }
 }
 
@@ -141,6 +151,8 @@ interface Played {
   readonly stillnesses: readonly Stillness[]
   readonly struck: readonly Struck[]
   readonly broken: readonly string[]
+  /** Until when the schedule owes its instants, by the clock of the store. */
+  readonly plannedUntil: number
 }
 
 export async function judged(played: Played): Promise<RoundResult> {
@@ -158,11 +170,17 @@ export async function judged(played: Played): Promise<RoundResult> {
     outages,
     broken,
   })
-  const history = await historyOf({ mill, sent, runs, stored, stillnesses, offsetMs: Date.now() - nowMs() })
+  const offsetMs = Date.now() - nowMs()
+  const { plannedUntil } = played
+  const history = await historyOf({ mill, sent, runs, stored, stillnesses, offsetMs, plannedUntil })
   const violations = checkHistory(history)
   return {
     struck,
-    broken: [...verdict.broken, ...violations.map(({ rule, told }) => `${rule}: ${told}`)],
+    broken: [
+      ...verdict.broken,
+      ...(await unplanned(mill)),
+      ...violations.map(({ rule, told }) => `${rule}: ${told}`),
+    ],
     lost: verdict.figures.lost,
     acknowledged: verdict.figures.answers.acknowledged,
     finished: verdict.figures.done,

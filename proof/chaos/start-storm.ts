@@ -47,6 +47,8 @@ export async function startStorm(options: Omit<RoundOptions, 'nemeses' | 'chance
     stillnesses: [],
     struck,
     broken: stopped.broken,
+    // They have no schedule.
+    plannedUntil: 0,
   })
 }
 

@@ -4,7 +4,8 @@ export const QUEUE = 'cluster'
 
 /** The name of the schedule, and of the queue that its jobs go to. */
 export const BEATS = 'beats'
-export const BEAT_EVERY = 'every 2s'
+export const BEAT_MS = 2_000
+export const BEAT_EVERY = `every ${BEAT_MS}ms`
 
 /** For the whole cluster: about twenty in each of the three processes. */
 export const WORKERS = 60

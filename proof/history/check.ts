@@ -1,11 +1,13 @@
 /** The judge: from a history to what was broken in it. Pure, so that a planted fault shows whether it sees anything. */
 import type { Entry } from './entry.ts'
 import { neverTakenAlive } from './rules/alive.ts'
+import { onlyClaimable } from './rules/claimable.ts'
 import { cancelledStaysSo } from './rules/cancelled.ts'
 import { stopsWhenLost } from './rules/goes-on.ts'
 import { keysHeld } from './rules/keys.ts'
 import { leases } from './rules/leases.ts'
 import { limits } from './rules/limits.ts'
+import { oneAtATime } from './rules/lines.ts'
 import { nothingForgotten } from './rules/forgotten.ts'
 import { nothingLost } from './rules/lost.ts'
 import { orderKept } from './rules/order.ts'
@@ -19,11 +21,13 @@ const RULES = [
   nothingLost,
   nothingForgotten,
   leases,
+  onlyClaimable,
   neverTakenAlive,
   stopsWhenLost,
   notRepeated,
   cancelledStaysSo,
   orderKept,
+  oneAtATime,
   keysHeld,
   limits,
   ticks,

@@ -11,6 +11,11 @@ export type Entry = { readonly at: number } & (
   | Written
   | Acknowledged
   | Withdrawn
+  | Replaced
+  | Retried
+  | Hurried
+  | Paused
+  | CancelAsked
   | Claimed
   | Started
   | Effect
@@ -39,13 +44,48 @@ export interface Written {
   readonly priority: number
   /** Ready at once, in the order of writing: no delay, no turn to wait for. */
   readonly isReady: boolean
+  /** When it is due, for one that is not at once. */
+  readonly dueAt?: number | null
+  /** Those of one queue with the same order key run one at a time. */
+  readonly orderKey?: string | null
   /** The dedupe key under which it was written, and how long it holds it after its end. */
   readonly key?: { readonly key: string; readonly holdMs: number } | null
 }
 
-/** The store has ended a job that waited, or put another in its place. */
+/** The store has ended a job that waited. */
 interface Withdrawn {
   readonly what: 'withdrawn'
+  readonly job: string
+}
+
+/** A job that waited has another payload and due time: its place is no longer where it was. */
+interface Replaced {
+  readonly what: 'replaced'
+  readonly job: string
+}
+
+/** An operator had a job begin again that had ended. */
+interface Retried {
+  readonly what: 'retried'
+  readonly job: string
+}
+
+/** An operator had a job become ready that was to wait. */
+interface Hurried {
+  readonly what: 'hurried'
+  readonly job: string
+}
+
+/** From now on nothing is claimed from a queue; or it is again. */
+interface Paused {
+  readonly what: 'paused'
+  readonly queue: string
+  readonly isPaused: boolean
+}
+
+/** Somebody wants a job to be cancelled. */
+interface CancelAsked {
+  readonly what: 'cancel asked'
   readonly job: string
 }
 
@@ -124,6 +164,8 @@ interface TakenBack {
 interface Cancelled {
   readonly what: 'cancelled'
   readonly job: string
+  /** When that caller asked for it. */
+  readonly askedAt: number
 }
 
 /** How long a queue keeps jobs that are done; the others it keeps for ever. */

@@ -32,7 +32,16 @@ async function serverUrl(): Promise<string> {
   return server.url
 }
 
-const { only } = parseArgs({ options: { only: { type: 'string', default: '' } } }).values
+function askedFor(): string {
+  try {
+    return parseArgs({ options: { only: { type: 'string', default: '' } } }).values.only
+  } catch (error) {
+    console.error(`mutants: ${(error as Error).message}\nnpm run mutants -- [--only TEXT]`)
+    process.exit(2)
+  }
+}
+
+const only = askedFor()
 const isAsked = ({ name }: Mutant): boolean => name.includes(only)
 const forTests = TESTED.filter(isAsked)
 const searches = [
@@ -42,6 +51,10 @@ const searches = [
     search: async () => tested(mutant, await serverUrl()),
   })),
 ]
+if (searches.length === 0) {
+  console.error(`mutants: --only: no name has "${only}" in it`)
+  process.exit(2)
+}
 let missed = 0
 try {
   if (forTests.length > 0) await pass(forTests, await serverUrl())
@@ -54,4 +67,4 @@ try {
   await server?.stop()
 }
 console.log(`${searches.length} mutants, ${missed} missed`)
-process.exitCode = missed === 0 && searches.length > 0 ? 0 : 1
+process.exitCode = missed === 0 ? 0 : 1

@@ -9,12 +9,6 @@ export const SIMULATED: readonly Mutant[] = [
     replace: 'job.state === RUNNING',
   },
   {
-    name: 'a permit that any attempt may give back',
-    file: 'store-sqlite/take.ts',
-    find: 'isOwn(work, held) && ',
-    replace: '',
-  },
-  {
     name: 'a reaper that does not wait for the end of the lease',
     file: 'store-sqlite/reap.ts',
     find: 'WHERE state = 0 AND expires_at <= ? ORDER',
@@ -25,6 +19,30 @@ export const SIMULATED: readonly Mutant[] = [
     file: 'store-sqlite/reap.ts',
     find: 'WHERE state = 0 AND expires_at <= ? ORDER',
     replace: 'WHERE state = 0 AND expires_at <= ? - 1000000 ORDER',
+  },
+  {
+    name: 'an order key that nobody waits for',
+    file: 'store-sqlite/lines.ts',
+    find: 'return turn?.job_pk === job.pk',
+    replace: 'return true',
+  },
+  {
+    name: 'a job that is ready before it is due',
+    file: 'store-sqlite/stage.ts',
+    find: 'AND in_line = 0 AND due_at <= ? ORDER',
+    replace: 'AND in_line = 0 AND due_at <= ? + 1500 ORDER',
+  },
+  {
+    name: 'a claim from a queue that is paused',
+    file: 'store-sqlite/open-queues.ts',
+    find: 'WHERE name = ? AND paused = 0 AND cool_until <= ?',
+    replace: 'WHERE name = ? AND cool_until <= ?',
+  },
+  {
+    name: 'a schedule that stops after its first instant',
+    file: 'store-sqlite/tick.ts',
+    find: 'nextAt: one.nextAt,',
+    replace: 'nextAt: one.fires.length === 0 ? one.nextAt : null,',
   },
   {
     name: 'a tick that does not look whether its instant was served',

@@ -6,6 +6,13 @@ const CONTRACT = `${TESTS}/conformance/postgres.test.ts`
 
 export const TESTED: readonly TestedMutant[] = [
   {
+    name: 'a lease that is handed back although it has become known',
+    file: 'work/compare.ts',
+    find: ' && !after.has(keyOf(lease))',
+    replace: '',
+    test: { file: `${TESTS}/work/compare.test.ts`, name: 'what becomes known while the database is asked' },
+  },
+  {
     name: 'postgres: a finish without its fence',
     file: 'store-postgres/finish-statement.ts',
     find: 'USING input AS i WHERE r.id = i.id AND r.token = i.token',
@@ -18,6 +25,16 @@ export const TESTED: readonly TestedMutant[] = [
     find: 'AND r.id = i.id AND r.token = i.token AND r.flags = 0 AND r.tries <= longest',
     replace: 'AND r.id = i.id AND r.flags = 0 AND r.tries <= longest',
     test: { file: CONTRACT, name: 'the attempt number is not the fence' },
+  },
+  {
+    name: 'sqlite: a permit that any attempt may give back',
+    file: 'store-sqlite/take.ts',
+    find: 'isOwn(work, held) && ',
+    replace: '',
+    test: {
+      file: `${TESTS}/conformance/sqlite.test.ts`,
+      name: 'a permit is given back only under the token',
+    },
   },
   {
     name: 'postgres: a permit that any attempt may give back',

@@ -1,4 +1,4 @@
-/** Calls of users: jobs with everything that can be said of one, and cancels. Half of them are made in a process that also works, so that it may begin with them at once. */
+/** Calls of users: jobs with everything that can be said of one, cancels, and what an operator does. Half of them are made in a process that also works, so that it may begin with them at once. */
 import { type DedupeRequest, type EnqueueOptions, isJobmillError, type Mill } from 'jobmill'
 import type { Chance } from './chance.ts'
 import { type Kind, KINDS, type Payload } from './jobs.ts'
@@ -42,7 +42,21 @@ export function callers({ world, recorder, chance, client, workers }: CallersOpt
   async function cancel(mill: Mill): Promise<void> {
     if (ids.length === 0) return
     const id = chance.pick(ids.slice(-20))
-    if ((await mill.cancel(id)) === 'cancelled') recorder.note({ what: 'cancelled', job: id })
+    const askedAt = Math.floor(world.now())
+    if ((await mill.cancel(id)) === 'cancelled') recorder.note({ what: 'cancelled', job: id, askedAt })
+  }
+
+  /** What it is done to may be in any state: then it is refused. */
+  async function operate(mill: Mill): Promise<void> {
+    if (ids.length === 0) return
+    const id = chance.pick(ids.slice(-20))
+    await (chance.isIt(0.5) ? mill.retry(id) : mill.runNow(id))
+  }
+
+  function call(mill: Mill): Promise<void> {
+    const drawn = chance.next()
+    if (drawn < 0.08) return cancel(mill)
+    return drawn < 0.13 ? operate(mill) : enqueue(mill)
   }
 
   /** That the store cannot be reached, or the process was stopped, is what this is about; that a call was wrong is not. */
@@ -55,10 +69,11 @@ export function callers({ world, recorder, chance, client, workers }: CallersOpt
     if (stopped) return
     const worker = chance.pick(workers)
     const { mill, owner } = chance.isIt(0.5) && worker.owner.state === 'alive' ? worker : client
-    const call = Symbol(owner.name)
-    open.set(call, owner)
-    const answered = chance.isIt(0.08) ? cancel(mill) : enqueue(mill)
-    void answered.catch(failed).finally(() => open.delete(call))
+    const asking = Symbol(owner.name)
+    open.set(asking, owner)
+    void call(mill)
+      .catch(failed)
+      .finally(() => open.delete(asking))
     world.after(chance.next() ** 2 * 400, client.owner, step)
   }
   world.after(500, client.owner, step)

@@ -41,7 +41,7 @@ function parse(args: readonly string[]) {
     }).values
   } catch (error) {
     throw new OptionError(
-      `${error instanceof Error ? error.message.split('. ')[0] : String(error)}.\n${USAGE}`,
+      `${error instanceof Error ? error.message.split(/\.(?: |$)/)[0] : String(error)}.\n${USAGE}`,
     )
   }
 }

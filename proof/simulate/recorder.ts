@@ -85,6 +85,8 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       kind,
       priority,
       isReady: delayMs === 0 && dueAt === null && orderKey === null,
+      dueAt: delayMs > 0 ? now() + delayMs : null,
+      orderKey,
       key: dedupe === null ? null : { key: dedupe.key, holdMs: dedupe.holdMs ?? 0 },
     })
   }
@@ -92,8 +94,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
   function enqueued(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
     replies.forEach(({ id, outcome, lease }, n) => {
       const job = jobs[n]
-      // A holder that was replaced is another job under the same id: its place is no longer where it was.
-      if (outcome === 'replaced') note({ what: 'withdrawn', job: id })
+      if (outcome === 'replaced') note({ what: 'replaced', job: id })
       if (job === undefined || outcome !== 'enqueued') return
       written(job)
       if (lease !== undefined) claimed(lease, leasing)
@@ -164,14 +165,25 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       for (const lease of reply) claimed(lease, request.instance)
     },
     finish: ([items], reply) => finished(items, reply),
-    cancel(_, reply) {
+    cancel([ids], reply) {
+      for (const job of ids) note({ what: 'cancel asked', job })
       for (const { id, state } of reply) {
         if (state === 'cancelled') withdrawn(id)
         else if (state === 'running') asked.add(id)
       }
     },
-    delete(_, reply) {
-      for (const { id, verdict } of reply) if (verdict === 'changed') withdrawn(id)
+    retry(_, reply) {
+      for (const { id, verdict } of reply) {
+        if (verdict !== 'changed') continue
+        open.add(id)
+        note({ what: 'retried', job: id })
+      }
+    },
+    runNow(_, reply) {
+      for (const { id, verdict } of reply) if (verdict === 'changed') note({ what: 'hurried', job: id })
+    },
+    changeQueue([queue, { settings }]) {
+      if (settings.paused !== undefined) note({ what: 'paused', queue, isPaused: settings.paused })
     },
     register: ([{ id, leaseMs }]) => note({ what: 'alive', instance: id, until: now() + leaseMs }),
     renew([{ instance, leaseMs, renewEveryMs }], { alive }) {

@@ -12,7 +12,10 @@ export interface Told {
 }
 
 parentPort?.on('message', (seed: number) => {
-  void simulate(seed).then(({ violations, history, troubles }) => {
+  const simulated = simulate(seed).catch((cause: unknown) => {
+    throw new Error(`seed ${seed} could not be simulated`, { cause })
+  })
+  void simulated.then(({ violations, history, troubles }) => {
     const told: Told = { seed, violations, happened: { ...countEntries(history), ...troubles } }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
     parentPort?.postMessage(told)

@@ -10,6 +10,7 @@ import type { Entry } from '../history/entry.ts'
 import { callers } from './callers.ts'
 import { type Chance, chance as chanceFrom } from './chance.ts'
 import { KEEP_DONE_MS, LIMITS, QUEUES, simulatedJobs } from './jobs.ts'
+import { pauses } from './pauses.ts'
 import { EPOCH, processPlatform } from './process-platform.ts'
 import { type SimulatedProcess, simulatedProcess } from './process.ts'
 import { recorder as createRecorder, type Recorder } from './recorder.ts'
@@ -33,6 +34,8 @@ const CATCH_UP_MS = 2 * BEAT_MS
 const END_MS = ACT_MS + CATCH_UP_MS + 90_000
 const WORKERS = 3
 const START_AGAIN_MS = 500
+/** A leader that is lost is replaced within its lease: what is not served then is missing. */
+const LATE_MS = 20_000
 
 export async function simulate(seed: number): Promise<Simulated> {
   const chance = chanceFrom(seed)
@@ -67,6 +70,7 @@ export async function simulate(seed: number): Promise<Simulated> {
   const client = start('client')
   for (const one of workers) begun(world, one)
   const calling = callers({ ...scene, client, workers, chance: chance.fork() })
+  const endPauses = pauses({ ...scene, chance: chance.fork() })
   const troubles = trouble({
     world,
     chance: chance.fork(),
@@ -77,13 +81,15 @@ export async function simulate(seed: number): Promise<Simulated> {
 
   troubles.end()
   calling.stop()
+  endPauses()
   Object.assign(weather, FAIR)
   // As much trouble as there was may have to be cleared up, and the schedule has to catch up.
   await world.run(ACT_MS + CATCH_UP_MS)
+  const plannedUntil = await caughtUp(scene, clock)
   void store.changeSchedule('beat', { paused: true })
   await world.run(END_MS, () => calling.isOver() && recorder.open.size === 0)
   calling.check()
-  await lastLook(scene)
+  await lastLook(scene, plannedUntil)
   await through(world, store.close())
   const { history } = recorder
   return {
@@ -162,8 +168,20 @@ function noteSettings(recorder: Recorder): void {
   recorder.note({ what: 'limit set', limit: 'drops', allows: { amount: rate, perMs: 1_000, burst } })
 }
 
+/** Until the schedule has served all that was planned until now, or should have long since. Returns until when it owes its instants. */
+async function caughtUp({ world, store }: Scene, clock: () => number): Promise<number> {
+  const until = world.now() + LATE_MS
+  for (;;) {
+    const [beat] = await through(world, store.schedules())
+    const now = clock()
+    if (beat !== undefined && (beat.nextAt ?? 0) > now) return now
+    if (world.now() > until) return now
+    await world.run(world.now() + 250)
+  }
+}
+
 /** Everything that the store knows, and what the schedule owed until then. */
-async function lastLook({ world, store, recorder }: Scene): Promise<void> {
+async function lastLook({ world, store, recorder }: Scene, plannedUntil: number): Promise<void> {
   let jobs = await allJobs(world, store)
   // What a late call wrote once more, after it was done and forgotten, nobody waits for but this.
   while ([...jobs.values()].some((state) => !isEnded(state)) && world.now() < END_MS) {
@@ -171,9 +189,9 @@ async function lastLook({ world, store, recorder }: Scene): Promise<void> {
     jobs = await allJobs(world, store)
   }
   const schedules = await through(world, store.schedules())
-  for (const { name, createdAt, lastAt } of schedules) {
+  for (const { name, createdAt } of schedules) {
     const instants: number[] = []
-    for (let at = createdAt + BEAT_MS; at <= (lastAt ?? 0); at += BEAT_MS) instants.push(at)
+    for (let at = createdAt + BEAT_MS; at <= plannedUntil; at += BEAT_MS) instants.push(at)
     recorder.note({ what: 'planned', schedule: name, instants })
   }
   recorder.note({ what: 'look', jobs, isLast: true })

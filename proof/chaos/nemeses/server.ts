@@ -131,32 +131,28 @@ async function took(url: string, held: pg.Client[]): Promise<boolean> {
 }
 
 const PINNED_MS = 4_000
-const PINS = `SELECT count(*)::int4 AS n FROM pg_stat_activity WHERE pid = pg_backend_pid() AND backend_xmin IS NOT NULL`
+/** Asked by another session, while it does nothing: what it keeps visible then, it keeps for good. */
+const PINS = `SELECT count(*)::int4 AS n FROM pg_stat_activity WHERE application_name = 'chaos pin' AND backend_xmin IS NOT NULL`
 
 export const xminPin: Nemesis = {
   name: 'xmin-pin',
   stores: POSTGRES,
   recoversWithinMs: BACK_MS,
   async strike(scene) {
-    const client = new pg.Client({
-      connectionString: serversOf(scene).primary.url,
-      application_name: 'chaos',
-    })
+    const { url } = serversOf(scene).primary
+    const client = new pg.Client({ connectionString: url, application_name: 'chaos pin' })
     client.on('error', () => {})
     await client.connect()
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
     await client.query('SELECT txid_current()')
-    const { rows } = await client.query<{ n: number }>(PINS)
     scene.shown.say(`a transaction keeps everything visible that is deleted, for ${PINNED_MS / 1_000} s`)
-    const overAt = nowMs()
-    return {
-      injected: rows[0]?.n ?? 0,
-      overAt,
-      // Work goes on while it stays open.
-      async afterwards() {
-        await sleep(Math.max(0, overAt + PINNED_MS - nowMs()))
-        await client.end()
-      },
-    }
+    await sleep(PINNED_MS)
+    let injected = 0
+    await asOperator(url, async (operator) => {
+      const { rows } = await operator.query<{ n: number }>(PINS)
+      injected = rows[0]?.n ?? 0
+    })
+    // Work has to go on while it stays open.
+    return { injected, overAt: nowMs(), afterwards: () => client.end() }
   },
 }

@@ -7,12 +7,16 @@ const ROUNDING_MS = 1
 
 export function neverTakenAlive(history: readonly Entry[]): Violation[] {
   const until = new Map<string, number>()
+  const holder = new Map<string, string>()
   return history.flatMap((one, entry) => {
     if (one.what === 'alive') until.set(one.instance, one.until)
+    if (one.what === 'claimed') holder.set(one.job, one.instance)
     if (one.what !== 'taken back') return []
-    const leftMs = (until.get(one.instance) ?? 0) - one.at
+    // Whoever it is said to be taken from.
+    const instance = holder.get(one.job) ?? one.instance
+    const leftMs = (until.get(instance) ?? 0) - one.at
     if (leftMs <= ROUNDING_MS) return []
-    const told = `${one.job} was taken from ${one.instance}, which had ${leftMs.toFixed(0)} ms left`
+    const told = `${one.job} was taken from ${instance}, which had ${leftMs.toFixed(0)} ms left`
     return [{ rule: 'taken alive', told, entry } satisfies Violation]
   })
 }

@@ -1,30 +1,42 @@
 /**
- * After somebody was told that a job is cancelled it changes nothing any more, until somebody has it begin again. A holder from whom the lease was taken is
- * beyond anybody's reach: what it still does, its token tells to be stale.
+ * After somebody was told that a job is cancelled it is not leased and changes nothing any more, until somebody has it begin again; and nothing is cancelled that nobody
+ * wanted to be. A holder from whom the lease was taken is beyond anybody's reach: what it still does, its token tells to be stale.
  */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
 export function cancelledStaysSo(history: readonly Entry[]): Violation[] {
   const cancelled = new Set<string>()
+  const asked = new Set<string>()
+  const retriedAt = new Map<string, number>()
   const current = new Map<string, number>()
   const stale = new Set<string>()
   const found: Violation[] = []
   history.forEach((one, entry) => {
+    const broken = (rule: Violation['rule'], told: string): void => void found.push({ rule, told, entry })
     if (one.what === 'cancelled') {
-      cancelled.add(one.job)
-    } else if (one.what === 'claimed') {
-      // An operator had it begin again: otherwise there would be no lease.
+      // Somebody may have had it begin again before this caller heard of its cancel.
+      if ((retriedAt.get(one.job) ?? Number.NEGATIVE_INFINITY) < one.askedAt) cancelled.add(one.job)
+    } else if (one.what === 'cancel asked') {
+      asked.add(one.job)
+    } else if (one.what === 'retried') {
       cancelled.delete(one.job)
+      retriedAt.set(one.job, one.at)
+    } else if (one.what === 'claimed') {
+      if (cancelled.has(one.job))
+        broken('run after cancel', `${one.job} was leased under ${one.token} after its cancel was confirmed`)
       current.set(one.job, one.token)
     } else if (one.what === 'taken back') {
       stale.add(`${one.job} ${String(current.get(one.job))}`)
     } else if (one.what === 'effect' && cancelled.has(one.job) && !stale.has(`${one.job} ${one.token}`)) {
-      found.push({
-        rule: 'effect after cancel',
-        told: `${one.job} changed something under ${one.token} after its cancel was confirmed`,
-        entry,
-      })
+      broken(
+        'effect after cancel',
+        `${one.job} changed something under ${one.token} after its cancel was confirmed`,
+      )
+    } else if (one.what === 'look' && one.isLast) {
+      for (const [job, state] of one.jobs)
+        if (state === 'cancelled' && !asked.has(job))
+          broken('cancelled unasked', `${job} is cancelled, and nobody wanted that`)
     }
   })
   return found

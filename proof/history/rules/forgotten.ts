@@ -17,6 +17,7 @@ export function nothingForgotten(history: readonly Entry[]): Violation[] {
     kept.see(one)
     if (one.what === 'acknowledged') acknowledged.add(one.job)
     if (one.what === 'restarted') restarts += 1
+    if (one.what === 'retried') ended.delete(one.job)
     if (one.what === 'finished' && one.accepted && (one.state === 'done' || one.state === 'cancelled'))
       ended.set(one.job, one.state)
     // The last one is looked at for what is lost.

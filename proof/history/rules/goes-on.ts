@@ -1,5 +1,5 @@
 /**
- * Whoever has lost its lease stops by itself: an attempt is not begun and changes nothing after it was taken back, unless its process stood still and could not know.
+ * Whoever has lost its lease stops by itself: an attempt is not begun and changes nothing after it was taken back or handed back, unless its process stood still and could not know.
  * What comes right after it woke up was on its way before.
  */
 import type { Entry } from '../entry.ts'
@@ -9,18 +9,20 @@ const WAKING_MS = 50
 
 export function stopsWhenLost(history: readonly Entry[]): Violation[] {
   const current = new Map<string, number>()
-  /** When each lease was taken, by job and token. */
-  const takenAt = new Map<string, number>()
+  /** When each lease was over, by job and token. */
+  const overAt = new Map<string, number>()
   return history.flatMap((one, entry) => {
     if (one.what === 'claimed') current.set(one.job, one.token)
-    if (one.what === 'taken back') takenAt.set(`${one.job} ${String(current.get(one.job))}`, one.at)
+    if (one.what === 'taken back') overAt.set(`${one.job} ${String(current.get(one.job))}`, one.at)
+    if (one.what === 'finished' && one.accepted && one.again !== true)
+      overAt.set(`${one.job} ${one.token}`, one.at)
     if (one.what !== 'effect' && one.what !== 'started') return []
-    const sinceMs = one.at - (takenAt.get(`${one.job} ${one.token}`) ?? Number.POSITIVE_INFINITY)
+    const sinceMs = one.at - (overAt.get(`${one.job} ${one.token}`) ?? Number.POSITIVE_INFINITY)
     const isExcused =
       one.what === 'started' ? sinceMs <= one.heldUpMs : Math.min(sinceMs, one.awakeMs) <= WAKING_MS
     if (isExcused) return []
     const did = one.what === 'started' ? 'was begun' : 'changed something'
-    const told = `${one.job} ${did} under ${one.token}, ${sinceMs.toFixed(0)} ms after that lease was taken from ${one.instance}`
+    const told = `${one.job} ${did} under ${one.token}, ${sinceMs.toFixed(0)} ms after that lease of ${one.instance} was over`
     return [{ rule: 'goes on', told, entry } satisfies Violation]
   })
 }

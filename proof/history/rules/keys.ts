@@ -37,9 +37,20 @@ export function keysHeld(history: readonly Entry[]): Violation[] {
     } else if ((one.what === 'finished' && one.accepted) || one.what === 'taken back') {
       ended(one.job, one.at, one.state)
     } else if (one.what === 'withdrawn') {
-      // Cancelled, deleted or replaced by another under the same key: held no longer by what was written.
+      // Cancelled while it waited.
       const holder = held.get(keyOf.get(one.job) ?? '')
       if (holder?.job === one.job) holder.until = one.at
+    } else if (one.what === 'retried') {
+      const key = keyOf.get(one.job)
+      const holder = held.get(key ?? '')
+      if (key === undefined || holder === undefined) return
+      if (holder.job !== one.job && holder.until > one.at)
+        found.push({
+          rule: 'key',
+          told: `${one.job} began again under ${key}, which ${holder.job} holds`,
+          entry,
+        })
+      held.set(key, { job: one.job, holdMs: holder.holdMs, until: Number.POSITIVE_INFINITY })
     }
   })
   return found

@@ -1,36 +1,50 @@
 /**
- * At any moment a job has one lease at most, and only its holder's word counts: no second lease before the first is over, no end accepted from anybody else, and
- * no handler called without one.
+ * At any moment a job has one lease at most, under a token that is higher than all before, and only its holder's word counts: no second lease before the first is over,
+ * no end accepted from anybody else, no handler called without a lease or twice under one, nothing done that no handler ran.
  */
 import type { Entry } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
 export function leases(history: readonly Entry[]): Violation[] {
   const current = new Map<string, number>()
-  const given = new Map<string, Set<number>>()
+  /** The last of its tokens; they only grow. */
+  const highest = new Map<string, number>()
+  const given = new Set<string>()
+  const started = new Set<string>()
   const found: Violation[] = []
 
   history.forEach((one, entry) => {
     const broken = (rule: Violation['rule'], told: string): void => void found.push({ rule, told, entry })
     if (one.what === 'claimed') {
-      const before = current.get(one.job)
+      const { job, token } = one
+      const before = current.get(job)
       if (before !== undefined)
-        broken('two leases', `${one.job} was leased under ${one.token} while ${before} was its lease`)
-      current.set(one.job, one.token)
-      const tokens = given.get(one.job) ?? new Set()
-      given.set(one.job, tokens.add(one.token))
+        broken('two leases', `${job} was leased under ${token} while ${before} was its lease`)
+      const last = highest.get(job)
+      if (last !== undefined && token <= last)
+        broken('old token', `${job} was leased under ${token} after ${last}`)
+      highest.set(job, Math.max(token, last ?? token))
+      current.set(job, token)
+      given.add(`${job} ${token}`)
     } else if (one.what === 'finished' && one.accepted && one.again !== true) {
-      const token = current.get(one.job)
-      if (token !== one.token)
+      const { job, token } = one
+      const holds = current.get(job)
+      if (holds !== token)
         broken(
           'stale finish',
-          `an end of ${one.job} under ${one.token} was accepted while its lease was ${token ?? 'none'}`,
+          `an end of ${job} under ${token} was accepted while its lease was ${holds ?? 'none'}`,
         )
-      else current.delete(one.job)
+      else current.delete(job)
+      if (one.state === 'done' && !started.has(`${job} ${token}`))
+        broken('done unrun', `${job} is done under ${token}, and no handler was called`)
     } else if (one.what === 'taken back') {
       current.delete(one.job)
-    } else if (one.what === 'started' && given.get(one.job)?.has(one.token) !== true) {
-      broken('unleased start', `${one.job} was started under ${one.token}, which was never its lease`)
+    } else if (one.what === 'started') {
+      const attempt = `${one.job} ${one.token}`
+      if (!given.has(attempt))
+        broken('unleased start', `${one.job} was started under ${one.token}, which was never its lease`)
+      if (started.has(attempt)) broken('started twice', `${one.job} was started twice under ${one.token}`)
+      started.add(attempt)
     }
   })
   return found

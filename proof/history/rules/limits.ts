@@ -46,8 +46,16 @@ function ofOne(limit: string, history: readonly Entry[]): Violation[] {
   return found
 }
 
-/** Over every stretch that ends with the last grant: a full bucket, and what runs into it meanwhile. */
+/** Over every stretch between two grants: a full bucket, and what runs into it meanwhile. */
 function tooMany(grants: readonly Grant[], allows: Extract<Allows, { perMs: number }>): string | null {
+  for (let last = grants.length - 1; last >= 0; last -= 1) {
+    const worst = endingWith(grants.slice(0, last + 1), allows)
+    if (worst !== null) return worst
+  }
+  return null
+}
+
+function endingWith(grants: readonly Grant[], allows: Extract<Allows, { perMs: number }>): string | null {
   const end = grants.at(-1)?.at ?? 0
   let sum = 0
   for (const { at, amount } of grants.toReversed()) {

@@ -1,41 +1,50 @@
 /**
- * Within a queue, a kind and a priority, jobs that are ready when they are written are leased for the first time in the order in which they were written. (A lease is
- * for any number of them, in their order; kinds are apart because an instance takes only those it has a handler for.)
+ * Within a queue and a kind, jobs that are ready when they are written are leased for the first time by their priority, and within one in the order in which they were
+ * written. (A lease is for any number of them, in their order; kinds are apart because an instance takes only those it has a handler for.)
  */
 import type { Entry, Written } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
-interface Lane {
-  /** Written and not leased, in their order. */
-  readonly waiting: Set<string>
-}
+/** Written and not leased, by priority, in their order. */
+type Lane = Map<number, Set<string>>
 
 export function orderKept(history: readonly Entry[]): Violation[] {
   const lanes = new Map<string, Lane>()
   const laneOfJob = new Map<string, Lane>()
   const found: Violation[] = []
 
-  const laneFor = ({ queue, kind, priority }: Written): Lane => {
-    const key = JSON.stringify([queue, kind, priority])
-    const lane = lanes.get(key) ?? { waiting: new Set() }
+  const laneFor = ({ queue, kind }: Written): Lane => {
+    const key = JSON.stringify([queue, kind])
+    const lane = lanes.get(key) ?? new Map<number, Set<string>>()
     lanes.set(key, lane)
     return lane
+  }
+  const leave = (job: string): void => {
+    for (const waiting of laneOfJob.get(job)?.values() ?? []) waiting.delete(job)
   }
 
   history.forEach((one, entry) => {
     if (one.what === 'written' && one.isReady && !laneOfJob.has(one.job)) {
       const lane = laneFor(one)
       laneOfJob.set(one.job, lane)
-      lane.waiting.add(one.job)
+      lane.set(one.priority, (lane.get(one.priority) ?? new Set()).add(one.job))
     } else if (one.what === 'claimed') {
-      const waiting = laneOfJob.get(one.job)?.waiting
-      const [first] = waiting ?? []
-      if (waiting?.has(one.job) === true && first !== one.job)
-        found.push({ rule: 'order', told: `${one.job} was leased before ${String(first)}`, entry })
-      waiting?.delete(one.job)
-    } else if (one.what === 'withdrawn') {
-      laneOfJob.get(one.job)?.waiting.delete(one.job)
+      const first = firstBefore(laneOfJob.get(one.job), one.job)
+      if (first !== undefined)
+        found.push({ rule: 'order', told: `${one.job} was leased before ${first}`, entry })
+      leave(one.job)
+    } else if (one.what === 'withdrawn' || one.what === 'replaced') {
+      leave(one.job)
     }
   })
   return found
+}
+
+/** Who waits and comes before it; nobody when it does not wait there itself. */
+function firstBefore(lane: Lane | undefined, job: string): string | undefined {
+  const own = [...(lane ?? [])].find(([, waiting]) => waiting.has(job))
+  if (lane === undefined || own === undefined) return undefined
+  const better = [...lane].filter(([priority]) => priority < own[0]).flatMap(([, waiting]) => [...waiting])
+  const [first = job] = [...better, ...own[1]]
+  return first === job ? undefined : first
 }

@@ -1,0 +1,38 @@
+/** Nothing is leased that was never written, before it is due, or from a queue that is paused. */
+import type { Entry, Written } from '../entry.ts'
+import type { Violation } from '../violation.ts'
+
+/** Clocks of stores are in whole milliseconds. */
+const ROUNDING_MS = 1
+
+export function onlyClaimable(history: readonly Entry[]): Violation[] {
+  const written = new Map<string, Written>()
+  /** Of jobs that were not leased yet. */
+  const dueAt = new Map<string, number>()
+  const paused = new Set<string>()
+  // Who records from outside does not see what is written.
+  const seesWrites = history.some(({ what }) => what === 'written')
+  const found: Violation[] = []
+  history.forEach((one, entry) => {
+    const broken = (rule: Violation['rule'], told: string): void => void found.push({ rule, told, entry })
+    if (one.what === 'written') {
+      if (!written.has(one.job) && typeof one.dueAt === 'number') dueAt.set(one.job, one.dueAt)
+      written.set(one.job, one)
+    } else if (one.what === 'replaced' || one.what === 'hurried' || one.what === 'retried') {
+      dueAt.delete(one.job)
+    } else if (one.what === 'paused') {
+      if (one.isPaused) paused.add(one.queue)
+      else paused.delete(one.queue)
+    } else if (one.what === 'claimed') {
+      const job = written.get(one.job)
+      if (job === undefined && seesWrites) broken('unwritten', `${one.job} was leased, and was never written`)
+      const early = (dueAt.get(one.job) ?? 0) - one.at
+      if (early > ROUNDING_MS)
+        broken('early', `${one.job} was leased ${early.toFixed(0)} ms before it was due`)
+      dueAt.delete(one.job)
+      if (job !== undefined && paused.has(job.queue))
+        broken('paused', `${one.job} was leased from ${job.queue}, which is paused`)
+    }
+  })
+  return found
+}

@@ -1,0 +1,42 @@
+/** Somebody who pauses a queue now and then, beside the store, so that nothing of it comes late. */
+import type { Store } from 'jobmill'
+import type { Chance } from './chance.ts'
+import type { Recorder } from './recorder.ts'
+import type { World } from './world.ts'
+
+export interface PausesOptions {
+  readonly world: World
+  readonly store: Store<never>
+  readonly recorder: Recorder
+  readonly chance: Chance
+}
+
+const QUEUE = 'side'
+const LONGEST_MS = 1_500
+
+/** Returns what ends it, with the queue at work. */
+export function pauses({ world, store, recorder, chance }: PausesOptions): () => void {
+  let isOver = false
+
+  function turn(paused: boolean): void {
+    const args = [QUEUE, { settings: { paused }, coolMs: null }] as const
+    const tell = recorder.arrived('changeQueue', args)
+    void store.changeQueue(...args).then(tell, () => {
+      // Nobody has made it yet.
+    })
+  }
+
+  function pause(): void {
+    if (isOver) return
+    turn(true)
+    world.after(chance.between(0, LONGEST_MS), null, () => {
+      turn(false)
+      world.after(chance.between(1_000, 6_000), null, pause)
+    })
+  }
+  if (chance.isIt(0.5)) world.after(chance.between(500, 5_000), null, pause)
+  return () => {
+    isOver = true
+    turn(false)
+  }
+}
