@@ -1,0 +1,26 @@
+/** A program that takes every hostile text everywhere, twenty times. It ends by itself when that takes no more memory than it was given. */
+import { isJobmillError } from '../../src/job/errors.ts'
+import { jsonText } from '../../src/job/json-text.ts'
+import { CHECKS, used } from './checks.ts'
+import { TEXTS, WHENS } from './corpus.ts'
+
+const TIMES = 20
+
+const takers: readonly ((text: string) => unknown)[] = [
+  ...CHECKS.map(([, check]) => check),
+  (text) => used(text),
+  (text) => jsonText({ text, list: [text, { [text.slice(0, 100)]: text }] }, 'payload', 1_048_576),
+]
+
+let refused = 0
+for (let time = 0; time < TIMES; time += 1)
+  for (const text of [...TEXTS, ...WHENS])
+    for (const take of takers) {
+      try {
+        take(text)
+      } catch (error) {
+        if (!isJobmillError(error)) throw error
+        refused += 1
+      }
+    }
+console.log(`${refused} refused`)
