@@ -1,12 +1,13 @@
 /** `npm run chaos`: real processes on real stores, everything that can happen to them, and a verdict. */
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { guard } from '../../test/support/guardian.ts'
 import { closers, interrupted } from '../closing.ts'
+import { problemWith } from '../json-file.ts'
 import { campaign } from './campaign.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
-import { summaryOf, tableOf } from './summary.ts'
+import { type Summary, summaryOf, tableOf } from './summary.ts'
 
 async function main(options: Options): Promise<number> {
   const stop = new AbortController()
@@ -17,11 +18,23 @@ async function main(options: Options): Promise<number> {
   const guardian = guard(folder, path.join(folder, 'no-server'))
   add(() => guardian.release())
   console.log(`seed ${options.seed}`)
+  const began = performance.now()
+  /** With what it takes to know what was run. */
+  const told = (summary: Summary): object => ({
+    ...summary,
+    about: {
+      at: new Date().toISOString(),
+      seconds: Math.round((performance.now() - began) / 1_000),
+      node: process.version,
+      machine: `${process.platform} ${process.arch}, ${availableParallelism()} cores`,
+      options,
+    },
+  })
   try {
     const work = campaign({ options, folder, signal: stop.signal, closing: add })
     const summary = summaryOf(options.seed, await Promise.race([work, interrupted(stop)]))
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(summary, null, 2)}\n`)
     console.log(`\n${tableOf(summary)}`)
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(told(summary), null, 2)}\n`)
     return summary.violations === 0 ? 0 : 1
   } catch (error) {
     console.error(`chaos: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
@@ -41,6 +54,11 @@ function asked(): Options | null {
 }
 
 const options = asked()
+const unwritable = problemWith(options?.json)
 if (options === null) console.log(USAGE)
+else if (unwritable !== null) {
+  console.error(`chaos: ${unwritable}`)
+  process.exitCode = 2
+}
 // By exit: what was stopped midway may still wait for something.
 else process.exit(await main(options))

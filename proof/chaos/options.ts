@@ -19,7 +19,7 @@ class OptionError extends Error {}
 export const USAGE = `npm run chaos -- [options]
   --quick            each nemesis once on each store, under 5 minutes (the default)
   --minutes 30       rounds until so many minutes are over, each in another order
-  --seed 7           what decides the order and the details (default: drawn, and told)
+  --seed 7           what decides the order (default: drawn, and told)
   --store postgres   on one store only: postgres or sqlite
   --only kill,term   some nemeses only: ${NAMES.join(', ')}
   --rate 50          jobs a second

@@ -1,5 +1,7 @@
 /** `npm run simulate`: many seeds, on all cores. Ends with 1 when a promise was broken. */
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
+import { problemWith } from '../json-file.ts'
 import { addTo, type Counts } from './counts.ts'
 import { OptionError, type Options, readOptions, USAGE } from './options.ts'
 import { simulateSeeds } from './seeds.ts'
@@ -14,10 +16,12 @@ async function run(options: Options): Promise<number> {
   let shownAt = began
   const broken: number[] = []
   const happened: Counts = {}
+  const fingerprints = new Map<number, string>()
   await simulateSeeds(options, (one) => {
     done += 1
     violations += one.violations.length
     addTo(happened, one.happened)
+    fingerprints.set(one.seed, one.fingerprint)
     if (one.violations.length > 0) broken.push(one.seed)
     for (const { rule, told } of one.violations.slice(0, 3)) console.log(`seed ${one.seed}: ${rule}: ${told}`)
     if (performance.now() - shownAt > 5_000) {
@@ -26,18 +30,42 @@ async function run(options: Options): Promise<number> {
     }
   })
   const seconds = (performance.now() - began) / 1_000
-  console.log(`${done} seeds from ${first} on, ${violations} violations, ${seconds.toFixed(0)} s`)
+  const digest = digestOf(fingerprints)
+  console.log(`${sentenceOf(happened)}. History ${digest.slice(0, 16)}`)
+  console.log(
+    `${done} ${done === 1 ? 'seed' : 'seeds'} from ${first} on, ${violations} violations, ${seconds.toFixed(0)} s`,
+  )
   if (json !== undefined)
-    writeFileSync(json, `${JSON.stringify({ seeds: done, violations, first, broken, happened }, null, 2)}\n`)
+    writeFileSync(
+      json,
+      `${JSON.stringify({ seeds: done, violations, first, broken, happened, digest }, null, 2)}\n`,
+    )
   if (seeds === 1 && broken.length > 0) console.log(tellHistory(await simulate(first)))
   else if (broken.length > 0) console.log(`again, in full: npm run simulate -- --seed ${String(broken[0])}`)
   return violations === 0 ? 0 : 1
 }
 
+/** Of all histories, in the order of their seeds: the same wherever they are drawn. */
+function digestOf(fingerprints: ReadonlyMap<number, string>): string {
+  const inOrder = [...fingerprints].toSorted(([a], [b]) => a - b).map(([, fingerprint]) => fingerprint)
+  return createHash('sha256').update(inOrder.join()).digest('hex')
+}
+
+/** What happened in them, as far as it makes them worth something. */
+function sentenceOf(happened: Counts): string {
+  const count = (what: string): string => (happened[what] ?? 0).toLocaleString('en')
+  const troubles = ['kills', 'stills', 'stops', 'cuts'].map((what) => `${count(what)} ${what}`).join(', ')
+  return `${count('acknowledged')} jobs acknowledged, ${count('claimed')} leases; ${troubles}, ${count('steps')} clock steps`
+}
+
 try {
   const options = readOptions(process.argv.slice(2))
   if (options === null) console.log(USAGE)
-  else process.exitCode = await run(options)
+  else {
+    const unwritable = problemWith(options.json)
+    if (unwritable !== null) throw new OptionError(unwritable)
+    process.exitCode = await run(options)
+  }
 } catch (error) {
   if (!(error instanceof OptionError)) throw error
   console.error(`simulate: ${error.message}`)

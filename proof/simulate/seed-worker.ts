@@ -7,6 +7,8 @@ import { simulate } from './simulate.ts'
 export interface Told {
   readonly seed: number
   readonly violations: readonly Violation[]
+  /** The same for the same seed. */
+  readonly fingerprint: string
   /** Entries of its history, and troubles, by name. */
   readonly happened: Counts
 }
@@ -15,8 +17,8 @@ parentPort?.on('message', (seed: number) => {
   const simulated = simulate(seed).catch((cause: unknown) => {
     throw new Error(`seed ${seed} could not be simulated`, { cause })
   })
-  void simulated.then(({ violations, history, troubles }) => {
-    const told: Told = { seed, violations, happened: { ...countEntries(history), ...troubles } }
+  void simulated.then(({ violations, history, troubles, fingerprint }) => {
+    const told: Told = { seed, violations, fingerprint, happened: { ...countEntries(history), ...troubles } }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
     parentPort?.postMessage(told)
   })

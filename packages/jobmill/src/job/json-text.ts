@@ -12,12 +12,15 @@ export function jsonText(
   limitBytes: number,
   fix = 'Keep the data elsewhere and pass a reference, or raise payloadLimitBytes',
 ): string {
-  const room = { left: limitBytes, full: () => tooLarge(field, null, limitBytes, fix) }
+  const room = {
+    left: limitBytes,
+    full: () => tooLarge(field, `at least ${limitBytes + 1}`, limitBytes, fix),
+  }
   const text = checkedText(value, field, room)
   // A character takes three bytes at most: what is that short need not be counted.
   if (text.length * 3 <= limitBytes) return text
   const bytes = Buffer.byteLength(text)
-  if (bytes > limitBytes) throw tooLarge(field, bytes, limitBytes, fix)
+  if (bytes > limitBytes) throw tooLarge(field, String(bytes), limitBytes, fix)
   return text
 }
 
@@ -25,7 +28,7 @@ export function jsonText(
 export function checkJsonText(text: unknown, field: string, limitBytes: number): void {
   const bytes = typeof text === 'string' ? Buffer.byteLength(text) : 0
   if (bytes > limitBytes)
-    throw tooLarge(field, bytes, limitBytes, 'Keep the data elsewhere and return a reference')
+    throw tooLarge(field, String(bytes), limitBytes, 'Keep the data elsewhere and return a reference')
   try {
     if (typeof text === 'string') JSON.parse(text)
     else throw new TypeError('not a text')
@@ -39,12 +42,10 @@ export function checkJsonText(text: unknown, field: string, limitBytes: number):
   }
 }
 
-/** `bytes` is null when nobody went on to count them. */
-function tooLarge(field: string, bytes: number | null, limitBytes: number, fix: string): JobmillError {
-  const got = bytes === null ? {} : { value: `${bytes} bytes` }
+function tooLarge(field: string, bytes: string, limitBytes: number, fix: string): JobmillError {
   return new JobmillError('PAYLOAD_TOO_LARGE', `has more than ${limitBytes} bytes as JSON`, {
     field,
-    ...got,
+    value: `${bytes} bytes`,
     fix,
   })
 }

@@ -88,7 +88,10 @@ function lineFor(event: MillEvent): string {
     case 'retried':
       return `${attemptOf(event)} failed and is due again in ${event.delayMs} ms: ${event.error}`
     case 'dead':
-      return `${attemptOf(event)} is dead: ${event.error}`
+      // Whoever takes it back from a process that is gone knows of no attempt.
+      return event.maxAttempts === 0
+        ? `${event.kind} ${event.id} in ${event.queue} is dead: ${event.error}`
+        : `${attemptOf(event)} is dead: ${event.error}`
     case 'timed-out':
       return `${attemptOf(event)} timed out after ${Math.round(event.ranMs)} ms`
     case 'throttled':
@@ -100,9 +103,11 @@ function lineFor(event: MillEvent): string {
     case 'queue-cooling':
       return `queue ${event.queue} cools down for ${event.forMs} ms`
     case 'reaped':
-      return `took back ${event.jobs.length} jobs of ${event.instances.length} instances that died`
+      return `took back ${event.jobs.length} jobs of ${event.instances.length} instances that fell silent`
     case 'instance-lost':
-      return `this instance was not renewed in time; ${event.jobs} running jobs were told to stop`
+      return event.blocked
+        ? `this process stood still for longer than its lease, because a handler blocked the event loop or the machine slept; ${event.jobs} running jobs were told to stop, and others run them again`
+        : `this instance was not renewed in time; ${event.jobs} running jobs were told to stop`
     case 'store-failing':
       if (LAST_PARTS.has(event.part)) return `at the stop, ${event.part} failed: ${errorText(event.error)}`
       return `${event.part} cannot reach the database and keeps trying: ${errorText(event.error)}`

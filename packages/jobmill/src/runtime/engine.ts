@@ -169,7 +169,7 @@ export function engine(given: EngineOptions): Engine {
     lost(blocked) {
       upkeep.lost()
       ahead.lost()
-      emit('instance-lost', { instance: instance.id, jobs: workers.lost(blocked) })
+      emit('instance-lost', { instance: instance.id, jobs: workers.lost(blocked), blocked })
     },
     back() {
       emit('instance-back', { instance: instance.id })

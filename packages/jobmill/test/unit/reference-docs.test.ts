@@ -111,7 +111,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
   'schedule-failing': { schedule: true, error: true },
   reaped: { instances: true, jobs: true },
   'leases-found': { jobs: true },
-  'instance-lost': { instance: true, jobs: true },
+  'instance-lost': { instance: true, jobs: true, blocked: true },
   'instance-back': { instance: true },
   'store-failing': { part: true, error: true },
   'store-back': { part: true },
