@@ -57,7 +57,13 @@ function startWorker(given: {
   let errors = ''
   child.stderr?.on('data', (data) => (errors += String(data)))
   const counts = new Map<WorkerMessage, number>()
-  child.on('message', (message: WorkerMessage) => counts.set(message, (counts.get(message) ?? 0) + 1))
+  // One listener for all who wait.
+  let heard = Promise.withResolvers<void>()
+  child.on('message', (message: WorkerMessage) => {
+    counts.set(message, (counts.get(message) ?? 0) + 1)
+    heard.resolve()
+    heard = Promise.withResolvers()
+  })
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const said = (message: WorkerMessage): number => counts.get(message) ?? 0
   return {
@@ -76,7 +82,7 @@ function startWorker(given: {
       )
       // It may end when nobody listens any more.
       early.catch(() => {})
-      while (said(message) < times) await Promise.race([once(child, 'message'), early])
+      while (said(message) < times) await Promise.race([heard.promise, early])
     },
   }
 }
