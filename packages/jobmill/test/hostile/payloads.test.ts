@@ -133,6 +133,13 @@ describe('hostile payloads', () => {
   )
 })
 
+test.each([null, 'hello', 7])('options that are none are refused in our words: %j', async (options) => {
+  const mill = await aMill('sqlite')
+  const refused = await mill.enqueue('hostile', null, options as never).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'OPTION_INVALID', field: 'options' })
+  expect((await mill.counts()).length).toBe(0)
+})
+
 function waysToSay(text: string): EnqueueOptions[] {
   return [
     { dedupe: { key: text } },

@@ -1,4 +1,4 @@
-// Log lines of what duties, schedules and limits do: at which level, and in which words.
+// Log lines of what duties, schedules and limits do, and of what becomes of jobs and instances: at which level, and in which words.
 import { expect, test, vi } from 'vitest'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 import { eventHub } from '../../src/observe/event-hub.ts'
@@ -29,6 +29,22 @@ const LINES: readonly (readonly [Told, string])[] = [
   [['leading', { duty: 'reap' }], 'info this instance leads reap'],
   [['led', { duty: 'reap' }], 'info this instance no longer leads reap'],
   [['rebalanced', { changed: 2 }], 'info split the workers anew: 2 assignments changed'],
+  [
+    ['instance-lost', { instance: 'x', jobs: 2, blocked: false }],
+    'error this instance was not renewed in time; 2 running jobs were told to stop',
+  ],
+  [
+    ['instance-lost', { instance: 'x', jobs: 2, blocked: true }],
+    'error this process stood still for longer than its lease, because a handler blocked the event loop or the machine slept; 2 running jobs were told to stop, and others run them again',
+  ],
+  [
+    ['dead', { id: 'x', kind: 'mail', queue: 'q', attempt: 5, maxAttempts: 5, error: 'no' }],
+    'error mail x in q, attempt 5 of 5, is dead: no',
+  ],
+  [
+    ['dead', { id: 'x', kind: 'mail', queue: 'q', attempt: 0, maxAttempts: 0, error: 'crashed' }],
+    'error mail x in q is dead: crashed',
+  ],
   [['limit-drained', { limit: 'smtp', forMs: 500 }], 'warn limit smtp grants nothing for 500 ms'],
   [
     ['schedule-fired', { schedule: 'nightly', plannedAt: 0, id: 'x', outcome: 'enqueued' }],
