@@ -16,8 +16,6 @@ import type { Sent } from '../../proof/cluster/stream.ts'
 import { type Place, today } from './release.ts'
 import type { WorkerMessage, WorkerOrder, WorkerTask } from './worker.ts'
 
-/** Half a second less for each process of today's: Node keeps what it made of the sources. */
-const compiled = fileURLToPath(new URL('../../node_modules/.cache/jobmill-upgrades', import.meta.url))
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url))
 const sources = fileURLToPath(new URL('../support/jobmill-sources.ts', import.meta.url))
 
@@ -51,7 +49,6 @@ function startWorker(given: {
   const task: WorkerTask = { release, place, ledger, sent, firstN: number * 1_000_000 }
   const child = fork(program, [JSON.stringify(task)], {
     execArgv: ['--import', sources],
-    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
   let errors = ''

@@ -1,9 +1,9 @@
 /** Enqueue as users call it: typed by the job, validated, routed, and acknowledged after the commit. */
 import type { JobDefinition } from '../job/definition.ts'
-import { isJobmillError, JobmillError, shown } from '../job/errors.ts'
+import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
-import { checkObjectKeys, nearest } from '../job/known-keys.ts'
+import { checkObject, checkObjectKeys, nearest } from '../job/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { prepareJobs } from '../job/prepare-jobs.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -134,7 +134,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     prepare,
     async enqueue(target: Target, payload: unknown, options?: EnqueueOptions & { readonly tx?: Tx }) {
       if (options === undefined) return only(await write(target, [{ payload }], undefined, false))
-      checkIsObject(options)
+      checkObject(options, 'options', "{ delay: '10m' }, or leave it out")
       const { tx, ...own } = options
       return only(await write(target, [{ ...own, payload }], tx, false))
     },
@@ -161,14 +161,4 @@ function queuesToLookAt(jobs: readonly NewJob[], replies: readonly Enqueued[]): 
     if (replies[at]?.lease === undefined) queues.add(queue)
   })
   return queues
-}
-
-/** Without types, anything may come. */
-function checkIsObject(options: unknown): void {
-  if (typeof options === 'object' && options !== null) return
-  throw new JobmillError('OPTION_INVALID', 'must be an object', {
-    field: 'options',
-    value: shown(options),
-    fix: "Give { delay: '10m' }, or leave it out",
-  })
 }

@@ -73,8 +73,10 @@ export interface EventTable {
   }
   /** The database believed that this instance ran jobs which it does not: their claim's answer was lost. They were handed back. */
   'leases-found': { readonly jobs: number }
-  /** This instance could not renew in time, or was found dead: it has nothing until it is back. */
-  /** `blocked`: not because the database was away, but because this process stood still. */
+  /**
+   * This instance could not renew in time, or was found dead: it has nothing until it is back. `blocked`: not because the database was away, but because
+   * this process stood still.
+   */
   'instance-lost': { readonly instance: string; readonly jobs: number; readonly blocked: boolean }
   'instance-back': { readonly instance: string }
   /** A call to the database failed and is made again. Told when a part begins to fail, and not for every try. */

@@ -1,14 +1,19 @@
 /** Options are refused when unknown, with the nearest name that exists: a typo is never ignored. */
 import { JobmillError, pathOf, shown } from './errors.ts'
 
+/** For options whose keys are looked at later; `example` says what to give. */
+export function checkObject(value: unknown, field: string, example: string): asserts value is object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+  throw new JobmillError('OPTION_INVALID', 'is not an object', {
+    field,
+    value: shown(value),
+    fix: `Give ${example}`,
+  })
+}
+
 export function checkObjectKeys(value: unknown, field: string, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new JobmillError('OPTION_INVALID', 'is not an object', {
-      field,
-      value: shown(value),
-      fix: `Give an object with some of ${known.join(', ')}`,
-    })
-  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    checkObject(value, field, `an object with some of ${known.join(', ')}`)
   for (const key of Object.keys(value)) if (!known.includes(key)) throw unknownKey(key, field, known)
 }
 

@@ -10,7 +10,7 @@ import { checkBoolean, checkOneOf, checkWhole } from '../job/numbers.ts'
 import { MISSED, OVERLAPS, SCHEDULE_KEYS, type SchedulePatch } from '../job/schedule.ts'
 import { DURATION } from './check-requests.ts'
 import type { SlotChange } from './duty.ts'
-import type { Take } from './limit.ts'
+import type { PermitOf, Take } from './limit.ts'
 import { type MetricQuery, type Recording, RESOLUTIONS, type TimelineQuery } from './metrics.ts'
 import type { RetainRequest } from './replies.ts'
 import type { DeclaredSchedule, Tick } from './schedule.ts'
@@ -107,6 +107,12 @@ export function checkTake(take: Take, index: number): Take {
     holder: checkId(take.holder, `${field}.holder`),
     instance: checkId(take.instance, `${field}.instance`),
   }
+}
+
+export function checkPermitOf({ limit, holder, token }: PermitOf, index: number): PermitOf {
+  const field = `items[${index}]`
+  if (token !== null) checkWhole(token, `${field}.token`, COUNT)
+  return { limit, holder: checkId(holder, `${field}.holder`), token }
 }
 
 export function checkLimit(

@@ -15,6 +15,7 @@ import {
   checkDeclaredSchedule,
   checkLimit,
   checkMetricQuery,
+  checkPermitOf,
   checkRecording,
   checkRetain,
   checkSchedule,
@@ -85,14 +86,7 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     },
     changeLimit: async (name, settings) => store.changeLimit(name, checkLimitSettings(settings, 'settings')),
     take: async (items) => store.take(items.map(checkTake)),
-    giveBack: async (items) =>
-      store.giveBack(
-        items.map(({ limit, holder, token }, at) => ({
-          limit,
-          holder: checkId(holder, `items[${at}].holder`),
-          token,
-        })),
-      ),
+    giveBack: async (items) => store.giveBack(items.map(checkPermitOf)),
     drain: async (name, forMs) => store.drain(name, checkWhole(forMs, 'forMs', DURATION)),
     ticks: async (name, limit) => store.ticks(name, checkWhole(limit, 'limit', MOST_PER_PASS)),
     metrics: async (query) => store.metrics(checkMetricQuery(query)),

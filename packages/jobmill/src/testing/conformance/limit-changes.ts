@@ -162,6 +162,7 @@ export const limitChangeCases: readonly Case[] = [
       await rejectsWith('ID_INVALID', () => draw(store, { holder: 'me', token: null }))
       await rejectsWith('ID_INVALID', () => draw(store, { instance: 'here' }))
       await rejectsWith('ID_INVALID', () => store.giveBack([{ limit: 'api', holder: 'me', token: null }]))
+      await rejectsWith('NUMBER_INVALID', () => store.giveBack([{ ...aTake('api'), token: 1.5 }]))
       await rejectsWith('NAME_INVALID', () => store.take([aTake('api'), aTake('my api')]))
       await rejectsWith('NUMBER_INVALID', () => store.drain('api', -1))
       assert.equal((await api(store)).available, 2)
