@@ -1,9 +1,10 @@
 /** The worker processes, seen from the one that starts them: they are started, killed with -9 while they work, and stopped. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { standStill } from '../../test/support/stand-still.ts'
 import { nowMs } from './clock.ts'
 import { type LedgerReader, ledgerReader } from './ledger.ts'
 import type { Lie } from './lies.ts'
@@ -119,8 +120,7 @@ export function workers({ folder, place, beats = false, env = {} }: WorkersOptio
       member.ledger.read()
     },
     async hold(worker) {
-      memberOf(worker).child.kill('SIGSTOP')
-      await held(worker.pid)
+      await standStill(worker.pid, place.store === 'sqlite' ? place.at : null)
     },
     goOn: (worker) => void memberOf(worker).child.kill('SIGCONT'),
     async killBusiest(signal) {
@@ -128,8 +128,8 @@ export function workers({ folder, place, beats = false, env = {} }: WorkersOptio
       while (!signal.aborted) {
         const member = busiest(nowMs() < patientUntil ? SEVERAL : 1)
         // Held first: what it runs then, it still runs when it is killed.
-        if (member?.child.kill('SIGSTOP') === true) {
-          await held(member.pid)
+        if (member !== undefined) {
+          await standStill(member.pid, null)
           member.ledger.read()
           if (member.ledger.open().length > 0) {
             await kill(member)
@@ -195,14 +195,6 @@ function launch(task: WorkerTask, number: number, log: string, env: NodeJS.Proce
     if (message !== 'ready') member.told = message.told
   })
   return member
-}
-
-/** A signal takes effect a moment after it was sent; until then the process may end what it runs. */
-async function held(pid: number): Promise<void> {
-  const deadline = nowMs() + 1_000
-  const status = `/proc/${pid}/stat`
-  do await sleep(5)
-  while (existsSync(status) && !/\) T /.test(readFileSync(status, 'utf8')) && nowMs() < deadline)
 }
 
 function hasExited({ pid, exitCode, signalCode }: ChildProcess): boolean {

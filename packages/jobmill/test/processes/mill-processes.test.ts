@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { standStill } from '../../../../test/support/stand-still.ts'
 import { jobmill, type Mill } from '../../src/index.ts'
 import { kill, type Started, startProcess } from './children.ts'
 import type { Kind, MillProcess } from './mill-process.ts'
@@ -17,6 +18,9 @@ async function operator(place: Place): Promise<Mill> {
   onTestFinished(async () => void (await mill.stop()))
   return mill
 }
+
+const hold = ({ child }: Started, { store, at }: Place): Promise<void> =>
+  standStill(child.pid ?? 0, store === 'sqlite' ? at : null)
 
 /** Lines that begin like this, in words. */
 function lines({ said }: Pick<Started, 'said'>, begin: string): string[][] {
@@ -99,7 +103,7 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     const [id = ''] = await enqueue(mill, 'stubborn', 1)
     const sleeper = start(place, ['stubborn'])
     await sleeper.says(() => startedIds(sleeper).length === 1)
-    sleeper.child.kill('SIGSTOP')
+    await hold(sleeper, place)
     const heir = start(place, ['stubborn'])
     await heir.says(() => startedIds(heir).length === 1)
     sleeper.child.kill('SIGCONT')
@@ -222,7 +226,7 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     const [id = ''] = await enqueue(mill, 'hold', 1)
     const victim = start(place, ['hold'])
     await victim.says(() => startedIds(victim).length === 1)
-    victim.child.kill('SIGSTOP')
+    await hold(victim, place)
     expect(await mill.cancel(id, 'too late for it')).toBe('requested')
     await kill(victim)
     const other = start(place, ['hold'])
