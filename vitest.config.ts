@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 // Started by hand, the tests would run on whatever Node is installed, and the SQLite driver crashes on an old one.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -25,7 +26,7 @@ export default defineConfig({
     // Tests that import the package by its name get the sources, like every other test.
     alias: [
       { find: /^jobmill$/, replacement: source('index.ts') },
-      { find: /^jobmill\/(sqlite|postgres)$/, replacement: source('$1.ts') },
+      { find: /^jobmill\/(sqlite|postgres|http|opentelemetry)$/, replacement: source('$1.ts') },
       { find: /^jobmill\/testing$/, replacement: source('testing/index.ts') },
     ],
   },
@@ -35,6 +36,7 @@ export default defineConfig({
     pool: 'forks',
     // Many tests wait for processes and servers rather than for a core. Left to itself, vitest would use one of two.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/no-leaks.ts', 'test/support/fixed-seed.ts'],
     // Bundles of earlier releases: Node runs them as they are.

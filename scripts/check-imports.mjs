@@ -1,5 +1,5 @@
 // Holds packages/jobmill/src to its shape: imports point one way, there are no cycles, the root entry loads no
-// database driver, and only platform/ touches the clock, timers, randomness and ids. Prints what is wrong, by
+// database driver and nothing else that only some users have, and only platform/ touches the clock, timers, randomness and ids. Prints what is wrong, by
 // file and line; a test calls `checkImports` too, so that a broken rule also fails `npm test`.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
@@ -35,7 +35,8 @@ const openToTesting = ['platform', 'job', 'store', 'enqueue']
 const kit = 'testing/kit/'
 const openToKit = [...openToTesting, 'work', 'observe', 'runtime', 'store-sqlite']
 
-const drivers = ['pg', 'better-sqlite3', 'node:sqlite']
+/** What only some users have, or want: it is loaded by the entry that needs it. */
+const drivers = ['pg', 'better-sqlite3', 'node:sqlite', '@opentelemetry/api', 'pino']
 
 const fix = {
   timer: 'wait through the timers of platform/, so that a test can hold and replay them',
@@ -168,7 +169,7 @@ function* cycles(nodes) {
   for (const file of nodes.keys()) yield* visit(file)
 }
 
-/** Who uses only SQLite must not load pg, and the other way round. @param {Map<string, Node>} nodes */
+/** Who uses only SQLite must not load pg, and the other way round; and so on. @param {Map<string, Node>} nodes */
 function* driversFromRoot(nodes) {
   const queue = nodes.has('index.ts') ? [['index.ts']] : []
   const seen = new Set(queue.flat())

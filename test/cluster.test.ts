@@ -66,7 +66,7 @@ function expectNothingLeft(folder: string): void {
   expect(processesOf(folder)).toEqual([])
 }
 
-const small = ['--seconds', '6', '--rate', '40']
+const small = ['--seconds', '4', '--rate', '40']
 
 describe.each([
   ['postgres', [], 'SIGINT'],

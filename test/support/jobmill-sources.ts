@@ -6,6 +6,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   jobmill: 'index.ts',
   'jobmill/sqlite': 'sqlite.ts',
   'jobmill/postgres': 'postgres.ts',
+  'jobmill/opentelemetry': 'opentelemetry.ts',
   'jobmill/testing': 'testing/index.ts',
 }
 

@@ -6,6 +6,7 @@ import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
 import { checkObject, checkObjectKeys, nearest } from '../job/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { prepareJobs } from '../job/prepare-jobs.ts'
+import type { Tracing } from '../job/tracing.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Enqueuer } from './enqueuer.ts'
@@ -20,6 +21,7 @@ export interface ClientTools<Tx> extends RequestTools {
   readonly results: Results
   readonly platform: Platform
   readonly emit: Emit
+  readonly tracing: Tracing | null
   /** A promise while the store is not open yet; throws when it never will be again. */
   readonly open: () => Promise<void> | undefined
   /** Some of what was enqueued waits for its turn. */
@@ -58,7 +60,7 @@ export interface Client<Tx> {
     target: Target,
     items: readonly EnqueueItem<unknown>[],
     many: boolean,
-  ) => NewJob[] | Promise<NewJob[]>
+  ) => readonly NewJob[] | Promise<readonly NewJob[]>
 }
 
 /** A transaction that was over before the store was open: what is missing is not the transaction. */
@@ -71,7 +73,7 @@ function openedTooLate(error: unknown): never {
 }
 
 export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
-  const { enqueuer, platform, emit, results, payloadLimitBytes } = tools
+  const { enqueuer, platform, emit, results, payloadLimitBytes, tracing } = tools
   const looked = new Set<string>()
   const unrung = new Set<string>()
   const mintId = (): string => platform.id()
@@ -86,6 +88,14 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
       : prepareJobs(requests, how)
   }
 
+  /** The same for jobs that are written together with something else: their trace is that of whoever prepares them. */
+  function prepareTraced(target: Target, items: readonly EnqueueItem<unknown>[], many: boolean) {
+    const early = prepare(target, items, many)
+    if (tracing === null) return early
+    const traced = (jobs: readonly NewJob[]) => tracing.enqueue(jobs, (own) => own)
+    return early instanceof Promise ? early.then(traced) : traced(early)
+  }
+
   async function write(
     target: Target,
     items: readonly EnqueueItem<unknown>[],
@@ -98,13 +108,23 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const early = prepare(target, items, many)
     const jobs = early instanceof Promise ? await early : early
     const mayRepeat = items.some((item) => item.id !== undefined)
-    const writing = enqueuer.write(jobs, { tx, mayRepeat })
+    const how = { tx, mayRepeat }
+    const writing = tracing === null ? enqueuer.write(jobs, how) : writeTraced(tracing, jobs, how)
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
     look(target)
     if (tx === undefined) tools.written(queuesToLookAt(jobs, replies))
     else for (const { queue } of jobs) unrung.add(queue)
     if (mayRepeat) results.forget(jobs.map(({ id }) => id))
     return jobs.map((job, at) => told(job, replies[at], tx !== undefined))
+  }
+
+  /** Apart, so that without tracing no call pays for what this one closes over. */
+  function writeTraced(
+    by: Tracing,
+    jobs: readonly NewJob[],
+    how: { tx: Tx | undefined; mayRepeat: boolean },
+  ) {
+    return by.enqueue(jobs, (own) => enqueuer.write(own, how))
   }
 
   /** A typo in a name makes a job that waits for ever. */
@@ -131,7 +151,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
       unrung.clear()
       return queues
     },
-    prepare,
+    prepare: prepareTraced,
     async enqueue(target: Target, payload: unknown, options?: EnqueueOptions & { readonly tx?: Tx }) {
       if (options === undefined) return only(await write(target, [{ payload }], undefined, false))
       checkObject(options, 'options', "{ delay: '10m' }, or leave it out")

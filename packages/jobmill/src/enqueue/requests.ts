@@ -45,7 +45,7 @@ export function requestsFor(
   const schema = definition?.payload
   if (schema === undefined) return requests
   const checks = requests.flatMap(({ payload }, at) => {
-    const check = fits(schema, payload, `${placeOf(at)}.payload`, tools)
+    const check = fits(schema, payload, { field: `${placeOf(at)}.payload`, index: at }, tools)
     return check === undefined ? [] : [check]
   })
   return checks.length === 0 ? requests : Promise.all(checks).then(() => requests)
@@ -99,10 +99,10 @@ function withDedupe(item: EnqueueItem<unknown>, at: string): EnqueueItem<unknown
 function fits(
   schema: Schema,
   payload: unknown,
-  field: string,
+  { field, index }: { readonly field: string; readonly index: number },
   { payloadLimitBytes }: RequestTools,
 ): Promise<unknown> | undefined {
   const stored: unknown = JSON.parse(jsonText(payload, field, payloadLimitBytes))
-  const checked = fitted(schema, stored, field)
+  const checked = fitted(schema, stored, field, index)
   return checked instanceof Promise ? checked : undefined
 }

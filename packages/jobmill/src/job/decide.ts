@@ -61,6 +61,7 @@ export function decide(ended: Ended, circumstances: Circumstances): Decision {
       return {
         outcome: 'snoozed',
         transition: { to: 'scheduled', delayMs: ended.thrown.forMs, refund: true },
+        ...(typeof ended.thrown.why === 'string' && { error: errorText(ended.thrown.why) }),
       }
     case 'throttled':
       return throttled(ended.thrown, circumstances)

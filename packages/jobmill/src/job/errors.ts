@@ -21,6 +21,7 @@ export const ERRORS = {
   LIMIT_UNKNOWN: 'No limit has this name',
   MILL_NOT_STARTED: 'The mill was not started, and this needs it to work',
   MILL_STOPPED: 'The mill was stopped',
+  MOVE_REFUSED: 'A database is not as a move needs it: workers are alive, or it is not empty',
   NAME_INVALID: 'The name of a queue, kind, key, tag or schema cannot be used',
   NUMBER_INVALID: 'A number is not whole, or is out of bounds',
   OPTIONS_INVALID: 'Some options of a mill cannot be used; `problems` lists all of them',

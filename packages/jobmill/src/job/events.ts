@@ -1,5 +1,6 @@
 /** What happened to jobs, queues and the process. Events flow outward only: no listener can change what happens. */
 import type { InterruptionCause } from './interruption.ts'
+import type { TraceIds } from './tracing.ts'
 
 export interface JobRef {
   readonly id: string
@@ -10,6 +11,8 @@ export interface JobRef {
 export interface AttemptRef extends JobRef {
   readonly attempt: number
   readonly maxAttempts: number
+  /** Of the span that it runs in; only when jobs are traced. */
+  readonly trace?: TraceIds
 }
 
 /** By type. `at` is the wall clock of this process. */

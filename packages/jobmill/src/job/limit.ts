@@ -74,3 +74,12 @@ export function checkLimitSettings(settings: LimitSettings, field: string): Limi
   checkWhole(settings.burst, `${field}.burst`, BOUNDS.limit)
   return settings
 }
+
+/** What is kept with an attempt that was sent away by a limit, and how the limit is told from it again. */
+export function emptyLimit(name: string): string {
+  return `limit ${name} is empty`
+}
+
+export function limitNamed(error: string | null): string | null {
+  return /^limit (\S+) is empty$/.exec(error ?? '')?.[1] ?? null
+}

@@ -17,12 +17,18 @@ export function isSchema(value: unknown): value is Schema {
  * What the schema makes of the value, or PAYLOAD_INVALID with every place that does not fit. A promise only when the schema gives one: an
  * enqueue in a transaction on SQLite must have written before it returns.
  */
-export function fitted(schema: Schema, value: unknown, field: string): unknown {
+export function fitted(schema: Schema, value: unknown, field: string, index?: number): unknown {
   const verdict = schema['~standard'].validate(value)
-  return verdict instanceof Promise ? verdict.then((late) => valueOf(late, field)) : valueOf(verdict, field)
+  return verdict instanceof Promise
+    ? verdict.then((late) => valueOf(late, field, index))
+    : valueOf(verdict, field, index)
 }
 
-function valueOf(verdict: StandardSchemaV1.Result<unknown>, field: string): unknown {
+function valueOf(
+  verdict: StandardSchemaV1.Result<unknown>,
+  field: string,
+  index: number | undefined,
+): unknown {
   if (verdict.issues === undefined) return verdict.value
   const [first] = verdict.issues
   // The first place stands in front already.
@@ -33,7 +39,10 @@ function valueOf(verdict: StandardSchemaV1.Result<unknown>, field: string): unkn
   throw new JobmillError(
     'PAYLOAD_INVALID',
     `does not fit its schema: ${told.join('; ')}${left > 0 ? `; … ${left} more` : ''}`,
-    { field: first === undefined ? field : placeOf(field, first) },
+    {
+      field: first === undefined ? field : placeOf(field, first),
+      ...(index !== undefined && { index }),
+    },
   )
 }
 

@@ -18,12 +18,15 @@ abstract class Thrown extends Error {
 export class Snooze extends Thrown {
   readonly says = 'snooze'
   readonly forMs: number
+  /** Kept with the attempt, for whoever wonders; null when there is nothing to say. */
+  readonly why: string | null
 
-  constructor(time: Duration) {
+  constructor(time: Duration, why: string | null = null) {
     const forMs = durationMs(time, 'Snooze')
     super(`snoozed for ${forMs} ms`)
     this.name = 'Snooze'
     this.forMs = forMs
+    this.why = why
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
+import { emptyLimit } from '../job/limit.ts'
 import type { LimitInside, Permit } from '../job/limit-handle.ts'
 import { Snooze } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -115,7 +116,7 @@ export function limitInside(
   return {
     async acquire(name, amount = 1) {
       const got = await taken(name, amount, inPlace)
-      if (typeof got === 'number') throw new Snooze(spread(got))
+      if (typeof got === 'number') throw new Snooze(spread(got), emptyLimit(name))
       return got
     },
     async tryAcquire(name, amount = 1) {

@@ -2,32 +2,11 @@
  * Counts what happens, by queue and by time, from the events of this process: inside `emit`, so that none is missed, and cheaply, because every job comes by
  * here several times. What is not written for a while keeps its time, and takes less and less room.
  */
-import type { EventTable, EventType } from '../job/events.ts'
-import { bucketOf, mergeData, type MetricData } from '../job/metric-data.ts'
+import { mergeData, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Tap } from './event-hub.ts'
-
-export const COUNTERS = [
-  'enqueued',
-  'replaced',
-  'duplicate',
-  'started',
-  'done',
-  'retried',
-  'dead',
-  'cancelled',
-  'snoozed',
-  'throttled',
-  'timedOut',
-  'interrupted',
-  'reaped',
-] as const
-export type Counter = (typeof COUNTERS)[number]
-
-/** Ready until claimed, the run of an attempt however it ended, and from enqueue to done. */
-export const LATENCIES = ['waiting', 'running', 'total'] as const
-export type Latency = (typeof LATENCIES)[number]
+import { addTally, dataOf, newTally, tallies, type Tally } from './tally.ts'
 
 export interface QueueDelta {
   readonly queue: string
@@ -43,16 +22,12 @@ export interface Figures {
   /** The oldest, at most so many. They are no longer here then. */
   readonly take: (most: number) => QueueDelta[]
   readonly isEmpty: () => boolean
+  /** All that was counted since the start of this process, by queue, whether it is written or not. */
+  readonly totals: () => ReadonlyMap<string, Tally>
 }
 
 /** Figures that wait to be written before old ones are put together by the minute, and then by the hour. */
 const MOST_WAITING = 5_000
-
-/** Of one queue, since its bucket began or since the last look. */
-interface Tally {
-  readonly counters: Partial<Record<Counter, number>>
-  readonly histograms: Partial<Record<Latency, Record<number, number>>>
-}
 
 /** A bucket that is being counted. */
 interface Open {
@@ -70,6 +45,8 @@ const [BUCKET_MS] = RESOLUTIONS
 export function figures(platform: Platform, mostWaiting: number = MOST_WAITING): Figures {
   let waiting: QueueDelta[] = []
   let open: Open | null = null
+  /** Of the buckets that were closed: added to once for each bucket, and never for each event. */
+  const closed = new Map<string, Tally>()
 
   /** Buckets begin where those of the database do if the clocks agree; if they do not, nothing but the bounds is less sharp. */
   function begin(wall: number): Open {
@@ -83,7 +60,10 @@ export function figures(platform: Platform, mostWaiting: number = MOST_WAITING):
     // The middle, so that a clock that is a little off moves nothing into the next bucket.
     const at = open.at + Math.max(0, lastAt - firstAt) / 2
     open = null
-    for (const [queue, tally] of queues) waiting.push({ queue, at, bucketAt, data: dataOf(tally) })
+    for (const [queue, tally] of queues) {
+      waiting.push({ queue, at, bucketAt, data: dataOf(tally) })
+      addTo(closed, queue, tally)
+    }
     if (waiting.length > mostWaiting) waiting = thinned(waiting, mostWaiting / 2)
   }
 
@@ -94,75 +74,30 @@ export function figures(platform: Platform, mostWaiting: number = MOST_WAITING):
     open ??= begin(wall)
     open.lastAt = wall
     let tally = open.queues.get(queue)
-    if (tally === undefined) open.queues.set(queue, (tally = { counters: {}, histograms: {} }))
+    if (tally === undefined) open.queues.set(queue, (tally = newTally()))
     return tally
   }
 
   return {
-    count: (type, event) => COUNTED[type]?.(event, tallyOf),
+    count: tallies(tallyOf),
     take(most) {
       close()
       return waiting.splice(0, most)
     },
     isEmpty: () => waiting.length === 0 && open === null,
+    totals() {
+      const all = new Map<string, Tally>()
+      for (const [queue, tally] of closed) addTo(all, queue, tally)
+      for (const [queue, tally] of open?.queues ?? []) addTo(all, queue, tally)
+      return all
+    },
   }
 }
 
-type Counted = { readonly [T in EventType]?: (event: EventTable[T], of: (queue: string) => Tally) => void }
-
-const COUNTED: Counted = {
-  enqueued: ({ queue, outcome }, of) => add(of(queue), outcome),
-  duplicate: ({ queue }, of) => add(of(queue), 'duplicate'),
-  started({ queue, waitedMs }, of) {
-    const tally = of(queue)
-    add(tally, 'started')
-    time(tally, 'waiting', waitedMs)
-  },
-  finished({ queue, ranMs, totalMs }, of) {
-    const tally = of(queue)
-    add(tally, 'done')
-    time(tally, 'running', ranMs)
-    time(tally, 'total', totalMs)
-  },
-  retried: (event, of) => ended('retried', event, of),
-  dead: (event, of) => ended('dead', event, of),
-  cancelled: (event, of) => ended('cancelled', event, of),
-  snoozed: (event, of) => ended('snoozed', event, of),
-  throttled: (event, of) => ended('throttled', event, of),
-  interrupted: (event, of) => ended('interrupted', event, of),
-  // How long it ran comes with what follows.
-  'timed-out': ({ queue }, of) => add(of(queue), 'timedOut'),
-  reaped({ jobs }, of) {
-    for (const { queue, state } of jobs) {
-      add(of(queue), 'reaped')
-      // Of those that died `dead` tells; of these nobody else does.
-      if (state === 'cancelled') add(of(queue), 'cancelled')
-    }
-  },
-}
-
-function ended(
-  counter: Counter,
-  { queue, ranMs }: { readonly queue: string; readonly ranMs?: number },
-  of: (queue: string) => Tally,
-): void {
-  const tally = of(queue)
-  add(tally, counter)
-  if (ranMs !== undefined) time(tally, 'running', ranMs)
-}
-
-function add({ counters }: Tally, counter: Counter): void {
-  counters[counter] = (counters[counter] ?? 0) + 1
-}
-
-function time({ histograms }: Tally, latency: Latency, ms: number): void {
-  const histogram = (histograms[latency] ??= {})
-  const bucket = bucketOf(ms)
-  histogram[bucket] = (histogram[bucket] ?? 0) + 1
-}
-
-function dataOf({ counters, histograms }: Tally): MetricData {
-  return Object.keys(histograms).length === 0 ? { counters } : { counters, histograms }
+function addTo(totals: Map<string, Tally>, queue: string, tally: Tally): void {
+  const own = totals.get(queue) ?? newTally()
+  totals.set(queue, own)
+  addTally(own, tally)
 }
 
 /** By the minute, and if those are still too many by the hour: what is that late is looked at in no finer view. */

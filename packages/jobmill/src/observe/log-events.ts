@@ -5,6 +5,8 @@ import type { AttemptRef, EventType, MillEvent } from '../job/events.ts'
 import type { EventHub } from './event-hub.ts'
 
 export interface Logger {
+  /** What it writes at least. Left out, it is told everything, also what every job tells. */
+  readonly least?: LogLevel
   debug(message: string, fields: object): void
   info(message: string, fields: object): void
   warn(message: string, fields: object): void
@@ -43,9 +45,6 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'mill-stopped': 'info',
 }
 
-/** What the loggers made here do not write. Of others it is not known. */
-const leastOf = new WeakMap<Logger, LogLevel>()
-
 /** Lines on standard error, from this level up. */
 export function consoleLogger(least: LogLevel): Logger {
   const write =
@@ -53,9 +52,7 @@ export function consoleLogger(least: LogLevel): Logger {
     (message: string): void => {
       if (isAtLeast(level, least)) process.stderr.write(`jobmill ${level.padEnd(5)} ${message}\n`)
     }
-  const logger = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
-  leastOf.set(logger, least)
-  return logger
+  return { least, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
 
 export function logEvents(hub: EventHub, logger: Logger): () => void {
@@ -63,7 +60,7 @@ export function logEvents(hub: EventHub, logger: Logger): () => void {
     const { type, at: _at, ...fields } = event
     logger[LEVEL_OF[type] ?? 'debug'](lineFor(event), fields)
   }
-  const least = leastOf.get(logger) ?? 'debug'
+  const { least = 'debug' } = logger
   if (least === 'debug') return hub.on('*', tell)
   // Not all of them: what every job tells is for debugging, and costs next to nothing as long as nobody listens.
   const ends = (Object.keys(LEVEL_OF) as EventType[])

@@ -1,12 +1,15 @@
 /** Everything that watches one process: it counts and keeps what the hub tells, times the store, and brings both to the database. */
 import { DEFAULTS } from '../job/defaults.ts'
+import type { GaugeReading } from '../platform/gauges.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Store } from '../store/store.ts'
 import type { EventHub } from './event-hub.ts'
 import { figures as createFigures } from './figures.ts'
 import { type Flusher, flusher } from './flush.ts'
 import { processFigures } from './process-figures.ts'
-import { storeTimings } from './store-timings.ts'
+import { storeTimings, type StoreTotals } from './store-timings.ts'
+import { swept as createSwept } from './swept.ts'
+import type { Tally } from './tally.ts'
 import { timeline as createTimeline } from './timeline.ts'
 
 export interface ObserverOptions {
@@ -28,6 +31,20 @@ export interface Observer extends Flusher {
   readonly rest: () => void
   /** After the last event that is to be kept, and before the store is closed: writes what is left. Rejects when it cannot. */
   readonly stop: () => Promise<void>
+  /** What this process knows of itself, without a look at the store. */
+  readonly totals: () => ProcessTotals
+}
+
+/** Since the start of this process: no count in here goes down, whatever was written meanwhile. */
+export interface ProcessTotals {
+  readonly queues: ReadonlyMap<string, Tally>
+  readonly store: StoreTotals
+  /** Rows that `retain` deleted, by what they were. */
+  readonly swept: ReadonlyMap<string, number>
+  /** Events for the timeline that did not fit. */
+  readonly eventsDropped: number
+  /** Of about the last 10 s; null when it is not known. */
+  readonly loopLagMs: GaugeReading['loopLagMs'] | null
 }
 
 export function observer(options: ObserverOptions): Observer {
@@ -36,6 +53,7 @@ export function observer(options: ObserverOptions): Observer {
   const store = timings.around(plain)
   const figures = createFigures(platform)
   const timeline = createTimeline(platform)
+  const swept = createSwept()
   const process = processFigures({ platform, timings: timings.take, dropped: timeline.dropped })
   const flush = flusher({
     store,
@@ -53,6 +71,7 @@ export function observer(options: ObserverOptions): Observer {
   hub.tap((type, event) => {
     figures.count(type, event)
     timeline.keep(type, event)
+    swept.count(type, event)
     passSoon()
   })
 
@@ -80,6 +99,13 @@ export function observer(options: ObserverOptions): Observer {
     ...flush,
     store,
     rest,
+    totals: () => ({
+      queues: figures.totals(),
+      store: timings.totals(),
+      swept: swept.totals,
+      eventsDropped: timeline.dropped(),
+      loopLagMs: process.last()?.loopLagMs ?? null,
+    }),
     start() {
       if (life !== 'waiting') return
       life = 'started'

@@ -4,7 +4,7 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Gauge, mergeData, type MetricData } from '../job/metric-data.ts'
-import type { Gauges } from '../platform/gauges.ts'
+import type { GaugeReading, Gauges } from '../platform/gauges.ts'
 import type { Platform } from '../platform/platform.ts'
 import { type MetricOwn, type Resolution, RESOLUTIONS } from '../store/metrics.ts'
 
@@ -20,6 +20,8 @@ export interface ProcessFigures {
   /** Whether it is time for a sample. */
   readonly isDue: () => boolean
   readonly sample: () => void
+  /** The last sample: of about the last 10 s. Null before the first one, and of a process that is not measured. */
+  readonly last: () => GaugeReading | null
   /** The oldest, at most so many. They are no longer here then. */
   readonly take: (most: number) => OwnFigures[]
   readonly isEmpty: () => boolean
@@ -43,6 +45,7 @@ export function processFigures({ platform, timings, dropped }: ProcessFiguresOpt
   const running = new Map<Resolution, { readonly bucketAt: number; readonly data: MetricData }>()
   const waiting = new Map<string, OwnFigures>()
   let gauges: Gauges | null = null
+  let last: GaugeReading | null = null
   let sampledAt = -1
   let droppedBefore = 0
 
@@ -72,6 +75,7 @@ export function processFigures({ platform, timings, dropped }: ProcessFiguresOpt
     stop() {
       gauges?.stop()
       gauges = null
+      last = null
     },
     isDue() {
       const wall = platform.now()
@@ -82,9 +86,11 @@ export function processFigures({ platform, timings, dropped }: ProcessFiguresOpt
       if (gauges === null) return
       const wall = platform.now()
       sampledAt = wall - (wall % every)
-      const data = mergeData(mergeData(gaugeData(gauges), timings()), counted())
+      last = gauges.read()
+      const data = mergeData(mergeData(gaugeData(last), timings()), counted())
       for (const resolution of RESOLUTIONS) merge(resolution, wall, data)
     },
+    last: () => last,
     take(most) {
       const taken = [...waiting].slice(0, most)
       for (const [key] of taken) waiting.delete(key)
@@ -94,8 +100,7 @@ export function processFigures({ platform, timings, dropped }: ProcessFiguresOpt
   }
 }
 
-function gaugeData(gauges: Gauges): MetricData {
-  const { cpu, rssBytes, heapBytes, loopLagMs } = gauges.read()
+function gaugeData({ cpu, rssBytes, heapBytes, loopLagMs }: GaugeReading): MetricData {
   return {
     gauges: {
       cpu: one(cpu),

@@ -9,6 +9,20 @@ export interface StoreTimings {
   readonly around: <S extends Store<never>>(store: S) => S
   /** What was counted since the last time this was asked. */
   readonly take: () => MetricData
+  /** All that was counted since the start of this process. */
+  readonly totals: () => StoreTotals
+}
+
+export interface StoreTotals {
+  /** By verb, those that were called. */
+  readonly verbs: ReadonlyMap<string, VerbTimes>
+  readonly failures: number
+}
+
+interface VerbTimes {
+  readonly histogram: Readonly<Record<number, number>>
+  /** What the times come to, in ms. */
+  readonly sumMs: number
 }
 
 export const STORE_CLASSES = ['read', 'write', 'pulse'] as const
@@ -58,6 +72,8 @@ const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
   queues: 'read',
   instances: 'read',
   unserved: 'read',
+  now: 'read',
+  ahead: 'read',
   held: 'read',
   duties: 'read',
   slots: 'read',
@@ -71,26 +87,37 @@ const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
 type Method = (...args: unknown[]) => unknown
 type Verb = (...args: unknown[]) => Promise<unknown>
 
+interface Times extends VerbTimes {
+  readonly histogram: Record<number, number>
+  sumMs: number
+}
+
 export function storeTimings(platform: Platform): StoreTimings {
   let histograms: Record<string, Record<number, number>> = {}
   let failures = 0
+  let failuresBefore = 0
+  const verbs = new Map<string, Times>()
 
-  function ended(storeClass: StoreClass, began: number): void {
-    const histogram = (histograms[`store.${storeClass}`] ??= {})
-    const bucket = bucketOf(platform.monotonic() - began)
+  function ended(verb: keyof typeof CLASS_OF, began: number): void {
+    const ms = platform.monotonic() - began
+    const bucket = bucketOf(ms)
+    const histogram = (histograms[`store.${CLASS_OF[verb]}`] ??= {})
     histogram[bucket] = (histogram[bucket] ?? 0) + 1
+    let times = verbs.get(verb)
+    if (times === undefined) verbs.set(verb, (times = { histogram: {}, sumMs: 0 }))
+    times.histogram[bucket] = (times.histogram[bucket] ?? 0) + 1
+    times.sumMs += ms
   }
 
   function timed(store: Store<never>, verb: keyof typeof CLASS_OF): Verb {
-    const storeClass = CLASS_OF[verb]
     return (...args) => {
       const began = platform.monotonic()
       // Called at once: in a user's transaction on SQLite the write has to happen inside the call.
       const call = (store[verb] as Verb)(...args)
       call.then(
-        () => ended(storeClass, began),
+        () => ended(verb, began),
         (error: unknown) => {
-          ended(storeClass, began)
+          ended(verb, began)
           if (isTrouble(error)) failures += 1
         },
       )
@@ -111,12 +138,14 @@ export function storeTimings(platform: Platform): StoreTimings {
       return own
     },
     take() {
-      const counters = failures === 0 ? {} : { counters: { 'store.failures': failures } }
+      const more = failures - failuresBefore
+      const counters = more === 0 ? {} : { counters: { 'store.failures': more } }
       const taken = Object.keys(histograms).length === 0 ? counters : { ...counters, histograms }
       histograms = {}
-      failures = 0
+      failuresBefore = failures
       return taken
     },
+    totals: () => ({ verbs, failures }),
   }
 }
 

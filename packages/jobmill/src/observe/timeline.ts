@@ -65,8 +65,14 @@ const KEPT: Readonly<Record<EventType, boolean>> = {
   'mill-stopped': true,
 }
 
-/** The types of the events that are kept. */
-export const KEPT_TYPES = (Object.keys(KEPT) as EventType[]).filter((type) => KEPT[type])
+/** Rows about what somebody did by hand stand in the timeline too; no process tells them as an event. */
+export const AUDIT = 'audit'
+
+/** The types of what stands in the timeline. */
+export const KEPT_TYPES: readonly string[] = [
+  ...(Object.keys(KEPT) as EventType[]).filter((type) => KEPT[type]),
+  AUDIT,
+]
 
 /** Of a longer list only so many are kept. */
 const MOST_LISTED = 100

@@ -10,6 +10,12 @@ export interface GaugeReading {
   readonly loopLagMs: { readonly mean: number; readonly most: number }
 }
 
+/** What the whole process has used since it began, and the memory that it has now. */
+export interface Usage {
+  readonly cpuMs: number
+  readonly rssBytes: number
+}
+
 export interface Gauges {
   readonly read: () => GaugeReading
   /** Ends the measuring. Twice is once. */
@@ -47,4 +53,10 @@ export function systemGauges(): Gauges {
     },
     stop: () => void delays.disable(),
   }
+}
+
+/** Asked for by people and their tools only: nothing here is decided by it, so no test needs to replace it. */
+export function systemUsage(): Usage {
+  const { user, system } = process.cpuUsage()
+  return { cpuMs: (user + system) / 1_000, rssBytes: process.memoryUsage.rss() }
 }

@@ -61,6 +61,10 @@ export interface Engine {
   readonly served: readonly string[]
   /** Handlers that run. */
   readonly running: number
+  /** Whether the lease of this instance lasts. */
+  readonly alive: boolean
+  /** Its workers for each queue that it serves, and how many of them run something. */
+  workers(): readonly { readonly queue: string; readonly workers: number; readonly busy: number }[]
   readonly duties: () => readonly DutyStatus[]
   /** One pass of a duty by hand. */
   readonly runDuty: (name: string) => Promise<Counts>
@@ -94,6 +98,7 @@ export function engine(given: EngineOptions): Engine {
     settings: watch.settings,
     stuckAfterMs: options.stuckAfterMs,
     emit,
+    tracing: options.tracing,
     enqueueFor: given.enqueueFor,
     limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
     moved() {
@@ -212,6 +217,11 @@ export function engine(given: EngineOptions): Engine {
     get running() {
       return attempts.running()
     },
+    get alive() {
+      return pulse.alive
+    },
+    workers: () =>
+      [...watch.workers()].map(([queue, own]) => ({ queue, workers: own, busy: attempts.running(queue) })),
     duties: upkeep.status,
     runDuty: upkeep.run,
     look(queues) {

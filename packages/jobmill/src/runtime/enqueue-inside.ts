@@ -27,7 +27,7 @@ export function enqueueInside(
   ): Promise<JobHandle<never>[]> {
     checkOpen(attempt)
     const early = client.prepare(target, items, many)
-    const jobs: NewJob[] = early instanceof Promise ? await early : early
+    const jobs: readonly NewJob[] = early instanceof Promise ? await early : early
     checkOpen(attempt)
     attempt.followUps.push(...jobs)
     return jobs.map(({ id }) => handle(id))

@@ -33,16 +33,27 @@ export interface LifeOptions {
   readonly delivered: () => Promise<void>
 }
 
+export interface StopOptions {
+  /** How long what runs may go on (default 25 s). */
+  readonly grace?: Duration
+  /** Called once nothing runs any more, and waited for before the store is closed: the end of a server that uses the mill, for example. */
+  readonly beforeClose?: () => Promise<unknown>
+}
+
 export interface Life {
   /** A promise while the store is not open; throws once the mill was stopped. */
   readonly open: () => Promise<void> | undefined
   readonly start: () => Promise<void>
-  readonly stop: (options?: { readonly grace?: Duration }) => Promise<StopReport>
+  readonly stop: (options?: StopOptions) => Promise<StopReport>
   /** Rejects unless the mill was started. */
   readonly started: (what: string) => Promise<void>
   readonly engine: Engine | null
   /** Whether the store is open. */
   readonly isOpen: boolean
+  /** Whether a start is under way. */
+  readonly isStarting: boolean
+  /** Whether a stop was asked for. */
+  readonly isStopping: boolean
 }
 
 /** How many mills of this process have a store open. */
@@ -149,7 +160,7 @@ export function lifeOf(given: LifeOptions): Life {
     opening = null
   }
 
-  async function end(): Promise<StopReport> {
+  async function end(beforeClose: StopOptions['beforeClose']): Promise<StopReport> {
     // A start on its way comes to its end first, so that nothing of it stays behind.
     await starting?.catch(() => {})
     await opening?.catch(() => {})
@@ -158,6 +169,7 @@ export function lifeOf(given: LifeOptions): Life {
     grace?.cancel()
     const services = options.jobs.flatMap(({ service }) => (service === undefined ? [] : [service]))
     await Promise.allSettled(services.map((service) => service.stop()))
+    await beforeClose?.().catch((error: unknown) => emit('store-failing', { part: 'stop', error }))
     isClosing = true
     results.stop(stopped())
     make.limits.stop(stopped())
@@ -180,6 +192,12 @@ export function lifeOf(given: LifeOptions): Life {
     get isOpen() {
       return isOpen
     },
+    get isStarting() {
+      return starting !== null && engine === null
+    },
+    get isStopping() {
+      return stopping !== null
+    },
     start() {
       if (stopping !== null) return Promise.reject(stopped())
       starting ??= begin().catch((error: unknown) => {
@@ -197,12 +215,12 @@ export function lifeOf(given: LifeOptions): Life {
       await starting
     },
     stop(how = {}) {
-      checkObjectKeys(how, 'options', ['grace'])
+      checkObjectKeys(how, 'options', ['grace', 'beforeClose'])
       const graceMs = how.grace === undefined ? options.graceMs : durationMs(how.grace, 'options.grace')
       if (stopping === null) {
         grace = createGrace(platform, graceMs)
         if (engine !== null) emit('mill-stopping', { running: engine.running, graceMs })
-        stopping = end()
+        stopping = end(how.beforeClose)
       } else if (how.grace !== undefined) grace?.shorten(graceMs)
       return stopping
     },

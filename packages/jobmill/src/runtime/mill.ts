@@ -6,7 +6,6 @@ import { results as createResults } from '../enqueue/results.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { JobDefinition } from '../job/definition.ts'
-import type { Duration } from '../job/duration.ts'
 import { JobmillError } from '../job/errors.ts'
 import type { EventType } from '../job/events.ts'
 import type { JobHandle } from '../job/handle.ts'
@@ -16,24 +15,29 @@ import { logEvents } from '../observe/log-events.ts'
 import { observer as createObserver } from '../observe/observer.ts'
 import type { Store, TxOf } from '../store/store.ts'
 import { limits as createLimits } from '../limits/limits.ts'
+import { type Audit, audit } from './audit.ts'
+import { type Bulk, bulk } from './bulk.ts'
 import { type Difference, differences } from './differences.ts'
 import { engine as createEngine } from './engine.ts'
 import { enqueueInside } from './enqueue-inside.ts'
 import { handlersOf } from './handlers.ts'
 import { labelFrom, versionFrom } from './label.ts'
-import { lifeOf } from './life.ts'
+import { lifeOf, type StopOptions } from './life.ts'
 import { type Limiting, limitsApi } from './limits.ts'
 import { type Observation, observation } from './observation.ts'
-import { type Operate, operate } from './operate.ts'
+import { type Operate, operate, type OperateTools } from './operate.ts'
 import { type MillOptions, resolveOptions } from './options.ts'
 import { type Problem, problems, throwErrors } from './problems.ts'
+import { prometheus } from './prometheus.ts'
 import { type QueueOptions, queueSettings } from './queue-options.ts'
+import { type Readiness, readiness } from './readiness.ts'
 import { type Schedules, schedulesApi } from './schedules.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 import { type Tend, tend } from './tend.ts'
+import { type Explain, explain } from './why.ts'
 
 export interface Mill<Tx = unknown>
-  extends Omit<Client<Tx>, 'prepare' | 'takeUnrung'>, Operate, Tend, Observation, Limiting {
+  extends Omit<Client<Tx>, 'prepare' | 'takeUnrung'>, Operate, Explain, Tend, Observation, Limiting {
   /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
   open(): Promise<void>
   /** Opens the store, makes this process known and begins to work. Twice is once. A start that fails undoes what it began. */
@@ -42,7 +46,7 @@ export interface Mill<Tx = unknown>
    * Claims nothing more, lets what runs go on for the grace (default 25 s), hands the rest back without a lost attempt, and closes the store. Called again,
    * it can only make the grace shorter.
    */
-  stop(options?: { readonly grace?: Duration }): Promise<StopReport>
+  stop(options?: StopOptions): Promise<StopReport>
   /** A job by its id, to wait for: of any process. With its definition, the result has its type. */
   job(id: string): JobHandle
   job<Result>(definition: JobDefinition<never, Result>, id: string): JobHandle<Result>
@@ -50,15 +54,28 @@ export interface Mill<Tx = unknown>
   serve(queue: string, settings?: QueueOptions): Promise<void>
   /** Looks for work at once: after the commit of a transaction of yours that enqueued something. */
   wake(): void
+  /** One act on every job that a filter finds. */
+  readonly bulk: Bulk
+  /** Who changed what by hand. */
+  readonly audit: Audit
+  /** Whether this process can do its work, for whoever decides to send it some. Never rejects. */
+  readonly readiness: () => Promise<Readiness>
   /** Everything about schedules at run time. */
   readonly schedules: Schedules
   /** Where what counts in the store differs from what the options of this process say. */
   differences(): Promise<Difference[]>
+  /**
+   * What this process counted since its start, and how queues, limits, instances and duties stand, in the text format of Prometheus (0.0.4). Never rejects:
+   * without the store it tells what the process knows.
+   */
+  prometheus(): Promise<string>
   /** Hears what happens here. Listeners cannot slow the work down or break it. Returns what ends it. */
   readonly on: <Type extends EventType>(type: Type | '*', listener: Listener<Type>) => () => void
   /** As which this process is known to others: another one when it is started again after a start that failed. */
   readonly instance: InstanceInfo
   readonly queuesServed: readonly string[]
+  /** Of its store, for people: never with a password. */
+  readonly storeName: string
   /** What looks odd in the options, though it works. */
   readonly warnings: readonly Problem[]
   readonly eventCounts: EventCounts
@@ -117,6 +134,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     results,
     platform,
     emit: hub.emit,
+    tracing: options.tracing,
     definition: (kind) => definitions.get(kind),
     kinds: [...definitions.keys()],
     queueOf: options.queueOf,
@@ -162,14 +180,19 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     },
   })
   const { prepare: _prepare, takeUnrung, ...enqueue } = client
+  const operating: OperateTools = {
+    opened,
+    cancelledHere: (job, reason) => life.engine?.cancelled(job, reason),
+    emit: hub.emit,
+    forget: results.forget,
+  }
   const mill: Mill = {
     ...enqueue,
-    ...operate({
-      opened,
-      cancelledHere: (job, reason) => life.engine?.cancelled(job, reason),
-      emit: hub.emit,
-      forget: results.forget,
-    }),
+    ...operate(operating),
+    ...bulk(operating),
+    ...audit({ opened, platform }),
+    ...explain({ opened }),
+    ...readiness({ opened, platform, engine: () => life.engine, life }),
     ...tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit }),
     ...observation({ opened, platform }),
     ...limitsApi({ opened, limits }),
@@ -184,6 +207,17 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
       wake: () => life.engine?.scheduleSoon(),
     }),
     differences: async () => differences(await opened(), options),
+    prometheus: prometheus({
+      opened,
+      platform,
+      observer,
+      events: hub.counts,
+      engine: () => life.engine,
+      served: () => mill.queuesServed,
+      instance: () => instance,
+      version: versionFrom(options.env),
+      store: plain.name,
+    }),
     open: async () => life.open(),
     start: life.start,
     stop: life.stop,
@@ -208,6 +242,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     get queuesServed() {
       return [...(life.engine?.served ?? options.serve)]
     },
+    storeName: plain.name,
     warnings: options.problems,
     eventCounts: hub.counts,
   }

@@ -51,6 +51,8 @@ export interface TimelineRequest {
 }
 
 export interface TimelineEntry {
+  /** Rises in the order of writing. */
+  readonly n: number
   readonly at: number
   readonly type: string
   /** Which instance told it. */
@@ -152,11 +154,11 @@ function byScope(records: readonly MetricRecord[], prefix: string): [string, Met
   return [...groups]
 }
 
-function positionOf(cursor: string): number {
+export function positionOf(cursor: string): number {
   if (!/^\d{1,15}$/.test(cursor)) throw cursorInvalid(cursor)
   return Number(cursor)
 }
 
-function entryOf({ at, type, source, queue, job, data }: TimelineEvent): TimelineEntry {
-  return { at, type, instance: source, queue, job, data: JSON.parse(data) as Record<string, unknown> }
+function entryOf({ n, at, type, source, queue, job, data }: TimelineEvent): TimelineEntry {
+  return { n, at, type, instance: source, queue, job, data: JSON.parse(data) as Record<string, unknown> }
 }

@@ -8,6 +8,7 @@ import { checkWhole } from '../job/numbers.ts'
 import { onDeadKind } from '../job/on-dead.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { PreparedSchedule, ScheduleOptions } from '../job/schedule-options.ts'
+import type { Tracing } from '../job/tracing.ts'
 import type { Logger } from '../observe/log-events.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Store } from '../store/store.ts'
@@ -20,6 +21,7 @@ import { type QueueOptions, queueSettings, servedQueues, warnOfStrays } from './
 import { type ResolvedRetain, type RetainOptions, retainOptions } from './retain-options.ts'
 import { type Route, router } from './route.ts'
 import { declaredSchedules } from './schedule-declarations.ts'
+import { checkTracing } from './tracing-option.ts'
 
 export interface MillOptions<S = Store<never>> {
   /** Where jobs live: `sqlite('jobs.db')` or `postgres(url)`. The mill opens it and closes it. */
@@ -57,6 +59,8 @@ export interface MillOptions<S = Store<never>> {
   readonly payloadLimitBytes?: number
   /** What is logged: a level (default `warn`, on standard error), `silent`, or a logger of yours with debug, info, warn and error. */
   readonly log?: LogOption
+  /** Spans of what happens to jobs: `openTelemetry()` of jobmill/opentelemetry (default none). */
+  readonly tracing?: Tracing
   /** Where JOBMILL_QUEUES and the parts of the label come from (default `process.env`). */
   readonly env?: Readonly<Record<string, string | undefined>>
   /** For tests: clocks, timers, chance and ids. */
@@ -82,6 +86,7 @@ const KEYS = [
   'crashesUntilDead',
   'payloadLimitBytes',
   'log',
+  'tracing',
   'env',
   'platform',
 ] as const satisfies readonly (keyof MillOptions)[]
@@ -106,6 +111,7 @@ export interface Resolved {
   readonly crashesUntilDead: number
   readonly payloadLimitBytes: number
   readonly logger: Logger | null
+  readonly tracing: Tracing | null
   readonly env: Readonly<Record<string, string | undefined>>
   readonly platform: Platform
   readonly problems: readonly Problem[]
@@ -144,6 +150,7 @@ export function resolveOptions(given: MillOptions): Resolved {
     crashesUntilDead: whole(options, 'crashesUntilDead', DEFAULTS.crashesUntilDead, found),
     payloadLimitBytes,
     logger: found.try('log', null, () => loggerFor(options.log)),
+    tracing: found.try('tracing', null, () => checkTracing(options.tracing)),
     env,
     platform,
     problems: found.found,

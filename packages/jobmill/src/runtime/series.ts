@@ -1,6 +1,6 @@
 /** Figures as people read them: buckets of one scope put in order and merged, with rates and percentiles. */
 import { countOf, mergeData, type MetricData, percentile } from '../job/metric-data.ts'
-import { type Counter, COUNTERS, LATENCIES, type Latency } from '../observe/figures.ts'
+import { type Counter, COUNTERS, LATENCIES, type Latency } from '../observe/tally.ts'
 import { GAUGES } from '../observe/process-figures.ts'
 import { STORE_CLASSES } from '../observe/store-timings.ts'
 import type { MetricRecord } from '../store/metrics.ts'

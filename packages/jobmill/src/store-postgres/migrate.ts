@@ -2,7 +2,7 @@
  * Brings the schema up to date. All of it in one transaction under one lock, so that twenty processes may start at
  * once: the first migrates, the others wait and find it done. Beside processes that are at work it gives way: see give-way.ts.
  */
-import { checkApplied, type Migration, pending } from '../store/migrations.ts'
+import { type AppliedMigration, checkApplied, type Migration, pending } from '../store/migrations.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Connection, Query } from './connection.ts'
 import { givingWay, WAIT_BRIEFLY } from './give-way.ts'
@@ -43,7 +43,7 @@ export async function migrate(target: Target, migrations: readonly Migration[] =
   )
     return
   await givingWay(target, async (query) => {
-    await query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`jobmill migrations of ${schema}`])
+    await lockMigrations(query, schema)
     await query(WAIT_BRIEFLY, [])
     if (!(await schemaExists(query, schema))) await query(`CREATE SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])
     await query(sql(CREATE_LEDGER), [])
@@ -54,21 +54,38 @@ export async function migrate(target: Target, migrations: readonly Migration[] =
   })
 }
 
+/** Until the transaction ends, nobody else makes or drops what is in the schema. */
+export async function lockMigrations(query: Query, schema: string): Promise<void> {
+  await query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`jobmill migrations of ${schema}`])
+}
+
 async function missing(
   query: Query,
   sql: (text: string) => string,
   known: readonly Migration[],
 ): Promise<Migration[]> {
-  const applied = (await query(sql(APPLIED), [])).map((row) => ({
-    number: Number(row['number']),
-    name: String(row['name']),
-    checksum: String(row['checksum']),
-  }))
+  const applied = await ledger(query, sql)
   checkApplied(applied, known)
   return pending(applied, known)
 }
 
-async function schemaExists(query: Query, schema: string): Promise<boolean> {
+async function ledger(query: Query, sql: (text: string) => string): Promise<AppliedMigration[]> {
+  return (await query(sql(APPLIED), [])).map((row) => ({
+    number: Number(row['number']),
+    name: String(row['name']),
+    checksum: String(row['checksum']),
+  }))
+}
+
+/** Null when there is nothing of ours. */
+export async function appliedTo(
+  query: Query,
+  { schema, sql }: Pick<Target, 'schema' | 'sql'>,
+): Promise<AppliedMigration[] | null> {
+  return (await ledgerExists(query, schema)) ? ledger(query, sql) : null
+}
+
+export async function schemaExists(query: Query, schema: string): Promise<boolean> {
   const [row] = await query(`SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS found`, [schema])
   return row?.['found'] === true
 }

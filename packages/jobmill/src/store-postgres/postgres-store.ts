@@ -2,8 +2,10 @@
 import { JobmillError } from '../job/errors.ts'
 import { checked } from '../store/checked.ts'
 import { lifecycle } from '../store/lifecycle.ts'
-import type { Store } from '../store/store.ts'
+import type { ToolStore } from '../store/store.ts'
+import { ahead } from './ahead.ts'
 import { cancel } from './cancel.ts'
+import { carrying } from './carry/carrying.ts'
 import { claim } from './claim.ts'
 import { type Connection, connect } from './connection.ts'
 import type { Context } from './context.ts'
@@ -19,6 +21,7 @@ import { fold } from './fold.ts'
 import { get } from './get.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
+import { keeping } from './keep/keeping.ts'
 import { changeLimit, declareLimits, deleteLimit, drain, limits } from './limits.ts'
 import { list } from './list.ts'
 import { metrics } from './metrics.ts'
@@ -26,6 +29,7 @@ import { migrate } from './migrate.ts'
 import { namesOf } from './names.ts'
 import { type PostgresOptions, type PostgresSettings, resolveOptions } from './options.ts'
 import { giveBack } from './permits.ts'
+import { now } from './now.ts'
 import { progress } from './progress.ts'
 import { changeQueue, declareQueues, queues } from './queues.ts'
 import { reap } from './reap.ts'
@@ -44,6 +48,7 @@ import {
   scheduleFailed,
   schedules,
 } from './schedules.ts'
+import { versionProblem } from './server-version.ts'
 import { assign, slots } from './slots.ts'
 import { stage } from './stage.ts'
 import { take } from './take.ts'
@@ -52,15 +57,13 @@ import { timeline } from './timeline.ts'
 import type { Tx } from './tx.ts'
 import { unserved } from './unserved.ts'
 
-const OLDEST = 14
-
 /** What is there while the store is open. */
 interface Opened {
   readonly context: Context
   readonly bell: PostgresDoorbell
 }
 
-export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> {
+export function postgres(url: string, options: PostgresOptions = {}): ToolStore<Tx> {
   const settings = resolveOptions(url, options)
   const life = lifecycle(
     () => openStore(settings),
@@ -72,7 +75,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
   const run = <T>(verb: (context: Context) => Promise<T>): Promise<T> =>
     life.run(({ context }) => verb(context))
 
-  return checked({
+  const store = checked<Tx>({
     name: settings.name,
     open: () => life.open(),
     close: () => life.close(),
@@ -116,6 +119,8 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
     queues: () => run((context) => queues(context)),
     instances: () => run((context) => instances(context)),
     unserved: () => run((context) => unserved(context)),
+    now: () => run(now),
+    ahead: (id) => run((context) => ahead(context, id)),
     held: (instance) => run((context) => held(context, instance)),
     duties: () => run((context) => duties(context)),
     slots: () => run((context) => slots(context)),
@@ -128,6 +133,7 @@ export function postgres(url: string, options: PostgresOptions = {}): Store<Tx> 
     ring: (names) => life.opened?.bell.ring(names.map((queue) => ({ queue, jobs: null }))),
     pass: (rung) => life.opened?.bell.pass(rung),
   })
+  return { ...store, tools: { ...keeping(settings, inSchema(settings.schema)), ...carrying(run) } }
 }
 
 async function openStore(settings: PostgresSettings): Promise<Opened> {
@@ -189,9 +195,6 @@ function inSchema(schema: string): (text: string) => string {
 
 async function checkServer(connection: Connection): Promise<void> {
   const [row] = await connection.query('SHOW server_version_num', [])
-  const major = Math.floor(Number(row?.['server_version_num']) / 10_000)
-  if (major >= OLDEST) return
-  throw new JobmillError('STORE_UNSUPPORTED', `PostgreSQL ${major} is older than ${OLDEST}`, {
-    fix: 'Upgrade the server',
-  })
+  const problem = versionProblem(Number(row?.['server_version_num']))
+  if (problem !== null) throw new JobmillError('STORE_UNSUPPORTED', problem, { fix: 'Upgrade the server' })
 }

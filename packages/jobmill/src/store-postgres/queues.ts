@@ -6,7 +6,7 @@ import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW, SETTINGS_CHANGED } from './fragments.ts'
 
-const COLUMN: Readonly<Record<keyof QueueSettings, string>> = {
+export const COLUMN: Readonly<Record<keyof QueueSettings, string>> = {
   workers: 'workers',
   paused: 'paused',
   backoffEnabled: 'backoff_enabled',
@@ -21,7 +21,7 @@ const COLUMN: Readonly<Record<keyof QueueSettings, string>> = {
   limit: 'limit_name',
 }
 const COLUMNS = Object.values(COLUMN).join(', ')
-const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_base_ms int8, backoff_max_ms int8,
+export const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_base_ms int8, backoff_max_ms int8,
   retain_done_ms int8, retain_cancelled_ms int8, retain_dead_ms int8, keep_done int4, keep_cancelled int4, keep_dead int4,
   limit_name text`
 const BUMP = `bumped AS (${SETTINGS_CHANGED}`
@@ -114,7 +114,7 @@ export async function queues(context: Context): Promise<QueueRecord[]> {
   return (await run(context, context.connection.query, QUEUES, '')).map((row) => recordOf(row))
 }
 
-function columns(settings: Partial<QueueSettings>): Record<string, unknown> {
+export function columns(settings: Partial<QueueSettings>): Record<string, unknown> {
   const entries = Object.entries(settings) as [keyof QueueSettings, unknown][]
   return Object.fromEntries(entries.map(([key, value]) => [COLUMN[key], value]))
 }
@@ -122,6 +122,14 @@ function columns(settings: Partial<QueueSettings>): Record<string, unknown> {
 function recordOf(row: Row): QueueRecord {
   return {
     name: row['name'] as string,
+    ...settingsOf(row),
+    coolingMs: row['cooling_ms'] as number,
+    throttles: row['throttles'] as number,
+  }
+}
+
+export function settingsOf(row: Row): QueueSettings {
+  return {
     workers: row['workers'] as number | null,
     paused: row['paused'] as boolean,
     backoffEnabled: row['backoff_enabled'] as boolean,
@@ -134,7 +142,5 @@ function recordOf(row: Row): QueueRecord {
     keepCancelled: row['keep_cancelled'] as number | null,
     keepDead: row['keep_dead'] as number | null,
     limit: row['limit_name'] as string | null,
-    coolingMs: row['cooling_ms'] as number,
-    throttles: row['throttles'] as number,
   }
 }

@@ -17,6 +17,8 @@ type Counter = 'seq' | 'token' | 'event' | 'settings' | 'members'
 export interface Counters {
   /** The first of `amount` numbers that nobody had before. */
   take(counter: Counter, amount?: number): number
+  /** Nobody gets this number or a lower one from now on. */
+  raise(counter: Counter, to: number): void
   write(): void
 }
 
@@ -27,6 +29,9 @@ export function createCounters(sql: Sql): Counters {
       const value = values.get(counter) ?? latest(sql, counter)
       values.set(counter, value + amount)
       return value + 1
+    },
+    raise(counter, to) {
+      values.set(counter, Math.max(to, values.get(counter) ?? latest(sql, counter)))
     },
     write() {
       for (const [counter, value] of values) sql(SET).run(value, counter)
@@ -40,6 +45,6 @@ export function versions(sql: Sql): Pick<Pulse, 'settingsVersion' | 'membersVers
 }
 
 /** The last number that a committed transaction took. */
-function latest(sql: Sql, counter: Counter): number {
+export function latest(sql: Sql, counter: Counter): number {
   return (sql(LOOK).get(counter) as { value: number }).value
 }

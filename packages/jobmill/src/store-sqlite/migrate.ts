@@ -40,8 +40,13 @@ export function migrate(
 }
 
 function missing(handle: SqliteHandle, migrations: readonly Migration[]): Migration[] {
-  const sql = prepared(handle)
-  const applied = sql(EXISTS).get() === undefined ? [] : (sql(APPLIED).all() as AppliedMigration[])
+  const applied = appliedTo(handle) ?? []
   checkApplied(applied, migrations)
   return pending(applied, migrations)
+}
+
+/** Null when there is nothing of ours. */
+export function appliedTo(handle: SqliteHandle): AppliedMigration[] | null {
+  const sql = prepared(handle)
+  return sql(EXISTS).get() === undefined ? null : (sql(APPLIED).all() as AppliedMigration[])
 }

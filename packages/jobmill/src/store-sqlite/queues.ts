@@ -12,14 +12,14 @@ const SELECT = `
   FROM jobmill_queue AS q LEFT JOIN jobmill_limit AS l ON l.id = q.limit_id`
 
 // By the unique name, or all of them in its order.
-const ALL = `${SELECT} ORDER BY q.name`
+export const ALL = `${SELECT} ORDER BY q.name`
 const FIND = `${SELECT} WHERE q.name = ?`
 const CHANGE = `
   UPDATE jobmill_queue SET workers = ?, paused = ?, backoff_enabled = ?, backoff_base_ms = ?, backoff_max_ms = ?,
     retain_done_ms = ?, retain_cancelled_ms = ?, retain_dead_ms = ?, keep_done = ?, keep_cancelled = ?,
     keep_dead = ?, limit_id = ?, declared = 1, cool_until = ? WHERE id = ?`
 
-interface QueueRow {
+export interface QueueRow {
   readonly id: number
   readonly name: string
   readonly workers: number | null
@@ -88,7 +88,7 @@ function recordOf(row: QueueRow, settings: QueueSettings, now: number): QueueRec
   }
 }
 
-function settingsOf(row: QueueRow): QueueSettings {
+export function settingsOf(row: QueueRow): QueueSettings {
   return {
     workers: row.workers,
     paused: row.paused === 1,

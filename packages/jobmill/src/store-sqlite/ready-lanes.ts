@@ -31,6 +31,11 @@ const rowsAfter = (index: ReadyIndex, columns: string): string =>
 const countOf = (index: ReadyIndex): string =>
   `SELECT count(*) AS n FROM (SELECT 1 FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id = ? LIMIT ?)`
 
+const countUpTo = (index: ReadyIndex): string =>
+  `SELECT count(*) AS n FROM (SELECT 1 FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id = ? AND (priority, seq) < (?, ?)
+   LIMIT ?)`
+
+const COUNT_BEFORE = { ready: countUpTo('ready'), suspect: countUpTo('suspect') }
 const COUNT = { ready: countOf('ready'), suspect: countOf('suspect') }
 const NEXT_KIND = { ready: nextKind('ready'), suspect: nextKind('suspect') }
 const NEXT_PRIORITY = { ready: nextPriority('ready'), suspect: nextPriority('suspect') }
@@ -55,6 +60,16 @@ export function countReady(sql: Sql, queueId: number, kindId: number, most: numb
   const count = (index: ReadyIndex): number =>
     (sql(COUNT[index]).get(queueId, kindId, most) as { n: number }).n
   return Math.min(most, count('ready') + count('suspect'))
+}
+
+/** How many jobs of a lane come before a place, counted up to `most`. */
+export function countBefore(
+  sql: Sql,
+  index: ReadyIndex,
+  { queueId, kindId, priority, seq }: Place & { readonly queueId: number; readonly kindId: number },
+  most: number,
+): number {
+  return (sql(COUNT_BEFORE[index]).get(queueId, kindId, priority, seq, most) as { n: number }).n
 }
 
 /** `columns` must hold priority and seq; `values` fill the placeholders in it. */

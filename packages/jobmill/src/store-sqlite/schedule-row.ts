@@ -50,7 +50,12 @@ export function findSchedule(sql: Sql, name: string): StoredSchedule | undefined
 }
 
 export function allSchedules(sql: Sql): StoredSchedule[] {
-  return (sql(ALL).all() as Row[]).map(storedOf).filter(({ deleted }) => !deleted)
+  return allStored(sql).filter(({ deleted }) => !deleted)
+}
+
+/** Deleted ones too. */
+export function allStored(sql: Sql): StoredSchedule[] {
+  return (sql(ALL).all() as Row[]).map(storedOf)
 }
 
 export function saveSchedule(sql: Sql, schedule: StoredSchedule): void {

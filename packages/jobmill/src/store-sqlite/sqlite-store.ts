@@ -4,8 +4,10 @@ import { checked } from '../store/checked.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
 import { lifecycle } from '../store/lifecycle.ts'
 import type { Recording } from '../store/metrics.ts'
-import type { Store } from '../store/store.ts'
+import type { ToolStore } from '../store/store.ts'
+import { ahead } from './ahead.ts'
 import { cancel } from './cancel.ts'
+import { carrying } from './carry/carrying.ts'
 import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
 import { duties } from './duties.ts'
@@ -15,6 +17,7 @@ import { get, results } from './get.ts'
 import type { SqliteTx } from './handle.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
+import { keeping } from './keep/keeping.ts'
 import { changeLimit, declareLimits, deleteLimit, drain, limits } from './limits.ts'
 import { listChunk } from './list.ts'
 import { type Live, openLive, type StoreSettings } from './live.ts'
@@ -49,7 +52,7 @@ import { inUserTransaction } from './tx.ts'
 import { unserved } from './unserved.ts'
 import type { Look, Verb, Work } from './work.ts'
 
-export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
+export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> {
   const life = lifecycle(
     () => openLive(settings),
     (ended) => ended.close(),
@@ -63,7 +66,7 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
     return tx === undefined ? write(weight, verb) : Promise.resolve(inUserTransaction(tx, now(), verb))
   }
 
-  return checked({
+  const store = checked<SqliteTx>({
     name: `sqlite ${settings.path}`,
     open: () => life.open(),
     close: () => life.close(),
@@ -124,6 +127,8 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
     queues: async () => read(queues),
     instances: async () => read(instances),
     unserved: async () => read(unserved),
+    now: async () => read(({ now }) => now),
+    ahead: async (id) => read((look) => ahead(look, id)),
     held: async (instance) => read((look) => held(look, instance)),
     duties: async () => read(duties),
     slots: async () => read(slots),
@@ -137,6 +142,7 @@ export function createSqliteStore(settings: StoreSettings): Store<SqliteTx> {
     ring: (rung) => life.opened?.doorbell.ring(rung),
     pass: (rung) => life.opened?.doorbell.pass(rung),
   })
+  return { ...store, tools: { ...keeping(settings), ...carrying(settings.path, read, write) } }
 }
 
 /** About how many rows it writes. */

@@ -35,3 +35,6 @@ export function queueUnknown(name: string): JobmillError {
     fix: 'Enqueue a job to it or declare it first',
   })
 }
+
+/** How far `ahead` counts. */
+export const AHEAD_MOST = 10_000

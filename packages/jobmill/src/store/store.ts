@@ -25,6 +25,7 @@ import type { QueueCounts, QueueRecord, Unserved } from './queue-record.ts'
 import type { Enqueued, Reaped, Retained, RetainRequest, Staged, Verdict } from './replies.ts'
 import type { Rung } from './rung.ts'
 import type { DeclaredSchedule, ScheduleRecord, Tick, Ticked, TickRecord } from './schedule.ts'
+import type { StoreTools } from './tools.ts'
 
 /** `Tx` is what the store accepts as a transaction of the user's. */
 export interface Store<Tx = unknown> extends WriteSide<Tx>, ReadSide, Doorbell {
@@ -34,6 +35,11 @@ export interface Store<Tx = unknown> extends WriteSide<Tx>, ReadSide, Doorbell {
   open(): Promise<void>
   /** Lets go of every connection and timer. Safe twice, and before open. */
   close(): Promise<void>
+}
+
+/** A store that the command line can look after. */
+export interface ToolStore<Tx = unknown> extends Store<Tx> {
+  readonly tools: StoreTools
 }
 
 /** What a store accepts as a transaction; of one of several stores, what either accepts. */
@@ -130,6 +136,8 @@ export interface WriteSide<Tx> {
 }
 
 export interface ReadSide {
+  /** The database's now: for whoever has to name an instant that it will be compared with. */
+  now(): Promise<number>
   get(ids: readonly string[]): Promise<(JobRecord | null)[]>
   /** How jobs stand that somebody awaits: without payloads, so that asking often is cheap. */
   results(ids: readonly string[]): Promise<(JobResult | null)[]>
@@ -145,6 +153,8 @@ export interface ReadSide {
    * what nobody takes gathers there. By queue, then kind.
    */
   unserved(): Promise<Unserved[]>
+  /** How many ready jobs of its queue would be claimed before this one, counted up to 10,000; null unless it is ready. */
+  ahead(id: string): Promise<number | null>
   /** What the database believes an instance is running. */
   held(instance: string): Promise<Held[]>
   /** Every duty that ever had a leader, by name. */

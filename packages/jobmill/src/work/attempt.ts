@@ -2,6 +2,7 @@
 import { Interruption, type InterruptionCause } from '../job/interruption.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { AttemptRef } from '../job/events.ts'
+import type { TraceIds } from '../job/tracing.ts'
 import type { Lease } from '../store/claim.ts'
 import type { LogBuffer } from './log-buffer.ts'
 
@@ -25,6 +26,8 @@ export class Attempt {
   ended = false
   /** Handed back although its handler goes on: the slot stays taken, the outcome is nobody's concern. */
   abandoned = false
+  /** What events of it name, when it is traced. */
+  trace: TraceIds | null = null
   /** Where it stands among the attempts of this process. */
   place = -1
   #controller: AbortController | null = null
@@ -38,7 +41,10 @@ export class Attempt {
   /** How events name it. */
   get ref(): AttemptRef {
     const { id, kind, queue, attempt, maxAttempts } = this.lease
-    return { id, kind, queue, attempt, maxAttempts }
+    const { trace } = this
+    return trace === null
+      ? { id, kind, queue, attempt, maxAttempts }
+      : { id, kind, queue, attempt, maxAttempts, trace }
   }
 
   /** Fires when it is asked to stop. Not made before: in many releases of Node it costs more than all the rest of a short job. */

@@ -5,6 +5,7 @@ import type { Emit, EventTable } from '../job/events.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { onDeadJob } from '../job/on-dead.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
+import type { Tracing } from '../job/tracing.ts'
 import type { Lease } from '../store/claim.ts'
 import type { Finish, Finished } from '../store/finish.ts'
 import { type Attempt, newAttempt } from './attempt.ts'
@@ -14,6 +15,7 @@ import { logBuffer } from './log-buffer.ts'
 import { jobInfo } from './make-context.ts'
 import { type RunTools, runAttempt } from './run-attempt.ts'
 import { tellOutcome } from './tell-outcome.ts'
+import { finishTraced, runTraced, thrownIn } from './traced.ts'
 
 export interface RunJobTools extends RunTools {
   readonly attempts: Attempts
@@ -23,6 +25,7 @@ export interface RunJobTools extends RunTools {
   readonly finish: (item: Finish) => Promise<Finished | null>
   readonly finishAfterTx: (item: Finish) => Promise<Finished | null>
   readonly emit: Emit
+  readonly tracing: Tracing | null
   /** Why a job was cancelled, as the database tells it. */
   readonly cancelReason: (id: string) => Promise<string>
   /** A worker is free, or an outcome is written: there may be room for more. */
@@ -36,10 +39,14 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
   const handler = tools.handler(lease.kind)
   const attempt = newAttempt(lease, platform.monotonic(), logBuffer())
   attempts.add(attempt)
-  emit('started', startedEvent(lease))
+  const trace = tools.tracing?.attempt(lease, platform.now())
+  attempt.trace = trace?.ids ?? null
+  emit('started', startedEvent(attempt))
   let ended: Ended
   try {
-    ended = await runAttempt(attempt, handler, tools)
+    ended = await (trace === undefined
+      ? runAttempt(attempt, handler, tools)
+      : runTraced(trace, attempt, handler, tools))
   } catch (error) {
     // It never rejects; if it did, the worker and the job would be lost for the life of the process.
     ended = { how: 'threw', error }
@@ -48,12 +55,19 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
   attempts.end(attempt)
   tools.moved()
   // Handed back at the end of a stop: somebody else may run it by now.
-  if (attempt.abandoned) return attempts.forget(attempt)
+  if (attempt.abandoned) {
+    trace?.ended('interrupted', undefined)
+    return attempts.forget(attempt)
+  }
 
   const decision = decided(ended, attempt, handler, tools)
+  // Of one that was completed in a transaction of the user's only the database knows how it ended.
+  if (!attempt.completedInTx) trace?.ended(decision.outcome, thrownIn(ended))
   const item = finishOf(attempt, decision, ranMs, followUps(attempt, decision, handler))
   const write = attempt.completedInTx ? tools.finishAfterTx : tools.finish
-  const finished = await write(item)
+  const finished = await (trace === undefined ? write(item) : finishTraced(trace, write, item))
+  if (attempt.completedInTx)
+    trace?.ended(finished?.state === 'done' ? 'returned' : decision.outcome, thrownIn(ended))
   attempts.forget(attempt)
   tools.moved()
   if (finished === null) return
@@ -63,9 +77,10 @@ export async function runJob(lease: Lease, tools: RunJobTools): Promise<void> {
   tellOutcome(emit, attempt, { decision, ended, finished, ranMs, totalMs: total, reason })
 }
 
-function startedEvent(lease: Lease): EventTable['started'] {
+function startedEvent({ lease, trace }: Attempt): EventTable['started'] {
   const { id, kind, queue, attempt, maxAttempts, crashes, waitedMs } = lease
-  return { id, kind, queue, attempt, maxAttempts, crashes, waitedMs }
+  const event = { id, kind, queue, attempt, maxAttempts, crashes, waitedMs }
+  return trace === null ? event : { ...event, trace }
 }
 
 /** What most jobs do needs no policy: it is decided without asking for the settings of the queue, or for chance. */

@@ -25,7 +25,8 @@ export function tellOutcome(emit: Emit, attempt: Attempt, told: Told): void {
       const notKept = ended.how === 'returned' ? (ended.notKept ?? null) : null
       // By name, not spread: every job comes by here.
       const { id, kind, queue, attempt: number, maxAttempts } = attempt.lease
-      return emit('finished', { id, kind, queue, attempt: number, maxAttempts, ranMs, totalMs, notKept })
+      const event = { id, kind, queue, attempt: number, maxAttempts, ranMs, totalMs, notKept }
+      return emit('finished', attempt.trace === null ? event : { ...event, trace: attempt.trace })
     }
     case 'dead':
       return emit('dead', { ...attempt.ref, ranMs, error })

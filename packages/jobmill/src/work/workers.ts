@@ -6,6 +6,7 @@ import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
+import type { Tracing } from '../job/tracing.ts'
 import { trouble } from '../job/trouble.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
@@ -34,6 +35,7 @@ export interface WorkersOptions {
   readonly settings: (queue: string) => QueueSettings
   readonly stuckAfterMs: number
   readonly emit: Emit
+  readonly tracing: Tracing | null
   readonly enqueueFor: ContextTools['enqueueFor']
   readonly limitFor: ContextTools['limitFor']
   /** A worker is free, or an outcome is written. */

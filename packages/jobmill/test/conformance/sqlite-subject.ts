@@ -1,14 +1,25 @@
-// The SQLite store as a subject of the suite: every case on a file of its own.
+// The SQLite store as a subject of the suite: every case on a file of its own, a copy of one that was migrated once.
+import { copyFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { beforeAll } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { ConformanceSubject } from '../../src/testing/index.ts'
 
 export function sqliteSubject(): ConformanceSubject {
+  const migrated = freshFile()
   let path = ''
+  beforeAll(async () => {
+    const store = sqlite(migrated)
+    await store.open()
+    await store.close()
+  })
   return {
     name: 'sqlite',
-    fresh: async () => void (path = freshFile()),
+    async fresh() {
+      path = freshFile()
+      copyFileSync(migrated, path)
+    },
     handle: (options) => sqlite(path, options),
     async transaction(work, end) {
       const db = new Database(path)

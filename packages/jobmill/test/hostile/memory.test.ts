@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 /** The texts alone are 40 MB. */
 const HEAP_MEGABYTES = 96
 
-test('all of them, everywhere, twenty times, in a process with little memory', async () => {
+test('all of them, everywhere, ten times, in a process with little memory', async () => {
   const program = path.join(import.meta.dirname, 'in-little-memory.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [
     `--max-old-space-size=${HEAP_MEGABYTES}`,

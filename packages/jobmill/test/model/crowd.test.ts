@@ -9,7 +9,7 @@ import { claimOnce, dedupeOnce } from './crowd.ts'
 import { aCrowd } from './crowd-acts.ts'
 
 const FILE = 'packages/jobmill/test/model/crowd.test.ts'
-const RUNS = 8
+const RUNS = 6
 
 describe.each([
   { name: 'sqlite', subject: sqliteSubject() },

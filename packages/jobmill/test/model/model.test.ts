@@ -8,7 +8,7 @@ import { check, timeoutMs } from './check.ts'
 import { run, someSteps } from './run.ts'
 
 const FILE = 'packages/jobmill/test/model/model.test.ts'
-const RUNS = 20
+const RUNS = 10
 
 describe('model: sqlite and postgres', () => {
   const subjects = [sqliteSubject(), postgresSubject(inject('postgresUrl'))]

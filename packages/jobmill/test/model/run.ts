@@ -14,7 +14,7 @@ import { operateSteps } from './steps/operate.ts'
 import { FIRST_SCHEDULES, scheduleSteps } from './steps/schedules.ts'
 import { slotSteps } from './steps/slots.ts'
 import { workSteps } from './steps/work.ts'
-import { type Step, closeWorld, openWorld } from './world.ts'
+import { type Step, type World, closeWorld, openWorld } from './world.ts'
 
 const LOOK_EVERY = 12
 
@@ -36,7 +36,7 @@ export function someSteps(most: number): fc.Arbitrary<Step[]> {
 }
 
 /** Adds to an error what had happened until then. */
-async function told(steps: readonly Step[], act: () => Promise<void>): Promise<void> {
+export async function told(steps: readonly Step[], act: () => Promise<void>): Promise<void> {
   try {
     await act()
   } catch (error) {
@@ -47,18 +47,27 @@ async function told(steps: readonly Step[], act: () => Promise<void>): Promise<v
   }
 }
 
+/** What every run begins with: settings, and the first workers. */
+export async function begin(world: World): Promise<void> {
+  const queues = QUEUES.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS }))
+  await Promise.all(world.systems.map(({ store }) => store.declareQueues(queues)))
+  await Promise.all(world.systems.map(({ store }) => store.declareLimits(FIRST_LIMITS)))
+  await Promise.all(world.systems.map(({ store }) => store.declareSchedules(FIRST_SCHEDULES)))
+  await startWorkers(world)
+}
+
+export async function startWorkers(world: World): Promise<void> {
+  for (let n = 0; n < 3; n += 1) {
+    const worker = newWorker(world)
+    world.workers.push(worker)
+    await register(world, worker)
+  }
+}
+
 export async function run(subjects: readonly ConformanceSubject[], steps: readonly Step[]): Promise<void> {
   const world = await openWorld(subjects)
   try {
-    const queues = QUEUES.map((name) => ({ name, settings: DEFAULT_QUEUE_SETTINGS }))
-    await Promise.all(world.systems.map(({ store }) => store.declareQueues(queues)))
-    await Promise.all(world.systems.map(({ store }) => store.declareLimits(FIRST_LIMITS)))
-    await Promise.all(world.systems.map(({ store }) => store.declareSchedules(FIRST_SCHEDULES)))
-    for (let n = 0; n < 3; n += 1) {
-      const worker = newWorker(world)
-      world.workers.push(worker)
-      await register(world, worker)
-    }
+    await begin(world)
     for (const [n, step] of steps.entries()) {
       const isTimeToLook = n % LOOK_EVERY === LOOK_EVERY - 1 || n === steps.length - 1
       await told(steps.slice(0, n + 1), async () => {

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 import { mergeData, type MetricData } from '../../src/job/metric-data.ts'
-import { COUNTERS, figures } from '../../src/observe/figures.ts'
+import { figures } from '../../src/observe/figures.ts'
+import { COUNTERS } from '../../src/observe/tally.ts'
 import { aClock, attemptIn, finished, histogramOf, START_AT, started } from './bench.ts'
 
 type Told = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
@@ -140,5 +141,37 @@ describe('figures', () => {
       return hour
     })
     expect(new Set(hours).size).toBe(14)
+  })
+
+  test('add up to totals that stay when figures are taken, with true sums of times', () => {
+    const clock = aClock()
+    const counted = figures(clock)
+    counted.count('started', started('a', 12))
+    counted.take(10)
+    counted.count('started', started('a', 30))
+    clock.advance(10_000)
+    counted.count('started', started('a', -5))
+    counted.count('finished', finished('b', 7, 9))
+    const { a, b } = Object.fromEntries(counted.totals())
+    expect(a?.counters).toEqual({ started: 3 })
+    expect([a?.histograms.waiting, a?.sums]).toEqual([histogramOf([12, 30, -5]), { waiting: 42 }])
+    expect([b?.counters, b?.sums]).toEqual([{ done: 1 }, { running: 7, total: 9 }])
+    // Nobody who looks adds to them.
+    expect(Object.fromEntries(counted.totals()).a).toEqual(a)
+  })
+
+  test('know each attempt that ended here once, also one that timed out', () => {
+    const counted = figures(aClock())
+    const late = attemptIn('q')
+    counted.count('timed-out', { ...late, ranMs: 3 })
+    counted.count('retried', { ...late, ranMs: 3, delayMs: 9, error: 'x' })
+    counted.count('retried', { ...q, ranMs: 3, delayMs: 9, error: 'x' })
+    counted.count('timed-out', { ...late, ranMs: 3 })
+    counted.count('dead', { ...late, ranMs: 3, error: 'x' })
+    counted.count('interrupted', { ...q, why: 'shutdown' })
+    counted.count('cancelled', { ...q, reason: 'it waited' })
+    counted.count('dead', { ...q, error: 'crashed' })
+    counted.count('finished', finished('q'))
+    expect(counted.totals().get('q')?.ended).toEqual({ timedOut: 2, retried: 1, interrupted: 1, done: 1 })
   })
 })

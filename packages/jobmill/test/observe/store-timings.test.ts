@@ -104,4 +104,30 @@ describe('a timed store', () => {
       histograms: { 'store.read': histogramOf([0, 0, 0, 0]) },
     })
   })
+
+  test('knows all calls since its start, by verb, whatever was taken meanwhile', async () => {
+    const clock = aClock()
+    let isAway = false
+    const away = new JobmillError('STORE_UNAVAILABLE', 'away')
+    const { store } = aStore(() => (isAway ? Promise.reject(away) : Promise.resolve()))
+    const timings = storeTimings(clock)
+    const timed = timings.around(store)
+    for (const ms of [3, 5]) {
+      const call = (timed.claim as Verb)()
+      clock.advance(ms)
+      await call
+      timings.take()
+    }
+    isAway = true
+    await expect(timed.queues()).rejects.toBe(away)
+    timings.take()
+    await expect(timed.queues()).rejects.toBe(away)
+    const { verbs, failures } = timings.totals()
+    expect(failures).toBe(2)
+    expect(Object.fromEntries(verbs)).toEqual({
+      claim: { histogram: histogramOf([3, 5]), sumMs: 8 },
+      queues: { histogram: histogramOf([0, 0]), sumMs: 0 },
+    })
+    expect(timings.take()).toMatchObject({ counters: { 'store.failures': 1 } })
+  })
 })

@@ -26,6 +26,7 @@ describe('the options of a mill', () => {
       grace: -1,
       crashesUntilDead: 0,
       log: 'loud',
+      tracing: { enqueue() {} },
       grac: 1,
     }
     expect(problemsOf(given)).toEqual([
@@ -44,6 +45,7 @@ describe('the options of a mill', () => {
       'error DURATION_INVALID grace',
       'error NUMBER_INVALID crashesUntilDead',
       'error OPTION_INVALID log',
+      'error OPTION_INVALID tracing',
     ])
   })
 

@@ -83,7 +83,7 @@ describe.each([
 
 /** Types exist for the compiler only: it holds this list against them, and the tests hold the page against the list. */
 const JOB = { id: true, kind: true, queue: true } as const
-const ATTEMPT = { ...JOB, attempt: true, maxAttempts: true } as const
+const ATTEMPT = { ...JOB, attempt: true, maxAttempts: true, trace: true } as const
 const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTable[Type]]: true } } = {
   enqueued: { ...JOB, outcome: true },
   'kind-unknown': { kind: true, near: true },

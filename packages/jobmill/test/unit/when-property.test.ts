@@ -148,7 +148,7 @@ describe('planned instants', () => {
           expect(found !== null && found < until ? found : null).toBe(expected)
         }
       }),
-      { numRuns: Number(process.env['JOBMILL_RUNS'] ?? 150) },
+      { numRuns: Number(process.env['JOBMILL_RUNS'] ?? 50) },
     )
   })
 })

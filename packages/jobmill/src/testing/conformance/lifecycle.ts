@@ -57,6 +57,8 @@ const everyVerb: Readonly<
   queues: (store) => store.queues(),
   instances: (store) => store.instances(),
   unserved: (store) => store.unserved(),
+  now: (store) => store.now(),
+  ahead: (store) => store.ahead(id),
   held: (store) => store.held(id),
   duties: (store) => store.duties(),
   slots: (store) => store.slots(),

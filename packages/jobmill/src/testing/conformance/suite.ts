@@ -1,5 +1,6 @@
 /** The suite that a store passes when it keeps the promises. Works with any runner that can register a test. */
 import { onBench } from './bench.ts'
+import { aheadCases } from './ahead.ts'
 import { cancelCases } from './cancel.ts'
 import type { Case } from './case.ts'
 import type { ConformanceSubject } from './subject.ts'
@@ -100,6 +101,7 @@ export const conformanceCases: readonly Case[] = [
   ...readCases,
   ...resultCases,
   ...unservedCases,
+  ...aheadCases,
   ...listCases,
   ...transactionCases,
   ...raceCases,

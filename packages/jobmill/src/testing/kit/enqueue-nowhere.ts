@@ -37,6 +37,7 @@ export function enqueueNowhere(attempt: Attempt): Nowhere {
     results: noResults,
     platform: systemPlatform,
     emit: () => {},
+    tracing: null,
     definition: () => undefined,
     kinds: [],
     queueOf: () => DEFAULTS.queue,

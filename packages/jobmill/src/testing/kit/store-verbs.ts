@@ -49,6 +49,8 @@ const VERBS: Readonly<Record<Verb, true>> = {
   queues: true,
   instances: true,
   unserved: true,
+  now: true,
+  ahead: true,
   held: true,
   duties: true,
   slots: true,

@@ -8,6 +8,7 @@ import { forEverybody } from '../../store/rung.ts'
 import type { Store } from '../../store/store.ts'
 import { assign, readSlots } from './slots.ts'
 import { type Bell, createBell, lookBefore, rungsSince } from './bell.ts'
+import { ahead } from './ahead.ts'
 import { claim } from './claim.ts'
 import { readDuties } from './duties.ts'
 import { enqueue } from './enqueue.ts'
@@ -139,6 +140,8 @@ export function oracle(
     queues: async () => queues(state(), clock()),
     instances: async () => instances(state(), clock()),
     unserved: async () => unserved(state(), clock()),
+    now: async () => (state(), clock()),
+    ahead: async (id) => ahead(state(), id),
     held: async (instance) => held(state(), clock(), instance),
     duties: async () => readDuties(state(), clock()),
     slots: async () => readSlots(state()),

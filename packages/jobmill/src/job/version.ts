@@ -1,0 +1,2 @@
+/** Of this library: what package.json says, which a test compares. */
+export const VERSION = '0.1.0'

@@ -1,0 +1,51 @@
+/** Duties: what this process did, and when each was last done well, here or by the instance that leads it. */
+import type { DutyRecord } from '../../store/duty.ts'
+import { counter, type Family, gauge, type Sample } from './text.ts'
+
+/** A duty of this process. */
+export interface DutyHere {
+  readonly name: string
+  readonly forAll: boolean
+  readonly leading: boolean
+  /** Null for one that waits until it is asked for. */
+  readonly everyMs: number | null
+  readonly passes: number
+  /** Passes that failed. */
+  readonly failed: number
+  readonly succeededAgoMs: number | null
+}
+
+/** `records` is null when they could not be read; `now` is the wall clock. */
+export function dutyFamilies(
+  here: readonly DutyHere[],
+  records: readonly DutyRecord[] | null,
+  now: number,
+): Family[] {
+  return [
+    counter(
+      'duty_runs_total',
+      'Passes of a duty that this process made.',
+      here.map(({ name: duty, passes: value }) => ({ labels: { duty }, value })),
+    ),
+    counter(
+      'duty_errors_total',
+      'Passes of a duty that failed in this process.',
+      here.map(({ name: duty, failed: value }) => ({ labels: { duty }, value })),
+    ),
+    gauge(
+      'duty_last_success_age_seconds',
+      'How long ago a pass of a duty that has a period last succeeded or none was needed, here or at its leader; then by the clocks of both.',
+      ages(here, records ?? [], now),
+    ),
+  ]
+}
+
+/** Of a duty that another instance leads, only the store knows. One that waits to be asked may wait for ever, and be well. */
+function ages(here: readonly DutyHere[], records: readonly DutyRecord[], now: number): Sample[] {
+  const ms = new Map<string, number>()
+  for (const { name, lastSuccessAt } of records)
+    if (lastSuccessAt !== null) ms.set(name, Math.max(0, now - lastSuccessAt))
+  for (const { name, forAll, leading, everyMs, succeededAgoMs } of here)
+    if (succeededAgoMs !== null && everyMs !== null && (!forAll || leading)) ms.set(name, succeededAgoMs)
+  return [...ms].map(([duty, value]) => ({ labels: { duty }, value: value / 1_000 }))
+}

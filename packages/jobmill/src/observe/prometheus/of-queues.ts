@@ -1,0 +1,64 @@
+/** What this process counted of jobs, by queue, since its start. */
+import type { AttemptEnd, Counter, Tally } from '../tally.ts'
+import { histogramSamples } from './histogram.ts'
+import { counter, type Family, histogram, type Sample } from './text.ts'
+
+/** A record and not a list: whoever adds a way to end has to say how it is called here. */
+const OUTCOMES: Readonly<Record<AttemptEnd, string>> = {
+  done: 'done',
+  retried: 'retried',
+  dead: 'dead',
+  cancelled: 'cancelled',
+  snoozed: 'snoozed',
+  throttled: 'throttled',
+  timedOut: 'timed_out',
+  interrupted: 'interrupted',
+}
+
+const ENDS = Object.keys(OUTCOMES) as AttemptEnd[]
+
+/** Every queue in every family, also with zeros: a rate that begins with the first job would miss it. */
+export function queueFamilies(queues: ReadonlyMap<string, Tally>): Family[] {
+  const all = [...queues].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const count = (name: Counter): Sample[] =>
+    all.map(([queue, { counters }]) => ({ labels: { queue }, value: counters[name] ?? 0 }))
+  const times = (latency: 'waiting' | 'running'): Sample[] =>
+    all.flatMap(([queue, { histograms, sums }]) =>
+      histogramSamples({ queue }, histograms[latency], sums[latency]),
+    )
+  const reaped = all.reduce((sum, [, { counters }]) => sum + (counters.reaped ?? 0), 0)
+  return [
+    counter('jobs_enqueued_total', 'New jobs that this process enqueued.', count('enqueued')),
+    counter('jobs_claimed_total', 'Attempts that began in this process.', count('started')),
+    counter(
+      'attempts_finished_total',
+      'Attempts of this process whose outcome is written, each once; one that timed out is told as that, whatever became of its job.',
+      all.flatMap(([queue, { ended }]) =>
+        ENDS.map((end) => ({ labels: { queue, outcome: OUTCOMES[end] }, value: ended[end] ?? 0 })),
+      ),
+    ),
+    counter(
+      'retries_total',
+      'Attempts of this process that failed or timed out and whose job is due again.',
+      count('retried'),
+    ),
+    counter(
+      'jobs_dead_total',
+      'Jobs that died, as this process told: after an attempt, or found by its reaper.',
+      count('dead'),
+    ),
+    counter('reaped_jobs_total', 'Jobs that this process took back from processes that died.', [
+      { value: reaped },
+    ]),
+    histogram(
+      'job_wait_seconds',
+      'From ready to claimed, for every attempt. Bounds are met to within 4 %.',
+      times('waiting'),
+    ),
+    histogram(
+      'job_run_seconds',
+      'The run of an attempt, however it ended. Bounds are met to within 4 %.',
+      times('running'),
+    ),
+  ]
+}

@@ -1,0 +1,90 @@
+/** What the store knows, for the whole cluster: every process tells the same. What could not be read is left out. */
+import { JOB_STATES } from '../../job/state.ts'
+import type { InstanceRecord } from '../../store/instance.ts'
+import type { LimitRecord } from '../../store/limit.ts'
+import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
+import { type Family, gauge, type Sample } from './text.ts'
+
+/** Each is null when it could not be read. */
+export interface StoreView {
+  readonly counts: readonly QueueCounts[] | null
+  readonly queues: readonly QueueRecord[] | null
+  readonly instances: readonly InstanceRecord[] | null
+  readonly limits: readonly LimitRecord[] | null
+}
+
+/** A record and not a list: the compiler knows when one is missing. */
+const INSTANCE_STATES: Readonly<Record<InstanceRecord['state'], true>> = {
+  alive: true,
+  expired: true,
+  lost: true,
+  stopped: true,
+}
+
+export function storeFamilies({ counts, queues, instances, limits }: StoreView): Family[] {
+  return [
+    gauge(
+      'jobs',
+      'Jobs in the store, by queue and state.',
+      each(counts, (one) =>
+        JOB_STATES.map((state) => ({ labels: { queue: one.queue, state }, value: one[state] })),
+      ),
+    ),
+    gauge(
+      'oldest_ready_seconds',
+      'How long the job that has waited longest has been ready; 0 when none is.',
+      each(counts, ({ queue, oldestReadyMs }) => [
+        { labels: { queue }, value: Math.max(0, oldestReadyMs ?? 0) / 1_000 },
+      ]),
+    ),
+    ...queueSettings(queues),
+    gauge(
+      'instances',
+      'Processes that the store knows, by state; those that ended are kept for an hour.',
+      instances === null ? [] : instancesByState(instances),
+    ),
+    gauge(
+      'limit_tokens',
+      'Tokens, or permits, of a limit that could be taken now.',
+      each(limits, ({ name: limit, available: value }) => [{ labels: { limit }, value }]),
+    ),
+    gauge(
+      'limit_drained_seconds',
+      'How much longer nothing is granted from a limit; 0 when it is not drained.',
+      each(limits, ({ name: limit, drainedMs }) => [{ labels: { limit }, value: drainedMs / 1_000 }]),
+    ),
+  ]
+}
+
+function queueSettings(queues: StoreView['queues']): Family[] {
+  return [
+    gauge(
+      'queue_paused',
+      '1 while a queue is paused.',
+      each(queues, ({ name: queue, paused }) => [{ labels: { queue }, value: paused ? 1 : 0 }]),
+    ),
+    gauge(
+      'queue_cooling_seconds',
+      'How much longer nothing is claimed from a queue because of a throttle; 0 when it is not cooling.',
+      each(queues, ({ name: queue, coolingMs }) => [{ labels: { queue }, value: coolingMs / 1_000 }]),
+    ),
+    gauge(
+      'queue_workers',
+      'Workers of a queue in the whole cluster, where its settings name a number.',
+      each(queues, ({ name: queue, workers }) =>
+        workers === null ? [] : [{ labels: { queue }, value: workers }],
+      ),
+    ),
+  ]
+}
+
+function each<T>(all: readonly T[] | null, samples: (one: T) => Sample[]): Sample[] {
+  return (all ?? []).flatMap(samples)
+}
+
+function instancesByState(instances: readonly InstanceRecord[]): Sample[] {
+  return Object.keys(INSTANCE_STATES).map((state) => ({
+    labels: { state },
+    value: instances.filter((one) => one.state === state).length,
+  }))
+}

@@ -1,0 +1,21 @@
+/** Counts the rows that `retain` deleted in this process, by what they were. */
+import type { EventTable } from '../job/events.ts'
+import type { Tap } from './event-hub.ts'
+
+export interface Swept {
+  readonly count: Tap
+  readonly totals: ReadonlyMap<string, number>
+}
+
+export function swept(): Swept {
+  const totals = new Map<string, number>()
+  return {
+    totals,
+    count(type, event) {
+      if (type !== 'duty-done') return
+      const { duty, counts } = event as EventTable['duty-done']
+      if (duty !== 'retain') return
+      for (const [what, n] of Object.entries(counts)) totals.set(what, (totals.get(what) ?? 0) + n)
+    },
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Who changed what by hand: a row for each, in the timeline, so that it is kept, found and forgotten as all else that no job tells. What comes at the same time
+ * shares a statement, and each is there before the caller hears of it.
+ */
+import { instantAt } from '../job/duration.ts'
+import { isJobmillError } from '../job/errors.ts'
+import type { Platform } from '../platform/platform.ts'
+import { AUDIT } from '../observe/timeline.ts'
+import type { NewTimelineEvent, TimelineEvent } from '../store/metrics.ts'
+import type { Store } from '../store/store.ts'
+import { positionOf } from './observation.ts'
+
+export interface AuditEntry {
+  readonly who: string
+  readonly role: string
+  /** What was done: `jobs.retry`. */
+  readonly what: string
+  /** To what: the id of a job, the name of a queue. */
+  readonly target: string
+  readonly queue?: string
+  readonly job?: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+export interface AuditRecord extends Omit<AuditEntry, 'queue' | 'job'> {
+  readonly at: number
+  readonly queue: string | null
+  readonly job: string | null
+}
+
+export interface AuditPage {
+  /** The last one first. */
+  readonly entries: readonly AuditRecord[]
+  readonly next: string | null
+}
+
+export interface AuditQuery {
+  readonly queue?: string
+  readonly job?: string
+  readonly from?: Date | number | string
+  readonly to?: Date | number | string
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export interface Audit {
+  write(entry: AuditEntry): Promise<void>
+  list(query?: AuditQuery): Promise<AuditPage>
+}
+
+const LISTED = 50
+
+export function audit({
+  opened,
+  platform,
+}: {
+  readonly opened: () => Promise<Store>
+  readonly platform: Platform
+}): {
+  readonly audit: Audit
+} {
+  const source = platform.id()
+  let seq = 0
+  let waiting: NewTimelineEvent[] = []
+  let next: Promise<void> | null = null
+  let writing: Promise<void> = Promise.resolve()
+
+  /** One statement at a time; what comes meanwhile goes with the next one. */
+  function writeSoon(): Promise<void> {
+    next ??= writing.then(async () => {
+      const events = waiting
+      waiting = []
+      next = null
+      seq += 1
+      const recording = { source, seq, deltas: [], own: [], events }
+      const store = await opened()
+      await store.record(recording).catch((error: unknown) => {
+        // Sent again with its number it is written once, also when the first answer was lost.
+        if (isJobmillError(error) && error.retryable) return store.record(recording)
+        throw error
+      })
+    })
+    const mine = next
+    writing = mine.catch(() => {})
+    return mine
+  }
+
+  return {
+    audit: {
+      write({ queue = null, job = null, ...entry }) {
+        waiting.push({ type: AUDIT, agoMs: 0, queue, job, data: JSON.stringify(entry) })
+        return writeSoon()
+      },
+      async list({ limit = LISTED, cursor, from, to, ...filter } = {}) {
+        const events = await (
+          await opened()
+        ).timeline({
+          ...filter,
+          types: [AUDIT],
+          limit,
+          ...(from !== undefined && { from: instantAt(from, 'from') }),
+          ...(to !== undefined && { before: instantAt(to, 'to') }),
+          ...(cursor !== undefined && { beforeN: positionOf(cursor) }),
+        })
+        const last = events.length < limit ? undefined : events.at(-1)
+        return { entries: events.map(recordOf), next: last === undefined ? null : String(last.n) }
+      },
+    },
+  }
+}
+
+function recordOf({ at, queue, job, data }: TimelineEvent): AuditRecord {
+  const entry = JSON.parse(data) as Omit<AuditEntry, 'queue' | 'job'>
+  return { at, ...entry, queue, job }
+}

@@ -1,0 +1,125 @@
+/** What is wrong with the work on a database, whatever the store: nobody takes jobs, a duty is not done, a process died and nobody noticed. Changes nothing. */
+import { DEFAULTS } from '../job/defaults.ts'
+import { shown } from '../job/errors.ts'
+import { spanText } from '../job/span-text.ts'
+import type { InstanceRecord } from '../store/instance.ts'
+import { type Finding, warning, well } from '../store/keeping.ts'
+import type { QueueRecord, Unserved } from '../store/queue-record.ts'
+import type { Difference } from './differences.ts'
+import type { Mill } from './mill.ts'
+import type { Resolved } from './options.ts'
+import type { DutyView } from './tend.ts'
+
+/** Living instances see one that expired within seconds. */
+const REAPED_WITHIN_MS = 15_000
+/** For a duty of which nothing is known here. */
+const SOME_PERIOD_MS = 8 * 60 * 60_000
+
+export async function examineMill(
+  mill: Pick<Mill, 'instances' | 'unserved' | 'duties' | 'queues' | 'differences'>,
+  periods: ReadonlyMap<string, number>,
+): Promise<Finding[]> {
+  const instances = await mill.instances()
+  return [
+    ...processes(instances),
+    ...served(await mill.unserved(), instances),
+    ...duties(await mill.duties(), instances, periods),
+    ...paused(await mill.queues()),
+    ...settings(await mill.differences()),
+  ]
+}
+
+/** How often the duties that one process does for all have a pass, as far as the options tell. */
+export function periodsOf({ retain, duties }: Pick<Resolved, 'retain' | 'duties'>): Map<string, number> {
+  return new Map([
+    ['schedule', DEFAULTS.scheduleEveryMs],
+    ['rebalance', DEFAULTS.rebalanceEveryMs],
+    ['roll-up', DEFAULTS.rollUpEveryMs],
+    ['retain', retain.everyMs],
+    ...duties.map(({ name, everyMs }) => [name, everyMs ?? SOME_PERIOD_MS] as const),
+  ])
+}
+
+const isAlive = ({ state }: InstanceRecord): boolean => state === 'alive'
+const called = ({ label, id }: InstanceRecord): string => label ?? id
+
+/** By the clock of the database, as of the last time that somebody said to be alive; null when nobody does. */
+function lastSeenAt(instances: readonly InstanceRecord[]): number | null {
+  const living = instances.filter(isAlive)
+  return living.length === 0 ? null : Math.max(...living.map(({ renewedAt }) => renewedAt))
+}
+
+function processes(instances: readonly InstanceRecord[]): Finding[] {
+  const now = lastSeenAt(instances)
+  const unseen = instances.filter(
+    ({ state, expiresAt }) => state === 'expired' && (now === null || now - expiresAt > REAPED_WITHIN_MS),
+  )
+  if (unseen.length === 0) {
+    const living = instances.filter(isAlive).map(called)
+    return [
+      well('instances', living.length === 0 ? 'no process is at work' : `at work: ${living.join(', ')}`),
+    ]
+  }
+  return unseen.map((one) =>
+    warning(
+      'instances',
+      `${called(one)} has died, and its jobs were not taken back`,
+      now === null
+        ? 'Start a process, which takes them back'
+        : 'Look into the logs of the processes that are at work for "reap", and restart them',
+    ),
+  )
+}
+
+function served(unserved: readonly Unserved[], instances: readonly InstanceRecord[]): Finding[] {
+  if (unserved.length === 0) return [well('served', 'every kind that waits has a process that takes it')]
+  const nobody = !instances.some(isAlive)
+  return unserved.map(({ queue, kind, jobs }) =>
+    warning(
+      'served',
+      `${jobs} jobs of the kind ${shown(kind)} wait in the queue ${shown(queue)}, and no process takes them`,
+      nobody
+        ? 'Start one: jobmill work'
+        : `Start one that has a handler for ${shown(kind)} and serves ${shown(queue)}, or cancel them`,
+    ),
+  )
+}
+
+/** Nobody can do a duty while nobody is at work. */
+function duties(
+  all: readonly DutyView[],
+  instances: readonly InstanceRecord[],
+  periods: ReadonlyMap<string, number>,
+): Finding[] {
+  const now = lastSeenAt(instances)
+  if (now === null) return []
+  const findings = all.flatMap(({ name, leader, failures, lastSuccessAt }) => {
+    const by = instances.find(({ id }) => id === leader)
+    const fix = `Look into the log of ${by === undefined ? 'the processes' : called(by)} for "${name}"`
+    if (failures > 0)
+      return [warning('duties', `the duty ${shown(name)} has failed ${failures} times in a row`, fix)]
+    const allowedMs = 3 * (periods.get(name) ?? SOME_PERIOD_MS) + DEFAULTS.dutyDeadlineMs
+    const agoMs = now - (lastSuccessAt ?? Math.min(...instances.filter(isAlive).map((one) => one.startedAt)))
+    if (agoMs <= allowedMs) return []
+    return [warning('duties', `the duty ${shown(name)} was last done ${spanText(agoMs)} ago`, fix)]
+  })
+  return findings.length > 0 ? findings : [well('duties', `all ${all.length} duties are done`)]
+}
+
+/** For whoever wonders: somebody wanted it so. */
+function paused(queues: readonly QueueRecord[]): Finding[] {
+  const names = queues.filter((queue) => queue.paused).map(({ name }) => shown(name))
+  return names.length === 0 ? [] : [well('paused', `paused: ${names.join(', ')}`)]
+}
+
+function settings(differences: readonly Difference[]): Finding[] {
+  return differences
+    .filter(({ field }) => field !== 'paused')
+    .map(({ what, name, field, code, stored }) =>
+      warning(
+        'settings',
+        `${what} ${shown(name)}: ${field} is ${JSON.stringify(stored)}, and the code says ${JSON.stringify(code)}`,
+        'What is stored counts. Write it into the code, or change it back',
+      ),
+    )
+}

@@ -1,0 +1,107 @@
+/** Whether this process can do its work: the store, the schema, its own loops. What is wrong elsewhere in the cluster is told apart. */
+import { DEFAULTS } from '../job/defaults.ts'
+import { spanText } from '../job/span-text.ts'
+import type { Platform } from '../platform/platform.ts'
+import { within } from '../platform/within.ts'
+import type { DutyRecord } from '../store/duty.ts'
+import type { Store } from '../store/store.ts'
+import type { DutyStatus } from '../upkeep/duty-log.ts'
+import type { Engine } from './engine.ts'
+
+export interface ReadyCheck {
+  readonly ok: boolean
+  readonly says: string
+}
+
+export interface Readiness {
+  readonly ready: boolean
+  readonly checks: {
+    readonly store: ReadyCheck
+    /** Applied and checked as the store was opened. */
+    readonly schema: ReadyCheck
+    /** The heartbeat of this instance. */
+    readonly pulse: ReadyCheck
+    readonly duties: ReadyCheck
+  }
+  /** Duties of the cluster that are overdue: a problem, and not of this process. */
+  readonly degraded: readonly string[]
+}
+
+export interface ReadinessTools {
+  readonly opened: () => Promise<Store>
+  readonly engine: () => Engine | null
+  readonly life: { readonly isStarting: boolean; readonly isStopping: boolean }
+  readonly platform: Platform
+}
+
+const DEADLINE_MS = 2_000
+/** On top of three periods; the longest of ours stands in for a period that this process does not know. */
+const OVERDUE_MS = 120_000
+const FAILURES = 3
+
+export function readiness({ opened, engine, life, platform }: ReadinessTools): {
+  readonly readiness: () => Promise<Readiness>
+} {
+  return {
+    async readiness() {
+      const looked = await look(opened, platform)
+      const here = engine()?.duties() ?? []
+      const checks = {
+        store: check(looked.error === null, looked.error ?? 'answers'),
+        schema: check(looked.isOpen, looked.isOpen ? 'is the one of this release' : 'was not checked yet'),
+        pulse: pulseOf(engine(), life),
+        duties: ownDuties(here),
+      }
+      const ready = Object.values(checks).every(({ ok }) => ok)
+      return { ready, checks, degraded: looked.duties.flatMap((duty) => overdue(duty, here, platform.now())) }
+    },
+  }
+}
+
+const check = (ok: boolean, says: string): ReadyCheck => ({ ok, says })
+
+/** The code is enough: what the database said may name hosts and users. */
+async function look(
+  opened: () => Promise<Store>,
+  platform: Platform,
+): Promise<{ isOpen: boolean; duties: readonly DutyRecord[]; error: string | null }> {
+  let isOpen = false
+  const looking = async (): Promise<DutyRecord[]> => {
+    const store = await opened()
+    isOpen = true
+    return store.duties()
+  }
+  try {
+    return { duties: await within(platform, DEADLINE_MS, 'the store', looking()), isOpen: true, error: null }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'INTERNAL'
+    return { isOpen, duties: [], error: `does not answer: ${code}` }
+  }
+}
+
+function pulseOf(engine: Engine | null, { isStarting, isStopping }: ReadinessTools['life']): ReadyCheck {
+  if (isStopping) return check(false, 'this process is stopping')
+  if (isStarting) return check(false, 'this process is starting')
+  if (engine === null) return check(true, 'this process does not work, so it has none')
+  return check(engine.alive, engine.alive ? 'beats' : 'could not be renewed within the lease')
+}
+
+function ownDuties(duties: readonly DutyStatus[]): ReadyCheck {
+  const failing = duties.filter(({ leading, failures }) => leading && failures >= FAILURES)
+  if (failing.length === 0) return check(true, 'run')
+  return check(
+    false,
+    failing.map(({ name, failures }) => `${name} failed ${failures} times in a row`).join(', '),
+  )
+}
+
+function overdue(
+  { name, lastSuccessAt, failures }: DutyRecord,
+  here: readonly DutyStatus[],
+  now: number,
+): string[] {
+  const everyMs = here.find((one) => one.name === name)?.everyMs ?? DEFAULTS.retainEveryMs
+  if (failures >= FAILURES) return [`${name} failed ${failures} times in a row`]
+  if (lastSuccessAt === null || now - lastSuccessAt < OVERDUE_MS + 3 * everyMs) return []
+  return [`${name} last succeeded ${spanText(now - lastSuccessAt)} ago`]
+}

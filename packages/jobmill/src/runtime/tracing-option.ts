@@ -1,0 +1,20 @@
+/** Who traces what happens to jobs. */
+import { JobmillError, shown } from '../job/errors.ts'
+import type { Tracing } from '../job/tracing.ts'
+
+export function checkTracing(tracing: Tracing | undefined): Tracing | null {
+  if (tracing === undefined) return null
+  const given: unknown = tracing
+  if (
+    typeof given === 'object' &&
+    given !== null &&
+    typeof tracing.enqueue === 'function' &&
+    typeof tracing.attempt === 'function'
+  )
+    return tracing
+  throw new JobmillError('OPTION_INVALID', 'is nothing that traces', {
+    field: 'tracing',
+    value: shown(given),
+    fix: 'Give openTelemetry() of jobmill/opentelemetry, or leave it out',
+  })
+}

@@ -1,0 +1,98 @@
+/** Queues, limits and schedules with all that is kept of them, and the counters. */
+import type { CarriedRest } from '../../store/carried.ts'
+import { type Context, run } from '../context.ts'
+import { GIVEN, SETTINGS_CHANGED } from '../fragments.ts'
+import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limit-rows.ts'
+import { COLUMN, columns, settingsOf, TYPED } from '../queues.ts'
+import { createRows, saveRows, storedOf } from '../schedule-row.ts'
+
+const QUEUE_COLUMNS = [...Object.values(COLUMN), 'declared', 'cool_until', 'throttles']
+const excluded = (names: readonly string[]): string =>
+  names.map((name) => `${name} = excluded.${name}`).join(', ')
+
+const QUEUES_OUT = `
+SELECT q.name, ${QUEUE_COLUMNS.map((name) => `q.${name}`).join(', ')} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
+const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS} FROM jobmill.limit AS l ORDER BY l.name COLLATE "C"`
+const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
+
+/** Nothing was given out yet: null. */
+const COUNTERS_OUT = `
+SELECT coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0) AS place,
+       coalesce(pg_sequence_last_value('jobmill.token'::regclass), 0) AS token`
+
+/** By the unique names. */
+const QUEUES_IN = `
+WITH ${GIVEN}
+INSERT INTO jobmill.queue (name, ${QUEUE_COLUMNS.join(', ')})
+SELECT x.name, ${QUEUE_COLUMNS.map((name) => `x.${name}`).join(', ')}
+  FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED}, declared bool, cool_until int8, throttles int4) ORDER BY x.name
+ON CONFLICT (name) DO UPDATE SET ${excluded(QUEUE_COLUMNS)}`
+
+const LIMIT_STATE = ['amount', 'per_ms', 'burst', 'most', 'paid_at', 'line_at', 'drained_until']
+const LIMITS_IN = `
+WITH ${GIVEN}, input AS MATERIALIZED (
+  SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(
+    name text, amount int4, per_ms int8, burst int4, most int4, paid_at float8, line_at float8, drained_until float8)
+), forgotten AS (
+  DELETE FROM jobmill.place WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
+)
+INSERT INTO jobmill.limit (name, ${LIMIT_STATE.join(', ')}) SELECT name, ${LIMIT_STATE.join(', ')} FROM input ORDER BY name
+ON CONFLICT (name) DO UPDATE SET ${excluded(LIMIT_STATE)}`
+
+/** A sequence knows no transaction, but nobody takes a number from it meanwhile, and it only ever rises. */
+const raise = (sequence: string): string => `
+SELECT setval('jobmill.${sequence}', $1::int8) WHERE $1::int8 > coalesce(pg_sequence_last_value('jobmill.${sequence}'::regclass), 0)`
+const RAISE_PLACE = raise('seq')
+const RAISE_TOKEN = raise('token')
+
+export async function restOut({ connection: { query }, sql }: Context): Promise<CarriedRest> {
+  const [queues, limits, schedules, [counters]] = [
+    await query(sql(QUEUES_OUT), []),
+    await query(sql(LIMITS_OUT), []),
+    await query(sql(SCHEDULES_OUT), []),
+    await query(sql(COUNTERS_OUT), []),
+  ]
+  return {
+    queues: queues.map((row) => ({
+      name: row['name'] as string,
+      settings: settingsOf(row),
+      declared: row['declared'] as boolean,
+      coolUntil: row['cool_until'] as number,
+      throttles: row['throttles'] as number,
+    })),
+    limits: limits.map((row) => {
+      const { name, settings, state } = limitOf(row)
+      return { name, settings, paidAt: state.paidAt, drainedUntil: state.drainedUntil }
+    }),
+    schedules: schedules.map(storedOf),
+    lastPlace: Number(counters?.['place']),
+    lastToken: Number(counters?.['token']),
+  }
+}
+
+export async function restIn(context: Context, rest: CarriedRest): Promise<void> {
+  const queues = rest.queues.map(({ name, settings, declared, coolUntil, throttles }) => ({
+    name,
+    ...columns(settings),
+    declared,
+    cool_until: coolUntil,
+    throttles,
+  }))
+  const limits = rest.limits.map(({ name, settings, paidAt, drainedUntil }) => ({
+    name,
+    ...settingsColumns(settings),
+    paid_at: paidAt,
+    line_at: 0,
+    drained_until: drainedUntil,
+  }))
+  await context.connection.transaction(async (query) => {
+    // Before the queues that name them.
+    await run(context, query, LIMITS_IN, `"limits":${JSON.stringify(limits)}`)
+    await run(context, query, QUEUES_IN, `"queues":${JSON.stringify(queues)}`)
+    await createRows(context, query, rest.schedules)
+    await saveRows(context, query, rest.schedules)
+    await query(context.sql(RAISE_PLACE), [rest.lastPlace])
+    await query(context.sql(RAISE_TOKEN), [rest.lastToken])
+    await query(context.sql(SETTINGS_CHANGED), [])
+  })
+}

@@ -1,0 +1,68 @@
+/** Makes the database, by way of the one that every server has, and the schema in it. */
+import pg from 'pg'
+import { JobmillError } from '../../job/errors.ts'
+import { endSoon } from '../end-client.ts'
+import { inOurWords } from '../errors.ts'
+import { schemaExists } from '../migrate.ts'
+import type { PostgresSettings } from '../options.ts'
+import { codeOf, connected, connectedIfThere, type Site } from './reach.ts'
+
+const MAINTENANCE = '/postgres'
+/** What a server says of a schema that is there already, before and after it has looked. */
+const MADE_MEANWHILE = ['42P06', '23505']
+
+export async function create({ settings, schema, sql }: Site): Promise<boolean> {
+  const isThere = await connectedIfThere(settings, ({ query }) => query('SELECT 1', []))
+  const isNew = isThere === null && (await createDatabase(settings))
+  return connected(settings, async ({ query }) => {
+    if (await schemaExists(query, schema)) return isNew
+    try {
+      await query(`CREATE SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])
+      return true
+    } catch (error) {
+      // Somebody else was faster; to ask IF NOT EXISTS does not keep two from trying at once.
+      if (MADE_MEANWHILE.includes(codeOf(error) ?? '')) return isNew
+      throw error
+    }
+  })
+}
+
+/** False when somebody else was faster. */
+async function createDatabase(settings: PostgresSettings): Promise<boolean> {
+  const name = new pg.Client({ connectionString: settings.url }).database ?? ''
+  const url = new URL(settings.url)
+  url.pathname = MAINTENANCE
+  try {
+    await runAlone(settings, url.href, `CREATE DATABASE ${pg.escapeIdentifier(name)}`)
+    return true
+  } catch (error) {
+    if (['42P04', '23505'].includes(codeOf(error) ?? '')) return false
+    if (codeOf(error) !== '42501') throw inOurWords(error, { sent: true })
+    throw new JobmillError('STORE_REFUSED', 'the database user may not create a database', {
+      fix: 'Give it the right (ALTER ROLE … CREATEDB), or have somebody else create it',
+      cause: error,
+    })
+  }
+}
+
+/** Outside of any transaction, where a database cannot be made; our connections may begin one for every statement. */
+async function runAlone(
+  { platform, deadlineMs }: PostgresSettings,
+  url: string,
+  text: string,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'jobmill',
+    connectionTimeoutMillis: deadlineMs,
+    query_timeout: deadlineMs,
+  })
+  // A loss is told by the call that is on its way.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query(text)
+  } finally {
+    await endSoon(platform, client)
+  }
+}

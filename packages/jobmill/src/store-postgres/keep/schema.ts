@@ -1,0 +1,10 @@
+/** Which migrations a database has. */
+import type { SchemaStatus } from '../../store/keeping.ts'
+import { schemaStatus } from '../../store/schema-status.ts'
+import { appliedTo, MIGRATIONS } from '../migrate.ts'
+import { connectedIfThere, type Site } from './reach.ts'
+
+export async function schema(site: Site): Promise<SchemaStatus> {
+  const applied = await connectedIfThere(site.settings, ({ query }) => appliedTo(query, site))
+  return schemaStatus(applied, MIGRATIONS)
+}

@@ -1,0 +1,26 @@
+/** How many ready jobs would be claimed before one. */
+import { AHEAD_MOST } from '../store/queue-record.ts'
+import { countBefore, readyKinds } from './ready-lanes.ts'
+import type { Look } from './work.ts'
+
+// By jobmill_job_id.
+const PLACE = `SELECT queue_id, priority, seq FROM jobmill_job WHERE id = ? AND state = 1`
+
+interface Place {
+  readonly queue_id: number
+  readonly priority: number
+  readonly seq: number
+}
+
+/** Each kind of its queue has a lane of its own, which is counted as far as this job. */
+export function ahead({ sql }: Look, id: string): number | null {
+  const place = sql(PLACE).get(id) as Place | undefined
+  if (place === undefined) return null
+  let jobs = 0
+  for (const index of ['ready', 'suspect'] as const)
+    for (const kindId of readyKinds(sql, index, place.queue_id)) {
+      if (jobs >= AHEAD_MOST) return AHEAD_MOST
+      jobs += countBefore(sql, index, { queueId: place.queue_id, kindId, ...place }, AHEAD_MOST - jobs)
+    }
+  return jobs
+}

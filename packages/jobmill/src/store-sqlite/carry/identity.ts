@@ -1,0 +1,8 @@
+/** Which file this is, whatever path or link led to it. */
+import { stat } from 'node:fs/promises'
+
+export async function identity(path: string): Promise<string> {
+  if (path === ':memory:') return `sqlite ${path}`
+  const { dev, ino } = await stat(path)
+  return `sqlite ${dev} ${ino}`
+}

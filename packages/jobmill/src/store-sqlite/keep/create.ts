@@ -1,0 +1,16 @@
+/** Makes the file. */
+import { openConnection } from '../connection.ts'
+import { storeError } from '../errors.ts'
+import type { StoreSettings } from '../live.ts'
+import { isFileThere } from './reach.ts'
+
+/** With its log turned on: an empty file would tell nobody that it is a database. */
+export async function create(settings: StoreSettings): Promise<boolean> {
+  if (settings.path === ':memory:' || isFileThere(settings)) return false
+  try {
+    openConnection(settings.path, settings.durability).close()
+  } catch (error) {
+    throw storeError(error, settings.path)
+  }
+  return true
+}

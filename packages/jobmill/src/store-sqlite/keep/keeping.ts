@@ -1,0 +1,16 @@
+/** What an operator asks of a file. */
+import type { Keeping } from '../../store/keeping.ts'
+import type { StoreSettings } from '../live.ts'
+import { create } from './create.ts'
+import { drop } from './drop.ts'
+import { examine } from './examine.ts'
+import { schema } from './schema.ts'
+
+export function keeping(settings: StoreSettings): Keeping {
+  return {
+    schema: () => schema(settings),
+    create: () => create(settings),
+    drop: () => drop(settings),
+    examine: () => examine(settings),
+  }
+}

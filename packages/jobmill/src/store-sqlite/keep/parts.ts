@@ -1,0 +1,55 @@
+/** What is in a file, and what the migrations put into one: asked of SQLite itself, which makes an empty database in memory for it. */
+import Database from 'better-sqlite3'
+import type { Parts } from '../../store/drift.ts'
+import type { Migration } from '../../store/migrations.ts'
+import { prepared, type SqliteHandle } from '../handle.ts'
+import { migrate, MIGRATIONS } from '../migrate.ts'
+
+const TABLES = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'jobmill_*' ORDER BY name`
+const COLUMNS = `
+  SELECT m.name AS "table", c.name AS name, c.type || iif(c."notnull", ' NOT NULL', '') ||
+    ifnull(' DEFAULT ' || c.dflt_value, '') || iif(c.pk > 0, ' PRIMARY KEY (' || c.pk || ')', '') AS made
+  FROM sqlite_schema AS m JOIN pragma_table_xinfo(m.name) AS c
+  WHERE m.type = 'table' AND m.name GLOB 'jobmill_*' ORDER BY m.name, c.cid`
+// Those without a text belong to a key of their table.
+const INDEXES = `
+  SELECT tbl_name AS "table", name, sql AS made FROM sqlite_schema
+  WHERE type = 'index' AND tbl_name GLOB 'jobmill_*' AND sql IS NOT NULL ORDER BY name`
+
+interface PartRow {
+  readonly table: string
+  readonly name: string
+  readonly made: string
+}
+
+export function partsIn(handle: SqliteHandle): Parts {
+  const sql = prepared(handle)
+  const rows = (text: string): PartRow[] => sql(text).all() as PartRow[]
+  return new Map([
+    ...tablesIn(handle).map((name) => [`table ${name}`, ''] as const),
+    ...rows(COLUMNS).map(({ table, name, made }) => [`column ${table}.${name}`, made] as const),
+    ...rows(INDEXES).map(({ table, name, made }) => [`index ${table}.${name}`, oneLine(made)] as const),
+  ])
+}
+
+export function tablesIn(handle: SqliteHandle): string[] {
+  return (prepared(handle)(TABLES).all() as { name: string }[]).map(({ name }) => name)
+}
+
+/** What is there after these migrations. */
+export function afterMigrations<T>(
+  look: (handle: SqliteHandle) => T,
+  migrations: readonly Migration[] = MIGRATIONS,
+): T {
+  const handle = new Database(':memory:')
+  try {
+    migrate(handle, 0, migrations)
+    return look(handle)
+  } finally {
+    handle.close()
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ')
+}

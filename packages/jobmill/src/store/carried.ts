@@ -1,0 +1,149 @@
+/**
+ * What travels from one database to another, as it is kept and not as it is told: both stores can hold all of it, so that what was carried and is read back is
+ * equal to the last character. Instants are carried as they are, like those that users name.
+ */
+import type { LimitSettings } from '../job/limit.ts'
+import type { QueueSettings } from '../job/queue-settings.ts'
+import type { JobState } from '../job/state.ts'
+import type { AttemptRecord, JobRecord } from './job-record.ts'
+import type { ScheduleRecord, TickRecord } from './schedule.ts'
+
+/** A part of `StoreTools`. The caller sees to it that nobody works on either database meanwhile. */
+export interface Carrying {
+  /** The same for the same database, by whatever name or address it was opened. */
+  identity(): Promise<string>
+  /** Which jobs there are, without those that run: the next ones by id. Cheap, so that what is missing elsewhere is found without reading all of it. */
+  carryIds(page: Page<'jobs'>): Promise<string[]>
+  /**
+   * The next ones after `after`. Fewer than `limit` where they are large, so only an empty page is the end. Jobs come by id, without those that run; the others in
+   * an order of the database's own.
+   */
+  carryOut<P extends Part>(part: P, page: Page<P>): Promise<CarriedParts[P][]>
+  /** Writes them as they were, in one transaction; what is there already stays as it is. How many were new. The rest goes before jobs. */
+  carryIn<P extends Part>(part: P, items: readonly CarriedParts[P][]): Promise<number>
+  carryOutRest(): Promise<CarriedRest>
+  /** What is there under the same name becomes as it is here; counters only rise. */
+  carryInRest(rest: CarriedRest): Promise<void>
+}
+
+/** Of these there may be any number, so they travel in pages. */
+export interface CarriedParts {
+  readonly jobs: CarriedJob
+  readonly keys: CarriedKey
+  readonly ticks: CarriedTick
+}
+
+export type Part = keyof CarriedParts
+
+/** Where a page begins: behind an item, of which only what it is found by is looked at. */
+interface Places {
+  readonly jobs: Pick<CarriedJob, 'id'>
+  readonly keys: Pick<CarriedKey, 'key'>
+  readonly ticks: Pick<CarriedTick, 'schedule' | 'at'>
+}
+
+export interface Page<P extends Part> {
+  readonly after: Places[P] | null
+  readonly limit: number
+}
+
+type Kept = Pick<
+  JobRecord,
+  | 'id'
+  | 'kind'
+  | 'queue'
+  | 'priority'
+  | 'attempt'
+  | 'maxAttempts'
+  | 'crashes'
+  | 'tags'
+  | 'orderKey'
+  | 'waitsForTurn'
+  | 'enqueuedAt'
+  | 'dueAt'
+  | 'endedAt'
+  | 'payload'
+  | 'metadata'
+  | 'result'
+  | 'timeoutMs'
+  | 'dedupeKey'
+>
+
+/** A job with its whole history, which is at most 32 attempts. */
+export interface CarriedJob extends Kept {
+  readonly state: Exclude<JobState, 'running'>
+  /** How long its dedupe key stays held after it is done; 0 when it has none. Whether it holds it now is told by the keys. */
+  readonly holdMs: number
+  /** Since when it is ready; null when it is not. */
+  readonly readyAt: number | null
+  /** Its place among the ready jobs, or in the line of its order key; null when it waits in neither. Numbers of one row of numbers, so that order holds over queues too. */
+  readonly place: number | null
+  /** It has the turn of its order key, also while it waits for another attempt. */
+  readonly hasTurn: boolean
+  /** Oldest first. */
+  readonly attempts: readonly CarriedAttempt[]
+}
+
+/** `token` is the one that is kept, also of a cancel that needed no lease. */
+export interface CarriedAttempt extends AttemptRecord {
+  /** Recorded by whoever took the job back: a finish under this token was not written. */
+  readonly takenBack: boolean
+}
+
+/** A dedupe key that a job holds, or that is held on after it, also when the job is gone. */
+export interface CarriedKey {
+  readonly key: string
+  readonly job: string
+  /** Null while the job lives. */
+  readonly expiresAt: number | null
+}
+
+/** An instant of a schedule that was served. */
+export interface CarriedTick extends TickRecord {
+  readonly schedule: string
+}
+
+/** Few of each. By name. */
+export interface CarriedRest {
+  readonly queues: readonly CarriedQueue[]
+  readonly limits: readonly CarriedLimit[]
+  readonly schedules: readonly CarriedSchedule[]
+  /** The last place in the order, and the last token, that were given out. */
+  readonly lastPlace: number
+  readonly lastToken: number
+}
+
+export interface CarriedQueue {
+  readonly name: string
+  readonly settings: QueueSettings
+  /** Somebody has said how it is to be. */
+  readonly declared: boolean
+  readonly coolUntil: number
+  readonly throttles: number
+}
+
+/** What was spent stays spent. The line of those who wait is forgotten, as when its settings change: they come back and ask again. */
+interface CarriedLimit {
+  readonly name: string
+  readonly settings: LimitSettings
+  readonly paidAt: number
+  readonly drainedUntil: number
+}
+
+/** Also a deleted one, which keeps code from bringing it back. */
+interface CarriedSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
+  readonly deleted: boolean
+}
+
+/** So that a page of jobs with large payloads or logs fits into memory and into one statement. */
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** The first jobs that fit into a page, at least one. */
+export function fitting(jobs: readonly { readonly id: string; readonly bytes: number }[]): string[] {
+  let bytes = 0
+  const end = jobs.findIndex((job, at) => {
+    bytes += job.bytes
+    return at > 0 && bytes > MOST_BYTES
+  })
+  return jobs.slice(0, end === -1 ? jobs.length : end).map(({ id }) => id)
+}

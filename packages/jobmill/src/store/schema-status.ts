@@ -1,0 +1,55 @@
+/** What the migrations of a database say of it: for people, and as findings. The same for every store. */
+import { isJobmillError, type JobmillError } from '../job/errors.ts'
+import { broken, type Finding, type SchemaStatus, warning, well } from './keeping.ts'
+import { type AppliedMigration, checkApplied, type Migration, pending } from './migrations.ts'
+
+/** Null for `applied`: there is no database, or nothing of ours in it. */
+export function schemaStatus(
+  applied: readonly AppliedMigration[] | null,
+  known: readonly Migration[],
+): SchemaStatus {
+  return {
+    isThere: applied !== null,
+    applied: (applied ?? []).map(numberAndName),
+    pending: pending(applied ?? [], known).map(numberAndName),
+    refused: refusal(applied ?? [], known)?.message ?? null,
+  }
+}
+
+export function schemaFinding(
+  applied: readonly AppliedMigration[] | null,
+  known: readonly Migration[],
+): Finding {
+  if (applied === null) {
+    return broken('schema', 'there are no tables of jobmill here', 'Make them: jobmill db migrate')
+  }
+  const refused = refusal(applied, known)
+  if (refused !== null) return broken('schema', refused.message, refused.fix ?? '')
+  const missing = pending(applied, known)
+  if (missing.length === 0) return well('schema', `all ${known.length} migrations are applied`)
+  const names = missing.map(({ number, name }) => `${number} (${name})`).join(', ')
+  return warning(
+    'schema',
+    `not applied yet: ${missing.length === 1 ? 'migration' : 'migrations'} ${names}`,
+    'Apply what is missing: jobmill db migrate, or start a process of this release',
+  )
+}
+
+/** Whether all that this release knows was applied, and nothing else. */
+export function isCurrent({ isThere, pending: missing, refused }: SchemaStatus): boolean {
+  return isThere && missing.length === 0 && refused === null
+}
+
+function numberAndName({ number, name }: AppliedMigration): { number: number; name: string } {
+  return { number, name }
+}
+
+function refusal(applied: readonly AppliedMigration[], known: readonly Migration[]): JobmillError | null {
+  try {
+    checkApplied(applied, known)
+    return null
+  } catch (error) {
+    if (!isJobmillError(error)) throw error
+    return error
+  }
+}

@@ -1,0 +1,188 @@
+// What Prometheus is told by whole mills on each store: text that a strict reader accepts, totals that never go down, and an answer whatever the store does.
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext } from '../../src/index.ts'
+import { histogramSamples } from '../../src/observe/prometheus/histogram.ts'
+import { exposition } from '../../src/observe/prometheus/text.ts'
+import { faultyStore, testPlatform } from '../../src/testing/index.ts'
+import { subjects } from '../runtime/stores.ts'
+import { histogramOf, START_AT } from './bench.ts'
+import { cumulative, fallen, readExposition, type ReadFamily, valueOf } from './exposition.ts'
+
+type How = 'done' | 'threw' | 'timed out'
+
+const work = defineJob({
+  kind: 'work',
+  maxAttempts: 2,
+  async run({ payload: { how }, signal }: JobContext<{ how: How }>) {
+    if (how === 'threw') throw new Error('x')
+    if (how === 'done') return
+    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  },
+})
+
+const done = { how: 'done' } as const
+
+/** The rows of docs/reference/metrics.md: name, type, labels and the help of the code. */
+const PAGE = readFileSync(new URL('../../../../docs/reference/metrics.md', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.replaceAll('`', '').trim()),
+  )
+
+function rowOf({ name, type, help, samples }: ReadFamily): string[] {
+  const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)))
+  labels.delete('le')
+  return [name, type, [...labels].join(', '), help]
+}
+
+/** In pairs of a name and a value, for a queue. */
+function outcomes(told: ReadonlyMap<string, ReadFamily>, queue: string): Record<string, number> {
+  const { samples = [] } = told.get('jobmill_attempts_finished_total') ?? {}
+  const own = samples.filter(({ labels, value }) => labels['queue'] === queue && value > 0)
+  return Object.fromEntries(own.map(({ labels, value }) => [labels['outcome'] ?? '', value] as const))
+}
+
+test('whatever names hold, each sample stays on its line and each label between its quotes', () => {
+  const store = 'sqlite C:\\jobs "new"\n.db \ud800'
+  const family = {
+    name: 'info',
+    type: 'gauge',
+    help: 'a \\ and\na line',
+    samples: [{ labels: { store }, value: 1 }],
+  } as const
+  const text = exposition([family])
+  const told = readExposition(text)
+  expect(told.get('jobmill_info')?.samples[0]?.labels['store']).toBe(store.toWellFormed())
+  expect(text.split('\n')).toHaveLength(4)
+})
+
+test('times stand below the bounds that they are below, to within 4 %, and their sum is exact', () => {
+  const times = [0, 0.9, 0.99, 1.1, 2.4, 900, 1_100, 1_790_000, 9_999_999]
+  const samples = histogramSamples({ queue: 'q' }, histogramOf(times), 1_234)
+  const at = (le: string) => samples.find(({ labels }) => labels?.['le'] === le)?.value
+  expect(['0.001', '0.0025', '0.5', '1', '2.5', '300', '1800', '+Inf'].map(at)).toEqual([
+    // 0.99 ms may be anything up to 1.03.
+    2, 5, 5, 6, 7, 7, 7, 9,
+  ])
+  expect(samples.slice(-2).map(({ suffix, value }) => [suffix, value])).toEqual([
+    ['_sum', 1.234],
+    ['_count', 9],
+  ])
+})
+
+describe.each(subjects)('a mill on $name tells Prometheus', ({ mill: aMill }) => {
+  test('what it counted, and how queues, limits, instances and duties stand', async () => {
+    const mill = await aMill({
+      jobs: [work],
+      queues: { default: { workers: 4 }, brief: { retain: { done: '1s' } } },
+      serve: ['default', 'brief'],
+      env: { JOBMILL_WORKER_PREFIX: 'mail', JOBMILL_WORKER_VERSION: '7' },
+      limits: { smtp: { rate: 5, per: '1s' } },
+      platform: testPlatform({ startAt: START_AT }),
+    })
+    for (const how of ['done', 'done', 'threw', 'timed out'] as const)
+      await mill.enqueue(work, { how }, { timeout: '1s' })
+    await mill.enqueue(work, done, { queue: 'brief' })
+    await mill.enqueue('nobody', null, { queue: 'far' })
+    await mill.clock.advance('30s')
+    await mill.limits.drain('smtp', { retryAfter: '10s' })
+    await mill.pause('far')
+    await mill.runDuty('retain')
+    const told = readExposition(await mill.prometheus())
+    expect([...told.values()].map(rowOf)).toEqual(PAGE)
+
+    const at = (name: string, labels = {}) => valueOf(told, `jobmill_${name}`, labels)
+    const queue = 'default'
+    expect(outcomes(told, queue)).toEqual({ done: 2, retried: 1, dead: 1, timed_out: 2 })
+    expect(at('jobs_claimed_total', { queue })).toBe(6)
+    expect([at('retries_total', { queue }), at('jobs_dead_total', { queue })]).toEqual([2, 2])
+    expect([at('jobs_enqueued_total', { queue }), at('jobs_enqueued_total', { queue: 'far' })]).toEqual([
+      4, 1,
+    ])
+    expect([at('jobs', { queue, state: 'done' }), at('jobs', { queue, state: 'dead' })]).toEqual([2, 2])
+    expect(at('job_run_seconds_count', { queue })).toBe(6)
+    // Two attempts ran into their time-out of a second, which the bound may be 4 % above.
+    expect(at('job_run_seconds_bucket', { queue, le: '0.5' })).toBe(4)
+    expect(at('job_run_seconds_bucket', { queue, le: '2.5' })).toBe(6)
+    expect(at('job_run_seconds_sum', { queue })).toBeCloseTo(2, 1)
+    expect(at('oldest_ready_seconds', { queue: 'far' })).toBeGreaterThanOrEqual(30)
+    expect([at('queue_paused', { queue }), at('queue_paused', { queue: 'far' })]).toEqual([0, 1])
+    expect([at('queue_workers', { queue }), at('queue_workers', { queue: 'far' })]).toEqual([4, undefined])
+    expect([at('workers', { queue }), at('workers_busy', { queue })]).toEqual([4, 0])
+    expect(at('instances', { state: 'alive' })).toBe(1)
+    expect([at('limit_tokens', { limit: 'smtp' }), at('limit_drained_seconds', { limit: 'smtp' })]).toEqual([
+      0, 10,
+    ])
+    expect(at('swept_rows_total', { outcome: 'jobs' })).toBe(1)
+    expect(at('duty_runs_total', { duty: 'flush' })).toBeGreaterThan(2)
+    expect(at('duty_last_success_age_seconds', { duty: 'retain' })).toBe(0)
+    // Nothing asks for it, and it is well.
+    expect(at('duty_last_success_age_seconds', { duty: 'stage' })).toBeUndefined()
+    expect([at('event_loop_lag_seconds'), at('event_loop_lag_max_seconds')]).toEqual([0.001, 0.005])
+    expect(at('store_call_seconds_count', { verb: 'renew' })).toBeGreaterThan(20)
+    expect(at('store_up')).toBe(1)
+    expect(told.get('jobmill_info')?.samples[0]?.labels).toEqual({
+      version: '7',
+      instance: mill.instance.id,
+      label: mill.instance.label,
+      store: mill.store.name,
+    })
+  })
+
+  test('totals that never go down, over flushes, new buckets and a stop', async () => {
+    const mill = await aMill({ jobs: [work], platform: testPlatform({ startAt: START_AT }) })
+    let before = new Map<string, number>()
+    const look = async (): Promise<ReadonlyMap<string, ReadFamily>> => {
+      const told = readExposition(await mill.prometheus())
+      const now = cumulative(told)
+      expect(fallen(before, now)).toEqual([])
+      before = now
+      return told
+    }
+    for (const [round, how] of (['done', 'threw', 'done', 'done'] as const).entries()) {
+      await mill.enqueue(work, { how })
+      await mill.drain()
+      // Before the next flush, and at times after one or in another bucket.
+      await look()
+      await mill.clock.advance(`${2 + 3 * round}s`)
+      await look()
+    }
+    await mill.stop()
+    const told = await look()
+    expect(outcomes(told, 'default')).toEqual({ done: 3, retried: 1, dead: 1 })
+    // The store is closed, and the process still knows what it did.
+    expect(valueOf(told, 'jobmill_store_up')).toBe(0)
+    expect(told.has('jobmill_jobs')).toBe(false)
+  })
+
+  test('what the process itself knows when the store fails, or never answers', async () => {
+    const faults: { store?: ReturnType<typeof faultyStore> } = {}
+    const mill = await aMill({ jobs: [work] }, (plain) => (faults.store = faultyStore(plain)))
+    await mill.enqueue(work, done)
+    await mill.drain()
+    faults.store?.fail('counts', { times: 1 })
+    const some = readExposition(await mill.prometheus())
+    expect([
+      valueOf(some, 'jobmill_store_up'),
+      some.has('jobmill_jobs'),
+      some.has('jobmill_queue_paused'),
+    ]).toEqual([0, false, true])
+    expect(valueOf(some, 'jobmill_store_failures_total')).toBe(1)
+
+    faults.store?.hold('limits')
+    const late = mill.prometheus()
+    const shared = mill.prometheus()
+    await mill.clock.advance('6s')
+    const told = readExposition(await late)
+    expect([valueOf(told, 'jobmill_store_up'), told.has('jobmill_limit_tokens')]).toEqual([0, false])
+    expect(outcomes(told, 'default')).toEqual({ done: 1 })
+    expect(valueOf(readExposition(await shared), 'jobmill_store_up')).toBe(0)
+    faults.store?.clear()
+    expect(valueOf(readExposition(await mill.prometheus()), 'jobmill_store_up')).toBe(1)
+  })
+})

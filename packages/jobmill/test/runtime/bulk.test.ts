@@ -1,0 +1,101 @@
+/** One act on every job that a filter finds: counted first, then done, in pages, and each job once. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { Dead, defineJob, type JobContext } from '../../src/index.ts'
+import { bulkJob } from '../../src/http.ts'
+import type { TestMill } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+import { subjects } from './stores.ts'
+
+const job = defineJob({
+  kind: 'a',
+  maxAttempts: 1,
+  async run({ payload, signal }: JobContext<string>) {
+    if (payload === 'dead') throw new Dead('no')
+    if (payload === 'hold')
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  },
+})
+const many = (n: number, payload: string, more: object = {}): { payload: string }[] =>
+  Array.from({ length: n }, () => ({ payload, ...more }))
+
+describe.each(subjects)('acts on many jobs on $name', ({ mill: create }) => {
+  test('retry takes what is dead, more than a page of it, and leaves alone what dies again meanwhile', async () => {
+    const mill = await create({ jobs: [job] })
+    await mill.enqueueMany(job, [
+      ...many(700, 'dead', { tags: ['x'] }),
+      ...many(3, 'dead'),
+      ...many(2, 'done'),
+    ])
+    await mill.drain()
+    expect(await mill.bulk.preview('retry', {})).toEqual({ jobs: 703, byState: { dead: 703, cancelled: 0 } })
+    expect(await mill.bulk.preview('retry', { tags: ['x'] })).toEqual({ jobs: 700, byState: { dead: 700 } })
+    const looked: number[] = []
+    const report = await mill.bulk.run('retry', { tags: ['x'] }, { progress: (n) => looked.push(n) })
+    expect(report).toEqual({ looked: 700, changed: 700, refused: 0 })
+    expect(looked).toEqual([500, 700])
+    await mill.drain()
+    const [counts] = await mill.counts()
+    expect(counts).toMatchObject({ dead: 703, done: 2 })
+  })
+
+  test('cancel fires the signals of what runs here, and tells of what waited', async () => {
+    const mill = await create({ jobs: [job] })
+    const running = await mill.enqueue(job, 'hold')
+    const later = await mill.enqueue(job, 'done', { delay: '1h' })
+    await mill.platform.settled()
+    expect(await mill.bulk.run('cancel', {}, { reason: 'enough' })).toEqual({
+      looked: 2,
+      changed: 2,
+      refused: 0,
+    })
+    await mill.drain()
+    for (const { id } of [running, later]) expect(await mill.get(id)).toMatchObject({ state: 'cancelled' })
+    expect(mill.events.filter(({ type }) => type === 'cancelled')).toHaveLength(2)
+  })
+
+  test('an act on everything, as a job, does not mean itself', async () => {
+    const acts = bulkJob(() => mill)
+    const mill: TestMill = await create({ jobs: [job, acts] })
+    await mill.enqueue(job, '', { delay: '1h' })
+    const act = await mill.enqueue('jobmill.bulk', { act: 'cancel', filter: {} })
+    await mill.drain()
+    expect(await mill.get(act.id)).toMatchObject({
+      state: 'done',
+      result: { looked: 1, changed: 1, refused: 0 },
+    })
+    expect(await mill.bulk.preview('delete', {})).toMatchObject({ jobs: 1 })
+    expect(await mill.bulk.preview('delete', { queue: 'jobmill' })).toMatchObject({ jobs: 1 })
+  })
+
+  test('run-now, delete, and what is refused on the way', async () => {
+    const mill = await create({ jobs: [job] })
+    await mill.enqueueMany(job, many(3, 'done', { delay: '1h' }))
+    const dead = await mill.enqueue(job, 'dead', { dedupeKey: 'k' })
+    await mill.drain()
+    await mill.enqueue(job, 'done', { dedupeKey: 'k', delay: '2h' })
+    expect(await mill.bulk.run('retry', { state: 'dead' })).toEqual({ looked: 1, changed: 0, refused: 1 })
+    expect(await mill.bulk.run('run-now', { queue: 'default' })).toEqual({
+      looked: 4,
+      changed: 4,
+      refused: 0,
+    })
+    await mill.drain()
+    expect(await mill.bulk.run('delete', { state: 'done' })).toEqual({ looked: 4, changed: 4, refused: 0 })
+    expect(await mill.bulk.preview('delete', {})).toMatchObject({ jobs: 1 })
+    expect(await mill.get(dead.id)).toMatchObject({ state: 'dead' })
+  })
+
+  test('an act that cannot be is refused, and one that is stopped stays where it was', async () => {
+    const mill = await create({ jobs: [job] })
+    await mill.enqueueMany(job, many(1_100, 'done', { delay: '1h' }))
+    expect(await rejection(() => mill.bulk.run('retry', { state: 'done' }))).toMatchObject({
+      code: 'OPTION_INVALID',
+      field: 'filter.state',
+    })
+    expect(await rejection(() => mill.bulk.run('explode' as 'retry', {}))).toMatchObject({ field: 'act' })
+    const stop = new AbortController()
+    const signal = { signal: stop.signal, progress: () => stop.abort(new Error('enough')) }
+    await expect(mill.bulk.run('delete', {}, signal)).rejects.toThrow('enough')
+    expect(await mill.counts()).toMatchObject([{ scheduled: 600 }])
+  })
+})

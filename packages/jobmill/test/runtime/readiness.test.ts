@@ -1,0 +1,83 @@
+/** Whether a process can do its work, and what is wrong elsewhere. */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { defineJob, JobmillError } from '../../src/index.ts'
+import { faultyMill, places } from './places.ts'
+
+const job = defineJob({ kind: 'a', run: () => 1 })
+
+describe.each(places)('readiness on $name', ({ create }) => {
+  test('a mill that works is ready, one that only looks too, and one that stops is not', async () => {
+    const mill = await create().mill({ jobs: [job] })
+    expect(await mill.readiness()).toMatchObject({ ready: true, degraded: [] })
+    const stopping = mill.stop()
+    expect(await mill.readiness()).toMatchObject({
+      ready: false,
+      checks: { pulse: { ok: false, says: 'this process is stopping' } },
+    })
+    await stopping
+    expect(await mill.readiness()).toMatchObject({ ready: false, checks: { store: { ok: false } } })
+  })
+
+  test('one that is starting is not ready yet', async () => {
+    const mill = await faultyMill(create(), { jobs: [job], start: false })
+    const held = mill.store.hold('register')
+    const starting = mill.start()
+    await held.reached
+    expect(await mill.readiness()).toMatchObject({
+      ready: false,
+      checks: { pulse: { says: 'this process is starting' } },
+    })
+    held.release()
+    await starting
+    expect(await mill.readiness()).toMatchObject({ ready: true })
+  })
+
+  test('P16 a store that does not answer makes it unready, and ready again once it does', async () => {
+    const mill = await faultyMill(create(), { jobs: [job] })
+    mill.store.fail('duties', {
+      error: new JobmillError('STORE_UNAVAILABLE', 'postgres://ada:secret@host is gone'),
+    })
+    const answer = await mill.readiness()
+    expect(answer).toMatchObject({
+      ready: false,
+      checks: { store: { ok: false, says: 'does not answer: STORE_UNAVAILABLE' } },
+    })
+    expect(JSON.stringify(answer)).not.toContain('secret')
+    expect(await mill.readiness()).toMatchObject({ ready: true })
+  })
+
+  test('P16 an instance that could not renew is not ready', async () => {
+    const mill = await faultyMill(create(), { jobs: [job] })
+    mill.store.fail('renew', { times: 1_000 })
+    await mill.clock.advance('11s')
+    expect(await mill.readiness()).toMatchObject({ ready: false, checks: { pulse: { ok: false } } })
+    mill.store.clear()
+    await mill.clock.advance('5s')
+    expect(await mill.readiness()).toMatchObject({ ready: true })
+  })
+
+  test('P16 a duty of this process that fails again and again makes it unready', async () => {
+    const duty = { name: 'own', every: '1s', run: () => Promise.reject(new Error('no')) }
+    const mill = await create().mill({ jobs: [job], duties: [duty] })
+    await mill.clock.advance('2m')
+    expect(await mill.readiness()).toMatchObject({ ready: false, checks: { duties: { ok: false } } })
+  })
+
+  test('P16 an overdue duty of the cluster is degraded, and no outage', async () => {
+    const place = create()
+    const mill = await place.mill({ jobs: [job] })
+    const other = place.store(mill.platform)
+    await other.open()
+    onTestFinished(() => other.close())
+    const instance = mill.platform.id()
+    const about = { label: null, version: null, queues: ['x'], kinds: [], onDead: [], capacity: 1 }
+    await other.register({ id: instance, ...about, leaseMs: 3_600_000 })
+    const bid = { name: 'their-sweep', succeededAgoMs: 1_200_000, failures: 0 }
+    const request = { instance, leaseMs: 3_600_000, renewEveryMs: 0, queues: [], kinds: [], duties: [bid] }
+    await other.renew(request)
+    expect(await mill.readiness()).toMatchObject({
+      ready: true,
+      degraded: ['their-sweep last succeeded 20 m ago'],
+    })
+  })
+})

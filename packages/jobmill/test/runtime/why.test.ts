@@ -1,0 +1,157 @@
+/** Why a job is not running: every reason, when it is there and when it is not. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { defineJob, type JobContext, REASONS, Throttled } from '../../src/index.ts'
+import type { TestMill } from '../../src/testing/index.ts'
+import { subjects } from './stores.ts'
+
+const job = defineJob({
+  kind: 'a',
+  maxAttempts: 3,
+  backoff: { fixed: '1m' },
+  async run({ payload, signal }: JobContext<string>) {
+    if (payload === 'throw') throw new Error('no')
+    if (payload === 'throttle') throw new Throttled({ retryAfter: '30s' })
+    if (payload === 'hold')
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  },
+})
+
+const told = new Set<string>()
+
+async function reasons(mill: TestMill, id: string): Promise<string[]> {
+  const why = await mill.why(id)
+  for (const one of why?.reasons ?? []) told.add(one.why)
+  return (why?.reasons ?? []).map((one) => one.why)
+}
+
+describe.each(subjects)('why a job is not running, on $name', ({ mill: create }) => {
+  test('it is due later, and after which attempt', async () => {
+    const mill = await create({ jobs: [job] })
+    const later = await mill.enqueue(job, '', { delay: '90s' })
+    expect(await mill.why(later.id)).toEqual({
+      state: 'scheduled',
+      reasons: [{ why: 'due-later', says: 'It is due in 1 m 30 s', until: mill.platform.now() + 90_000 }],
+    })
+    const failed = await mill.enqueue(job, 'throw')
+    await mill.platform.settled()
+    expect((await mill.why(failed.id))?.reasons[0]?.says).toBe(
+      'It is due in 1 m, since its last attempt failed',
+    )
+    told.add('due-later')
+  })
+
+  test('an earlier job of its order key has not ended', async () => {
+    const mill = await create({ jobs: [job] })
+    await mill.enqueue(job, 'hold', { orderKey: 'k' })
+    const second = await mill.enqueue(job, '', { orderKey: 'k' })
+    await mill.platform.settled()
+    expect(await reasons(mill, second.id)).toEqual(['turn'])
+  })
+
+  test('its queue is paused, has no workers, or cools down, and others come before it', async () => {
+    const mill = await create({ jobs: [job] })
+    const first = await mill.enqueue(job, 'throttle')
+    await mill.platform.settled()
+    const second = await mill.enqueue(job, '')
+    expect(await reasons(mill, first.id)).toEqual(['cooling'])
+    expect((await mill.why(first.id))?.reasons[0]).toMatchObject({
+      says: 'The queue default cools down for another 30 s',
+      until: mill.platform.now() + 30_000,
+    })
+    await mill.changeQueue('default', { paused: true, workers: 0 })
+    expect(await reasons(mill, second.id)).toEqual(['paused', 'no-workers', 'cooling', 'behind'])
+    expect((await mill.why(second.id))?.reasons.at(-1)?.says).toBe(
+      '1 ready job comes before it in the queue default',
+    )
+  })
+
+  test('nobody serves its queue, or its kind', async () => {
+    const mill = await create({ jobs: [job] })
+    const queue = await mill.enqueue('a', '', { queue: 'nowhere' })
+    const kind = await mill.enqueue('b', '')
+    await mill.platform.settled()
+    expect(await reasons(mill, queue.id)).toEqual(['queue-unserved'])
+    expect(await reasons(mill, kind.id)).toEqual(['kind-unserved'])
+  })
+
+  test('the limit of its queue is empty, taken, or drained', async () => {
+    const mill = await create({
+      jobs: [job],
+      limits: { slow: { rate: 1, per: '10m' }, one: { concurrency: 1 } },
+      queues: { default: { limit: 'slow' } },
+    })
+    await mill.enqueue(job, '')
+    await mill.platform.settled()
+    const second = await mill.enqueue(job, '')
+    await mill.platform.settled()
+    expect((await mill.why(second.id))?.reasons).toEqual([
+      {
+        why: 'limit',
+        says: 'The limit slow is empty for another 10 m',
+        until: mill.platform.now() + 600_000,
+      },
+    ])
+    await mill.limits.drain('slow', { retryAfter: '1h' })
+    expect((await mill.why(second.id))?.reasons[0]?.says).toBe(
+      'The limit slow grants nothing for another 1 h',
+    )
+    await mill.changeQueue('default', { limit: 'one' })
+    await mill.enqueue(job, 'hold', { priority: -1 })
+    await mill.platform.settled()
+    expect((await mill.why(second.id))?.reasons[0]?.says).toBe('All permits of the limit one are taken')
+    told.add('limit')
+  })
+
+  test('a limit that its handler drew on was empty', async () => {
+    const draws = defineJob({
+      kind: 'draws',
+      run: ({ limit }: JobContext) => limit.acquire('smtp').then(() => 1),
+    })
+    const mill = await create({ jobs: [draws], limits: { smtp: { rate: 1, per: '1h', burst: 1 } } })
+    await (await mill.enqueue(draws, null)).result()
+    const second = await mill.enqueue(draws, null)
+    await mill.clock.advance('2s')
+    const why = await mill.why(second.id)
+    expect(why).toMatchObject({ state: 'scheduled', reasons: [{ why: 'limit' }] })
+    expect(why?.reasons[0]?.says).toMatch(/^The limit smtp was empty: it is tried again in \d+ m/)
+    expect(why?.reasons[0]?.until).toBe((await mill.get(second.id))?.dueAt)
+  })
+
+  test('nothing stands in its way, it runs, or it has ended', async () => {
+    const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
+    const running = await mill.enqueue(job, 'hold')
+    await mill.platform.settled()
+    const next = await mill.enqueue(job, '')
+    expect(await reasons(mill, next.id)).toEqual(['next'])
+    expect(await mill.why(running.id)).toEqual({ state: 'running', reasons: [] })
+    expect(await mill.why('00000000-0000-7000-8000-000000000000')).toBeNull()
+  })
+
+  test('it was running at two crashes, so it has to be alone', async () => {
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, '', { queue: 'other' })
+    for (let crash = 0; crash < 2; crash += 1) {
+      const instance = mill.platform.id()
+      const queues = ['other']
+      const about = {
+        label: null,
+        version: null,
+        queues,
+        kinds: ['a'],
+        onDead: [],
+        capacity: 1,
+        leaseMs: 1_000,
+      }
+      await mill.store.register({ id: instance, ...about })
+      const request = { instance, queues: [{ queue: 'other', room: 1 }], kinds: ['a'], limit: 1 }
+      expect(await mill.store.claim({ ...request, suspects: 'skip' })).toHaveLength(1)
+      await mill.clock.advance('2s')
+      await mill.recover()
+    }
+    expect(await reasons(mill, id)).toEqual(['queue-unserved', 'alone'])
+  })
+})
+
+test('every reason was seen', () => {
+  expect(REASONS.filter((reason) => !told.has(reason))).toEqual([])
+})

@@ -1,0 +1,49 @@
+// Reads a Dockerfile into its stages: enough to say what an image is made of and how it starts.
+
+interface Instruction {
+  readonly name: string
+  readonly text: string
+}
+
+export interface Stage {
+  readonly name: string
+  readonly from: string
+  readonly instructions: readonly Instruction[]
+}
+
+/** Variables that are set before the first stage are put in. */
+export function readDockerfile(text: string): Stage[] {
+  const lines = text
+    .replaceAll(/^#.*\n/gm, '')
+    .replaceAll(/\\\n/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => /^([A-Z]+)\s+(.*)$/.exec(line) ?? unreadable(line))
+  const set = new Map<string, string>()
+  const stages: (Omit<Stage, 'instructions'> & { instructions: Instruction[] })[] = []
+  for (const [, name = '', raw = ''] of lines) {
+    const filled = raw.replaceAll(/\$\{(\w+)\}/g, (whole, key: string) => set.get(key) ?? whole)
+    if (name === 'FROM') {
+      const [, from = '', as = ''] = /^(?:--\S+ )?(\S+)(?: AS (\w+))?$/.exec(filled) ?? unreadable(filled)
+      stages.push({ name: as, from, instructions: [] })
+    } else if (stages.length === 0 && name === 'ARG') {
+      const [key = '', value = ''] = filled.split('=')
+      set.set(key, value)
+    } else (stages.at(-1) ?? unreadable(raw)).instructions.push({ name, text: filled })
+  }
+  return stages
+}
+
+/** What it says last; undefined when it says nothing. */
+export function last({ instructions }: Stage, name: string): string | undefined {
+  return instructions.findLast((one) => one.name === name)?.text
+}
+
+/** The words of the exec form. Throws for the other one, which goes through a shell. */
+export function words(text: string | undefined): string[] {
+  return JSON.parse(text ?? 'nothing') as string[]
+}
+
+function unreadable(line: string): never {
+  throw new Error(`not a line of a Dockerfile: ${line}`)
+}

@@ -1,0 +1,81 @@
+// Reads an expression of Prometheus with its own grammar: which figures it asks for, by which labels, and which labels its
+// answer has. Throws where Prometheus would.
+import { parser } from '@prometheus-io/lezer-promql'
+
+type Node = ReturnType<typeof parser.parse>['topNode']
+
+export interface Selector {
+  readonly metric: string
+  /** Labels that it is narrowed down by, with their values; more than one where it says a|b. Those of a dashboard's variables have none. */
+  readonly matches: readonly { readonly label: string; readonly values: readonly string[] }[]
+  /** Labels that an aggregation around it, or a match between two sides, names. */
+  readonly grouped: readonly string[]
+  /** The innermost aggregation around it, such as max; null for none. */
+  readonly aggregation: string | null
+  /** The innermost function around it, such as rate; null for none. */
+  readonly call: string | null
+}
+
+export interface Query {
+  readonly selectors: readonly Selector[]
+  /** What legends and messages can name: the labels of the outermost aggregation on the left; null without one, for those of the figure. */
+  readonly labels: readonly string[] | null
+}
+
+export function readQuery(text: string): Query {
+  // What Grafana puts in before Prometheus sees it.
+  const query = text.replaceAll('$__rate_interval', '5m')
+  const root = parser.parse(query).topNode
+  const selectors: Selector[] = []
+  root.cursor().iterate(({ node, type }) => {
+    if (type.isError) throw new Error(`not PromQL at character ${node.from + 1}: ${query}`)
+    if (type.name === 'VectorSelector') selectors.push(selectorOf(node, query))
+  })
+  if (selectors.length === 0) throw new Error(`asks for nothing: ${query}`)
+  const [first] = all(root, 'AggregateExpr')
+  return { selectors, labels: first === undefined ? null : labelsOf(first, query) }
+}
+
+function selectorOf(node: Node, query: string): Selector {
+  const around = parents(node)
+  const inner = (name: string): Node | undefined => around.find((one) => one.type.name === name)
+  const read = (one: Node | null | undefined): string | null =>
+    one === null || one === undefined ? null : query.slice(one.from, one.to)
+  return {
+    metric: read(node.getChild('Identifier')) ?? '',
+    matches: all(node, 'UnquotedLabelMatcher').map((match) => ({
+      label: read(match.getChild('LabelName')) ?? '',
+      values: valuesOf(read(match.getChild('StringLiteral')) ?? ''),
+    })),
+    grouped: around.flatMap((one) => labelsOf(one, query)),
+    aggregation: read(inner('AggregateExpr')?.getChild('AggregateOp')),
+    call: read(inner('FunctionCall')?.getChild('FunctionIdentifier')),
+  }
+}
+
+function valuesOf(literal: string): string[] {
+  const text = literal.slice(1, -1)
+  return text.startsWith('$') || text.includes('.*') ? [] : text.split('|')
+}
+
+/** Of an aggregation its `by`, of two sides that are matched their `on`. */
+function labelsOf(node: Node, query: string): string[] {
+  const clause = node.getChild('AggregateModifier') ?? node.getChild('MatchingModifierClause')
+  const labels = clause?.getChild('GroupingLabels')?.getChildren('LabelName') ?? []
+  return labels.map(({ from, to }) => query.slice(from, to))
+}
+
+function parents(node: Node): Node[] {
+  const found: Node[] = []
+  for (let one = node.parent; one !== null; one = one.parent) found.push(one)
+  return found
+}
+
+/** In the order of the text. */
+function all(node: Node, name: string): Node[] {
+  const found: Node[] = []
+  node.cursor().iterate((one) => {
+    if (one.type.name === name) found.push(one.node)
+  })
+  return found
+}
