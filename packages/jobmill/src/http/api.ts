@@ -1,0 +1,165 @@
+/** The API as a function from a request to an answer: for a server of ours, or mounted into one of yours. */
+import { VERSION } from '../job/version.ts'
+import { JobmillError } from '../job/errors.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import { type Platform, systemPlatform } from '../platform/platform.ts'
+import type { Mill } from '../runtime/mill.ts'
+import { HTTPException } from 'hono/http-exception'
+import { type Api, newApi, type RouteTools } from './app.ts'
+import { audited } from './audited.ts'
+import { door, type WhoIs } from './door/door.ts'
+import { bearerOf, holderOf, readTokens } from './door/tokens.ts'
+import { type Feed, feed as createFeed } from './feed.ts'
+import { problem, problemOf } from './problem.ts'
+import { redactor, SECRET_KEYS } from './redact.ts'
+import { remembered } from './remembered.ts'
+import { bulkRoutes } from './routes/bulk.ts'
+import { eventRoutes } from './routes/events.ts'
+import { healthRoutes } from './routes/health.ts'
+import { historyRoutes } from './routes/history.ts'
+import { jobActRoutes } from './routes/job-acts.ts'
+import { jobRoutes } from './routes/jobs.ts'
+import { limitRoutes } from './routes/limits.ts'
+import { overviewRoutes } from './routes/overview.ts'
+import { queueRoutes } from './routes/queues.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
+import { workerRoutes } from './routes/workers.ts'
+
+export interface HttpOptions {
+  /** Lines of `name role token`: who may come in. Several at once, so that one can be replaced by another. */
+  readonly tokens?: string
+  /** Instead: who a request is from, by a session of yours for example; null for nobody. */
+  readonly whoIs?: WhoIs
+  /** Everybody is an admin. Only where nobody else can reach it. */
+  readonly insecure?: boolean
+  /** Keys whose values viewers do not see in payloads, results, metadata and logs. */
+  readonly redact?: readonly RegExp[]
+  /** The largest body of a request (default 8 MiB). */
+  readonly maxBodyBytes?: number
+  /** For each name, in this process (default 1,000). */
+  readonly requestsPerSecond?: number
+  /** For each address, of those who have not said who they are (default 20). */
+  readonly strangersPerSecond?: number
+  /** Hears of faults on our side, which callers are told nothing of (default: standard error). */
+  readonly onError?: (error: unknown, what: string) => void
+  readonly platform?: Platform
+}
+
+const KEYS = [
+  'tokens',
+  'whoIs',
+  'insecure',
+  'redact',
+  'maxBodyBytes',
+  'requestsPerSecond',
+  'strangersPerSecond',
+  'onError',
+  'platform',
+] as const satisfies readonly (keyof HttpOptions)[]
+
+export interface HttpApi {
+  /** Takes `/api/…`, `/metrics`, `/healthz` and `/readyz`. */
+  readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
+  /** Ends what is being listened to, so that a server can close. */
+  readonly stop: () => void
+}
+
+const UNSERVED_MS = 5_000
+const MAX_BODY_BYTES = 8 * 1_024 * 1_024
+const REQUESTS_PER_SECOND = 1_000
+const STRANGERS_PER_SECOND = 20
+
+export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
+  checkObjectKeys(options, 'options', KEYS)
+  return handlerOf(apiFor(mill, { ...options, whoIs: whoIsOf(options), onlyLocal: false }))
+}
+
+/** What a server or a mount needs of it. */
+export function handlerOf({ root, feed }: BuiltApi): HttpApi {
+  return { fetch: (request, env) => root.fetch(request, env as object), stop: () => feed.stop() }
+}
+
+interface BuiltApi {
+  readonly root: Api
+  readonly feed: Feed
+}
+
+/** `onlyLocal`: nobody has to say who they are, because only this machine can ask. */
+export function apiFor(
+  mill: Mill,
+  options: HttpOptions & { readonly whoIs: WhoIs; readonly onlyLocal: boolean },
+): BuiltApi {
+  const { platform = systemPlatform, onError = toStandardError } = options
+  const redacted = redactor(options.redact ?? SECRET_KEYS)
+  const feed = createFeed(mill, platform)
+  const tools: RouteTools = {
+    mill,
+    redacted,
+    feed,
+    unserved: remembered(platform, UNSERVED_MS, () => mill.unserved()),
+    version: VERSION,
+    store: mill.storeName,
+  }
+  const root = newApi()
+  root.use(
+    ...door({
+      ...options,
+      maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
+      requestsPerSecond: options.requestsPerSecond ?? REQUESTS_PER_SECOND,
+      strangersPerSecond: options.strangersPerSecond ?? STRANGERS_PER_SECOND,
+      now: () => platform.monotonic(),
+    }),
+  )
+  root.use(
+    audited({
+      mill,
+      redacted,
+      failed: (error, row) => onError(error, `the audit of ${JSON.stringify(row)}`),
+    }),
+  )
+  root.notFound(() => problem('ROUTE_UNKNOWN'))
+  root.onError((error, c) => {
+    if (error instanceof HTTPException)
+      return problem('BODY_NOT_JSON', { detail: 'the body is not JSON', fix: 'Send one JSON value' })
+    return problemOf(error, (fault) => onError(fault, `${c.req.method} ${c.req.path}`))
+  })
+  const api = newApi()
+  for (const add of ROUTES) add(api, tools)
+  root.route('/api', api)
+  healthRoutes(root, mill)
+  root.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
+  root.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Jobmill', version: VERSION } })
+  return { root, feed }
+}
+
+const ROUTES = [
+  overviewRoutes,
+  jobRoutes,
+  jobActRoutes,
+  bulkRoutes,
+  queueRoutes,
+  scheduleRoutes,
+  limitRoutes,
+  workerRoutes,
+  historyRoutes,
+  eventRoutes,
+]
+
+function whoIsOf({ tokens, whoIs, insecure = false }: HttpOptions): WhoIs {
+  if (whoIs !== undefined) return whoIs
+  if (tokens !== undefined) {
+    const known = readTokens(tokens, 'tokens')
+    return (request) => holderOf(known, bearerOf(request))
+  }
+  if (insecure) return () => ({ name: 'anybody', role: 'admin' })
+  throw new JobmillError('OPTION_INVALID', 'nobody could come in, or everybody', {
+    field: 'tokens',
+    fix: 'Give tokens or whoIs, or insecure: true where nobody else can reach it',
+  })
+}
+
+function toStandardError(error: unknown, what: string): void {
+  process.stderr.write(
+    `jobmill error ${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  )
+}

@@ -1,0 +1,122 @@
+/** What the parts of the API share: its app, what a route may use, and how a route is declared. */
+import { createRoute, OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
+import type { Context, MiddlewareHandler } from 'hono'
+import type { Mill } from '../runtime/mill.ts'
+import { allow } from './door/door.ts'
+import type { Role, Who } from './door/roles.ts'
+import type { Env, Note } from './env.ts'
+import type { Feed } from './feed.ts'
+import { problem } from './problem.ts'
+import { problemShape } from './shapes/problem.ts'
+
+export type Api = OpenAPIHono<Env>
+
+export interface RouteTools {
+  readonly mill: Mill
+  /** What is secret by its key is replaced: for everybody in the audit, for viewers everywhere. */
+  readonly redacted: <T>(value: T) => T
+  readonly feed: Feed
+  /** Looks at up to 10,000 jobs of each queue, so not for everybody anew. */
+  readonly unserved: Mill['unserved']
+  readonly version: string
+  readonly store: string
+}
+
+/** Adds its routes. */
+export type Routes = (api: Api, tools: RouteTools) => void
+
+export function newApi(): Api {
+  return new OpenAPIHono<Env>({
+    defaultHook: (result) => (result.success ? undefined : refused(result.error)),
+  })
+}
+
+/** A route that takes a role, under the name by which the audit knows it. What can go wrong anywhere is said here once. */
+export function route<const R extends RouteConfig>(role: Role, name: string, config: R) {
+  return createRoute({
+    ...config,
+    operationId: name,
+    'x-role': role,
+    security: [{ bearer: [] }],
+    middleware: [allow(role), says(name), asDeclared(config)] as const,
+    responses: {
+      ...config.responses,
+      default: {
+        description: 'A problem',
+        content: { 'application/problem+json': { schema: problemShape } },
+      },
+    },
+  })
+}
+
+/** For the part that writes the audit. */
+const says =
+  (name: string): MiddlewareHandler<Env> =>
+  async (c, next) => {
+    c.set('what', name)
+    return next()
+  }
+
+/** What a route does not declare is refused, and not passed over: somebody believes that it does something. */
+function asDeclared({ request }: RouteConfig): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const [field] = Object.keys(c.req.query())
+    if (request?.query === undefined && field !== undefined)
+      return problem('OPTION_UNKNOWN', {
+        detail: `there is no parameter "${field}" here`,
+        field,
+        fix: 'Leave it out',
+      })
+    if (request?.body === undefined && c.get('hasBody') && !(await isEmptyObject(c)))
+      return problem('OPTION_UNKNOWN', { detail: 'this takes no body', fix: 'Leave it out' })
+    if (request?.body?.required === true && !c.get('hasBody'))
+      return problem('BODY_NOT_JSON', { detail: 'this takes a body', fix: 'Send one JSON value' })
+    return next()
+  }
+}
+
+async function isEmptyObject(c: Context<Env>): Promise<boolean> {
+  const value = await c.req.json<unknown>().catch(() => null)
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
+export function json<S extends z.ZodType>(schema: S, description: string) {
+  return { description, content: { 'application/json': { schema } } } as const
+}
+
+export function body<S extends z.ZodType>(schema: S, description: string) {
+  return { body: { required: true, ...json(schema, description) } } as const
+}
+
+/** One that may be left out. */
+export function optionalBody<S extends z.ZodType>(schema: S, description: string) {
+  return { body: { required: false, ...json(schema, description) } } as const
+}
+
+/** Every route that changes something says what. */
+export function note(c: Context<Env>, changed: Note): void {
+  c.set('note', changed)
+}
+
+/** Viewers do not see what is secret. */
+export function seenBy<T>(who: Who | null, value: T, redacted: (value: T) => T): T {
+  return who === null || who.role === 'viewer' ? redacted(value) : value
+}
+
+/** The first thing that is wrong with what was sent, by its field. */
+function refused({ issues }: z.ZodError): Response {
+  const [issue] = issues
+  if (issue === undefined) return problem('OPTION_INVALID')
+  const field = issue.path.join('.')
+  if (issue.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys
+    return problem('OPTION_UNKNOWN', {
+      detail: `there is no field "${key}" here`,
+      field: [field, key].filter((part) => part !== '').join('.'),
+      fix: 'Leave it out',
+    })
+  }
+  if (issue.code === 'invalid_type' && issue.input === undefined && field !== '')
+    return problem('OPTION_INVALID', { detail: 'is missing', field, fix: `Give ${field}` })
+  return problem('OPTION_INVALID', { detail: issue.message, ...(field !== '' && { field }) })
+}

@@ -1,0 +1,33 @@
+/** Writes a row for everything that somebody changed: after it was done, and before they hear of it. */
+import type { MiddlewareHandler } from 'hono'
+import type { Mill } from '../runtime/mill.ts'
+import { isRead } from './door/reads.ts'
+import type { Env } from './env.ts'
+
+export interface AuditedOptions {
+  readonly mill: Pick<Mill, 'audit'>
+  readonly redacted: <T>(value: T) => T
+  /** The change was made, and could not be written down. */
+  readonly failed: (error: unknown, row: object) => void
+}
+
+export function audited({ mill, redacted, failed }: AuditedOptions): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    await next()
+    const who = c.get('who')
+    if (isRead(c.req.method) || !c.res.ok || who === null) return
+    const note = c.get('note')
+    // Caught by the first test of a route that forgets it, and not by an operator.
+    if (note === undefined) throw new Error(`${c.req.method} ${c.req.path} does not say what it changed`)
+    const { before = null, after = null, ...rest } = note
+    const row = {
+      who: who.name,
+      role: who.role,
+      what: c.get('what'),
+      ...rest,
+      before: redacted(before),
+      after: redacted(after),
+    }
+    await mill.audit.write(row).catch((error: unknown) => failed(error, row))
+  }
+}

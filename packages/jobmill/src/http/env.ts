@@ -1,0 +1,26 @@
+/** What goes with a request through the parts of the API. */
+import type { Who } from './door/roles.ts'
+
+/** What a route changed, for the audit. */
+export interface Note {
+  /** The id of a job, the name of a queue. */
+  readonly target: string
+  readonly queue?: string
+  readonly job?: string
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+export interface Env {
+  Variables: {
+    /** Null for somebody unknown. */
+    who: Who | null
+    hasBody: boolean
+    /** The name of the route. */
+    what: string
+    /** Set by every route that changes something. */
+    note: Note | undefined
+  }
+  /** Of the Node server, where there is one. */
+  Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string } } }
+}

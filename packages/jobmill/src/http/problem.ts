@@ -1,0 +1,127 @@
+/** Errors as callers get them: problem+json (RFC 9457) with the codes of the library, and nothing of what is inside. */
+import { ERRORS, type ErrorCode, isJobmillError } from '../job/errors.ts'
+
+/** What only the door knows. */
+export const HTTP_CODES = {
+  BODY_NOT_JSON: 'The body cannot be read as JSON',
+  BULK_UNSERVED: 'No living process runs acts on many jobs',
+  FORBIDDEN: 'Your role does not allow this',
+  INTERNAL: 'Something went wrong here; the log of this process says more',
+  MEDIA_TYPE_WRONG: 'The body has to be JSON, and to say so',
+  ORIGIN_WRONG: 'A page of another origin must not do this',
+  ROUTE_UNKNOWN: 'There is nothing at this address',
+  STATE_WRONG: 'The state of the job does not allow this',
+  TOKEN_MISSING: 'A token is needed here',
+  TOO_LARGE: 'The body is larger than it may be',
+  TOO_MANY: 'Too many requests; wait a moment',
+} as const
+
+type HttpCode = keyof typeof HTTP_CODES
+export type ProblemCode = ErrorCode | HttpCode
+
+interface Problem {
+  /** Where the code is explained. */
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: ProblemCode
+  readonly detail?: string
+  readonly field?: string
+  readonly fix?: string
+  /** Of a call with many items, the one that it is about. */
+  readonly index?: number
+}
+
+const STATUS: Readonly<Partial<Record<ProblemCode, number>>> = {
+  TOKEN_MISSING: 401,
+  FORBIDDEN: 403,
+  ORIGIN_WRONG: 403,
+  ROUTE_UNKNOWN: 404,
+  JOB_UNKNOWN: 404,
+  QUEUE_UNKNOWN: 404,
+  LIMIT_UNKNOWN: 404,
+  SCHEDULE_UNKNOWN: 404,
+  DUTY_UNKNOWN: 404,
+  ATTEMPT_ENDED: 409,
+  LEASE_LOST: 409,
+  LIMIT_IN_USE: 409,
+  OPTION_CONFLICT: 409,
+  SCHEDULE_EXISTS: 409,
+  STATE_WRONG: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  TOO_LARGE: 413,
+  MEDIA_TYPE_WRONG: 415,
+  PAYLOAD_INVALID: 422,
+  OVERLOADED: 429,
+  TOO_MANY: 429,
+  INTERNAL: 500,
+  BULK_UNSERVED: 503,
+  MILL_NOT_STARTED: 503,
+  MILL_STOPPED: 503,
+  OUTCOME_UNKNOWN: 503,
+  STORE_BUSY: 503,
+  STORE_CLOSED: 503,
+  STORE_REFUSED: 503,
+  STORE_UNAVAILABLE: 503,
+  STORE_UNSUPPORTED: 503,
+  SCHEMA_CHANGED: 503,
+  SCHEMA_NEWER: 503,
+}
+
+export function statusOf(code: ProblemCode): number {
+  return STATUS[code] ?? 400
+}
+
+/** In seconds; for those who may ask again. */
+const RETRY_AFTER: Readonly<Partial<Record<number, number>>> = { 429: 1, 503: 2 }
+
+interface Said {
+  readonly detail?: string | undefined
+  readonly field?: string | undefined
+  readonly fix?: string | undefined
+  readonly index?: number | undefined
+  readonly retryAfter?: number
+}
+
+export function problem(code: ProblemCode, { retryAfter, ...said }: Said = {}): Response {
+  const status = statusOf(code)
+  const body: Problem = {
+    type: `urn:jobmill:${code}`,
+    title: code in HTTP_CODES ? HTTP_CODES[code as HttpCode] : ERRORS[code as ErrorCode],
+    status,
+    code,
+    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
+  }
+  const headers = new Headers({ 'content-type': 'application/problem+json' })
+  const after = retryAfter ?? RETRY_AFTER[status]
+  if (after !== undefined) headers.set('retry-after', String(after))
+  if (status === 401) headers.set('www-authenticate', 'Bearer')
+  return Response.json(body, { status, headers })
+}
+
+/** Or whoever may enqueue could do what they may not. */
+export function onlyByBulk(field: string): Response {
+  const detail = 'acts on many jobs have a route of their own'
+  return problem('FORBIDDEN', { detail, field, fix: 'Use POST /api/bulk' })
+}
+
+/** Nobody has to be told that this process was asked to stop. */
+const OURS: ReadonlySet<string> = new Set(['MILL_STOPPED', 'MILL_NOT_STARTED', 'STORE_CLOSED'])
+
+/** What is said of a fault on our side is what its code says: messages of databases have statements, addresses and paths in them. */
+export function problemOf(error: unknown, unforeseen: (error: unknown) => void): Response {
+  if (!isJobmillError(error)) {
+    unforeseen(error)
+    return problem('INTERNAL')
+  }
+  if (statusOf(error.code) >= 500) {
+    if (!OURS.has(error.code)) unforeseen(error)
+    return problem(error.code)
+  }
+  return problem(error.code, {
+    detail: error.message,
+    field: error.field,
+    fix: error.fix,
+    index: error.index,
+  })
+}

@@ -1,0 +1,78 @@
+/** Acts on every job that a filter finds: counted first, then done by a job of a built-in kind, which shows how far it is and can be cancelled. */
+import { z } from '@hono/zod-openapi'
+import { JOB_STATES } from '../../job/state.ts'
+import { BULK_ACTS, BULK_KIND, BULK_QUEUE, isAboutActs, statesOf as checkAct } from '../../runtime/bulk.ts'
+import type { BulkPayload } from '../../runtime/bulk-job.ts'
+import type { JobFilter } from '../../store/job-list.ts'
+import { body, json, note, route, type Routes } from '../app.ts'
+import { mayDo } from '../door/roles.ts'
+import { problem } from '../problem.ts'
+import { filterOf, filterQuery, filterShape } from '../shapes/filter.ts'
+
+const actShape = z.enum(BULK_ACTS)
+
+const preview = route('operator', 'bulk.preview', {
+  method: 'get',
+  path: '/bulk',
+  summary: 'How many jobs an act would change',
+  request: { query: z.strictObject({ act: actShape, ...filterQuery }) },
+  responses: {
+    200: json(
+      z
+        .object({ jobs: z.int(), byState: z.partialRecord(z.enum(JOB_STATES), z.int()).readonly() })
+        .openapi('BulkPreview'),
+      'The jobs that it would change',
+    ),
+  },
+})
+
+const run = route('operator', 'bulk.run', {
+  method: 'post',
+  path: '/bulk',
+  summary: 'Act on every job that a filter finds; to delete takes an admin',
+  request: body(
+    z
+      .strictObject({ act: actShape, filter: filterShape, reason: z.string().min(1).max(1_000).optional() })
+      .openapi('BulkAct'),
+    'What to do to which',
+  ),
+  responses: {
+    202: json(
+      z.object({ id: z.uuid() }).openapi('BulkBegun'),
+      'The job that does it: look at it for its progress, cancel it to stop',
+    ),
+  },
+})
+
+export const bulkRoutes: Routes = (api, { mill }) => {
+  api.openapi(preview, async (c) => {
+    const { act, ...query } = c.req.valid('query')
+    return c.json(await mill.bulk.preview(act, filterOf(query), { signal: c.req.raw.signal }), 200)
+  })
+
+  api.openapi(run, async (c) => {
+    const { act, filter: given, reason } = c.req.valid('json')
+    const filter = given as JobFilter
+    const who = c.get('who')
+    // To retry acts is to do again what they did, and that may have been to delete.
+    if ((act === 'delete' || isAboutActs(filter)) && (who === null || !mayDo(who, 'admin')))
+      return problem('FORBIDDEN', { detail: 'this takes the role admin', field: 'act' }) as never
+    const instances = await mill.instances()
+    if (!instances.some(({ state, kinds }) => state === 'alive' && kinds.includes(BULK_KIND)))
+      return problem('BULK_UNSERVED', {
+        fix: `Run jobmill start or jobmill work, or add bulkJob() to the jobs of a mill that serves the queue ${BULK_QUEUE}`,
+      }) as never
+    checkAct(act, filter)
+    const payload: BulkPayload = {
+      act,
+      filter: await mill.bulk.upToNow(filter),
+      ...(reason !== undefined && { reason }),
+    }
+    const { id } = await mill.enqueue(BULK_KIND, payload, {
+      queue: BULK_QUEUE,
+      tags: [`by:${who?.name ?? ''}`],
+    })
+    note(c, { target: id, job: id, after: { act, filter } })
+    return c.json({ id }, 202)
+  })
+}

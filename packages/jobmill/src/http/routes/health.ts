@@ -1,0 +1,26 @@
+/** For whoever runs the process: whether it lives, whether it can work, and its figures. */
+import { z } from '@hono/zod-openapi'
+import type { Mill } from '../../runtime/mill.ts'
+import { type Api, route } from '../app.ts'
+
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+const metrics = route('viewer', 'metrics.read', {
+  method: 'get',
+  path: '/metrics',
+  summary: 'Figures for Prometheus',
+  responses: { 200: { description: 'Text', content: { [CONTENT_TYPE]: { schema: z.string() } } } },
+})
+
+/** Outside of the rest: without a token for those that answer nothing but well or not. */
+export function healthRoutes(api: Api, mill: Mill): void {
+  api.get('/healthz', (c) => c.json({ alive: true }, 200))
+  api.get('/readyz', async (c) => {
+    const answer = await mill.readiness()
+    return c.json(answer, answer.ready ? 200 : 503)
+  })
+  api.openapi(
+    metrics,
+    async (c) => c.body(await mill.prometheus(), 200, { 'content-type': CONTENT_TYPE }) as never,
+  )
+}

@@ -1,0 +1,124 @@
+/** What was: figures over time, the timeline, and who changed what by hand. */
+import { z } from '@hono/zod-openapi'
+import type { AuditQuery } from '../../runtime/audit.ts'
+import type { MetricsQuery, TimelineRequest } from '../../runtime/observation.ts'
+import { json, route, type Routes, seenBy } from '../app.ts'
+import { AUDIT, KEPT_TYPES } from '../../observe/timeline.ts'
+import { mayDo } from '../door/roles.ts'
+import { problem } from '../problem.ts'
+import { seriesShape } from '../shapes/series.ts'
+
+const several = z.union([z.string(), z.array(z.string())]).optional()
+const instant = z
+  .string()
+  .optional()
+  .transform((text) => (text !== undefined && /^\d+$/.test(text) ? Number(text) : text))
+  .openapi({ type: 'string', description: 'milliseconds since 1970, or ISO 8601 with its zone' })
+const page = {
+  queue: z.string().optional(),
+  job: z.string().optional(),
+  from: instant,
+  to: instant,
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  cursor: z.string().optional(),
+}
+
+const series = route('viewer', 'series.read', {
+  method: 'get',
+  path: '/series',
+  summary: 'Counters, rates, percentiles and what processes use, over time',
+  request: {
+    query: z.strictObject({
+      queue: several,
+      instance: several,
+      from: instant,
+      to: instant,
+      resolution: z.string().optional().openapi({ example: '1m' }),
+    }),
+  },
+  responses: { 200: json(seriesShape, 'The last hour, unless said otherwise') },
+})
+
+const timelineEntryShape = z
+  .object({
+    n: z.int(),
+    at: z.number(),
+    type: z.string(),
+    instance: z.string(),
+    queue: z.string().nullable(),
+    job: z.string().nullable(),
+    data: z.record(z.string(), z.unknown()).readonly(),
+  })
+  .openapi('TimelineEntry')
+
+const timeline = route('viewer', 'timeline.read', {
+  method: 'get',
+  path: '/timeline',
+  summary: 'What happened that no job tells, the newest first',
+  request: { query: z.strictObject({ type: several, ...page }) },
+  responses: {
+    200: json(
+      z.object({ events: z.array(timelineEntryShape).readonly(), next: z.string().nullable() }),
+      'A page',
+    ),
+  },
+})
+
+const auditEntryShape = z
+  .object({
+    at: z.number(),
+    who: z.string(),
+    role: z.string(),
+    what: z.string().openapi({ example: 'jobs.retry' }),
+    target: z.string(),
+    queue: z.string().nullable(),
+    job: z.string().nullable(),
+    before: z.unknown(),
+    after: z.unknown(),
+  })
+  .openapi('AuditEntry')
+
+const audit = route('operator', 'audit.read', {
+  method: 'get',
+  path: '/audit',
+  summary: 'Who changed what by hand, the newest first',
+  request: { query: z.strictObject(page) },
+  responses: {
+    200: json(
+      z.object({ entries: z.array(auditEntryShape).readonly(), next: z.string().nullable() }),
+      'A page',
+    ),
+  },
+})
+
+export const historyRoutes: Routes = (api, { mill, redacted }) => {
+  api.openapi(series, async (c) => {
+    const { queue, instance, ...rest } = c.req.valid('query')
+    const query = {
+      ...given(rest),
+      ...(queue !== undefined && { queues: [queue].flat() }),
+      ...(instance !== undefined && { instances: [instance].flat() }),
+    }
+    return c.json(await mill.metrics(query as MetricsQuery), 200)
+  })
+  api.openapi(timeline, async (c) => {
+    const { type, ...rest } = c.req.valid('query')
+    const who = c.get('who')
+    const seesAudit = who !== null && mayDo(who, 'operator')
+    const types = type === undefined ? undefined : [type].flat()
+    // Who did what is not for everybody.
+    if (!seesAudit && types?.includes(AUDIT) === true)
+      return problem('FORBIDDEN', { detail: 'the audit takes the role operator', field: 'type' }) as never
+    const seen = seesAudit ? types : (types ?? KEPT_TYPES.filter((one) => one !== AUDIT))
+    const query = { ...given(rest), ...(seen !== undefined && { types: seen }) }
+    return c.json(seenBy(c.get('who'), await mill.timeline(query as TimelineRequest), redacted), 200)
+  })
+  api.openapi(audit, async (c) =>
+    c.json(await mill.audit.list(given(c.req.valid('query')) as AuditQuery), 200),
+  )
+}
+
+/** Without what was not given. */
+function given(query: object): object {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,127 @@
+/** Jobs: found, looked at and enqueued. What is done to one that is there stands in job-acts.ts. */
+import { z } from '@hono/zod-openapi'
+import type { EnqueueItem, EnqueueOptions } from '../../job/handle.ts'
+import type { JobView } from '../../runtime/job-view.ts'
+import { body, json, note, route, type Routes, seenBy } from '../app.ts'
+import { mayDo } from '../door/roles.ts'
+import { onlyByBulk, problem } from '../problem.ts'
+import { BULK_KIND } from '../../runtime/bulk.ts'
+import { enqueuedShape, enqueueShape } from '../shapes/enqueue.ts'
+import { filterOf, filterQuery } from '../shapes/filter.ts'
+import { attemptShape, jobPageShape, jobShape, whyShape } from '../shapes/job.ts'
+import { jobUnknown } from './job-acts.ts'
+
+const MOST_AT_ONCE = 1_000
+
+const list = route('viewer', 'jobs.list', {
+  method: 'get',
+  path: '/jobs',
+  summary: 'Jobs by filter, a page at a time',
+  request: {
+    query: z.strictObject({
+      ...filterQuery,
+      limit: z.coerce.number().int().min(1).max(500).default(50),
+      cursor: z.string().optional(),
+    }),
+  },
+  responses: { 200: json(jobPageShape, 'A page') },
+})
+
+const inspect = route('viewer', 'jobs.inspect', {
+  method: 'get',
+  path: '/jobs/{id}',
+  summary: 'A job with its attempts, its log, and why it is not running',
+  request: { params: z.object({ id: z.string() }) },
+  responses: {
+    200: json(z.object({ job: jobShape, attempts: z.array(attemptShape), why: whyShape }), 'The job'),
+  },
+})
+
+const enqueue = route('operator', 'jobs.enqueue', {
+  method: 'post',
+  path: '/jobs',
+  summary: 'Enqueue a job',
+  request: body(enqueueShape, 'The job'),
+  responses: {
+    201: json(enqueuedShape, 'It is written'),
+    200: json(enqueuedShape, 'A job with its dedupe key is there already'),
+  },
+})
+
+const enqueueMany = route('operator', 'jobs.enqueue-many', {
+  method: 'post',
+  path: '/jobs/many',
+  summary: 'Enqueue up to 1,000 jobs of a kind, all or none',
+  request: body(
+    z
+      .strictObject({
+        kind: z.string(),
+        jobs: z
+          .array(enqueueShape.omit({ kind: true }))
+          .min(1)
+          .max(MOST_AT_ONCE),
+      })
+      .openapi('NewJobs'),
+    'The jobs',
+  ),
+  responses: { 201: json(z.object({ jobs: z.array(enqueuedShape) }), 'They are written') },
+})
+
+export const jobRoutes: Routes = (api, { mill, redacted }) => {
+  api.openapi(list, async (c) => {
+    const { limit, cursor, ...query } = c.req.valid('query')
+    const who = c.get('who')
+    // Whoever may not see what is secret must not be able to guess at it.
+    if (query.payloadText !== undefined && (who === null || !mayDo(who, 'operator')))
+      return problem('FORBIDDEN', {
+        detail: 'payloads are searched by operators',
+        field: 'payloadText',
+      }) as never
+    const page = await mill.list(filterOf(query), { limit, ...(cursor !== undefined && { cursor }) })
+    return c.json({ ...page, jobs: [...page.jobs] }, 200)
+  })
+
+  api.openapi(inspect, async (c) => {
+    const { id } = c.req.valid('param')
+    const [job, attempts, why] = await Promise.all([mill.get(id), mill.history(id), mill.why(id)])
+    if (job === null || why === null) throw jobUnknown(id)
+    const who = c.get('who')
+    const shown = {
+      job: seenJob(complete(job)),
+      attempts: attempts.map((one) => ({ ...one, log: seen(one.log) })),
+    }
+    return c.json({ ...shown, why }, 200)
+
+    /** What users put there, and nothing of ours. */
+    function seenJob(one: JobView): JobView {
+      const { payload, metadata, result, progress, log } = one
+      return { ...one, ...seen({ payload, metadata, result, progress, log }) }
+    }
+    function seen<T>(value: T): T {
+      return seenBy(who, value, redacted)
+    }
+  })
+
+  api.openapi(enqueue, async (c) => {
+    const { kind, payload = null, ...options } = c.req.valid('json')
+    if (kind === BULK_KIND) return onlyByBulk('kind') as never
+    const { id, outcome } = await mill.enqueue(kind, payload, options as EnqueueOptions)
+    note(c, { target: id, job: id, after: { kind, outcome } })
+    return c.json({ id, outcome }, outcome === 'enqueued' ? 201 : 200)
+  })
+
+  api.openapi(enqueueMany, async (c) => {
+    const { kind, jobs } = c.req.valid('json')
+    if (kind === BULK_KIND) return onlyByBulk('kind') as never
+    const items = jobs.map(({ payload = null, ...rest }) => ({ payload, ...rest }))
+    const made = await mill.enqueueMany(kind, items as EnqueueItem<unknown>[])
+    const [first] = made
+    note(c, { target: first?.id ?? kind, after: { kind, jobs: made.length } })
+    return c.json({ jobs: made.map(({ id, outcome }) => ({ id, outcome })) }, 201)
+  })
+}
+
+/** What there is none of is null, so that every field is always there. */
+function complete({ result = null, progress = null, ...job }: JobView): JobView {
+  return { ...job, result, progress }
+}

@@ -1,0 +1,95 @@
+/** Limits: what is left of them, and what an operator makes of them. */
+import { z } from '@hono/zod-openapi'
+import { JobmillError } from '../../job/errors.ts'
+import type { LimitOptions } from '../../job/limit.ts'
+import type { LimitChange } from '../../runtime/limits.ts'
+import type { LimitRecord } from '../../store/limit.ts'
+import { body, json, note, optionalBody, route, type Routes } from '../app.ts'
+import { duration } from '../shapes/enqueue.ts'
+import { limitShape } from '../shapes/queue.ts'
+
+const byName = z.object({ name: z.string() })
+const settings = {
+  rate: z.int().optional(),
+  per: duration.optional(),
+  burst: z.int().optional(),
+  concurrency: z.int().optional(),
+}
+
+const list = route('viewer', 'limits.list', {
+  method: 'get',
+  path: '/limits',
+  summary: 'Every limit, and what could be taken now',
+  responses: { 200: json(z.object({ limits: z.array(limitShape) }), 'The limits') },
+})
+
+const create = route('admin', 'limits.create', {
+  method: 'post',
+  path: '/limits',
+  summary: 'Create a limit: a rate, or a concurrency',
+  request: body(z.strictObject({ name: z.string(), ...settings }).openapi('NewLimit'), 'The limit'),
+  responses: { 201: json(limitShape, 'The limit') },
+})
+
+const change = route('admin', 'limits.change', {
+  method: 'patch',
+  path: '/limits/{name}',
+  summary: 'Change a limit; what is left out stays',
+  request: { params: byName, ...body(z.strictObject(settings).openapi('LimitChange'), 'The change') },
+  responses: { 200: json(limitShape, 'The limit') },
+})
+
+const drain = route('operator', 'limits.drain', {
+  method: 'post',
+  path: '/limits/{name}/drain',
+  summary: 'Grant nothing for a while',
+  request: {
+    params: byName,
+    ...optionalBody(z.strictObject({ retryAfter: duration.optional() }).openapi('Drain'), 'For how long'),
+  },
+  responses: { 200: json(limitShape, 'The limit') },
+})
+
+const remove = route('admin', 'limits.delete', {
+  method: 'delete',
+  path: '/limits/{name}',
+  summary: 'Delete a limit that no queue draws on',
+  request: { params: byName },
+  responses: { 204: { description: 'It is gone' } },
+})
+
+export const limitRoutes: Routes = (api, { mill }) => {
+  const before = async (name: string): Promise<LimitRecord | undefined> =>
+    (await mill.limits.list()).find((limit) => limit.name === name)
+
+  api.openapi(list, async (c) => c.json({ limits: await mill.limits.list() }, 200))
+  api.openapi(create, async (c) => {
+    const { name, ...options } = c.req.valid('json')
+    const after = await mill.limits.create(name, options as LimitOptions)
+    note(c, { target: name, after: after.settings })
+    return c.json(after, 201)
+  })
+  api.openapi(change, async (c) => {
+    const { name } = c.req.valid('param')
+    const was = await before(name)
+    const after = await mill.limits.change(name, c.req.valid('json') as LimitChange)
+    note(c, { target: name, before: was?.settings, after: after.settings })
+    return c.json(after, 200)
+  })
+  api.openapi(drain, async (c) => {
+    const { name } = c.req.valid('param')
+    const { retryAfter } = c.req.valid('json')
+    const was = await before(name)
+    const after = await mill.limits.drain(name, retryAfter === undefined ? {} : { retryAfter })
+    note(c, { target: name, before: { drainedMs: was?.drainedMs }, after: { drainedMs: after.drainedMs } })
+    return c.json(after, 200)
+  })
+  api.openapi(remove, async (c) => {
+    const { name } = c.req.valid('param')
+    const was = await before(name)
+    if (!(await mill.limits.delete(name)))
+      throw new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', { field: 'name', value: name })
+    note(c, { target: name, before: was?.settings })
+    return c.body(null, 204)
+  })
+}

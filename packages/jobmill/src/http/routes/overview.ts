@@ -1,0 +1,67 @@
+/** The first look: everything at once, in few reads. */
+import { z } from '@hono/zod-openapi'
+import { json, route, type Routes, seenBy } from '../app.ts'
+import { instanceShape, limitShape, unservedShape } from '../shapes/queue.ts'
+import { queuesOf, queuesShape } from './queues.ts'
+import { dutyOf, dutyShape } from './workers.ts'
+
+const overview = route('viewer', 'overview.read', {
+  method: 'get',
+  path: '/overview',
+  summary: 'Queues, processes, limits, duties, what nobody serves, and where the store differs from code',
+  responses: {
+    200: json(
+      z
+        .object({
+          store: z.string(),
+          version: z.string(),
+          here: z.uuid(),
+          you: z.object({ name: z.string(), role: z.string() }),
+          queues: queuesShape,
+          unserved: z.array(unservedShape),
+          instances: z.array(instanceShape),
+          limits: z.array(limitShape),
+          duties: z.array(dutyShape),
+          differences: z.array(
+            z.object({
+              what: z.enum(['queue', 'limit', 'schedule']),
+              name: z.string(),
+              field: z.string(),
+              code: z.unknown(),
+              stored: z.unknown(),
+            }),
+          ),
+          degraded: z.array(z.string()).readonly(),
+        })
+        .openapi('Overview'),
+      'The overview',
+    ),
+  },
+})
+
+export const overviewRoutes: Routes = (api, { mill, redacted, store, version, ...tools }) => {
+  api.openapi(overview, async (c) => {
+    const [queues, unserved, instances, limits, duties, differences, { degraded }] = await Promise.all([
+      queuesOf(mill),
+      tools.unserved(),
+      mill.instances(),
+      mill.limits.list(),
+      mill.duties(),
+      mill.differences(),
+      mill.readiness(),
+    ])
+    const who = c.get('who')
+    const you = who ?? { name: '', role: '' }
+    const here = mill.instance.id
+    const rest = {
+      queues,
+      unserved,
+      instances,
+      limits,
+      duties: duties.map(dutyOf),
+      differences: seenBy(who, differences, redacted),
+      degraded,
+    }
+    return c.json({ store, version, here, you: { ...you }, ...rest }, 200)
+  })
+}

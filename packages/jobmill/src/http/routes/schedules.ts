@@ -1,0 +1,171 @@
+/** Schedules: what there is, what comes next, and what an operator makes of them. */
+import { z } from '@hono/zod-openapi'
+import { JobmillError } from '../../job/errors.ts'
+import type { ScheduleChange } from '../../job/schedule-options.ts'
+import type { ScheduleView } from '../../runtime/schedule-view.ts'
+import type { NewSchedule } from '../../runtime/schedules.ts'
+import { BULK_KIND } from '../../runtime/bulk.ts'
+import { body, json, note, route, type Routes, seenBy } from '../app.ts'
+import type { Who } from '../door/roles.ts'
+import { onlyByBulk } from '../problem.ts'
+import {
+  newScheduleShape,
+  scheduleChangeShape,
+  scheduleShape,
+  tickOutcomeShape,
+  tickShape,
+} from '../shapes/schedule.ts'
+
+const byName = z.object({ name: z.string() })
+const one = { 200: json(scheduleShape, 'The schedule') }
+
+const list = route('viewer', 'schedules.list', {
+  method: 'get',
+  path: '/schedules',
+  summary: 'Every schedule',
+  responses: { 200: json(z.object({ schedules: z.array(scheduleShape) }), 'The schedules') },
+})
+
+const next = route('viewer', 'schedules.next', {
+  method: 'get',
+  path: '/schedules/next',
+  summary: 'What an expression means, and when it would run',
+  request: {
+    query: z.strictObject({
+      when: z.string(),
+      zone: z.string().default('UTC'),
+      count: z.coerce.number().int().min(1).max(100).default(10),
+    }),
+  },
+  responses: {
+    200: json(z.object({ text: z.string(), runs: z.array(z.number()) }), 'In English, and as instants'),
+  },
+})
+
+const inspect = route('viewer', 'schedules.inspect', {
+  method: 'get',
+  path: '/schedules/{name}',
+  summary: 'A schedule with its next runs and those that were served',
+  request: { params: byName },
+  responses: {
+    200: json(
+      z.object({ schedule: scheduleShape, runs: z.array(z.number()), history: z.array(tickShape) }),
+      'The schedule',
+    ),
+  },
+})
+
+const create = route('admin', 'schedules.create', {
+  method: 'post',
+  path: '/schedules',
+  summary: 'Create a schedule',
+  request: body(newScheduleShape, 'The schedule'),
+  responses: { 201: json(scheduleShape, 'The schedule') },
+})
+
+const change = route('admin', 'schedules.change', {
+  method: 'patch',
+  path: '/schedules/{name}',
+  summary: 'Change a schedule, on top of what code says; what is left out stays',
+  request: { params: byName, ...body(scheduleChangeShape, 'The change') },
+  responses: one,
+})
+
+const pause = route('operator', 'schedules.pause', {
+  method: 'post',
+  path: '/schedules/{name}/pause',
+  summary: 'Nothing is planned meanwhile',
+  request: { params: byName },
+  responses: one,
+})
+
+const resume = route('operator', 'schedules.resume', {
+  method: 'post',
+  path: '/schedules/{name}/resume',
+  summary: 'It is planned again from now on',
+  request: { params: byName },
+  responses: one,
+})
+
+const trigger = route('operator', 'schedules.trigger', {
+  method: 'post',
+  path: '/schedules/{name}/trigger',
+  summary: 'One job now; what is planned stays',
+  request: { params: byName },
+  responses: { 200: json(z.object({ outcome: tickOutcomeShape, job: z.string() }), 'The job') },
+})
+
+const remove = route('admin', 'schedules.delete', {
+  method: 'delete',
+  path: '/schedules/{name}',
+  summary: 'Delete a schedule; its jobs stay',
+  request: { params: byName },
+  responses: { 204: { description: 'It is gone' } },
+})
+
+export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) => {
+  const seen = (who: Who | null, one: ScheduleView): ScheduleView => ({
+    ...one,
+    payload: seenBy(who, one.payload, redacted),
+  })
+
+  api.openapi(list, async (c) => {
+    const all = await schedules.list()
+    return c.json({ schedules: all.map((one) => seen(c.get('who'), one)) }, 200)
+  })
+  // Before the one by name: no schedule can be asked for that is called "next".
+  api.openapi(next, async (c) => {
+    const { when, zone, count } = c.req.valid('query')
+    const runs = await schedules.nextRuns({ when, zone }, count)
+    return c.json({ text: await schedules.describe(when, zone), runs }, 200)
+  })
+  api.openapi(inspect, async (c) => {
+    const { name } = c.req.valid('param')
+    const runs = await schedules.nextRuns(name)
+    const [schedule, history] = await Promise.all([schedules.get(name), schedules.history(name)])
+    if (schedule === null) throw scheduleUnknown(name)
+    return c.json({ schedule: seen(c.get('who'), schedule), runs, history }, 200)
+  })
+  api.openapi(create, async (c) => {
+    const given = c.req.valid('json')
+    if (given.job === BULK_KIND) return onlyByBulk('job') as never
+    const after = await schedules.create(given as NewSchedule<unknown>)
+    note(c, { target: after.name, after })
+    return c.json(after, 201)
+  })
+  api.openapi(change, async (c) => {
+    const { name } = c.req.valid('param')
+    const before = await schedules.get(name)
+    const after = await schedules.change(name, c.req.valid('json') as ScheduleChange)
+    note(c, { target: name, before, after })
+    return c.json(after, 200)
+  })
+  for (const [declared, act] of [
+    [pause, (name: string) => schedules.pause(name)],
+    [resume, (name: string) => schedules.resume(name)],
+  ] as const)
+    api.openapi(declared, async (c) => {
+      const { name } = c.req.valid('param')
+      const before = await schedules.get(name)
+      const after: ScheduleView = await act(name)
+      note(c, { target: name, before: { paused: before?.paused }, after: { paused: after.paused } })
+      return c.json(seen(c.get('who'), after), 200)
+    })
+  api.openapi(trigger, async (c) => {
+    const { name } = c.req.valid('param')
+    const after = await schedules.trigger(name)
+    note(c, { target: name, job: after.job, after })
+    return c.json(after, 200)
+  })
+  api.openapi(remove, async (c) => {
+    const { name } = c.req.valid('param')
+    const before = await schedules.get(name)
+    if (!(await schedules.delete(name))) throw scheduleUnknown(name)
+    note(c, { target: name, before })
+    return c.body(null, 204)
+  })
+}
+
+function scheduleUnknown(name: string): JobmillError {
+  return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', { field: 'name', value: name })
+}

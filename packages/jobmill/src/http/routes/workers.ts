@@ -1,0 +1,59 @@
+/** Who works: instances, how workers are split over them, and the duties. */
+import { z } from '@hono/zod-openapi'
+import type { DutyView } from '../../runtime/tend.ts'
+import { json, note, route, type Routes } from '../app.ts'
+import { instanceShape } from '../shapes/queue.ts'
+
+const slotShape = z.object({ instance: z.uuid(), queue: z.string(), workers: z.int() }).openapi('Slot')
+export const dutyShape = z
+  .object({
+    name: z.string(),
+    leader: z.uuid().nullable(),
+    lastSuccessAt: z.number().nullable(),
+    failures: z.int(),
+  })
+  .openapi('Duty')
+
+/** Without what only the process that answers knows of it. */
+export function dutyOf({ name, leader, lastSuccessAt, failures }: DutyView): z.infer<typeof dutyShape> {
+  return { name, leader, lastSuccessAt, failures }
+}
+
+const list = route('viewer', 'workers.list', {
+  method: 'get',
+  path: '/workers',
+  summary: 'Processes, their share of the workers, and the duties',
+  responses: {
+    200: json(
+      z.object({
+        here: z.uuid().openapi({ description: 'the instance that answers' }),
+        instances: z.array(instanceShape),
+        slots: z.array(slotShape),
+        duties: z.array(dutyShape),
+      }),
+      'The workers',
+    ),
+  },
+})
+
+const runDuty = route('admin', 'duties.run', {
+  method: 'post',
+  path: '/duties/{name}/run',
+  summary: 'One pass of a duty, in the process that answers',
+  request: { params: z.object({ name: z.string() }) },
+  responses: { 200: json(z.object({ counts: z.record(z.string(), z.number()) }), 'What it did') },
+})
+
+export const workerRoutes: Routes = (api, { mill }) => {
+  api.openapi(list, async (c) => {
+    const [instances, slots, duties] = await Promise.all([mill.instances(), mill.slots(), mill.duties()])
+    const here = mill.instance.id
+    return c.json({ here, instances, slots: [...slots], duties: duties.map(dutyOf) }, 200)
+  })
+  api.openapi(runDuty, async (c) => {
+    const { name } = c.req.valid('param')
+    const counts = { ...(await mill.runDuty(name)) }
+    note(c, { target: name, after: counts })
+    return c.json({ counts }, 200)
+  })
+}

@@ -1,0 +1,108 @@
+/** The API on a socket of its own. Bound to this machine it works at once; bound elsewhere it wants to know who asks. */
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { createAdaptorServer } from '@hono/node-server'
+import { JobmillError, shown } from '../job/errors.ts'
+import { systemPlatform } from '../platform/platform.ts'
+import type { Mill } from '../runtime/mill.ts'
+import { apiFor, handlerOf, httpApi, type HttpApi, type HttpOptions } from './api.ts'
+
+export interface ServeOptions extends HttpOptions {
+  /** Default 8787; 0 for any that is free. */
+  readonly port?: number
+  /** The address to listen on (default 127.0.0.1). */
+  readonly bind?: string
+}
+
+export interface Served {
+  readonly url: string
+  /** Takes no more requests, and ends what is being listened to. */
+  readonly close: () => Promise<void>
+}
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
+const REQUEST_TIMEOUT_MS = 30_000
+/** How long the last answers may take. */
+const LAST_MS = 2_000
+const IDLE_MS = 50
+
+export async function serve(mill: Mill<never>, options: ServeOptions = {}): Promise<Served> {
+  const { port = 8787, bind = '127.0.0.1', ...rest } = options
+  const api = doorFor(mill, bind, rest)
+  const { platform = systemPlatform } = rest
+  let closing: Promise<void> | null = null
+  const server = createAdaptorServer({
+    async fetch(request, env) {
+      const response = await api.fetch(request, env)
+      // Who has a connection open would go on asking.
+      if (closing !== null) response.headers.set('connection', 'close')
+      return response
+    },
+    overrideGlobalObjects: false,
+  }) as Server
+  server.requestTimeout = REQUEST_TIMEOUT_MS
+  server.listen(port, bind)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw notListening(error, port, bind)
+  }
+  async function close(): Promise<void> {
+    api.stop()
+    const closed = once(server, 'close')
+    server.close()
+    // What is in flight is answered, and then its connection ends; callers that do not read their answer are not waited for.
+    const endIdle = (): void => {
+      server.closeIdleConnections()
+      idle = platform.timer(IDLE_MS, endIdle)
+    }
+    let idle = platform.timer(0, endIdle)
+    const late = platform.timer(LAST_MS, () => server.closeAllConnections())
+    await closed
+    idle.cancel()
+    late.cancel()
+  }
+  const { address, family, port: bound } = server.address() as AddressInfo
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    close: () => (closing ??= close()),
+  }
+}
+
+function doorFor(mill: Mill<never>, bind: string, options: HttpOptions): HttpApi {
+  const isOpen = options.tokens === undefined && options.whoIs === undefined && options.insecure !== true
+  if (!isOpen) return httpApi(mill, options)
+  if (!LOOPBACK.test(bind))
+    throw new JobmillError(
+      'OPTION_INVALID',
+      'others than this machine could reach it, and nobody would have to say who they are',
+      {
+        field: 'bind',
+        value: shown(bind),
+        fix: 'Give tokens (JOBMILL_TOKENS or JOBMILL_TOKENS_FILE: a line "name role token" for each), or say --insecure',
+      },
+    )
+  return handlerOf(
+    apiFor(mill, {
+      ...options,
+      onlyLocal: true,
+      whoIs: () => ({ name: 'local', role: 'admin' }),
+    }),
+  )
+}
+
+function notListening(error: unknown, port: number, bind: string): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : ''
+  const field = code === 'EADDRINUSE' || code === 'EACCES' ? 'port' : code === 'EADDRNOTAVAIL' ? 'bind' : null
+  if (field === null) return error
+  const why = { EADDRINUSE: 'somebody else listens there', EACCES: 'this user may not listen there' }[
+    String(code)
+  ]
+  return new JobmillError('OPTION_INVALID', why ?? 'this machine has no such address', {
+    field,
+    value: shown(field === 'port' ? port : bind),
+    fix: field === 'port' ? 'Choose another with --port' : 'Choose another with --bind',
+    cause: error,
+  })
+}

@@ -1,0 +1,92 @@
+/** Jobs as the API tells them. Instants are milliseconds since 1970. */
+import { z } from '@hono/zod-openapi'
+import { OUTCOMES } from '../../job/outcome.ts'
+import { JOB_STATES } from '../../job/state.ts'
+import type { AttemptView, JobView } from '../../runtime/job-view.ts'
+import { REASONS, type Why } from '../../runtime/why.ts'
+import type { JobSummary } from '../../store/job-record.ts'
+
+const instant = z.int().openapi({ description: 'milliseconds since 1970' })
+
+export const stateShape = z.enum(JOB_STATES).openapi('JobState')
+
+const jobSummaryShape = z
+  .object({
+    id: z.uuid(),
+    kind: z.string(),
+    queue: z.string(),
+    state: stateShape,
+    priority: z.int(),
+    attempt: z.int(),
+    maxAttempts: z.int(),
+    crashes: z.int(),
+    tags: z.array(z.string()).readonly(),
+    orderKey: z.string().nullable(),
+    waitsForTurn: z.boolean(),
+    enqueuedAt: instant,
+    dueAt: instant.nullable(),
+    startedAt: instant.nullable(),
+    endedAt: instant.nullable(),
+    instance: z.uuid().nullable(),
+    cancelReason: z.string().nullable(),
+  })
+  .openapi('JobSummary') satisfies z.ZodType<JobSummary>
+
+const logLineShape = z
+  .object({
+    at: instant,
+    level: z.enum(['debug', 'info', 'warn', 'error']),
+    message: z.string(),
+    fields: z.record(z.string(), z.unknown()).readonly().exactOptional(),
+  })
+  .openapi('LogLine')
+
+export const attemptShape = z
+  .object({
+    attempt: z.int(),
+    token: z.int(),
+    instance: z.uuid().nullable(),
+    startedAt: instant.nullable(),
+    endedAt: instant,
+    outcome: z.enum(OUTCOMES),
+    error: z.string().nullable(),
+    log: z.array(logLineShape).readonly(),
+  })
+  .openapi('Attempt') satisfies z.ZodType<AttemptView>
+
+export const jobShape = jobSummaryShape
+  .extend({
+    payload: z.unknown(),
+    metadata: z.record(z.string(), z.unknown()).readonly().nullable(),
+    result: z.unknown(),
+    progress: z.unknown(),
+    log: z.array(logLineShape).readonly(),
+    error: z.string().nullable(),
+    timeoutMs: z.int().nullable(),
+    dedupeKey: z.string().nullable(),
+  })
+  .openapi('Job') satisfies z.ZodType<JobView>
+
+export const jobPageShape = z
+  .object({
+    jobs: z.array(jobSummaryShape),
+    next: z.string().nullable().openapi({ description: 'the cursor of the next page; null at the end' }),
+    scanned: z.int(),
+    complete: z.boolean().openapi({ description: 'false when the scan stopped early: go on from next' }),
+  })
+  .openapi('JobPage')
+
+export const whyShape = z
+  .object({
+    state: stateShape,
+    reasons: z
+      .array(
+        z.object({
+          why: z.enum(REASONS),
+          says: z.string().openapi({ description: 'a sentence for people' }),
+          until: instant.nullable().openapi({ description: 'when this will be over, where that is known' }),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('Why') satisfies z.ZodType<Why>

@@ -1,0 +1,79 @@
+/** Queues, limits and instances as the API tells them. */
+import { z } from '@hono/zod-openapi'
+import type { LimitSettings } from '../../job/limit.ts'
+import type { InstanceRecord } from '../../store/instance.ts'
+import type { LimitRecord } from '../../store/limit.ts'
+import type { QueueCounts, QueueRecord, Unserved } from '../../store/queue-record.ts'
+
+const ms = z.number()
+const count = z.int()
+
+export const queueShape = z
+  .object({
+    name: z.string(),
+    workers: count.nullable(),
+    paused: z.boolean(),
+    backoffEnabled: z.boolean(),
+    backoffBaseMs: ms,
+    backoffMaxMs: ms,
+    retainDoneMs: ms.nullable(),
+    retainCancelledMs: ms.nullable(),
+    retainDeadMs: ms.nullable(),
+    keepDone: count.nullable(),
+    keepCancelled: count.nullable(),
+    keepDead: count.nullable(),
+    limit: z.string().nullable(),
+    coolingMs: ms,
+    throttles: count,
+  })
+  .openapi('Queue') satisfies z.ZodType<QueueRecord>
+
+export const countsShape = z
+  .object({
+    queue: z.string(),
+    scheduled: count,
+    ready: count,
+    running: count,
+    done: count,
+    dead: count,
+    cancelled: count,
+    oldestReadyMs: ms.nullable(),
+  })
+  .openapi('QueueCounts') satisfies z.ZodType<QueueCounts>
+
+export const unservedShape = z
+  .object({ queue: z.string(), kind: z.string(), jobs: count })
+  .openapi('Unserved') satisfies z.ZodType<Unserved>
+
+const limitSettingsShape = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('rate'), amount: z.number(), perMs: ms, burst: z.number() }),
+  z.object({ type: z.literal('concurrency'), most: count }),
+]) satisfies z.ZodType<LimitSettings>
+
+export const limitShape = z
+  .object({
+    name: z.string(),
+    settings: limitSettingsShape,
+    available: count,
+    held: count,
+    nextInMs: ms.nullable(),
+    drainedMs: ms,
+  })
+  .openapi('Limit') satisfies z.ZodType<LimitRecord>
+
+export const instanceShape = z
+  .object({
+    id: z.uuid(),
+    label: z.string().nullable(),
+    version: z.string().nullable(),
+    queues: z.array(z.string()).readonly(),
+    kinds: z.array(z.string()).readonly(),
+    onDead: z.array(z.string()).readonly(),
+    capacity: z.number(),
+    state: z.enum(['alive', 'expired', 'lost', 'stopped']),
+    startedAt: ms,
+    renewedAt: ms,
+    expiresAt: ms,
+    endedAt: ms.nullable(),
+  })
+  .openapi('Instance') satisfies z.ZodType<InstanceRecord>

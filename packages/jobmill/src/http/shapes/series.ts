@@ -1,0 +1,49 @@
+/** Figures over time as the API tells them. */
+import { z } from '@hono/zod-openapi'
+import { COUNTERS, LATENCIES } from '../../observe/tally.ts'
+import { STORE_CLASSES } from '../../observe/store-timings.ts'
+import type { Metrics } from '../../runtime/observation.ts'
+
+const recordOf = <Key extends string, S extends z.ZodType>(keys: readonly Key[], shape: S): Record<Key, S> =>
+  Object.fromEntries(keys.map((key) => [key, shape])) as Record<Key, S>
+
+const ms = z.number().nullable()
+const percentiles = z.object({ count: z.number(), p50: ms, p95: ms, p99: ms }).openapi('Percentiles')
+const counters = z.object(recordOf(COUNTERS, z.number()))
+const queueFigures = { counters, perSecond: counters, ...recordOf(LATENCIES, percentiles) }
+const gauge = z.object({ mean: z.number(), most: z.number() }).nullable()
+const instanceFigures = {
+  cpu: gauge,
+  rssBytes: gauge,
+  heapBytes: gauge,
+  loopLagMs: gauge,
+  store: z.object({ ...recordOf(STORE_CLASSES, percentiles), failures: z.number() }),
+  eventsDropped: z.number(),
+}
+const at = z.number()
+
+export const seriesShape = z
+  .object({
+    from: z.number(),
+    to: z.number().nullable(),
+    resolutionMs: z.number(),
+    queues: z
+      .array(
+        z.object({
+          queue: z.string(),
+          all: z.object(queueFigures),
+          points: z.array(z.object({ at, ...queueFigures })).readonly(),
+        }),
+      )
+      .readonly(),
+    instances: z
+      .array(
+        z.object({
+          instance: z.string(),
+          all: z.object(instanceFigures),
+          points: z.array(z.object({ at, ...instanceFigures })).readonly(),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('Series') satisfies z.ZodType<Metrics>

@@ -1,0 +1,86 @@
+/** What happens now, for many who listen: how often the store is asked, and that nothing is missed. */
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { feed as createFeed, type News } from '../../src/http/feed.ts'
+import { jobmill, type Mill, type Store, systemPlatform } from '../../src/index.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+
+function opened(store: Store<never>): Mill<never> {
+  const mill = jobmill({ store, log: 'silent' })
+  onTestFinished(async () => void (await mill.stop()))
+  return mill
+}
+
+const act = (what: string) => ({ who: 'ada', role: 'admin', what, target: 'x', before: null, after: null })
+
+/** Resolves with the news for which `is` holds. */
+function heard(feed: ReturnType<typeof createFeed>, is: (news: News) => boolean): Promise<News> {
+  return new Promise((resolve) => {
+    const end = feed.listen((news) => {
+      if (!is(news)) return
+      end()
+      resolve(news)
+    })
+  })
+}
+
+const isAct =
+  (what: string) =>
+  (news: News): boolean =>
+    news.type === 'timeline' && news.entry.data['what'] === what
+
+describe('the feed on sqlite', () => {
+  test('many who come at once cost one look, and nobody none', async () => {
+    const mill = opened(sqlite(':memory:'))
+    let looks = 0
+    const counting = { timeline: mill.timeline, counts: () => ((looks += 1), mill.counts()) }
+    const feed = createFeed(counting, systemPlatform)
+    onTestFinished(() => feed.stop())
+    const all = Array.from({ length: 50 }, () => heard(feed, ({ type }) => type === 'counts'))
+    await Promise.all(all)
+    expect(looks).toBeLessThanOrEqual(2)
+  })
+
+  test('one who was away is told the newest, and that there was more', async () => {
+    const mill = opened(sqlite(':memory:'))
+    for (let n = 0; n < 120; n += 1) await mill.audit.write(act(`act ${n}`))
+    const feed = createFeed(mill, systemPlatform)
+    const some = await feed.since(0, 50)
+    expect(some.isAll).toBe(false)
+    expect(some.entries.map(({ data }) => data['what'])).toEqual(
+      Array.from({ length: 50 }, (_, n) => `act ${70 + n}`),
+    )
+    const rest = await feed.since(some.entries[0]?.n ?? 0, 500)
+    expect([rest.isAll, rest.entries.length]).toEqual([true, 49])
+  })
+})
+
+describe('the feed on postgres', () => {
+  test('what is committed after a later number is heard all the same', async () => {
+    const url = inject('postgresUrl')
+    const schema = freshSchema(url, 'feed')
+    const mill = opened(postgres(url, { schema }))
+    await mill.open()
+    const feed = createFeed(mill, systemPlatform)
+    onTestFinished(() => feed.stop())
+    await heard(feed, ({ type }) => type === 'counts')
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    onTestFinished(() => client.end())
+    await client.query('BEGIN')
+    await client.query(
+      `INSERT INTO ${schema}.event (at, type, source, data) VALUES (1, 'audit', gen_random_uuid(), $1)`,
+      [JSON.stringify(act('late'))],
+    )
+    // Of one who listens all the time, so that the feed does not begin anew.
+    onTestFinished(feed.listen(() => {}))
+    const late = heard(feed, isAct('late'))
+    const early = heard(feed, isAct('early'))
+    await mill.audit.write(act('early'))
+    await early
+    await client.query('COMMIT')
+    expect(await late).toMatchObject({ type: 'timeline' })
+  })
+})

@@ -1,0 +1,90 @@
+/** A mill that works, on a new database of each kind, with the API on a real socket. */
+import { inject, onTestFinished } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { serve, type ServeOptions, bulkJob } from '../../src/http.ts'
+import {
+  Dead,
+  defineJob,
+  type JobContext,
+  jobmill,
+  type Mill,
+  type MillOptions,
+  type Store,
+} from '../../src/index.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+
+const echo = defineJob({
+  kind: 'echo',
+  run: ({ payload, log }: JobContext) => (log('seen', { apiKey: 'k' }), payload),
+})
+const dies = defineJob({
+  kind: 'dies',
+  run() {
+    throw new Dead('no')
+  },
+})
+const holds = defineJob({
+  kind: 'holds',
+  run: ({ signal, progress }: JobContext) =>
+    new Promise((_, reject) => {
+      progress({ half: true })
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+    }),
+})
+
+export interface Subject {
+  readonly name: 'sqlite' | 'postgres'
+  readonly store: () => Store<never>
+}
+
+export const subjects: readonly Subject[] = [
+  { name: 'sqlite', store: () => sqlite(freshFile()) },
+  {
+    name: 'postgres',
+    store() {
+      const url = inject('postgresUrl')
+      return postgres(url, { schema: freshSchema(url, 'http') })
+    },
+  },
+]
+
+export interface Bench {
+  readonly mill: Mill<never>
+  readonly url: string
+  readonly close: () => Promise<void>
+}
+
+export async function bench(
+  store: Store<never>,
+  {
+    work = true,
+    mill: more,
+    ...options
+  }: ServeOptions & { work?: boolean; mill?: Partial<MillOptions> } = {},
+): Promise<Bench> {
+  const mill: Mill<never> = jobmill({
+    store,
+    jobs: [echo, dies, holds, bulkJob(() => mill)],
+    queues: { default: {} },
+    limits: { smtp: { rate: 5, per: '1h' } },
+    schedules: [{ name: 'nightly', job: 'echo', when: '0 3 * * *', payload: { password: 'p', who: 'ada' } }],
+    log: 'silent',
+    grace: 0,
+    ...more,
+  })
+  await (work ? mill.start() : mill.open())
+  const served = await serve(mill, { port: 0, requestsPerSecond: 100_000, ...options })
+  onTestFinished(async () => {
+    await served.close()
+    await mill.stop()
+  })
+  return { mill, ...served }
+}
+
+export const TOKENS = `# who may come in
+vera viewer viewer-token-0123456789
+olga operator operator-token-0123456789
+adam admin admin-token-0123456789`
+
+export const tokenOf = (role: string): string => `${role}-token-0123456789`

@@ -1,0 +1,277 @@
+/** Every route over a real socket on both stores, its answer held against the OpenAPI document; the last test says which were forgotten. */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  type Answer,
+  checkAnswer,
+  type Declared,
+  type Document,
+  documentOf,
+  operationsOf,
+  request,
+} from './calls.ts'
+import { bench, type Bench, subjects } from './mills.ts'
+
+interface Scene extends Bench {
+  readonly call: (
+    name: string,
+    at?: Record<string, string>,
+    body?: unknown,
+    query?: string,
+  ) => Promise<Answer>
+}
+
+describe.each(subjects)('the API on $name', ({ name, store }) => {
+  const called = new Set<string>()
+  let all: readonly Declared[] = []
+
+  async function scene(options: Parameters<typeof bench>[1] = {}): Promise<Scene> {
+    const made = await bench(store(), options)
+    const document: Document = await documentOf(made.url)
+    all = operationsOf(document)
+    return {
+      ...made,
+      async call(operation, at = {}, body, query = '') {
+        const declared = all.find((one) => one.name === operation)
+        if (declared === undefined) throw new Error(`there is no operation ${operation}`)
+        const path = declared.path.replace(/\{(\w+)\}/g, (_, key: string) =>
+          encodeURIComponent(at[key] ?? ''),
+        )
+        const answer = await request(made.url, declared.method, `${path}${query}`, { body })
+        checkAnswer(document, declared, answer)
+        if (answer.status < 300) called.add(operation)
+        return answer
+      },
+    }
+  }
+
+  test('a job is enqueued, found, looked at and deleted', async () => {
+    const { call, mill } = await scene()
+    const made = await call('jobs.enqueue', {}, { kind: 'echo', payload: { to: 'ada' }, tags: ['x'] })
+    expect(made.status).toBe(201)
+    const { id } = made.body as { id: string }
+    await mill.job(id).result()
+    expect((await call('jobs.list', {}, undefined, '?tag=x&state=done&limit=1')).body).toMatchObject({
+      jobs: [{ id, state: 'done' }],
+    })
+    expect((await call('jobs.inspect', { id })).body).toMatchObject({
+      job: { id, payload: { to: 'ada' }, result: { to: 'ada' }, progress: null },
+      attempts: [{ attempt: 1, outcome: 'returned', log: [{ message: 'seen', fields: { apiKey: 'k' } }] }],
+      why: { state: 'done', reasons: [] },
+    })
+    expect((await call('jobs.retry', { id })).body).toMatchObject({ code: 'STATE_WRONG', status: 409 })
+    expect((await call('jobs.delete', { id })).body).toMatchObject({ verdict: 'changed', state: null })
+    expect((await call('jobs.inspect', { id })).body).toMatchObject({ code: 'JOB_UNKNOWN', status: 404 })
+    expect((await call('jobs.inspect', { id: 'x' })).body).toMatchObject({ code: 'ID_INVALID', status: 400 })
+  })
+
+  test('many are enqueued, all or none', async () => {
+    const { call, mill } = await scene({ work: false })
+    const jobs = Array.from({ length: 300 }, (_, n) => ({ payload: n, delay: '1h' }))
+    expect((await call('jobs.enqueue-many', {}, { kind: 'echo', jobs })).status).toBe(201)
+    const bad = await call(
+      'jobs.enqueue-many',
+      {},
+      { kind: 'echo', jobs: [{ payload: 1 }, { payload: 2, delay: 'x' }] },
+    )
+    expect(bad.body).toMatchObject({ status: 400, code: 'DURATION_INVALID', index: 1 })
+    expect(await mill.counts()).toMatchObject([{ scheduled: 300 }])
+  })
+
+  test('a duplicate is told apart, and a second page goes on from the first', async () => {
+    const { call } = await scene({ work: false })
+    const job = { kind: 'echo', dedupeKey: 'k' }
+    const first = await call('jobs.enqueue', {}, job)
+    const second = await call('jobs.enqueue', {}, job)
+    expect([first.status, second.status]).toEqual([201, 200])
+    expect(second.body).toEqual({ ...(first.body as object), outcome: 'duplicate' })
+    await call('jobs.enqueue', {}, { kind: 'echo' })
+    const page = (await call('jobs.list', {}, undefined, '?limit=1')).body as {
+      next: string
+      jobs: { id: string }[]
+    }
+    const next = await call('jobs.list', {}, undefined, `?limit=1&cursor=${page.next}`)
+    expect((next.body as typeof page).jobs[0]?.id).not.toBe(page.jobs[0]?.id)
+    expect((await call('jobs.list', {}, undefined, `?cursor=zzz`)).body).toMatchObject({
+      code: 'CURSOR_INVALID',
+    })
+  })
+
+  test('retry, run now and cancel, of one and of many', async () => {
+    const { call, mill } = await scene()
+    const dead = await mill.enqueue('dies', null)
+    await dead.result().catch(() => {})
+    expect((await call('jobs.retry', { id: dead.id })).body).toMatchObject({ verdict: 'changed' })
+    const later = await mill.enqueue('echo', 1, { delay: '1h' })
+    expect((await call('jobs.run-now', { id: later.id })).body).toMatchObject({
+      verdict: 'changed',
+      state: 'ready',
+    })
+    expect(await later.result()).toBe(1)
+    expect((await call('jobs.cancel', { id: later.id })).body).toMatchObject({ code: 'STATE_WRONG' })
+    const running = await mill.enqueue('holds', null)
+    const asked = await call('jobs.cancel', { id: running.id }, { reason: 'enough' })
+    expect(['cancelled', 'requested']).toContain((asked.body as { answer: string }).answer)
+    await expect(running.result()).rejects.toMatchObject({ code: 'JOB_CANCELLED' })
+
+    await dead.result().catch(() => {})
+    expect((await call('bulk.preview', {}, undefined, '?act=retry&kind=dies')).body).toEqual({
+      jobs: 1,
+      byState: { dead: 1 },
+    })
+    const begun = await call('bulk.run', {}, { act: 'delete', filter: { kind: 'dies' } })
+    expect(begun.status).toBe(202)
+    const { id } = begun.body as { id: string }
+    expect(await mill.job(id).result()).toEqual({ looked: 1, changed: 1, refused: 0 })
+    expect((await call('bulk.run', {}, { act: 'retry', filter: { state: 'done' } })).body).toMatchObject({
+      code: 'OPTION_INVALID',
+      field: 'filter.state',
+    })
+  })
+
+  test('queues, limits and schedules are seen and changed', async () => {
+    const { call } = await scene({ work: false })
+    expect((await call('queues.list')).body).toMatchObject({ queues: [{ settings: { name: 'default' } }] })
+    expect((await call('queues.pause', { name: 'default' })).body).toMatchObject({ paused: true })
+    expect((await call('queues.resume', { name: 'default' })).body).toMatchObject({ paused: false })
+    const change = { workers: 3, backoff: { base: '1s' }, retain: { done: '1d' }, limit: 'smtp' }
+    expect((await call('queues.change', { name: 'default' }, change)).body).toMatchObject({
+      workers: 3,
+      backoffBaseMs: 1_000,
+      retainDoneMs: 86_400_000,
+      limit: 'smtp',
+    })
+    expect((await call('queues.pause', { name: 'a/b' })).body).toMatchObject({
+      code: 'QUEUE_UNKNOWN',
+      status: 404,
+    })
+
+    expect((await call('limits.create', {}, { name: 'db', concurrency: 2 })).status).toBe(201)
+    expect((await call('limits.create', {}, { name: 'db', concurrency: 3 })).status).toBe(409)
+    expect((await call('limits.change', { name: 'db' }, { concurrency: 5 })).body).toMatchObject({
+      available: 5,
+    })
+    expect((await call('limits.drain', { name: 'smtp' }, { retryAfter: '30s' })).body).toMatchObject({
+      name: 'smtp',
+    })
+    expect((await call('limits.delete', { name: 'db' })).status).toBe(204)
+    expect((await call('limits.delete', { name: 'smtp' })).body).toMatchObject({
+      code: 'LIMIT_IN_USE',
+      status: 409,
+    })
+    expect((await call('limits.list')).body).toMatchObject({ limits: [{ name: 'smtp' }] })
+
+    const hourly = { name: 'hourly', job: 'echo', when: '@hourly', payload: { a: 1 }, missed: { all: '2h' } }
+    expect((await call('schedules.create', {}, hourly)).status).toBe(201)
+    expect((await call('schedules.create', {}, hourly)).body).toMatchObject({
+      code: 'SCHEDULE_EXISTS',
+      status: 409,
+    })
+    expect((await call('schedules.list')).body).toMatchObject({
+      schedules: [{ name: 'hourly' }, { name: 'nightly' }],
+    })
+    expect((await call('schedules.change', { name: 'hourly' }, { when: 'every 2h' })).body).toMatchObject({
+      when: 'every 2h',
+    })
+    expect((await call('schedules.pause', { name: 'hourly' })).body).toMatchObject({
+      paused: true,
+      nextAt: null,
+    })
+    expect((await call('schedules.resume', { name: 'hourly' })).body).toMatchObject({ paused: false })
+    expect((await call('schedules.trigger', { name: 'hourly' })).body).toMatchObject({ outcome: 'enqueued' })
+    expect((await call('schedules.inspect', { name: 'nightly' })).body).toMatchObject({
+      schedule: { kind: 'echo' },
+    })
+    expect(
+      (await call('schedules.next', {}, undefined, '?when=0+6+*+*+1&zone=Europe/Berlin&count=2')).body,
+    ).toMatchObject({
+      text: 'at 06:00 on Monday, Europe/Berlin time',
+    })
+    expect((await call('schedules.delete', { name: 'hourly' })).status).toBe(204)
+    expect((await call('schedules.delete', { name: 'hourly' })).status).toBe(404)
+  })
+
+  test('the overview, workers, duties, figures, the timeline and the audit are told', async () => {
+    const { call, mill } = await scene()
+    await (await mill.enqueue('echo', 1)).result()
+    await mill.runDuty('flush')
+    expect((await call('overview.read')).body).toMatchObject({
+      you: { name: 'local', role: 'admin' },
+      degraded: [],
+    })
+    expect((await call('workers.list')).body).toMatchObject({
+      here: mill.instance.id,
+      instances: [{ state: 'alive' }],
+    })
+    expect((await call('duties.run', { name: 'retain' })).body).toHaveProperty('counts')
+    expect((await call('duties.run', { name: 'nothing' })).status).toBe(404)
+    const series = await call('series.read', {}, undefined, '?queue=default&resolution=10s')
+    expect(series.body).toMatchObject({ queues: [{ queue: 'default', all: { counters: { done: 1 } } }] })
+    expect((await call('timeline.read', {}, undefined, '?type=mill-started&type=audit')).body).toMatchObject({
+      events: [{ type: 'audit' }, { type: 'mill-started' }],
+    })
+    expect((await call('audit.read')).body).toMatchObject({
+      entries: [{ what: 'duties.run', target: 'retain' }],
+    })
+    expect((await call('metrics.read')).body).toContain('jobmill_jobs_enqueued_total{queue="default"} 1')
+  })
+
+  test('what happens is heard while it happens, and what was missed when one comes back', async () => {
+    const { url, mill } = await scene()
+    const listen = async (
+      headers: Record<string, string> = {},
+    ): Promise<(until: string) => Promise<string>> => {
+      const response = await fetch(`${url}/api/events`, { headers })
+      expect(response.headers.get('content-type')).toBe('text/event-stream')
+      called.add('events.listen')
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+      onTestFinished(() => reader?.cancel())
+      let text = ''
+      return async (until) => {
+        while (!text.includes(until)) {
+          const read = await reader?.read()
+          if (read?.value === undefined) throw new Error(`it ended after ${text}`)
+          text += read.value
+        }
+        return text
+      }
+    }
+    const heard = await listen()
+    // From the first counts on it is known where the timeline ended.
+    await heard('event: counts')
+    await mill.audit.write({
+      who: 'ada',
+      role: 'admin',
+      what: 'test',
+      target: 'x',
+      before: null,
+      after: null,
+    })
+    await (await mill.enqueue('echo', 1)).result()
+    await heard('"what":"test"')
+    await heard('"done":1')
+    const again = await listen({ 'last-event-id': '0' })
+    expect(await again('"what":"test"')).toMatch(/event: timeline\ndata: .*"what":"test".*\nid: \d+/)
+  })
+
+  test('it is healthy, and ready only until it stops', async () => {
+    const { url, mill } = await scene()
+    expect(await request(url, 'GET', '/healthz')).toMatchObject({ status: 200, body: { alive: true } })
+    expect(await request(url, 'GET', '/readyz')).toMatchObject({
+      status: 200,
+      body: { ready: true, degraded: [] },
+    })
+    await mill.stop()
+    expect(await request(url, 'GET', '/readyz')).toMatchObject({ status: 503, body: { ready: false } })
+    expect(await request(url, 'GET', '/api/queues')).toMatchObject({
+      status: 503,
+      body: { code: 'MILL_STOPPED' },
+    })
+    expect((await request(url, 'GET', '/api/queues')).headers.get('retry-after')).toBe('2')
+    expect(await request(url, 'GET', '/healthz')).toMatchObject({ status: 200 })
+  })
+
+  test(`every operation was called with success on ${name}`, () => {
+    expect(all.length).toBeGreaterThan(30)
+    expect(all.map((one) => one.name).filter((one) => !called.has(one))).toEqual([])
+  })
+})
