@@ -252,7 +252,36 @@ describe('without DATABASE_URL', () => {
   )
 })
 
+test('npm start: the demo works, answers, and ends when it is told to', { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'jobmill-demo-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const bin = fileURLToPath(new URL('../packages/jobmill/bin/jobmill.js', import.meta.url))
+  const { DATABASE_URL: _outer, ...env } = process.env
+  const child = spawn(process.execPath, [bin, 'start', join(examples, 'demo.config.ts'), '--port', '0'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  let said = ''
+  while (!said.includes('Ctrl-C')) said += String((await once(child.stdout, 'data'))[0])
+  const [, url = ''] = /api {5}(\S+)\/api\/overview/.exec(said) ?? []
+  const enqueued = await fetch(`${url}/api/jobs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'demo.echo', payload: { value: 'hi' } }),
+  })
+  const { id } = (await enqueued.json()) as { id: string }
+  for (;;) {
+    const { job } = (await (await fetch(`${url}/api/jobs/${id}`)).json()) as { job: { state: string } }
+    if (job.state === 'done') break
+  }
+  child.kill('SIGINT')
+  expect(await ended).toEqual([0, null])
+})
+
 test('no example is missing here', () => {
   const files = readdirSync(examples).filter((name) => name.endsWith('.ts'))
-  expect(EXAMPLES.map(({ file }) => file).toSorted()).toEqual(files.toSorted())
+  expect([...EXAMPLES.map(({ file }) => file), 'demo.config.ts'].toSorted()).toEqual(files.toSorted())
 })

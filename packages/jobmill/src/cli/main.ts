@@ -1,53 +1,39 @@
 #!/usr/bin/env node
-/** The command line: finds the command, reads the config, and turns errors into a line and an exit code. */
-import { parseArgs } from 'node:util'
+/** The command line: finds the command, and turns errors into a line and an exit code. */
 import { isJobmillError } from '../job/errors.ts'
-import { check } from './check.ts'
-import { loadConfig } from './load-config.ts'
+import { EXIT } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { exitCodeOf } from './exit-code.ts'
+import { commandOf, noSuchCommand, read, wordsOf } from './given.ts'
+import { helpOn, helpOnAll, helpOnGroup } from './help.ts'
 import { terminal } from './terminal.ts'
-import { work } from './work.ts'
 
-const HELP = `jobmill: durable background work
-
-  jobmill work [config]    run the jobs of a config until a signal comes (the second one cuts the grace short)
-  jobmill check [config]   say what is wrong with a config
-
-The config is a module whose default export is the options of jobmill(): export default { store, jobs }.
-Without a path it is jobmill.config.ts, .js or .mjs of this folder.
-
-  jobmill work ./jobs.config.ts
-  JOBMILL_QUEUES=mail,reports jobmill work`
-
-const COMMANDS = { work, check }
-
-async function main(): Promise<number> {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: { help: { type: 'boolean', short: 'h' } },
-  })
-  const [name = '', config, ...more] = positionals
-  if (values.help === true || name === 'help') {
-    terminal.out(HELP)
-    return 0
+async function main(args: readonly string[]): Promise<number> {
+  const typed = wordsOf(args, COMMANDS)
+  const asksForHelp = args.includes('--help') || args.includes('-h') || typed[0] === 'help'
+  const meant = typed[0] === 'help' ? typed.slice(1) : typed
+  const command = commandOf(meant, COMMANDS)
+  if (command === undefined) {
+    const group = COMMANDS.filter(({ words }) => meant.length > 0 && words.startsWith(`${meant.join(' ')} `))
+    if (group.length > 0) terminal[asksForHelp ? 'out' : 'err'](helpOnGroup(group))
+    else if (meant.length === 0) terminal[asksForHelp ? 'out' : 'err'](helpOnAll(COMMANDS))
+    else terminal.err(`error   ${noSuchCommand(meant, COMMANDS)}`)
+    return asksForHelp && (group.length > 0 || meant.length === 0) ? EXIT.done : EXIT.usage
   }
-  if (!Object.hasOwn(COMMANDS, name) || more.length > 0) {
-    terminal.err(name === '' ? HELP : `error   there is no such command: ${positionals.join(' ')}\n\n${HELP}`)
-    return 2
+  if (asksForHelp) {
+    terminal.out(helpOn(command))
+    return EXIT.done
   }
-  const command = COMMANDS[name as keyof typeof COMMANDS]
-  return command(await loadConfig(config, process.cwd()), terminal)
+  return command.run(read(args, command), terminal)
 }
 
 // By exit, since a handler that ignores its signal must not keep the process alive after the stop.
 try {
-  process.exit(await main())
+  process.exit(await main(process.argv.slice(2)))
 } catch (error) {
-  terminal.err(`error   ${isJobmillError(error) || isUsage(error) ? error.message : describe(error)}`)
-  process.exit(2)
-}
-
-function isUsage(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+  terminal.status('')
+  terminal.err(`error   ${isJobmillError(error) ? error.message : describe(error)}`)
+  process.exit(exitCodeOf(error))
 }
 
 /** An error of the config itself: where it is matters. */

@@ -1,48 +1,10 @@
 /** The command line as a process: what it prints, how it ends, and what signals do to it. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { freshFile } from '../../../../test/support/databases.ts'
-import { sqlite } from '../../src/sqlite.ts'
 import { jobmill } from '../../src/index.ts'
-
-const source = (file: string): string => path.join(import.meta.dirname, '../../src', file)
-
-/** A folder with a config of these lines, and the file of its store. */
-function config(lines: string): { folder: string; file: string } {
-  const file = freshFile()
-  const folder = path.dirname(file)
-  writeFileSync(
-    path.join(folder, 'jobmill.config.ts'),
-    `import { defineJob } from '${source('index.ts')}'\nimport { sqlite } from '${source('sqlite.ts')}'\n` +
-      `const store = sqlite(${JSON.stringify(file)})\n${lines}\n`,
-  )
-  return { folder, file }
-}
-
-function run(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [source('cli/main.ts'), ...args], {
-    cwd: folder,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (data) => (said.out += String(data)))
-  child.stderr.on('data', (data) => (said.err += String(data)))
-  const ended = once(child, 'close').then(([code]) => code as number)
-  const says = async (text: string): Promise<void> => {
-    while (!said.out.includes(text) && !said.err.includes(text))
-      await Promise.race([
-        once(child.stdout, 'data'),
-        once(child.stderr, 'data'),
-        ended.then(() => Promise.reject(new Error(`it ended without "${text}": ${said.out}${said.err}`))),
-      ])
-  }
-  return { child, said, ended, says }
-}
+import { sqlite } from '../../src/sqlite.ts'
+import { config, run } from './run.ts'
 
 const HOLDING = `export default { store, grace: '1h', jobs: [defineJob({ kind: 'hold', run: ({ signal }) =>
   new Promise((resolve, reject) => {
@@ -54,17 +16,37 @@ const HOLDING = `export default { store, grace: '1h', jobs: [defineJob({ kind: '
 describe('jobmill on sqlite', () => {
   test('says how it is used', async () => {
     const { folder } = config('export default {}')
-    const help = run(folder, ['--help'])
-    expect(await help.ended).toBe(0)
-    expect(help.said.out).toContain('jobmill work [config]')
-    const nothing = run(folder, [])
-    expect(await nothing.ended).toBe(2)
-    const wrong = run(folder, ['wrk'])
+    const [help, nothing, group] = [['--help'], [], ['jobs', '--help']].map((args) => run(folder, args))
+    expect(await help?.ended).toBe(0)
+    expect(help?.said.out).toContain('jobmill work [config]')
+    expect(await nothing?.ended).toBe(2)
+    expect(await group?.ended).toBe(0)
+    expect(group?.said.out).toContain('jobmill jobs show ID')
+    expect(group?.said.out).not.toContain('jobmill work')
+  })
+
+  test.each([
+    [['wrk'], 'there is no such command: wrk. Did you mean "work"?'],
+    [
+      ['jobs', 'list', '--sate', 'dead'],
+      '--sate: is not an option of jobmill jobs list. Did you mean "--state"?',
+    ],
+  ])('%j is told with what was meant', async (args, text) => {
+    const { folder } = config('export default {}')
+    const wrong = run(folder, args)
     expect(await wrong.ended).toBe(2)
-    expect(wrong.said.err).toContain('there is no such command: wrk')
-    const option = run(folder, ['work', '--prot', '1'])
-    expect(await option.ended).toBe(2)
-    expect(option.said.err).toContain("'--prot'")
+    expect(wrong.said.err).toContain(text)
+    expect(wrong.said.out).toBe('')
+  })
+
+  test('a database that is not there is told apart, by 4', async () => {
+    const { folder } = config('export default {}')
+    const nobody = run(folder, ['queues', 'list', '--db', 'postgres://nobody@127.0.0.1:1/none'])
+    expect(await nobody.ended).toBe(4)
+    expect(nobody.said.out).toBe('')
+    const nothing = run(path.join(folder, '..'), ['queues', 'list'], { DATABASE_URL: '' })
+    expect(await nothing.ended).toBe(2)
+    expect(nothing.said.err).toContain('Name a database with --db')
   })
 
   test('check prints every problem at once, and ends with 1 when one is an error', async () => {

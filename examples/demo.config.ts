@@ -1,0 +1,58 @@
+/**
+ * What `npm start` runs: jobs that are done, that fail, that are throttled and that draw on a limit, enqueued by schedules so that there is always something
+ * to see. On the SQLite file jobmill.db of this folder, or on the PostgreSQL server that DATABASE_URL names.
+ */
+import { defineJob, demoEcho, type JobContext, type MillOptions, Throttled } from 'jobmill'
+
+/** Half of them fail in their first attempts; some die. */
+const flaky = defineJob({
+  kind: 'demo.flaky',
+  maxAttempts: 3,
+  backoff: { fixed: '2s' },
+  run({ payload, attempt, log }: JobContext<{ failTimes: number }>) {
+    log('trying', { attempt })
+    if (attempt <= payload.failTimes) throw new Error(`the upstream said 503 to attempt ${attempt}`)
+    return { attempt }
+  },
+})
+
+/** Its upstream asks it to wait now and then, which cools its queue down. */
+const throttled = defineJob({
+  kind: 'demo.throttled',
+  queue: 'upstream',
+  run({ job, now }: JobContext) {
+    if (now() % 10_000 < 2_000 && job.crashes === 0) throw new Throttled({ retryAfter: '3s' })
+    return { at: now() }
+  },
+})
+
+/** Draws on a limit of all processes together. */
+const limited = defineJob({
+  kind: 'demo.limited',
+  async run({ limit, progress }: JobContext) {
+    await limit.acquire('demo.mail')
+    progress(100)
+    return 'sent'
+  },
+})
+
+const every = (name: string, job: { kind: string }, when: string, payload: unknown = null) => ({
+  name: `demo-${name}`,
+  job: job.kind,
+  when,
+  payload,
+})
+
+// A config may leave the store out: then it is DATABASE_URL, or the file jobmill.db.
+export default {
+  jobs: [demoEcho, flaky, throttled, limited],
+  queues: { upstream: { workers: 2 } },
+  limits: { 'demo.mail': { rate: 6, per: '1m' } },
+  schedules: [
+    every('echo', demoEcho, 'every 2s', { sleep: '300ms', value: 'hello' }),
+    every('recovers', flaky, 'every 10s', { failTimes: 1 }),
+    every('dies', flaky, 'every 30s', { failTimes: 9 }),
+    every('throttled', throttled, 'every 3s'),
+    every('limited', limited, 'every 5s'),
+  ],
+} satisfies Omit<MillOptions, 'store'>

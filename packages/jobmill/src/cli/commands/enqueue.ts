@@ -1,0 +1,135 @@
+/** `jobmill enqueue`: one job, or one for each line of the standard input. */
+import { fstatSync } from 'node:fs'
+import { JobmillError, isJobmillError } from '../../job/errors.ts'
+import type { Mill } from '../../runtime/mill.ts'
+import { type Command, EXIT, type Given } from '../command.ts'
+import { enqueueLines, type LinesReport } from '../enqueue/from-lines.ts'
+import { linesOf } from '../enqueue/lines.ts'
+import { ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/options.ts'
+import { exitCodeOf } from '../exit-code.ts'
+import { interruptible } from '../interrupt.ts'
+import { plain } from '../plain.ts'
+import { progressOf } from '../progress.ts'
+import type { Terminal } from '../terminal.ts'
+import { jsonOf } from '../typed-values.ts'
+import { waitingFor } from '../waiting.ts'
+import { withMill } from '../with-mill.ts'
+import { counted, number } from '../wording.ts'
+
+export const enqueue: Command = {
+  words: 'enqueue',
+  takes: 'KIND [JSON]',
+  arguments: [1, 2],
+  says: 'enqueue a job; without JSON its payload is null',
+  options: {
+    ...ENQUEUE_OPTIONS,
+    stdin: {
+      type: 'boolean',
+      says: 'a job for each line of the standard input, its payload as JSON; so does - for JSON',
+    },
+    wait: { type: 'boolean', says: 'wait for the job, and print its result' },
+  },
+  examples: [
+    `jobmill enqueue email.send '{"to":"ada@example.com"}' --queue mail --delay 10m`,
+    `jobmill enqueue report.build '{"month":"2027-01"}' --dedupe-key report:2027-01 --wait`,
+    `jq -c '.users[]' users.json | jobmill enqueue email.send --stdin --tag launch`,
+  ],
+  run: (given, terminal) =>
+    withMill(
+      given,
+      async (mill) => {
+        mill.on('kind-unknown', ({ kind, near }) =>
+          terminal.err(`warning no job of the config is of the kind ${kind}: did you mean ${near}?`),
+        )
+        const isMany = given.has('stdin') || given.words[1] === '-'
+        return isMany ? manyFrom(mill, given, terminal) : one(mill, given, terminal)
+      },
+      { mayCreate: true },
+    ),
+}
+
+async function one(mill: Mill, given: Given, terminal: Terminal): Promise<number> {
+  const [kind = '', json] = given.words
+  const payload = json === undefined ? null : jsonOf(json, 'JSON')
+  const job = await mill.enqueue(kind, payload, enqueueOptionsOf(given))
+  const { id, outcome } = job
+  const isJson = given.has('json')
+  if (!isJson) terminal.out(`${outcome} ${id}`)
+  if (!given.has('wait')) {
+    if (isJson) terminal.out(JSON.stringify({ id, outcome }))
+    return EXIT.done
+  }
+  try {
+    const result = await waitingFor(`job ${id}`, job.result(), terminal)
+    if (isJson) terminal.out(JSON.stringify({ id, outcome, result }))
+    else if (result !== undefined) terminal.out(plain(JSON.stringify(result, null, 2)))
+    return EXIT.done
+  } catch (error) {
+    if (isJson && isJobmillError(error)) terminal.out(JSON.stringify({ id, outcome, error: error.message }))
+    throw error
+  }
+}
+
+async function manyFrom(mill: Mill, given: Given, terminal: Terminal): Promise<number> {
+  const [kind = '', json = '-'] = given.words
+  for (const option of ['id', 'dedupe-key'])
+    if (given.text(option) !== undefined) throw oneOnly(`--${option}`)
+  if (given.has('wait')) throw oneOnly('--wait')
+  if (json !== '-') throw oneOnly('JSON')
+  const options = enqueueOptionsOf(given)
+  const progress = progressOf('enqueue', terminal)
+  const { signal, end } = interruptible(() => terminal.err('stopping after this batch'))
+  const size = sizeOfInput()
+  try {
+    const report = await enqueueLines({
+      lines: linesOf(process.stdin, signal),
+      write: (payloads) =>
+        mill.enqueueMany(
+          kind,
+          payloads.map((payload) => ({ ...options, payload })),
+        ),
+      told: (jobs, bytes) => progress.at(jobs, null, size === null ? undefined : bytes / size),
+    })
+    progress.end()
+    return tell(report, { isJson: given.has('json'), isStopped: signal.aborted }, terminal)
+  } finally {
+    end()
+  }
+}
+
+function tell(
+  { counts, failure }: LinesReport,
+  { isJson, isStopped }: { readonly isJson: boolean; readonly isStopped: boolean },
+  terminal: Terminal,
+): number {
+  const { enqueued, duplicate, replaced } = counts
+  if (isJson) terminal.out(JSON.stringify({ ...counts, failedAtLine: failure?.line ?? null, isStopped }))
+  else {
+    const others = [
+      ...(duplicate === 0 ? [] : [counted(duplicate, 'duplicate')]),
+      ...(replaced === 0 ? [] : [`${number(replaced)} replaced`]),
+    ]
+    terminal.out([`${counted(enqueued, 'job')} enqueued`, ...others].join(', '))
+  }
+  if (failure === null) return isStopped ? EXIT.failed : EXIT.done
+  const { line, error } = failure
+  if (!isJobmillError(error)) throw error
+  const rest = error.code === 'OUTCOME_UNKNOWN' ? 'is known to be enqueued' : 'was enqueued'
+  terminal.err(`error   ${plain(error.message)} It stopped there: nothing from line ${line} on ${rest}.`)
+  const code = exitCodeOf(error)
+  // Code 2 would say that nothing was done.
+  return code === EXIT.usage && enqueued + duplicate + replaced > 0 ? EXIT.failed : code
+}
+
+function oneOnly(field: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', 'is for one job, and lines are many', {
+    field,
+    fix: 'Leave it out, or enqueue a single job',
+  })
+}
+
+/** Null unless it is a file: then nobody knows how much will come. */
+function sizeOfInput(): number | null {
+  const about = fstatSync(0)
+  return about.isFile() ? about.size : null
+}

@@ -1,0 +1,94 @@
+/** `jobmill jobs list`: the jobs of a filter, a page or all of them. */
+import { checkWhole } from '../../job/numbers.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import { type Command, EXIT, type Given } from '../command.ts'
+import { FILTERS, filterOf } from '../jobs/filter.ts'
+import { type FoundPage, pagesOf } from '../jobs/pages.ts'
+import { JOB_HEADS, jobRow } from '../jobs/rows.ts'
+import { progressOf } from '../progress.ts'
+import { table } from '../table.ts'
+import type { Terminal } from '../terminal.ts'
+import { numberOf } from '../typed-values.ts'
+import { withMill } from '../with-mill.ts'
+
+const USUAL = 50
+
+export const jobsList: Command = {
+  words: 'jobs list',
+  says: 'list jobs: of a state in its order, otherwise the newest first',
+  options: {
+    ...FILTERS,
+    limit: { type: 'string', takes: 'N', says: `so many at most (default ${USUAL})` },
+    cursor: { type: 'string', takes: 'TEXT', says: 'go on after an earlier page' },
+    all: { type: 'boolean', says: 'all of them, page after page' },
+  },
+  examples: [
+    'jobmill jobs list --state dead --queue mail',
+    'jobmill jobs list --kind email.send --from 2h --text ada@example.com',
+    'jobmill jobs list --state dead --all --json | jq -r .jobs[].id',
+  ],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const progress = progressOf('looking', terminal)
+      const pages = pagesOf(mill, {
+        filter: filterOf(given),
+        most: mostOf(given),
+        cursor: given.text('cursor'),
+        looked: (rows) => progress.at(rows, null),
+      })
+      const print = given.has('json') ? asJson(terminal) : asTables(terminal)
+      let last: FoundPage | null = null
+      for await (const page of pages) {
+        progress.end()
+        print.page(page)
+        last = page
+      }
+      print.end(last)
+      return EXIT.done
+    }),
+}
+
+function mostOf(given: Given): number {
+  if (given.has('all')) return Number.POSITIVE_INFINITY
+  return checkWhole(numberOf(given, 'limit') ?? USUAL, '--limit', { least: 1, most: 1_000_000 })
+}
+
+interface Printing {
+  page(page: FoundPage): void
+  end(last: FoundPage | null): void
+}
+
+/** One document, written as it comes: all jobs together may not fit into memory. */
+function asJson(terminal: Terminal): Printing {
+  let comma = ''
+  terminal.out('{"jobs":[')
+  return {
+    page({ jobs }) {
+      if (jobs.length === 0) return
+      terminal.out(comma + jobs.map((job) => JSON.stringify(job)).join(',\n'))
+      comma = ','
+    },
+    end: (last) =>
+      terminal.out(
+        `],"next":${JSON.stringify(last?.next ?? null)},"scanned":${last?.scanned ?? 0},"complete":true}`,
+      ),
+  }
+}
+
+function asTables(terminal: Terminal): Printing {
+  let found = 0
+  return {
+    page({ jobs }) {
+      found += jobs.length
+      const now = systemPlatform.now()
+      const rows = jobs.map((job) => jobRow(job, now))
+      if (rows.length > 0) terminal.out(table(JOB_HEADS, rows, '', terminal))
+    },
+    end(last) {
+      if (found === 0) terminal.out('no jobs')
+      // Not among the rows: a program may read those.
+      const next = last?.next ?? null
+      if (next !== null) terminal.err(`there are more: go on with --cursor ${next}, or --all`)
+    },
+  }
+}

@@ -1,0 +1,35 @@
+/** `jobmill jobs show`: everything about one job. */
+import { JobmillError, shown } from '../../job/errors.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import { type Command, EXIT } from '../command.ts'
+import { jobText } from '../jobs/job-text.ts'
+import { withMill } from '../with-mill.ts'
+
+export const jobsShow: Command = {
+  words: 'jobs show',
+  takes: 'ID',
+  arguments: [1, 1],
+  says: 'show a job: why it is not running, its payload, attempts, errors, log lines, progress and result',
+  examples: [
+    'jobmill jobs show 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e',
+    'jobmill jobs show 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e --json | jq .payload',
+  ],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const id = given.words[0] ?? ''
+      const job = await mill.get(id)
+      if (job === null) throw unknown(id)
+      const [history, why] = await Promise.all([mill.history(job.id), mill.why(job.id)])
+      if (given.has('json')) terminal.out(JSON.stringify({ ...job, history, why }))
+      else terminal.out(jobText({ job, history, why, now: systemPlatform.now() }, terminal))
+      return EXIT.done
+    }),
+}
+
+function unknown(id: string): JobmillError {
+  return new JobmillError('JOB_UNKNOWN', 'no job has this id', {
+    field: 'ID',
+    value: shown(id),
+    fix: 'It may have been deleted, or belong to another database',
+  })
+}

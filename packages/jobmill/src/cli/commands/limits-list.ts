@@ -1,0 +1,33 @@
+/** `jobmill limits list`: every limit, with what could be taken now. */
+import type { LimitRecord } from '../../store/limit.ts'
+import { type Command, EXIT } from '../command.ts'
+import { limitText } from '../limits/text.ts'
+import { type Cell, table } from '../table.ts'
+import { withMill } from '../with-mill.ts'
+import { left } from '../wording.ts'
+
+const HEADS = ['limit', 'settings', 'available', 'held', 'next in', 'drained']
+
+export const limitsList: Command = {
+  words: 'limits list',
+  says: 'list limits: settings, what could be taken now, and drains',
+  examples: ['jobmill limits list', `jobmill limits list --json | jq '.limits[].available'`],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const limits = await mill.limits.list()
+      if (given.has('json')) terminal.out(JSON.stringify({ limits }))
+      else terminal.out(table(HEADS, limits.map(rowOf), 'no limits', terminal))
+      return EXIT.done
+    }),
+}
+
+function rowOf({ name, settings, available, held, nextInMs, drainedMs }: LimitRecord): Cell[] {
+  return [
+    name,
+    limitText(settings),
+    available,
+    settings.type === 'rate' ? null : held,
+    nextInMs === null || nextInMs === 0 ? null : left(nextInMs),
+    drainedMs === 0 ? null : { text: `for ${left(drainedMs)}`, style: 'yellow' },
+  ]
+}

@@ -1,0 +1,24 @@
+/** `jobmill queues list`: every queue with its settings and how it stands. */
+import { type Command, EXIT } from '../command.ts'
+import { QUEUE_HEADS, queueRow, queueViews } from '../queues/view.ts'
+import { table } from '../table.ts'
+import { withMill } from '../with-mill.ts'
+import { counted } from '../wording.ts'
+
+export const queuesList: Command = {
+  words: 'queues list',
+  says: 'list queues: settings, how many jobs of each state, and what keeps them back',
+  examples: ['jobmill queues list', `jobmill queues list --json | jq '.queues[] | select(.paused).name'`],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const queues = await queueViews(mill)
+      if (given.has('json')) terminal.out(JSON.stringify({ queues }))
+      else {
+        terminal.out(table(QUEUE_HEADS, queues.map(queueRow), 'no queues', terminal))
+        for (const { name, unserved } of queues)
+          for (const { kind, jobs } of unserved)
+            terminal.out(`${name}: no living process takes ${counted(jobs, 'job')} of the kind ${kind}`)
+      }
+      return EXIT.done
+    }),
+}

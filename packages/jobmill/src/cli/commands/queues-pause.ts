@@ -1,0 +1,38 @@
+/** `jobmill queues pause` and `resume`. */
+import { type Command, EXIT } from '../command.ts'
+import { checkFound } from '../queues/changes.ts'
+import { withMill } from '../with-mill.ts'
+
+const MOST_NAMES = 1_000
+
+function command(verb: 'pause' | 'resume', says: string, told: string): Command {
+  return {
+    words: `queues ${verb}`,
+    takes: 'NAME …',
+    arguments: [1, MOST_NAMES],
+    says,
+    examples: [`jobmill queues ${verb} mail`, `jobmill queues ${verb} mail reports --json`],
+    run: (given, terminal) =>
+      withMill(given, async (mill) => {
+        // All of them are there, or nothing is done.
+        const known = await mill.queues()
+        for (const name of given.words)
+          checkFound(
+            known.find((queue) => queue.name === name),
+            name,
+          )
+        const queues = []
+        for (const name of given.words) queues.push(await mill[verb](name))
+        if (given.has('json')) terminal.out(JSON.stringify({ queues }))
+        else for (const { name } of queues) terminal.out(`${name} ${told}`)
+        return EXIT.done
+      }),
+  }
+}
+
+export const queuesPause = command(
+  'pause',
+  'claim nothing more from queues; what runs goes on',
+  'is paused; what runs goes on',
+)
+export const queuesResume = command('resume', 'claim from queues again', 'is open again')

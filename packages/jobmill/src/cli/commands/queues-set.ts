@@ -1,0 +1,31 @@
+/** `jobmill queues set`: changes settings while everything runs, and tells what became of them. */
+import { type Command, EXIT } from '../command.ts'
+import { changesText, checkFound, QUEUE_OPTIONS, queueChangeOf } from '../queues/changes.ts'
+import { withMill } from '../with-mill.ts'
+
+export const queuesSet: Command = {
+  words: 'queues set',
+  takes: 'NAME',
+  arguments: [1, 1],
+  says: 'change the settings of a queue, in every process within a second; no deploy undoes it',
+  options: QUEUE_OPTIONS,
+  examples: [
+    'jobmill queues set mail --workers 20 --backoff-base 5s --backoff-max 10m',
+    'jobmill queues set mail --retain-dead 90d --keep-dead 10000 --limit smtp',
+    'jobmill queues set mail --workers unset --limit none --cool-for 0s',
+  ],
+  run: async (given, terminal) => {
+    const change = queueChangeOf(given)
+    return withMill(given, async (mill) => {
+      const name = given.words[0] ?? ''
+      const before = checkFound(
+        (await mill.queues()).find((queue) => queue.name === name),
+        name,
+      )
+      const after = await mill.changeQueue(name, change)
+      if (given.has('json')) terminal.out(JSON.stringify({ before, after }))
+      else terminal.out(changesText(before, after))
+      return EXIT.done
+    })
+  },
+}

@@ -1,0 +1,35 @@
+/** `jobmill schedules add`: a schedule at run time, beside those of the code. */
+import { systemPlatform } from '../../platform/platform.ts'
+import { type Command, EXIT } from '../command.ts'
+import { newScheduleOf, SCHEDULE_OPTIONS } from '../schedules/options.ts'
+import { withMill } from '../with-mill.ts'
+import { moment } from '../wording.ts'
+
+export const schedulesAdd: Command = {
+  words: 'schedules add',
+  takes: 'NAME',
+  arguments: [1, 1],
+  says: 'add a schedule',
+  options: SCHEDULE_OPTIONS,
+  examples: [
+    `jobmill schedules add weekly-report --when '0 9 * * MON' --zone Europe/Paris --kind report.build`,
+    `jobmill schedules add probe --when 'every 30s' --kind probe --payload '{"url":"https://example.com"}' --overlap skip`,
+  ],
+  run: async (given, terminal) => {
+    const options = newScheduleOf(given)
+    return withMill(
+      given,
+      async (mill) => {
+        const schedule = await mill.schedules.create(options)
+        const { name, text, nextAt } = schedule
+        if (given.has('json')) terminal.out(JSON.stringify(schedule))
+        else {
+          terminal.out(`${name} was added: ${text}`)
+          if (nextAt !== null) terminal.out(`next ${moment(nextAt, systemPlatform.now())}`)
+        }
+        return EXIT.done
+      },
+      { mayCreate: true },
+    )
+  },
+}

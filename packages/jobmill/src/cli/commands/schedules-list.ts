@@ -1,0 +1,52 @@
+/** `jobmill schedules list`: every schedule, in English too, with what comes next and what was last. */
+import { systemPlatform } from '../../platform/platform.ts'
+import type { ScheduleView } from '../../runtime/schedule-view.ts'
+import { type Command, EXIT } from '../command.ts'
+import { oneLine } from '../plain.ts'
+import { type Cell, type Painted, table } from '../table.ts'
+import { withMill } from '../with-mill.ts'
+import { fromNow, moment } from '../wording.ts'
+
+const HEADS = ['schedule', 'state', 'when', 'zone', 'kind', 'queue', 'next', 'last', 'what it means']
+
+export const schedulesList: Command = {
+  words: 'schedules list',
+  says: 'list schedules: when, what, next and last',
+  examples: ['jobmill schedules list', `jobmill schedules list --json | jq '.schedules[].nextAt'`],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const schedules = await mill.schedules.list()
+      if (given.has('json')) terminal.out(JSON.stringify({ schedules }))
+      else {
+        const now = systemPlatform.now()
+        const rows = schedules.map((schedule) => rowOf(schedule, now))
+        terminal.out(table(HEADS, rows, 'no schedules', terminal))
+        for (const { name, error, differs } of schedules) {
+          if (error !== null) terminal.out(`${name}: ${oneLine(error)}`)
+          if (differs.length > 0) terminal.out(`${name}: an operator changed ${differs.join(', ')}`)
+        }
+      }
+      return EXIT.done
+    }),
+}
+
+function rowOf(schedule: ScheduleView, now: number): Cell[] {
+  const { name, when, zone, kind, queue, nextAt, lastAt, lastOutcome, text } = schedule
+  return [
+    name,
+    stateOf(schedule),
+    when,
+    zone,
+    kind,
+    queue,
+    nextAt === null ? null : moment(nextAt, now),
+    lastAt === null ? null : `${lastOutcome ?? ''} ${fromNow(lastAt, now)}`.trim(),
+    text,
+  ]
+}
+
+function stateOf({ paused, error, nextAt }: ScheduleView): Painted {
+  if (paused) return { text: 'paused', style: 'yellow' }
+  if (error !== null) return { text: 'failing', style: 'red' }
+  return nextAt === null ? { text: 'over', style: 'gray' } : { text: 'on', style: 'green' }
+}

@@ -1,0 +1,64 @@
+/** `jobmill schedules next`: the next instants of a schedule, or of an expression before it becomes one. */
+import { checkWhole } from '../../job/numbers.ts'
+import { timingOf } from '../../job/schedule-options.ts'
+import { describeWhen } from '../../job/when/describe-when.ts'
+import { nextRuns } from '../../job/when/instants.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import { type Command, EXIT, type Given } from '../command.ts'
+import { ZONE } from '../schedules/options.ts'
+import { numberOf, said } from '../typed-values.ts'
+import { withMill } from '../with-mill.ts'
+import { moment } from '../wording.ts'
+
+const USUAL = 10
+
+export const schedulesNext: Command = {
+  words: 'schedules next',
+  takes: 'NAME|EXPR',
+  arguments: [1, 1],
+  says: 'tell when a schedule, or an expression, runs next',
+  options: {
+    count: { type: 'string', takes: 'N', says: `how many (default ${USUAL})` },
+    zone: { ...ZONE, says: 'of an expression: the time zone that it is meant in (default UTC)' },
+  },
+  examples: [
+    'jobmill schedules next weekly-report',
+    `jobmill schedules next '0 9 * * MON' --zone Europe/Paris --count 3`,
+  ],
+  async run(given, terminal) {
+    const count = checkWhole(numberOf(given, 'count') ?? USUAL, '--count', { least: 1, most: 1_000 })
+    const asked = given.words[0] ?? ''
+    // No name has a space in it or begins with @, and every expression does. It needs no database.
+    const { text, runs } = await (/[\s@*]/.test(asked)
+      ? ofExpression(asked, given, count)
+      : ofSchedule(asked, given, count))
+    if (given.has('json')) terminal.out(JSON.stringify({ text, runs }))
+    else {
+      const now = systemPlatform.now()
+      terminal.out([text, ...runs.map((at) => moment(at, now))].join('\n'))
+      if (runs.length === 0) terminal.out('it does not run any more')
+    }
+    return EXIT.done
+  },
+}
+
+interface Coming {
+  readonly text: string
+  readonly runs: readonly number[]
+}
+
+function ofSchedule(name: string, given: Given, count: number): Promise<Coming> {
+  return withMill(given, async ({ schedules }) => ({
+    runs: await schedules.nextRuns(name, count),
+    text: await schedules.describe(name),
+  }))
+}
+
+async function ofExpression(when: string, given: Given, count: number): Promise<Coming> {
+  const timing = timingOf({ when, ...said({ zone: given.text('zone') }) })
+  const from = systemPlatform.now()
+  return {
+    text: describeWhen(timing.when, timing.zone),
+    runs: nextRuns(timing, { from, count, createdAt: from }),
+  }
+}

@@ -1,0 +1,83 @@
+/** `jobmill schedules pause`, `resume`, `trigger` and `delete`. */
+import { JobmillError, shown } from '../../job/errors.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import { type Command, EXIT } from '../command.ts'
+import { confirmed, YES } from '../confirm.ts'
+import { withMill } from '../with-mill.ts'
+import { moment } from '../wording.ts'
+
+const ONE = { takes: 'NAME', arguments: [1, 1] } as const
+
+export const schedulesPause: Command = {
+  words: 'schedules pause',
+  ...ONE,
+  says: 'plan nothing more; nothing is made up for afterwards',
+  examples: ['jobmill schedules pause weekly-report'],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const schedule = await mill.schedules.pause(given.words[0] ?? '')
+      terminal.out(given.has('json') ? JSON.stringify(schedule) : `${schedule.name} is paused`)
+      return EXIT.done
+    }),
+}
+
+export const schedulesResume: Command = {
+  words: 'schedules resume',
+  ...ONE,
+  says: 'go on with a schedule that was paused',
+  examples: ['jobmill schedules resume weekly-report'],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const schedule = await mill.schedules.resume(given.words[0] ?? '')
+      const { name, nextAt } = schedule
+      const next = nextAt === null ? 'nothing is left to run' : `next ${moment(nextAt, systemPlatform.now())}`
+      terminal.out(given.has('json') ? JSON.stringify(schedule) : `${name} goes on: ${next}`)
+      return EXIT.done
+    }),
+}
+
+export const schedulesTrigger: Command = {
+  words: 'schedules trigger',
+  ...ONE,
+  says: 'enqueue a job of a schedule now, also when it is paused; what is planned stays',
+  examples: [
+    'jobmill schedules trigger weekly-report',
+    'jobmill schedules trigger weekly-report --json | jq -r .job',
+  ],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const triggered = await mill.schedules.trigger(given.words[0] ?? '')
+      const { outcome, job } = triggered
+      const isSkipped = outcome === 'skipped'
+      if (given.has('json')) terminal.out(JSON.stringify(triggered))
+      else terminal.out(isSkipped ? `skipped: ${job} still waits or runs` : `enqueued ${job}`)
+      return isSkipped ? EXIT.refused : EXIT.done
+    }),
+}
+
+export const schedulesDelete: Command = {
+  words: 'schedules delete',
+  ...ONE,
+  says: 'delete a schedule; its jobs stay, and a deploy brings it back only with a higher version',
+  options: { yes: YES },
+  examples: ['jobmill schedules delete weekly-report', 'jobmill schedules delete weekly-report --yes'],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const name = given.words[0] ?? ''
+      const schedule = await mill.schedules.get(name)
+      if (schedule === null) {
+        throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', {
+          field: 'NAME',
+          value: shown(name),
+          fix: 'jobmill schedules list tells those that there are',
+        })
+      }
+      if (!(await confirmed(`delete ${name} (${schedule.text})?`, given, terminal))) {
+        terminal.err('nothing was done')
+        return EXIT.failed
+      }
+      const deleted = await mill.schedules.delete(name)
+      terminal.out(given.has('json') ? JSON.stringify({ name, deleted }) : `${name} is deleted`)
+      return EXIT.done
+    }),
+}

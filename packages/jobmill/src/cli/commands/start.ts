@@ -1,0 +1,131 @@
+/** `jobmill start`: workers, duties and the API in one process, until a signal comes. */
+import { readFile } from 'node:fs/promises'
+import { JobmillError, shown } from '../../job/errors.ts'
+import type { ServeOptions } from '../../http/serve.ts'
+import type { MillOptions } from '../../runtime/options.ts'
+import { storeAt } from '../choose-store.ts'
+import type { Command, Given } from '../command.ts'
+import { loadConfig } from '../load-config.ts'
+import { LOG_OPTIONS, logFor } from '../mill-log.ts'
+import { runMill } from '../run-mill.ts'
+import { optionsFor } from '../with-mill.ts'
+
+export const start: Command = {
+  words: 'start',
+  takes: '[config]',
+  arguments: [0, 1],
+  says: 'run the jobs of a config, its duties and the API, until a signal comes',
+  options: {
+    queues: {
+      type: 'string',
+      takes: 'A,B',
+      says: 'the queues to work on (default: JOBMILL_QUEUES, else those of its kinds)',
+    },
+    port: { type: 'string', takes: 'N', says: 'where the API listens (default 8787)' },
+    bind: { type: 'string', takes: 'ADDRESS', says: 'on which address (default 127.0.0.1)' },
+    'tokens-file': {
+      type: 'string',
+      takes: 'FILE',
+      says: 'who may come in: a line "name role token" for each (or JOBMILL_TOKENS)',
+    },
+    'requests-per-second': {
+      type: 'string',
+      takes: 'N',
+      says: 'how often each name may ask (default 1000)',
+    },
+    insecure: { type: 'boolean', says: 'listen beyond this machine although everybody is an admin' },
+    'no-api': { type: 'boolean', says: 'only work' },
+    'no-work': { type: 'boolean', says: 'only the API' },
+    ...LOG_OPTIONS,
+  },
+  examples: [
+    'jobmill start',
+    'jobmill start ./jobs.config.ts --queues mail --port 9000',
+    'DATABASE_URL=postgres://app@db/app jobmill start --bind 0.0.0.0 --tokens-file tokens.txt',
+    'jobmill start --no-work --db sqlite:jobs.db',
+  ],
+  async run(given, terminal) {
+    const works = !given.has('no-work')
+    const options = await millOptions(given, works)
+    const api = given.has('no-api') ? null : await apiOptions(given, process.env)
+    if (!works && api === null)
+      throw new JobmillError('OPTION_CONFLICT', 'nothing would be left to do', {
+        field: '--no-api',
+        fix: 'Leave one of --no-api and --no-work out',
+      })
+    return runMill({ options, works, api, terminal })
+  },
+}
+
+/** To look only, no config is needed. */
+async function millOptions(given: Given, works: boolean): Promise<MillOptions> {
+  const [path] = given.words
+  const db = given.text('db')
+  const config =
+    works || path !== undefined
+      ? await loadConfig(path ?? given.text('config'), process.cwd())
+      : await optionsFor(given, { mayCreate: true })
+  const serve = given
+    .texts('queues')
+    .flatMap((text) => text.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  return {
+    ...config,
+    ...(db !== undefined && { store: await storeAt(db) }),
+    ...(serve.length > 0 && { serve: [...new Set(serve)] }),
+    log: await logFor(given, config),
+  }
+}
+
+async function apiOptions(given: Given, env: NodeJS.ProcessEnv): Promise<ServeOptions> {
+  const bind = given.text('bind')
+  const tokens = await tokensFrom(given, env)
+  const pace = given.text('requests-per-second')
+  return {
+    port: portOf(given.text('port') ?? '8787'),
+    ...(bind !== undefined && { bind }),
+    ...(tokens !== undefined && { tokens }),
+    ...(pace !== undefined && { requestsPerSecond: paceOf(pace) }),
+    insecure: given.has('insecure'),
+  }
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port <= 65_535) return port
+  throw new JobmillError('OPTION_INVALID', 'is not a port', {
+    field: '--port',
+    value: shown(text),
+    fix: 'Give a number up to 65535, or 0 for any that is free',
+  })
+}
+
+function paceOf(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new JobmillError('OPTION_INVALID', 'is not a whole number above 0', {
+    field: '--requests-per-second',
+    value: shown(text),
+    fix: 'Give a number such as 1000',
+  })
+}
+
+/** A blank variable is unset. */
+async function tokensFrom(given: Given, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const file = given.text('tokens-file') ?? set(env['JOBMILL_TOKENS_FILE'])
+  if (file === undefined) return set(env['JOBMILL_TOKENS'])
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw new JobmillError('OPTION_INVALID', 'cannot be read', {
+      field: '--tokens-file',
+      value: shown(file),
+      fix: 'Give the path of a file with a line "name role token" for each who may come in',
+      cause: error,
+    })
+  }
+}
+
+function set(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : text
+}

@@ -1,0 +1,33 @@
+/** `jobmill top`: a live screen of the whole; without a terminal, one look at it. */
+import { timeoutMs } from '../../job/duration.ts'
+import { type Command, EXIT } from '../command.ts'
+import { runLive } from '../top/live.ts'
+import { overviewFrame } from '../top/overview-frame.ts'
+import { lineText } from '../top/pieces.ts'
+import { overview } from '../top/read.ts'
+import { withMill } from '../with-mill.ts'
+
+/** For whoever reads it elsewhere than in a terminal. */
+const WIDE = { columns: 160, rows: 1_000 }
+
+export const top: Command = {
+  words: 'top',
+  says: 'watch queues, workers and the newest dead jobs live; without a terminal, one look at them',
+  options: { every: { type: 'string', takes: 'DURATION', says: 'how often it is read (default 1s)' } },
+  examples: ['jobmill top', 'jobmill top --every 5s', `jobmill top --json | jq '.queues[].counts.ready'`],
+  run: async (given, terminal) => {
+    const everyMs = timeoutMs(given.text('every') ?? '1s', '--every')
+    return withMill(given, async (mill, { store: { name: store } }) => {
+      if (terminal.isInteractive && !given.has('json')) {
+        await runLive(mill, { store, everyMs }, terminal)
+        return EXIT.done
+      }
+      const { kind: _, ...view } = await overview(mill, store)
+      if (given.has('json')) terminal.out(JSON.stringify(view))
+      else
+        for (const line of overviewFrame({ kind: 'queues', ...view }, null, WIDE))
+          terminal.out(lineText(line, WIDE.columns, terminal).trimEnd())
+      return EXIT.done
+    })
+  },
+}

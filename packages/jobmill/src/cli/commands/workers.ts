@@ -1,0 +1,103 @@
+/** `jobmill workers`: the processes of the cluster, what they run, and who does which duty. */
+import { systemPlatform } from '../../platform/platform.ts'
+import type { Mill } from '../../runtime/mill.ts'
+import type { Slot } from '../../store/duty.ts'
+import type { InstanceRecord } from '../../store/instance.ts'
+import { type Command, EXIT } from '../command.ts'
+import { pagesOf } from '../jobs/pages.ts'
+import { progressOf } from '../progress.ts'
+import { type Cell, table } from '../table.ts'
+import { INSTANCE_STYLE } from '../instance-style.ts'
+import { withMill } from '../with-mill.ts'
+import { fromNow } from '../wording.ts'
+
+const INSTANCE_HEADS = [
+  'instance',
+  'label',
+  'state',
+  'version',
+  'started',
+  'renewed',
+  'jobs',
+  'workers',
+  'queues',
+]
+const DUTY_HEADS = ['duty', 'leader', 'last success', 'failures']
+
+interface InstanceView extends InstanceRecord {
+  /** How many jobs it runs. */
+  readonly running: number
+  /** Its share of the queues whose workers are a total. */
+  readonly slots: readonly Omit<Slot, 'instance'>[]
+}
+
+export const workers: Command = {
+  words: 'workers',
+  says: 'list the processes that work: state, jobs, share of workers; and who leads which duty',
+  examples: [
+    'jobmill workers',
+    `jobmill workers --json | jq '.instances[] | select(.state == "alive").label'`,
+  ],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const progress = progressOf('counting', terminal)
+      const instances = await instanceViews(mill, (jobs) => progress.at(jobs, null))
+      progress.end()
+      // What this process knows of its own duties is nothing: it does not work.
+      const duties = (await mill.duties()).map(({ here: _, ...duty }) => duty)
+      if (given.has('json')) {
+        terminal.out(JSON.stringify({ instances, duties }))
+        return EXIT.done
+      }
+      const now = systemPlatform.now()
+      const labels = new Map(instances.map(({ id, label }) => [id, label ?? id]))
+      const dutyRows = duties.map(({ name, leader, lastSuccessAt, failures }) => [
+        name,
+        leader === null ? null : (labels.get(leader) ?? leader),
+        lastSuccessAt === null ? null : fromNow(lastSuccessAt, now),
+        failures,
+      ])
+      terminal.out(
+        table(
+          INSTANCE_HEADS,
+          instances.map((one) => rowOf(one, now)),
+          'no instances',
+          terminal,
+        ),
+      )
+      terminal.out(`\n${table(DUTY_HEADS, dutyRows, 'no duties', terminal)}`)
+      return EXIT.done
+    }),
+}
+
+async function instanceViews(mill: Mill, counted: (jobs: number) => void): Promise<InstanceView[]> {
+  const [instances, slots] = await Promise.all([mill.instances(), mill.slots()])
+  const running = new Map<string, number>()
+  const filter = { state: 'running' } as const
+  const pages = pagesOf(mill, { filter, most: Number.POSITIVE_INFINITY, cursor: undefined, looked: counted })
+  for await (const { jobs } of pages)
+    for (const { instance } of jobs)
+      if (instance !== null) running.set(instance, (running.get(instance) ?? 0) + 1)
+  return instances.map((instance) => ({
+    ...instance,
+    running: running.get(instance.id) ?? 0,
+    slots: slots.flatMap(({ instance: id, queue, workers }) =>
+      id === instance.id ? [{ queue, workers }] : [],
+    ),
+  }))
+}
+
+function rowOf(instance: InstanceView, now: number): Cell[] {
+  const { id, label, state, version, startedAt, renewedAt, running, slots, queues } = instance
+  return [
+    id,
+    label,
+    { text: state, style: INSTANCE_STYLE[state] },
+    version,
+    fromNow(startedAt, now),
+    fromNow(renewedAt, now),
+    running,
+    slots.length === 0 ? null : slots.map((slot) => `${slot.queue} ${slot.workers}`).join(', '),
+    queues.join(', '),
+  ]
+}

@@ -1,0 +1,38 @@
+/** `jobmill db migrate`: applies what is missing, as the first start of a new release would. */
+import { isCurrent } from '../../store/schema-status.ts'
+import type { Store } from '../../store/store.ts'
+import { type Command, EXIT } from '../command.ts'
+import type { Terminal } from '../terminal.ts'
+import { optionsFor } from '../with-mill.ts'
+import { toolsOf } from './tools-of.ts'
+import { waitingFor } from '../waiting.ts'
+
+export const dbMigrate: Command = {
+  words: 'db migrate',
+  says: 'apply the migrations that are missing, while processes work on',
+  examples: ['jobmill db migrate', 'jobmill db migrate --db sqlite:jobs.db'],
+  async run(given, terminal) {
+    const { store } = await optionsFor(given, { mayCreate: true })
+    const before = await toolsOf(store).schema()
+    if (before.refused !== null) {
+      terminal.err(`error   ${before.refused}`)
+      return EXIT.refused
+    }
+    if (!isCurrent(before)) await migrate(store, terminal)
+    if (given.has('json')) terminal.out(JSON.stringify({ store: store.name, applied: before.pending }))
+    else {
+      for (const { number, name } of before.pending) terminal.out(`applied  ${number} ${name}`)
+      terminal.out(`${store.name}: current`)
+    }
+    return EXIT.done
+  },
+}
+
+/** All of them in one transaction. Opening a store does it. */
+export async function migrate(store: Store<never>, terminal: Terminal): Promise<void> {
+  try {
+    await waitingFor('the database', store.open(), terminal)
+  } finally {
+    await store.close()
+  }
+}

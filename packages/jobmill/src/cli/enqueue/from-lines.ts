@@ -1,0 +1,107 @@
+/**
+ * One job for each line, in batches. At the first line that cannot be a job it stops: what stands before that line is written, what stands behind it is not,
+ * so that whoever mends it can go on from there.
+ */
+import { isJobmillError, JobmillError } from '../../job/errors.ts'
+import type { EnqueuedJob } from '../../job/handle.ts'
+import { jsonOf } from '../typed-values.ts'
+import type { Line } from './lines.ts'
+
+export interface FromLines {
+  readonly lines: AsyncIterable<Line>
+  /** All of them, or none. */
+  readonly write: (payloads: readonly unknown[]) => Promise<readonly EnqueuedJob[]>
+  /** Hears how many jobs were sent, and how many bytes were read for them. */
+  readonly told: (jobs: number, bytes: number) => void
+}
+
+export interface LinesReport {
+  readonly counts: Readonly<Record<EnqueuedJob['outcome'], number>>
+  /** Nothing of this line or after it is known to be written. */
+  readonly failure: { readonly line: number; readonly error: unknown } | null
+}
+
+const BATCH_LINES = 500
+const BATCH_BYTES = 4 * 1024 * 1024
+
+interface Item {
+  readonly line: number
+  readonly payload: unknown
+}
+
+export async function enqueueLines({ lines, write, told }: FromLines): Promise<LinesReport> {
+  const counts = { enqueued: 0, duplicate: 0, replaced: 0 }
+  let items: Item[] = []
+  let waiting = 0
+  let bytes = 0
+  let last = 0
+
+  /** Where it failed, or null. */
+  async function flush(): Promise<LinesReport['failure']> {
+    const sent = items
+    items = []
+    waiting = 0
+    if (sent.length === 0) return null
+    try {
+      for (const { outcome } of await write(sent.map(({ payload }) => payload))) counts[outcome] += 1
+      told(counts.enqueued + counts.duplicate + counts.replaced, bytes)
+      return null
+    } catch (error) {
+      const at = placeOf(error)
+      const bad = at === undefined ? undefined : sent[at]
+      if (at === undefined || bad === undefined)
+        return { line: sent[0]?.line ?? 0, error: atLine(error, sent[0]?.line) }
+      items = sent.slice(0, at)
+      return (await flush()) ?? { line: bad.line, error: atLine(error, bad.line) }
+    }
+  }
+
+  try {
+    for await (const line of lines) {
+      last = line.number
+      bytes += line.bytes.length + 1
+      const payload = payloadOf(line)
+      if (payload === undefined) continue
+      items.push({ line: line.number, payload })
+      waiting += line.bytes.length
+      if (items.length < BATCH_LINES && waiting < BATCH_BYTES) continue
+      const failure = await flush()
+      if (failure !== null) return { counts, failure }
+    }
+  } catch (error) {
+    return { counts, failure: (await flush()) ?? { line: last, error } }
+  }
+  return { counts, failure: await flush() }
+}
+
+/** Undefined for a blank line. */
+function payloadOf({ number, bytes }: Line): unknown {
+  const field = `line ${number}`
+  let text: string
+  try {
+    text = UTF8.decode(bytes)
+  } catch (error) {
+    throw new JobmillError('PAYLOAD_NOT_JSON', 'is not UTF-8', {
+      field,
+      fix: 'Convert the file',
+      cause: error,
+    })
+  }
+  return text.trim() === '' ? undefined : jsonOf(text, field, 'Write one JSON value on each line')
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Which item of the batch is at fault. A schema names it by the path alone. */
+function placeOf(error: unknown): number | undefined {
+  if (!isJobmillError(error)) return undefined
+  const [, inPath] = /^items\[(\d+)\]/.exec(error.field ?? '') ?? []
+  return error.index ?? (inPath === undefined ? undefined : Number(inPath))
+}
+
+/** The place in a batch says nothing to whoever looks at a file. */
+function atLine(error: unknown, line: number | undefined): unknown {
+  if (isJobmillError(error) && line !== undefined)
+    error.message = error.message.replace(/^items\[\d+\](?:\.payload)?/, `line ${line}`)
+  return error
+}

@@ -1,0 +1,71 @@
+/** Every option of an enqueue, as options of the command line. */
+import type { EnqueueOptions } from '../../job/handle.ts'
+import { DEDUPE_SCOPES } from '../../job/new-job.ts'
+import type { DedupeRequest } from '../../job/prepare-jobs.ts'
+import { JobmillError } from '../../job/errors.ts'
+import type { Given, Option } from '../command.ts'
+import { jsonOf, numberOf, said } from '../typed-values.ts'
+
+export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
+  queue: { type: 'string', takes: 'NAME', says: 'the lane it waits in' },
+  priority: { type: 'string', takes: 'N', says: 'lower runs first (default 0)' },
+  delay: { type: 'string', takes: 'DURATION', says: 'due this long from now: 90s, 1h30m' },
+  'run-at': { type: 'string', takes: 'INSTANT', says: 'due then: 2027-01-31T09:00:00Z' },
+  'max-attempts': { type: 'string', takes: 'N', says: 'dead after so many (default 5)' },
+  timeout: { type: 'string', takes: 'DURATION', says: 'how long one attempt may take' },
+  tag: { type: 'string', takes: 'TEXT', says: 'to find it by', multiple: true },
+  'dedupe-key': { type: 'string', takes: 'KEY', says: 'at most one such job at a time' },
+  'dedupe-scope': {
+    type: 'string',
+    takes: 'SCOPE',
+    says: `who counts as the same: ${DEDUPE_SCOPES.join(', ')}`,
+  },
+  'dedupe-hold-for': {
+    type: 'string',
+    takes: 'DURATION',
+    says: 'also refuse repeats for so long after it is done',
+  },
+  'on-conflict': {
+    type: 'string',
+    takes: 'HOW',
+    says: 'keep the job that has the key (default), or replace it',
+  },
+  'order-key': { type: 'string', takes: 'KEY', says: 'jobs of a queue that share it run one at a time' },
+  id: { type: 'string', takes: 'UUID', says: 'its id: enqueued again it is the same job' },
+  metadata: { type: 'string', takes: 'JSON', says: 'an object that travels with it' },
+}
+
+export function enqueueOptionsOf(given: Given): EnqueueOptions {
+  const tags = given.texts('tag')
+  const metadata = given.text('metadata')
+  return said({
+    queue: given.text('queue'),
+    priority: numberOf(given, 'priority'),
+    delay: given.text('delay'),
+    runAt: given.text('run-at'),
+    maxAttempts: numberOf(given, 'max-attempts'),
+    timeout: given.text('timeout'),
+    tags: tags.length === 0 ? undefined : tags,
+    dedupe: dedupeOf(given),
+    orderKey: given.text('order-key'),
+    id: given.text('id'),
+    // What it is not is told by the checks of an enqueue.
+    metadata:
+      metadata === undefined ? undefined : (jsonOf(metadata, '--metadata') as Record<string, unknown>),
+  })
+}
+
+function dedupeOf(given: Given): DedupeRequest | undefined {
+  const key = given.text('dedupe-key')
+  const how = said({
+    scope: given.text('dedupe-scope') as DedupeRequest['scope'],
+    holdFor: given.text('dedupe-hold-for'),
+    onConflict: given.text('on-conflict') as DedupeRequest['onConflict'],
+  })
+  if (key !== undefined) return { key, ...how }
+  if (Object.keys(how).length === 0) return undefined
+  throw new JobmillError('OPTION_INVALID', 'is missing', {
+    field: '--dedupe-key',
+    fix: 'Give the key that the other options are about',
+  })
+}

@@ -1,0 +1,114 @@
+/** Finds the command that somebody meant, and reads what stands behind its words. */
+import { parseArgs } from 'node:util'
+import { JobmillError, shown } from '../job/errors.ts'
+import { nearest } from '../job/known-keys.ts'
+import { type Command, COMMON, type Given, type Option } from './command.ts'
+
+/** The one with the most words that these begin with. */
+export function commandOf(typed: readonly string[], commands: readonly Command[]): Command | undefined {
+  return commands
+    .filter(({ words }) => words.split(' ').every((word, at) => typed[at] === word))
+    .toSorted((a, b) => b.words.length - a.words.length)[0]
+}
+
+/** Options may stand anywhere, so words are those that no option has taken. */
+export function wordsOf(args: readonly string[], commands: readonly Command[]): string[] {
+  const taking = new Set(
+    [COMMON, ...commands.map(({ options = {} }) => options)]
+      .flatMap((options) => Object.entries(options))
+      .flatMap(([name, { type }]) => (type === 'string' ? [`--${name}`] : [])),
+  )
+  return args.filter((arg, at) => !arg.startsWith('-') && !taking.has(args[at - 1] ?? ''))
+}
+
+export function read(args: readonly string[], command: Command): Given {
+  const options = { ...COMMON, ...command.options }
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    // Checked below, in our own words.
+    strict: false,
+    tokens: true,
+    options: Object.fromEntries(
+      Object.entries(options).map(([name, { type, multiple = false }]) => [
+        name,
+        { type, multiple, ...(name === 'help' && { short: 'h' }) },
+      ]),
+    ),
+  })
+  for (const token of tokens) if (token.kind === 'option') checkOption(token, options, command)
+  const words = positionals.slice(command.words.split(' ').length)
+  checkCount(words, command)
+  const all = (option: string): string[] =>
+    [values[option]].flat().filter((value): value is string => typeof value === 'string')
+  return {
+    words,
+    text: (option) => all(option).at(-1),
+    texts: all,
+    has: (option) => values[option] === true,
+  }
+}
+
+interface Typed {
+  readonly name: string
+  readonly rawName: string
+  readonly value: string | undefined
+  /** Behind an equals sign. */
+  readonly inlineValue: boolean | undefined
+}
+
+function checkOption(
+  { name, rawName: field, value, inlineValue = false }: Typed,
+  options: Readonly<Record<string, Option>>,
+  { words }: Command,
+): void {
+  const option = Object.hasOwn(options, name) ? options[name] : undefined
+  if (option === undefined) throw noSuchOption(name, field, Object.keys(options), words)
+  if (option.type === 'boolean') {
+    if (value === undefined) return
+    throw new JobmillError('OPTION_INVALID', 'takes no value', {
+      field,
+      value: shown(value),
+      fix: `Write ${field}`,
+    })
+  }
+  // The next option is not a value; a negative number is.
+  if (value !== undefined && (inlineValue || !/^-\D/.test(value))) return
+  const fix = `Write ${field} ${option.takes ?? 'VALUE'}, or ${field}=… for one that begins with a dash`
+  throw new JobmillError('OPTION_INVALID', 'needs a value', { field, fix })
+}
+
+/** A typo gets the nearest name that there is. */
+function noSuchOption(name: string, field: string, known: readonly string[], words: string): JobmillError {
+  const near = nearest(name, known)
+  const all = known.map((one) => `--${one}`).join(', ')
+  return new JobmillError('OPTION_UNKNOWN', `is not an option of jobmill ${words}`, {
+    field,
+    fix: near === undefined ? `There are ${all}` : `Did you mean "--${near}"?`,
+  })
+}
+
+function checkCount(
+  words: readonly string[],
+  { words: name, takes = '', arguments: [least, most] = [0, 0] }: Command,
+): void {
+  if (words.length >= least && words.length <= most) return
+  const isMissing = words.length < least
+  throw new JobmillError(
+    'OPTION_INVALID',
+    isMissing ? 'something is missing' : `there is nothing to do with ${shown(words[most])}`,
+    {
+      field: name,
+      fix: `Write jobmill ${name}${takes === '' ? '' : ` ${takes}`}`,
+    },
+  )
+}
+
+export function noSuchCommand(typed: readonly string[], commands: readonly Command[]): string {
+  // What stands behind the words of a command is no part of its name.
+  const near = [typed.length, 2, 1]
+    .map((most) => nearest(typed.slice(0, most).join(' '), [...new Set(commands.map(({ words }) => words))]))
+    .find((found) => found !== undefined)
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`
+  return `there is no such command: ${typed.join(' ')}.${hint} See jobmill --help`
+}

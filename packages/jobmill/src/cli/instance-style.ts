@@ -1,0 +1,10 @@
+/** The colours of instances by how they are. */
+import type { InstanceRecord } from '../store/instance.ts'
+import type { Style } from './terminal.ts'
+
+export const INSTANCE_STYLE: Readonly<Record<InstanceRecord['state'], Style>> = {
+  alive: 'green',
+  expired: 'yellow',
+  lost: 'red',
+  stopped: 'gray',
+}

@@ -1,0 +1,110 @@
+/** An act on every job of a filter: counted and shown first, then asked for, then done, as far as nobody stops it. */
+import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/bulk.ts'
+import type { Mill } from '../../runtime/mill.ts'
+import type { JobFilter } from '../../store/job-list.ts'
+import { EXIT, type Given } from '../command.ts'
+import { confirmed } from '../confirm.ts'
+import { interruptible } from '../interrupt.ts'
+import { progressOf } from '../progress.ts'
+import type { Terminal } from '../terminal.ts'
+import { said } from '../typed-values.ts'
+import { counted, number } from '../wording.ts'
+
+export interface ManyJobs {
+  readonly act: BulkAct
+  readonly filter: JobFilter
+  /** For a cancel. */
+  readonly reason: string | undefined
+}
+
+export async function actOnMany(
+  mill: Mill,
+  many: ManyJobs,
+  given: Given,
+  terminal: Terminal,
+): Promise<number> {
+  const { signal, end } = interruptible(() => terminal.err('stopping after this batch'))
+  try {
+    const preview = await countFirst(mill, many, signal, terminal)
+    const isJson = given.has('json')
+    const isLast = given.has('dry-run') || preview.jobs === 0
+    if (!isJson) terminal.out(foundText(many.act, preview))
+    if (isLast && isJson) terminal.out(JSON.stringify({ act: many.act, ...preview }))
+    if (isLast) return EXIT.done
+    const look = 'Look with --dry-run, then give --yes'
+    if (!(await confirmed('go on?', given, terminal, look))) return nothingDone(terminal)
+    const { looked, report } = await runUntilStopped(mill, many, { total: preview.jobs, signal }, terminal)
+    const isStopped = report === null
+    if (isJson)
+      terminal.out(JSON.stringify({ act: many.act, ...preview, ...(report ?? { looked, isStopped }) }))
+    else terminal.out(isStopped ? stoppedText(looked, preview.jobs) : doneText(many.act, report))
+    return isStopped ? EXIT.failed : EXIT.done
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error
+    return nothingDone(terminal)
+  } finally {
+    end()
+  }
+}
+
+function nothingDone(terminal: Terminal): number {
+  terminal.err('nothing was done')
+  return EXIT.failed
+}
+
+async function countFirst(
+  mill: Mill,
+  { act, filter }: ManyJobs,
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<BulkPreview> {
+  const progress = progressOf('counting', terminal)
+  try {
+    return await mill.bulk.preview(act, filter, { signal, progress: (looked) => progress.at(looked, null) })
+  } finally {
+    progress.end()
+  }
+}
+
+/** `report` is null when it was stopped on the way. */
+async function runUntilStopped(
+  mill: Mill,
+  { act, filter, reason }: ManyJobs,
+  { total, signal }: { readonly total: number; readonly signal: AbortSignal },
+  terminal: Terminal,
+): Promise<{ looked: number; report: BulkReport | null }> {
+  const progress = progressOf(act, terminal)
+  let looked = 0
+  try {
+    const report = await mill.bulk.run(act, filter, {
+      ...said({ reason }),
+      signal,
+      progress(n) {
+        looked = n
+        progress.at(n, total)
+      },
+    })
+    return { looked, report }
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error
+    return { looked, report: null }
+  } finally {
+    progress.end()
+  }
+}
+
+/** `703 jobs to retry: 700 dead, 3 cancelled` */
+function foundText(act: BulkAct, { jobs, byState }: BulkPreview): string {
+  const states = Object.entries(byState).flatMap(([state, n]) => (n === 0 ? [] : [`${number(n)} ${state}`]))
+  return `${counted(jobs, 'job')} to ${act}${states.length === 0 ? '' : `: ${states.join(', ')}`}`
+}
+
+function doneText(act: BulkAct, { changed, refused }: BulkReport): string {
+  const but =
+    refused === 0 ? '' : `; ${number(refused)} refused: their state had changed, or their dedupe key is taken`
+  return `${act} done: ${counted(changed, 'job')}${but}`
+}
+
+function stoppedText(looked: number, total: number): string {
+  return `stopped: ${number(looked)} of ${counted(total, 'job')} were gone through; the same command goes on with the rest`
+}

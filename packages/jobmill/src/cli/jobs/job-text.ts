@@ -1,0 +1,97 @@
+/** Everything about one job, as text. */
+import type { AttemptView, JobView } from '../../runtime/job-view.ts'
+import type { Why } from '../../runtime/why.ts'
+import { oneLine, plain } from '../plain.ts'
+import { listing } from '../table.ts'
+import type { Terminal } from '../terminal.ts'
+import { counted, fromNow, lasting, localTime, moment, typed } from '../wording.ts'
+import { STATE_STYLE } from './rows.ts'
+
+type Paint = Pick<Terminal, 'paint'>
+
+export interface Told {
+  readonly job: JobView
+  /** Oldest first. */
+  readonly history: readonly AttemptView[]
+  /** Null when the job is gone by now. */
+  readonly why: Why | null
+  readonly now: number
+}
+
+export function jobText({ job, history, why, now }: Told, terminal: Paint): string {
+  const { state, attempt, maxAttempts, crashes } = job
+  const at = (instant: number | null): string | null => (instant === null ? null : moment(instant, now))
+  const facts = listing(
+    [
+      ['id', job.id],
+      ['kind', job.kind],
+      ['queue', job.queue],
+      [
+        'state',
+        terminal.paint(STATE_STYLE[state], job.waitsForTurn ? `${state}, waits for its turn` : state),
+      ],
+      ['why', whyText(why)],
+      ['cancel', job.cancelReason === null ? null : `asked for: ${oneLine(job.cancelReason)}`],
+      [
+        'attempt',
+        `${attempt} of ${maxAttempts}${crashes === 0 ? '' : `, crashed ${counted(crashes, 'time')}`}`,
+      ],
+      ['priority', String(job.priority)],
+      ['enqueued', at(job.enqueuedAt)],
+      ['due', at(job.dueAt)],
+      ['started', at(job.startedAt)],
+      ['ended', at(job.endedAt)],
+      ['instance', job.instance],
+      ['timeout', job.timeoutMs === null ? null : typed(job.timeoutMs)],
+      ['tags', job.tags.length === 0 ? null : job.tags.map(oneLine).join(', ')],
+      ['dedupe key', job.dedupeKey === null ? null : oneLine(job.dedupeKey)],
+      ['order key', job.orderKey === null ? null : oneLine(job.orderKey)],
+      ['metadata', jsonText(job.metadata ?? undefined)],
+      ['payload', jsonText(job.payload)],
+      ['progress', jsonText(job.progress)],
+      ['log', job.log.length === 0 ? null : logText(job.log, job.startedAt)],
+      ['result', jsonText(job.result)],
+      ['error', job.error === null ? null : plain(job.error)],
+    ],
+    terminal,
+  )
+  return history.length === 0 ? facts : `${facts}\n\n${attemptsText(history, now, terminal)}`
+}
+
+function attemptsText(history: readonly AttemptView[], now: number, terminal: Paint): string {
+  const parts = history.map(({ attempt, outcome, startedAt, endedAt, instance, error, log }) => {
+    const ran = startedAt === null ? '' : ` after ${lasting(Math.max(0, endedAt - startedAt))}`
+    const where = instance === null ? '' : ` on ${instance}`
+    return [
+      `${terminal.paint('bold', `attempt ${attempt}`)}  ${outcome}${ran}, ${localTime(endedAt)} (${fromNow(endedAt, now)})${where}`,
+      ...(error === null ? [] : [indented(plain(error))]),
+      ...(log.length === 0 ? [] : [indented(logText(log, startedAt))]),
+    ].join('\n')
+  })
+  return parts.join('\n')
+}
+
+/** By the time since the attempt began: that is what is compared. */
+function logText(log: JobView['log'], startedAt: number | null): string {
+  return log
+    .map(({ at, level, message, fields }) => {
+      const since = startedAt === null ? localTime(at) : `+${lasting(Math.max(0, at - startedAt))}`
+      const more = fields === undefined ? '' : ` ${plain(JSON.stringify(fields))}`
+      return `${since.padEnd(8)} ${level.padEnd(5)} ${oneLine(message)}${more}`
+    })
+    .join('\n')
+}
+
+function jsonText(value: unknown): string | null {
+  return value === undefined ? null : plain(JSON.stringify(value, null, 2))
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, '  ')
+}
+
+/** A line for each reason; null when there is nothing to say. */
+function whyText(why: Why | null): string | null {
+  const reasons = why?.reasons ?? []
+  return reasons.length === 0 ? null : reasons.map(({ says }) => plain(says)).join('\n')
+}

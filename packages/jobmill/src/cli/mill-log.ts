@@ -1,0 +1,39 @@
+/** Where a mill of the command line logs to: for people on a terminal, as JSON elsewhere, or as the config says. */
+import { JobmillError, shown } from '../job/errors.ts'
+import type { LogLevel } from '../job/context.ts'
+import type { MillOptions } from '../runtime/options.ts'
+import type { Given, Option } from './command.ts'
+
+export const LOG_OPTIONS: Readonly<Record<string, Option>> = {
+  log: {
+    type: 'string',
+    takes: 'text|json',
+    says: 'how it logs (default: text on a terminal, JSON elsewhere)',
+  },
+  level: { type: 'string', takes: 'LEVEL', says: 'debug, info, warn or error (default info)' },
+}
+
+const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error']
+
+/** The option `log` of a mill. What a config says is not overruled, except by what was typed. */
+export async function logFor(given: Given, config: MillOptions): Promise<NonNullable<MillOptions['log']>> {
+  const how = given.text('log')
+  const level = given.text('level')
+  if (how !== undefined && how !== 'text' && how !== 'json')
+    throw new JobmillError('OPTION_INVALID', 'is neither text nor json', {
+      field: '--log',
+      value: shown(how),
+    })
+  if (level !== undefined && !LEVELS.includes(level))
+    throw new JobmillError('OPTION_INVALID', 'is not a level', {
+      field: '--level',
+      value: shown(level),
+      fix: `Use one of ${LEVELS.join(', ')}`,
+    })
+  if (config.log !== undefined && how === undefined && level === undefined) return config.log
+  const least = (level ?? 'info') as LogLevel
+  const isText = how === undefined ? process.stderr.isTTY : how === 'text'
+  if (isText) return least
+  const { jsonLogger } = await import('./json-log.ts')
+  return jsonLogger(least)
+}

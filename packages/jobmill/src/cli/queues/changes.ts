@@ -1,0 +1,110 @@
+/** The settings of a queue as options, and what a change made of them. */
+import { JobmillError, shown } from '../../job/errors.ts'
+import type { QueueChange, Retention } from '../../job/queue-settings.ts'
+import { checkOneOf } from '../../job/numbers.ts'
+import type { QueueRecord } from '../../store/queue-record.ts'
+import type { Given, Option } from '../command.ts'
+import { numberOf, said } from '../typed-values.ts'
+import { left, typed } from '../wording.ts'
+
+const ENDED = ['done', 'cancelled', 'dead'] as const
+
+export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
+  workers: {
+    type: 'string',
+    takes: 'N',
+    says: 'the total of all processes; unset: what each process runs by itself',
+  },
+  backoff: { type: 'string', takes: 'on|off', says: 'whether failures wait before the next attempt' },
+  'backoff-base': { type: 'string', takes: 'DURATION', says: 'the first wait' },
+  'backoff-max': { type: 'string', takes: 'DURATION', says: 'the longest wait' },
+  ...Object.fromEntries(
+    ENDED.flatMap((state): [string, Option][] => [
+      [
+        `retain-${state}`,
+        { type: 'string', takes: 'DURATION', says: `how long ${state} jobs are kept, or forever` },
+      ],
+      [
+        `keep-${state}`,
+        { type: 'string', takes: 'N', says: `how many ${state} jobs are kept, the newest, or all` },
+      ],
+    ]),
+  ),
+  limit: { type: 'string', takes: 'NAME', says: 'the limit that its jobs draw on, or none' },
+  'cool-for': { type: 'string', takes: 'DURATION', says: 'claim nothing for so long from now; 0s ends it' },
+}
+
+export function queueChangeOf(given: Given): QueueChange {
+  const backoff = said({
+    enabled: given.text('backoff') === undefined ? undefined : isOn(given.text('backoff')),
+    base: given.text('backoff-base'),
+    max: given.text('backoff-max'),
+  })
+  const retain = said({
+    done: retentionOf(given, 'done'),
+    cancelled: retentionOf(given, 'cancelled'),
+    dead: retentionOf(given, 'dead'),
+  })
+  const change = said({
+    workers: given.text('workers') === 'unset' ? null : numberOf(given, 'workers'),
+    backoff: Object.keys(backoff).length === 0 ? undefined : backoff,
+    retain: Object.keys(retain).length === 0 ? undefined : retain,
+    limit: given.text('limit') === 'none' ? null : given.text('limit'),
+    coolFor: given.text('cool-for'),
+  })
+  if (Object.keys(change).length > 0) return change
+  throw new JobmillError('OPTION_INVALID', 'nothing says what to set', {
+    field: 'queues set',
+    fix: 'Give --workers 4, for example; --help tells the rest',
+  })
+}
+
+function isOn(value: string | undefined): boolean {
+  return checkOneOf(value, '--backoff', ['on', 'off']) === 'on'
+}
+
+function retentionOf(given: Given, state: (typeof ENDED)[number]): Retention | undefined {
+  const most = given.text(`keep-${state}`) === 'all' ? null : numberOf(given, `keep-${state}`)
+  const kept = said({ for: given.text(`retain-${state}`), most })
+  return Object.keys(kept).length === 0 ? undefined : kept
+}
+
+function number(n: number | null, otherwise: string): string {
+  return n === null ? otherwise : String(n)
+}
+
+/** Every setting by the name of its option, as it would be typed. */
+function settingsOf(queue: QueueRecord): Readonly<Record<string, string>> {
+  return {
+    workers: number(queue.workers, 'unset'),
+    backoff: queue.backoffEnabled ? 'on' : 'off',
+    'backoff-base': typed(queue.backoffBaseMs),
+    'backoff-max': typed(queue.backoffMaxMs),
+    'retain-done': typed(queue.retainDoneMs),
+    'keep-done': number(queue.keepDone, 'all'),
+    'retain-cancelled': typed(queue.retainCancelledMs),
+    'keep-cancelled': number(queue.keepCancelled, 'all'),
+    'retain-dead': typed(queue.retainDeadMs),
+    'keep-dead': number(queue.keepDead, 'all'),
+    limit: queue.limit ?? 'none',
+    cooling: queue.coolingMs === 0 ? 'no' : `for ${left(queue.coolingMs)}`,
+  }
+}
+
+/** `workers  unset → 4`, a line for each setting that is another one now. */
+export function changesText(before: QueueRecord, after: QueueRecord): string {
+  const [was, is] = [settingsOf(before), settingsOf(after)]
+  const changed = Object.keys(is).filter((name) => was[name] !== is[name])
+  if (changed.length === 0) return 'nothing changed: it was so already'
+  const width = Math.max(...changed.map((name) => name.length))
+  return changed.map((name) => `${name.padEnd(width)}  ${was[name]} → ${is[name]}`).join('\n')
+}
+
+export function checkFound(queue: QueueRecord | undefined, name: string): QueueRecord {
+  if (queue !== undefined) return queue
+  throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
+    field: 'NAME',
+    value: shown(name),
+    fix: 'jobmill queues list tells those that there are; one comes into being with its first job',
+  })
+}

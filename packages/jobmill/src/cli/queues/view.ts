@@ -1,0 +1,79 @@
+/** Queues with everything that is known of them, put together from what the read side tells. */
+import type { Mill } from '../../runtime/mill.ts'
+import type { QueueCounts, QueueRecord, Unserved } from '../../store/queue-record.ts'
+import type { Cell, Painted } from '../table.ts'
+import { lasting, left, typed } from '../wording.ts'
+
+export interface QueueView extends QueueRecord {
+  readonly counts: Omit<QueueCounts, 'queue'>
+  /** Kinds that wait although no living process takes them from this queue. */
+  readonly unserved: readonly Omit<Unserved, 'queue'>[]
+}
+
+const EMPTY = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
+
+export async function queueViews(mill: Mill): Promise<QueueView[]> {
+  const [queues, counts, unserved] = await Promise.all([mill.queues(), mill.counts(), mill.unserved()])
+  return queues.map((queue) => {
+    const { queue: _, ...own } = counts.find((one) => one.queue === queue.name) ?? { queue: '', ...EMPTY }
+    return {
+      ...queue,
+      counts: own,
+      unserved: unserved.flatMap(({ queue: name, kind, jobs }) =>
+        name === queue.name ? [{ kind, jobs }] : [],
+      ),
+    }
+  })
+}
+
+export const QUEUE_HEADS = [
+  'queue',
+  'state',
+  'ready',
+  'running',
+  'scheduled',
+  'done',
+  'dead',
+  'cancelled',
+  'oldest',
+  'workers',
+  'backoff',
+  'kept done/cancelled/dead',
+  'limit',
+]
+
+export function queueRow(queue: QueueView): Cell[] {
+  const { name, counts, workers, limit } = queue
+  const { ready, running, scheduled, done, dead, cancelled, oldestReadyMs } = counts
+  return [
+    name,
+    stateOf(queue),
+    ready,
+    running,
+    scheduled,
+    done,
+    dead,
+    cancelled,
+    oldestReadyMs === null ? null : lasting(oldestReadyMs),
+    workers ?? 'unset',
+    queue.backoffEnabled ? `${typed(queue.backoffBaseMs)} to ${typed(queue.backoffMaxMs)}` : 'off',
+    [
+      kept(queue.retainDoneMs, queue.keepDone),
+      kept(queue.retainCancelledMs, queue.keepCancelled),
+      kept(queue.retainDeadMs, queue.keepDead),
+    ].join('/'),
+    limit,
+  ]
+}
+
+function kept(ms: number | null, most: number | null): string {
+  return most === null ? typed(ms) : `${typed(ms)},${most}`
+}
+
+/** What keeps its jobs from being claimed. */
+function stateOf({ paused, coolingMs, unserved }: QueueView): Painted {
+  if (paused) return { text: 'paused', style: 'yellow' }
+  if (coolingMs > 0) return { text: `cooling for ${left(coolingMs)}`, style: 'yellow' }
+  if (unserved.length > 0) return { text: 'unserved', style: 'red' }
+  return { text: 'open', style: 'green' }
+}

@@ -1,0 +1,105 @@
+/** A mill from its start to the signal that ends it, with or without workers and with or without the API: `start` and `work` are this. */
+import { errorText } from '../job/error-text.ts'
+import { BULK_QUEUE } from '../runtime/bulk.ts'
+import { bulkJob } from '../runtime/bulk-job.ts'
+import { jobmill, type Mill } from '../runtime/mill.ts'
+import type { MillOptions } from '../runtime/options.ts'
+import { stopOnSignals } from '../runtime/stop-on-signals.ts'
+import type { Served, ServeOptions } from '../http/serve.ts'
+import { EXIT } from './command.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface RunOptions {
+  readonly options: MillOptions
+  readonly works: boolean
+  /** Null for none. */
+  readonly api: ServeOptions | null
+  readonly terminal: Terminal
+}
+
+/** The exit code: 0 after a clean stop. */
+export async function runMill({ options, works, api, terminal }: RunOptions): Promise<number> {
+  const mill: Mill<never> = jobmill(works ? withBulk(options, () => mill) : options)
+  for (const { message } of mill.warnings) terminal.err(`warning ${message}`)
+  // Before anything works: who cannot listen should not have begun.
+  const served = api === null ? null : await listening(mill, { ...api, ...errorsTo(options.log) })
+  const ended = untilSignal(mill, served, terminal)
+  try {
+    await (works ? mill.start() : mill.open())
+  } catch (error) {
+    await served?.close()
+    throw error
+  }
+  banner({ mill, options, works, served, terminal })
+  return ended
+}
+
+/** Acts on many jobs are jobs too, and somebody has to do them: whoever works, beside the queues that it was told to serve. */
+function withBulk(options: MillOptions, mill: () => Mill<never>): MillOptions {
+  const { jobs = [], serve, env = process.env } = options
+  const named = env['JOBMILL_QUEUES']?.trim() ?? ''
+  // Refused all the same: nobody starts a worker for that alone.
+  if (jobs.length === 0 && serve === undefined && named === '') return options
+  return {
+    ...options,
+    jobs: [...jobs, bulkJob(mill)],
+    ...(serve !== undefined && { serve: [...serve, BULK_QUEUE] }),
+    ...(named !== '' && { env: { ...env, JOBMILL_QUEUES: `${named},${BULK_QUEUE}` } }),
+  }
+}
+
+/** What goes wrong in the API is told where everything else is. */
+function errorsTo(log: MillOptions['log']): Pick<ServeOptions, 'onError'> {
+  if (typeof log !== 'object') return {}
+  return { onError: (error, what) => log.error(`${what} failed: ${errorText(error)}`, { error }) }
+}
+
+/** Loaded only when it is wanted: a worker without an API needs none of it. */
+async function listening(mill: Mill<never>, api: ServeOptions): Promise<Served> {
+  const { serve } = await import('../http/serve.ts')
+  return serve(mill, api)
+}
+
+function untilSignal(mill: Mill<never>, served: Served | null, terminal: Terminal): Promise<number> {
+  // A throw outside of any handler, after it returned for example, says that this process cannot be trusted any more. Its jobs need not wait for the
+  // reaper: they are handed back in good order.
+  let broken = false
+  const breaks = (error: unknown): void => {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    terminal.err(`error   not caught by any handler: ${text}`)
+    // A second signal would cut the grace short.
+    if (broken) return
+    broken = true
+    process.kill(process.pid, 'SIGTERM')
+  }
+  process.on('uncaughtException', breaks)
+  process.on('unhandledRejection', breaks)
+  return new Promise((resolve) => {
+    stopOnSignals(mill, {
+      beforeClose: async () => served?.close(),
+      stopped: () => resolve(broken ? EXIT.failed : EXIT.done),
+      failed(error) {
+        terminal.err(`error   the stop failed: ${String(error)}`)
+        resolve(EXIT.failed)
+      },
+    })
+  })
+}
+
+interface Told extends Pick<RunOptions, 'options' | 'works' | 'terminal'> {
+  readonly mill: Mill<never>
+  readonly served: Served | null
+}
+
+function banner({ mill, options, works, served, terminal }: Told): void {
+  const kinds = (options.jobs ?? []).map(({ kind }) => kind)
+  const queues = mill.queuesServed.filter((queue) => queue !== BULK_QUEUE)
+  terminal.out(`store   ${mill.storeName}`)
+  terminal.out(`queues  ${works ? queues.join(', ') : 'none: this process does not work'}`)
+  terminal.out(`kinds   ${kinds.join(', ')}`)
+  if (served !== null) {
+    terminal.out(`api     ${served.url}/api/overview`)
+    terminal.out(`        ${served.url}/metrics, /healthz, /readyz, /api/openapi.json`)
+  }
+  terminal.out(`ready   instance ${mill.instance.label ?? mill.instance.id}; stop it with Ctrl-C`)
+}

@@ -1,0 +1,90 @@
+/** The screens behind the first: the jobs of a queue, one job, and the keys. */
+import { jobText } from '../jobs/job-text.ts'
+import { jobRow } from '../jobs/rows.ts'
+import type { JobSummary } from '../../store/job-record.ts'
+import { left, type Line, shares, type Size, windowed } from './pieces.ts'
+import type { OneJob, QueueJobs } from './read.ts'
+import { chosenOf } from './state.ts'
+
+const PARTS = ['ready', 'running', 'dead'] as const
+const TITLES = { ready: 'ready, first to run', running: 'running', dead: 'newest dead' }
+
+/** In the order in which they are chosen. */
+export function jobsIn(view: QueueJobs): string[] {
+  return PARTS.flatMap((part) => view[part].map(({ id }) => id))
+}
+
+export function queueFrame(view: QueueJobs, chosen: string | null, size: Size): Line[] {
+  const ids = jobsIn(view)
+  const id = ids[chosenOf(chosen, ids)]
+  // A title and a blank row for each part, the heading, and the last row of the screen.
+  const rows = shares(
+    size.rows - 2 * PARTS.length - 2,
+    PARTS.map((part) => Math.max(1, view[part].length)),
+  )
+  return [
+    [{ text: `queue ${view.queue}`, style: 'bold' }],
+    ...PARTS.flatMap((part, at) => [
+      [],
+      [{ text: `  ${left(TITLES[part], 36)} attempt  when`, style: 'bold' }] as Line,
+      ...jobLines(view[part], id, rows[at] ?? 0, view.at, size.columns),
+    ]),
+  ]
+}
+
+function jobLines(
+  jobs: readonly JobSummary[],
+  chosen: string | undefined,
+  rows: number,
+  now: number,
+  columns: number,
+): Line[] {
+  if (jobs.length === 0) return rows > 0 ? [[{ text: '  none', style: 'dim' }]] : []
+  const at = jobs.findIndex(({ id }) => id === chosen)
+  return windowed(jobs, Math.max(0, at), rows).shown.map((job) => {
+    const [id, kind, , , attempt, , when] = jobRow(job, now).map(String)
+    const text = `${job.id === chosen ? '> ' : '  '}${id} ${left(attempt ?? '', 8)} ${left(when ?? '', 16)} ${kind}`
+    return job.id === chosen ? [{ text: left(text, columns), style: 'inverse' }] : [text]
+  })
+}
+
+/** Unpainted: every line of it may be cut. */
+export function jobLinesOf({ job, history, why, at }: OneJob): string[] {
+  if (job === null) return ['this job is gone']
+  const bare = { paint: (_: unknown, text: string) => text }
+  return jobText({ job, history, why, now: at }, bare).split('\n')
+}
+
+export function jobFrame(view: OneJob, scrolled: number, size: Size): Line[] {
+  const lines = jobLinesOf(view)
+  const rows = jobRows(size)
+  const shown = lines.slice(scrolled, scrolled + rows)
+  const part =
+    shown.length < lines.length
+      ? `, lines ${scrolled + 1} to ${scrolled + shown.length} of ${lines.length}`
+      : ''
+  return [[{ text: `job ${view.id}${part}`, style: 'bold' }], [], ...shown.map((line): Line => [line])]
+}
+
+/** How many lines of a job fit. */
+export function jobRows({ rows }: Size): number {
+  return Math.max(1, rows - 3)
+}
+
+const HELP = `arrows, j, k      choose a queue or a job; move the text of a job
+page keys, space  further
+g, G              to the first, to the last
+enter             the jobs of the queue; everything about the job
+escape, left      back
+p                 pause the queue, or resume it; what runs goes on
+?                 this page
+q, Ctrl-C         leave
+
+In front of a queue: = it is paused, ~ it is cooling down.
+Rates and times are those of the last minute, in all processes:
+waited from ready to claimed, ran for one attempt however it ended.
+old: how long the longest-waiting ready job has been ready.`
+
+export function helpFrame(): Line[] {
+  return [[{ text: 'keys', style: 'bold' }], [], ...HELP.split('\n').map((line): Line => [`  ${line}`])]
+}

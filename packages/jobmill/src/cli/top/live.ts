@@ -1,0 +1,89 @@
+/** `top` while somebody looks: reads, draws, listens to keys, until it is left. */
+import { sleep } from '../../platform/sleep.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import type { Mill } from '../../runtime/mill.ts'
+import { errorText } from '../../job/error-text.ts'
+import type { Terminal } from '../terminal.ts'
+import { frame, isOf, itemsOf, pageOf } from './frame.ts'
+import { type Key, keysIn } from './keys.ts'
+import { overview, type View, viewOf } from './read.ts'
+import { openScreen } from './screen.ts'
+import { chosenOf, placeOf, pressed, START } from './state.ts'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+export interface LiveOptions {
+  readonly store: string
+  readonly everyMs: number
+}
+
+export async function runLive(
+  mill: Mill,
+  { store, everyMs }: LiveOptions,
+  terminal: Terminal,
+): Promise<void> {
+  let state = START
+  // Before the screen is taken: what cannot be read at all is told as by any command.
+  let view: View = await overview(mill, store)
+  let trouble: string | null = null
+  const leaving = new AbortController()
+  let again = new AbortController()
+
+  const leave = (): void => {
+    leaving.abort()
+    again.abort()
+  }
+  const left = new Promise<null>((resolve) =>
+    leaving.signal.addEventListener('abort', () => resolve(null), { once: true }),
+  )
+  const draw = (): void => screen.draw(frame(view, state, trouble, screen.size(), terminal))
+  const failed = (error: unknown): void => void (trouble = `trying again: ${errorText(error)}`)
+
+  async function toggle(): Promise<void> {
+    const place = placeOf(state)
+    if (view.kind !== 'queues' || place.kind !== 'queues') return
+    const queue = view.queues[chosenOf(place.chosen, itemsOf(view))]
+    if (queue === undefined) return
+    await (queue.paused ? mill.resume(queue.name) : mill.pause(queue.name))
+    again.abort()
+  }
+
+  function press(key: Key): void {
+    const before = placeOf(state)
+    const items = isOf(view, before) ? itemsOf(view) : []
+    const { state: next, act } = pressed(state, key, items, pageOf(screen.size()))
+    state = next
+    if (act === 'leave') return leave()
+    if (act === 'toggle') toggle().catch(failed).finally(draw)
+    // Another screen shows something else.
+    if (!isOf(view, placeOf(state))) again.abort()
+    draw()
+  }
+
+  const screen = openScreen(process.stdin, process.stdout, {
+    typed: (bytes) => keysIn(bytes).forEach(press),
+    resized: draw,
+    gone: leave,
+  })
+  for (const signal of SIGNALS) process.on(signal, leave)
+  try {
+    while (!leaving.signal.aborted) {
+      again = new AbortController()
+      try {
+        // A database that does not answer must not keep anybody here.
+        const read = await Promise.race([viewOf(mill, placeOf(state), store), left])
+        if (read === null) break
+        trouble = null
+        // Somebody may have gone on meanwhile: then it is read again at once.
+        if (isOf(read, placeOf(state))) view = read
+      } catch (error) {
+        failed(error)
+      }
+      draw()
+      await sleep(systemPlatform, everyMs, again.signal)
+    }
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, leave)
+    screen.close()
+  }
+}

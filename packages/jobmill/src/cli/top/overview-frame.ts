@@ -1,0 +1,103 @@
+/** The first screen: queues, workers and the newest dead, in as many rows as there are. */
+import { INSTANCE_STYLE } from '../instance-style.ts'
+import type { JobSummary } from '../../store/job-record.ts'
+import { counted, fromNow, localTime, number } from '../wording.ts'
+import { left, type Line, right, shares, type Size, windowed } from './pieces.ts'
+import { nameWidth, queueDetail, queueHeads, queueLine } from './queue-table.ts'
+import type { Overview, TopInstance } from './read.ts'
+import { shortNumber } from './short.ts'
+import { chosenOf } from './state.ts'
+
+/** Rows that are there whatever happens, the last row of the screen among them. */
+const FIXED = 11
+
+/** `chosen` is null where nothing can be chosen. */
+export function overviewFrame(view: Overview, chosen: string | null, size: Size): Line[] {
+  const { queues, instances, dead, at } = view
+  const wants = [queues, instances, dead].map(({ length }) => Math.max(1, length))
+  const [queueRows = 0, instanceRows = 0, deadRows = 0] = shares(size.rows - FIXED, wants)
+  const { columns } = size
+  const now = at
+  return [
+    ...heading(view, columns),
+    [],
+    ...queueLines(view, chosen, queueRows, columns),
+    [],
+    bold(`  ${left('instance', 36)} ${left('state', 7)} ${right('renewed', 8)}  cpu   mem queues`),
+    ...orNone(
+      instances.slice(0, instanceRows).map((one) => instanceLine(one, now)),
+      instanceRows,
+      'no instances',
+    ),
+    [],
+    bold(`  ${left('newest dead', 36)} ${right('ended', 8)} ${left('queue', 12)} kind`),
+    ...orNone(
+      dead.slice(0, deadRows).map((job) => deadLine(job, now)),
+      deadRows,
+      'none',
+    ),
+  ]
+}
+
+function heading({ store, at, queues, instances }: Overview, columns: number): Line[] {
+  const time = localTime(at)
+  const sum = (state: 'ready' | 'running' | 'scheduled' | 'dead'): string =>
+    `${number(queues.reduce((all, { counts }) => all + counts[state], 0))} ${state}`
+  const alive = instances.filter(({ state }) => state === 'alive').length
+  const lost = instances.filter(({ state }) => state === 'lost' || state === 'expired').length
+  const gone = lost === 0 ? '' : ` and ${number(lost)} lost`
+  return [
+    [{ text: 'jobmill top', style: 'bold' }, left(`  ${store}`, columns - 12 - time.length), ` ${time}`],
+    [
+      `${counted(alive, 'instance')}${gone}: ${sum('ready')}, ${sum('running')}, ${sum('scheduled')}, ${sum('dead')}`,
+    ],
+  ]
+}
+
+function queueLines({ queues }: Overview, chosen: string | null, rows: number, columns: number): Line[] {
+  const names = queues.map(({ name }) => name)
+  const at = chosenOf(chosen, names)
+  const { from, shown } = windowed(queues, at, rows)
+  const part = shown.length < queues.length ? `  ${from + 1}-${from + shown.length} of ${queues.length}` : ''
+  const detail = queues[at]
+  const widths = { columns, name: nameWidth(queues, columns) }
+  return [
+    ...queueHeads(widths, part),
+    ...orNone(
+      shown.map((queue, row) => queueLine(queue, chosen !== null && from + row === at, widths)),
+      rows,
+      'no queues',
+    ),
+    ...(chosen === null || detail === undefined ? [[]] : [queueDetail(detail)]),
+  ]
+}
+
+const MEGABYTE = 1024 * 1024
+
+function instanceLine(instance: TopInstance, now: number): Line {
+  const { id, label, state, renewedAt, queues, figures } = instance
+  const cpu = figures?.cpu ?? null
+  const memory = figures?.rssBytes ?? null
+  return [
+    `  ${left(label ?? id, 36)} `,
+    { text: left(state, 7), style: INSTANCE_STYLE[state] },
+    ` ${right(fromNow(renewedAt, now), 8)}`,
+    ` ${right(cpu === null ? '-' : `${Math.round(cpu.mean * 100)}%`, 4)}`,
+    ` ${right(memory === null ? '-' : `${shortNumber(memory.mean / MEGABYTE)}M`, 5)}`,
+    ` ${queues.join(' ')}`,
+  ]
+}
+
+function deadLine({ id, endedAt, queue, kind }: JobSummary, now: number): Line {
+  const ended = endedAt === null ? '-' : fromNow(endedAt, now)
+  return [`  ${id} ${right(ended, 8)} ${left(queue, 12)} `, { text: kind, style: 'red' }]
+}
+
+/** So many rows in any case: what stands below stays where it is. */
+function orNone(lines: readonly Line[], rows: number, otherwise: string): Line[] {
+  return lines.length === 0 && rows > 0 ? [[{ text: `  ${otherwise}`, style: 'dim' }]] : [...lines]
+}
+
+function bold(text: string): Line {
+  return [{ text, style: 'bold' }]
+}

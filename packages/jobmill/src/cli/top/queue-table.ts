@@ -1,0 +1,115 @@
+/** The table of queues: every figure in four columns, so that all of them fit into 80. */
+import type { Painted } from '../table.ts'
+import { left as remaining, lasting } from '../wording.ts'
+import { left, type Line, right } from './pieces.ts'
+import type { TopQueue } from './read.ts'
+import { shortNumber, shortTime } from './short.ts'
+
+interface Column {
+  readonly group: string
+  readonly head: string
+  readonly width: number
+  readonly cell: (queue: TopQueue) => string
+}
+
+const count = (head: string, width: number, of: (queue: TopQueue) => number): Column => ({
+  group: '',
+  head,
+  width,
+  cell: (queue) => shortNumber(of(queue)),
+})
+
+const share = (latency: 'waiting' | 'running', at: 'p50' | 'p95' | 'p99', group = ''): Column => ({
+  group,
+  head: at,
+  width: 4,
+  cell: ({ figures }) => shortTime(figures?.[latency][at] ?? null),
+})
+
+const COLUMNS: readonly Column[] = [
+  count('ready', 5, ({ counts }) => counts.ready),
+  count('run', 4, ({ counts }) => counts.running),
+  count('sched', 5, ({ counts }) => counts.scheduled),
+  count('dead', 4, ({ counts }) => counts.dead),
+  { ...count('in', 4, ({ figures }) => figures?.perSecond.enqueued ?? 0), group: 'per sec' },
+  count('out', 4, outOf),
+  share('waiting', 'p50', 'waited'),
+  share('waiting', 'p95'),
+  share('waiting', 'p99'),
+  share('running', 'p50', 'ran for'),
+  share('running', 'p95'),
+  share('running', 'p99'),
+  { group: '', head: 'old', width: 4, cell: ({ counts }) => shortTime(counts.oldestReadyMs) },
+]
+
+const FIGURES_WIDTH = COLUMNS.reduce((sum, { width }) => sum + width + 1, 0)
+const SHORTEST_NAME = 8
+/** From here on there is room for a word on its state. */
+const WIDE = 100
+const STATE_WIDTH = 14
+
+/** Jobs that ended, a second. */
+function outOf({ figures }: TopQueue): number {
+  if (figures === null) return 0
+  const { done, dead, cancelled } = figures.perSecond
+  return done + dead + cancelled
+}
+
+/** As much as the longest name needs, if there is so much room. */
+export function nameWidth(queues: readonly TopQueue[], columns: number): number {
+  const room = columns - FIGURES_WIDTH - 2 - (columns < WIDE ? 0 : STATE_WIDTH)
+  const longest = Math.max(0, ...queues.map(({ name }) => name.length))
+  return Math.max(SHORTEST_NAME, Math.min(longest, room))
+}
+
+export interface Widths {
+  readonly columns: number
+  readonly name: number
+}
+
+export function queueHeads({ columns, name }: Widths, title: string): [Line, Line] {
+  const names = name + 2
+  let groups = title
+  let at = names + 1
+  for (const { group, width } of COLUMNS) {
+    // What stands over several columns begins over the first of them.
+    if (group !== '') groups = groups.padEnd(at) + group
+    at += width + 1
+  }
+  const heads = COLUMNS.map(({ head, width }) => ` ${right(head, width)}`).join('')
+  const state = columns < WIDE ? '' : '  state'
+  return [
+    [{ text: groups, style: 'dim' }],
+    [{ text: `${left('  queue', names)}${heads}${state}`, style: 'bold' }],
+  ]
+}
+
+export function queueLine(queue: TopQueue, isChosen: boolean, { columns, name: width }: Widths): Line {
+  const state = stateOf(queue)
+  const name = left(queue.name, width)
+  const figures = COLUMNS.map(({ cell, width }) => ` ${right(cell(queue), width)}`).join('')
+  const word = columns < WIDE || state === null ? '' : `  ${state.text}`
+  const text = `${isChosen ? '>' : ' '}${state?.mark ?? ' '}${name}${figures}${word}`
+  if (isChosen) return [{ text: left(text, columns), style: 'inverse' }]
+  return [state === null ? text : { text, style: 'yellow' }]
+}
+
+/** What keeps its jobs back: a mark in front of its name, and in words. */
+function stateOf({ paused, coolingMs }: TopQueue): { readonly mark: string; readonly text: string } | null {
+  if (paused) return { mark: '=', text: 'paused' }
+  return coolingMs > 0 ? { mark: '~', text: `cooling ${remaining(coolingMs)}` } : null
+}
+
+/** All about the chosen one that has no column. */
+export function queueDetail(queue: TopQueue): Line {
+  const { name, workers, limit, counts } = queue
+  const state = stateOf(queue)
+  const told: (string | Painted)[] = [
+    `  ${name}: `,
+    ...(state === null ? ['open'] : [{ text: state.text, style: 'yellow' } as const]),
+    workers === null ? '' : `, ${workers} workers`,
+    limit === null ? '' : `, limit ${limit}`,
+    counts.oldestReadyMs === null ? '' : `, oldest ready for ${lasting(counts.oldestReadyMs)}`,
+  ]
+  return told
+}

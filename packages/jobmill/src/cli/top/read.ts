@@ -1,0 +1,111 @@
+/** What each screen shows, in a handful of reads. */
+import type { Mill } from '../../runtime/mill.ts'
+import type { AttemptView, JobView } from '../../runtime/job-view.ts'
+import type { InstanceSeries, QueueSeries } from '../../runtime/series.ts'
+import { systemPlatform } from '../../platform/platform.ts'
+import type { Why } from '../../runtime/why.ts'
+import type { InstanceRecord } from '../../store/instance.ts'
+import type { JobSummary } from '../../store/job-record.ts'
+import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
+import type { Place } from './state.ts'
+
+export interface TopQueue extends QueueRecord {
+  readonly counts: Omit<QueueCounts, 'queue'>
+  /** Of the last minute; null when nothing happened. */
+  readonly figures: QueueSeries['all'] | null
+}
+
+export interface TopInstance extends InstanceRecord {
+  readonly figures: InstanceSeries['all'] | null
+}
+
+/** The whole at a glance. */
+export interface Overview {
+  readonly kind: 'queues'
+  readonly at: number
+  readonly store: string
+  readonly queues: readonly TopQueue[]
+  /** Those that live first. */
+  readonly instances: readonly TopInstance[]
+  /** The newest. */
+  readonly dead: readonly JobSummary[]
+}
+
+export interface QueueJobs {
+  readonly kind: 'queue'
+  readonly at: number
+  readonly queue: string
+  readonly ready: readonly JobSummary[]
+  readonly running: readonly JobSummary[]
+  readonly dead: readonly JobSummary[]
+}
+
+export interface OneJob {
+  readonly kind: 'job'
+  readonly at: number
+  readonly id: string
+  /** Null when it is gone. */
+  readonly job: JobView | null
+  readonly history: readonly AttemptView[]
+  readonly why: Why | null
+}
+
+export type View = Overview | QueueJobs | OneJob
+
+const MINUTE = 60_000
+const LISTED = 20
+const STATES = ['alive', 'expired', 'lost', 'stopped'] as const
+const EMPTY = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
+
+export async function overview(mill: Mill, store: string): Promise<Overview> {
+  const at = systemPlatform.now()
+  const [queues, counts, instances, metrics, dead] = await Promise.all([
+    mill.queues(),
+    mill.counts(),
+    mill.instances(),
+    mill.metrics({ from: at - MINUTE }),
+    mill.list({ state: 'dead' }, { limit: LISTED }),
+  ])
+  return {
+    kind: 'queues',
+    at,
+    store,
+    queues: queues.map((queue) => {
+      const { queue: _, ...own } = counts.find((one) => one.queue === queue.name) ?? { queue: '', ...EMPTY }
+      const figures = metrics.queues.find((one) => one.queue === queue.name)?.all ?? null
+      return { ...queue, counts: own, figures }
+    }),
+    instances: instances
+      .map((one) => ({
+        ...one,
+        figures: metrics.instances.find(({ instance }) => instance === one.id)?.all ?? null,
+      }))
+      .toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state)),
+    dead: dead.jobs,
+  }
+}
+
+export async function viewOf(mill: Mill, place: Place, store: string): Promise<View> {
+  const at = systemPlatform.now()
+  if (place.kind === 'queues') return overview(mill, store)
+  if (place.kind === 'job') {
+    const [job, history, why] = await Promise.all([
+      mill.get(place.id),
+      mill.history(place.id),
+      mill.why(place.id),
+    ])
+    return { kind: 'job', at, id: place.id, job, history, why }
+  }
+  const { queue } = place
+  const [ready, running, dead] = await Promise.all(
+    (['ready', 'running', 'dead'] as const).map((state) => mill.list({ queue, state }, { limit: LISTED })),
+  )
+  return {
+    kind: 'queue',
+    at,
+    queue,
+    ready: ready?.jobs ?? [],
+    running: running?.jobs ?? [],
+    dead: dead?.jobs ?? [],
+  }
+}

@@ -1,0 +1,40 @@
+// Jobs with dedupe keys and with order keys.
+import type { JobRequest } from '../../src/job/prepare-jobs.ts'
+import { aFinish, DEAD, DONE, FORGET, later } from '../../src/testing/conformance/bench.ts'
+import { HOUR, type Words } from './words.ts'
+
+/** Keys that are held by what waits, by what is done, and by what is gone; and keys whose hold is over. */
+export async function keyed({ store, clock, enqueue, running }: Words): Promise<void> {
+  await enqueue({ dedupe: { key: 'ready' } })
+  await enqueue({ dedupe: { key: 'later' }, delay: HOUR })
+  await store.finish([aFinish(await running({ dedupe: { key: 'over', holdFor: 5 } }), DONE)])
+  clock.advance(10)
+  await store.finish([aFinish(await running({ dedupe: { key: 'done', holdFor: HOUR } }), DONE)])
+  await store.finish([aFinish(await running({ dedupe: { key: 'free' } }), DONE)])
+  await store.finish([aFinish(await running({ dedupe: { key: 'forgotten', holdFor: HOUR } }), FORGET)])
+  const gone = await running({ dedupe: { key: 'deleted', holdFor: HOUR } })
+  await store.finish([aFinish(gone, DONE)])
+  await store.delete([gone.id])
+  await store.finish([aFinish(await running({ dedupe: { key: 'dead' } }), DEAD)])
+  await enqueue({ dedupe: { key: 'replaced' }, payload: 1 })
+  await enqueue({ dedupe: { key: 'replaced', onConflict: 'replace' }, payload: 2, delay: 20_000 })
+}
+
+/** Lines: one whose turn is taken by a ready job, one by a job between attempts, one that nobody staged yet, and one of which the first was cancelled. */
+export async function inOrder({ store, enqueue, running }: Words): Promise<void> {
+  const add = (orderKey: string, more: Partial<JobRequest> = {}): Promise<string> =>
+    enqueue({ orderKey, queue: 'mail', ...more })
+  for (let n = 0; n < 5; n += 1) await add('ready')
+  await store.stage(100)
+  await store.finish([aFinish(await running({ orderKey: 'between' }), later(30_000), { error: 'again' })])
+  for (let n = 0; n < 3; n += 1) await add('between', { priority: n })
+  await add('between', { delay: 10_000 })
+  const first = await add('left')
+  for (let n = 0; n < 3; n += 1) await add('left')
+  await store.cancel([first], 'not first any more')
+  const died = await running({ orderKey: 'retried' })
+  await store.finish([aFinish(died, DEAD)])
+  await add('retried')
+  await store.retry([died.id])
+  for (let n = 0; n < 3; n += 1) await add('open')
+}

@@ -1,0 +1,21 @@
+// A database with some of everything, made by the verbs that make it in real life.
+import { anInstance } from '../../src/testing/factories.ts'
+import { crashed, planned, settings } from './furnish-cluster.ts'
+import { ended, waiting } from './furnish-jobs.ts'
+import { inOrder, keyed } from './furnish-keys.ts'
+import type { Place } from './places.ts'
+import { HOUR, type Words, wordsOn } from './words.ts'
+
+const ALL = [settings, waiting, ended, keyed, inOrder, planned, crashed]
+
+/** With all of it, or with these parts. Nothing runs at the end, and no instance is alive. */
+export async function furnish(
+  place: Place,
+  parts: readonly ((words: Words) => Promise<void>)[] = ALL,
+): Promise<void> {
+  const { id } = anInstance()
+  await place.store.register(anInstance({ id, leaseMs: 24 * HOUR }))
+  const words = wordsOn(place, id)
+  for (const part of parts) await part(words)
+  await place.store.deregister(id)
+}

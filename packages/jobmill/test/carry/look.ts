@@ -1,0 +1,33 @@
+// Everything that the read side tells of a database and that a move must keep. Tokens too: they are carried.
+import type { AttemptRecord } from '../../src/store/job-record.ts'
+import type { Store } from '../../src/store/store.ts'
+
+export async function lookAt(store: Store<never>): Promise<object> {
+  const ids = await idsIn(store)
+  const schedules = await store.schedules()
+  return {
+    jobs: await store.get(ids),
+    histories: await Promise.all(ids.map(async (id) => (await store.history(id)).map(plainAttempt))),
+    counts: await store.counts(),
+    queues: await store.queues(),
+    limits: await store.limits(),
+    schedules,
+    ticks: await Promise.all(schedules.map(({ name }) => store.ticks(name, 100))),
+    lists: await Promise.all(
+      (['ready', 'scheduled', 'done', 'dead', 'cancelled'] as const).map((state) =>
+        store.list({ state }, { limit: 500 }),
+      ),
+    ),
+    tagged: await store.list({ tags: ['end'] }, { limit: 500 }),
+  }
+}
+
+async function idsIn(store: Store<never>): Promise<string[]> {
+  const { jobs } = await store.list({}, { limit: 500 })
+  return jobs.map(({ id }) => id).toSorted()
+}
+
+/** Of a cancel that needed no lease, one of the stores tells no token. */
+function plainAttempt({ token, ...attempt }: AttemptRecord): object {
+  return { ...attempt, token: attempt.instance === null ? 0 : token }
+}

@@ -1,0 +1,92 @@
+/** `jobmill limits …` and `jobmill workers`. */
+import { describe, expect, test } from 'vitest'
+import { defineJob } from '../../src/index.ts'
+import { call, file, places } from './run.ts'
+
+interface Workers {
+  instances: { id: string; state: string; running: number; slots: object[] }[]
+  duties: { name: string; leader: string | null }[]
+}
+
+/** A job that goes on until it is told to end, and a promise that it has begun. */
+function holding() {
+  const { promise: begun, resolve } = Promise.withResolvers<void>()
+  const hold = defineJob({
+    kind: 'hold',
+    run: ({ signal }) =>
+      new Promise((_, reject) => {
+        resolve()
+        signal.addEventListener('abort', () => reject(signal.reason as Error))
+      }),
+  })
+  return { hold, begun }
+}
+
+describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ create }) => {
+  test('limits: set makes one, drain keeps everything back, list shows it', async () => {
+    const place = create()
+    const made = await place.run('limits set smtp --rate 50 --per 1m --burst 10'.split(' '))
+    expect(made).toMatchObject({ code: 0, out: 'smtp was made: --rate 50 --per 1m --burst 10\n' })
+    const drained = await place.run(['limits', 'drain', 'smtp', '--for', '1h'])
+    expect(drained.out).toBe('smtp is drained: nothing is granted for 1h\n')
+    const { out } = await place.run(['limits', 'list'])
+    expect(out).toMatch(/^smtp +--rate 50 --per 1m --burst 10 +0 +- +(?:1h|59m\S+) +for (?:1h|59m\S+)$/m)
+  })
+
+  test('workers: who is there, what it runs, and who leads', async () => {
+    const { hold, begun } = holding()
+    const place = create()
+    const mill = place.mill([hold])
+    await mill.enqueue(hold, null)
+    await mill.start()
+    await begun
+    const { out } = await place.run(['workers'])
+    expect(out).toMatch(new RegExp(`^${mill.instance.id} +\\S+ +alive +.+ +1 +- +default$`, 'm'))
+    expect(out).toMatch(/^duty +leader +last success +failures$/m)
+    expect(out).toMatch(/^schedule +\S+ +.+ +0$/m)
+  })
+})
+
+describe('the cluster on sqlite', () => {
+  test('limits: what is left out stays, and a queue that has a total is shared', async () => {
+    const { path: at, mill } = file()
+    await mill.limits.create('smtp', { rate: 50, per: '1m', burst: 10 })
+    const { out } = await call(at, ['limits', 'set', 'smtp', '--rate', '100'])
+    expect(out).toBe('smtp  --rate 50 --per 1m --burst 10 → --rate 100 --per 1m --burst 10\n')
+    const db = await call(at, ['limits', 'set', 'db', '--concurrency', '5', '--json'])
+    expect(JSON.parse(db.out)).toMatchObject({
+      before: null,
+      after: { settings: { type: 'concurrency', most: 5 } },
+    })
+    expect((await call(at, ['limits', 'list'])).out).toMatch(/^db +--concurrency 5 +5 +0 +- +-$/m)
+  })
+
+  test.each([
+    [['drain', 'smpt', '--for', '1s'], 3, 'no limit has this name'],
+    [['set', 'smtp', '--per', '1s'], 2, 'has neither a rate nor a concurrency'],
+    [['set', 'smtp', '--rate', '1', '--concurrency', '1'], 2, 'has both a rate and a concurrency'],
+    [['set', 'smtp'], 2, 'nothing says what to set'],
+  ])('limits %j is refused', async (args, code, text) => {
+    const refused = await call(file().path, ['limits', ...args])
+    expect(refused).toMatchObject({ code, out: '' })
+    expect(refused.err).toContain(text)
+  })
+
+  test('workers as JSON has the names of the library', async () => {
+    const { hold, begun } = holding()
+    const { path: at, mill } = file([hold])
+    expect((await call(at, ['workers'])).out).toBe('no instances\n\nno duties\n')
+    await mill.enqueue(hold, null)
+    await mill.start()
+    await begun
+    await mill.changeQueue('default', { workers: 3 })
+    await mill.runDuty('rebalance')
+    const { instances, duties } = JSON.parse((await call(at, ['workers', '--json'])).out) as Workers
+    const { id } = mill.instance
+    expect(instances).toMatchObject([
+      { id, state: 'alive', running: 1, slots: [{ queue: 'default', workers: 3 }] },
+    ])
+    expect(duties.find(({ name }) => name === 'schedule')).toMatchObject({ leader: id })
+    expect((await call(at, ['workers'])).out).toMatch(/ +1 +default 3 +default$/m)
+  })
+})

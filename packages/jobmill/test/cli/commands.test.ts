@@ -1,0 +1,54 @@
+/** Every command of the table: it says how it is used, and some test runs it. */
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { COMMON } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { helpOn, helpOnAll } from '../../src/cli/help.ts'
+
+const tests = readdirSync(import.meta.dirname)
+  .filter((name) => name.endsWith('.test.ts') && name !== path.basename(import.meta.filename))
+  .map((name) => readFileSync(path.join(import.meta.dirname, name), 'utf8'))
+  .filter((text) => text.includes(`from './run.ts'`))
+  .join('\n')
+
+describe.each(COMMANDS.map((command) => ({ ...command, command })))('jobmill $words', ({ command }) => {
+  const { words, options = {}, examples } = command
+
+  test('has help with its options and examples', () => {
+    const help = helpOn(command)
+    expect(help.split('\n')[0]).toContain(`jobmill ${words}`)
+    for (const [name, { says }] of Object.entries({ ...options, ...COMMON })) {
+      expect(help).toContain(`--${name}`)
+      expect(says).not.toBe('')
+    }
+    expect(examples.length).toBeGreaterThan(0)
+    for (const example of examples) expect(help).toContain(`  ${example}`)
+    expect(helpOnAll(COMMANDS)).toContain(`jobmill ${words}`)
+  })
+
+  test('has examples that name the command, and options that it has', () => {
+    for (const example of examples) {
+      expect(example).toContain(`jobmill ${words}`)
+      const own = example.slice(example.indexOf(`jobmill ${words}`)).split(' | ')[0] ?? ''
+      for (const [, name = ''] of own.matchAll(/ --([a-z-]+)/g))
+        expect(Object.keys({ ...options, ...COMMON })).toContain(name)
+    }
+  })
+
+  // As run(['jobs', 'list', …]), as 'jobs list …', or as db('create').
+  test('is run by a test', () => {
+    const called = words.split(' ').join(`(?:'\\s*,\\s*'| )`)
+    const shortly = words.replace(/^db (\w+)$/, `db('$1'`)
+    expect(new RegExp(`['"\`]${called}['"\` ]`).test(tests) || tests.includes(shortly)).toBe(true)
+  })
+})
+
+test('no two commands disagree on whether an option takes something', () => {
+  const types = new Map<string, string>()
+  for (const { options = {} } of COMMANDS)
+    for (const [name, { type }] of Object.entries(options)) {
+      expect(`${name} ${types.get(name) ?? type}`).toBe(`${name} ${type}`)
+      types.set(name, type)
+    }
+})

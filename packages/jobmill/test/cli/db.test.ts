@@ -1,0 +1,209 @@
+/** `jobmill db …` as processes. */
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { jobmill } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { anInstance } from '../../src/testing/factories.ts'
+import { queryAt } from '../keep/sites.ts'
+import { config, run, runOnTerminal } from './run.ts'
+
+/** A command that ends by itself: its exit code and its words. */
+async function told(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const { said, ended, child } = run(folder, args, env)
+  child.stdin.end()
+  return { code: await ended, ...said }
+}
+
+function emptyFolder(): { folder: string; file: string } {
+  const file = freshFile()
+  return { folder: path.dirname(file), file }
+}
+
+const PLAIN = `export default { store, jobs: [defineJob({ kind: 'send', queue: 'mail', run: () => 1 })], queues: { mail: { workers: 4 } } }`
+
+/** With all migrations, made here because that is not what a test of the others is about. */
+async function migratedConfig(): Promise<{ folder: string; file: string; store: ReturnType<typeof sqlite> }> {
+  const made = config(PLAIN)
+  const store = sqlite(made.file)
+  await store.open()
+  await store.close()
+  onTestFinished(() => store.close())
+  return { ...made, store }
+}
+
+function change(file: string, text: string): void {
+  const database = new Database(file)
+  database.exec(text)
+  database.close()
+}
+
+describe('jobmill db on sqlite', () => {
+  test('from nothing to current: status never makes anything, migrate says what it applies', async () => {
+    const { folder, file } = emptyFolder()
+    const at = ['--db', 'sqlite:jobs.db']
+    const before = await told(folder, ['db', 'status', ...at])
+    expect(before).toMatchObject({ code: 3, err: '' })
+    expect(before.out).toContain(
+      'sqlite jobs.db: there is nothing of jobmill here yet. Run jobmill db migrate',
+    )
+    expect(existsSync(file)).toBe(false)
+    const migrate = await told(folder, ['db', 'migrate', ...at])
+    expect(migrate.code).toBe(0)
+    expect(migrate.out.split('\n')).toEqual([
+      'applied  1 foundation',
+      'applied  2 runtime',
+      'applied  3 cluster',
+      'applied  4 narrow-indexes',
+      'applied  5 declared-queues',
+      'sqlite jobs.db: current',
+      '',
+    ])
+    const after = await told(folder, ['db', 'status', '--json', ...at])
+    expect(after.code).toBe(0)
+    expect(JSON.parse(after.out)).toMatchObject({ store: 'sqlite jobs.db', isThere: true, pending: [] })
+  })
+
+  test('of an older database status and doctor say what is missing, and leave it so; a newer one is refused', async () => {
+    const { folder, file, store } = await migratedConfig()
+    change(
+      file,
+      'DELETE FROM jobmill_migration WHERE number = 5; ALTER TABLE jobmill_queue DROP COLUMN declared',
+    )
+    const status = await told(folder, ['db', 'status'])
+    expect(status.code).toBe(3)
+    expect(status.out).toMatch(/5 +declared-queues +to apply/)
+    const doctor = await told(folder, ['db', 'doctor'])
+    expect(doctor).toMatchObject({ code: 0 })
+    expect(doctor.out).toContain('not applied yet: migration 5 (declared-queues)')
+    expect((await store.tools.schema()).pending).toHaveLength(1)
+    expect((await told(folder, ['db', 'migrate'])).out).toBe(
+      `applied  5 declared-queues\nsqlite ${file}: current\n`,
+    )
+    change(file, `INSERT INTO jobmill_migration VALUES (99, 'later', 'x', 0)`)
+    const migrate = await told(folder, ['db', 'migrate'])
+    expect(migrate).toMatchObject({ code: 3, out: '' })
+    expect(migrate.err).toContain('Install the release of jobmill that migrated this database')
+  })
+
+  test('doctor: nothing, a warning and an error; the worst first, each with its fix', async () => {
+    const { folder, file } = await migratedConfig()
+    const well = await told(folder, ['db', 'doctor'])
+    expect(well).toMatchObject({ code: 0, err: '' })
+    expect(well.out).toContain('0 errors, 0 warnings')
+    expect(well.out).not.toContain('fix:')
+    expect(well.out).not.toContain('\u001B')
+    const mill = jobmill({ store: sqlite(file), log: 'silent' })
+    onTestFinished(async () => void (await mill.stop()))
+    await mill.enqueue('send', null, { queue: 'mail' })
+    await mill.changeQueue('mail', { workers: 8 })
+    const warned = await told(folder, ['db', 'doctor'])
+    expect(warned.code).toBe(0)
+    expect(warned.out).toContain('1 jobs of the kind "send" wait in the queue "mail"')
+    expect(warned.out).toContain('fix: Start one: jobmill work')
+    expect(warned.out).toContain('queue "mail": workers is 8, and the code says 4')
+    expect(warned.out).toContain('0 errors, 2 warnings')
+    change(file, 'DROP INDEX jobmill_job_due')
+    const broken = await told(folder, ['db', 'doctor', '--json'])
+    expect(broken.code).toBe(1)
+    const report = JSON.parse(broken.out) as { findings: { level: string }[] }
+    expect(report).toMatchObject({ errors: 1, warnings: 2 })
+    expect(report.findings.slice(0, 4).map(({ level }) => level)).toEqual([
+      'error',
+      'warning',
+      'warning',
+      'ok',
+    ])
+  })
+
+  test('doctor in a folder where there is nothing says so, and makes nothing', async () => {
+    const { folder } = emptyFolder()
+    const doctor = await told(folder, ['db', 'doctor'], { DATABASE_URL: '' })
+    expect(doctor.code).toBe(2)
+    expect(existsSync(path.join(folder, 'jobmill.db'))).toBe(false)
+    const wrong = await told(folder, ['db', 'doctor', '--db', 'jobs.db', '--open-for', 'long'])
+    expect(wrong).toMatchObject({ code: 2, out: '' })
+    expect(wrong.err).toContain('there is no file jobs.db')
+  })
+
+  test('reset needs --force where nobody can be asked, and is refused under a living process', async () => {
+    const { folder, file, store } = await migratedConfig()
+    await store.open()
+    const instance = anInstance({ label: 'acme-worker', leaseMs: 600_000 })
+    await store.register(instance)
+    const unsure = await told(folder, ['db', 'reset'])
+    expect(unsure.code).toBe(2)
+    expect(unsure.err).toContain('Say --force when that is meant')
+    const refused = await told(folder, ['db', 'reset', '--force'])
+    expect(refused).toMatchObject({ code: 3, out: '' })
+    expect(refused.err).toContain('nothing was deleted: acme-worker works on sqlite')
+    expect(await store.instances()).toHaveLength(1)
+    await store.deregister(instance.id)
+    await store.close()
+    const done = await told(folder, ['db', 'reset', '--force'])
+    expect(done).toMatchObject({ code: 0, out: `sqlite ${file}: all was deleted, and made anew\n` })
+    await store.open()
+    expect(await store.instances()).toEqual([])
+  })
+
+  // Debian's `script` makes the terminal.
+  test.skipIf(spawnSync('script', ['--version']).status !== 0)(
+    'on a terminal reset asks for the name of the store, and doctor paints',
+    async () => {
+      const { folder, file, store } = await migratedConfig()
+      const answer = async (line: string): Promise<{ code: number; out: string }> => {
+        const reset = runOnTerminal(folder, ['db', 'reset', '--remove'])
+        await reset.says('Type its name to go on: ')
+        reset.child.stdin.write(`${line}\n`)
+        return { code: await reset.ended, out: reset.said.out }
+      }
+      const wrong = await answer('yes')
+      expect(wrong.code).toBe(3)
+      expect(wrong.out).toContain('that is not its name: nothing was deleted')
+      expect(await store.tools.schema()).toMatchObject({ isThere: true })
+      const painted = runOnTerminal(folder, ['db', 'doctor'])
+      expect(await painted.ended).toBe(0)
+      expect(painted.said.out).toContain('\u001B[32mok')
+      expect(await answer(`sqlite ${file}`)).toMatchObject({ code: 0 })
+      expect(await store.tools.schema()).toMatchObject({ isThere: false })
+    },
+  )
+})
+
+describe('jobmill db on postgres', () => {
+  test('from no database to a current one, looked at, and away again', async () => {
+    const url = new URL(inject('postgresUrl'))
+    const name = freshSchema(url.href, 'cli')
+    onTestFinished(
+      async () => void (await queryAt(inject('postgresUrl'), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+    )
+    url.pathname = `/${name}`
+    const { folder } = emptyFolder()
+    const db = (...args: string[]) => told(folder, ['db', ...args], { DATABASE_URL: url.href })
+    const early = await db('migrate')
+    expect(early.code).toBe(4)
+    expect(early.err).toContain('there is no such database')
+    expect((await db('create')).out).toMatch(/^postgres .*: created\n$/)
+    expect((await db('migrate')).out).toContain('applied  4 fast path')
+    const doctor = await db('doctor', '--json')
+    const report = JSON.parse(doctor.out) as { findings: { check: string; level: string }[] }
+    // How the server of the tests is set up does not matter here.
+    const others = report.findings.filter(
+      ({ check }) => !['durability', 'connections', 'horizon'].includes(check),
+    )
+    expect(others.map(({ level }) => level)).toEqual(others.map(() => 'ok'))
+    expect(others.map(({ check }) => check)).toContain('served')
+    expect(await db('reset', '--force', '--remove')).toMatchObject({ code: 0 })
+    expect(await queryAt(url.href, `SELECT FROM pg_namespace WHERE nspname = 'jobmill'`)).toHaveLength(0)
+  })
+
+  test('a server that is not there ends with 4', async () => {
+    const { folder } = emptyFolder()
+    const at = ['--db', 'postgres://nobody@127.0.0.1:1/nothing']
+    const { code, err } = await told(folder, ['db', 'status', ...at])
+    expect([code, err]).toEqual([4, expect.stringContaining('the database cannot be reached')])
+  })
+})

@@ -1,0 +1,142 @@
+/** `jobmill enqueue`: one job with all its options, waiting for it, and many from lines. */
+import { describe, expect, test, vi } from 'vitest'
+import { Dead, defineJob, type JobContext } from '../../src/index.ts'
+import { call, file, places, run } from './run.ts'
+
+const EVERY =
+  '--queue mail --priority -3 --timeout 90s --metadata {"trace":1} --run-at 2190-01-31T09:00:00Z --max-attempts 7 --tag a --tag b --order-key o --dedupe-key k --dedupe-scope queue --dedupe-hold-for 1h'
+
+describe.each(places)('enqueue on $name', { timeout: 60_000 }, ({ create }) => {
+  test('every option arrives', async () => {
+    const { run: runHere, mill } = create()
+    const id = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
+    const { code, out } = await runHere([
+      'enqueue',
+      'email.send',
+      '{"to":"ada"}',
+      ...`${EVERY} --id ${id}`.split(' '),
+    ])
+    expect({ code, out }).toEqual({ code: 0, out: `enqueued ${id}\n` })
+    expect(await mill().get(id)).toMatchObject({
+      kind: 'email.send',
+      queue: 'mail',
+      payload: { to: 'ada' },
+      priority: -3,
+      maxAttempts: 7,
+      timeoutMs: 90_000,
+      tags: ['a', 'b'],
+      orderKey: 'o',
+      metadata: { trace: 1 },
+      dueAt: Date.UTC(2190, 0, 31, 9),
+      dedupeKey: 'queue mail k',
+    })
+  })
+
+  test('lines become jobs, more than a batch of them', async () => {
+    const { json, mill } = create()
+    const lines = Array.from({ length: 1_201 }, (_, at) => `{"n":${at}}`).join('\r\n')
+    const told = await json<object>(['enqueue', 'count', '-', '--queue', 'many', '--tag', 'x'], `\n${lines}`)
+    expect(told).toEqual({ enqueued: 1_201, duplicate: 0, replaced: 0, failedAtLine: null, isStopped: false })
+    expect(await mill().counts()).toMatchObject([{ queue: 'many', ready: 1_201 }])
+  })
+})
+
+/** As a config has it, with a schema. */
+const LISTS = `
+const payload = { '~standard': { version: 1, vendor: 'test', validate: (value) =>
+  Array.isArray(value) ? { value } : { issues: [{ message: 'is not a list' }] } } }
+export default { store, jobs: [defineJob({ kind: 'sum', payload, run: () => 1 })] }`
+
+describe('enqueue on sqlite', () => {
+  const { create } = places[0]
+
+  test('--wait prints the result, and ends with 1 when the job is dead', async () => {
+    const sum = defineJob({
+      kind: 'sum',
+      run({ payload }: JobContext<number[]>) {
+        if (payload.length === 0) throw new Dead('there is nothing to add')
+        return { sum: payload.reduce((sum, n) => sum + n, 0) }
+      },
+    })
+    const { path: at, mill } = file([sum])
+    await mill.start()
+    const good = await call(at, ['enqueue', 'sum', '[1,2]', '--wait'])
+    expect(good.code).toBe(0)
+    expect(good.out).toMatch(/^enqueued \S+\n\{\n {2}"sum": 3\n\}\n$/)
+    const bad = await call(at, ['enqueue', 'sum', '[]', '--wait', '--json'])
+    expect(bad.code).toBe(1)
+    expect((JSON.parse(bad.out) as { error: string }).error).toContain('nothing to add')
+    expect(bad.err).toContain('is dead: Dead: there is nothing to add')
+  })
+
+  test('the job that holds a dedupe key is told, or gets the new payload', async () => {
+    const { path: at, mill } = file()
+    const { id } = await mill.enqueue('a', 1, { dedupeKey: 'k', delay: '1h' })
+    const kept = await call(at, ['enqueue', 'a', '2', '--dedupe-key', 'k'])
+    expect(kept).toMatchObject({ code: 0, out: `duplicate ${id}\n` })
+    const replaced = await call(at, [
+      'enqueue',
+      'a',
+      '3',
+      '--dedupe-key',
+      'k',
+      '--on-conflict',
+      'replace',
+      '--json',
+    ])
+    expect(JSON.parse(replaced.out)).toEqual({ id, outcome: 'replaced' })
+    expect(await mill.get(id)).toMatchObject({ payload: 3 })
+  })
+
+  test('a line that is not JSON is named, and everything before it is written', async () => {
+    const { run: runHere, mill } = create()
+    const bad = await runHere(['enqueue', 'count', '--stdin'], '1\n\n2\n{"a":\n3\n')
+    expect(bad).toMatchObject({ code: 1, out: '2 jobs enqueued\n' })
+    expect(bad.err).toContain('line 4: is not JSON (got "{\\"a\\":")')
+    expect(bad.err).toContain('nothing from line 4 on was enqueued')
+    expect(await mill().counts()).toMatchObject([{ ready: 2 }])
+  })
+
+  test('so is one that does not fit the schema of its kind; with nothing written it ends with 2', async () => {
+    const { run: runHere, mill } = create(LISTS)
+    const [some, none, odd] = await Promise.all([
+      runHere(['enqueue', 'sum', '--stdin'], '[1]\n[2]\n3\n[4]\n'),
+      runHere(['enqueue', 'sum', '--stdin'], '3\n[4]\n'),
+      runHere(['enqueue', 'sun', '[1]']),
+    ])
+    expect(some).toMatchObject({ code: 1, out: '2 jobs enqueued\n' })
+    expect(some.err).toContain('line 3: does not fit its schema: is not a list')
+    expect(none).toMatchObject({ code: 2, out: '0 jobs enqueued\n' })
+    expect(odd.err).toContain('no job of the config is of the kind sun: did you mean sum?')
+    expect((await mill().list({ kind: 'sum' })).jobs).toHaveLength(2)
+  })
+
+  test.each([
+    [['count', '--stdin', '--dedupe-key', 'k'], '--dedupe-key: is for one job, and lines are many'],
+    [['count', '-', '--wait'], '--wait: is for one job'],
+    [['count', '1', '--stdin'], 'JSON: is for one job'],
+    [['count', '{to:1}'], 'JSON: is not JSON (got "{to:1}"). Quote it for the shell'],
+    [['count', '--metadata', '1'], 'job.metadata: is not an object (got 1)'],
+    [['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'], 'job.delay: contradicts runAt'],
+    [['count', '--on-conflict', 'keep'], '--dedupe-key: is missing'],
+  ])('%j is refused, and nothing is written', async (args, text) => {
+    const { path: at, mill } = file()
+    const refused = await call(at, ['enqueue', ...args])
+    expect(refused).toMatchObject({ code: 2, out: '' })
+    expect(refused.err).toContain(text)
+    expect(await mill.counts()).toEqual([])
+  })
+
+  test('Ctrl-C writes what was read, and tells how much that is', async () => {
+    const { path: at, mill } = file()
+    const { child, said, says, ended } = run('.', ['enqueue', 'count', '--stdin', '--db', at])
+    // A batch, and one more; the input stays open.
+    child.stdin.write('1\n'.repeat(501))
+    await vi.waitFor(async () => expect(await mill.counts()).toMatchObject([{ ready: 500 }]), 10_000)
+    child.kill('SIGINT')
+    await says('stopping after this batch')
+    expect(await ended).toBe(1)
+    expect(said.out).toBe('501 jobs enqueued\n')
+    expect(await mill.counts()).toMatchObject([{ ready: 501 }])
+  })
+})

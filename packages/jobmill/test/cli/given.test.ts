@@ -1,0 +1,61 @@
+/** What somebody typed, in this process: what is found in it, and how wrong words are told. */
+import { describe, expect, test } from 'vitest'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { commandOf, noSuchCommand, read, wordsOf } from '../../src/cli/given.ts'
+import { momentOf, numberOf } from '../../src/cli/typed-values.ts'
+import { refusal } from '../unit/support.ts'
+
+function given(...args: string[]) {
+  const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
+  if (command === undefined) throw new Error('no such command')
+  return read(args, command)
+}
+
+describe('what was typed', () => {
+  test.each([
+    [
+      ['work', '--prot', '1'],
+      '--prot: is not an option of jobmill work. There are --config, --db, --json, --help, --log, --level.',
+    ],
+    [
+      ['jobs', 'list', '--sate', 'dead'],
+      '--sate: is not an option of jobmill jobs list. Did you mean "--state"?',
+    ],
+    [['work', '-x'], '-x: is not an option of jobmill work'],
+    [['jobs', 'list', '--queue', '--json'], '--queue: needs a value. Write --queue NAME'],
+    [['jobs', 'list', '--queue'], '--queue: needs a value'],
+    [['jobs', 'list', '--json=yes'], '--json: takes no value (got "yes")'],
+    [['jobs', 'show'], 'jobs show: something is missing. Write jobmill jobs show ID'],
+    [['jobs', 'list', 'dead'], 'jobs list: there is nothing to do with "dead"'],
+  ])('%j is told with what was meant', (args, text) => {
+    expect(refusal(() => given(...args)).message).toContain(text)
+  })
+
+  test('a command that there is not is told with the nearest, whatever stands behind it', () => {
+    expect(noSuchCommand(['jobs', 'shwo', 'x'], COMMANDS)).toContain('Did you mean "jobs show"?')
+    expect(noSuchCommand(['enqueu', 'email.send', '{}'], COMMANDS)).toContain('Did you mean "enqueue"?')
+  })
+
+  test('options stand anywhere, some more than once, and a negative number is a value', () => {
+    const found = given('--tag', 'a', 'enqueue', '--tag=-b', 'email.send', '--priority', '-5', '{}', '--json')
+    expect(found.words).toEqual(['email.send', '{}'])
+    expect(found.texts('tag')).toEqual(['a', '-b'])
+    expect(numberOf(found, 'priority')).toBe(-5)
+    expect([found.has('json'), found.has('wait'), found.text('queue')]).toEqual([true, false, undefined])
+  })
+
+  test('numbers are digits, and instants may be a length of time ago', () => {
+    const bad = given('jobs', 'list', '--limit', '1e3', '--from', '1794785094882')
+    expect(refusal(() => numberOf(bad, 'limit'))).toMatchObject({
+      code: 'NUMBER_INVALID',
+      field: '--limit',
+    })
+    expect(refusal(() => momentOf(bad, 'from', 0))).toMatchObject({
+      code: 'INSTANT_INVALID',
+      field: '--from',
+    })
+    const good = given('jobs', 'list', '--from', '2h', '--before', '2027-01-31T09:00:00+01:00')
+    expect(momentOf(good, 'from', 10_000_000)).toBe(2_800_000)
+    expect(momentOf(good, 'before', 0)).toBe(Date.UTC(2027, 0, 31, 8))
+  })
+})

@@ -1,0 +1,222 @@
+/** `jobmill jobs …`: looking at jobs, and acting on those that are named or that a filter finds. */
+import Database from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { Dead, defineJob, type JobContext, type JobPage, type JobView, type Mill } from '../../src/index.ts'
+import { call, file, places, run } from './run.ts'
+
+const job = defineJob({
+  kind: 'a',
+  run({ payload, log }: JobContext<string>) {
+    log('looked at it', { payload })
+    if (payload === 'dead') throw new Dead('no \u001B[31mred\u001B[0m thing\nand more')
+    return { seen: payload }
+  },
+})
+
+const many = (n: number, payload: string, more: object = {}) =>
+  Array.from({ length: n }, () => ({ payload, ...more }))
+const LATER = { delay: '1h' }
+
+/** Runs these to their end, and nothing after them. */
+async function worked(mill: Mill, items: readonly { payload: string }[]): Promise<string[]> {
+  const jobs = await mill.enqueueMany(job, items)
+  await mill.start()
+  await Promise.allSettled(jobs.map((one) => one.result()))
+  await mill.pause('default')
+  return jobs.map(({ id }) => id)
+}
+
+const UNKNOWN = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
+
+describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ create }) => {
+  test('list pages through everything', async () => {
+    const { json, mill } = create()
+    await mill().enqueueMany('b', many(600, 'later', { ...LATER, queue: 'mail' }))
+    const { jobs, next } = await json<JobPage>(['jobs', 'list', '--queue', 'mail', '--all'])
+    expect(new Set(jobs.map(({ id }) => id)).size).toBe(600)
+    expect(next).toBeNull()
+  })
+
+  test('show tells everything, and nothing in it steers the terminal', async () => {
+    const { run: runHere, mill } = create()
+    const [id = ''] = await worked(mill([job]), many(1, 'dead', { metadata: { trace: 7 }, tags: ['t'] }))
+    const { code, out } = await runHere(['jobs', 'show', id])
+    expect(code).toBe(0)
+    for (const [name, text] of Object.entries({
+      id,
+      kind: 'a',
+      state: 'dead',
+      attempt: '1 of 5',
+      tags: 't',
+      payload: '"dead"',
+    }))
+      expect(out).toMatch(new RegExp(`^${name} +${text}$`, 'm'))
+    expect(out).toContain('"trace": 7')
+    expect(out).toMatch(/^attempt 1 {2}gave-up after \d+ ms, /m)
+    expect(out).toContain('Dead: no \\u001b[31mred\\u001b[0m thing')
+    expect(out).toMatch(/\+\d+ ms +info +looked at it \{"payload":"dead"\}/)
+    expect(out).not.toContain('\u001B')
+  })
+
+  test('retry, run-now, cancel and delete act on what is named, or found by a filter', async () => {
+    const place = create()
+    const { run: runHere, json } = place
+    const mill = place.mill([job])
+    const [dead = ''] = await worked(mill, many(1, 'dead'))
+    const later = await mill.enqueueMany('b', many(700, 'later', { ...LATER, tags: ['x'] }))
+    const [first = '', second = ''] = later.map(({ id }) => id)
+    const [retried, now, deleted] = await Promise.all([
+      runHere(['jobs', 'retry', dead]),
+      runHere(['jobs', 'run-now', first]),
+      runHere(['jobs', 'delete', second, UNKNOWN]),
+    ])
+    expect(retried).toMatchObject({ code: 0 })
+    expect(retried.out).toContain(`${dead}  ready again`)
+    expect(now).toMatchObject({ code: 0 })
+    expect(deleted).toMatchObject({ code: 3 })
+    expect(deleted.out).toContain(`${second}  deleted`)
+    expect(deleted.out).toMatch(new RegExp(`${UNKNOWN} {2}unknown +No job has this id`))
+    expect(
+      await json(['jobs', 'cancel', '--tag', 'x', '--state', 'scheduled', '--yes', '--reason', 'enough']),
+    ).toEqual({
+      act: 'cancel',
+      jobs: 698,
+      byState: { scheduled: 698 },
+      looked: 698,
+      changed: 698,
+      refused: 0,
+    })
+    expect(await mill.counts()).toMatchObject([{ ready: 2, scheduled: 0, cancelled: 698, dead: 0 }])
+  })
+})
+
+describe('jobs on sqlite', () => {
+  test('list filters, and tells how to go on', async () => {
+    const { path: at, mill } = file([job])
+    await worked(mill, [...many(2, 'dead', { tags: ['x'] }), ...many(1, 'done')])
+    await mill.enqueue('b', 1, LATER)
+    const dead = await call(at, ['jobs', 'list', '--state', 'dead', '--tag', 'x', '--from', '1h'])
+    expect(dead.out).toMatch(/^id +kind +queue +state +attempt +enqueued +when\n/)
+    const row = /^[0-9a-f-]{36} {2}a +default +dead +1\/5 +(?:now|\d+ s ago) +ended (?:now|\d+ s ago)$/gm
+    expect(dead.out.match(row)).toHaveLength(2)
+    const text = await call(at, [
+      'jobs',
+      'list',
+      '--text',
+      'don',
+      '--before',
+      '2190-01-01T00:00:00Z',
+      '--json',
+    ])
+    expect((JSON.parse(text.out) as JobPage).jobs).toMatchObject([{ kind: 'a', state: 'done' }])
+    for (const none of [
+      '--queue none',
+      '--from 2190-01-01T00:00:00Z',
+      '--before 1h',
+      '--tag x --tag y',
+      '--kind x',
+    ])
+      expect((await call(at, ['jobs', 'list', ...none.split(' ')])).out).toBe('no jobs\n')
+    const page = await call(at, ['jobs', 'list', '--limit', '2'])
+    expect(page.out.trimEnd().split('\n')).toHaveLength(3)
+    expect(page.out).toMatch(/b +default +scheduled +0\/5 +\S.* due in (?:59 m|1 h)$/m)
+    const [, cursor = ''] = /--cursor (\S+),/.exec(page.err) ?? []
+    const next = await call(at, ['jobs', 'list', '--limit', '2', '--cursor', cursor, '--json'])
+    const { jobs } = JSON.parse(next.out) as JobPage
+    expect(jobs).toHaveLength(2)
+    for (const { id } of jobs) expect(page.out).not.toContain(id)
+  })
+
+  test('show as JSON has the names of the library, and a job that is not there ends with 3', async () => {
+    const { path: at, mill } = file([job])
+    const [id = ''] = await worked(mill, many(1, 'done'))
+    const { out } = await call(at, ['jobs', 'show', id, '--json'])
+    expect(JSON.parse(out) as JobView).toMatchObject({
+      id,
+      result: { seen: 'done' },
+      history: [{ outcome: 'returned', log: [{}] }],
+    })
+    const none = await call(at, ['jobs', 'show', UNKNOWN])
+    expect(none).toMatchObject({ code: 3, out: '' })
+    expect(none.err).toContain('no job has this id')
+  })
+
+  test('what an act cannot do is told with what to do instead', async () => {
+    const { path: at, mill } = file()
+    const { id } = await mill.enqueue('b', 1, LATER)
+    const retried = await call(at, ['jobs', 'retry', id])
+    expect(retried.code).toBe(3)
+    expect(retried.out).toMatch(new RegExp(`${id} {2}refused +It is scheduled already`))
+    expect(JSON.parse((await call(at, ['jobs', 'cancel', id, '--reason', 'no', '--json'])).out)).toEqual({
+      act: 'cancel',
+      jobs: [{ id, answer: 'cancelled' }],
+    })
+    expect(await mill.get(id)).toMatchObject({ state: 'cancelled', error: 'no' })
+  })
+
+  test('a filter is counted first, and acted on only with consent', async () => {
+    const { path: at, mill } = file()
+    await mill.enqueueMany('b', many(3, 'later', LATER))
+    const cancel = ['jobs', 'cancel', '--kind', 'b']
+    const alone = await call(at, cancel)
+    expect(alone).toMatchObject({ code: 2, out: '3 jobs to cancel: 3 scheduled\n' })
+    expect(alone.err).toContain('--yes: is needed where nobody can be asked. Look with --dry-run')
+    const no = await call(at, cancel, false)
+    expect(no).toEqual({
+      code: 1,
+      out: '3 jobs to cancel: 3 scheduled\ngo on? [y/N] ',
+      err: 'nothing was done\n',
+    })
+    const dry = await call(at, [...cancel, '--dry-run', '--json'], true)
+    expect(JSON.parse(dry.out)).toEqual({ act: 'cancel', jobs: 3, byState: { scheduled: 3 } })
+    expect(await mill.counts()).toMatchObject([{ scheduled: 3 }])
+    expect((await call(at, cancel, true)).out).toContain('cancel done: 3 jobs\n')
+    expect(await mill.counts()).toMatchObject([{ cancelled: 3 }])
+    expect(await call(at, cancel)).toEqual({ code: 0, out: '0 jobs to cancel\n', err: '' })
+    const [retried, deleted] = [
+      await call(at, ['jobs', 'retry', '--all', '--yes']),
+      await call(at, ['jobs', 'delete', '--state', 'ready', '--yes']),
+    ]
+    expect(retried.out).toContain('retry done: 3 jobs')
+    expect(deleted.out).toContain('delete done: 3 jobs')
+  })
+
+  test.each([
+    [['delete', '--yes'], 'jobs delete: nothing says which jobs'],
+    [['delete', UNKNOWN, '--state', 'done'], '--state: stands beside the ids of jobs'],
+    [['retry', UNKNOWN, '--dry-run'], '--dry-run: stands beside the ids of jobs'],
+    [['retry', '--state', 'done', '--yes'], 'a job that is done cannot be acted on by retry'],
+    [['list', '--state', 'ded'], '--state: is not one of the values it can have (got "ded")'],
+    [['list', '--limit', '0'], '--limit: is out of bounds'],
+  ])('%j is refused', async (args, text) => {
+    const refused = await call(file().path, ['jobs', ...args])
+    expect(refused.code).toBe(2)
+    expect(refused.err).toContain(text)
+  })
+
+  test('Ctrl-C stops after the batch, and tells how far it got', async () => {
+    const { path: at, mill } = file()
+    await mill.enqueueMany('b', many(1_100, 'later', LATER))
+    // While somebody else writes, the first batch waits.
+    const writer = new Database(at)
+    onTestFinished(() => void writer.close())
+    writer.exec('BEGIN IMMEDIATE')
+    const { child, said, says, ended } = run('.', ['jobs', 'cancel', '--kind', 'b', '--yes', '--db', at])
+    await says('1,100 jobs to cancel')
+    child.kill('SIGINT')
+    await says('stopping after this batch')
+    writer.exec('COMMIT')
+    expect(await ended).toBe(1)
+    expect(said.out).toContain('stopped: 500 of 1,100 jobs were gone through')
+    expect(await mill.counts()).toMatchObject([{ scheduled: 600, cancelled: 500 }])
+  })
+
+  test('a reader that has enough ends it quietly', async () => {
+    const { path: at, mill } = file()
+    await mill.enqueueMany('b', many(3_000, 'later', LATER))
+    const { child, said, ended } = run('.', ['jobs', 'list', '--all', '--db', at])
+    child.stdout.once('data', () => child.stdout.destroy())
+    expect(await ended).toBe(0)
+    expect(said.err).toBe('')
+  })
+})

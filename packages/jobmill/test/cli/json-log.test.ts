@@ -1,0 +1,70 @@
+// JSON log lines of a real process, read from its standard error: each is one object, and none is missing at the end.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+
+type Line = Readonly<Record<string, unknown>>
+
+/** What the process wrote to standard error until it ended, read as slowly as it takes. */
+async function linesOf(what: string): Promise<Line[]> {
+  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'json-log-child.ts'), what], {
+    stdio: ['ignore', 'inherit', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let text = ''
+  child.stderr.setEncoding('utf8').on('data', (data: string) => (text += data))
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+  expect([code ?? signal, text.endsWith('\n')]).toEqual([what === 'many' ? 'SIGKILL' : 0, true])
+  return text
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line)
+}
+
+test('every line is there and whole, also when the process is killed right after the last', async () => {
+  const lines = await linesOf('many')
+  expect(lines).toHaveLength(5_001)
+  expect(lines.slice(0, -1).every(({ n, msg }, at) => n === at && msg === `line ${at}`)).toBe(true)
+  expect(lines.at(-1)).toEqual({
+    level: 'error',
+    time: expect.stringMatching(/^\d{4}-.*Z$/) as unknown,
+    msg: 'the last',
+  })
+})
+
+test('errors are texts with their causes, wherever they are, and odd values do not break a line', async () => {
+  const [error, thrown, text, circle, ...more] = await linesOf('odd')
+  expect(more).toEqual([])
+  expect(error).toMatchObject({
+    level: 'error',
+    part: 'claim',
+    error: 'Error: away\n  caused by: Error: refused',
+  })
+  expect(thrown).toMatchObject({ error: '{"code":7}' })
+  expect(text).toMatchObject({
+    level: 'warn',
+    msg: 'a text of %s and "quotes"\nin two lines',
+    nested: { deep: ['Error: refused'] },
+    large: '10',
+  })
+  expect(circle).toMatchObject({ msg: 'a circle' })
+  expect(circle?.['list']).toHaveLength(100)
+})
+
+test('lines of an attempt name its job, its kind, its queue, its attempt and its trace', async () => {
+  const lines = await linesOf('mill')
+  const dead = lines.find(({ msg }) => String(msg).includes('is dead'))
+  expect(dead).toMatchObject({
+    level: 'error',
+    job: expect.stringMatching(/^[\da-f-]{36}$/) as unknown,
+    kind: 'fails',
+    queue: 'default',
+    attempt: 1,
+    error: 'TypeError: no such host',
+    trace_id: expect.stringMatching(/^[\da-f]{32}$/) as unknown,
+    span_id: expect.stringMatching(/^[\da-f]{16}$/) as unknown,
+  })
+  expect(lines.map(({ level }) => level)).not.toContain('debug')
+  expect(lines.at(-1)?.['msg']).toContain('stopped: ')
+})

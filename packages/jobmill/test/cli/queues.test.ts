@@ -1,0 +1,100 @@
+/** `jobmill queues …`. */
+import { describe, expect, test } from 'vitest'
+import type { QueueRecord } from '../../src/index.ts'
+import { call, file, places } from './run.ts'
+
+describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
+  test('list, pause, resume and set', async () => {
+    const place = create()
+    const mill = place.mill()
+    await mill.limits.create('smtp', { rate: 5 })
+    await mill.enqueueMany('email.send', [
+      { payload: 1, queue: 'mail' },
+      { payload: 2, queue: 'mail', delay: '1h' },
+    ])
+    await mill.enqueue('report', 1, { queue: 'reports' })
+    const paused = await place.run(['queues', 'pause', 'mail', 'reports'])
+    expect(paused).toMatchObject({
+      code: 0,
+      out: 'mail is paused; what runs goes on\nreports is paused; what runs goes on\n',
+    })
+    expect(await mill.queues()).toMatchObject([{ paused: true }, { paused: true }])
+    const resumed = await place.json<{ queues: QueueRecord[] }>(['queues', 'resume', 'mail'])
+    expect(resumed.queues).toMatchObject([{ name: 'mail', paused: false }])
+    const set = await place.run(
+      'queues set mail --workers 4 --backoff off --backoff-base 5s --backoff-max 10m --retain-done 1d --retain-cancelled 2d --retain-dead 90d --keep-done 5 --keep-cancelled 6 --keep-dead 7 --limit smtp --cool-for 1h'.split(
+        ' ',
+      ),
+    )
+    expect(
+      set.out
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.replaceAll(/ +/g, ' ')),
+    ).toEqual([
+      'workers unset → 4',
+      'backoff on → off',
+      'backoff-base 10s → 5s',
+      'backoff-max 30m → 10m',
+      'retain-done 7d → 1d',
+      'keep-done all → 5',
+      'retain-cancelled 7d → 2d',
+      'keep-cancelled all → 6',
+      'retain-dead forever → 90d',
+      'keep-dead all → 7',
+      'limit none → smtp',
+      'cooling no → for 1h',
+    ])
+    const list = await place.run(['queues', 'list'])
+    expect(list.out).toMatch(
+      /^mail +cooling for (?:59m\d+s|1h) +1 +0 +1 +0 +0 +0 +\d\S* \w+ +4 +off +1d,5\/2d,6\/90d,7 +smtp$/m,
+    )
+    expect(list.out).toMatch(/^reports +paused +1 /m)
+    expect(list.out).toContain('mail: no living process takes 1 job of the kind email.send')
+  })
+})
+
+describe('queues on sqlite', () => {
+  test('list as JSON has the names of the library, and settings can be taken back', async () => {
+    const { path: at, mill } = file()
+    await mill.enqueueMany('email.send', [{ payload: 1 }, { payload: 2, delay: '1h' }])
+    await mill.changeQueue('default', { workers: 4, retain: { dead: { for: '1d', most: 7 } } })
+    const { queues } = JSON.parse((await call(at, ['queues', 'list', '--json'])).out) as { queues: object[] }
+    expect(queues).toMatchObject([
+      {
+        name: 'default',
+        workers: 4,
+        counts: { ready: 1, scheduled: 1 },
+        unserved: [{ kind: 'email.send', jobs: 1 }],
+      },
+    ])
+    const set = await call(
+      at,
+      'queues set default --workers unset --keep-dead all --retain-dead forever --cool-for 0s --json'.split(
+        ' ',
+      ),
+    )
+    const { before, after } = JSON.parse(set.out) as Record<'before' | 'after', QueueRecord>
+    expect(before).toMatchObject({ workers: 4, keepDead: 7 })
+    expect(after).toMatchObject({ workers: null, keepDead: null, retainDeadMs: null, coolingMs: 0 })
+    expect((await call(at, ['queues', 'set', 'default', '--workers', 'unset'])).out).toBe(
+      'nothing changed: it was so already\n',
+    )
+  })
+
+  test('a queue that there is not, and a setting that cannot be, change nothing', async () => {
+    const { path: at, mill } = file()
+    await mill.enqueue('a', 1)
+    const some = await call(at, ['queues', 'pause', 'default', 'maill'])
+    const none = await call(at, ['queues', 'set', 'maill', '--workers', '1'])
+    const bad = await call(at, ['queues', 'set', 'default', '--backoff', 'maybe'])
+    const empty = await call(at, ['queues', 'set', 'default'])
+    expect([some.code, none.code, bad.code, empty.code]).toEqual([3, 3, 2, 2])
+    expect(some.err).toContain('no queue has this name (got "maill")')
+    expect(bad.err).toContain(
+      '--backoff: is not one of the values it can have (got "maybe"). Give one of: on, off',
+    )
+    expect(empty.err).toContain('nothing says what to set')
+    expect(await mill.queues()).toMatchObject([{ name: 'default', paused: false, workers: null }])
+  })
+})

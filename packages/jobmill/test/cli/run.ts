@@ -1,0 +1,178 @@
+/** The command line as a child process, in a folder with a config of its own: what it prints, how it ends, and the database that it works on. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { inject, onTestFinished } from 'vitest'
+import type { Terminal } from '../../src/cli/terminal.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { exitCodeOf } from '../../src/cli/exit-code.ts'
+import { commandOf, read, wordsOf } from '../../src/cli/given.ts'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { type AnyJob, jobmill, type Mill, type Store } from '../../src/index.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+
+export const source = (file: string): string => path.join(import.meta.dirname, '../../src', file)
+
+/** A config of these lines, which may say `store` and `defineJob`. */
+function writeConfig(folder: string, store: string, lines: string): void {
+  // Only what it needs: a process for each command adds up.
+  const imports = [
+    ...(lines.includes('defineJob') ? [`import { defineJob } from '${source('index.ts')}'`] : []),
+    store.startsWith('sqlite')
+      ? `import { sqlite } from '${source('sqlite.ts')}'`
+      : `import { postgres } from '${source('postgres.ts')}'`,
+  ]
+  writeFileSync(
+    path.join(folder, 'jobmill.config.ts'),
+    [...imports, `const store = ${store}`, lines, ''].join('\n'),
+  )
+}
+
+/** A folder with a config of these lines, and the file of its store. */
+export function config(lines: string): { folder: string; file: string } {
+  const file = freshFile()
+  const folder = path.dirname(file)
+  writeConfig(folder, `sqlite(${JSON.stringify(file)})`, lines)
+  return { folder, file }
+}
+
+/**
+ * A command in this process, on a SQLite file: for what differs in its words only. `answer` is what somebody says who is asked; undefined when nobody can be.
+ */
+export async function call(file: string, args: readonly string[], answer?: boolean): Promise<Ran> {
+  const said = { out: '', err: '' }
+  const terminal: Terminal = {
+    out: (line) => void (said.out += `${line}\n`),
+    err: (line) => void (said.err += `${line}\n`),
+    status() {},
+    paint: (_, text) => text,
+    isInteractive: answer !== undefined,
+    async ask(question) {
+      said.out += question
+      return answer === true ? 'y' : ''
+    },
+  }
+  const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
+  if (command === undefined) throw new Error(`there is no command ${args.join(' ')}`)
+  try {
+    const code = await command.run(read([...args, '--db', `sqlite:${file}`], command), terminal)
+    return { code, ...said }
+  } catch (error) {
+    return { code: exitCodeOf(error), out: said.out, err: said.err + String(error) }
+  }
+}
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** A database with a config that names it. */
+export interface Place {
+  /** Runs a command to its end. */
+  readonly run: (args: readonly string[], input?: string) => Promise<Ran>
+  /** The same with --json, which has to succeed: the document. */
+  readonly json: <T>(args: readonly string[], input?: string) => Promise<T>
+  /** A mill of the test on the same database; stopped with the test. */
+  readonly mill: (jobs?: readonly AnyJob[]) => Mill
+}
+
+function place(folder: string, store: () => Store): Place {
+  const runHere: Place['run'] = (args, input) => ran(folder, args, input)
+  return {
+    run: runHere,
+    async json<T>(args: readonly string[], input?: string) {
+      const { code, out, err } = await runHere([...args, '--json'], input)
+      if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${err}`)
+      return JSON.parse(out) as T
+    },
+    mill(jobs = []) {
+      const mill = jobmill({ store: store(), jobs, log: 'silent' })
+      onTestFinished(async () => void (await mill.stop({ grace: 0 })))
+      return mill
+    },
+  }
+}
+
+const OPTIONS = 'export default { store }'
+
+export const places = [
+  {
+    name: 'sqlite',
+    create: (lines: string = OPTIONS): Place => {
+      const { folder, file } = config(lines)
+      return place(folder, () => sqlite(file))
+    },
+  },
+  {
+    name: 'postgres',
+    create: (lines: string = OPTIONS): Place => {
+      const url = inject('postgresUrl')
+      const schema = freshSchema(url, 'cli')
+      const folder = path.dirname(freshFile())
+      writeConfig(folder, `postgres(${JSON.stringify(url)}, ${JSON.stringify({ schema })})`, lines)
+      return place(folder, () => postgres(url, { schema }))
+    },
+  },
+] as const
+
+/** A SQLite file without a config, and a mill of the test on it. */
+export function file(jobs: readonly AnyJob[] = []): { readonly path: string; readonly mill: Mill } {
+  const at = freshFile()
+  // Empty, and there: most commands make none.
+  writeFileSync(at, '')
+  return { path: at, mill: place(path.dirname(at), () => sqlite(at)).mill(jobs) }
+}
+
+async function ran(folder: string, args: readonly string[], input?: string): Promise<Ran> {
+  const { child, ended, said } = run(folder, args)
+  child.stdin.end(input)
+  const code = await ended
+  return { code, ...said }
+}
+
+/** Nothing comes from its standard input until a test ends it. */
+export function run(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  return started(folder, process.execPath, [source('cli/main.ts'), ...args], env)
+}
+
+/** The same on a terminal, which util-linux's `script` makes. */
+export function runOnTerminal(folder: string, args: readonly string[]) {
+  const line = [process.execPath, source('cli/main.ts'), ...args].map((word) => `'${word}'`).join(' ')
+  // Whoever runs the tests may want no colours, and Node paints none where `CI` is set; what is looked at here wants some.
+  const decided = {
+    NO_COLOR: undefined,
+    FORCE_COLOR: undefined,
+    NODE_DISABLE_COLORS: undefined,
+    CI: undefined,
+  }
+  const env = { ...decided, TERM: 'xterm' }
+  return started(folder, 'script', ['--quiet', '--return', '--command', line, '/dev/null'], env)
+}
+
+function started(folder: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv) {
+  const child = spawn(program, args, {
+    cwd: folder,
+    env: { ...process.env, TZ: 'UTC', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  // It may end before it has read everything.
+  child.stdin.on('error', () => {})
+  const said = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (data: string) => (said.out += data))
+  child.stderr.setEncoding('utf8').on('data', (data: string) => (said.err += data))
+  const ended = once(child, 'close').then(([code]) => code as number)
+  const says = async (text: string): Promise<void> => {
+    while (!said.out.includes(text) && !said.err.includes(text))
+      await Promise.race([
+        once(child.stdout, 'data'),
+        once(child.stderr, 'data'),
+        ended.then(() => Promise.reject(new Error(`it ended without "${text}": ${said.out}${said.err}`))),
+      ])
+  }
+  return { child, said, ended, says }
+}

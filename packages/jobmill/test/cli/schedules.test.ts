@@ -1,0 +1,107 @@
+/** `jobmill schedules …`. */
+import { describe, expect, test } from 'vitest'
+import type { ScheduleView } from '../../src/index.ts'
+import { call, file, places } from './run.ts'
+
+describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ create }) => {
+  test('add, list, next, trigger, pause, resume and delete', async () => {
+    const place = create()
+    const mill = place.mill()
+    const added = await place.json<ScheduleView>([
+      ...'schedules add weekly --zone Europe/Paris --kind report --queue reports --priority 3 --max-attempts 2'.split(
+        ' ',
+      ),
+      ...'--timeout 1m --tag a --jitter 5s --start 2180-01-01T00:00:00Z --end 2190-01-01T00:00:00Z --overlap skip --missed 6h'.split(
+        ' ',
+      ),
+      '--when',
+      '0 9 * * MON',
+      '--payload',
+      '{"n":1}',
+    ])
+    expect(added).toMatchObject({
+      name: 'weekly',
+      kind: 'report',
+      queue: 'reports',
+      payload: { n: 1 },
+      priority: 3,
+      maxAttempts: 2,
+      timeoutMs: 60_000,
+      tags: ['a'],
+      jitterMs: 5_000,
+      startAt: Date.UTC(2180, 0, 1),
+      endAt: Date.UTC(2190, 0, 1),
+      overlap: 'skip',
+      missed: 'all',
+      missedWithinMs: 6 * 3_600_000,
+      paused: false,
+    })
+    const [list, next, triggered] = await Promise.all([
+      place.run(['schedules', 'list']),
+      place.run(['schedules', 'next', 'weekly', '--count', '2']),
+      place.json<{ outcome: string; job: string }>(['schedules', 'trigger', 'weekly']),
+    ])
+    expect(list.out).toMatch(
+      /^weekly +on +0 9 \* \* MON +Europe\/Paris +report +reports +2180-01-03T08:00:00\+00:00 \(in \d+ d\) +- +at 09:00 on Monday/m,
+    )
+    expect(next.out.trimEnd().split('\n')).toEqual([
+      'at 09:00 on Monday, Europe/Paris time',
+      expect.stringMatching(/^2180-01-03T08:00:00\+00:00 \(in \d+ d\)$/),
+      expect.stringMatching(/^2180-01-10T08:00:00\+00:00 \(in \d+ d\)$/),
+    ])
+    expect(await mill.get(triggered.job)).toMatchObject({ kind: 'report', payload: { n: 1 } })
+    expect((await place.run(['schedules', 'pause', 'weekly'])).out).toBe('weekly is paused\n')
+    expect(await mill.schedules.get('weekly')).toMatchObject({ paused: true, nextAt: null })
+    expect((await place.run(['schedules', 'resume', 'weekly'])).out).toContain(
+      'weekly goes on: next 2180-01-03',
+    )
+    expect((await place.run(['schedules', 'delete', 'weekly', '--yes'])).out).toBe('weekly is deleted\n')
+    expect(await mill.schedules.list()).toEqual([])
+  })
+})
+
+describe('schedules on sqlite', () => {
+  test('what is there already, still runs, or needs consent is left alone', async () => {
+    const { path: at, mill } = file()
+    await mill.schedules.create({ name: 'daily', job: 'report', when: '@daily', overlap: 'skip' })
+    const { job } = await mill.schedules.trigger('daily')
+    const again = await call(at, ['schedules', 'add', 'daily', '--when', '@hourly', '--kind', 'report'])
+    const skipped = await call(at, ['schedules', 'trigger', 'daily'])
+    const asked = await call(at, ['schedules', 'delete', 'daily'])
+    const no = await call(at, ['schedules', 'delete', 'daily'], false)
+    expect([again.code, skipped.code, asked.code, no.code]).toEqual([3, 3, 2, 1])
+    expect(skipped.out).toBe(`skipped: ${job} still waits or runs\n`)
+    expect(no.out).toBe('delete daily (at 00:00 every day, UTC)? [y/N] ')
+    expect(await mill.schedules.list()).toMatchObject([{ name: 'daily', when: '@daily' }])
+    expect((await call(at, ['schedules', 'delete', 'daily'], true)).out).toContain('daily is deleted\n')
+    expect(await mill.schedules.list()).toEqual([])
+  })
+
+  test.each([
+    [['delete', 'weekly', '--yes'], 3, 'no schedule has this name (got "weekly")'],
+    [['pause', 'weekly'], 3, 'no schedule has this name (got "weekly")'],
+    [['next', '0 25 * * *'], 2, 'schedule.when'],
+    [['next', '@daily', '--zone', 'Mars'], 2, 'schedule.zone'],
+    [['add', 'weekly', '--kind', 'report'], 2, '--when: is missing'],
+    [['add', 'weekly', '--kind', 'report', '--when', '@daily', '--overlap', 'maybe'], 2, 'schedule.overlap'],
+  ])('%j is refused', async (args, code, text) => {
+    const refused = await call(file().path, ['schedules', ...args])
+    expect(refused).toMatchObject({ code, out: '' })
+    expect(refused.err).toContain(text)
+  })
+
+  test('next of an expression needs no database', async () => {
+    const next = await call('/nowhere/at/all.db', [
+      'schedules',
+      'next',
+      'every 10m',
+      '--count',
+      '3',
+      '--json',
+    ])
+    expect(next.code).toBe(0)
+    const { text, runs } = JSON.parse(next.out) as { text: string; runs: number[] }
+    expect(text).toBe('every 10 minutes')
+    expect(runs.map((at, index) => at - (runs[index - 1] ?? at))).toEqual([0, 600_000, 600_000])
+  })
+})

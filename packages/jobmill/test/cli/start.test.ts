@@ -1,0 +1,197 @@
+/** `jobmill start` as a process: what it prints, who may ask, and how it ends under load. */
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { type AuditPage, jobmill } from '../../src/index.ts'
+import { postgres } from '../../src/postgres.ts'
+import { config, run } from './run.ts'
+
+const QUICK = `export default { store, jobs: [
+  defineJob({ kind: 'echo', run: ({ payload }) => payload }),
+  defineJob({ kind: 'slow', run: () => new Promise((resolve) => setTimeout(resolve, 200)) }),
+] }`
+
+/** Ends once it was told that the process stops. */
+const HELD = `export default { store, jobs: [defineJob({ kind: 'hold', run: () => new Promise((resolve) => {
+  console.log('holding')
+  process.on('SIGINT', () => setTimeout(resolve, 300))
+}) })] }`
+
+/** The address that the banner names. */
+async function started(child: ReturnType<typeof run>): Promise<string> {
+  await child.says('ready ')
+  const [, url] = /api {5}(\S+)\/api\/overview/.exec(child.said.out) ?? []
+  if (url === undefined) throw new Error(`no address in ${child.said.out}`)
+  return url
+}
+
+async function read(url: string, init: RequestInit = {}): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(url, init)
+  return { status: response.status, body: await response.json() }
+}
+
+const enqueue = (url: string, body: object): Promise<{ status: number; body: unknown }> =>
+  read(`${url}/api/jobs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+describe('jobmill start on sqlite', () => {
+  test('P6 works, answers, and ends cleanly under load within its grace', async () => {
+    const { folder, file } = config(QUICK)
+    const child = run(folder, ['start', '--port', '0'])
+    const url = await started(child)
+    for (const part of [`store   sqlite ${file}`, 'queues  default', 'kinds   echo, slow'])
+      expect(child.said.out).toContain(part)
+    expect(await read(`${url}/healthz`)).toEqual({ status: 200, body: { alive: true } })
+    expect(await read(`${url}/readyz`)).toMatchObject({ status: 200, body: { ready: true } })
+    const jobs = Array.from({ length: 50 }, () => ({ payload: null }))
+    await read(`${url}/api/jobs/many`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ kind: 'slow', jobs }),
+    })
+    const begun = await read(`${url}/api/bulk`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ act: 'cancel', filter: { kind: 'nothing' } }),
+    })
+    expect(begun.status).toBe(202)
+    child.child.kill('SIGINT')
+    expect(await child.ended).toBe(0)
+    expect(child.said.err).toMatch(/stopped: \d+ finished, \d+ handed back, 0 interrupted/)
+  })
+
+  test('P6 a Ctrl-C that npm passes on a second time is one, and leaves what runs its grace', async () => {
+    const { folder } = config(HELD)
+    const child = run(folder, ['start', '--port', '0'])
+    const url = await started(child)
+    await enqueue(url, { kind: 'hold' })
+    await child.says('holding')
+    child.child.kill('SIGINT')
+    child.child.kill('SIGINT')
+    expect(await child.ended).toBe(0)
+    expect(child.said.err).toContain('stopped: 1 finished, 0 handed back, 0 interrupted')
+  })
+
+  test('only the API, on a database that is named, without a config', async () => {
+    const { folder, file } = config(QUICK)
+    const first = run(folder, ['enqueue-nothing'])
+    expect(await first.ended).toBe(2)
+    const child = run(path.dirname(folder), ['start', '--no-work', '--port', '0', '--db', `sqlite:${file}`])
+    const url = await started(child)
+    expect(child.said.out).toContain('none: this process does not work')
+    expect(await enqueue(url, { kind: 'echo', payload: 1 })).toMatchObject({ status: 201 })
+    expect(
+      await read(`${url}/api/bulk`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"act":"retry","filter":{}}',
+      }),
+    ).toMatchObject({ status: 503, body: { code: 'BULK_UNSERVED' } })
+    child.child.kill('SIGTERM')
+    expect(await child.ended).toBe(0)
+  })
+
+  test('wants tokens where others can reach it, takes them from a file or the environment, and works on the queues it is told', async () => {
+    const { folder } = config(QUICK)
+    const refused = run(folder, ['start', '--port', '0', '--bind', '0.0.0.0'])
+    expect(await refused.ended).toBe(2)
+    expect(refused.said.err).toContain('JOBMILL_TOKENS')
+    writeFileSync(path.join(folder, 'tokens'), 'ada admin 0123456789abcdef0123\n')
+    const args = [
+      'start',
+      '--port',
+      '0',
+      '--bind',
+      '0.0.0.0',
+      '--tokens-file',
+      'tokens',
+      '--queues',
+      'mail, mail,reports',
+    ]
+    const child = run(folder, args)
+    const url = (await started(child)).replace('0.0.0.0', '127.0.0.1')
+    expect(child.said.out).toContain('queues  mail, reports')
+    expect((await read(`${url}/api/overview`)).status).toBe(401)
+    const headers = { authorization: 'Bearer 0123456789abcdef0123' }
+    expect(await read(`${url}/api/overview`, { headers })).toMatchObject({ body: { you: { name: 'ada' } } })
+    child.child.kill('SIGTERM')
+    expect(await child.ended).toBe(0)
+    const env = { JOBMILL_TOKENS: 'ada boss 0123456789abcdef0123' }
+    const wrong = run(folder, ['start', '--port', '0', '--bind', '0.0.0.0'], env)
+    expect(await wrong.ended).toBe(2)
+    expect(wrong.said.err).toContain('there is no such role')
+  })
+
+  test('what cannot be is refused with the fix', async () => {
+    const { folder } = config(QUICK)
+    const cases = [
+      [['--port', 'eighty'], '--port: is not a port'],
+      [['--no-api', '--no-work'], 'nothing would be left to do'],
+      [['--tokens-file', 'nowhere'], '--tokens-file: cannot be read'],
+      [['--requests-per-second', '0'], '--requests-per-second: is not a whole number'],
+      [['--log', 'xml'], '--log: is neither text nor json'],
+      [['--level', 'loud'], '--level: is not a level'],
+      [['nowhere.ts'], 'there is no such file'],
+    ] as const
+    const children = cases.map(([args]) => run(folder, ['start', ...args]))
+    for (const [at, child] of children.entries()) {
+      expect(await child.ended).toBe(2)
+      expect(child.said.err).toContain(cases[at]?.[1])
+    }
+  })
+
+  test('a port that is taken ends it, and its workers', async () => {
+    const { folder } = config(QUICK)
+    const first = run(folder, ['start', '--port', '0'])
+    const { port } = new URL(await started(first))
+    const second = run(folder, ['start', '--port', port])
+    expect(await second.ended).toBe(2)
+    expect(second.said.err).toContain('somebody else listens there')
+    first.child.kill('SIGTERM')
+    expect(await first.ended).toBe(0)
+  })
+})
+
+describe('jobmill start on postgres', () => {
+  test('P1 whoever is told that a job is written finds it, also when the process was stopping, and all that was written is in the audit', async () => {
+    const postgresUrl = inject('postgresUrl')
+    const schema = freshSchema(postgresUrl, 'start')
+    const address = new URL(postgresUrl)
+    address.searchParams.set('schema', schema)
+    const { folder } = config(QUICK)
+    const child = run(folder, ['start', '--port', '0', '--no-work', '--db', address.href])
+    const url = await started(child)
+    const told: string[] = []
+    const over = new AbortController()
+    const callers = Array.from({ length: 100 }, async () => {
+      while (!over.signal.aborted) {
+        const answer = await enqueue(url, { kind: 'echo', payload: 1 }).catch(() => null)
+        if (answer === null || answer.status !== 201) return
+        told.push((answer.body as { id: string }).id)
+      }
+    })
+    while (told.length < 200) await enqueue(url, { kind: 'echo', payload: 0 })
+    child.child.kill('SIGTERM')
+    expect(await child.ended).toBe(0)
+    over.abort()
+    await Promise.all(callers)
+    expect(child.said.err).not.toContain('audit')
+    const store = postgres(postgresUrl, { schema })
+    await store.open()
+    expect((await store.get(told)).filter((job) => job === null)).toEqual([])
+    const audit = jobmill({ store, log: 'silent' })
+    onTestFinished(async () => void (await audit.stop()))
+    const audited = new Set<string | null>()
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page: AuditPage = await audit.audit.list({ limit: 500, ...(cursor !== '' && { cursor }) })
+      for (const { job } of page.entries) audited.add(job)
+      cursor = page.next
+    }
+    const [counts] = await store.counts()
+    expect(audited.size).toBe(counts?.ready)
+  })
+})

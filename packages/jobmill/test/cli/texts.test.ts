@@ -1,0 +1,194 @@
+/** What people read: times, tables, the bar of long work, a job as text; and lines as they are read. */
+import { Readable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { linesOf } from '../../src/cli/enqueue/lines.ts'
+import { jobText } from '../../src/cli/jobs/job-text.ts'
+import { oneLine, plain } from '../../src/cli/plain.ts'
+import { progressOf } from '../../src/cli/progress.ts'
+import { listing, table } from '../../src/cli/table.ts'
+import type { Terminal } from '../../src/cli/terminal.ts'
+import { waitingFor } from '../../src/cli/waiting.ts'
+import { counted, fromNow, lasting, left, localTime, typed } from '../../src/cli/wording.ts'
+import { durationMs } from '../../src/job/duration.ts'
+import { jobView } from '../../src/runtime/job-view.ts'
+import type { JobRecord } from '../../src/store/job-record.ts'
+import { fakePlatform, rejection } from '../unit/support.ts'
+
+const bare = { paint: (_: unknown, text: string) => text }
+const painted = { paint: (style: unknown, text: string) => `<${String(style)}>${text}</>` }
+
+describe('words for times and numbers', () => {
+  test.each([
+    [0, '0 ms'],
+    [999, '999 ms'],
+    [1_500, '1.5 s'],
+    [59_999, '59 s'],
+    [180_000, '3 m'],
+    [7_200_000, '2 h'],
+    [47 * 3_600_000, '47 h'],
+    [96 * 3_600_000, '4 d'],
+  ])('%d ms last %s', (ms, text) => expect(lasting(ms)).toBe(text))
+
+  test('instants from now, and on the clock of this machine', () => {
+    expect([fromNow(0, 0), fromNow(0, 180_000), fromNow(7_200_000, 0), fromNow(1_999, 0)]).toEqual([
+      'now',
+      '3 m ago',
+      'in 2 h',
+      'in 1 s',
+    ])
+    const at = Date.UTC(2027, 0, 31, 9)
+    expect(localTime(at)).toMatch(/^2027-01-31T\d\d:\d\d:00[+-]\d\d:\d\d$|^2027-02-01/)
+    expect(Date.parse(localTime(at))).toBe(at)
+  })
+
+  test('durations are written as they can be typed', () => {
+    for (const text of ['10s', '1h30m', '7d', '1d2h3m4s5ms', '0s'])
+      expect(typed(durationMs(text, 'x'))).toBe(text)
+    expect([typed(null), left(1), left(89_001)]).toEqual(['forever', '1s', '1m30s'])
+    expect([counted(1, 'job'), counted(1_100, 'job')]).toEqual(['1 job', '1,100 jobs'])
+  })
+})
+
+describe('what jobs carry', () => {
+  test('does not steer the terminal', () => {
+    expect(plain('a\u001B[2Jb\rc\u009Bd\te\nf\u202Eg')).toBe('a\\u001b[2Jb\\u000dc\\u009bd\te\nf\\u202eg')
+    expect(oneLine('a\n  b\tc')).toBe('a b c')
+  })
+
+  test('stands in columns; colours do not count, and numbers stand to the right', () => {
+    const rows = [
+      ['a\u001B[2J', 5, { text: 'dead', style: 'red' }],
+      ['bb', 1_000, null],
+    ] as const
+    expect(table(['name', 'n', 'state'], rows, '', bare).split('\n')).toEqual([
+      'name           n  state',
+      'a\\u001b[2J     5  dead',
+      'bb          1000  -',
+    ])
+    expect(table(['name', 'n', 'state'], rows, '', painted).split('\n')[1]).toBe(
+      'a\\u001b[2J     5  <red>dead</>',
+    )
+    expect(table(['name'], [], 'nothing')).toBe('nothing')
+    expect(
+      listing(
+        [
+          ['a', '1\n2'],
+          ['bbb', null],
+          ['cc', 'x'],
+        ],
+        bare,
+      ),
+    ).toBe('a   1\n    2\ncc  x')
+  })
+
+  test('a job says why it does not run', () => {
+    const record = {
+      id: 'i',
+      kind: 'k',
+      queue: 'q',
+      state: 'ready',
+      payload: '1',
+      tags: [],
+      log: null,
+      metadata: null,
+      result: null,
+      progress: null,
+    }
+    const nothing = {
+      error: null,
+      dueAt: null,
+      startedAt: null,
+      endedAt: null,
+      instance: null,
+      timeoutMs: null,
+      dedupeKey: null,
+      orderKey: null,
+      cancelReason: null,
+    }
+    const job = jobView({
+      ...record,
+      ...nothing,
+      waitsForTurn: false,
+      attempt: 0,
+      maxAttempts: 5,
+      crashes: 2,
+      priority: 0,
+      enqueuedAt: 0,
+    } as unknown as JobRecord)
+    const reasons = ['the queue is paused', 'no process serves it'].map((says) => ({
+      why: 'paused' as const,
+      says,
+      until: null,
+    }))
+    const text = jobText({ job, history: [], why: { state: 'ready', reasons }, now: 0 }, bare)
+    expect(text).toContain(
+      'state     ready\nwhy       the queue is paused\n          no process serves it\nattempt   0 of 5, crashed 2 times\n',
+    )
+    expect(jobText({ job, history: [], why: null, now: 0 }, bare)).not.toContain('why')
+  })
+})
+
+describe('long work', () => {
+  test('is shown after a second, as a bar where its length is known', () => {
+    const platform = fakePlatform()
+    const shown: string[] = []
+    const terminal = { status: (line: string) => void shown.push(line) } as Terminal
+    const progress = progressOf('retry', terminal, platform)
+    progress.at(10, 100)
+    platform.advance(1_000)
+    progress.at(1_000, 4_000)
+    progress.at(1_001, 4_000)
+    platform.advance(1_000)
+    progress.at(2_000, null)
+    platform.advance(2_000)
+    progress.at(3_000, null, 0.75)
+    progress.end()
+    expect(shown).toEqual([
+      'retry [######..................] 25 % 1,000/4,000 1,000/s',
+      'retry 2,000 1,000/s',
+      'retry [##################......] 75 % 3,000 750/s',
+      '',
+    ])
+  })
+})
+
+async function lines(chunks: string[], longest?: number): Promise<string[]> {
+  const found: string[] = []
+  const input = Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
+  for await (const { number, bytes } of linesOf(input, new AbortController().signal, longest))
+    found.push(`${number} ${bytes.toString()}`)
+  return found
+}
+
+describe('waiting', () => {
+  test('is shown from the first second on, and taken away at its end', async () => {
+    const platform = fakePlatform()
+    const shown: string[] = []
+    const { promise, resolve } = Promise.withResolvers<number>()
+    const waiting = waitingFor('a job', promise, { status: (line) => void shown.push(line) }, platform)
+    platform.advance(999)
+    expect(shown).toEqual([])
+    platform.advance(1)
+    platform.advance(1_000)
+    resolve(5)
+    expect(await waiting).toBe(5)
+    expect(shown).toEqual(['waiting for a job: 1 s', 'waiting for a job: 2 s', ''])
+    expect(platform.pending).toEqual([])
+  })
+})
+
+describe('lines', () => {
+  test('are put together from any chunks', async () => {
+    expect(await lines(['a', 'b\n', '\nc\nd', 'd', '\ne'])).toEqual(['1 ab', '2 ', '3 c', '4 dd', '5 e'])
+    expect(await lines([])).toEqual([])
+    expect(await lines(['a\n'])).toEqual(['1 a'])
+  })
+
+  test('have an end', async () => {
+    const endless = ['ok\n', ...Array.from({ length: 9 }, () => 'x'.repeat(10))]
+    expect(await rejection(() => lines(endless, 50))).toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+      field: 'line 2',
+    })
+  })
+})
