@@ -150,6 +150,11 @@ describe('the import check finds', () => {
       },
       `reaches 'better-sqlite3': index.ts → runtime/a.ts → store-sqlite/b.ts`,
     ],
+    [
+      'something that few need and that the root entry reaches',
+      { 'index.ts': `export * from './observe/a.ts'`, 'observe/a.ts': `import '@opentelemetry/api'` },
+      `reaches '@opentelemetry/api': index.ts → observe/a.ts`,
+    ],
   ]
   test.each(faults)('%s', (_, tree, message) => {
     const problems = check(tree)

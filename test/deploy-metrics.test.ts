@@ -1,0 +1,202 @@
+// The dashboard and the alerts ask for what there is: every figure, label and value of theirs is one that a real mill tells.
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import * as z from 'zod'
+import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'
+import { sqlite } from '../packages/jobmill/src/sqlite.ts'
+import { readExposition } from '../packages/jobmill/test/observe/exposition.ts'
+import { freshFile } from './support/databases.ts'
+import { type Query, readQuery, type Selector } from './support/promql.ts'
+
+const read = (file: string): string => readFileSync(new URL(`../docs/${file}`, import.meta.url), 'utf8')
+
+/** Prometheus adds these itself. */
+const OF_TARGETS = ['job', 'instance']
+/** Of Prometheus itself and of the blackbox exporter. */
+const FOREIGN = ['up', 'probe_success']
+/** The same in every process: added up, they would be that many times too large. */
+const OF_STORE =
+  /^jobmill_(?:jobs|oldest_ready_seconds|queue_\w+|instances|limit_\w+|duty_last_success_age_seconds)$/
+
+interface Known {
+  readonly type: string
+  readonly labels: Set<string>
+  /** Of labels whose values are ours, and not names that users give. */
+  readonly values: Map<string, Set<string>>
+}
+
+const known = new Map<string, Known>()
+
+function learn(name: string, type: string, labels: Iterable<string>): Known {
+  const told = known.get(name) ?? { type, labels: new Set(OF_TARGETS), values: new Map() }
+  for (const label of labels) told.labels.add(label)
+  known.set(name, told)
+  return told
+}
+
+beforeAll(async () => {
+  const work = defineJob({ kind: 'work', run: () => 1 })
+  const mill = jobmill({
+    store: sqlite(freshFile()),
+    jobs: [work],
+    queues: { default: { workers: 2 } },
+    limits: { smtp: { rate: 5 } },
+    log: 'silent',
+  })
+  await mill.start()
+  await (await mill.enqueue(work, null)).result()
+  const told = readExposition(await mill.prometheus())
+  await mill.stop()
+  for (const { type, samples } of told.values())
+    for (const { name, labels } of samples) {
+      const { values } = learn(name, type, Object.keys(labels))
+      for (const [label, value] of Object.entries(labels))
+        values.set(label, (values.get(label) ?? new Set()).add(value))
+    }
+  // What is told only when it happened. The table is held against a scrape with all of it by a test of the library.
+  for (const [, name = '', type = '', labels = ''] of read('reference/metrics.md').matchAll(
+    /^\| `(\w+)` \| (\w+) \| ([^|]*)\|/gm,
+  ))
+    if (type !== 'histogram')
+      learn(
+        name,
+        type,
+        [...labels.matchAll(/\w+/g)].map(([label]) => label),
+      )
+})
+
+function expectToBeTold({ metric, matches, grouped, aggregation, call }: Selector): void {
+  if (FOREIGN.includes(metric)) return
+  expect([...known.keys()]).toContain(metric)
+  const { type = '', labels = new Set(), values = new Map<string, Set<string>>() } = known.get(metric) ?? {}
+  for (const label of [...grouped, ...matches.map((match) => match.label)])
+    expect({ metric, label, isThere: labels.has(label) }).toEqual({ metric, label, isThere: true })
+  for (const match of matches)
+    for (const value of match.values) expect([...(values.get(match.label) ?? [])]).toContain(value)
+  const isRate = call === 'rate' || call === 'increase'
+  expect({ metric, type, isRate }).toEqual({ metric, type, isRate: type !== 'gauge' })
+  const isAddedUp = OF_STORE.test(metric) && aggregation !== 'max' && aggregation !== 'min'
+  expect({ metric, isAddedUp }).toEqual({ metric, isAddedUp: false })
+}
+
+/** A legend or a message names only what the answer has. */
+function expectToName({ selectors, labels }: Query, text: string, pattern: RegExp): void {
+  const of = labels ?? selectors.flatMap(({ metric }) => [...(known.get(metric)?.labels ?? OF_TARGETS)])
+  for (const [, label] of text.matchAll(pattern)) expect(of).toContain(label)
+}
+
+describe('the dashboard', () => {
+  const place = z.object({ x: z.int().min(0), y: z.int().min(0), w: z.int().min(1), h: z.int().min(1) })
+  const source = z.object({ type: z.literal('prometheus'), uid: z.literal('${datasource}') })
+  const panel = z.looseObject({
+    id: z.int(),
+    type: z.enum(['row', 'stat', 'timeseries']),
+    title: z.string(),
+    description: z.string().optional(),
+    gridPos: place,
+    datasource: source.optional(),
+    targets: z
+      .array(
+        z.looseObject({ refId: z.string(), expr: z.string(), legendFormat: z.string(), datasource: source }),
+      )
+      .default([]),
+  })
+  const shape = z.looseObject({
+    schemaVersion: z.int().min(42),
+    templating: z.object({
+      list: z.array(z.looseObject({ name: z.string(), type: z.string(), definition: z.string().optional() })),
+    }),
+    panels: z.array(panel),
+  })
+  const { panels, templating } = shape.parse(JSON.parse(read('grafana/jobmill.json')))
+  const shown = panels.filter(({ type }) => type !== 'row')
+
+  test.each(shown)('asks for what there is: $title', ({ targets, description }) => {
+    expect(description).toBeTruthy()
+    expect(targets.length).toBeGreaterThan(0)
+    for (const { expr, legendFormat } of targets) {
+      const query = readQuery(expr)
+      query.selectors.forEach(expectToBeTold)
+      expectToName(query, legendFormat, /\{\{(\w+)\}\}/g)
+    }
+  })
+
+  test('shows every figure there is, but for who tells it', () => {
+    const asked = new Set(
+      shown.flatMap(({ targets }) =>
+        targets.flatMap(({ expr }) => readQuery(expr).selectors.map(({ metric }) => family(metric))),
+      ),
+    )
+    const told = new Set([...known.keys()].map(family))
+    expect([...told].filter((name) => !asked.has(name))).toEqual(['jobmill_info'])
+  })
+
+  test('has panels of their own number, in places of their own, within the width', () => {
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
+    )
+    expect(new Set(cells).size).toBe(cells.length)
+    expect(Math.max(...panels.map(({ gridPos: { x, w } }) => x + w))).toBeLessThanOrEqual(24)
+  })
+
+  test('uses no variable that it does not have', () => {
+    const named = [...read('grafana/jobmill.json').matchAll(/\$\{?(\w+)/g)].map(([, name = '']) => name)
+    const own = templating.list.map(({ name }) => name)
+    expect(named.filter((name) => !name.startsWith('__') && !own.includes(name))).toEqual([])
+    expect(own.filter((name) => !named.includes(name))).toEqual([])
+    for (const { definition } of templating.list) {
+      if (definition === undefined) continue
+      const [, query = '', label = ''] = /^label_values\((.*), (\w+)\)$/.exec(definition) ?? []
+      const { metric } = readQuery(query).selectors[0] ?? {}
+      expect([...(known.get(metric ?? '')?.labels ?? [])]).toContain(label)
+    }
+  })
+})
+
+function family(name: string): string {
+  return name.replace(/_(?:bucket|sum|count)$/, '')
+}
+
+describe('the alerts', () => {
+  const rule = z.strictObject({
+    alert: z.string().regex(/^Jobmill[A-Z]\w+$/),
+    expr: z.string(),
+    for: z
+      .string()
+      .regex(/^\d+[smh]$/)
+      .optional(),
+    labels: z.strictObject({ severity: z.enum(['info', 'warning', 'critical']) }),
+    annotations: z.strictObject({ summary: z.string().max(100), description: z.string().min(80) }),
+  })
+  const file = z.strictObject({
+    groups: z.array(z.strictObject({ name: z.string(), rules: z.array(rule) })),
+  })
+  const rules = file.parse(parse(read('prometheus/alerts.yaml'))).groups.flatMap((group) => group.rules)
+
+  test.each(rules)('$alert asks for what there is, and says what to do', ({ expr, annotations }) => {
+    const query = readQuery(expr)
+    query.selectors.forEach(expectToBeTold)
+    for (const text of Object.values(annotations)) expectToName(query, text, /\$labels\.(\w+)/g)
+    for (const [name] of Object.values(annotations)
+      .join(' ')
+      .matchAll(/jobmill_\w+/g))
+      expect([...known.keys()]).toContain(name)
+  })
+
+  test('each has a name of its own', () => {
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
+  })
+
+  test('what the guide calls worth an alert is one', () => {
+    const page = read('guides/watching.md')
+    const rows = [...page.matchAll(/^\| `(.*?jobmill_.*?)` \|/gm)].map(([, expr = '']) => readQuery(expr))
+    expect(rows.length).toBeGreaterThan(4)
+    for (const { selectors } of rows) {
+      selectors.forEach(expectToBeTold)
+      const [{ metric } = { metric: '' }] = selectors
+      expect(rules.some(({ expr }) => expr.includes(metric))).toBe(true)
+    }
+  })
+})
