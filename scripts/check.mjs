@@ -11,6 +11,7 @@ const steps = {
   format: ['oxfmt', '--check'],
   lint: ['oxlint', '--type-aware', '--deny-warnings'],
   types: ['tsc', '--noEmit'],
+  'page types': ['tsc', '-p', 'packages/dashboard'],
   imports: ['node', 'scripts/check-imports.mjs'],
   unused: ['knip', '--no-progress'],
   build: ['node', 'scripts/setup.mjs'],

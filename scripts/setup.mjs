@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -91,8 +91,13 @@ function build(pack, node, always) {
   if (!existsSync(join(root, folder, 'tsconfig.json')) || !existsSync(join(root, folder, 'src'))) return
   const dist = join(root, folder, 'dist')
   const stamp = join(dist, '.stamp')
+  // A page is put together by Vite, a library is compiled file by file.
+  const isPage = existsSync(join(root, folder, 'vite.config.ts'))
   const hash = hashOf([
     ...filesBelow(`${folder}/src`),
+    ...(isPage
+      ? [`${folder}/index.html`, `${folder}/vite.config.ts`, ...filesBelow(`${folder}/public`)]
+      : []),
     `${folder}/tsconfig.json`,
     'tsconfig.base.json',
     'package-lock.json',
@@ -103,8 +108,21 @@ function build(pack, node, always) {
   // leaves no file of a source that is gone.
   const fresh = join(root, folder, `dist.${process.pid}`)
   process.on('exit', () => rmSync(fresh, { recursive: true, force: true }))
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  run(`compiling ${folder}`, [node, compiler, '-p', relative(root, join(root, folder)), '--outDir', fresh])
+  run(
+    `compiling ${folder}`,
+    isPage
+      ? [
+          node,
+          join(root, 'node_modules/vite/bin/vite.js'),
+          'build',
+          folder,
+          '--outDir',
+          fresh,
+          '--logLevel',
+          'warn',
+        ]
+      : [node, join(root, 'node_modules/typescript/bin/tsc'), '-p', folder, '--outDir', fresh],
+  )
   mkdirSync(fresh, { recursive: true })
   writeFileSync(join(fresh, '.stamp'), hash)
   rmSync(dist, { recursive: true, force: true })

@@ -98,6 +98,7 @@ function banner({ mill, options, works, served, terminal }: Told): void {
   terminal.out(`queues  ${works ? queues.join(', ') : 'none: this process does not work'}`)
   terminal.out(`kinds   ${kinds.join(', ')}`)
   if (served !== null) {
+    if (served.hasPage) terminal.out(`page    ${served.url}/`)
     terminal.out(`api     ${served.url}/api/overview`)
     terminal.out(`        ${served.url}/metrics, /healthz, /readyz, /api/openapi.json`)
   }

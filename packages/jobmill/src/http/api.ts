@@ -7,9 +7,11 @@ import type { Mill } from '../runtime/mill.ts'
 import { HTTPException } from 'hono/http-exception'
 import { type Api, newApi, type RouteTools } from './app.ts'
 import { audited } from './audited.ts'
+import { checkBasePath, withoutBase } from './base-path.ts'
 import { door, type WhoIs } from './door/door.ts'
 import { bearerOf, holderOf, readTokens } from './door/tokens.ts'
 import { type Feed, feed as createFeed } from './feed.ts'
+import { type Page, missionControl } from './page.ts'
 import { problem, problemOf } from './problem.ts'
 import { redactor, SECRET_KEYS } from './redact.ts'
 import { remembered } from './remembered.ts'
@@ -32,6 +34,10 @@ export interface HttpOptions {
   readonly whoIs?: WhoIs
   /** Everybody is an admin. Only where nobody else can reach it. */
   readonly insecure?: boolean
+  /** Where all of it is when that is not the root: `/ops/mill`. */
+  readonly basePath?: string
+  /** False for the API alone, without Mission Control (default true, where it is installed). */
+  readonly page?: boolean
   /** Keys whose values viewers do not see in payloads, results, metadata and logs. */
   readonly redact?: readonly RegExp[]
   /** The largest body of a request (default 8 MiB). */
@@ -49,6 +55,8 @@ const KEYS = [
   'tokens',
   'whoIs',
   'insecure',
+  'basePath',
+  'page',
   'redact',
   'maxBodyBytes',
   'requestsPerSecond',
@@ -58,10 +66,12 @@ const KEYS = [
 ] as const satisfies readonly (keyof HttpOptions)[]
 
 export interface HttpApi {
-  /** Takes `/api/…`, `/metrics`, `/healthz` and `/readyz`. */
+  /** Takes `/api/…`, `/metrics`, `/healthz` and `/readyz`, and the addresses of the page; behind `basePath` where there is one. */
   readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>
   /** Ends what is being listened to, so that a server can close. */
   readonly stop: () => void
+  /** Whether Mission Control is there to be looked at. */
+  readonly hasPage: boolean
 }
 
 const UNSERVED_MS = 5_000
@@ -75,13 +85,23 @@ export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
 }
 
 /** What a server or a mount needs of it. */
-export function handlerOf({ root, feed }: BuiltApi): HttpApi {
-  return { fetch: (request, env) => root.fetch(request, env as object), stop: () => feed.stop() }
+export function handlerOf({ root, feed, basePath, page }: BuiltApi): HttpApi {
+  return {
+    fetch(given, env) {
+      const request = withoutBase(given, basePath)
+      return page?.(request) ?? root.fetch(request, env as object)
+    },
+    stop: () => feed.stop(),
+    hasPage: page !== null,
+  }
 }
 
 interface BuiltApi {
   readonly root: Api
   readonly feed: Feed
+  readonly basePath: string
+  /** Null for none. */
+  readonly page: Page | null
 }
 
 /** `onlyLocal`: nobody has to say who they are, because only this machine can ask. */
@@ -129,7 +149,8 @@ export function apiFor(
   healthRoutes(root, mill)
   root.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   root.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Jobmill', version: VERSION } })
-  return { root, feed }
+  const basePath = checkBasePath(options.basePath ?? '')
+  return { root, feed, basePath, page: options.page === false ? null : missionControl(basePath) }
 }
 
 const ROUTES = [

@@ -6,6 +6,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { JobmillError, shown } from '../job/errors.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
+import { checkBasePath } from './base-path.ts'
 import { apiFor, handlerOf, httpApi, type HttpApi, type HttpOptions } from './api.ts'
 
 export interface ServeOptions extends HttpOptions {
@@ -16,7 +17,10 @@ export interface ServeOptions extends HttpOptions {
 }
 
 export interface Served {
+  /** With its base path. */
   readonly url: string
+  /** Whether Mission Control is there. */
+  readonly hasPage: boolean
   /** Takes no more requests, and ends what is being listened to. */
   readonly close: () => Promise<void>
 }
@@ -65,7 +69,8 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
   }
   const { address, family, port: bound } = server.address() as AddressInfo
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}${checkBasePath(rest.basePath ?? '')}`,
+    hasPage: api.hasPage,
     close: () => (closing ??= close()),
   }
 }

@@ -33,6 +33,11 @@ export const start: Command = {
       takes: 'N',
       says: 'how often each name may ask (default 1000)',
     },
+    'base-path': {
+      type: 'string',
+      takes: 'PATH',
+      says: 'where the API and Mission Control are when that is not the root: /ops/mill',
+    },
     insecure: { type: 'boolean', says: 'listen beyond this machine although everybody is an admin' },
     'no-api': { type: 'boolean', says: 'only work' },
     'no-work': { type: 'boolean', says: 'only the API' },
@@ -82,10 +87,12 @@ async function apiOptions(given: Given, env: NodeJS.ProcessEnv): Promise<ServeOp
   const bind = given.text('bind')
   const tokens = await tokensFrom(given, env)
   const pace = given.text('requests-per-second')
+  const basePath = given.text('base-path')
   return {
     port: portOf(given.text('port') ?? '8787'),
     ...(bind !== undefined && { bind }),
     ...(tokens !== undefined && { tokens }),
+    ...(basePath !== undefined && { basePath }),
     ...(pace !== undefined && { requestsPerSecond: paceOf(pace) }),
     insecure: given.has('insecure'),
   }

@@ -1,0 +1,77 @@
+/** How the page asks the API: one function, problems as errors, and the token of whoever looks. */
+import { token } from './session.ts'
+
+/** Where the page is, as its <base> says: `/` or `/ops/mill/`. */
+export const BASE = new URL(document.baseURI).pathname
+
+/** What the API refused, with its code and, where they help, the field and the fix. */
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  readonly field: string | undefined
+  readonly fix: string | undefined
+  /** In seconds, where it makes sense to ask again. */
+  readonly retryAfter: number | undefined
+
+  constructor(status: number, said: Partial<ProblemBody>, retryAfter?: number) {
+    super(said.detail ?? said.title ?? `the server answered ${status}`)
+    this.name = 'Problem'
+    this.status = status
+    this.code = said.code ?? 'UNKNOWN'
+    this.field = said.field
+    this.fix = said.fix
+    this.retryAfter = retryAfter
+  }
+}
+
+interface ProblemBody {
+  readonly title: string
+  readonly code: string
+  readonly detail: string
+  readonly field: string
+  readonly fix: string
+}
+
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+/** The address of a route of the API. What is undefined or empty is left out; lists are repeated. */
+export function addressOf(path: string, query: Query = {}): string {
+  const search = new URLSearchParams()
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined || value === '') continue
+    for (const one of Array.isArray(value) ? value : [value]) search.append(key, String(one))
+  }
+  const text = search.toString()
+  return `${BASE}api/${path}${text === '' ? '' : `?${text}`}`
+}
+
+export function authorized(): Record<string, string> {
+  const known = token()
+  return known === null ? {} : { authorization: `Bearer ${known}` }
+}
+
+interface Asked {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly query?: Query
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+}
+
+/** `path` without `/api/`; names in it have to be encoded: `queues/${encodeURIComponent(name)}/pause`. */
+export async function ask<T>(path: string, { method = 'GET', query, body, signal }: Asked = {}): Promise<T> {
+  const response = await fetch(addressOf(path, query), {
+    method,
+    headers: { ...authorized(), ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error
+    throw new Problem(0, { detail: 'the server cannot be reached', code: 'UNREACHABLE' })
+  })
+  if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T
+  const said = (await response.json().catch(() => ({}))) as Partial<ProblemBody>
+  throw new Problem(response.status, said, Number(response.headers.get('retry-after') ?? 'x') || undefined)
+}
+
+/** For names in addresses. */
+export const named = encodeURIComponent

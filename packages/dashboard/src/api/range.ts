@@ -1,0 +1,71 @@
+/** Which stretch of time is looked at: one of the presets up to now, or one that was drawn on a chart. It stands in the address, so that it can be shared. */
+import { useSearchParams } from 'wouter'
+
+export const PRESETS = {
+  '5m': 5 * 60_000,
+  '15m': 15 * 60_000,
+  '1h': 60 * 60_000,
+  '6h': 6 * 60 * 60_000,
+  '24h': 24 * 60 * 60_000,
+  '7d': 7 * 24 * 60 * 60_000,
+  '30d': 30 * 24 * 60 * 60_000,
+} as const
+export type Preset = keyof typeof PRESETS
+
+export interface Range {
+  /** Null when it was drawn. */
+  readonly preset: Preset | null
+  /** Both ends, as of now. */
+  readonly ends: () => { readonly from: number; readonly to: number }
+  /** For keys of what is remembered: the same text, the same range. */
+  readonly key: string
+}
+
+const isPreset = (text: string | null): text is Preset => text !== null && text in PRESETS
+
+export function rangeOf(search: URLSearchParams, otherwise: Preset = '1h'): Range {
+  const from = Number(search.get('from') ?? Number.NaN)
+  const to = Number(search.get('to') ?? Number.NaN)
+  if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from < to)
+    return { preset: null, ends: () => ({ from, to }), key: `${from}-${to}` }
+  const asked = search.get('range')
+  const preset = isPreset(asked) ? asked : otherwise
+  return {
+    preset,
+    ends() {
+      const now = Date.now()
+      return { from: now - PRESETS[preset], to: now }
+    },
+    key: preset,
+  }
+}
+
+export interface Ranging {
+  readonly range: Range
+  readonly choose: (preset: Preset) => void
+  readonly zoom: (from: number, to: number) => void
+}
+
+/** Drawn ones are no shorter: there is nothing finer to see. */
+const SHORTEST_MS = 60_000
+
+export function useRange(otherwise: Preset = '1h'): Ranging {
+  const [search, setSearch] = useSearchParams()
+  const write = (values: Readonly<Record<string, string | null>>): void =>
+    setSearch((before) => {
+      const next = new URLSearchParams(before)
+      for (const [key, value] of Object.entries(values)) {
+        if (value === null) next.delete(key)
+        else next.set(key, value)
+      }
+      return next
+    })
+  return {
+    range: rangeOf(search, otherwise),
+    choose: (preset) => write({ range: preset, from: null, to: null }),
+    zoom(from, to) {
+      const wider = Math.max(0, SHORTEST_MS - (to - from)) / 2
+      write({ range: null, from: String(Math.floor(from - wider)), to: String(Math.ceil(to + wider)) })
+    },
+  }
+}

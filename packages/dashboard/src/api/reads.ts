@@ -1,0 +1,87 @@
+/** What the page reads, a hook for each: everything on the page that asks the same shares one answer. */
+import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { ask, named, type Problem, type Query } from './client.ts'
+import type { Range } from './range.ts'
+import type { AuditEntry, Series, System, TimelineEntry } from './types/history.ts'
+import type { BulkAct, BulkPreview, Errors, Inspected, JobPage } from './types/job.ts'
+import type {
+  Finding,
+  InspectedSchedule,
+  Kind,
+  Limit,
+  Overview,
+  QueueAndCounts,
+  Schedule,
+  Unserved,
+  Workers,
+} from './types/mill.ts'
+
+export type Read<T> = UseQueryResult<T, Problem>
+
+interface How {
+  /** False while there is nothing to ask for. */
+  readonly enabled?: boolean
+  /** What was there stays on the page while the next comes. */
+  readonly keep?: boolean
+  /** Compared with what was there, so that equal parts are not drawn anew; not for what may be large. */
+  readonly isLarge?: boolean
+}
+
+export function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
+  return useQuery<T, Problem>({
+    queryKey: [path, query],
+    queryFn: ({ signal }) => ask<T>(path, { query, signal }),
+    enabled: how.enabled ?? true,
+    ...(how.keep === true && { placeholderData: keepPreviousData }),
+    ...(how.isLarge === true && { structuralSharing: false }),
+  })
+}
+
+export const useOverview = (): Read<Overview> => useRead('overview')
+export const useFindings = (): Read<{ findings: readonly Finding[] }> => useRead('findings')
+export const useQueues = (): Read<{ queues: readonly QueueAndCounts[]; unserved: readonly Unserved[] }> =>
+  useRead('queues')
+export const useWorkers = (): Read<Workers> => useRead('workers')
+export const useLimits = (): Read<{ limits: readonly (Limit & { queues: readonly string[] })[] }> =>
+  useRead('limits')
+export const useSchedules = (): Read<{ schedules: readonly Schedule[] }> => useRead('schedules')
+export const useKinds = (): Read<{ kinds: readonly Kind[] }> => useRead('kinds')
+export const useSystem = (): Read<System> => useRead('system')
+
+/** Its ends move with the time, so they are found when it is asked for, and are not part of what it is remembered by. */
+export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<Series> {
+  return useQuery<Series, Problem>({
+    queryKey: ['series', range.key, query],
+    queryFn({ signal }) {
+      const { from, to } = range.ends()
+      return ask('series', { query: { ...query, from, ...(range.preset === null && { to }) }, signal })
+    },
+    enabled: how.enabled ?? true,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export const useErrors = (query: Query): Read<Errors> => useRead('errors', query, { keep: true })
+export const useJobs = (query: Query): Read<JobPage> => useRead('jobs', query, { keep: true })
+
+/** What is larger than `largest` bytes stays on the server until somebody wants it. */
+export const useJob = (id: string, largest: number | undefined): Read<Inspected> =>
+  useRead(`jobs/${named(id)}`, { largest }, { isLarge: true, keep: true })
+
+export const useSchedule = (name: string, how?: How): Read<InspectedSchedule> =>
+  useRead(`schedules/${named(name)}`, {}, how)
+
+export const useNextRuns = (when: string, zone: string): Read<{ text: string; runs: readonly number[] }> =>
+  useRead('schedules/next', { when, zone, count: 10 }, { enabled: when.trim() !== '', keep: true })
+
+export const useBulkPreview = (act: BulkAct, query: Query, how?: How): Read<BulkPreview> =>
+  useRead('bulk', { act, ...query }, how)
+
+export const useTimeline = (query: Query): Read<{ events: readonly TimelineEntry[]; next: string | null }> =>
+  useRead('timeline', query, { keep: true })
+
+export const useAudit = (
+  query: Query,
+  how?: How,
+): Read<{ entries: readonly AuditEntry[]; next: string | null }> =>
+  useRead('audit', query, { keep: true, ...how })

@@ -1,0 +1,17 @@
+/** The token of whoever looks: kept for this tab, or on this device when they want that. */
+const KEY = 'jobmill.token'
+
+export function token(): string | null {
+  return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)
+}
+
+export function signIn(given: string, stay: boolean): void {
+  signOut()
+  const place = stay ? localStorage : sessionStorage
+  place.setItem(KEY, given)
+}
+
+export function signOut(): void {
+  sessionStorage.removeItem(KEY)
+  localStorage.removeItem(KEY)
+}

@@ -1,0 +1,119 @@
+/** Jobs as the API tells them. Instants are milliseconds since 1970. A test holds these against the shapes of the server. */
+
+export const STATES = ['scheduled', 'ready', 'running', 'done', 'dead', 'cancelled'] as const
+export type State = (typeof STATES)[number]
+
+export type Outcome =
+  | 'returned'
+  | 'threw'
+  | 'timed-out'
+  | 'snoozed'
+  | 'throttled'
+  | 'gave-up'
+  | 'cancelled'
+  | 'interrupted'
+
+export interface JobSummary {
+  readonly id: string
+  readonly kind: string
+  readonly queue: string
+  readonly state: State
+  readonly priority: number
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly crashes: number
+  readonly tags: readonly string[]
+  readonly orderKey: string | null
+  readonly waitsForTurn: boolean
+  readonly enqueuedAt: number
+  readonly dueAt: number | null
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+  readonly instance: string | null
+  readonly cancelReason: string | null
+}
+
+export interface LogLine {
+  readonly at: number
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
+  readonly message: string
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+export interface Job extends JobSummary {
+  readonly payload: unknown
+  readonly metadata: Readonly<Record<string, unknown>> | null
+  readonly result: unknown
+  readonly progress: unknown
+  readonly log: readonly LogLine[]
+  readonly error: string | null
+  readonly timeoutMs: number | null
+  readonly dedupeKey: string | null
+}
+
+export interface Attempt {
+  readonly attempt: number
+  readonly token: number
+  readonly instance: string | null
+  readonly startedAt: number | null
+  readonly endedAt: number
+  readonly outcome: Outcome
+  readonly error: string | null
+  readonly log: readonly LogLine[]
+}
+
+export interface Reason {
+  readonly why: string
+  readonly says: string
+  readonly until: number | null
+}
+
+export interface Why {
+  readonly state: State
+  readonly reasons: readonly Reason[]
+}
+
+export interface Inspected {
+  readonly job: Job
+  readonly attempts: readonly Attempt[]
+  readonly why: Why
+  /** What was too large to come along, in bytes. */
+  readonly left: { readonly payload?: number; readonly result?: number }
+}
+
+export interface JobPage {
+  readonly jobs: readonly JobSummary[]
+  readonly next: string | null
+  readonly scanned: number
+  readonly complete: boolean
+}
+
+export type BulkAct = 'retry' | 'run-now' | 'cancel' | 'delete'
+
+export interface BulkPreview {
+  readonly jobs: number
+  readonly byState: Readonly<Partial<Record<State, number>>>
+}
+
+export interface ErrorGroup {
+  readonly fingerprint: string
+  readonly kind: string
+  readonly shape: string
+  /** The longest piece of the shape that does not vary: for a search. */
+  readonly text: string
+  readonly dead: number
+  readonly failing: number
+  readonly firstAt: number
+  readonly lastAt: number
+  readonly queues: readonly string[]
+  readonly example: { readonly id: string; readonly error: string }
+  readonly over: readonly { readonly at: number; readonly jobs: number }[]
+}
+
+export interface Errors {
+  readonly groups: readonly ErrorGroup[]
+  readonly from: number
+  readonly bucketMs: number
+  readonly looked: number
+  readonly complete: boolean
+}

@@ -1,0 +1,62 @@
+/** The pages and their addresses. */
+import { Route, Router, Switch } from 'wouter'
+import { BASE } from './api/client.ts'
+import { useOverview } from './api/reads.ts'
+import { TextLink } from './kit/button.tsx'
+import { Empty, Failed } from './kit/shown.tsx'
+import { TipProvider } from './kit/tip.tsx'
+import { Toasts } from './kit/toasts.tsx'
+import { ErrorsPage } from './pages/errors/errors-page.tsx'
+import { JobPage } from './pages/job/job-page.tsx'
+import { JobsPage } from './pages/jobs/jobs-page.tsx'
+import { LimitsPage } from './pages/limits/limits-page.tsx'
+import { OverviewPage } from './pages/overview/overview-page.tsx'
+import { QueuesPage } from './pages/queues/queues-page.tsx'
+import { SchedulePage } from './pages/schedules/schedule-page.tsx'
+import { SchedulesPage } from './pages/schedules/schedules-page.tsx'
+import { SystemPage } from './pages/system/system-page.tsx'
+import { WorkersPage } from './pages/workers/workers-page.tsx'
+import { Frame } from './shell/frame.tsx'
+import { Shortcuts } from './shell/shortcuts.tsx'
+import { SignIn } from './shell/sign-in.tsx'
+
+export function App() {
+  return (
+    <Router base={BASE.replace(/\/$/, '')}>
+      <TipProvider delayDuration={200}>
+        <Pages />
+        <Toasts />
+      </TipProvider>
+    </Router>
+  )
+}
+
+function Pages() {
+  const { data, error, refetch } = useOverview()
+  if (error?.status === 401) return <SignIn />
+  if (data === undefined && error !== null) return <Failed problem={error} again={() => void refetch()} />
+  return (
+    <Frame>
+      <Shortcuts />
+      <Switch>
+        <Route path="/" component={OverviewPage} />
+        <Route path="/jobs" component={JobsPage} />
+        <Route path="/jobs/:id">{({ id }) => <JobPage key={id} id={id} />}</Route>
+        <Route path="/errors" component={ErrorsPage} />
+        <Route path="/queues" component={QueuesPage} />
+        <Route path="/workers" component={WorkersPage} />
+        <Route path="/schedules" component={SchedulesPage} />
+        <Route path="/schedules/:name">
+          {({ name }) => <SchedulePage key={name} name={decodeURIComponent(name)} />}
+        </Route>
+        <Route path="/limits" component={LimitsPage} />
+        <Route path="/system" component={SystemPage} />
+        <Route>
+          <Empty title="There is no such page">
+            <TextLink to="/">Go to the overview</TextLink>
+          </Empty>
+        </Route>
+      </Switch>
+    </Frame>
+  )
+}

@@ -1,0 +1,64 @@
+/** A part of a page, with its heading. */
+import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
+
+interface Props {
+  readonly title?: ReactNode
+  /** Beside the heading: buttons, a choice. */
+  readonly tools?: ReactNode
+  /** Without space around what it holds: for tables. */
+  readonly flush?: boolean
+  readonly className?: string
+  readonly children: ReactNode
+}
+
+export function Card({ title, tools, flush = false, className, children }: Props) {
+  return (
+    <section className={classes('min-w-0 rounded-xl border border-line bg-card', className)}>
+      {(title !== undefined || tools !== undefined) && (
+        <header className="flex min-h-12 flex-wrap items-center justify-between gap-2 px-4 pt-2 pb-1">
+          <h2 className="text-sm font-semibold">{title}</h2>
+          {tools !== undefined && <div className="flex flex-wrap items-center gap-1.5">{tools}</div>}
+        </header>
+      )}
+      <div className={flush ? 'overflow-x-auto pb-1' : classes('px-4 pb-4', title === undefined && 'pt-4')}>
+        {children}
+      </div>
+    </section>
+  )
+}
+
+/** Name and value pairs, aligned. */
+export function Facts({ children }: { readonly children: ReactNode }) {
+  return <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">{children}</dl>
+}
+
+export function Fact({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-soft">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </>
+  )
+}
+
+/** The top of a page: what it is, and what can be done here. */
+export function PageHead({
+  title,
+  note,
+  children,
+}: {
+  readonly title: ReactNode
+  readonly note?: ReactNode
+  readonly children?: ReactNode
+}) {
+  return (
+    <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
+      <div className="min-w-0">
+        <h1 className="text-xl font-semibold tracking-tight">{title}</h1>
+        {note !== undefined && <p className="text-soft">{note}</p>}
+      </div>
+      <div className="flex flex-wrap items-center gap-2">{children}</div>
+    </div>
+  )
+}

@@ -1,0 +1,99 @@
+/** Numbers and times as people read them. Every number that has a unit shows it. */
+
+const whole = new Intl.NumberFormat('en')
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
+
+/** 12,345 */
+export const number = (n: number): string => whole.format(n)
+
+/** 12.3K, where room is scarce; the exact number belongs into a tooltip. */
+export const compact = (n: number): string => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n))
+
+/** 1 job, 2 jobs */
+export function plural(n: number, one: string, many = `${one}s`): string {
+  return `${number(n)} ${n === 1 ? one : many}`
+}
+
+/** 0.2/s, 12/s, 3/min: the unit in which it is easiest to imagine. */
+export function rate(perSecond: number): string {
+  if (perSecond === 0) return '0/s'
+  if (perSecond >= 10) return `${compact(Math.round(perSecond))}/s`
+  if (perSecond >= 0.1) return `${perSecond.toFixed(1)}/s`
+  return perSecond * 60 >= 0.1 ? `${(perSecond * 60).toFixed(1)}/min` : `${(perSecond * 3_600).toFixed(1)}/h`
+}
+
+export function percent(share: number): string {
+  const value = share * 100
+  // What is not all must not look like all.
+  if (value < 100 && value > 99.9) return '>99.9 %'
+  return `${value.toFixed(value === 100 || value === 0 ? 0 : 1)} %`
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const
+
+/** 340 ms, 1.2 s, 4 min 5 s, 3 h 20 min, 2 d 4 h */
+export function span(ms: number): string {
+  const size = Math.abs(ms)
+  const sign = ms < 0 ? '−' : ''
+  if (size < 1) return size === 0 ? '0 ms' : `${sign}<1 ms`
+  if (size < 1_000) return `${sign}${Math.round(size)} ms`
+  if (size < 10_000) return `${sign}${(size / 1_000).toFixed(1).replace(/\.0$/, '')} s`
+  for (const [at, [unit, length]] of UNITS.entries()) {
+    if (size < length) continue
+    const many = Math.floor(size / length)
+    const next = UNITS[at + 1]
+    const rest = next === undefined || many >= 100 ? 0 : Math.floor((size % length) / next[1])
+    return `${sign}${many} ${unit}${next === undefined || rest === 0 ? '' : ` ${rest} ${next[0]}`}`
+  }
+  return `${sign}${Math.round(size)} ms`
+}
+
+export function bytes(n: number): string {
+  const steps = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = n
+  let step = 0
+  while (value >= 1_024 && step < steps.length - 1) {
+    value /= 1_024
+    step += 1
+  }
+  return `${step === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${steps[step]}`
+}
+
+const full = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+})
+
+/** 16 Nov 2026, 02:11:58 (2026-11-16T02:11:58.123Z): the local one to read, the other to paste. */
+export function instant(at: number): string {
+  return `${full.format(at)} (${new Date(at).toISOString()})`
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+
+/** 02:11:58, or with its day when that is not today. */
+export function moment(at: number): string {
+  return new Date(at).toDateString() === new Date().toDateString() ? clock.format(at) : day.format(at)
+}
+
+/** 5 s ago, in 3 min, now */
+export function ago(at: number, now: number): string {
+  const ms = now - at
+  if (Math.abs(ms) < 1_000) return 'now'
+  const text = span(Math.floor(Math.abs(ms) / 1_000) * 1_000)
+  return ms > 0 ? `${text} ago` : `in ${text}`
+}
+
+/** The end of an id is what differs. */
+export const shortId = (id: string): string => `…${id.slice(-8)}`

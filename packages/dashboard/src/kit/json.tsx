@@ -1,0 +1,130 @@
+/** JSON to read: folded where it is deep or long, so that a large value costs no more than what is shown of it. What was hidden by the server looks hidden. */
+import { Download } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { Button } from './button.tsx'
+import { CopyButton } from './copy.tsx'
+import { bytes, number } from './format.ts'
+
+/** Shown at once of a list or an object; the rest on demand. */
+const PART = 50
+const LONGEST_TEXT = 2_000
+/** What the server writes in place of a secret. */
+const HIDDEN = '(hidden)'
+
+export function Json({ value, name }: { readonly value: unknown; readonly name: string }) {
+  return (
+    <div className="relative overflow-x-auto rounded-lg bg-sunk p-3 font-mono text-xs leading-5">
+      <div className="absolute top-1 right-1 flex gap-1">
+        <CopyJson value={value} name={name} />
+      </div>
+      <Value value={value} depth={0} />
+    </div>
+  )
+}
+
+/** Its text is made only when somebody wants it. */
+function CopyJson({ value, name }: { readonly value: unknown; readonly name: string }) {
+  const [text, setText] = useState<string | null>(null)
+  if (text === null)
+    return (
+      <button
+        type="button"
+        className="rounded px-2 py-1 font-sans text-soft hover:bg-card hover:text-text"
+        onClick={() => setText(JSON.stringify(value, null, 2))}
+      >
+        As text
+      </button>
+    )
+  return (
+    <span className="inline-flex items-center gap-1 rounded bg-card font-sans">
+      <CopyButton text={text} what={`the ${name}`} />
+      <Button look="quiet" icon={Download} onClick={() => save(text, `${name}.json`)}>
+        {bytes(text.length)}
+      </Button>
+    </span>
+  )
+}
+
+export function save(text: string, file: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
+  link.download = file
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+
+function Value({ value, depth }: { readonly value: unknown; readonly depth: number }): ReactNode {
+  if (value === HIDDEN)
+    return <span className="rounded bg-line px-1 text-soft italic">hidden from viewers</span>
+  if (typeof value === 'string') return <Text text={value} />
+  if (typeof value === 'number') return <span className="text-running">{String(value)}</span>
+  if (typeof value !== 'object' || value === null)
+    return <span className="text-scheduled">{String(value)}</span>
+  return <Many value={value} depth={depth} />
+}
+
+function Text({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false)
+  const isCut = text.length > LONGEST_TEXT && !isWhole
+  return (
+    <span className="break-words whitespace-pre-wrap text-done">
+      {JSON.stringify(isCut ? text.slice(0, LONGEST_TEXT) : text)}
+      {isCut && (
+        <button type="button" className="ml-1 font-sans text-accent underline" onClick={() => setWhole(true)}>
+          {number(text.length - LONGEST_TEXT)} more characters
+        </button>
+      )}
+    </span>
+  )
+}
+
+const DEEPEST_OPEN = 3
+
+function Many({ value, depth }: { readonly value: object; readonly depth: number }) {
+  const isList = Array.isArray(value)
+  const keys = isList ? null : Object.keys(value)
+  const length = isList ? value.length : (keys?.length ?? 0)
+  const [isOpen, setOpen] = useState(depth < DEEPEST_OPEN)
+  const [shown, setShown] = useState(PART)
+  const [open, shut] = isList ? ['[', ']'] : ['{', '}']
+  if (length === 0) return <span>{open + shut}</span>
+  if (!isOpen)
+    return (
+      <button type="button" className="text-soft hover:text-text" onClick={() => setOpen(true)}>
+        {`${open} ${number(length)} ${isList ? 'items' : 'fields'} ${shut}`}
+      </button>
+    )
+  const parts = isList
+    ? value.slice(0, shown).map((part: unknown, at) => [String(at), part] as const)
+    : (keys ?? []).slice(0, shown).map((key) => [key, (value as Record<string, unknown>)[key]] as const)
+  return (
+    <span>
+      <button
+        type="button"
+        aria-label="Fold"
+        className="text-soft hover:text-text"
+        onClick={() => setOpen(false)}
+      >
+        {open}
+      </button>
+      <span className="block pl-4">
+        {parts.map(([key, part]) => (
+          <span key={key} className="block">
+            {!isList && <span className="text-text">{JSON.stringify(key)}: </span>}
+            <Value value={part} depth={depth + 1} />
+          </span>
+        ))}
+        {length > shown && (
+          <button
+            type="button"
+            className="font-sans text-accent underline"
+            onClick={() => setShown(shown + 10 * PART)}
+          >
+            {`${number(length - shown)} more`}
+          </button>
+        )}
+      </span>
+      {shut}
+    </span>
+  )
+}

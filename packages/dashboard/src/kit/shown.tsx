@@ -1,0 +1,47 @@
+/** What stands where data will be, is missing, or could not be had. An empty place says what to do next. */
+import type { ReactNode } from 'react'
+import type { Problem } from '../api/client.ts'
+import type { Read } from '../api/reads.ts'
+import { Button } from './button.tsx'
+
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <div className="flex flex-col items-center gap-2 px-4 py-10 text-center">
+      <p className="font-medium">{title}</p>
+      {children !== undefined && <div className="max-w-prose text-soft">{children}</div>}
+    </div>
+  )
+}
+
+export function Failed({ problem, again }: { readonly problem: Problem; readonly again: () => void }) {
+  return (
+    <div role="alert" className="flex flex-col items-center gap-2 px-4 py-10 text-center">
+      <p className="font-medium text-dead">{problem.message}</p>
+      <p className="text-soft">{problem.fix ?? `The code is ${problem.code}.`}</p>
+      <Button onClick={again}>Try again</Button>
+    </div>
+  )
+}
+
+export function Waiting() {
+  return (
+    <div aria-busy="true" aria-label="Loading" className="flex flex-col gap-2 p-4">
+      {[60, 85, 40].map((width) => (
+        <div key={width} className="h-4 animate-pulse rounded bg-sunk" style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  )
+}
+
+/** One of the three, or the data. What was there before stays when a later read fails. */
+export function Shown<T>({
+  read,
+  children,
+}: {
+  readonly read: Read<T>
+  readonly children: (data: T) => ReactNode
+}) {
+  if (read.data !== undefined) return <>{children(read.data)}</>
+  if (read.error !== null) return <Failed problem={read.error} again={() => void read.refetch()} />
+  return <Waiting />
+}

@@ -1,0 +1,41 @@
+/** States and outcomes, by name and colour: never by colour alone. */
+import type { Outcome, State } from '../api/types/job.ts'
+import { classes } from './classes.ts'
+
+const COLOURS: Readonly<Record<State, string>> = {
+  scheduled: 'text-scheduled',
+  ready: 'text-ready',
+  running: 'text-running',
+  done: 'text-done',
+  dead: 'text-dead',
+  cancelled: 'text-cancelled',
+}
+
+export function StateBadge({ state, note }: { readonly state: State; readonly note?: string }) {
+  return <Badge colour={COLOURS[state]} text={note === undefined ? state : `${state}, ${note}`} />
+}
+
+const OUTCOMES: Readonly<Record<Outcome, string>> = {
+  returned: 'text-done',
+  threw: 'text-dead',
+  'timed-out': 'text-dead',
+  'gave-up': 'text-dead',
+  snoozed: 'text-scheduled',
+  throttled: 'text-ready',
+  cancelled: 'text-cancelled',
+  interrupted: 'text-ready',
+}
+
+export function OutcomeBadge({ outcome }: { readonly outcome: Outcome }) {
+  return <Badge colour={OUTCOMES[outcome]} text={outcome} />
+}
+
+/** `colour` is a text colour; the dot takes it. */
+export function Badge({ colour, text }: { readonly colour: string; readonly text: string }) {
+  return (
+    <span className={classes('inline-flex items-center gap-1.5 font-medium whitespace-nowrap', colour)}>
+      <span aria-hidden className="size-2 rounded-full bg-current" />
+      {text}
+    </span>
+  )
+}

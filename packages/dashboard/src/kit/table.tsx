@@ -1,0 +1,68 @@
+/** Tables: rows of one height, numbers to the right, and a name for whoever hears them read. */
+import type { ReactNode } from 'react'
+import { classes } from './classes.ts'
+
+interface Column {
+  readonly name: ReactNode
+  /** Numbers line up. */
+  readonly right?: boolean
+  readonly key: string
+}
+
+interface Props {
+  /** What it lists, for whoever hears it read. */
+  readonly label: string
+  readonly columns: readonly Column[]
+  readonly children: ReactNode
+}
+
+export function Table({ label, columns, children }: Props) {
+  return (
+    <table aria-label={label} className="w-full border-collapse text-left">
+      <thead>
+        <tr className="border-b border-line text-xs text-soft">
+          {columns.map(({ key, name, right = false }) => (
+            <th
+              key={key}
+              scope="col"
+              className={classes('px-4 py-2 font-medium whitespace-nowrap', right && 'text-right')}
+            >
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody className="divide-y divide-line">{children}</tbody>
+    </table>
+  )
+}
+
+interface CellProps {
+  readonly right?: boolean
+  readonly className?: string
+  readonly children?: ReactNode
+}
+
+export function Cell({ right = false, className, children }: CellProps) {
+  return (
+    <td
+      className={classes(
+        'px-4 py-2 align-middle',
+        right && 'text-right whitespace-nowrap tabular-nums',
+        className,
+      )}
+    >
+      {children}
+    </td>
+  )
+}
+
+export function Row({
+  children,
+  isMarked = false,
+}: {
+  readonly children: ReactNode
+  readonly isMarked?: boolean
+}) {
+  return <tr className={classes('hover:bg-sunk/60', isMarked && 'bg-accent-soft/60')}>{children}</tr>
+}

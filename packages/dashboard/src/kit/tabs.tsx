@@ -1,0 +1,42 @@
+/** Parts of a page of which one is shown. */
+import { Tabs as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
+
+interface Tab {
+  readonly key: string
+  readonly name: ReactNode
+  readonly content: ReactNode
+}
+
+export function Tabs({
+  label,
+  tabs,
+  chosen,
+  choose,
+}: {
+  readonly label: string
+  readonly tabs: readonly Tab[]
+  readonly chosen: string
+  readonly choose: (key: string) => void
+}) {
+  return (
+    <Radix.Root value={chosen} onValueChange={choose}>
+      <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line px-2">
+        {tabs.map(({ key, name }) => (
+          <Radix.Trigger
+            key={key}
+            value={key}
+            className="-mb-px h-9 border-b-2 border-transparent px-3 whitespace-nowrap text-soft hover:text-text data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-text"
+          >
+            {name}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
+      {tabs.map(({ key, content }) => (
+        <Radix.Content key={key} value={key} className="outline-none">
+          {content}
+        </Radix.Content>
+      ))}
+    </Radix.Root>
+  )
+}

@@ -1,0 +1,56 @@
+/** Times: how long ago or ahead, with the absolute instant as a tooltip. All of them on the page move together, once a second. */
+import { useSyncExternalStore } from 'react'
+import { ago, instant, moment, span } from './format.ts'
+import { Tip } from './tip.tsx'
+
+const hearers = new Set<() => void>()
+let now = Date.now()
+let timer: ReturnType<typeof setInterval> | undefined
+
+function subscribe(hear: () => void): () => void {
+  hearers.add(hear)
+  timer ??= setInterval(() => {
+    now = Date.now()
+    for (const one of hearers) one()
+  }, 1_000)
+  return () => {
+    hearers.delete(hear)
+    if (hearers.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+}
+
+/** The time of this device, to the second. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now)
+}
+
+/** "5 s ago", "in 3 min"; nothing happened yet is a dash. */
+export function Ago({ at, otherwise = '–' }: { readonly at: number | null; readonly otherwise?: string }) {
+  const time = useNow()
+  if (at === null) return <span className="text-soft">{otherwise}</span>
+  return <Stamp at={at} text={ago(at, time)} />
+}
+
+/** "02:11:58" */
+export function Moment({ at }: { readonly at: number }) {
+  return <Stamp at={at} text={moment(at)} />
+}
+
+function Stamp({ at, text }: { readonly at: number; readonly text: string }) {
+  return (
+    <Tip text={instant(at)}>
+      <time dateTime={new Date(at).toISOString()} className="whitespace-nowrap tabular-nums">
+        {text}
+      </time>
+    </Tip>
+  )
+}
+
+/** Counts down to an instant; empty when it has passed. */
+export function Countdown({ until }: { readonly until: number }) {
+  const time = useNow()
+  if (until <= time) return <span className="tabular-nums">any moment</span>
+  return <Stamp at={until} text={span(Math.ceil((until - time) / 1_000) * 1_000)} />
+}

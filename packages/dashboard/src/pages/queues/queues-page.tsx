@@ -1,0 +1,6 @@
+/** Queues. */
+import { PageHead } from '../../kit/card.tsx'
+
+export function QueuesPage() {
+  return <PageHead title="Queues" />
+}

@@ -1,0 +1,6 @@
+/** Schedules. */
+import { PageHead } from '../../kit/card.tsx'
+
+export function SchedulesPage() {
+  return <PageHead title="Schedules" />
+}

@@ -1,0 +1,6 @@
+/** System. */
+import { PageHead } from '../../kit/card.tsx'
+
+export function SystemPage() {
+  return <PageHead title="System" />
+}

@@ -1,0 +1,115 @@
+/** What stands around every page: the menu, who looks at what, and how often it is asked for. */
+import { Menu as MenuIcon, X } from 'lucide-react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { useLive } from '../api/live.ts'
+import { useOverview } from '../api/reads.ts'
+import { IconButton } from '../kit/button.tsx'
+import { classes } from '../kit/classes.ts'
+import { TopBar } from './top-bar.tsx'
+import { type Place, PLACES } from './places.ts'
+import { useShortcut } from './shortcuts.tsx'
+
+export function Frame({ children }: { readonly children: ReactNode }) {
+  useLive()
+  const [path] = useLocation()
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    const place = PLACES.find((one) => isAt(path, one.path))
+    document.title = `${place === undefined ? '' : `${place.name} · `}Jobmill`
+  }, [path])
+  return (
+    <div className="flex min-h-dvh flex-col lg:flex-row">
+      <a
+        href="#main"
+        className="sr-only z-50 rounded bg-card p-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        Skip to the page
+      </a>
+      <div className="flex items-center justify-between border-b border-line bg-card px-3 py-2 lg:hidden">
+        <Mark />
+        <IconButton
+          label={isOpen ? 'Close the menu' : 'Open the menu'}
+          aria-expanded={isOpen}
+          icon={isOpen ? X : MenuIcon}
+          onClick={() => setOpen(!isOpen)}
+        />
+      </div>
+      <aside
+        className={classes(
+          'shrink-0 flex-col gap-4 border-line bg-card p-3 lg:sticky lg:top-0 lg:flex lg:h-dvh lg:w-52 lg:border-r',
+          isOpen ? 'flex border-b' : 'hidden',
+        )}
+      >
+        <div className="hidden px-2 pt-1 lg:block">
+          <Mark />
+        </div>
+        <nav aria-label="Pages" className="flex flex-col gap-0.5">
+          {PLACES.map((place) => (
+            <NavLink
+              key={place.path}
+              {...place}
+              isHere={isAt(path, place.path)}
+              went={() => setOpen(false)}
+            />
+          ))}
+        </nav>
+        <Where />
+      </aside>
+      <div className="flex min-w-0 grow flex-col">
+        <TopBar />
+        <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[96rem] grow p-4 outline-none lg:p-6">
+          {children}
+        </main>
+      </div>
+    </div>
+  )
+}
+
+const isAt = (path: string, place: string): boolean =>
+  place === '/' ? path === '/' : path === place || path.startsWith(`${place}/`)
+
+function Mark() {
+  return (
+    <Link href="/" className="flex items-center gap-2 font-semibold tracking-tight">
+      <img src="./mark.svg" alt="" className="size-6" />
+      Mission Control
+    </Link>
+  )
+}
+
+interface NavLinkProps extends Place {
+  readonly isHere: boolean
+  readonly went: () => void
+}
+
+function NavLink({ path, name, icon: Icon, letter, isHere, went }: NavLinkProps) {
+  const [, go] = useLocation()
+  useShortcut(`g ${letter}`, `Go to ${name}`, () => go(path))
+  return (
+    <Link
+      href={path}
+      onClick={went}
+      aria-current={isHere ? 'page' : undefined}
+      className={classes(
+        'flex h-9 items-center gap-2.5 rounded-md px-2',
+        isHere ? 'bg-accent-soft font-medium text-text' : 'text-soft hover:bg-sunk hover:text-text',
+      )}
+    >
+      <Icon aria-hidden className="size-4" />
+      {name}
+    </Link>
+  )
+}
+
+/** Which store, so that nobody acts on the wrong one. */
+function Where() {
+  const { data } = useOverview()
+  if (data === undefined) return null
+  return (
+    <div className="mt-auto px-2 text-xs text-soft">
+      <p className="break-words">{data.store}</p>
+      <p>jobmill {data.version}</p>
+    </div>
+  )
+}

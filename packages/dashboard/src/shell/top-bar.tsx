@@ -1,0 +1,85 @@
+/** Above every page: enqueue, how often it is asked for, light or dark, who looks. */
+import { useQueryClient } from '@tanstack/react-query'
+import { Keyboard, LogOut, Moon, Plus, RefreshCw, Sun } from 'lucide-react'
+import { useState } from 'react'
+import { PACES, pace, usePace, type Pace } from '../api/live.ts'
+import { useOverview } from '../api/reads.ts'
+import { useMay } from '../api/roles.ts'
+import { signOut, token } from '../api/session.ts'
+import { Button, IconButton } from '../kit/button.tsx'
+import { Select } from '../kit/field.tsx'
+import { EnqueueDrawer } from '../pages/enqueue/enqueue-drawer.tsx'
+import { themeChoice, useTheme } from './theme.ts'
+import { useShortcut } from './shortcuts.tsx'
+
+export function TopBar() {
+  const client = useQueryClient()
+  const may = useMay()
+  const theme = useTheme()
+  const seconds = usePace()
+  const [isEnqueuing, setEnqueuing] = useState(false)
+  const turn = (): void => themeChoice.set(theme === 'dark' ? 'light' : 'dark')
+  const refresh = (): void => void client.invalidateQueries()
+  useShortcut('t', 'Light or dark', turn)
+  useShortcut('r', 'Refresh now', refresh)
+  useShortcut('n', 'Enqueue a job', () => {
+    if (may('operator')) setEnqueuing(true)
+  })
+  return (
+    <div className="flex flex-wrap items-center justify-end gap-2 border-b border-line bg-card px-4 py-2">
+      <Who />
+      <span className="grow" />
+      <label className="inline-flex items-center gap-2 text-soft">
+        <span className="max-sm:sr-only">Refresh</span>
+        <Select value={seconds} onChange={(event) => pace.set(Number(event.target.value) as Pace)}>
+          {PACES.map((one) => (
+            <option key={one} value={one}>
+              {one === 0 ? 'off' : `${one} s`}
+            </option>
+          ))}
+        </Select>
+      </label>
+      <IconButton label="Refresh now (r)" icon={RefreshCw} onClick={refresh} />
+      <IconButton
+        label={`Use the ${theme === 'dark' ? 'light' : 'dark'} colours (t)`}
+        icon={theme === 'dark' ? Sun : Moon}
+        onClick={turn}
+      />
+      <IconButton
+        label="Keys (?)"
+        icon={Keyboard}
+        className="max-sm:hidden"
+        onClick={() => dispatchEvent(new KeyboardEvent('keydown', { key: '?' }))}
+      />
+      {may('operator') && (
+        <Button look="main" icon={Plus} onClick={() => setEnqueuing(true)}>
+          Enqueue
+        </Button>
+      )}
+      {isEnqueuing && <EnqueueDrawer close={() => setEnqueuing(false)} />}
+    </div>
+  )
+}
+
+function Who() {
+  const { data } = useOverview()
+  if (data === undefined) return null
+  const { name, role } = data.you
+  return (
+    <div className="flex items-center gap-1 text-soft">
+      <span>
+        <b className="font-medium text-text">{name}</b> · {role}
+      </span>
+      {token() !== null && (
+        <IconButton
+          label="Sign out"
+          icon={LogOut}
+          onClick={() => {
+            signOut()
+            location.reload()
+          }}
+        />
+      )}
+    </div>
+  )
+}

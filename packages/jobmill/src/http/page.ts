@@ -1,0 +1,113 @@
+/**
+ * Mission Control: the files of the page, handed out as its package has them. They hold nothing of anybody's, so they are for everybody; what the page asks
+ * for is not. Read once, and sent compressed to whoever can take that.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, extname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+/** The answer for an address of the page; null for any other. */
+export type Page = (request: Request) => Response | null
+
+interface File {
+  readonly type: string
+  readonly whole: Uint8Array<ArrayBuffer>
+  readonly packed: Uint8Array<ArrayBuffer>
+  /** Its name changes with what is in it. */
+  readonly isForever: boolean
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+/** The page finds its way itself from any of these. */
+const PLACES = /^\/(?:(?:errors|queues|workers|limits|system)?|(?:jobs|schedules)(?:\/[^/]+)?)$/
+
+/** Nothing that is not a file of ours is run, loaded or asked, and nobody may put the page into theirs. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+/** Null where the package of the page is not installed. `basePath` is what stands in front of its addresses. */
+export function missionControl(basePath: string): Page | null {
+  const folder = installedAt()
+  if (folder === null) return null
+  const files = filesIn(folder)
+  const index = files.get('/index.html')
+  if (index === undefined) return null
+  const home = fileOf('index.html', withBase(index.whole, basePath))
+  return (request) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return null
+    const { pathname } = new URL(request.url)
+    const file = PLACES.test(pathname) ? home : pathname === '/index.html' ? null : files.get(pathname)
+    return file === undefined || file === null ? null : answer(file, request)
+  }
+}
+
+function installedAt(): string | null {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve('jobmill-dashboard/package.json')), 'dist')
+  } catch {
+    return null
+  }
+}
+
+function filesIn(folder: string): Map<string, File> {
+  try {
+    const found = readdirSync(folder, { recursive: true, withFileTypes: true })
+    return new Map(
+      found
+        .filter((entry) => entry.isFile() && extname(entry.name) in TYPES)
+        .map((entry) => {
+          const path = join(entry.parentPath, entry.name)
+          const name = path.slice(folder.length).replaceAll('\\', '/')
+          return [name, fileOf(name, new Uint8Array(readFileSync(path)))]
+        }),
+    )
+  } catch {
+    // Installed, and not built: as if it were not there.
+    return new Map()
+  }
+}
+
+function fileOf(name: string, whole: Uint8Array<ArrayBuffer>): File {
+  return {
+    type: TYPES[extname(name)] ?? 'application/octet-stream',
+    whole,
+    packed: new Uint8Array(gzipSync(whole)),
+    isForever: name.startsWith('/assets/'),
+  }
+}
+
+/** Tells the page where it is: its own addresses, and those of the API, begin there. */
+function withBase(html: Uint8Array, basePath: string): Uint8Array<ArrayBuffer> {
+  const text = new TextDecoder().decode(html)
+  const path = `${basePath}/`.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+  return new TextEncoder().encode(text.replace('<base href="/" />', () => `<base href="${path}" />`))
+}
+
+function answer({ type, whole, packed, isForever }: File, request: Request): Response {
+  const takesPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
+  const body = takesPacked ? packed : whole
+  return new Response(request.method === 'HEAD' ? null : body, {
+    headers: {
+      ...HEADERS,
+      'content-type': type,
+      'content-length': String(body.length),
+      'cache-control': isForever ? 'public, max-age=31536000, immutable' : 'no-cache',
+      vary: 'accept-encoding',
+      ...(takesPacked && { 'content-encoding': 'gzip' }),
+    },
+  })
+}
