@@ -4,8 +4,9 @@ import { isJobmillError } from '../job/errors.ts'
 import { EXIT } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { exitCodeOf } from './exit-code.ts'
-import { commandOf, noSuchCommand, read, wordsOf } from './given.ts'
+import { commandOf, noSuchCommand, wordsOf } from './given.ts'
 import { helpOn, helpOnAll, helpOnGroup } from './help.ts'
+import { obey } from './obey.ts'
 import { terminal } from './terminal.ts'
 
 async function main(args: readonly string[]): Promise<number> {
@@ -24,7 +25,7 @@ async function main(args: readonly string[]): Promise<number> {
     terminal.out(helpOn(command))
     return EXIT.done
   }
-  return command.run(read(args, command), terminal)
+  return obey(command, args, terminal)
 }
 
 // By exit, since a handler that ignores its signal must not keep the process alive after the stop.

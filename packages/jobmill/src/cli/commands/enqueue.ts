@@ -5,9 +5,10 @@ import type { Mill } from '../../runtime/mill.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { enqueueLines, type LinesReport } from '../enqueue/from-lines.ts'
 import { linesOf } from '../enqueue/lines.ts'
-import { ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/options.ts'
+import { ENQUEUE_FIELDS, ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/options.ts'
 import { exitCodeOf } from '../exit-code.ts'
 import { interruptible } from '../interrupt.ts'
+import { inOwnWords } from '../own-words.ts'
 import { plain } from '../plain.ts'
 import { progressOf } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
@@ -29,6 +30,7 @@ export const enqueue: Command = {
     },
     wait: { type: 'boolean', says: 'wait for the job, and print its result' },
   },
+  fields: ENQUEUE_FIELDS,
   examples: [
     `jobmill enqueue email.send '{"to":"ada@example.com"}' --queue mail --delay 10m`,
     `jobmill enqueue report.build '{"month":"2027-01"}' --dedupe-key report:2027-01 --wait`,
@@ -112,7 +114,8 @@ function tell(
     terminal.out([`${counted(enqueued, 'job')} enqueued`, ...others].join(', '))
   }
   if (failure === null) return isStopped ? EXIT.failed : EXIT.done
-  const { line, error } = failure
+  const { line } = failure
+  const error = inOwnWords(failure.error, { fields: ENQUEUE_FIELDS })
   if (!isJobmillError(error)) throw error
   const rest = error.code === 'OUTCOME_UNKNOWN' ? 'is known to be enqueued' : 'was enqueued'
   terminal.err(`error   ${plain(error.message)} It stopped there: nothing from line ${line} on ${rest}.`)
