@@ -1,6 +1,8 @@
 /** `jobmill enqueue`: one job with all its options, waiting for it, and many from lines. */
 import { describe, expect, test, vi } from 'vitest'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
+import { stillWaiting } from '../../src/cli/enqueue/still-waiting.ts'
+import { fakePlatform } from '../unit/support.ts'
 import { call, file, places, run } from './run.ts'
 
 const EVERY =
@@ -67,6 +69,41 @@ describe('enqueue on sqlite', () => {
     expect(bad.code).toBe(1)
     expect((JSON.parse(bad.out) as { error: string }).error).toContain('nothing to add')
     expect(bad.err).toContain('is dead: Dead: there is nothing to add')
+  })
+
+  test('what a kind says of itself in code is not known without a config, and a kind that nobody has is told', async () => {
+    const { path: at, mill } = file([defineJob({ kind: 'sum', run: () => 1 })])
+    const alone = await call(at, ['enqueue', 'sum'])
+    expect(alone.err).toBe(
+      'note    without a config nobody here knows what sum has in code: it got the queue default and 5 attempts\n' +
+        'note    no process is at work on this database: it waits until one is\n',
+    )
+    await mill.start()
+    const full = ['--queue', 'default', '--max-attempts', '3']
+    expect((await call(at, ['enqueue', 'sum', ...full])).err).toBe('')
+    expect((await call(at, ['enqueue', 'sun', ...full])).err).toBe(
+      'warning no living process has the kind sun: it waits until one does. Did you mean sum?\n',
+    )
+  })
+
+  test('--wait says once why nothing happens', async () => {
+    const { mill } = file()
+    const { id } = await mill.enqueue('sum', 1, { queue: 'far' })
+    const platform = fakePlatform()
+    const { promise, resolve } = Promise.withResolvers<number>()
+    const told = Promise.withResolvers<string>()
+    const waiting = stillWaiting(
+      id,
+      promise,
+      { mill, terminal: { err: told.resolve, status() {} } },
+      platform,
+    )
+    expect(platform.pending).toEqual([2_000])
+    platform.advance(2_000)
+    expect(await told.promise).toBe('note    still waiting: No living process serves the queue far')
+    expect(platform.pending).toEqual([])
+    resolve(5)
+    expect(await waiting).toBe(5)
   })
 
   test('bare digits are milliseconds, as in the library', async () => {
