@@ -52,7 +52,7 @@ export const COMMON: Readonly<Record<string, Option>> = {
   config: {
     type: 'string',
     takes: 'FILE',
-    says: 'the config (default: jobmill.config.ts, .js or .mjs of this folder)',
+    says: 'the config (default: jobmill.config.ts, .mts, .js or .mjs of this folder)',
   },
   db: {
     type: 'string',
