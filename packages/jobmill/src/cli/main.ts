@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line: finds the command, and turns errors into a line and an exit code. */
 import { isJobmillError } from '../job/errors.ts'
+import { VERSION } from '../job/version.ts'
 import { EXIT } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { exitCodeOf } from './exit-code.ts'
@@ -10,6 +11,10 @@ import { obey } from './obey.ts'
 import { terminal } from './terminal.ts'
 
 async function main(args: readonly string[]): Promise<number> {
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
+    terminal.out(VERSION)
+    return EXIT.done
+  }
   const typed = wordsOf(args, COMMANDS)
   const asksForHelp = args.includes('--help') || args.includes('-h') || typed[0] === 'help'
   const meant = typed[0] === 'help' ? typed.slice(1) : typed

@@ -1,4 +1,5 @@
 /** Why a job is not running: everything that stands in its way, what holds it up longest first. */
+import { counted } from '../job/count-text.ts'
 import { limitNamed } from '../job/limit.ts'
 import { checkId } from '../job/names.ts'
 import { spanText } from '../job/span-text.ts'
@@ -158,7 +159,7 @@ function* inLine({ job, ahead }: Scene): Generator<Reason> {
   if (job.state === 'ready' && job.crashes >= 2)
     yield reason(
       'alone',
-      `It was running at ${job.crashes} crashes, so it waits until a process has nothing else to do`,
+      `It was running at ${counted(job.crashes, 'crash', 'crashes')}, so it waits until a process has nothing else to do`,
     )
   if (ahead === null || ahead === 0) return
   const many = ahead >= AHEAD_MOST ? `${AHEAD_MOST} or more` : String(ahead)

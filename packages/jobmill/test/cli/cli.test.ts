@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { jobmill } from '../../src/index.ts'
+import { VERSION } from '../../src/job/version.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { config, run } from './run.ts'
 
@@ -16,7 +17,11 @@ const HOLDING = `export default { store, grace: '1h', jobs: [defineJob({ kind: '
 describe('jobmill on sqlite', () => {
   test('says how it is used', async () => {
     const { folder } = config('export default {}')
-    const [help, nothing, group] = [['--help'], [], ['jobs', '--help']].map((args) => run(folder, args))
+    const [help, nothing, group, version] = [['--help'], [], ['jobs', '--help'], ['--version']].map((args) =>
+      run(folder, args),
+    )
+    expect(await version?.ended).toBe(0)
+    expect(version?.said.out).toBe(`${VERSION}\n`)
     expect(await help?.ended).toBe(0)
     expect(help?.said.out).toContain('jobmill work [config]')
     expect(await nothing?.ended).toBe(2)

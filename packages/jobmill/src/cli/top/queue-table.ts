@@ -1,7 +1,7 @@
 /** The table of queues: every figure in four columns, so that all of them fit into 80. */
 import { isUnserved } from '../queues/served.ts'
 import type { Painted } from '../table.ts'
-import { left as remaining, lasting } from '../wording.ts'
+import { counted, left as remaining, lasting } from '../wording.ts'
 import { left, type Line, right } from './pieces.ts'
 import type { TopQueue } from './read.ts'
 import { shortNumber, shortTime } from './short.ts'
@@ -110,7 +110,7 @@ export function queueDetail(queue: TopQueue): Line {
   const told: (string | Painted)[] = [
     `  ${name}: `,
     ...(state === null ? ['open'] : [{ text: state.text, style: 'yellow' } as const]),
-    workers === null ? '' : `, ${workers} workers`,
+    workers === null ? '' : `, ${counted(workers, 'worker')}`,
     limit === null ? '' : `, limit ${limit}`,
     counts.oldestReadyMs === null ? '' : `, oldest ready for ${lasting(counts.oldestReadyMs)}`,
   ]
