@@ -21,7 +21,7 @@ export function configError(error: unknown, file: string): JobmillError | null {
 function troubleOf({ name, message }: Error, code: unknown, file: string): Trouble | null {
   const [line = ''] = message.split('\n')
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
-    return /ts$/.test(file)
+    return file.endsWith('ts')
       ? {
           what: 'this Node cannot read TypeScript',
           fix: 'Use Node 22.18 or newer, or write the config in JavaScript',

@@ -6,7 +6,7 @@ import type { AttemptRef, EventType, JobRef, MillEvent } from '../job/events.ts'
 type Lines = { readonly [Type in EventType]: (event: MillEvent<Type>) => string }
 
 export function lineFor<Type extends EventType>(event: MillEvent<Type>): string {
-  const line = LINES[event.type as Type] as (event: MillEvent<Type>) => string
+  const line = LINES[event.type] as (event: MillEvent<Type>) => string
   return line(event)
 }
 
