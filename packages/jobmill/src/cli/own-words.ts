@@ -11,6 +11,10 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ['Change it with mill.limits.change, or delete it first', 'Give the same command again'],
   ['list() tells those that there are', 'jobmill schedules list tells those that there are'],
   ["Give { rate: 50, per: '1m' } or { concurrency: 5 }", 'Give --rate 50 --per 1m, or --concurrency 5'],
+  [
+    'Pass "next" of the page before, with the same state filter',
+    'Give what the page before ended with, and the same --state',
+  ],
   ['contradicts runAt', 'contradicts --run-at'],
   ['is longer than backoff.max', 'is longer than --backoff-max'],
   ['Raise max or lower base', 'Raise --backoff-max or lower --backoff-base'],

@@ -17,8 +17,13 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ['Give a Date, milliseconds since 1970', 'Give milliseconds since 1970'],
 ]
 
-export function asSent(error: JobmillError): JobmillError {
-  return retold(error, { field: pathSent, text: ourPhrases })
+/** In an address a filter is its parameters. */
+export function asSent(error: JobmillError, inAddress: boolean): JobmillError {
+  const field = (path: string): string => {
+    const sent = pathSent(path)
+    return inAddress ? sent.replace(/^filter\./, '') : sent
+  }
+  return retold(error, { field, text: ourPhrases })
 }
 
 function ourPhrases(text: string): string {

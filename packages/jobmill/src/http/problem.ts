@@ -111,8 +111,14 @@ export function onlyByBulk(field: string): Response {
 /** Nobody has to be told that this process was asked to stop. */
 const OURS: ReadonlySet<string> = new Set(['MILL_STOPPED', 'MILL_NOT_STARTED', 'STORE_CLOSED'])
 
-/** What is said of a fault on our side is what its code says: messages of databases have statements, addresses and paths in them. */
-export function problemOf(error: unknown, unforeseen: (error: unknown) => void): Response {
+/**
+ * What is said of a fault on our side is what its code says: messages of databases have statements, addresses and paths in them. `inAddress`: nothing was sent
+ * but the address.
+ */
+export function problemOf(
+  error: unknown,
+  { unforeseen, inAddress }: { readonly unforeseen: (error: unknown) => void; readonly inAddress: boolean },
+): Response {
   if (!isJobmillError(error)) {
     unforeseen(error)
     return problem('INTERNAL')
@@ -121,6 +127,6 @@ export function problemOf(error: unknown, unforeseen: (error: unknown) => void):
     if (!OURS.has(error.code)) unforeseen(error)
     return problem(error.code)
   }
-  const { code, message: detail, field, fix, index } = asSent(error)
+  const { code, message: detail, field, fix, index } = asSent(error, inAddress)
   return problem(code, { detail, field, fix, index })
 }

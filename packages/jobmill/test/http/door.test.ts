@@ -325,6 +325,7 @@ describe('how much and how often', () => {
     ['POST', '/api/limits/smtp/drain', { retryAfter: 'x' }, 'retryAfter', 'Give milliseconds'],
     ['PATCH', '/api/schedules/nightly', { when: 'x' }, 'when', ''],
     ['GET', '/api/jobs?stat=dead', undefined, 'stat', 'Did you mean "state"?'],
+    ['GET', '/api/bulk?act=retry&state=done', undefined, 'state', ''],
   ])('%s %s with %j is told by its path in that, with the fix', async (method, path, body, field, fix) => {
     const { url } = await bench(memory(), { work: false })
     const answer = (await request(url, method, path, { body })).body as Record<string, string>
