@@ -80,9 +80,18 @@ export type {
 } from './store/schedule.ts'
 export type { Doorbell, ReadSide, Store, ToolStore, TxOf, WriteSide } from './store/store.ts'
 export type { Audit, AuditEntry, AuditPage, AuditQuery, AuditRecord } from './runtime/audit.ts'
-export type { Bulk, BulkAct, BulkOptions, BulkPreview, BulkReport, BulkRun } from './runtime/bulk.ts'
+export type {
+  Bulk,
+  BulkAct,
+  BulkFilter,
+  BulkOptions,
+  BulkPreview,
+  BulkReport,
+  BulkRun,
+} from './runtime/bulk.ts'
 export type { Difference } from './runtime/differences.ts'
 export type { OwnDuty } from './runtime/duty-options.ts'
+export type { ErrorGroup, ErrorReport, ErrorsQuery } from './runtime/errors.ts'
 export type { LimitChange, MillLimits } from './runtime/limits.ts'
 export type {
   Metrics,

@@ -15,15 +15,15 @@ import { checkPayloadAt, checkSought } from './payload-at.ts'
 export const DURATION = { least: 0, most: BOUNDS.durationMs }
 const INSTANT = { least: -BOUNDS.lastInstantAt, most: BOUNDS.lastInstantAt }
 
-export function checkIds(ids: readonly string[]): string[] {
+export function checkIds(ids: readonly string[], field = 'ids'): string[] {
   if (!Array.isArray(ids)) {
     throw new JobmillError('OPTION_INVALID', 'must be an array of job ids', {
-      field: 'ids',
+      field,
       value: shown(ids),
       fix: 'Put a single id into an array',
     })
   }
-  return ids.map((id: unknown, at) => checkId(id, `ids[${at}]`))
+  return ids.map((id: unknown, at) => checkId(id, `${field}[${at}]`))
 }
 
 export function checkClaim(request: ClaimRequest): ClaimRequest {
