@@ -15,8 +15,9 @@ import { type Feed, feed as createFeed } from './feed.ts'
 import { type Page, missionControl } from './page.ts'
 import { problem, problemOf } from './problem.ts'
 import { redactor, SECRET_KEYS } from './redact.ts'
-import { remembered } from './remembered.ts'
+import { remembered, rememberedBy } from './remembered.ts'
 import { bulkRoutes } from './routes/bulk.ts'
+import { errorRoutes } from './routes/errors.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { historyRoutes } from './routes/history.ts'
@@ -76,6 +77,7 @@ export interface HttpApi {
 }
 
 const UNSERVED_MS = 5_000
+const ERRORS_MS = 5_000
 const MAX_BODY_BYTES = 8 * 1_024 * 1_024
 const REQUESTS_PER_SECOND = 1_000
 const STRANGERS_PER_SECOND = 20
@@ -118,6 +120,7 @@ export function apiFor(
     redacted,
     feed,
     unserved: remembered(platform, UNSERVED_MS, () => mill.unserved()),
+    errors: rememberedBy(platform, ERRORS_MS, (query) => mill.errors(query)),
     version: VERSION,
     store: mill.storeName,
   }
@@ -160,6 +163,7 @@ const ROUTES = [
   jobRoutes,
   jobActRoutes,
   bulkRoutes,
+  errorRoutes,
   queueRoutes,
   scheduleRoutes,
   limitRoutes,

@@ -19,6 +19,8 @@ export interface RouteTools {
   readonly feed: Feed
   /** Looks at up to 10,000 jobs of each queue, so not for everybody anew. */
   readonly unserved: Mill['unserved']
+  /** Looks at up to 12,000 jobs, so not for everybody anew either. */
+  readonly errors: Mill['errors']
   readonly version: string
   readonly store: string
 }

@@ -52,6 +52,7 @@ describe('roles by routes', () => {
         "bulk.preview": "operator",
         "bulk.run": "operator",
         "duties.run": "admin",
+        "errors.list": "viewer",
         "events.listen": "viewer",
         "jobs.cancel": "operator",
         "jobs.delete": "admin",
@@ -139,9 +140,29 @@ describe('roles by routes', () => {
     const body = { act: 'delete', filter: {} }
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })).status).toBe(403)
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })).status).toBe(202)
-    const search = '/api/jobs?payloadText=hunter2'
-    expect((await request(url, 'GET', search, { headers: bearer('viewer') })).status).toBe(403)
-    expect((await request(url, 'GET', search, { headers: bearer('operator') })).status).toBe(200)
+    for (const field of ['payloadText', 'payloadAt']) {
+      const search = `/api/jobs?${field}=password:hunter2`
+      expect(await request(url, 'GET', search, { headers: bearer('viewer') })).toMatchObject({
+        status: 403,
+        body: { field },
+      })
+      expect((await request(url, 'GET', search, { headers: bearer('operator') })).status).toBe(200)
+    }
+    const errors = '/api/jobs?errorText=hunter2'
+    expect((await request(url, 'GET', errors, { headers: bearer('viewer') })).status).toBe(200)
+  })
+
+  test('what somebody looked for in payloads is hidden from viewers, and in the audit', async () => {
+    const { url, mill } = await bench(memory(), { tokens: TOKENS })
+    const filter = { payloadAt: ['password:hunter2'], payloadText: 'hunter2', errorText: 'shown' }
+    const body = { act: 'retry', filter }
+    const { body: begun } = await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })
+    const { id } = begun as { id: string }
+    const { body: seen } = await request(url, 'GET', `/api/jobs/${id}`, { headers: bearer('viewer') })
+    expect(seen).toMatchObject({
+      job: { payload: { filter: { payloadAt: '(hidden)', payloadText: '(hidden)', errorText: 'shown' } } },
+    })
+    expect(JSON.stringify(await mill.audit.list())).not.toContain('hunter2')
   })
 })
 
