@@ -81,6 +81,9 @@ export interface Mill<Tx = unknown>
   readonly eventCounts: EventCounts
 }
 
+/** Whoever leads this duty samples for all how queues and limits stand: it brings figures together anyway. */
+const SAMPLING = 'roll-up'
+
 /** Everything that is wrong with the options, and what looks odd, without making a mill. */
 export function checkOptions(options: MillOptions): readonly Problem[] {
   return resolveOptions(options).problems
@@ -108,6 +111,8 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
       return instance.id
     },
     isOpen: () => life.isOpen,
+    samples: () => life.engine?.leads(SAMPLING) ?? false,
+    movedAt: () => life.engine?.movedAt() ?? Infinity,
   })
   const { store } = observer
   const opened = async (): Promise<Store> => (await life.open(), store)
@@ -119,6 +124,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     },
     started: (what) => life.started(what),
     emit: hub.emit,
+    drew: observer.drew,
   })
 
   const results = createResults((ids) => store.results(ids), { platform, everyMs: DEFAULTS.resultEveryMs })

@@ -1,5 +1,6 @@
 /** Figures over time as the API tells them. */
 import { z } from '@hono/zod-openapi'
+import { QUEUE_LEVELS } from '../../observe/standing.ts'
 import { COUNTERS, LATENCIES } from '../../observe/tally.ts'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { Metrics } from '../../runtime/observation.ts'
@@ -10,8 +11,20 @@ const recordOf = <Key extends string, S extends z.ZodType>(keys: readonly Key[],
 const ms = z.number().nullable()
 const percentiles = z.object({ count: z.number(), p50: ms, p95: ms, p99: ms }).openapi('Percentiles')
 const counters = z.object(recordOf(COUNTERS, z.number()))
-const queueFigures = { counters, perSecond: counters, ...recordOf(LATENCIES, percentiles) }
 const gauge = z.object({ mean: z.number(), most: z.number() }).nullable()
+const queueFigures = {
+  counters,
+  perSecond: counters,
+  ...recordOf(LATENCIES, percentiles),
+  counts: z.object(recordOf(QUEUE_LEVELS, gauge)),
+}
+const draws = { granted: z.number(), refused: z.number() }
+const limitFigures = {
+  available: gauge,
+  held: gauge,
+  ...draws,
+  byKind: z.record(z.string(), z.object(draws)).readonly(),
+}
 const instanceFigures = {
   cpu: gauge,
   rssBytes: gauge,
@@ -42,6 +55,15 @@ export const seriesShape = z
           instance: z.string(),
           all: z.object(instanceFigures),
           points: z.array(z.object({ at, ...instanceFigures })).readonly(),
+        }),
+      )
+      .readonly(),
+    limits: z
+      .array(
+        z.object({
+          limit: z.string(),
+          all: z.object(limitFigures),
+          points: z.array(z.object({ at, ...limitFigures })).readonly(),
         }),
       )
       .readonly(),
