@@ -43,7 +43,16 @@ export type { ClaimRequest, Held, Lease } from './store/claim.ts'
 export type { CoolDown, Finish, Finished, Progress, Transition } from './store/finish.ts'
 export type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './store/instance.ts'
 export type { JobFilter, JobPage, PageRequest } from './store/job-list.ts'
-export type { Dropped, ExamineOptions, Finding, Keeping, SchemaStatus } from './store/keeping.ts'
+export type {
+  DatabaseHealth,
+  Dropped,
+  ExamineOptions,
+  Finding,
+  Keeping,
+  PinningSession,
+  SchemaStatus,
+  TableHealth,
+} from './store/keeping.ts'
 export type { AttemptRecord, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
 export type { QueueCounts, QueueRecord, Unserved } from './store/queue-record.ts'
 export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
