@@ -156,7 +156,7 @@ function instanceFigures(data: MetricData): InstanceFigures {
   }
 }
 
-function percentiles({ histograms }: MetricData, name: string): Percentiles {
+export function percentiles({ histograms }: MetricData, name: string): Percentiles {
   const histogram = histograms?.[name] ?? {}
   const at = (share: number): number | null => percentile(histogram, share)
   return { count: countOf(histogram), p50: at(0.5), p95: at(0.95), p99: at(0.99) }
@@ -167,7 +167,7 @@ function gauge({ gauges }: MetricData, name: string): GaugeFigures | null {
   return found === undefined ? null : { mean: found.sum / found.count, most: found.most }
 }
 
-function recordOf<Key extends string, Value>(
+export function recordOf<Key extends string, Value>(
   keys: readonly Key[],
   value: (key: Key) => Value,
 ): Record<Key, Value> {

@@ -53,6 +53,7 @@ describe('roles by routes', () => {
         "bulk.run": "operator",
         "duties.run": "admin",
         "events.listen": "viewer",
+        "findings.list": "viewer",
         "jobs.cancel": "operator",
         "jobs.delete": "admin",
         "jobs.enqueue": "operator",
@@ -61,6 +62,7 @@ describe('roles by routes', () => {
         "jobs.list": "viewer",
         "jobs.retry": "operator",
         "jobs.run-now": "operator",
+        "kinds.list": "viewer",
         "limits.change": "admin",
         "limits.create": "admin",
         "limits.delete": "admin",
@@ -82,6 +84,7 @@ describe('roles by routes', () => {
         "schedules.resume": "operator",
         "schedules.trigger": "operator",
         "series.read": "viewer",
+        "system.read": "viewer",
         "timeline.read": "viewer",
         "workers.list": "viewer",
       }

@@ -5,17 +5,21 @@ import { COUNTERS, LATENCIES } from '../../observe/tally.ts'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { Metrics } from '../../runtime/observation.ts'
 
-const recordOf = <Key extends string, S extends z.ZodType>(keys: readonly Key[], shape: S): Record<Key, S> =>
-  Object.fromEntries(keys.map((key) => [key, shape])) as Record<Key, S>
+export const recordOf = <Key extends string, S extends z.ZodType>(
+  keys: readonly Key[],
+  shape: S,
+): Record<Key, S> => Object.fromEntries(keys.map((key) => [key, shape])) as Record<Key, S>
 
 const ms = z.number().nullable()
-const percentiles = z.object({ count: z.number(), p50: ms, p95: ms, p99: ms }).openapi('Percentiles')
+export const percentilesShape = z
+  .object({ count: z.number(), p50: ms, p95: ms, p99: ms })
+  .openapi('Percentiles')
 const counters = z.object(recordOf(COUNTERS, z.number()))
 const gauge = z.object({ mean: z.number(), most: z.number() }).nullable()
 const queueFigures = {
   counters,
   perSecond: counters,
-  ...recordOf(LATENCIES, percentiles),
+  ...recordOf(LATENCIES, percentilesShape),
   counts: z.object(recordOf(QUEUE_LEVELS, gauge)),
 }
 const draws = { granted: z.number(), refused: z.number() }
@@ -30,7 +34,7 @@ const instanceFigures = {
   rssBytes: gauge,
   heapBytes: gauge,
   loopLagMs: gauge,
-  store: z.object({ ...recordOf(STORE_CLASSES, percentiles), failures: z.number() }),
+  store: z.object({ ...recordOf(STORE_CLASSES, percentilesShape), failures: z.number() }),
   eventsDropped: z.number(),
 }
 const at = z.number()

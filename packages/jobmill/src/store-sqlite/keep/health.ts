@@ -19,7 +19,7 @@ const BYTES = `
 const JOBS = `SELECT total(n) AS n FROM jobmill_count`
 
 export async function health(settings: StoreSettings): Promise<DatabaseHealth> {
-  if (!isFileThere(settings)) return { ...nothing(), server: serverOf(new Database(':memory:')) }
+  if (!isFileThere(settings)) return nothing()
   return lookInto(settings, (handle) => {
     const { all } = sizesOf(handle)
     const bytes = all > LOOKED_THROUGH_BYTES ? null : bytesIn(handle)
@@ -39,8 +39,13 @@ export async function health(settings: StoreSettings): Promise<DatabaseHealth> {
   })
 }
 
-function nothing(): Omit<DatabaseHealth, 'server'> {
-  return { sizeBytes: 0, logBytes: null, tables: [], pinned: [] }
+function nothing(): DatabaseHealth {
+  const handle = new Database(':memory:')
+  try {
+    return { server: serverOf(handle), sizeBytes: 0, logBytes: null, tables: [], pinned: [] }
+  } finally {
+    handle.close()
+  }
 }
 
 function serverOf(handle: SqliteHandle): string {
@@ -61,8 +66,9 @@ function rowsIn(handle: SqliteHandle, table: string, isSmall: boolean): number |
   if (table === 'jobmill_job') return number(JOBS)
   if (!hasNumbers(handle, table)) return null
   // Two looks at one end each; both in one would go through all between.
-  const [first, last] = ['min', 'max'].map((end) => number(`SELECT ${end}(rowid) AS n FROM ${table}`))
-  return first == null || last == null ? 0 : last - first + 1
+  const first = number(`SELECT min(rowid) AS n FROM ${table}`)
+  const last = number(`SELECT max(rowid) AS n FROM ${table}`)
+  return first === null || last === null ? 0 : last - first + 1
 }
 
 function hasNumbers(handle: SqliteHandle, table: string): boolean {
