@@ -106,6 +106,18 @@ describe('roles by routes', () => {
     expect(open.toSorted()).toEqual(['GET /api/openapi.json', 'GET /healthz', 'GET /readyz'])
   })
 
+  test('statements of other sessions are for operators', async () => {
+    const plain = memory()
+    const pinned = [{ pid: 7, ageMs: 400_000, user: 'ada', state: 'active', query: 'SELECT secret' }]
+    const health = async () => ({ server: 'x', sizeBytes: 1, logBytes: null, tables: [], pinned })
+    const store = Object.assign(Object.create(plain) as typeof plain, { tools: { ...plain.tools, health } })
+    const { url } = await bench(store, { tokens: TOKENS, work: false })
+    const seen = async (role: string): Promise<unknown> =>
+      (await request(url, 'GET', '/api/system', { headers: bearer(role) })).body
+    expect(await seen('operator')).toMatchObject({ database: { pinned } })
+    expect(await seen('viewer')).toMatchObject({ database: { pinned: [{ pid: 7, query: null }] } })
+  })
+
   test('what changes something is never open to viewers', async () => {
     const { url } = await bench(memory())
     const changing = operationsOf(await documentOf(url)).filter(({ method }) => method !== 'GET')
