@@ -1,0 +1,42 @@
+/** What queues did in the last hour: a rate of now, and the line of the hour. */
+import { along, thinned, timesOf } from '../../api/points.ts'
+import { rangeOf } from '../../api/range.ts'
+import { useSeries } from '../../api/reads.ts'
+import type { Series } from '../../api/types/history.ts'
+
+export interface HourOf {
+  /** Per second, over the last minutes. */
+  readonly donePerSecond: number
+  /** Attempts that failed and jobs that died in the hour. */
+  readonly failures: number
+  readonly done: readonly number[]
+  readonly failed: readonly number[]
+}
+
+/** A rate of one bucket jumps; of the last so many it can be read. */
+const NOW_MS = 2 * 60_000
+const HOUR = rangeOf(new URLSearchParams(), '1h')
+
+export function useHour(): ReadonlyMap<string, HourOf> {
+  const { data, dataUpdatedAt } = useSeries(HOUR)
+  return data === undefined ? new Map() : hourOf(data, dataUpdatedAt)
+}
+
+export function hourOf(series: Series, now: number): ReadonlyMap<string, HourOf> {
+  const times = timesOf(series, now)
+  return new Map(
+    series.queues.map(({ queue, all: { counters }, points }) => {
+      const recent = points.filter(({ at }) => at > now - NOW_MS)
+      const done = recent.reduce((sum, point) => sum + point.counters.done, 0)
+      return [
+        queue,
+        {
+          donePerSecond: done / (NOW_MS / 1_000),
+          failures: counters.retried + counters.dead,
+          done: thinned(along(times, points, ({ counters: own }) => own.done, 0)),
+          failed: thinned(along(times, points, ({ counters: own }) => own.retried + own.dead, 0)),
+        },
+      ]
+    }),
+  )
+}
