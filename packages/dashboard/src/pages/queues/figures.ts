@@ -13,25 +13,26 @@ export interface HourOf {
   readonly failed: readonly number[]
 }
 
-/** A rate of one bucket jumps; of the last so many it can be read. */
-const NOW_MS = 2 * 60_000
+/** A rate of one bucket jumps; of the last so many, and the one that is open, it can be read. */
+const NOW_MS = 3 * 60_000
 const HOUR = rangeOf(new URLSearchParams(), '1h')
 
 export function useHour(): ReadonlyMap<string, HourOf> {
-  const { data, dataUpdatedAt } = useSeries(HOUR)
+  const { data, dataUpdatedAt } = useSeries(HOUR, { resolution: '1m' })
   return data === undefined ? new Map() : hourOf(data, dataUpdatedAt)
 }
 
 export function hourOf(series: Series, now: number): ReadonlyMap<string, HourOf> {
   const times = timesOf(series, now)
+  const begun = now - NOW_MS - (now % series.resolutionMs)
   return new Map(
     series.queues.map(({ queue, all: { counters }, points }) => {
-      const recent = points.filter(({ at }) => at > now - NOW_MS)
+      const recent = points.filter(({ at }) => at >= begun)
       const done = recent.reduce((sum, point) => sum + point.counters.done, 0)
       return [
         queue,
         {
-          donePerSecond: done / (NOW_MS / 1_000),
+          donePerSecond: done / ((now - begun) / 1_000),
           failures: counters.retried + counters.dead,
           done: thinned(along(times, points, ({ counters: own }) => own.done, 0)),
           failed: thinned(along(times, points, ({ counters: own }) => own.retried + own.dead, 0)),

@@ -71,7 +71,7 @@ interface Drawn {
 function chartsOf(queue: string, series: Series, now: number): Drawn[] {
   const times = timesOf(series, now)
   const points: readonly Point[] = series.queues.find((one) => one.queue === queue)?.points ?? []
-  const whole = (value: number): string => number(Math.round(value))
+  const whole = (value: number): string => number(Math.round(value * 10) / 10)
   const line = (
     name: string,
     colour: string,

@@ -71,7 +71,7 @@ export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpe
         <span className="flex items-center gap-2 whitespace-nowrap tabular-nums">
           <Sparkline
             label={`Done jobs of ${name} over the last hour`}
-            values={hour?.done ?? []}
+            values={hour?.done ?? [0, 0]}
             colour="done"
           />
           <span>
