@@ -31,9 +31,12 @@ const tokenOf = (role: Role): string => `${role}-token-0123456789`
 const TOKENS = `vera viewer ${tokenOf('viewer')}\nolga operator ${tokenOf('operator')}\nadam admin ${tokenOf('admin')}`
 
 export interface OpenOptions {
-  readonly as?: Role
+  /** `nobody` has no token. */
+  readonly as?: Role | 'nobody'
   readonly width?: number
   readonly colours?: 'light' | 'dark'
+  /** The time of the page can be run forward, by page.clock. */
+  readonly hasClock?: boolean
   /** Part of a message that the console may have: of a request that the test wants refused. */
   readonly mayComplain?: RegExp
 }
@@ -102,9 +105,11 @@ async function openPage(browser: Browser, url: string, options: OpenOptions): Pr
     colorScheme: colours,
     reducedMotion: 'reduce',
   })
-  await context.addInitScript((token) => sessionStorage.setItem('jobmill.token', token), tokenOf(as))
+  if (as !== 'nobody')
+    await context.addInitScript((token) => sessionStorage.setItem('jobmill.token', token), tokenOf(as))
   context.setDefaultTimeout(10_000)
   const page = await context.newPage()
+  if (options.hasClock === true) await page.clock.install()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('console', (message) => {
