@@ -51,7 +51,7 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
           label={`Available of ${name}`}
           used={available}
           of={mostOf(settings)}
-          unit={`${unitOf(settings)}s`}
+          unit={mostOf(settings) === 1 ? unitOf(settings) : `${unitOf(settings)}s`}
         />
       </Cell>
       <Cell right>{settings.type === 'rate' ? <span className="text-soft">–</span> : number(held)}</Cell>

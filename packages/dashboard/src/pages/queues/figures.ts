@@ -10,7 +10,6 @@ export interface HourOf {
   /** Attempts that failed and jobs that died in the hour. */
   readonly failures: number
   readonly done: readonly number[]
-  readonly failed: readonly number[]
 }
 
 /** A rate of one bucket jumps; of the last so many, and the one that is open, it can be read. */
@@ -18,7 +17,7 @@ const NOW_MS = 3 * 60_000
 const HOUR = rangeOf(new URLSearchParams(), '1h')
 
 export function useHour(): ReadonlyMap<string, HourOf> {
-  const { data, dataUpdatedAt } = useSeries(HOUR, { resolution: '1m' })
+  const { data, dataUpdatedAt } = useSeries(HOUR, { resolution: '1m' }, { atMostEveryMs: 2_500 })
   return data === undefined ? new Map() : hourOf(data, dataUpdatedAt)
 }
 
@@ -35,7 +34,6 @@ export function hourOf(series: Series, now: number): ReadonlyMap<string, HourOf>
           donePerSecond: done / ((now - begun) / 1_000),
           failures: counters.retried + counters.dead,
           done: thinned(along(times, points, ({ counters: own }) => own.done, 0)),
-          failed: thinned(along(times, points, ({ counters: own }) => own.retried + own.dead, 0)),
         },
       ]
     }),

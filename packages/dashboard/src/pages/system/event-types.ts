@@ -1,5 +1,7 @@
 /** What stands in the timeline, for its filter: as the server keeps it. */
-export const EVENT_TYPES = [
+import { eventLevel } from '../../kit/event-words.ts'
+
+const EVENT_TYPES = [
   'mill-started',
   'mill-stopping',
   'mill-stopped',
@@ -25,4 +27,17 @@ export const EVENT_TYPES = [
   'leading',
   'led',
   'rebalanced',
+] as const
+
+/** What needs somebody, or did. */
+const TROUBLE: readonly string[] = EVENT_TYPES.filter((type) => eventLevel({ type }) !== 'plain')
+/** Schedules run so often that they hide the others. */
+const QUIET: readonly string[] = EVENT_TYPES.filter((type) => type !== 'schedule-fired')
+
+/** By what stands in the address; empty for the first look. */
+export const CHOICES = [
+  { key: '', name: 'all but schedule-fired', types: QUIET },
+  { key: 'all', name: 'everything', types: [] },
+  { key: 'trouble', name: 'trouble', types: TROUBLE },
+  ...EVENT_TYPES.map((type) => ({ key: type, name: type, types: [type] })),
 ] as const

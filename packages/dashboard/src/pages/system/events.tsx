@@ -12,7 +12,7 @@ import { Empty, Shown } from '../../kit/shown.tsx'
 import { Badge } from '../../kit/state.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 import { Ago } from '../../kit/time.tsx'
-import { EVENT_TYPES } from './event-types.ts'
+import { CHOICES } from './event-types.ts'
 import { Pager, usePaging } from './pages.tsx'
 
 const PER_PAGE = 50
@@ -30,16 +30,18 @@ const COLUMNS = [
 export function Events() {
   const [type, setType] = useSearchValue('type')
   const paging = usePaging(type ?? '')
-  const read = useTimeline({ type: type ?? undefined, limit: PER_PAGE, cursor: paging.cursor })
+  const choice = CHOICES.find(({ key }) => key === type) ?? CHOICES[0]
+  const read = useTimeline({ type: choice.types, limit: PER_PAGE, cursor: paging.cursor })
   return (
     <Card flush>
       <div className="max-w-72 px-4 pt-4 pb-1">
         <Field label="Type">
           {(ids) => (
-            <Select {...ids} value={type ?? ''} onChange={(event) => setType(event.target.value)}>
-              <option value="">any</option>
-              {EVENT_TYPES.map((one) => (
-                <option key={one}>{one}</option>
+            <Select {...ids} value={choice.key} onChange={(event) => setType(event.target.value)}>
+              {CHOICES.map(({ key, name }) => (
+                <option key={key} value={key}>
+                  {name}
+                </option>
               ))}
             </Select>
           )}

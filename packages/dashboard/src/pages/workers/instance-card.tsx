@@ -42,47 +42,57 @@ export function InstanceCard({ instance, isHere, slots, leads, running, used }: 
       }
       tools={<Heartbeat instance={instance} />}
     >
-      <div className="flex flex-col gap-4">
-        <Facts>
-          <Fact name="Id">
-            <span className="inline-flex max-w-full items-center gap-1">
-              <span className="truncate font-mono text-xs">{id}</span>
-              <CopyButton text={id} what={`the id of ${name}`} />
-            </span>
-          </Fact>
-          <Fact name="Version">{version ?? <Soft>not told</Soft>}</Fact>
-          <Fact name="Up for">{span(Math.floor(Math.max(0, uptime) / 1_000) * 1_000)}</Fact>
-          <Fact name="Slots">
-            <Meter label={`Slots of ${name}`} used={running.length} of={capacity} unit="used" isBadWhenFull />
-          </Fact>
-          <Fact name="Queues">
-            <Names
-              names={queues}
-              otherwise="none: it only looks"
-              shown={(queue) => (
-                <TextLink to={`/queues#${named(queue)}`}>
-                  {queue}
-                  {shares.has(queue) && ` × ${number(shares.get(queue) ?? 0)}`}
-                </TextLink>
-              )}
-            />
-          </Fact>
-          <Fact name="Kinds">
-            <Names names={kinds} otherwise="none" />
-          </Fact>
-          <Fact name="Leads">
-            <Names
-              names={leads}
-              otherwise="no duty"
-              shown={(duty) => <TextLink to="/system">{duty}</TextLink>}
-            />
-          </Fact>
-        </Facts>
-        <UsageFigures used={used} of={name} />
-        <section aria-label={`Running on ${name}`}>
-          <h3 className="mb-1 text-xs font-semibold">Running</h3>
-          <RunningJobs jobs={running} />
-        </section>
+      <div className="@container">
+        <div className="grid gap-4 @3xl:grid-cols-2">
+          <Facts>
+            <Fact name="Id">
+              <span className="inline-flex max-w-full items-center gap-1">
+                <span className="truncate font-mono text-xs">{id}</span>
+                <CopyButton text={id} what={`the id of ${name}`} />
+              </span>
+            </Fact>
+            <Fact name="Version">{version ?? <Soft>not told</Soft>}</Fact>
+            <Fact name="Up for">{span(Math.floor(Math.max(0, uptime) / 1_000) * 1_000)}</Fact>
+            <Fact name="Slots">
+              <Meter
+                label={`Slots of ${name}`}
+                used={running.length}
+                of={capacity}
+                unit="used"
+                isBadWhenFull
+              />
+            </Fact>
+            <Fact name="Queues">
+              <Names
+                names={queues}
+                otherwise="none: it only looks"
+                shown={(queue) => (
+                  <TextLink to={`/queues#${named(queue)}`}>
+                    {queue}
+                    {shares.has(queue) && ` × ${number(shares.get(queue) ?? 0)}`}
+                  </TextLink>
+                )}
+              />
+            </Fact>
+            <Fact name="Kinds">
+              <Names names={kinds} otherwise="none" />
+            </Fact>
+            <Fact name="Leads">
+              <Names
+                names={leads}
+                otherwise="no duty"
+                shown={(duty) => <TextLink to="/system">{duty}</TextLink>}
+              />
+            </Fact>
+          </Facts>
+          <div className="flex min-w-0 flex-col gap-4">
+            <UsageFigures used={used} of={name} />
+            <section aria-label={`Running on ${name}`}>
+              <h3 className="mb-1 text-xs font-semibold">Running</h3>
+              <RunningJobs jobs={running} />
+            </section>
+          </div>
+        </div>
       </div>
     </Card>
   )

@@ -25,7 +25,7 @@ const RECENT = rangeOf(new URLSearchParams(), '15m')
 
 /** By instance. */
 export function useUsage(): ReadonlyMap<string, readonly Used[]> {
-  const { data, dataUpdatedAt } = useSeries(RECENT, { resolution: '1m' })
+  const { data, dataUpdatedAt } = useSeries(RECENT, { resolution: '1m' }, { atMostEveryMs: 5_000 })
   return data === undefined ? new Map() : usageOf(data, dataUpdatedAt)
 }
 

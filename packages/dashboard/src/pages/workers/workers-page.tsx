@@ -2,6 +2,7 @@
 import { useJobs, useQueues, useWorkers } from '../../api/reads.ts'
 import type { JobSummary } from '../../api/types/job.ts'
 import type { Workers } from '../../api/types/mill.ts'
+import { classes } from '../../kit/classes.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { number, plural } from '../../kit/format.ts'
 import { Empty, Shown } from '../../kit/shown.tsx'
@@ -55,7 +56,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
           </Empty>
         </Card>
       ) : (
-        <div className="grid gap-4 xl:grid-cols-2">
+        <div className={classes('grid items-start gap-4', current.length > 1 && 'xl:grid-cols-2')}>
           {current.map((instance) => (
             <InstanceCard
               key={instance.id}
