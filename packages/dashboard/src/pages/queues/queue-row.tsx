@@ -46,7 +46,7 @@ export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpe
   return (
     <Row isMarked={isMarked}>
       <Cell>
-        <div id={`queue-${name}`} className="max-w-48 min-w-32">
+        <div id={`queue-${name}`} className="max-w-44 min-w-32">
           <Opener isOpen={isOpen} turn={turn} title={name}>
             {name}
           </Opener>

@@ -19,13 +19,14 @@ export function AuditLog() {
   const queues = useOverview().data?.queues ?? []
   const paging = usePaging(queue ?? '')
   const read = useAudit({ queue: queue ?? undefined, limit: PER_PAGE, cursor: paging.cursor })
+  const hint = read.data?.next == null ? undefined : 'Looked for on this page.'
   return (
     <Card flush>
       <div className="grid gap-3 px-4 pt-4 pb-1 sm:grid-cols-3 lg:max-w-3xl">
-        <Field label="Who">
+        <Field label="Who" hint={hint}>
           {(ids) => <TextInput {...ids} value={who ?? ''} onChange={(event) => setWho(event.target.value)} />}
         </Field>
-        <Field label="What">
+        <Field label="What" hint={hint}>
           {(ids) => (
             <TextInput
               {...ids}

@@ -17,7 +17,7 @@ const COLUMNS = [
 export function PinningSessions({ sessions }: { readonly sessions: Sessions }) {
   if (sessions.length === 0) return null
   return (
-    <Card flush title="Sessions that pin the horizon" className="border-dead">
+    <Card flush title="Sessions that pin the horizon" className="border-dead!">
       <p className="px-4 pb-2 text-soft">
         Nothing that was deleted since can be cleaned up, and every claim gets slower. End them with{' '}
         <code className="font-mono">SELECT pg_terminate_backend(process)</code>.

@@ -16,7 +16,7 @@ export function RunningJobs({ jobs }: { readonly jobs: readonly JobSummary[] }) 
       <ul className="divide-y divide-line">
         {shown.map(({ id, kind, queue, startedAt }) => (
           <li key={id} className="flex items-center gap-3 py-1">
-            <TextLink to={`/jobs/${id}`} className="font-mono text-xs">
+            <TextLink to={`/jobs/${id}`} className="font-mono text-xs whitespace-nowrap">
               {shortId(id)}
             </TextLink>
             <span className="min-w-0 grow truncate" title={`${kind} in ${queue}`}>

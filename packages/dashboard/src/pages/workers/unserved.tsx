@@ -1,25 +1,25 @@
 /** What waits and nobody takes, and what to do about it. */
 import { named } from '../../api/client.ts'
-import type { QueueAndCounts, Unserved } from '../../api/types/mill.ts'
+import type { Instance, QueueAndCounts, Unserved } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
-import { number, plural } from '../../kit/format.ts'
+import { number } from '../../kit/format.ts'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 
 interface Props {
   readonly unserved: readonly Unserved[]
   /** Queues that no living process serves and that hold jobs which wait. */
   readonly queues: readonly QueueAndCounts[]
-  readonly isAnybodyAlive: boolean
+  readonly instances: readonly Instance[]
 }
 
-export function UnservedCard({ unserved, queues, isAnybodyAlive }: Props) {
+export function UnservedCard({ unserved, queues, instances }: Props) {
   const others = queues.filter(({ settings }) => !unserved.some(({ queue }) => queue === settings.name))
   if (unserved.length === 0 && others.length === 0) return null
   return (
-    <Card flush title="Nobody serves" className="mb-4 border-dead">
+    <Card flush title="Nobody serves" className="mb-4 border-dead!">
       <p className="px-4 pb-2 text-soft">
-        {isAnybodyAlive
+        {instances.some(isAlive)
           ? 'These jobs wait for a process that has their kind and serves their queue. Start one that does, or cancel them.'
           : 'No process is at work. Start one: jobmill work'}
       </p>
@@ -47,9 +47,7 @@ export function UnservedCard({ unserved, queues, isAnybodyAlive }: Props) {
                 {number(jobs)}
               </TextLink>
             </Cell>
-            <Cell>
-              Start a process with a handler for {kind}, or cancel its {plural(jobs, 'job')}.
-            </Cell>
+            <Cell className="min-w-64">{whatToDo(kind, queue, instances)}</Cell>
           </Row>
         ))}
         {others.map(({ settings: { name }, counts: { scheduled } }) => (
@@ -61,12 +59,23 @@ export function UnservedCard({ unserved, queues, isAnybodyAlive }: Props) {
             <Cell right>
               <TextLink to={`/jobs?queue=${named(name)}&state=scheduled`}>{number(scheduled)}</TextLink>
             </Cell>
-            <Cell>Add {name} to the queues of a process before its scheduled jobs are due.</Cell>
+            <Cell className="min-w-64">Add the queue to a process before its scheduled jobs are due.</Cell>
           </Row>
         ))}
       </Table>
     </Card>
   )
+}
+
+const isAlive = ({ state }: Instance): boolean => state === 'alive'
+
+function whatToDo(kind: string, queue: string, instances: readonly Instance[]): string {
+  const living = instances.filter(isAlive)
+  if (living.some(({ queues }) => queues.includes(queue)))
+    return 'Start a process with a handler for this kind, or give one that runs the handler.'
+  return living.some(({ kinds }) => kinds.includes(kind))
+    ? 'Add the queue to the queues of a process that has this kind.'
+    : 'Start a process that serves this queue and has a handler for this kind.'
 }
 
 function QueueName({ name }: { readonly name: string }) {

@@ -36,7 +36,8 @@ export function usageOf(series: Series, now: number): ReadonlyMap<string, readon
       instance,
       MEASURES.map(([key, name, about, part, format]) => {
         const last = points.findLast((point) => point[key] !== null)?.[key]?.[part]
-        const values = thinned(along(times, points, (point) => point[key]?.[part], 0))
+        const since = times.filter((time) => time >= (points[0]?.at ?? 0))
+        const values = thinned(along(since, points, (point) => point[key]?.[part], 0))
         return { name, about, now: last === undefined ? '–' : format(last), values }
       }),
     ]),

@@ -46,7 +46,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
         queues={(queues?.queues ?? []).filter(
           ({ settings, counts }) => counts.scheduled > 0 && !isServed(settings.name),
         )}
-        isAnybodyAlive={instances.some(({ state }) => state === 'alive')}
+        instances={instances}
       />
       {current.length === 0 ? (
         <Card>
