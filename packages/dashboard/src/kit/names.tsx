@@ -1,16 +1,19 @@
 /** A list of names that may be long: the first of them, and the others on demand. */
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
+import { TextLink } from './button.tsx'
 
 interface Props {
   readonly names: readonly string[]
   /** What stands there when there are none. */
   readonly otherwise: string
   readonly most?: number
-  /** Left out, a name is plain text. */
-  readonly shown?: (name: string) => ReactNode
+  /** Where each leads. */
+  readonly to?: (name: string) => string
+  /** Left out, the name itself. */
+  readonly text?: (name: string) => string
 }
 
-export function Names({ names, otherwise, most = 6, shown = (name) => name }: Props) {
+export function Names({ names, otherwise, most = 6, to, text = (name) => name }: Props) {
   const [isWhole, setWhole] = useState(false)
   if (names.length === 0) return <span className="text-soft">{otherwise}</span>
   const seen = isWhole ? names : names.slice(0, most)
@@ -22,7 +25,7 @@ export function Names({ names, otherwise, most = 6, shown = (name) => name }: Pr
           title={name}
           className="max-w-64 truncate rounded bg-sunk px-1.5 py-0.5 font-mono text-xs"
         >
-          {shown(name)}
+          {to === undefined ? text(name) : <TextLink to={to(name)}>{text(name)}</TextLink>}
         </span>
       ))}
       {names.length > seen.length && (

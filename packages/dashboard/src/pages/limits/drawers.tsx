@@ -24,7 +24,7 @@ export function Drawers({ queues, all }: Props) {
         <Names
           names={queues}
           otherwise="none; handlers may ask for it by name"
-          shown={(queue) => <TextLink to={`/queues#${named(queue)}`}>{queue}</TextLink>}
+          to={(queue) => `/queues#${named(queue)}`}
         />
       </div>
       <div className="relative overflow-x-auto rounded-lg border border-line bg-card">

@@ -1,5 +1,5 @@
 /** Create a limit, or change one: at once, in every process. */
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { named, type Problem } from '../../api/client.ts'
 import type { Limit } from '../../api/types/mill.ts'
@@ -32,8 +32,7 @@ export function LimitDrawer({ limit, close }: Props) {
     setTouched(new Set([...touched, ...Object.keys(part)]))
     setRefused(null)
   }
-  async function save(event: FormEvent): Promise<void> {
-    event.preventDefault()
+  async function save(): Promise<void> {
     const settings = settingsOf(draft)
     try {
       await (limit === undefined
@@ -56,7 +55,13 @@ export function LimitDrawer({ limit, close }: Props) {
   }
   return (
     <Dialog isDrawer title={limit === undefined ? 'New limit' : `Edit ${limit.name}`} close={close}>
-      <form onSubmit={(event) => void save(event)} className="flex flex-col gap-4">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+        className="flex flex-col gap-4"
+      >
         {limit === undefined && (
           <Field
             label="Name"

@@ -53,7 +53,7 @@ export function wrongIn(draft: Draft): Wrong {
           burst: draft.burst.trim() === '' ? undefined : wholeError(draft.burst),
         }),
   }
-  return Object.fromEntries(Object.entries(found).filter(([, error]) => error !== undefined)) as Wrong
+  return Object.fromEntries(Object.entries(found).filter(([, error]) => error !== undefined))
 }
 
 /** The whole of it, without its name. Nothing in it may be wrong. */

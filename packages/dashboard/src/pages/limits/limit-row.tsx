@@ -2,7 +2,6 @@
 import { named } from '../../api/client.ts'
 import { useDifferences } from '../../api/differences.ts'
 import type { Limit } from '../../api/types/mill.ts'
-import { TextLink } from '../../kit/button.tsx'
 import { number } from '../../kit/format.ts'
 import { Meter } from '../../kit/meter.tsx'
 import { Names } from '../../kit/names.tsx'
@@ -69,12 +68,7 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
         )}
       </Cell>
       <Cell>
-        <Names
-          names={queues}
-          most={3}
-          otherwise="none"
-          shown={(queue) => <TextLink to={`/queues#${named(queue)}`}>{queue}</TextLink>}
-        />
+        <Names names={queues} most={3} otherwise="none" to={(queue) => `/queues#${named(queue)}`} />
       </Cell>
       <Cell right>
         <LimitActs limit={limit} queues={queues} />

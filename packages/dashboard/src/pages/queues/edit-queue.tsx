@@ -1,5 +1,5 @@
 /** The live settings of a queue. They count at once and in every process, and no start or deploy overwrites them. */
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { named, type Problem } from '../../api/client.ts'
 import { useDifferences } from '../../api/differences.ts'
@@ -32,8 +32,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
     setDraft({ ...draft, ...part })
     setRefused(null)
   }
-  async function save(event: FormEvent): Promise<void> {
-    event.preventDefault()
+  async function save(): Promise<void> {
     try {
       const path = `queues/${named(before.name)}`
       await act({ method: 'PATCH', path, body: change, done: `Changed ${before.name}` })
@@ -47,7 +46,13 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
   ]
   return (
     <Dialog isDrawer title={`Edit ${before.name}`} close={close}>
-      <form onSubmit={(event) => void save(event)} className="flex flex-col gap-5">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+        className="flex flex-col gap-5"
+      >
         <div className="grid gap-4 sm:grid-cols-2">
           <Field
             label="Workers"

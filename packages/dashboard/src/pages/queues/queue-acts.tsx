@@ -9,14 +9,15 @@ import { Menu, MenuItem } from '../../kit/menu.tsx'
 import { EditQueue } from './edit-queue.tsx'
 import { PauseQueue } from './pause-queue.tsx'
 
+/** What failed is said by then. */
+const go = (does: Promise<unknown>): void => void does.catch(() => undefined)
+
 export function QueueActs({ queue }: { readonly queue: QueueAndCounts }) {
   const may = useMay()
   const { act } = useAct()
   const [asks, setAsks] = useState<'pause' | 'edit' | null>(null)
   const { name, paused, coolingMs } = queue.settings
   const path = `queues/${named(name)}`
-  // What failed is said by then.
-  const go = (does: Promise<unknown>): void => void does.catch(() => undefined)
   const close = (): void => setAsks(null)
   if (!may('operator')) return null
   return (

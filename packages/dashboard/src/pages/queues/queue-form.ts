@@ -66,16 +66,17 @@ export function wrongIn(draft: Draft): Wrong {
     found[age] = durationError(draft[age], { orForever: true })
     found[number] = wholeError(draft[number], MOST_KEPT)
   }
-  return Object.fromEntries(Object.entries(found).filter(([, error]) => error !== undefined)) as Wrong
+  return Object.fromEntries(Object.entries(found).filter(([, error]) => error !== undefined))
 }
+
+const whole = (text: string): number | null => (text.trim() === '' ? null : Number(text))
+const age = (text: string): number | string =>
+  text.trim() === FOREVER ? FOREVER : (parseDuration(text) ?? FOREVER)
 
 /** As PATCH /api/queues/{name} takes it: only what differs from what was there. Nothing in it may be wrong. */
 export function changeOf(before: Queue, draft: Draft): Record<string, unknown> {
   const was = draftOf(before)
   const differs = (key: keyof Draft): boolean => was[key] !== draft[key]
-  const whole = (text: string): number | null => (text.trim() === '' ? null : Number(text))
-  const age = (text: string): number | string =>
-    text.trim() === FOREVER ? FOREVER : (parseDuration(text) ?? FOREVER)
   // Together, because each is held against the other.
   const isBackoff = differs('backoffBaseMs') || differs('backoffMaxMs')
   const backoff = {

@@ -19,7 +19,7 @@ export function AuditLog() {
   const queues = useOverview().data?.queues ?? []
   const paging = usePaging(queue ?? '')
   const read = useAudit({ queue: queue ?? undefined, limit: PER_PAGE, cursor: paging.cursor })
-  const hint = read.data?.next == null ? undefined : 'Looked for on this page.'
+  const hint = (read.data?.next ?? null) === null ? undefined : 'Looked for on this page.'
   return (
     <Card flush>
       <div className="grid gap-3 px-4 pt-4 pb-1 sm:grid-cols-3 lg:max-w-3xl">
@@ -59,11 +59,11 @@ export function AuditLog() {
   )
 }
 
-function isMeant(entry: AuditEntry, who: string | null, what: string | null): boolean {
-  const has = (text: string, part: string | null): boolean =>
-    part === null || text.toLowerCase().includes(part.trim().toLowerCase())
-  return has(entry.who, who) && (has(entry.what, what) || has(entry.target, what))
-}
+const has = (text: string, part: string | null): boolean =>
+  part === null || text.toLowerCase().includes(part.trim().toLowerCase())
+
+const isMeant = ({ who, what, target }: AuditEntry, by: string | null, did: string | null): boolean =>
+  has(who, by) && (has(what, did) || has(target, did))
 
 function Entries({ entries, of }: { readonly entries: readonly AuditEntry[]; readonly of: number }) {
   const [open, setOpen] = useState<string | null>(null)

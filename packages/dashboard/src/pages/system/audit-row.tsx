@@ -69,7 +69,7 @@ function Side({ name, value }: { readonly name: string; readonly value: unknown 
   return (
     <div className="min-w-0">
       <h3 className="mb-1 text-xs font-semibold first-letter:uppercase">{name}</h3>
-      {value == null ? (
+      {(value ?? null) === null ? (
         <p className="text-soft">Nothing was written down.</p>
       ) : (
         <Json value={value} name={name} />

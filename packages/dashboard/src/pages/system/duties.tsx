@@ -50,7 +50,11 @@ export function Duties({ duties }: Pick<System, 'duties'>) {
               <Ago at={lastSuccessAt} otherwise="not told" />
             </Cell>
             <Cell className="whitespace-nowrap">
-              {everyMs == null ? <span className="text-soft">when asked</span> : span(everyMs)}
+              {(everyMs ?? null) === null ? (
+                <span className="text-soft">when asked</span>
+              ) : (
+                span(everyMs ?? 0)
+              )}
             </Cell>
             <Cell right className={failures > 0 ? 'font-medium text-dead' : ''}>
               {failures}

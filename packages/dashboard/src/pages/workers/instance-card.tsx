@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import { named } from '../../api/client.ts'
 import type { JobSummary } from '../../api/types/job.ts'
 import type { Instance, Slot } from '../../api/types/mill.ts'
-import { TextLink } from '../../kit/button.tsx'
 import { Card, Fact, Facts } from '../../kit/card.tsx'
 import { CopyButton } from '../../kit/copy.tsx'
 import { number, shortId, span } from '../../kit/format.ts'
@@ -66,23 +65,15 @@ export function InstanceCard({ instance, isHere, slots, leads, running, used }: 
               <Names
                 names={queues}
                 otherwise="none: it only looks"
-                shown={(queue) => (
-                  <TextLink to={`/queues#${named(queue)}`}>
-                    {queue}
-                    {shares.has(queue) && ` × ${number(shares.get(queue) ?? 0)}`}
-                  </TextLink>
-                )}
+                to={(queue) => `/queues#${named(queue)}`}
+                text={(queue) => (shares.has(queue) ? `${queue} × ${number(shares.get(queue) ?? 0)}` : queue)}
               />
             </Fact>
             <Fact name="Kinds">
               <Names names={kinds} otherwise="none" />
             </Fact>
             <Fact name="Leads">
-              <Names
-                names={leads}
-                otherwise="no duty"
-                shown={(duty) => <TextLink to="/system">{duty}</TextLink>}
-              />
+              <Names names={leads} otherwise="no duty" to={() => '/system'} />
             </Fact>
           </Facts>
           <div className="flex min-w-0 flex-col gap-4">

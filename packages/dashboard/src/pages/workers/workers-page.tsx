@@ -70,7 +70,7 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
           ))}
         </div>
       )}
-      {running?.next != null && (
+      {(running?.next ?? null) !== null && (
         <p className="mt-2 text-soft">
           More than {number(MOST_RUNNING)} jobs run; the others are not shown here.
         </p>
