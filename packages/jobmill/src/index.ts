@@ -43,7 +43,16 @@ export type { ClaimRequest, Held, Lease } from './store/claim.ts'
 export type { CoolDown, Finish, Finished, Progress, Transition } from './store/finish.ts'
 export type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './store/instance.ts'
 export type { JobFilter, JobPage, PageRequest } from './store/job-list.ts'
-export type { Dropped, ExamineOptions, Finding, Keeping, SchemaStatus } from './store/keeping.ts'
+export type {
+  DatabaseHealth,
+  Dropped,
+  ExamineOptions,
+  Finding,
+  Keeping,
+  PinningSession,
+  SchemaStatus,
+  TableHealth,
+} from './store/keeping.ts'
 export type { AttemptRecord, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
 export type { QueueCounts, QueueRecord, Unserved } from './store/queue-record.ts'
 export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
@@ -82,6 +91,9 @@ export type { Audit, AuditEntry, AuditPage, AuditQuery, AuditRecord } from './ru
 export type { Bulk, BulkAct, BulkOptions, BulkPreview, BulkReport, BulkRun } from './runtime/bulk.ts'
 export type { Difference } from './runtime/differences.ts'
 export type { OwnDuty } from './runtime/duty-options.ts'
+export type { About } from './runtime/examine.ts'
+export type { NeedsAttention } from './runtime/findings.ts'
+export type { KindView } from './runtime/kinds.ts'
 export type { LimitChange, MillLimits } from './runtime/limits.ts'
 export type {
   Metrics,
@@ -94,7 +106,8 @@ export type { Readiness, ReadyCheck } from './runtime/readiness.ts'
 export type { RetainOptions } from './runtime/retain-options.ts'
 export type { NewSchedule, Schedules, Triggered } from './runtime/schedules.ts'
 export type { ScheduleView } from './runtime/schedule-view.ts'
-export type { InstanceSeries, QueueSeries } from './runtime/series.ts'
+export type { InstanceSeries, LimitSeries, QueueSeries } from './runtime/series.ts'
+export type { SystemDuty, SystemView } from './runtime/system.ts'
 export type { DutyView } from './runtime/tend.ts'
 export type { Counts } from './upkeep/duty.ts'
 export type { DutyStatus } from './upkeep/duty-log.ts'

@@ -18,6 +18,9 @@ export interface RouteTools {
   readonly feed: Feed
   /** Looks at up to 10,000 jobs of each queue, so not for everybody anew. */
   readonly unserved: Mill['unserved']
+  /** Both ask the database itself, on a connection of their own. */
+  readonly system: Mill['system']
+  readonly findings: Mill['findings']
   readonly version: string
   readonly store: string
 }
