@@ -52,15 +52,17 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
             { key: 'b', name: choice('b', 'Second attempt', sides[1]) },
           ]}
         >
-          <Sides name="Outcome" sides={sides} show={(one) => <Ended one={one} />} />
-          <Sides
-            name="Started"
-            sides={sides}
-            show={({ startedAt }) => (startedAt === null ? 'never' : <Moment at={startedAt} />)}
-          />
-          <Sides name="Waited before" sides={sides} show={({ waitedMs }) => span(waitedMs ?? 0)} />
-          <Sides name="Ran for" sides={sides} show={(one) => <Ran one={one} />} />
-          <Sides name="Instance" sides={sides} show={({ instance }) => <InstanceName id={instance} />} />
+          {ROWS.map(([name, Shows]) => (
+            <Row key={name}>
+              <Cell className="whitespace-nowrap text-soft">{name}</Cell>
+              {sides.map((one, at) => (
+                // oxlint-disable-next-line react/no-array-index-key -- both may be the same attempt
+                <Cell key={at}>
+                  <Shows one={one} />
+                </Cell>
+              ))}
+            </Row>
+          ))}
         </Table>
       </div>
       <Diff
@@ -73,31 +75,36 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
   )
 }
 
-interface SidesProps {
-  readonly name: string
-  readonly sides: readonly [Try, Try]
-  readonly show: (one: Try) => ReactNode
+interface OneProps {
+  readonly one: Try
 }
 
-function Sides({ name, sides, show }: SidesProps) {
-  return (
-    <Row>
-      <Cell className="text-soft whitespace-nowrap">{name}</Cell>
-      <Cell>{show(sides[0])}</Cell>
-      <Cell>{show(sides[1])}</Cell>
-    </Row>
-  )
+function Ended({ one: { outcome } }: OneProps) {
+  if (outcome === 'running') return <Badge colour="text-running" text="running" />
+  return <OutcomeBadge outcome={outcome} />
 }
 
-function Ended({ one: { outcome } }: { readonly one: Try }) {
-  return outcome === 'running' ? (
-    <Badge colour="text-running" text="running" />
-  ) : (
-    <OutcomeBadge outcome={outcome} />
-  )
+function Began({ one: { startedAt } }: OneProps) {
+  return startedAt === null ? 'never' : <Moment at={startedAt} />
 }
 
-function Ran({ one }: { readonly one: Try }) {
+function Waited({ one: { waitedMs } }: OneProps) {
+  return waitedMs === null ? '–' : span(waitedMs)
+}
+
+function Ran({ one }: OneProps) {
   const ran = ranMs(one, useNow())
   return ran === null ? '–' : span(ran)
 }
+
+function By({ one: { instance } }: OneProps) {
+  return <InstanceName id={instance} />
+}
+
+const ROWS = [
+  ['Outcome', Ended],
+  ['Started', Began],
+  ['Waited before', Waited],
+  ['Ran for', Ran],
+  ['Instance', By],
+] as const
