@@ -13,10 +13,10 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
   const schedule = job.metadata?.['schedule']
   return (
     <Card title="About it">
-      <div className="grid gap-x-8 gap-y-1.5 sm:grid-cols-2">
+      <div className="grid content-start items-start gap-x-8 gap-y-1.5 sm:grid-cols-2 [&_dt]:min-w-24">
         <Facts>
           <Fact name="Queue">
-            <TextLink to={`/queues#${encodeURIComponent(queue)}`} className="break-all">
+            <TextLink to={`/queues#${encodeURIComponent(queue)}`} className="wrap-anywhere">
               {queue}
             </TextLink>
           </Fact>
@@ -55,7 +55,7 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
           </Fact>
           {typeof schedule === 'string' && (
             <Fact name="Schedule">
-              <TextLink to={`/schedules/${encodeURIComponent(schedule)}`} className="break-all">
+              <TextLink to={`/schedules/${encodeURIComponent(schedule)}`} className="wrap-anywhere">
                 {schedule}
               </TextLink>
             </Fact>
@@ -85,7 +85,7 @@ function Tags({ tags }: { readonly tags: readonly string[] }): ReactNode {
 }
 
 function Key({ text }: { readonly text: string }) {
-  return <code className="font-mono text-xs break-all">{text}</code>
+  return <code className="font-mono text-xs wrap-anywhere">{text}</code>
 }
 
 function None() {

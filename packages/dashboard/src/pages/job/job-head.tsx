@@ -15,7 +15,7 @@ export function JobHead({ job, children }: { readonly job: Job; readonly childre
     <div className="flex flex-wrap items-start justify-between gap-3">
       <div className="min-w-0">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <h1 className="min-w-0 text-xl font-semibold tracking-tight break-all">{job.kind}</h1>
+          <h1 className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">{job.kind}</h1>
           <StateBadge state={job.state} {...(note !== undefined && { note })} />
         </div>
         <p className="flex items-center gap-1 text-soft">

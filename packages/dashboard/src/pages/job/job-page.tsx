@@ -38,7 +38,7 @@ export function JobPage({ id }: { readonly id: string }) {
                 <JobActs job={job} left={left} />
               </JobHead>
               {job.kind === BULK_KIND && <BulkCard job={job} />}
-              <div className="grid items-start gap-4 xl:grid-cols-2">
+              <div className="grid gap-4 xl:grid-cols-2">
                 <WhyCard job={job} why={why} last={tries.at(-1)} />
                 <JobFacts job={job} last={tries.at(-1)} />
               </div>

@@ -1,6 +1,8 @@
 /** The attempts, a row each. */
+import { useState } from 'react'
 import type { Job } from '../../../api/types/job.ts'
-import { span } from '../../../kit/format.ts'
+import { Button } from '../../../kit/button.tsx'
+import { plural, span } from '../../../kit/format.ts'
 import { Badge, OutcomeBadge } from '../../../kit/state.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
 import { Moment, useNow } from '../../../kit/time.tsx'
@@ -18,7 +20,11 @@ const COLUMNS = [
   { key: 'error', name: 'Error' },
 ]
 
+/** The newest, at first. */
+const SHOWN = 8
+
 export function AttemptsTable({ job, tries }: { readonly job: Job; readonly tries: readonly Try[] }) {
+  const [isWhole, setWhole] = useState(false)
   if (tries.length === 0)
     return (
       <p className="px-4 pb-3 text-soft">
@@ -27,13 +33,19 @@ export function AttemptsTable({ job, tries }: { readonly job: Job; readonly trie
           : 'It ended before anybody started it.'}
       </p>
     )
+  const hidden = isWhole ? 0 : Math.max(0, tries.length - SHOWN)
   return (
     <>
       <Table label="Attempts" columns={COLUMNS}>
-        {tries.map((one) => (
+        {tries.slice(hidden).map((one) => (
           <Attempt key={one.n} one={one} />
         ))}
       </Table>
+      {hidden > 0 && (
+        <div className="border-t border-line px-4 py-2">
+          <Button onClick={() => setWhole(true)}>Show {plural(hidden, 'earlier attempt')}</Button>
+        </div>
+      )}
       {tries.length >= MOST_KEPT && (
         <p className="px-4 py-2 text-xs text-soft">
           The newest {MOST_KEPT} attempts are kept; there may have been others before.
