@@ -32,11 +32,13 @@ export function JobActs({ job, left }: { readonly job: Job; readonly left: Inspe
         </Button>
       )}
       {may('operator') && kind !== BULK_KIND && (
-        <Button icon={CopyPlus} onClick={() => void copyIt()}>
-          Enqueue a copy
-        </Button>
+        <>
+          <Button icon={CopyPlus} onClick={() => void copyIt()}>
+            Enqueue a copy
+          </Button>
+          <CopyAs job={job} left={left} />
+        </>
       )}
-      {kind !== BULK_KIND && <CopyAs job={job} left={left} />}
       {may('admin') && job.state !== 'running' && (
         <Button look="danger" icon={Trash2} onClick={() => setOpen('delete')}>
           Delete

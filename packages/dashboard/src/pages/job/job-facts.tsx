@@ -13,7 +13,7 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
   const schedule = job.metadata?.['schedule']
   return (
     <Card title="About it">
-      <div className="grid content-start items-start gap-x-8 gap-y-1.5 sm:grid-cols-2 [&_dt]:min-w-24">
+      <div className="grid content-start items-start gap-x-8 gap-y-1.5 sm:grid-cols-[1fr_1.1fr] max-sm:[&_dt]:min-w-24">
         <Facts>
           <Fact name="Queue">
             <TextLink to={`/queues#${encodeURIComponent(queue)}`} className="wrap-anywhere">
