@@ -9,6 +9,7 @@ import { type Api, newApi, type RouteTools } from './app.ts'
 import { audited } from './audited.ts'
 import { checkBasePath, withoutBase } from './base-path.ts'
 import { door, type WhoIs } from './door/door.ts'
+import { isRead } from './door/reads.ts'
 import { bearerOf, holderOf, readTokens } from './door/tokens.ts'
 import { type Feed, feed as createFeed } from './feed.ts'
 import { type Page, missionControl } from './page.ts'
@@ -141,7 +142,8 @@ export function apiFor(
   root.onError((error, c) => {
     if (error instanceof HTTPException)
       return problem('BODY_NOT_JSON', { detail: 'the body is not JSON', fix: 'Send one JSON value' })
-    return problemOf(error, (fault) => onError(fault, `${c.req.method} ${c.req.path}`))
+    const unforeseen = (fault: unknown): void => onError(fault, `${c.req.method} ${c.req.path}`)
+    return problemOf(error, { unforeseen, inAddress: isRead(c.req.method) })
   })
   const api = newApi()
   for (const add of ROUTES) add(api, tools)

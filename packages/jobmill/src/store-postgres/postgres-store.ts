@@ -120,7 +120,7 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
     instances: () => run((context) => instances(context)),
     unserved: () => run((context) => unserved(context)),
     now: () => run(now),
-    ahead: (id) => run((context) => ahead(context, id)),
+    ahead: (id, kinds) => run((context) => ahead(context, id, kinds)),
     held: (instance) => run((context) => held(context, instance)),
     duties: () => run((context) => duties(context)),
     slots: () => run((context) => slots(context)),

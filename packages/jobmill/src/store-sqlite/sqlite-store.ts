@@ -128,7 +128,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     instances: async () => read(instances),
     unserved: async () => read(unserved),
     now: async () => read(({ now }) => now),
-    ahead: async (id) => read((look) => ahead(look, id)),
+    ahead: async (id, kinds) => read((look) => ahead(look, id, kinds)),
     held: async (instance) => read((look) => held(look, instance)),
     duties: async () => read(duties),
     slots: async () => read(slots),

@@ -103,7 +103,7 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     results: async (ids) => store.results(checkIds(ids)),
     history: async (id) => store.history(checkId(id, 'id')),
     list: async (filter, page) => store.list(checkFilter(filter), checkPage(page)),
-    ahead: async (id) => store.ahead(checkId(id, 'id')),
+    ahead: async (id, kinds) => store.ahead(checkId(id, 'id'), kinds),
     held: async (instance) => store.held(checkId(instance, 'instance')),
     wait: async (options) => {
       checkWhole(options.timeoutMs, 'timeoutMs', { least: 0, most: BOUNDS.durationMs })

@@ -153,8 +153,11 @@ export interface ReadSide {
    * what nobody takes gathers there. By queue, then kind.
    */
   unserved(): Promise<Unserved[]>
-  /** How many ready jobs of its queue would be claimed before this one, counted up to 10,000; null unless it is ready. */
-  ahead(id: string): Promise<number | null>
+  /**
+   * How many ready jobs of its queue would be claimed before this one, counted up to 10,000; null unless it is ready. With `kinds`, only jobs of these: what
+   * nobody takes stands in nobody's way.
+   */
+  ahead(id: string, kinds?: readonly string[]): Promise<number | null>
   /** What the database believes an instance is running. */
   held(instance: string): Promise<Held[]>
   /** Every duty that ever had a leader, by name. */

@@ -73,7 +73,12 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       {},
       { kind: 'echo', jobs: [{ payload: 1 }, { payload: 2, delay: 'x' }] },
     )
-    expect(bad.body).toMatchObject({ status: 400, code: 'DURATION_INVALID', index: 1 })
+    expect(bad.body).toMatchObject({
+      status: 400,
+      code: 'DURATION_INVALID',
+      index: 1,
+      field: 'jobs.1.delay',
+    })
     expect(await mill.counts()).toMatchObject([{ scheduled: 300 }])
   })
 

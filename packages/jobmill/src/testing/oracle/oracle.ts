@@ -141,7 +141,7 @@ export function oracle(
     instances: async () => instances(state(), clock()),
     unserved: async () => unserved(state(), clock()),
     now: async () => (state(), clock()),
-    ahead: async (id) => ahead(state(), id),
+    ahead: async (id, kinds) => ahead(state(), id, kinds),
     held: async (instance) => held(state(), clock(), instance),
     duties: async () => readDuties(state(), clock()),
     slots: async () => readSlots(state()),
