@@ -1,0 +1,14 @@
+/** When a schedule runs next, or why it does not. */
+import type { Schedule } from '../../api/types/mill.ts'
+import { Badge } from '../../kit/state.tsx'
+import { Countdown } from '../../kit/time.tsx'
+
+export function NextRun({ schedule: { paused, nextAt } }: { readonly schedule: Schedule }) {
+  if (paused) return <Badge colour="text-ready" text="paused" />
+  if (nextAt === null) return <span className="text-soft">never again</span>
+  return (
+    <>
+      in <Countdown until={nextAt} />
+    </>
+  )
+}
