@@ -76,7 +76,7 @@ export function Combobox({ value, change, choices, ...rest }: Props) {
         }}
         onKeyDown={pressed}
       />
-      <ul
+      <div
         id={list}
         role="listbox"
         aria-label="Suggestions"
@@ -84,7 +84,7 @@ export function Combobox({ value, change, choices, ...rest }: Props) {
         className="absolute inset-x-0 top-full z-20 mt-1 max-h-60 overflow-y-auto rounded-lg border border-line bg-card p-1 shadow-xl"
       >
         {found.map((choice, index) => (
-          <li
+          <div
             key={choice.value}
             id={`${list}-${index}`}
             role="option"
@@ -104,9 +104,9 @@ export function Combobox({ value, change, choices, ...rest }: Props) {
           >
             <span className="truncate">{choice.value}</span>
             {choice.note !== undefined && <span className="shrink-0 text-xs text-soft">{choice.note}</span>}
-          </li>
+          </div>
         ))}
-      </ul>
+      </div>
     </div>
   )
 }

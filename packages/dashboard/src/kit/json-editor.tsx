@@ -37,11 +37,12 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
   const wrongLine = 'problem' in read ? read.problem.line : null
   const lines = text.split('\n').length
 
+  // After the text that it belongs to is there.
   useLayoutEffect(() => {
     if (caret.current === null || area.current === null) return
     area.current.setSelectionRange(caret.current.start, caret.current.end)
     caret.current = null
-  }, [text])
+  })
 
   function pressed(event: KeyboardEvent<HTMLTextAreaElement>): void {
     if (event.key === 'Escape' && isTabOurs) {

@@ -16,13 +16,14 @@ interface Triggered {
   readonly job: string
 }
 
+// A problem was shown by then.
+const quietly = (done: Promise<unknown>): void => void done.catch(() => {})
+
 export function useScheduleActs({ name, paused }: Schedule): ScheduleActs {
   const plain = useAct()
   const triggering = useAct<Triggered>()
   const [, go] = useLocation()
   const path = `schedules/${named(name)}`
-  // A problem was shown by then.
-  const quietly = (done: Promise<unknown>): void => void done.catch(() => {})
   return {
     isActing: plain.isActing || triggering.isActing,
     turn: () =>

@@ -118,7 +118,7 @@ function readsOf(draft: ScheduleDraft): Record<ScheduleField, Read<unknown>> {
     payload: 'value' in payload ? payload : { wrong: 'This is not JSON.' },
     queue: nameOf(draft.queue),
     priority: wholeOf(draft.priority, { least: -32_768, most: 32_767 }),
-    maxAttempts: wholeOf(draft.maxAttempts, { least: 1, most: 1_000 }),
+    maxAttempts: wholeOf(draft.maxAttempts, { least: 1, most: 10_000 }),
     timeout: durationOf(draft.timeout),
     tags: { value: tagsOf(draft.tags) },
     jitter: durationOf(draft.jitter),

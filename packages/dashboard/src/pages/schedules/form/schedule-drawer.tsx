@@ -1,5 +1,5 @@
 /** Create a schedule, or change one. What is wrong is said where it is, while it is typed. */
-import { type FormEvent, useState } from 'react'
+import { type SyntheticEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useAct } from '../../../api/acts.ts'
 import { atField } from '../../../api/at-field.ts'
@@ -37,7 +37,7 @@ export function ScheduleDrawer({ schedule, close }: Props) {
     setRefused(null)
   }
 
-  async function save(event: FormEvent): Promise<void> {
+  async function save(event: SyntheticEvent): Promise<void> {
     event.preventDefault()
     setTried(true)
     if (Object.keys(wrong).length > 0 || isSame) return
@@ -60,7 +60,7 @@ export function ScheduleDrawer({ schedule, close }: Props) {
   }
 
   const errors: Wrong = { ...shownWrong(wrong, draft, isTried) }
-  if (refused?.field != null) errors[refused.field] = refused.says
+  if (refused !== null && refused.field !== null) errors[refused.field] = refused.says
   const fields = { draft, change, wrong: errors }
   return (
     <Dialog isDrawer title={schedule === undefined ? 'New schedule' : `Edit ${schedule.name}`} close={close}>
