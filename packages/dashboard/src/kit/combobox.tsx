@@ -88,6 +88,7 @@ export function Combobox({ value, change, choices, ...rest }: Props) {
             key={choice.value}
             id={`${list}-${index}`}
             role="option"
+            tabIndex={-1}
             aria-selected={index === at}
             ref={(item) => {
               if (index === at) item?.scrollIntoView({ block: 'nearest' })

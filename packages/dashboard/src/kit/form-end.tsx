@@ -8,7 +8,7 @@ interface Props {
 
 export function FormEnd({ error, children }: Props) {
   return (
-    <div className="sticky bottom-0 z-10 -mx-4 mt-auto -mb-4 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-card px-4 py-3">
+    <div className="sticky -bottom-4 z-10 -mx-4 mt-auto -mb-4 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-card px-4 py-3">
       {error !== undefined && (
         <p role="alert" className="min-w-0 grow basis-60 break-words text-dead">
           {error}

@@ -28,7 +28,8 @@ const exampleText = (schema: Parameters<typeof exampleOf>[0]): string =>
   JSON.stringify(exampleOf(schema, 0), null, 2)
 
 export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
-  const kinds = useKinds().data?.kinds ?? []
+  const known = useKinds().data?.kinds
+  const kinds = known ?? []
   const [isTouched, setTouched] = useState(isCopy || draft.payload !== 'null')
   const schema = kinds.find(({ kind }) => kind === draft.kind.trim())?.schema ?? null
   const read = useJson(useDeferredValue(draft.payload))
@@ -45,9 +46,9 @@ export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
     change(changes)
   }
   function chooseKind(kind: string): void {
-    const known = kinds.find((one) => one.kind === kind.trim())?.schema ?? null
+    const chosen = kinds.find((one) => one.kind === kind.trim())?.schema ?? null
     // Something to begin with, as long as nobody wrote anything.
-    changed({ kind, ...(!isTouched && { payload: known === null ? 'null' : exampleText(known) }) })
+    changed({ kind, ...(!isTouched && { payload: chosen === null ? 'null' : exampleText(chosen) }) })
   }
   function pressed(event: KeyboardEvent): void {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -72,7 +73,7 @@ export function EnqueueForm({ draft, change, isCopy, enqueued, close }: Props) {
       onKeyDown={pressed}
       className="flex min-h-full flex-col gap-5"
     >
-      <KindField kinds={kinds} value={draft.kind} change={chooseKind} error={errors.kind} />
+      <KindField kinds={known} value={draft.kind} change={chooseKind} error={errors.kind} />
       <JsonEditor
         label="Payload"
         text={draft.payload}

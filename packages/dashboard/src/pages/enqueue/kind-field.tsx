@@ -5,7 +5,8 @@ import { Field } from '../../kit/field.tsx'
 import { plural } from '../../kit/format.ts'
 
 interface Props {
-  readonly kinds: readonly Kind[]
+  /** Undefined while they are not known. */
+  readonly kinds: readonly Kind[] | undefined
   readonly value: string
   readonly change: (kind: string) => void
   readonly error: string | undefined
@@ -21,7 +22,7 @@ export function KindField({ kinds, value, change, error }: Props) {
           placeholder="email.send"
           value={value}
           change={change}
-          choices={kinds.map(({ kind, queue, served }) => ({
+          choices={(kinds ?? []).map(({ kind, queue, served }) => ({
             value: kind,
             note: served ? (queue ?? undefined) : 'served by nobody',
           }))}
@@ -31,8 +32,8 @@ export function KindField({ kinds, value, change, error }: Props) {
   )
 }
 
-function Hint({ kinds, kind }: { readonly kinds: readonly Kind[]; readonly kind: string }) {
-  if (kind === '') return 'What the job is. Type to search.'
+function Hint({ kinds, kind }: { readonly kinds: Props['kinds']; readonly kind: string }) {
+  if (kind === '' || kinds === undefined) return 'What the job is. Type to search.'
   const known = kinds.find((one) => one.kind === kind)
   if (known === undefined)
     return (
