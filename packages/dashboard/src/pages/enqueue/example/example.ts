@@ -5,10 +5,12 @@ import { exampleText } from './example-text.ts'
 
 const DEEPEST = 6
 const MOST_ITEMS = 5
+/** A schema may hold itself several times. */
+const MOST_PARTS = 1_000
 
 export function exampleOf(schema: Schema | null, n: number): unknown {
   if (schema === null) return { n: n + 1, text: `example ${n + 1}` }
-  return made(schema, { root: schema, n, name: '', depth: 0 })
+  return made(schema, { root: schema, n, name: '', depth: 0, left: { parts: MOST_PARTS } })
 }
 
 interface Making {
@@ -18,11 +20,13 @@ interface Making {
   /** Of the field, which often tells what is meant. */
   readonly name: string
   readonly depth: number
+  readonly left: { parts: number }
 }
 
 function made(schema: Schema, before: Making): unknown {
-  if (typeof schema === 'boolean') return null
   const making = { ...before, depth: before.depth + 1 }
+  making.left.parts -= 1
+  if (typeof schema === 'boolean' || making.left.parts < 0) return null
   const { n, root } = making
   if ('const' in schema) return schema['const']
   for (const key of ['enum', 'examples'])

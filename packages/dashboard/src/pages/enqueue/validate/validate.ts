@@ -12,7 +12,7 @@ import { textProblems } from './texts.ts'
 import { isEqual, typeProblems } from './types.ts'
 import { shown } from './checking.ts'
 
-const MOST_STEPS = 50_000
+const MOST_STEPS = 20_000
 const DEEPEST = 100
 const MOST_PROBLEMS = 100
 
