@@ -38,9 +38,7 @@ export function ErrorGroupRow({ group, bucketMs, isOpen, turn }: Props) {
             )}
           />
           <span className="min-w-0 grow">
-            <span
-              className={classes('block font-medium', isOpen ? 'break-words' : 'line-clamp-2 break-words')}
-            >
+            <span className={classes('font-medium break-words', isOpen ? 'block' : 'line-clamp-2')}>
               <ShapeText shape={group.shape} />
             </span>
             <span className="mt-0.5 block truncate text-xs text-soft" title={group.queues.join(', ')}>

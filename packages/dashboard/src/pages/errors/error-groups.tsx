@@ -17,7 +17,7 @@ export function ErrorGroups({ errors, opened, open }: Props) {
   const { groups, looked, complete } = errors
   const jobs = groups.reduce((sum, { dead, failing }) => sum + dead + failing, 0)
   return (
-    <Card flush title={`${plural(groups.length, 'error')} of ${plural(jobs, 'job')}`}>
+    <Card flush title={`${plural(groups.length, 'error')} in ${plural(jobs, 'job')}`}>
       {!complete && (
         <p className="border-t border-line bg-warn-soft px-4 py-2">
           Looked at {number(looked)} jobs, and there are more: counts may be higher than what stands here.
