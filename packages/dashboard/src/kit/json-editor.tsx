@@ -46,7 +46,9 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
 
   function pressed(event: KeyboardEvent<HTMLTextAreaElement>): void {
     if (event.key === 'Escape' && isTabOurs) {
+      // What it stands in stays open.
       event.preventDefault()
+      event.stopPropagation()
       setTabOurs(false)
     } else if (event.key === 'Tab' && isTabOurs) {
       event.preventDefault()
