@@ -23,6 +23,7 @@ import { enqueueInside } from './enqueue-inside.ts'
 import { handlersOf } from './handlers.ts'
 import { labelFrom, versionFrom } from './label.ts'
 import { lifeOf, type StopOptions } from './life.ts'
+import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
 import { type Observation, observation } from './observation.ts'
 import { type Operate, operate, type OperateTools } from './operate.ts'
@@ -37,7 +38,7 @@ import { type Tend, tend } from './tend.ts'
 import { type Explain, explain } from './why.ts'
 
 export interface Mill<Tx = unknown>
-  extends Omit<Client<Tx>, 'prepare' | 'takeUnrung'>, Operate, Explain, Tend, Observation, Limiting {
+  extends Omit<Client<Tx>, 'prepare' | 'takeUnrung'>, Operate, Explain, Tend, Observation, Errors, Limiting {
   /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
   open(): Promise<void>
   /** Opens the store, makes this process known and begins to work. Twice is once. A start that fails undoes what it began. */
@@ -192,6 +193,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     ...bulk(operating),
     ...audit({ opened, platform }),
     ...explain({ opened }),
+    ...errors({ opened }),
     ...readiness({ opened, platform, engine: () => life.engine, life }),
     ...tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit }),
     ...observation({ opened, platform }),
