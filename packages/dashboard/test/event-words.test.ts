@@ -13,12 +13,10 @@ const entry = (type: string, data: Record<string, unknown> = {}, queue: string |
   data,
 })
 
-test('every type has its sentence, also when fields are missing', () => {
-  for (const type of KEPT_TYPES) {
-    const words = eventWords(entry(type))
-    expect(words, type).toMatch(/^[A-Z?]/)
-    expect(words, type).not.toMatch(/undefined|NaN|\[object/)
-  }
+test.each(KEPT_TYPES)('%s has its sentence, also when fields are missing', (type) => {
+  const words = eventWords(entry(type))
+  expect(words).toMatch(/^[A-Z?]/)
+  expect(words).not.toMatch(/undefined|NaN|\[object/)
 })
 
 test('sentences have names, counts and units', () => {

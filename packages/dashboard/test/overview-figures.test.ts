@@ -51,6 +51,28 @@ function queueOf(queue: string, points: readonly Point[]): QueueSeries {
 
 const gauge = (value: number): { mean: number; most: number } => ({ mean: value, most: value })
 
+const asked = (lengthMs: number, queues: number, agoMs = 0): string =>
+  resolutionFor({ from: T - agoMs - lengthMs, to: T - agoMs, now: T, queues })
+
+const queueSet = (name: string, more: Partial<Queue> = {}): Queue =>
+  ({ name, workers: null, paused: false, ...more }) as Queue
+
+const instance = (id: string, state: string): Workers['instances'][number] =>
+  ({ id, state, queues: ['auto', 'set', 'paused'] }) as unknown as Workers['instances'][number]
+
+const finding = (check: string, what: Finding['about']['what'], name: string | null): Finding => ({
+  check,
+  level: 'warning',
+  says: '',
+  fix: null,
+  about: { what, name },
+})
+
+const ways = (one: Finding, queue?: Queue): [string, string | null] => {
+  const { to, act } = wayOut(one, queue)
+  return [to, act]
+}
+
 describe('bins', () => {
   test('begin at full steps, are at most 120, and end with what is written', () => {
     const day = binsOf({ from: T, to: T + DAY, resolutionMs: MINUTE, now: T + 2 * DAY })
@@ -134,8 +156,6 @@ test('the busiest eight queues have a line of their own, the others share one', 
 })
 
 test('a range is asked for in buckets that are kept and not too many', () => {
-  const asked = (lengthMs: number, queues: number, agoMs = 0): string =>
-    resolutionFor({ from: T - agoMs - lengthMs, to: T - agoMs, now: T, queues })
   expect(asked(HOUR, 3)).toBe('10s')
   expect(asked(HOUR, 40)).toBe('1m')
   expect(asked(5 * MINUTE, 3, 8 * HOUR)).toBe('1m')
@@ -187,12 +207,8 @@ describe('figures', () => {
   })
 
   test('count the workers of living processes: those assigned, and those that nobody set', () => {
-    const queue = (name: string, more: Partial<Queue> = {}): Queue =>
-      ({ name, workers: null, paused: false, ...more }) as Queue
-    const instance = (id: string, state: string): Workers['instances'][number] =>
-      ({ id, state, queues: ['auto', 'set', 'paused'] }) as unknown as Workers['instances'][number]
     const workers = workersOf(
-      [queue('auto'), queue('set', { workers: 5 }), queue('paused', { paused: true })],
+      [queueSet('auto'), queueSet('set', { workers: 5 }), queueSet('paused', { paused: true })],
       {
         instances: [instance('one', 'alive'), instance('two', 'lost')],
         slots: [
@@ -206,18 +222,7 @@ describe('figures', () => {
 })
 
 test('every finding has a way out, and an act where one helps', () => {
-  const finding = (check: string, what: Finding['about']['what'], name: string | null): Finding => ({
-    check,
-    level: 'warning',
-    says: '',
-    fix: null,
-    about: { what, name },
-  })
   const mail = { name: 'a/b', paused: true, coolingMs: 500 } as Queue
-  const ways = (one: Finding, queue?: Queue): [string, string | null] => {
-    const { to, act } = wayOut(one, queue)
-    return [to, act]
-  }
   expect(ways(finding('paused', 'queue', 'a/b'), mail)).toEqual(['/queues#a%2Fb', 'resume'])
   expect(ways(finding('cooling', 'queue', 'a/b'), mail)).toEqual(['/queues#a%2Fb', 'clear'])
   expect(ways(finding('paused', 'queue', 'a/b'), { ...mail, paused: false })).toEqual(['/queues#a%2Fb', null])

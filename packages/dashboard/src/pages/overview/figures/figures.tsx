@@ -101,7 +101,7 @@ function useFigures(): FigureProps[] {
         more: 'higher',
         less: 'lower',
         upIs: 'better',
-        noise: 0.0005,
+        noise: 0.002,
       }),
       about: `Attempts that ended as done, of those that ended as done, were retried or died, ${recently}. Snoozed, throttled, cancelled and interrupted ones do not count.`,
       to: '/errors',

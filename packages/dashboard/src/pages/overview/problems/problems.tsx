@@ -72,9 +72,10 @@ function Found({ findings }: { readonly findings: readonly Finding[] }) {
   )
 }
 
+const named = ({ check, about }: Finding): string => `${check} ${about.what ?? ''} ${about.name ?? ''}`
+
 /** Not by what it says, which may change with every read: a button must not go away under the finger. */
 function keyOf(finding: Finding, before: readonly Finding[]): string {
-  const named = ({ check, about }: Finding): string => `${check} ${about.what ?? ''} ${about.name ?? ''}`
   const same = before.filter((one) => named(one) === named(finding)).length
   return `${named(finding)} ${same}`
 }
