@@ -1,4 +1,4 @@
-# Jobmill in a container: workers, duties and the API of one config. docs/guides/deploying.md says how to run it, and how an
+# Jobmill in a container: workers, duties, the API and Mission Control of one config. docs/guides/deploying.md says how to run it, and how an
 # application of yours gets an image of its own.
 #   docker build -t jobmill .
 #   docker run -v jobmill:/data -e JOBMILL_TOKENS="me admin $(openssl rand -hex 24)" -p 127.0.0.1:8787:8787 jobmill
@@ -11,9 +11,14 @@ FROM --platform=$BUILDPLATFORM ${NODE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/jobmill/package.json packages/jobmill/
+COPY packages/dashboard/package.json packages/dashboard/
 COPY examples/package.json examples/
 RUN npm ci
 COPY tsconfig.base.json ./
+COPY packages/dashboard/index.html packages/dashboard/tsconfig.json packages/dashboard/vite.config.ts packages/dashboard/
+COPY packages/dashboard/public packages/dashboard/public
+COPY packages/dashboard/src packages/dashboard/src
+RUN node_modules/.bin/vite build packages/dashboard
 COPY packages/jobmill/tsconfig.json packages/jobmill/
 COPY packages/jobmill/src packages/jobmill/src
 RUN node_modules/.bin/tsc -p packages/jobmill
@@ -25,6 +30,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/jobmill/package.json packages/jobmill/
 COPY packages/jobmill/bin packages/jobmill/bin
+COPY packages/dashboard/package.json packages/dashboard/
 COPY examples/package.json examples/
 RUN npm ci --omit=dev --workspace packages/jobmill \
   && rm -r node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
@@ -40,6 +46,8 @@ COPY --from=production /app/node_modules node_modules
 COPY packages/jobmill/package.json packages/jobmill/
 COPY packages/jobmill/bin packages/jobmill/bin
 COPY --from=build /app/packages/jobmill/dist packages/jobmill/dist
+COPY packages/dashboard/package.json packages/dashboard/
+COPY --from=build /app/packages/dashboard/dist packages/dashboard/dist
 # Mount your own over it.
 COPY examples/demo.config.ts jobmill.config.ts
 

@@ -12,6 +12,7 @@ const steps = {
   lint: ['oxlint', '--type-aware', '--deny-warnings'],
   types: ['tsc', '--noEmit'],
   'page types': ['tsc', '-p', 'packages/dashboard'],
+  'page tests': ['tsc', '-p', 'packages/dashboard/test'],
   imports: ['node', 'scripts/check-imports.mjs'],
   unused: ['knip', '--no-progress'],
   build: ['node', 'scripts/setup.mjs'],

@@ -1,8 +1,9 @@
 /** Dialogs and drawers of the browser itself: it keeps the focus inside, closes them with Escape, and leaves the rest alone meanwhile. */
 import { X } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
 import { IconButton } from './button.tsx'
 import { classes } from './classes.ts'
+import { Layer } from './layer.ts'
 
 interface Props {
   readonly title: ReactNode
@@ -14,17 +15,16 @@ interface Props {
 
 /** There while it is rendered. */
 export function Dialog({ title, close, children, isDrawer = false }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const [dialog, setDialog] = useState<HTMLDialogElement | null>(null)
   const heading = useId()
   useEffect(() => {
-    const shown = dialog.current
     // React renders twice in development.
-    if (shown?.open === false) shown.showModal()
-    return () => shown?.close()
-  }, [])
+    if (dialog?.open === false) dialog.showModal()
+    return () => dialog?.close()
+  }, [dialog])
   return (
     <dialog
-      ref={dialog}
+      ref={setDialog}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault()
@@ -32,7 +32,13 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
       }}
       onMouseDown={(event) => {
         // On what is behind it.
-        if (event.target === dialog.current) close()
+        if (event.target === dialog) close()
+      }}
+      onKeyDown={(event) => {
+        // A tooltip would take the first Escape for itself; a menu may.
+        if (event.key !== 'Escape' || dialog?.querySelector('[role=menu]') !== null) return
+        event.preventDefault()
+        close()
       }}
       className={classes(
         'max-w-none bg-transparent p-0 text-text backdrop:bg-black/40',
@@ -41,20 +47,22 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
           : 'm-auto w-[min(34rem,calc(100vw-2rem))]',
       )}
     >
-      <div
-        className={classes(
-          'flex flex-col border border-line bg-card shadow-2xl',
-          isDrawer ? 'h-full' : 'max-h-[calc(100dvh-4rem)] rounded-xl',
-        )}
-      >
-        <header className="flex items-center justify-between gap-2 border-b border-line px-4 py-2">
-          <h2 id={heading} className="text-base font-semibold">
-            {title}
-          </h2>
-          <IconButton label="Close" icon={X} onClick={close} />
-        </header>
-        <div className="min-h-0 grow overflow-y-auto p-4">{children}</div>
-      </div>
+      <Layer value={dialog}>
+        <div
+          className={classes(
+            'flex flex-col border border-line bg-card shadow-2xl',
+            isDrawer ? 'h-full' : 'max-h-[calc(100dvh-4rem)] rounded-xl',
+          )}
+        >
+          <header className="flex items-center justify-between gap-2 border-b border-line px-4 py-2">
+            <h2 id={heading} className="text-base font-semibold">
+              {title}
+            </h2>
+            <IconButton label="Close" icon={X} onClick={close} />
+          </header>
+          <div className="min-h-0 grow overflow-y-auto p-4">{children}</div>
+        </div>
+      </Layer>
     </dialog>
   )
 }

@@ -3,13 +3,15 @@ import { DropdownMenu } from 'radix-ui'
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
+import { useLayer } from './layer.ts'
 
 export function Menu({ trigger, children }: { readonly trigger: ReactNode; readonly children: ReactNode }) {
+  const layer = useLayer()
   // Not modal: a modal one writes a style into the page, which its headers forbid.
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={layer}>
         <DropdownMenu.Content
           align="end"
           sideOffset={4}

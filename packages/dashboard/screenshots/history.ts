@@ -1,0 +1,96 @@
+/** A day of figures, as a mill that ran for a day would have written them: busy by day, quiet at night, with a bad quarter of an hour. */
+import { bucketOf, type MetricData } from '../../jobmill/src/job/metric-data.ts'
+import type { Store } from '../../jobmill/src/store/store.ts'
+
+const MINUTE = 60_000
+const DAY_MINUTES = 24 * 60
+/** Of no process that there is. */
+const SOURCE = '01900000-0000-7000-8000-000000000001'
+const BAD = { from: 95, to: 80 }
+
+const QUEUES = [
+  { queue: 'mail', perMinute: 240, runMs: 180, waitMs: 40 },
+  { queue: 'webhooks', perMinute: 150, runMs: 420, waitMs: 120 },
+  { queue: 'media', perMinute: 60, runMs: 1_400, waitMs: 600 },
+  { queue: 'default', perMinute: 35, runMs: 25, waitMs: 12 },
+] as const
+
+/** Between 0 and 1, the same each time. */
+function noise(seed: number): number {
+  const x = Math.sin(seed * 12.9898) * 43_758.5453
+  return x - Math.floor(x)
+}
+
+function bell(ms: number, count: number, seed: number): Record<string, number> {
+  const histogram: Record<string, number> = {}
+  for (let n = 0; n < 12; n += 1) {
+    const bucket = String(bucketOf(ms * (0.5 + noise(seed + n) ** 2 * 3)))
+    histogram[bucket] = (histogram[bucket] ?? 0) + Math.max(1, Math.round(count / 12))
+  }
+  return histogram
+}
+
+function minuteOf(
+  at: number,
+  ago: number,
+  { queue, perMinute, runMs, waitMs }: (typeof QUEUES)[number],
+): MetricData {
+  const hour = new Date(at).getUTCHours() + new Date(at).getUTCMinutes() / 60
+  const tide = 0.35 + 0.65 * Math.max(0, Math.sin(((hour - 5) / 24) * 2 * Math.PI) * 0.5 + 0.5)
+  const seed = ago * 7 + queue.length
+  const done = Math.round(perMinute * tide * (0.85 + noise(seed) * 0.3))
+  const isBad = ago <= BAD.from && ago >= BAD.to && queue === 'webhooks'
+  const dead = isBad ? Math.round(done * 0.2) : noise(seed + 1) > 0.93 ? 1 : 0
+  const retried = isBad ? Math.round(done * 0.5) : Math.round(done * 0.01)
+  const gauge = (value: number) => ({ sum: value * 6, count: 6, most: value * 1.3 })
+  const ready = done * (isBad ? 2.5 : 0.08) + noise(seed + 2) * 6
+  return {
+    counters: { enqueued: done + dead, started: done + dead + retried, done, dead, retried },
+    histograms: {
+      waiting: bell(isBad ? waitMs * 8 : waitMs, done, seed),
+      running: bell(runMs, done, seed + 50),
+      total: bell(runMs + waitMs, done, seed + 90),
+    },
+    gauges: {
+      ready: gauge(ready),
+      running: gauge(1 + (done * runMs) / MINUTE),
+      scheduled: gauge(30 + noise(seed + 3) * 10),
+      dead: gauge(4 + (ago < BAD.to ? 30 : 0)),
+      oldestReadyMs: gauge(waitMs * (isBad ? 90 : 3)),
+    },
+  }
+}
+
+export async function writeHistory(store: Store<never>, now: number): Promise<void> {
+  for (let from = 1; from < DAY_MINUTES; from += 120) {
+    const minutes = Array.from({ length: Math.min(120, DAY_MINUTES - from) }, (_, n) => from + n)
+    await store.record({
+      source: SOURCE,
+      seq: from,
+      own: [],
+      events: [],
+      deltas: [
+        ...minutes.flatMap((ago) =>
+          QUEUES.map((queue) => ({
+            scope: `queue ${queue.queue}`,
+            agoMs: ago * MINUTE,
+            data: minuteOf(now - ago * MINUTE, ago, queue),
+          })),
+        ),
+        ...minutes.map((ago) => ({ scope: 'limit partner-api', agoMs: ago * MINUTE, data: limitAt(ago) })),
+      ],
+    })
+  }
+}
+
+function limitAt(ago: number): MetricData {
+  const available = Math.max(0, Math.round(30 * (0.5 + 0.5 * Math.sin(ago / 18)) + noise(ago) * 6 - 3))
+  const granted = Math.round(20 + noise(ago + 5) * 15)
+  return {
+    counters: { 'granted.partner.sync': granted, 'refused.partner.sync': available < 4 ? 6 : 0 },
+    gauges: {
+      available: { sum: available * 6, count: 6, most: available },
+      held: { sum: 0, count: 6, most: 0 },
+    },
+  }
+}

@@ -1,0 +1,154 @@
+/** A mill as somebody might have it on a working day: two processes, some trouble, and a day behind it. */
+import { bulkJob, serve } from 'jobmill/http'
+import { jobmill, type Mill, type MillOptions } from 'jobmill'
+import { sqlite } from 'jobmill/sqlite'
+import { writeHistory } from './history.ts'
+import { kinds } from './kinds.ts'
+
+export interface Demo {
+  readonly url: string
+  /** Ids of jobs worth a picture. */
+  readonly ids: { readonly dead: string; readonly waiting: string; readonly running: string }
+  readonly close: () => Promise<void>
+}
+
+const NAMES = ['ada', 'grace', 'linus', 'margaret', 'ken', 'barbara', 'dennis', 'frances', 'edsger', 'radia']
+
+export async function seeded(file: string): Promise<Demo> {
+  const store = sqlite(file)
+  const options = (id: string): MillOptions<ReturnType<typeof sqlite>> => ({
+    store: id === 'a1' ? store : sqlite(file),
+    jobs: [...kinds, bulkJob(() => mill)],
+    queues: {
+      mail: { workers: 6 },
+      webhooks: { workers: 4, retain: { done: '3d', dead: '30d' } },
+      reports: { workers: 3 },
+      media: { workers: 4 },
+      default: {},
+    },
+    limits: { 'partner-api': { rate: 30, per: '1m' }, smtp: { concurrency: 8 } },
+    schedules: [
+      {
+        name: 'month-end-report',
+        job: 'report.build',
+        when: '0 6 1 * *',
+        zone: 'Europe/Berlin',
+        payload: { month: 'last', at: 0 },
+      },
+      { name: 'partner-sync', job: 'partner.sync', when: 'every 5m' },
+      {
+        name: 'reminders',
+        job: 'mail.send',
+        when: '30 8 * * 1-5',
+        zone: 'Europe/Berlin',
+        payload: { to: 'team@example.com', template: 'reminder' },
+      },
+      {
+        name: 'thumbnails',
+        job: 'image.resize',
+        when: '15 3 * * *',
+        payload: { file: 'all', width: 320 },
+        paused: true,
+      },
+    ],
+    env: { JOBMILL_WORKER_PREFIX: 'shop', JOBMILL_WORKER_VERSION: '2.14.0', JOBMILL_WORKER_ID: id },
+    log: 'silent',
+    grace: 0,
+  })
+  const mill: Mill<never> = jobmill(options('a1'))
+  const second = jobmill(options('b2'))
+  await mill.start()
+  await second.start()
+  await writeHistory(store, Date.now())
+  const ids = await enqueueAll(mill)
+  const served = await serve(mill, { port: 0 })
+  return {
+    url: served.url,
+    ids,
+    async close() {
+      await served.close()
+      await Promise.all([mill.stop(), second.stop()])
+    },
+  }
+}
+
+async function enqueueAll(mill: Mill<never>): Promise<Demo['ids']> {
+  const to = (name: string, n: number): object => ({
+    to: `${name}${n}@example.com`,
+    template: n % 3 === 0 ? 'invoice' : 'welcome',
+    locale: 'en',
+  })
+  const many = (count: number, make: (n: number) => object) =>
+    Array.from({ length: count }, (_, n) => ({ payload: make(n) }))
+  await mill.enqueueMany(
+    'mail.send',
+    many(120, (n) => to(NAMES[n % NAMES.length] ?? '', n)),
+  )
+  await mill.enqueueMany(
+    'mail.send',
+    many(14, (n) => to('gone', n)),
+  )
+  await mill.enqueueMany(
+    'mail.send',
+    many(9, (n) => to('full', n)),
+  )
+  await mill.enqueueMany(
+    'image.resize',
+    many(60, (n) => ({ file: `products/${n}.jpg`, width: 320 + n })),
+  )
+  const hook = (host: string, n: number): object => ({
+    url: `https://${host}.example.com/hooks/${n}`,
+    event: 'order.paid',
+    signatureToken: 'whsec_9f2c',
+  })
+  await mill.enqueueMany(
+    'webhook.deliver',
+    many(80, (n) => hook('shop', n)),
+  )
+  await mill.enqueueMany(
+    'webhook.deliver',
+    many(22, (n) => hook('broken', n)),
+  )
+  await mill.enqueueMany(
+    'partner.sync',
+    many(34, () => ({})),
+  )
+  const dead = await mill.enqueue('mail.send', to('late', 7), {
+    tags: ['customer:4711', 'vip'],
+    maxAttempts: 2,
+    metadata: { order: 90_210 },
+  })
+  await idle(mill)
+  for (let n = 0; n < 3; n += 1) {
+    await mill.runNow(dead.id)
+    await idle(mill)
+  }
+  const running = await mill.enqueue('report.build', { month: '2026-10', at: 64 }, { tags: ['finance'] })
+  await mill.enqueue('report.build', { month: '2026-09', at: 12 })
+  await mill.pause('media')
+  await mill.enqueueMany(
+    'image.resize',
+    many(40, (n) => ({ file: `new/${n}.jpg`, width: 640 })),
+  )
+  await mill.enqueueMany(
+    'video.transcode',
+    many(7, (n) => ({ payload: { file: `clip-${n}.mp4` } })),
+  )
+  await mill.enqueue('webhook.deliver', hook('slow', 1))
+  const waiting = await mill.enqueue(
+    'image.resize',
+    { file: 'hero.jpg', width: 1_920 },
+    { tags: ['homepage'] },
+  )
+  return { dead: dead.id, waiting: waiting.id, running: running.id }
+}
+
+/** Until nothing that can run is left. */
+async function idle(mill: Mill<never>): Promise<void> {
+  for (;;) {
+    const counts = await mill.counts()
+    const left = counts.reduce((sum, { ready, running }) => sum + ready + running, 0)
+    if (left === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

@@ -1,0 +1,16 @@
+/** The page has to be there at once, also over a slow line: all of its scripts together stay small. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+
+const ASSETS = fileURLToPath(new URL('../dist/assets', import.meta.url))
+const MOST_BYTES = 200_000
+
+test('all scripts of the page are under 200 kB, compressed', () => {
+  const scripts = readdirSync(ASSETS).filter((name) => name.endsWith('.js'))
+  const sizes = scripts.map((name) => gzipSync(readFileSync(join(ASSETS, name))).length)
+  expect(scripts.length).toBeGreaterThan(0)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(MOST_BYTES)
+})

@@ -1,0 +1,89 @@
+/** What stands around every page: the menu, keys, colours, who looks, and the door. */
+import { expect, test } from 'vitest'
+import { mission } from './support/mission.ts'
+
+const PAGES = ['Overview', 'Jobs', 'Errors', 'Queues', 'Workers', 'Schedules', 'Limits', 'System']
+
+mission('the frame', (at) => {
+  test('leads to every page by its menu and by keys, and says where it is', async () => {
+    const page = await at.open('/')
+    for (const name of PAGES) {
+      await page.getByRole('navigation').getByRole('link', { name }).click()
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      expect(await page.title()).toBe(`${name} · Jobmill`)
+    }
+    await page.keyboard.press('g')
+    await page.keyboard.press('q')
+    await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('Go to Jobs').waitFor()
+    await at.expectAccessible(page)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  test('asks for a token, refuses a wrong one, and lets nobody do more than their role', async () => {
+    const page = await at.open('/', { as: 'nobody', mayComplain: /401/ })
+    await at.expectAccessible(page)
+    await page.getByLabel('Token').fill('wrong-token-0123456789')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('token is not known').waitFor()
+    await page.getByLabel('Token').fill('viewer-token-0123456789')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('vera · viewer').waitFor()
+    expect(await page.getByRole('button', { name: 'Enqueue' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Mission Control' }).waitFor()
+  })
+
+  test('is dark or light as the system has it, unless somebody chose, and remembers that', async () => {
+    const page = await at.open('/queues', { colours: 'dark' })
+    const theme = () => page.locator('html').getAttribute('data-theme')
+    expect(await theme()).toBe('dark')
+    await page.keyboard.press('t')
+    await expect.poll(theme).toBe('light')
+    await page.reload()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    expect(await theme()).toBe('light')
+  })
+
+  test('has its menu on a phone, and no page that is wider than the phone', async () => {
+    const page = await at.open('/', { width: 390 })
+    for (const name of PAGES) {
+      await page.getByRole('button', { name: 'Open the menu' }).click()
+      await page.getByRole('navigation').getByRole('link', { name }).click()
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      expect(await page.evaluate(() => document.documentElement.scrollWidth), name).toBeLessThanOrEqual(390)
+    }
+  })
+
+  test('shows what changes without being asked, and asks nobody while it is off', async () => {
+    const page = await at.open('/queues', { hasClock: true })
+    await at.mill.enqueue('echo', 1, { queue: `new-${at.mill.storeName.split(' ')[0] ?? ''}`, delay: '1h' })
+    await page
+      .getByText(/new-(?:sqlite|postgres)/)
+      .first()
+      .waitFor()
+    await page.getByLabel('Refresh', { exact: true }).selectOption('off')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.clock.runFor(60_000)
+    expect(asked).toEqual([])
+  })
+})
+
+mission(
+  'under a base path',
+  (at) => {
+    test('finds its files, its pages and the API there', async () => {
+      const page = await at.open('/jobs')
+      await page.getByRole('navigation').getByRole('link', { name: 'Queues' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor()
+      expect(page.url()).toBe(`${at.url}/queues`)
+      expect(at.url).toMatch(/\/ops\/mill$/)
+      await page.reload()
+      await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor()
+    })
+  },
+  { basePath: '/ops/mill' },
+)

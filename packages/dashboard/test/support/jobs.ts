@@ -1,0 +1,57 @@
+/** Kinds for tests of the page: one for each thing that can become of a job. */
+import { z } from 'zod'
+import { Dead, defineJob, type JobContext } from '../../../jobmill/src/index.ts'
+
+const echo = defineJob({
+  kind: 'echo',
+  run({ payload, log }: JobContext) {
+    log('seen', { at: 'echo' })
+    return payload
+  },
+})
+
+/** Dies at once, with a cause. The message has a part that varies. */
+const dies = defineJob({
+  kind: 'dies',
+  run({ job }: JobContext) {
+    const cause = new Error('connect ECONNREFUSED 10.0.0.7:25')
+    throw new Dead(`the server said no to ${job.id}`, { cause })
+  },
+})
+
+/** Fails each time, and is tried again an hour later. */
+const fails = defineJob({
+  kind: 'fails',
+  maxAttempts: 5,
+  backoff: { fixed: '1h' },
+  run({ attempt, log }: JobContext) {
+    log(`attempt ${attempt} begins`)
+    throw new Error(`attempt ${attempt} failed`)
+  },
+})
+
+/** Runs until it is cancelled. */
+const holds = defineJob({
+  kind: 'holds',
+  queue: 'slow',
+  run: ({ signal, progress, log }: JobContext) =>
+    new Promise((_, reject) => {
+      progress(40)
+      log('holding')
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+    }),
+})
+
+/** Its payload has a schema. */
+const mail = defineJob({
+  kind: 'mail.send',
+  queue: 'mail',
+  payload: z.object({
+    to: z.email(),
+    subject: z.string().min(1).max(100),
+    copies: z.int().min(1).max(5).optional(),
+  }),
+  run: () => ({ sent: true }),
+})
+
+export const jobs = [echo, dies, fails, holds, mail]

@@ -1,0 +1,130 @@
+/**
+ * Mission Control as an operator has it: a real mill that works on a new database, its API on a socket, and a page in a real browser. What a test does with
+ * the page it looks up in `mill`. `mission` runs its tests twice, on SQLite and on PostgreSQL; the mill is shared by the tests of a file, so each uses
+ * queues, kinds or ids of its own.
+ *
+ *   mission('queues', (at) => {
+ *     test('pauses', async () => {
+ *       const page = await at.open('/queues')                     // as an admin; { as: 'viewer' }, { width: 390 }, { colours: 'dark' }
+ *       await page.getByRole('button', { name: 'Pause mail' }).click()
+ *       await expect.poll(async () => (await at.mill.queues()).find(({ name }) => name === 'mail')?.paused).toBe(true)
+ *       await at.expectAccessible(page)
+ *     })
+ *   })
+ *
+ * After each test the page must not have complained: no error in its console, nothing that its headers forbid, nothing that was not caught.
+ */
+import { violations } from './axe.ts'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { type Served, bulkJob, serve } from '../../../jobmill/src/http.ts'
+import { jobmill, type Mill, type Store } from '../../../jobmill/src/index.ts'
+import { postgres } from '../../../jobmill/src/postgres.ts'
+import { sqlite } from '../../../jobmill/src/sqlite.ts'
+import { hasChromium, launch } from './chromium.ts'
+import { jobs } from './jobs.ts'
+
+type Role = 'viewer' | 'operator' | 'admin'
+
+const tokenOf = (role: Role): string => `${role}-token-0123456789`
+const TOKENS = `vera viewer ${tokenOf('viewer')}\nolga operator ${tokenOf('operator')}\nadam admin ${tokenOf('admin')}`
+
+export interface OpenOptions {
+  /** `nobody` has no token. */
+  readonly as?: Role | 'nobody'
+  readonly width?: number
+  readonly colours?: 'light' | 'dark'
+  /** The time of the page can be run forward, by page.clock. */
+  readonly hasClock?: boolean
+  /** Part of a message that the console may have: of a request that the test wants refused. */
+  readonly mayComplain?: RegExp
+}
+
+export interface Mission {
+  readonly mill: Mill<never>
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly open: (path: string, options?: OpenOptions) => Promise<Page>
+  /** Fails with every rule of WCAG A and AA that the page breaks. */
+  readonly expectAccessible: (page: Page) => Promise<void>
+}
+
+const STORES: readonly [name: string, store: () => Store<never>][] = [
+  ['sqlite', () => sqlite(freshFile())],
+  [
+    'postgres',
+    () => {
+      const url = inject('postgresUrl')
+      return postgres(url, { schema: freshSchema(url, 'page') })
+    },
+  ],
+]
+
+export function mission(name: string, tests: (at: Mission) => void, { basePath = '' } = {}): void {
+  describe.skipIf(!hasChromium).each(STORES)(`${name} on %s`, (_, store) => {
+    let mill: Mill<never>
+    let served: Served
+    let browser: Browser
+    beforeAll(async () => {
+      mill = jobmill({
+        store: store(),
+        jobs: [...jobs, bulkJob(() => mill)],
+        queues: { default: {}, mail: { workers: 2 }, slow: { workers: 1 } },
+        limits: { smtp: { rate: 5, per: '1h' } },
+        schedules: [{ name: 'nightly', job: 'echo', when: '0 3 * * *', payload: { who: 'ada' } }],
+        log: 'silent',
+        grace: 0,
+      })
+      await mill.start()
+      served = await serve(mill, { port: 0, tokens: TOKENS, requestsPerSecond: 100_000, basePath })
+      browser = await launch()
+    })
+    afterAll(async () => {
+      await browser?.close()
+      await served?.close()
+      await mill?.stop()
+    })
+    tests({
+      get mill() {
+        return mill
+      },
+      get url() {
+        return served.url
+      },
+      open: (path, options = {}) => openPage(browser, `${served.url}${path}`, options),
+      expectAccessible,
+    })
+  })
+}
+
+async function openPage(browser: Browser, url: string, options: OpenOptions): Promise<Page> {
+  const { as = 'admin', width = 1_280, colours = 'light', mayComplain } = options
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme: colours,
+    reducedMotion: 'reduce',
+  })
+  if (as !== 'nobody')
+    await context.addInitScript((token) => sessionStorage.setItem('jobmill.token', token), tokenOf(as))
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  if (options.hasClock === true) await page.clock.install()
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && mayComplain?.test(message.text()) !== true)
+      complaints.push(message.text())
+  })
+  onTestFinished(async () => {
+    await context.close()
+    expect(complaints).toEqual([])
+  })
+  await page.goto(url)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  return page
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  expect(await violations(page)).toEqual([])
+}

@@ -1,0 +1,31 @@
+/** The page believes the server to answer in these types. The compiler holds them against the shapes that the server declares; the server's own tests hold its answers against those. */
+import type { z } from 'zod'
+import { expectTypeOf, test } from 'vitest'
+import type { attemptShape, jobPageShape, jobShape, whyShape } from '../../jobmill/src/http/shapes/job.ts'
+import type {
+  countsShape,
+  instanceShape,
+  queueShape,
+  unservedShape,
+} from '../../jobmill/src/http/shapes/queue.ts'
+import type { scheduleShape, tickShape } from '../../jobmill/src/http/shapes/schedule.ts'
+import type { seriesShape } from '../../jobmill/src/http/shapes/series.ts'
+import type { Series } from '../src/api/types/history.ts'
+import type { Attempt, Job, JobPage, Why } from '../src/api/types/job.ts'
+import type { Counts, Instance, Queue, Schedule, Tick, Unserved } from '../src/api/types/mill.ts'
+
+type Told<S extends z.ZodType> = z.infer<S>
+
+test('what the server tells is what the page expects', () => {
+  expectTypeOf<Told<typeof jobShape>>().toExtend<Job>()
+  expectTypeOf<Told<typeof attemptShape>>().toExtend<Attempt>()
+  expectTypeOf<Told<typeof whyShape>>().toExtend<Why>()
+  expectTypeOf<Told<typeof jobPageShape>>().toExtend<JobPage>()
+  expectTypeOf<Told<typeof queueShape>>().toExtend<Queue>()
+  expectTypeOf<Told<typeof countsShape>>().toExtend<Counts>()
+  expectTypeOf<Told<typeof unservedShape>>().toExtend<Unserved>()
+  expectTypeOf<Told<typeof instanceShape>>().toExtend<Instance>()
+  expectTypeOf<Told<typeof scheduleShape>>().toExtend<Schedule>()
+  expectTypeOf<Told<typeof tickShape>>().toExtend<Tick>()
+  expectTypeOf<Told<typeof seriesShape>>().toExtend<Series>()
+})

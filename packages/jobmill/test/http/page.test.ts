@@ -1,0 +1,104 @@
+/** Mission Control as the server hands it out: to everybody, under any path, with headers that let nothing in but its own files. */
+import { Hono } from 'hono'
+import { expect, test } from 'vitest'
+import { httpApi } from '../../src/http.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { bench, TOKENS } from './mills.ts'
+
+const started = (options: Parameters<typeof bench>[1] = {}) =>
+  bench(sqlite(freshFile()), { work: false, ...options })
+
+/** The files that a page names, as addresses of their own. */
+async function filesOf(page: Response): Promise<URL[]> {
+  const html = await page.clone().text()
+  const base = new URL(/<base href="([^"]*)"/.exec(html)?.[1] ?? 'missing', page.url)
+  return [...html.matchAll(/(?:src|href)="(\.\/[^"]+)"/g)].map(([, path = '']) => new URL(path, base))
+}
+
+test('every place of the page is the page, for whoever asks, and its files are kept for ever', async () => {
+  const { url } = await started({ tokens: TOKENS })
+  for (const path of [
+    '/',
+    '/jobs',
+    '/jobs/0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e',
+    '/schedules/a%2Fb',
+    '/system',
+  ]) {
+    const page = await fetch(`${url}${path}`)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(page.headers.get('cache-control')).toBe('no-cache')
+    const files = await filesOf(page)
+    expect(files.length).toBeGreaterThanOrEqual(3)
+    for (const file of files) {
+      const answer = await fetch(file)
+      expect(answer.status).toBe(200)
+      expect((await answer.text()).length).toBeGreaterThan(100)
+      const forever = 'public, max-age=31536000, immutable'
+      expect(answer.headers.get('cache-control')).toBe(
+        file.pathname.startsWith('/assets/') ? forever : 'no-cache',
+      )
+    }
+  }
+  const head = await fetch(`${url}/queues`, { method: 'HEAD' })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+})
+
+test('no script, style or frame but its own, and nothing in the page itself', async () => {
+  const { url } = await started()
+  const page = await fetch(url)
+  const policy = page.headers.get('content-security-policy') ?? ''
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toMatch(/unsafe|data:|\*/)
+  for (const rule of ["script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'self'"])
+    expect(policy).toContain(rule)
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+  const html = await page.text()
+  expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/)
+})
+
+test('what is no place of it is no page: problems stay problems, and no file leaves its folder', async () => {
+  const { url } = await started()
+  const wrong = [
+    '/nowhere',
+    '/jobs/a/b',
+    '/assets/',
+    '/assets/nothing.js',
+    '/index.html',
+    '/.stamp',
+    '/package.json',
+  ]
+  for (const path of [...wrong, '/assets/..%2f..%2fpackage.json', '/assets/%2e%2e/%2e%2e/package.json'])
+    expect((await fetch(`${url}${path}`)).status, path).toBe(404)
+  const post = await fetch(`${url}/jobs`, { method: 'POST' })
+  expect([post.status, post.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
+})
+
+test('under a base path: served there, mounted with it, and mounted by one who takes it away', async () => {
+  const basePath = '/ops/mill'
+  const { url, mill } = await started({ basePath })
+  expect(url).toMatch(/:\d+\/ops\/mill$/)
+  const api = httpApi(mill, { insecure: true, basePath })
+  const kept = new Hono().all('/ops/mill/*', (c) => api.fetch(c.req.raw))
+  const taken = new Hono().mount('/ops/mill', (request) => api.fetch(request))
+  const asks = [
+    fetch,
+    (at: string) => kept.fetch(new Request(at.replace(/:\d+/, ''))),
+    (at: string) => taken.fetch(new Request(at.replace(/:\d+/, ''))),
+  ]
+  for (const ask of asks) {
+    const page = await ask(`${url}/jobs`)
+    expect(await page.text()).toContain('<base href="/ops/mill/" />')
+    expect((await ask(`${url}/mark.svg`)).headers.get('content-type')).toBe('image/svg+xml')
+    expect((await ask(`${url}/api/queues`)).status).toBe(200)
+  }
+  api.stop()
+})
+
+test('a base path that is none is refused, and the page can be left out', async () => {
+  const { mill, url } = await started({ page: false })
+  for (const basePath of ['mill', '/a b', '/a"><script>', '//x'])
+    expect(() => httpApi(mill, { insecure: true, basePath })).toThrow(/basePath/)
+  expect((await fetch(`${url}/jobs`)).status).toBe(404)
+  expect((await fetch(`${url}/api/queues`)).status).toBe(200)
+})
