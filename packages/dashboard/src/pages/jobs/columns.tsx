@@ -43,7 +43,7 @@ export const COLUMNS: Readonly<Record<OptionalColumn, Column>> = {
     right: true,
     cell: ({ attempt, maxAttempts }) => `${number(attempt)} of ${number(maxAttempts)}`,
   },
-  enqueued: { name: 'Enqueued', cell: ({ enqueuedAt }) => <Ago at={enqueuedAt} /> },
+  enqueued: { name: 'Enqueued', cell: ({ enqueuedAt }) => <Steady at={enqueuedAt} /> },
   when: { name: 'Due, started, ended', cell: (job) => <Turn {...job} /> },
   time: { name: 'Time', right: true, cell: (job) => <Took {...job} /> },
   tags: { name: 'Tags', cell: ({ tags }) => <Tags tags={tags} /> },
@@ -68,6 +68,15 @@ export const COLUMNS: Readonly<Record<OptionalColumn, Column>> = {
   },
 }
 
+/** As wide as times mostly are, so that the columns stay where they are while it counts. */
+function Steady({ at }: { readonly at: number | null }) {
+  return (
+    <span className="inline-block min-w-28">
+      <Ago at={at} />
+    </span>
+  )
+}
+
 /** What is next, or was last. */
 function Turn({ state, dueAt, startedAt, endedAt, waitsForTurn, cancelReason }: JobSummary) {
   if (state === 'ready') return <span className="text-soft">waits for a worker</span>
@@ -77,7 +86,7 @@ function Turn({ state, dueAt, startedAt, endedAt, waitsForTurn, cancelReason }: 
   return (
     <span className="whitespace-nowrap">
       <span className="text-soft">{word} </span>
-      <Ago at={at} />
+      <Steady at={at} />
       {cancelReason !== null && <span className="text-soft">, asked to stop</span>}
     </span>
   )

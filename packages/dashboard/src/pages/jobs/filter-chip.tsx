@@ -14,11 +14,10 @@ export function FilterChip({ chip: { text, name, value }, edit, remove }: Props)
       <button
         type="button"
         onClick={edit}
-        title={text}
-        aria-label={`Change ${text}`}
+        title={`Change ${text}`}
         className="flex h-full min-w-0 items-center gap-1 rounded-l-md pl-2 hover:text-accent"
       >
-        <span className="shrink-0 text-soft">{name}</span>
+        <span className="shrink-0 text-soft">{name}</span>{' '}
         <span className="max-w-72 truncate font-medium">{value}</span>
       </button>
       <button

@@ -34,6 +34,8 @@ export function FilterField({ filter, choose, known, wrong: addressed }: Props) 
 
   function take(suggestion: Suggestion): void {
     setActive(-1)
+    // A key wants its values next; after a whole part the list would only be in the way.
+    setOpen(!suggestion.isWhole)
     if (suggestion.opens !== undefined) go(`/jobs/${suggestion.opens}`)
     else draft.take(suggestion)
   }
@@ -51,7 +53,10 @@ export function FilterField({ filter, choose, known, wrong: addressed }: Props) 
       event.preventDefault()
       if (isListed && chosen !== undefined) take(chosen)
       else if (items[0]?.opens !== undefined) take(items[0])
-      else draft.enter()
+      else {
+        draft.enter()
+        setOpen(false)
+      }
     } else if (
       event.key === 'Tab' &&
       !event.shiftKey &&

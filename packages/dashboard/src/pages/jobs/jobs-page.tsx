@@ -49,7 +49,14 @@ export function JobsPage() {
       <Card flush>
         <div aria-busy={read.isPlaceholderData} className={read.isPlaceholderData ? 'opacity-60' : undefined}>
           <Shown read={read}>
-            {(page) => <Page page={page} place={place} selection={may('operator') ? selection : null} />}
+            {(page) => (
+              <Page
+                page={page}
+                place={place}
+                selection={may('operator') ? selection : null}
+                isComing={read.isPlaceholderData}
+              />
+            )}
           </Shown>
         </div>
       </Card>
@@ -70,9 +77,11 @@ interface Props {
   readonly page: JobPage
   readonly place: Place
   readonly selection: Selection | null
+  /** What is shown is of before, until the next comes. */
+  readonly isComing: boolean
 }
 
-function Page({ page, place, selection }: Props) {
+function Page({ page, place, selection, isComing }: Props) {
   const { filter, choose, steps } = place
   const isFiltered = chipsOf(filter).length > 0
   if (isNothing(page) && steps.length === 0)
@@ -86,7 +95,7 @@ function Page({ page, place, selection }: Props) {
           {page.next === null ? 'There are no more jobs that match.' : 'None of these matched.'}
         </p>
       )}
-      <Pager place={place} page={page} />
+      <Pager place={place} page={page} isComing={isComing} />
     </>
   )
 }

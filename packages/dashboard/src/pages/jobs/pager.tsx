@@ -10,18 +10,23 @@ import type { Place } from './use-place.ts'
 interface Props {
   readonly place: Place
   readonly page: JobPage
+  /** The page is still that of before, and its end is not the end of this one. */
+  readonly isComing: boolean
 }
 
-export function Pager({ place: { steps, next, back, first }, page }: Props) {
+export function Pager({ place: { steps, next, back, first }, page, isComing }: Props) {
   const size = useKept(chosenSize)
   const looked = (steps.at(-1)?.looked ?? 0) + page.scanned
   const cursor = page.next
+  const goOn = (): void => {
+    if (cursor !== null && !isComing) next(cursor, page.scanned)
+  }
   return (
     <footer className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-2 text-soft">
       {!page.complete && cursor !== null && (
         <p className="flex w-full flex-wrap items-center gap-2 text-text">
           Looked at {plural(looked, 'job')} so far, and there are more.
-          <Button look="main" onClick={() => next(cursor, page.scanned)}>
+          <Button look="main" onClick={goOn}>
             Go on
           </Button>
         </p>
@@ -45,12 +50,7 @@ export function Pager({ place: { steps, next, back, first }, page }: Props) {
       <Button icon={ChevronLeft} disabled={steps.length === 0} onClick={back}>
         Back
       </Button>
-      <Button
-        disabled={cursor === null}
-        onClick={() => {
-          if (cursor !== null) next(cursor, page.scanned)
-        }}
-      >
+      <Button disabled={cursor === null} onClick={goOn}>
         Next
         <ChevronRight aria-hidden className="size-4" />
       </Button>

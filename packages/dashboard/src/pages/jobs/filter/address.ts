@@ -3,6 +3,7 @@ import { STATES } from '../../../api/types/job.ts'
 import type { Query } from '../../../api/client.ts'
 import { type Filter, MOST_PAYLOAD, MOST_TAGS, type Wrong } from './filter.ts'
 import { isState, type Parsed } from './parse.ts'
+import { splitPath } from './parts.ts'
 import { instantOf, LAST_AT, readWhen, type When, WHEN_FIX } from './when.ts'
 
 export function toSearch(filter: Filter): URLSearchParams {
@@ -41,13 +42,13 @@ export function fromSearch(search: URLSearchParams): Parsed {
   }
   const payload = new Map<string, string>()
   for (const at of search.getAll('payloadAt')) {
-    const colon = at.indexOf(':')
-    if (colon > 0 && (payload.size < MOST_PAYLOAD || payload.has(at.slice(0, colon))))
-      payload.set(at.slice(0, colon), at.slice(colon + 1))
+    const split = splitPath(at)
+    if (split !== null && (payload.size < MOST_PAYLOAD || payload.has(split.path)))
+      payload.set(split.path, split.value)
     else
       wrong.push({
         part: `payloadAt=${at}`,
-        says: colon > 0 ? 'is one path too many' : 'is not a path and a value',
+        says: split === null ? 'is not a path and a value' : 'is one path too many',
         fix: `Write it like user.id:42, ${MOST_PAYLOAD} at most`,
       })
   }

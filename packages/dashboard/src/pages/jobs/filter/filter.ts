@@ -12,7 +12,7 @@ export interface Filter {
   readonly before: When | null
   /** What their last error contains. */
   readonly error: string | null
-  /** What their payload has at a path. A path is written as the API takes it: parts between dots, a dot of a name as `\.`. */
+  /** What their payload has at a path. A path is written as the API takes it: parts between dots; a dot, colon or backslash of a name with a backslash before it. */
   readonly payload: readonly { readonly path: string; readonly value: string }[]
   /** What their payload contains, as JSON text. */
   readonly text: string | null

@@ -15,7 +15,7 @@ export interface Part {
 }
 
 const KEY = /[a-z][a-z-]*:/iy
-const PATH = /payload\.(?:(?<path>[^\s:"][^\s:]*)|"(?<quoted>(?:[^"\\]|\\.)*)"):/isy
+const PATH = /payload\.(?:(?<path>(?!")(?:[^\s:\\]|\\[.:\\]|\\(?![.:\\]))+)|"(?<quoted>(?:[^"\\]|\\.)*)"):/isy
 const QUOTED = /"(?:[^"\\]|\\.)*"(?!\S)/sy
 const RUN = /(?:"(?:[^"\\]|\\.)*")?\S*/sy
 
@@ -47,7 +47,7 @@ function partAt(text: string, from: number): Part {
     to,
     raw: text.slice(from, to),
     key: key === null ? null : path === null ? key[0].slice(0, -1).toLowerCase() : 'payload',
-    path: path?.groups?.['path'] ?? unquoted(path?.groups?.['quoted'] ?? ''),
+    path: path?.groups?.['path'] ?? escaped(unquoted(path?.groups?.['quoted'] ?? '')),
     value: quoted === undefined ? text.slice(begin, to) : unquoted(quoted.slice(1, -1)),
     isQuoted: quoted !== undefined,
     isOpen,
@@ -60,6 +60,16 @@ function match(pattern: RegExp, text: string, at: number): RegExpExecArray | nul
 }
 
 const unquoted = (text: string): string => text.replaceAll(/\\(["\\])/g, '$1')
+
+/** In quotes a colon needs no backslash to be one of the path. */
+const escaped = (path: string): string =>
+  path.replaceAll(/\\[.:\\]|:/g, (found) => (found === ':' ? String.raw`\:` : found))
+
+/** `user.id:42` in its two halves, as the API does it: at the first colon that has no backslash before it. Null without one. */
+export function splitPath(text: string): { readonly path: string; readonly value: string } | null {
+  const [whole, path = ''] = /^((?:[^:\\]|\\[.:\\]|\\(?![.:\\]))+):/s.exec(text) ?? []
+  return whole === undefined ? null : { path, value: text.slice(whole.length) }
+}
 
 export const quote = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 

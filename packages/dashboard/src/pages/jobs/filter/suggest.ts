@@ -87,7 +87,7 @@ const valuesOf = ({ queues, kinds, tags }: Known): Readonly<Record<string, reado
 const whole = (key: string, value: string): Suggestion => ({
   insert: `${key}:${printValue(value)}`,
   isWhole: true,
-  note: key,
+  note: '',
 })
 
 function times(key: 'after' | 'before', begun: string): readonly Suggestion[] {
