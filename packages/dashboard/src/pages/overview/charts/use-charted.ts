@@ -1,5 +1,6 @@
 /** What the charts show of the chosen range: a series, and the grid on which it is drawn. */
 import { useMemo } from 'react'
+import type { Query } from '../../../api/client.ts'
 import type { Range } from '../../../api/range.ts'
 import { type Read, useSeries } from '../../../api/reads.ts'
 import type { Series } from '../../../api/types/history.ts'
@@ -13,8 +14,8 @@ export interface Charted {
   readonly bins: Bins
 }
 
-/** `queues` is how many there are; undefined while that is not known. */
-export function useCharted(range: Range, queues: number | undefined): Charted {
+/** `queues` is how many there are; undefined while that is not known. `query` says what else is asked for than everything. */
+export function useCharted(range: Range, queues: number | undefined, query: Query = {}): Charted {
   const { from, to } = range.ends()
   const resolution = resolutionFor({ from, to, now: useNow(), queues: queues ?? 0 })
   const wider: Range = {
@@ -25,7 +26,7 @@ export function useCharted(range: Range, queues: number | undefined): Charted {
   }
   const read = useSeries(
     wider,
-    { resolution },
+    { ...query, resolution },
     { enabled: queues !== undefined, atMostEveryMs: paceFor({ from, to }) },
   )
   const { data, dataUpdatedAt } = read
