@@ -27,10 +27,7 @@ mission('workers and the system', (at) => {
     const page = await at.open('/system')
     const differs = page.getByRole('table', { name: 'Settings that differ from code' })
     await differs.getByRole('row', { name: 'queue slow workers 1 4' }).waitFor()
-    await page
-      .getByRole('list', { name: 'Findings' })
-      .getByText(/nobodys/)
-      .waitFor()
+    await page.getByRole('list', { name: 'Findings' }).getByText('of the kind "nobodys" wait').waitFor()
     await page.getByRole('table', { name: 'Timings of the store' }).getByText('read').waitFor()
     await page.getByRole('table', { name: 'Tables' }).waitFor()
     await page.getByText('applied').first().waitFor()
