@@ -53,7 +53,8 @@ export type {
   SchemaStatus,
   TableHealth,
 } from './store/keeping.ts'
-export type { AttemptRecord, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
+export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
+export type { PayloadAt } from './store/payload-at.ts'
 export type { QueueCounts, QueueRecord, Unserved } from './store/queue-record.ts'
 export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
 export type { LimitRecord, PermitOf, Take, Taken } from './store/limit.ts'
@@ -88,9 +89,18 @@ export type {
 } from './store/schedule.ts'
 export type { Doorbell, ReadSide, Store, ToolStore, TxOf, WriteSide } from './store/store.ts'
 export type { Audit, AuditEntry, AuditPage, AuditQuery, AuditRecord } from './runtime/audit.ts'
-export type { Bulk, BulkAct, BulkOptions, BulkPreview, BulkReport, BulkRun } from './runtime/bulk.ts'
+export type {
+  Bulk,
+  BulkAct,
+  BulkFilter,
+  BulkOptions,
+  BulkPreview,
+  BulkReport,
+  BulkRun,
+} from './runtime/bulk.ts'
 export type { Difference } from './runtime/differences.ts'
 export type { OwnDuty } from './runtime/duty-options.ts'
+export type { ErrorGroup, ErrorReport, ErrorsQuery } from './runtime/errors.ts'
 export type { About } from './runtime/examine.ts'
 export type { NeedsAttention } from './runtime/findings.ts'
 export type { KindView } from './runtime/kinds.ts'

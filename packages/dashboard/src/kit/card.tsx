@@ -36,7 +36,7 @@ export function Card({ title, tools, flush = false, className, children }: Props
 
 /** Name and value pairs, aligned. */
 export function Facts({ children }: { readonly children: ReactNode }) {
-  return <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">{children}</dl>
+  return <dl className="grid grid-cols-[max-content_1fr] content-start gap-x-4 gap-y-1.5">{children}</dl>
 }
 
 export function Fact({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {

@@ -155,7 +155,8 @@ function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks):
         label: name,
         stroke: colour(own),
         width: 1.5,
-        points: { show: false },
+        // A line needs two; what stands alone between gaps is a dot.
+        points: { show: false, size: 4, filter: (plot: uPlot, at: number) => alone(plot.data[at] ?? []) },
         spanGaps: false,
         ...(isStacked && { fill: mixed(colour(own), colour('card')) }),
       })),
@@ -173,6 +174,11 @@ function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks):
       ],
     },
   }
+}
+
+function alone(values: ArrayLike<number | null | undefined>): number[] {
+  const isThere = (at: number): boolean => (values[at] ?? null) !== null
+  return Array.from(values, (_, at) => at).filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1))
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })

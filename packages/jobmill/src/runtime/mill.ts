@@ -25,6 +25,7 @@ import { handlersOf } from './handlers.ts'
 import { type Kinds, kinds } from './kinds.ts'
 import { labelFrom, versionFrom } from './label.ts'
 import { lifeOf, type StopOptions } from './life.ts'
+import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
 import { type Observation, observation } from './observation.ts'
 import { type Operate, operate, type OperateTools } from './operate.ts'
@@ -46,6 +47,7 @@ export interface Mill<Tx = unknown>
     Explain,
     Tend,
     Observation,
+    Errors,
     Limiting,
     Findings,
     Kinds,
@@ -212,6 +214,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     ...bulk(operating),
     ...audit({ opened, platform }),
     ...explain({ opened }),
+    ...errors({ opened }),
     ...readiness({ opened, platform, engine: () => life.engine, life }),
     ...tending,
     ...findings({ mill: () => mill, options, tools }),

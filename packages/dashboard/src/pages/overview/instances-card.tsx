@@ -73,7 +73,7 @@ function Told({ told }: { readonly told: readonly Told[] }) {
               {instance.label ?? shortId(instance.id)}
             </span>
             <span className="shrink-0 text-xs text-soft">
-              {instance.state === 'alive' ? 'since ' : 'heard '}
+              {instance.state === 'alive' ? 'started ' : 'heard '}
               <Ago at={instance.state === 'alive' ? instance.startedAt : instance.renewedAt} />
             </span>
           </li>

@@ -15,14 +15,10 @@ export function OverviewPage() {
         <Figures />
         <Problems />
         <Charts />
-        <div className="grid items-start gap-4 xl:grid-cols-3">
-          <div className="min-w-0 xl:col-span-2">
-            <QueuesCard />
-          </div>
-          <div className="grid min-w-0 gap-4 md:grid-cols-2 xl:grid-cols-1">
-            <InstancesCard />
-            <NewestEvents />
-          </div>
+        <QueuesCard />
+        <div className="grid items-start gap-4 md:grid-cols-2">
+          <InstancesCard />
+          <NewestEvents />
         </div>
       </div>
     </>

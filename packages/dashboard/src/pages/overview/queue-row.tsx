@@ -8,8 +8,7 @@ import { Badge } from '../../kit/state.tsx'
 import { Cell, Row } from '../../kit/table.tsx'
 import { Countdown } from '../../kit/time.tsx'
 import { binsOf, ratesIn } from './charts/bins.ts'
-import { recentOf } from './figures/compare.ts'
-import { MINUTE } from './figures/use-recent.ts'
+import { MINUTE, recentOf } from './figures/compare.ts'
 
 interface Props {
   readonly queue: QueueAndCounts

@@ -39,8 +39,8 @@ export function binsOf({ from, to, resolutionMs, now }: Window): Bins {
   const until = Math.max(from, Math.min(to, now - WRITTEN_WITHIN_MS))
   const times: number[] = []
   for (let at = from - (from % widthMs); at < until; at += widthMs) {
-    const hasMs = until - at
-    if (hasMs >= widthMs || hasMs >= Math.max(OPEN_LEAST_MS, widthMs * OPEN_SHARE)) times.push(at)
+    const isOpen = until < to && until - at < widthMs
+    if (!isOpen || until - at >= Math.max(OPEN_LEAST_MS, widthMs * OPEN_SHARE)) times.push(at)
   }
   return { times: times.slice(-MOST_BINS), widthMs, until }
 }
@@ -54,7 +54,7 @@ export function ratesIn<Point extends At>(
   const sums = times.map(() => 0)
   for (const point of points) {
     const bin = binAt(times, widthMs, point.at)
-    if (bin !== undefined) sums[bin] = (sums[bin] ?? 0) + count(point)
+    if (bin !== undefined && point.at < until) sums[bin] = (sums[bin] ?? 0) + count(point)
   }
   return sums.map((sum, bin) => {
     const lastsMs = Math.min(widthMs, until - (times[bin] ?? 0))

@@ -40,7 +40,7 @@ export function Charts() {
       else next.set('queue', queue)
       return next
     })
-  const of = chosen === '' ? '' : ` of ${chosen}`
+  const within = chosen === '' ? '' : ` in ${chosen}`
   const highest = chosen === '' ? 'The highest of the queues' : 'Of this queue'
   const each = `${highest}, each ${span(bins.widthMs)}.`
   const chart = (
@@ -84,20 +84,20 @@ export function Charts() {
       )}
       {series !== undefined && (
         <div className="grid gap-4 lg:grid-cols-2 xl:grid-cols-6">
-          <Plot title={`Attempts that ended${of}`} note="By how they ended." wide>
-            {rates(`Attempts that ended per second${of}`, drawn.ended)}
+          <Plot title={`Attempts that ended${within}`} note="By how they ended." wide>
+            {rates(`Attempts that ended per second${within}`, drawn.ended)}
           </Plot>
           <Plot title="Done by queue" note="All queues, the busiest on their own." wide>
             {rates('Jobs done per second, by queue', drawn.byQueue)}
           </Plot>
-          <Plot title={`Jobs that wait or run${of}`} note={`The mean of each ${span(bins.widthMs)}.`}>
-            {chart(`Jobs that wait or run${of}`, drawn.standing, jobs)}
+          <Plot title={`Jobs that wait or run${within}`} note={`The mean of each ${span(bins.widthMs)}.`}>
+            {chart(`Jobs that wait or run${within}`, drawn.standing, jobs)}
           </Plot>
-          <Plot title={`Wait until claimed${of}`} note={each}>
-            {chart(`Wait until claimed${of}, percentiles`, drawn.waiting, milliseconds)}
+          <Plot title={`Wait until claimed${within}`} note={each}>
+            {chart(`Wait until claimed${within}, percentiles`, drawn.waiting, milliseconds)}
           </Plot>
-          <Plot title={`Run of an attempt${of}`} note={each} last>
-            {chart(`Run of an attempt${of}, percentiles`, drawn.running, milliseconds)}
+          <Plot title={`Run of an attempt${within}`} note={each} last>
+            {chart(`Run of an attempt${within}, percentiles`, drawn.running, milliseconds)}
           </Plot>
         </div>
       )}

@@ -1,6 +1,9 @@
 /** What the figures were of late, and an hour before that. */
 import type { Counter, QueueFigures, Series } from '../../../api/types/history.ts'
-import { MINUTE, RECENT_MINUTES } from './use-recent.ts'
+
+export const MINUTE = 60_000
+/** Figures of now are of so many minutes, the one that has begun among them. */
+export const RECENT_MINUTES = 5
 
 type Queues = Series['queues']
 type Level = keyof QueueFigures['counts']

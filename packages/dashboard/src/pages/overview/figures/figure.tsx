@@ -49,7 +49,7 @@ function Against({ change }: { readonly change: Change | null }) {
       )}
     >
       <Arrow aria-hidden className="size-3.5 shrink-0" />
-      <span className="truncate">
+      <span className="min-w-0">
         {words}
         <span className="sr-only"> than an hour ago</span>
         {verdict !== null && `, ${verdict}`}

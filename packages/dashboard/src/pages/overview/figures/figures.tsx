@@ -1,9 +1,17 @@
 /** A row of figures: how it goes now, against an hour ago. */
 import { useOverview, useWorkers } from '../../../api/reads.ts'
 import { compact, number, percent, plural, rate, span } from '../../../kit/format.ts'
-import { changeOf, hourBefore, levelsAt, perSecondIn, recentOf, successIn } from './compare.ts'
+import {
+  changeOf,
+  hourBefore,
+  levelsAt,
+  perSecondIn,
+  RECENT_MINUTES,
+  recentOf,
+  successIn,
+} from './compare.ts'
 import { Figure, type FigureProps } from './figure.tsx'
-import { RECENT_MINUTES, useRecent } from './use-recent.ts'
+import { useRecent } from './use-recent.ts'
 import { workersOf } from './workers.ts'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -25,14 +33,20 @@ export function Figures() {
 
 function useFigures(): FigureProps[] {
   const { data: recent, dataUpdatedAt } = useRecent()
-  const shown = useOverview().data?.queues ?? []
+  const overview = useOverview().data
+  const shown = overview?.queues ?? []
   const counts = shown.map((queue) => queue.counts)
   const workers = useWorkers().data
   const queues = recent?.queues ?? []
   const now = recentOf(dataUpdatedAt)
   const before = hourBefore(now)
   // A mill that began since cannot be compared.
-  const isOld = queues.some(({ points }) => points.some(({ at }) => at < before.to))
+  const isOld =
+    queues.some(({ points }) => points.some(({ at }) => at < before.to)) ||
+    (overview?.instances ?? []).some(({ startedAt }) => startedAt < before.from)
+  // Of queues that were empty nothing was told.
+  const levels = (level: Parameters<typeof levelsAt>[1]): readonly number[] | null =>
+    levelsAt(queues, level, before) ?? (isOld ? [0] : null)
 
   const done = perSecondIn(queues, 'done', now)
   const success = successIn(queues, now)
@@ -40,7 +54,7 @@ function useFigures(): FigureProps[] {
   const running = sum(counts.map((one) => one.running))
   const dead = sum(counts.map((one) => one.dead))
   const waits = Math.max(0, ...counts.map((one) => one.oldestReadyMs ?? 0))
-  const waited = levelsAt(queues, 'oldestReadyMs', before)
+  const waited = levels('oldestReadyMs')
   const slots =
     workers === undefined
       ? null
@@ -87,7 +101,7 @@ function useFigures(): FigureProps[] {
         more: 'higher',
         less: 'lower',
         upIs: 'better',
-        noise: 0.0005,
+        noise: 0.002,
       }),
       about: `Attempts that ended as done, of those that ended as done, were retried or died, ${recently}. Snoozed, throttled, cancelled and interrupted ones do not count.`,
       to: '/errors',
@@ -96,7 +110,7 @@ function useFigures(): FigureProps[] {
       name: 'Running',
       value: compact(running),
       unit: slots === null ? 'jobs' : `of ${plural(slots, 'worker')}`,
-      change: changeOf(running, whole(levelsAt(queues, 'running', before)), { ...counted, upIs: null }),
+      change: changeOf(running, whole(levels('running')), { ...counted, upIs: null }),
       about:
         'Jobs that run now, and the workers of all living processes together. A process whose capacity is set lower runs fewer at once.',
       to: '/jobs?state=running',
@@ -105,7 +119,7 @@ function useFigures(): FigureProps[] {
       name: 'Ready',
       value: compact(ready),
       unit: ready === 1 ? 'job' : 'jobs',
-      change: changeOf(ready, whole(levelsAt(queues, 'ready', before)), { ...counted, upIs: 'worse' }),
+      change: changeOf(ready, whole(levels('ready')), { ...counted, upIs: 'worse' }),
       about: 'Jobs that are due and wait for a worker.',
       to: '/jobs?state=ready',
     },
@@ -113,7 +127,7 @@ function useFigures(): FigureProps[] {
       name: 'Dead',
       value: compact(dead),
       unit: dead === 1 ? 'job' : 'jobs',
-      change: changeOf(dead, whole(levelsAt(queues, 'dead', before)), { ...counted, upIs: 'worse' }),
+      change: changeOf(dead, whole(levels('dead')), { ...counted, upIs: 'worse' }),
       about:
         'Jobs whose attempts were used up, or that gave up. They stay until somebody retries or deletes them.',
       to: '/jobs?state=dead',

@@ -2,11 +2,9 @@
 import type { Range } from '../../../api/range.ts'
 import { type Read, useSeries } from '../../../api/reads.ts'
 import type { Series } from '../../../api/types/history.ts'
+import { MINUTE, RECENT_MINUTES } from './compare.ts'
 
-export const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-/** Figures of now are of so many minutes, the one that has begun among them. */
-export const RECENT_MINUTES = 5
 
 const RECENT: Range = {
   // Open at its end, as presets are.

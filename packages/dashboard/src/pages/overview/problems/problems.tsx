@@ -54,9 +54,9 @@ function Found({ findings }: { readonly findings: readonly Finding[] }) {
         {findings.length === 1 ? '1 thing needs attention' : `${findings.length} things need attention`}
       </h2>
       <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
-        {shown.map((finding) => (
+        {shown.map((finding, at) => (
           <ProblemCard
-            key={`${finding.check} ${finding.about.what} ${finding.about.name} ${finding.says}`}
+            key={keyOf(finding, shown.slice(0, at))}
             finding={finding}
             queue={queueOf(finding)}
             asOf={dataUpdatedAt}
@@ -70,4 +70,12 @@ function Found({ findings }: { readonly findings: readonly Finding[] }) {
       )}
     </section>
   )
+}
+
+const named = ({ check, about }: Finding): string => `${check} ${about.what ?? ''} ${about.name ?? ''}`
+
+/** Not by what it says, which may change with every read: a button must not go away under the finger. */
+function keyOf(finding: Finding, before: readonly Finding[]): string {
+  const same = before.filter((one) => named(one) === named(finding)).length
+  return `${named(finding)} ${same}`
 }

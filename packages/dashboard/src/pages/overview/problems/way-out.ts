@@ -36,8 +36,7 @@ function ofQueue(check: string, named: string, queue: Queue | undefined): WayOut
   const here = { to: `/queues#${named}`, text: 'See the queue' }
   if (check === 'dead') return link(`/errors?queue=${named}`, 'See the errors')
   if (check === 'waiting') return link(`/jobs?queue=${named}&state=ready`, 'See what waits')
-  if (check === 'served') return link('/workers', 'See who serves what')
-  if (queue?.paused === true) return { ...here, act: 'resume' }
-  if ((queue?.coolingMs ?? 0) > 0) return { ...here, act: 'clear' }
+  if (check === 'paused' && queue?.paused === true) return { ...here, act: 'resume' }
+  if (check === 'cooling' && (queue?.coolingMs ?? 0) > 0) return { ...here, act: 'clear' }
   return { ...here, act: null }
 }
