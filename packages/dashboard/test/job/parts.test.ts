@@ -8,7 +8,7 @@ import { bulkOf } from '../../src/pages/job/bulk.ts'
 import { shareOf } from '../../src/pages/job/progress.ts'
 import { errorParts, stackOf } from '../../src/pages/job/tabs/error-parts.ts'
 import { lineDiff } from '../../src/pages/job/tabs/line-diff.ts'
-import { asText, linesOf } from '../../src/pages/job/tabs/log-lines.ts'
+import { asLines, linesOf } from '../../src/pages/job/tabs/log-lines.ts'
 import type { Try } from '../../src/pages/job/tries.ts'
 import { wayOutOf } from '../../src/pages/job/way-out.ts'
 
@@ -41,6 +41,15 @@ describe('errors', () => {
   })
 })
 
+test('a line of a log has the lines of its stack when it is compared', () => {
+  const fields = { stack: 'Error: x\n    at y', tries: 2, who: 'ada' }
+  expect(asLines({ at: 1, level: 'error', message: 'threw', fields })).toEqual([
+    'error threw tries=2 who=ada',
+    '  stack: Error: x',
+    '      at y',
+  ])
+})
+
 test('logs of all attempts stand in one list, from a level on', () => {
   const line = (level: 'debug' | 'warn', message: string) => ({ at: 1, level, message, fields: { a: 1 } })
   const tries = [
@@ -48,9 +57,9 @@ test('logs of all attempts stand in one list, from a level on', () => {
     { n: 2, log: [line('warn', 'z')] },
   ]
   const found = linesOf(tries as readonly Partial<Try>[] as readonly Try[], 'info')
-  expect(found.map(({ n, line: one }) => `${n} ${asText(one)}`)).toEqual([
-    '1 warn x {"a":1}',
-    '2 warn z {"a":1}',
+  expect(found.map(({ n, line: one }) => `${n} ${asLines(one).join()}`)).toEqual([
+    '1 warn x a=1',
+    '2 warn z a=1',
   ])
 })
 
@@ -134,6 +143,7 @@ test('every reason of the server that has a cause to look at leads there', () =>
     cooling: '/queues#a%20b',
     limit: '/limits#smtp',
     alone: '/workers',
+    busy: '/jobs?state=running&queue=a%20b',
     behind: '/jobs?state=ready&queue=a%20b',
     next: null,
   })

@@ -10,7 +10,7 @@ import { Moment, useNow } from '../../../kit/time.tsx'
 import { InstanceName } from '../instance-name.tsx'
 import { ranMs, type Try } from '../tries.ts'
 import { Diff } from './diff.tsx'
-import { asText } from './log-lines.ts'
+import { asLines } from './log-lines.ts'
 
 export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
   const [search, setSearch] = useSearchParams()
@@ -70,7 +70,11 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
         none="Neither has an error."
         sides={sides.map(({ error }) => error?.split('\n') ?? [])}
       />
-      <Diff title="Log" none="Neither logged anything." sides={sides.map(({ log }) => log.map(asText))} />
+      <Diff
+        title="Log"
+        none="Neither logged anything."
+        sides={sides.map(({ log }) => log.flatMap(asLines))}
+      />
     </div>
   )
 }
