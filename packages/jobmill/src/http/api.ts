@@ -15,8 +15,9 @@ import { type Feed, feed as createFeed } from './feed.ts'
 import { type Page, missionControl } from './page.ts'
 import { problem, problemOf } from './problem.ts'
 import { redactor, SECRET_KEYS } from './redact.ts'
-import { remembered } from './remembered.ts'
+import { remembered, rememberedBy } from './remembered.ts'
 import { bulkRoutes } from './routes/bulk.ts'
+import { errorRoutes } from './routes/errors.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { historyRoutes } from './routes/history.ts'
@@ -26,6 +27,7 @@ import { limitRoutes } from './routes/limits.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
+import { systemRoutes } from './routes/system.ts'
 import { workerRoutes } from './routes/workers.ts'
 
 export interface HttpOptions {
@@ -75,7 +77,8 @@ export interface HttpApi {
   readonly hasPage: boolean
 }
 
-const UNSERVED_MS = 5_000
+/** How old an answer may be that costs more than others. */
+const REMEMBERED_MS = 5_000
 const MAX_BODY_BYTES = 8 * 1_024 * 1_024
 const REQUESTS_PER_SECOND = 1_000
 const STRANGERS_PER_SECOND = 20
@@ -117,7 +120,10 @@ export function apiFor(
     mill,
     redacted,
     feed,
-    unserved: remembered(platform, UNSERVED_MS, () => mill.unserved()),
+    unserved: remembered(platform, REMEMBERED_MS, () => mill.unserved()),
+    system: remembered(platform, REMEMBERED_MS, () => mill.system()),
+    findings: remembered(platform, REMEMBERED_MS, () => mill.findings()),
+    errors: rememberedBy(platform, REMEMBERED_MS, (query) => mill.errors(query)),
     version: VERSION,
     store: mill.storeName,
   }
@@ -160,10 +166,12 @@ const ROUTES = [
   jobRoutes,
   jobActRoutes,
   bulkRoutes,
+  errorRoutes,
   queueRoutes,
   scheduleRoutes,
   limitRoutes,
   workerRoutes,
+  systemRoutes,
   historyRoutes,
   eventRoutes,
 ]

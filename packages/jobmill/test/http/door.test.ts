@@ -52,7 +52,9 @@ describe('roles by routes', () => {
         "bulk.preview": "operator",
         "bulk.run": "operator",
         "duties.run": "admin",
+        "errors.list": "viewer",
         "events.listen": "viewer",
+        "findings.list": "viewer",
         "jobs.cancel": "operator",
         "jobs.delete": "admin",
         "jobs.enqueue": "operator",
@@ -61,6 +63,7 @@ describe('roles by routes', () => {
         "jobs.list": "viewer",
         "jobs.retry": "operator",
         "jobs.run-now": "operator",
+        "kinds.list": "viewer",
         "limits.change": "admin",
         "limits.create": "admin",
         "limits.delete": "admin",
@@ -82,6 +85,7 @@ describe('roles by routes', () => {
         "schedules.resume": "operator",
         "schedules.trigger": "operator",
         "series.read": "viewer",
+        "system.read": "viewer",
         "timeline.read": "viewer",
         "workers.list": "viewer",
       }
@@ -101,6 +105,18 @@ describe('roles by routes', () => {
     )
     const open = [...new Set(there)].filter((route) => !declared.includes(route))
     expect(open.toSorted()).toEqual(['GET /api/openapi.json', 'GET /healthz', 'GET /readyz'])
+  })
+
+  test('statements of other sessions are for operators', async () => {
+    const plain = memory()
+    const pinned = [{ pid: 7, ageMs: 400_000, user: 'ada', state: 'active', query: 'SELECT secret' }]
+    const health = async () => ({ server: 'x', sizeBytes: 1, logBytes: null, tables: [], pinned })
+    const store = Object.assign(Object.create(plain) as typeof plain, { tools: { ...plain.tools, health } })
+    const { url } = await bench(store, { tokens: TOKENS, work: false })
+    const seen = async (role: string): Promise<unknown> =>
+      (await request(url, 'GET', '/api/system', { headers: bearer(role) })).body
+    expect(await seen('operator')).toMatchObject({ database: { pinned } })
+    expect(await seen('viewer')).toMatchObject({ database: { pinned: [{ pid: 7, query: null }] } })
   })
 
   test('what changes something is never open to viewers', async () => {
@@ -139,9 +155,29 @@ describe('roles by routes', () => {
     const body = { act: 'delete', filter: {} }
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })).status).toBe(403)
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })).status).toBe(202)
-    const search = '/api/jobs?payloadText=hunter2'
-    expect((await request(url, 'GET', search, { headers: bearer('viewer') })).status).toBe(403)
-    expect((await request(url, 'GET', search, { headers: bearer('operator') })).status).toBe(200)
+    for (const field of ['payloadText', 'payloadAt']) {
+      const search = `/api/jobs?${field}=password:hunter2`
+      expect(await request(url, 'GET', search, { headers: bearer('viewer') })).toMatchObject({
+        status: 403,
+        body: { field },
+      })
+      expect((await request(url, 'GET', search, { headers: bearer('operator') })).status).toBe(200)
+    }
+    const errors = '/api/jobs?errorText=hunter2'
+    expect((await request(url, 'GET', errors, { headers: bearer('viewer') })).status).toBe(200)
+  })
+
+  test('what somebody looked for in payloads is hidden from viewers, and in the audit', async () => {
+    const { url, mill } = await bench(memory(), { tokens: TOKENS })
+    const filter = { payloadAt: ['password:hunter2'], payloadText: 'hunter2', errorText: 'shown' }
+    const body = { act: 'retry', filter }
+    const { body: begun } = await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })
+    const { id } = begun as { id: string }
+    const { body: seen } = await request(url, 'GET', `/api/jobs/${id}`, { headers: bearer('viewer') })
+    expect(seen).toMatchObject({
+      job: { payload: { filter: { payloadAt: '(hidden)', payloadText: '(hidden)', errorText: 'shown' } } },
+    })
+    expect(JSON.stringify(await mill.audit.list())).not.toContain('hunter2')
   })
 })
 

@@ -27,6 +27,7 @@ export const jobsList: Command = {
   examples: [
     'jobmill jobs list --state dead --queue mail',
     'jobmill jobs list --kind email.send --from 2h --text ada@example.com',
+    'jobmill jobs list --state dead --error ECONNREFUSED --payload user.id:42',
     'jobmill jobs list --state dead --all --json | jq -r .jobs[].id',
   ],
   run: (given, terminal) =>
