@@ -115,7 +115,18 @@ mission(
       }
       expect(await button(page, 'Delete').count()).toBe(0)
       await button(page, 'Enqueue a copy').click()
-      await page.getByRole('dialog', { name: /^Enqueue a/ }).waitFor()
+      const drawer = page.getByRole('dialog', { name: 'Enqueue a copy' })
+      await drawer.getByLabel('Payload').fill('{"to": "bob@example.com", "subject": "other"}')
+      await page.keyboard.press('Control+Enter')
+      await drawer.getByRole('link', { name: 'Open the job' }).click()
+      await page.waitForURL((url) => !url.pathname.endsWith(id))
+      const copied = await at.mill.get(page.url().split('/').at(-1) ?? '')
+      expect(copied).toMatchObject({
+        kind: 'mail.send',
+        queue: 'mail',
+        priority: 7,
+        payload: { to: 'bob@example.com' },
+      })
     })
 
     test('looks the same to a viewer, without its secrets and without acts; also on a phone', async () => {
