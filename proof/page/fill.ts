@@ -7,7 +7,9 @@ const works = defineJob({ kind: 'works', run: () => null })
 const dies = defineJob({
   kind: 'dies',
   run({ payload }: JobContext<{ n: number }>) {
-    throw new Dead(`the partner ${['refused', 'lost', 'did not know'][payload.n % 3] ?? ''} order ${payload.n}`)
+    throw new Dead(
+      `the partner ${['refused', 'lost', 'did not know'][payload.n % 3] ?? ''} order ${payload.n}`,
+    )
   },
 })
 

@@ -44,7 +44,12 @@ async function lookAround(browser: Browser, url: string): Promise<Record<string,
   return times
 }
 
-async function prove(name: string, store: Store<never>, browser: Browser, { add }: Closers): Promise<boolean> {
+async function prove(
+  name: string,
+  store: Store<never>,
+  browser: Browser,
+  { add }: Closers,
+): Promise<boolean> {
   console.log(`${name}: writing ${JOBS.toLocaleString('en')} jobs`)
   await fill(store, JOBS, (done) => console.log(`  ${done.toLocaleString('en')}`))
   const mill: Mill<never> = jobmill({

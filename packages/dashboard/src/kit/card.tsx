@@ -21,7 +21,13 @@ export function Card({ title, tools, flush = false, className, children }: Props
           {tools !== undefined && <div className="flex flex-wrap items-center gap-1.5">{tools}</div>}
         </header>
       )}
-      <div className={flush ? 'overflow-x-auto pb-1' : classes('px-4 pb-4', title === undefined && 'pt-4')}>
+      <div
+        className={
+          flush
+            ? '@container relative overflow-x-auto pb-1'
+            : classes('px-4 pb-4', title === undefined && 'pt-4')
+        }
+      >
         {children}
       </div>
     </section>

@@ -16,6 +16,7 @@ test.each([
   ['[1, 2', '1:6 A ] is missing'],
   ["{'a': 1}", '1:2 Texts stand in double quotes'],
   ['{a: 1}', '1:2 A key in double quotes is missing'],
+  ['{"a": 1, b: 2}', '1:10 A key in double quotes is missing'],
   ['{"a" 1}', '1:6 A colon is missing'],
   ['{"a": "x\ny"}', '1:7 This text does not end, or has a line break or a wrong \\ in it'],
   ['{"a": undefined}', '1:7 This is no value: texts stand in double quotes'],

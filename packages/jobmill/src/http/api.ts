@@ -27,6 +27,7 @@ import { limitRoutes } from './routes/limits.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
+import { systemRoutes } from './routes/system.ts'
 import { workerRoutes } from './routes/workers.ts'
 
 export interface HttpOptions {
@@ -76,8 +77,8 @@ export interface HttpApi {
   readonly hasPage: boolean
 }
 
-const UNSERVED_MS = 5_000
-const ERRORS_MS = 5_000
+/** How old an answer may be that costs more than others. */
+const REMEMBERED_MS = 5_000
 const MAX_BODY_BYTES = 8 * 1_024 * 1_024
 const REQUESTS_PER_SECOND = 1_000
 const STRANGERS_PER_SECOND = 20
@@ -119,8 +120,10 @@ export function apiFor(
     mill,
     redacted,
     feed,
-    unserved: remembered(platform, UNSERVED_MS, () => mill.unserved()),
-    errors: rememberedBy(platform, ERRORS_MS, (query) => mill.errors(query)),
+    unserved: remembered(platform, REMEMBERED_MS, () => mill.unserved()),
+    system: remembered(platform, REMEMBERED_MS, () => mill.system()),
+    findings: remembered(platform, REMEMBERED_MS, () => mill.findings()),
+    errors: rememberedBy(platform, REMEMBERED_MS, (query) => mill.errors(query)),
     version: VERSION,
     store: mill.storeName,
   }
@@ -168,6 +171,7 @@ const ROUTES = [
   scheduleRoutes,
   limitRoutes,
   workerRoutes,
+  systemRoutes,
   historyRoutes,
   eventRoutes,
 ]

@@ -21,6 +21,9 @@ export interface RouteTools {
   readonly unserved: Mill['unserved']
   /** Looks at up to 12,000 jobs, so not for everybody anew either. */
   readonly errors: Mill['errors']
+  /** Both ask the database itself, on a connection of their own. */
+  readonly system: Mill['system']
+  readonly findings: Mill['findings']
   readonly version: string
   readonly store: string
 }

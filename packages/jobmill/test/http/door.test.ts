@@ -54,6 +54,7 @@ describe('roles by routes', () => {
         "duties.run": "admin",
         "errors.list": "viewer",
         "events.listen": "viewer",
+        "findings.list": "viewer",
         "jobs.cancel": "operator",
         "jobs.delete": "admin",
         "jobs.enqueue": "operator",
@@ -62,6 +63,7 @@ describe('roles by routes', () => {
         "jobs.list": "viewer",
         "jobs.retry": "operator",
         "jobs.run-now": "operator",
+        "kinds.list": "viewer",
         "limits.change": "admin",
         "limits.create": "admin",
         "limits.delete": "admin",
@@ -83,6 +85,7 @@ describe('roles by routes', () => {
         "schedules.resume": "operator",
         "schedules.trigger": "operator",
         "series.read": "viewer",
+        "system.read": "viewer",
         "timeline.read": "viewer",
         "workers.list": "viewer",
       }
@@ -102,6 +105,18 @@ describe('roles by routes', () => {
     )
     const open = [...new Set(there)].filter((route) => !declared.includes(route))
     expect(open.toSorted()).toEqual(['GET /api/openapi.json', 'GET /healthz', 'GET /readyz'])
+  })
+
+  test('statements of other sessions are for operators', async () => {
+    const plain = memory()
+    const pinned = [{ pid: 7, ageMs: 400_000, user: 'ada', state: 'active', query: 'SELECT secret' }]
+    const health = async () => ({ server: 'x', sizeBytes: 1, logBytes: null, tables: [], pinned })
+    const store = Object.assign(Object.create(plain) as typeof plain, { tools: { ...plain.tools, health } })
+    const { url } = await bench(store, { tokens: TOKENS, work: false })
+    const seen = async (role: string): Promise<unknown> =>
+      (await request(url, 'GET', '/api/system', { headers: bearer(role) })).body
+    expect(await seen('operator')).toMatchObject({ database: { pinned } })
+    expect(await seen('viewer')).toMatchObject({ database: { pinned: [{ pid: 7, query: null }] } })
   })
 
   test('what changes something is never open to viewers', async () => {

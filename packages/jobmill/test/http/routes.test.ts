@@ -227,7 +227,9 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       code: 'LIMIT_IN_USE',
       status: 409,
     })
-    expect((await call('limits.list')).body).toMatchObject({ limits: [{ name: 'smtp' }] })
+    expect((await call('limits.list')).body).toMatchObject({
+      limits: [{ name: 'smtp', queues: ['default'] }],
+    })
 
     const hourly = { name: 'hourly', job: 'echo', when: '@hourly', payload: { a: 1 }, missed: { all: '2h' } }
     expect((await call('schedules.create', {}, hourly)).status).toBe(201)
@@ -275,6 +277,12 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('duties.run', { name: 'nothing' })).status).toBe(404)
     const series = await call('series.read', {}, undefined, '?queue=default&resolution=10s')
     expect(series.body).toMatchObject({ queues: [{ queue: 'default', all: { counters: { done: 1 } } }] })
+    expect((await call('series.read', {}, undefined, '?limit=smtp')).body).toMatchObject({ queues: [] })
+    expect((await call('system.read')).body).toMatchObject({ migrations: { pending: [], refused: null } })
+    expect((await call('findings.list')).body).toEqual({ findings: [] })
+    expect((await call('kinds.list')).body).toMatchObject({
+      kinds: [{ kind: 'dies' }, { kind: 'echo', queue: 'default', instances: 1 }, { kind: 'holds' }],
+    })
     expect((await call('timeline.read', {}, undefined, '?type=mill-started&type=audit')).body).toMatchObject({
       events: [{ type: 'audit' }, { type: 'mill-started' }],
     })

@@ -1,6 +1,101 @@
-/** Jobs. */
-import { PageHead } from '../../kit/card.tsx'
+/** Jobs: found by a filter, looked through page by page, and acted on, one or many. */
+import { useMemo } from 'react'
+import { useJobs } from '../../api/reads.ts'
+import { useMay } from '../../api/roles.ts'
+import type { JobPage, JobSummary } from '../../api/types/job.ts'
+import { Card, PageHead } from '../../kit/card.tsx'
+import { Shown } from '../../kit/shown.tsx'
+import { chosenSize, useKept } from './choices.ts'
+import { ColumnMenu } from './column-menu.tsx'
+import { toQuery } from './filter/address.ts'
+import { chipsOf } from './filter/chips.ts'
+import { FilterField } from './filter-field.tsx'
+import { JobsTable } from './jobs-table.tsx'
+import { MatchingMenu } from './matching-menu.tsx'
+import { NoJobs, NothingMatches } from './no-jobs.tsx'
+import { Pager } from './pager.tsx'
+import { SelectionBar } from './selection-bar.tsx'
+import { StateTabs } from './state-tabs.tsx'
+import { useKnown } from './use-known.ts'
+import { type Place, usePlace } from './use-place.ts'
+import { type Selection, useSelection } from './use-selection.ts'
+
+const NO_ROWS: readonly JobSummary[] = []
 
 export function JobsPage() {
-  return <PageHead title="Jobs" />
+  const place = usePlace()
+  const { filter, key, wrong, choose, steps } = place
+  const limit = useKept(chosenSize)
+  // "An hour ago" is found once for each filter: a list whose end moves could not be paged through.
+  const now = useMemo(() => nowFor(key), [key])
+  const read = useJobs({ ...toQuery(filter, now), limit, cursor: steps.at(-1)?.cursor })
+  const rows = read.data?.jobs ?? NO_ROWS
+  const selection = useSelection(key, rows)
+  const may = useMay()
+  const isNone = isNothing(read.data) && steps.length === 0
+  return (
+    <>
+      <PageHead title="Jobs" />
+      <div className="mb-3 flex flex-col gap-2">
+        <FilterField filter={filter} choose={choose} known={useKnown(rows)} wrong={wrong} />
+        <div className="flex flex-wrap items-center justify-between gap-2">
+          <StateTabs filter={filter} />
+          <div className="flex items-center gap-1">
+            {may('operator') && <MatchingMenu filter={filter} now={now} isNone={isNone} />}
+            <ColumnMenu />
+          </div>
+        </div>
+      </div>
+      <Card flush>
+        <div aria-busy={read.isPlaceholderData} className={read.isPlaceholderData ? 'opacity-60' : undefined}>
+          <Shown read={read}>
+            {(page) => (
+              <Page
+                page={page}
+                place={place}
+                selection={may('operator') ? selection : null}
+                isComing={read.isPlaceholderData}
+              />
+            )}
+          </Shown>
+        </div>
+      </Card>
+      <SelectionBar
+        selection={selection}
+        elsewhere={selection.jobs.size - rows.filter(({ id }) => selection.jobs.has(id)).length}
+      />
+    </>
+  )
+}
+
+/** Takes what it is for, so that it is found anew with it. */
+const nowFor = (_key: string): number => Date.now()
+
+const isNothing = (page: JobPage | undefined): boolean => page?.jobs.length === 0 && page.next === null
+
+interface Props {
+  readonly page: JobPage
+  readonly place: Place
+  readonly selection: Selection | null
+  /** What is shown is of before, until the next comes. */
+  readonly isComing: boolean
+}
+
+function Page({ page, place, selection, isComing }: Props) {
+  const { filter, choose, steps } = place
+  const isFiltered = chipsOf(filter).length > 0
+  if (isNothing(page) && steps.length === 0)
+    return isFiltered ? <NothingMatches filter={filter} choose={choose} /> : <NoJobs />
+  return (
+    <>
+      {page.jobs.length > 0 ? (
+        <JobsTable jobs={page.jobs} selection={selection} />
+      ) : (
+        <p className="px-4 py-6 text-soft">
+          {page.next === null ? 'There are no more jobs that match.' : 'None of these matched.'}
+        </p>
+      )}
+      <Pager place={place} page={page} isComing={isComing} />
+    </>
+  )
 }

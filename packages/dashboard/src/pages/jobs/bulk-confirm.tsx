@@ -1,0 +1,118 @@
+/** Asks before an act on many jobs, with what it would change by state; then a job of its own does it, whose page shows how far it is. */
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { useAct } from '../../api/acts.ts'
+import type { BulkPreview } from '../../api/types/job.ts'
+import { Confirm } from '../../kit/confirm.tsx'
+import { number, plural } from '../../kit/format.ts'
+import { Shown } from '../../kit/shown.tsx'
+import { StateBadge } from '../../kit/state.tsx'
+import { STATES } from '../../api/types/job.ts'
+import type { ActInfo } from './acts.ts'
+import { chipsOf } from './filter/chips.ts'
+import { ReasonField } from './reason-field.tsx'
+import { bodyOf, type Meant, usePreview } from './use-preview.ts'
+
+interface Props {
+  readonly info: ActInfo
+  readonly meant: Meant
+  readonly close: () => void
+  /** It has begun. */
+  readonly begun: () => void
+}
+
+export function BulkConfirm({ info, meant, close, begun }: Props) {
+  const { act, name, isDangerous, means } = info
+  const [reason, setReason] = useState('')
+  const [, go] = useLocation()
+  const acting = useAct<{ readonly id: string }>()
+  const preview = usePreview(act, meant)
+  const jobs = preview.data?.jobs ?? 0
+
+  async function begin(): Promise<void> {
+    const { id } = await acting.act({
+      method: 'POST',
+      path: 'bulk',
+      body: {
+        act,
+        filter: bodyOf(meant),
+        ...(act === 'cancel' && reason.trim() !== '' && { reason: reason.trim() }),
+      },
+      done: `${name}: begun for ${plural(jobs, 'job')}`,
+    })
+    begun()
+    go(`/jobs/${id}`)
+  }
+
+  return (
+    <Confirm
+      title={'ids' in meant ? `${name} the selected jobs?` : `${name} all jobs that match?`}
+      verb={jobs === 0 ? name : `${name} ${plural(jobs, 'job')}`}
+      isDangerous={isDangerous}
+      isReady={jobs > 0}
+      act={begin}
+      close={close}
+    >
+      <Which meant={meant} />
+      <Shown read={preview}>{(found) => <Found found={found} meant={meant} info={info} />}</Shown>
+      {jobs > 0 && <p className="text-soft">{means}</p>}
+      {act === 'cancel' && jobs > 0 && <ReasonField reason={reason} change={setReason} />}
+    </Confirm>
+  )
+}
+
+function Which({ meant }: { readonly meant: Meant }) {
+  if ('ids' in meant) return null
+  const chips = chipsOf(meant.filter)
+  if (chips.length === 0) return <p className="font-medium">There is no filter: this means every job.</p>
+  return (
+    <p className="break-words">
+      {chips.map(({ text, name, value }, at) => (
+        <span key={text}>
+          {at > 0 && ', '}
+          <span className="text-soft">{name}</span> {value}
+        </span>
+      ))}
+    </p>
+  )
+}
+
+function Found({
+  found: { jobs, byState },
+  meant,
+  info: { name, states },
+}: {
+  readonly found: BulkPreview
+  readonly meant: Meant
+  readonly info: ActInfo
+}) {
+  const others = 'ids' in meant ? meant.ids.length - jobs : 0
+  return (
+    <>
+      {jobs > 0 && (
+        <ul
+          aria-label="What it changes"
+          className="flex flex-wrap gap-x-4 gap-y-1 rounded-lg bg-sunk px-3 py-2"
+        >
+          {STATES.filter((state) => (byState[state] ?? 0) > 0).map((state) => (
+            <li key={state} className="flex items-center gap-1.5">
+              <b className="font-semibold tabular-nums">{number(byState[state] ?? 0)}</b>
+              <StateBadge state={state} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {jobs === 0 && (
+        <p>
+          None of them can be changed: “{name}” acts on jobs that are {states.join(', ')}.
+        </p>
+      )}
+      {jobs > 0 && others > 0 && (
+        <p className="text-soft">
+          {plural(others, 'other selected job')} will stay: “{name}” acts on jobs that are {states.join(', ')}
+          .
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,34 @@
+/** What whoever looks has chosen for the list, on this device: its columns, and how many jobs make a page. */
+import { useSyncExternalStore } from 'react'
+import { kept, type Kept } from '../../api/kept.ts'
+
+export const OPTIONAL_COLUMNS = [
+  'id',
+  'queue',
+  'priority',
+  'attempt',
+  'enqueued',
+  'when',
+  'time',
+  'tags',
+  'orderKey',
+  'instance',
+] as const
+export type OptionalColumn = (typeof OPTIONAL_COLUMNS)[number]
+
+export const SIZES = [25, 50, 100, 200] as const
+export type Size = (typeof SIZES)[number]
+
+const isColumn = (value: unknown): boolean => OPTIONAL_COLUMNS.includes(value as OptionalColumn)
+
+export const chosenColumns = kept<readonly OptionalColumn[]>(
+  'jobs.columns',
+  ['id', 'queue', 'attempt', 'enqueued', 'when', 'time', 'tags'],
+  (value) => Array.isArray(value) && value.every(isColumn),
+)
+
+export const chosenSize = kept<Size>('jobs.size', 50, (value) => SIZES.includes(value as Size))
+
+export function useKept<T>({ subscribe, get }: Kept<T>): T {
+  return useSyncExternalStore(subscribe, get)
+}

@@ -1,0 +1,34 @@
+/** Which columns are shown. */
+import { Columns3 } from 'lucide-react'
+import { Button } from '../../kit/button.tsx'
+import { Menu, MenuCheck } from '../../kit/menu.tsx'
+import { chosenColumns, OPTIONAL_COLUMNS, useKept } from './choices.ts'
+import { COLUMNS } from './columns.tsx'
+
+export function ColumnMenu() {
+  const chosen = useKept(chosenColumns)
+  return (
+    <Menu
+      trigger={
+        <Button look="quiet" icon={Columns3} className="max-sm:hidden">
+          Columns
+        </Button>
+      }
+    >
+      {OPTIONAL_COLUMNS.map((column) => (
+        <MenuCheck
+          key={column}
+          checked={chosen.includes(column)}
+          change={(isShown) =>
+            // In their own order, however they were chosen.
+            chosenColumns.set(
+              OPTIONAL_COLUMNS.filter((one) => (one === column ? isShown : chosen.includes(one))),
+            )
+          }
+        >
+          {COLUMNS[column].name}
+        </MenuCheck>
+      ))}
+    </Menu>
+  )
+}

@@ -1,0 +1,48 @@
+/** The parts of a filter one by one: as they are written, as they are read, and what stays without them. */
+import { instant } from '../../../kit/format.ts'
+import type { Filter } from './filter.ts'
+import { printPath, printValue, printWord } from './parts.ts'
+import { printWhen, type When } from './when.ts'
+
+export interface Chip {
+  /** How it is written. */
+  readonly text: string
+  /** How it is read: "queue", "mail". */
+  readonly name: string
+  readonly value: string
+  readonly without: Filter
+}
+
+export function chipsOf(filter: Filter): readonly Chip[] {
+  const { queue, kind, state, tags, after, before, error, payload, text } = filter
+  const chips: Chip[] = []
+  const add = (written: string, name: string, value: string, without: Partial<Filter>): void => {
+    chips.push({ text: written, name, value, without: { ...filter, ...without } })
+  }
+  if (queue !== null) add(`queue:${printValue(queue)}`, 'queue', queue, { queue: null })
+  if (kind !== null) add(`kind:${printValue(kind)}`, 'kind', kind, { kind: null })
+  if (state !== null) add(`state:${state}`, 'state', state, { state: null })
+  for (const tag of tags)
+    add(`tag:${printValue(tag)}`, 'tag', tag, { tags: tags.filter((one) => one !== tag) })
+  if (after !== null) add(`after:${printWhen(after)}`, 'enqueued', shown(after, 'after'), { after: null })
+  if (before !== null)
+    add(`before:${printWhen(before)}`, 'enqueued', shown(before, 'before'), { before: null })
+  if (error !== null) add(`error:${printValue(error)}`, 'error contains', error, { error: null })
+  for (const one of payload)
+    add(`payload.${printPath(one.path)}:${printValue(one.value)}`, `payload ${one.path} is`, one.value, {
+      payload: payload.filter((other) => other !== one),
+    })
+  if (text !== null) add(printWord(text), 'payload contains', text, { text: null })
+  return chips
+}
+
+function shown(when: When, side: 'after' | 'before'): string {
+  if ('at' in when) return `${side} ${instant(when.at).replace(/ \(.*/, '')}`
+  return side === 'after' ? `in the last ${when.ago}` : `more than ${when.ago} ago`
+}
+
+/** What `parse` reads back as the same filter. */
+export const print = (filter: Filter): string =>
+  chipsOf(filter)
+    .map(({ text }) => text)
+    .join(' ')

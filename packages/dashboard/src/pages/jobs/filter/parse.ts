@@ -1,0 +1,105 @@
+/** A filter out of what somebody wrote: what can be used, on top of what was there, and what is wrong with the rest. Never throws. */
+import { STATES, type State } from '../../../api/types/job.ts'
+import { type Filter, KEYS, MOST_CHARS, MOST_PAYLOAD, MOST_TAGS, NO_FILTER, type Wrong } from './filter.ts'
+import { type Part, partsOf } from './parts.ts'
+import { readWhen, WHEN_FIX } from './when.ts'
+
+export interface Parsed {
+  readonly filter: Filter
+  readonly wrong: readonly Wrong[]
+}
+
+interface How {
+  /** What stays, unless it is written anew. */
+  readonly onto?: Filter
+  /** Payloads are searched by operators. */
+  readonly mayPayload?: boolean
+}
+
+type Changed = Partial<Filter> | Omit<Wrong, 'part'>
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  queue: 'queue:mail',
+  kind: 'kind:email.send',
+  state: 'state:dead',
+  tag: 'tag:vip',
+  after: 'after:1h',
+  before: 'before:2026-11-16',
+  error: 'error:"timed out"',
+  payload: 'payload.user.id:42',
+}
+
+export function parse(text: string, { onto = NO_FILTER, mayPayload = true }: How = {}): Parsed {
+  let filter = onto
+  const wrong: Wrong[] = []
+  const seen = new Set<string>()
+  const words: string[] = []
+  for (const part of partsOf(text)) {
+    const changed = read(part, filter, seen, mayPayload)
+    if ('says' in changed) wrong.push({ part: part.raw, ...changed })
+    else if (part.key === null) words.push(part.value)
+    else filter = { ...filter, ...changed }
+  }
+  const joined = words.join(' ')
+  if (joined.length > MOST_CHARS) wrong.push({ part: joined, ...TOO_LONG })
+  else if (words.length > 0) filter = { ...filter, text: joined }
+  return { filter, wrong }
+}
+
+const TOO_LONG = { says: `is longer than ${MOST_CHARS} characters`, fix: 'Look for a shorter piece of it' }
+
+function read(part: Part, filter: Filter, seen: Set<string>, mayPayload: boolean): Changed {
+  const { key, path, value, isQuoted, isOpen } = part
+  if (isOpen) return { says: 'begins a quote that does not end', fix: 'Write " at its end' }
+  if (value.length + path.length > MOST_CHARS) return TOO_LONG
+  if ((key === null || key === 'payload') && !mayPayload)
+    return { says: 'looks into payloads, which is for operators', fix: `Use ${KEYS.join(', ')}` }
+  if (key === null) return value === '' ? { says: 'is empty', fix: 'Write a text between the quotes' } : {}
+  if (!Object.hasOwn(EXAMPLES, key))
+    return {
+      says: `begins with "${key}", which is not a key`,
+      fix: `Use ${KEYS.join(', ')} or payload.PATH; write it in quotes to look for it in payloads`,
+    }
+  const example = EXAMPLES[key] ?? ''
+  if (key === 'payload' && path === '') return { says: 'says no path', fix: `Write it like ${example}` }
+  if (value === '' && !(isQuoted && key === 'payload'))
+    return { says: 'has no value', fix: `Write it like ${example}, without a space` }
+  if (isSingle(key)) {
+    if (seen.has(key)) return { says: 'is the second of its key', fix: `Leave one ${key}` }
+    seen.add(key)
+  }
+  return taken(key, path, value, filter)
+}
+
+const isSingle = (key: string): boolean => key !== 'tag' && key !== 'payload'
+
+function taken(key: string, path: string, value: string, filter: Filter): Changed {
+  switch (key) {
+    case 'state': {
+      const state = value.toLowerCase()
+      if (isState(state)) return { state }
+      return { says: 'is not a state', fix: `Use ${STATES.join(', ')}` }
+    }
+    case 'after':
+    case 'before': {
+      const when = readWhen(value)
+      return when === null ? { says: 'is not a time', fix: WHEN_FIX } : { [key]: when }
+    }
+    case 'tag': {
+      const tags = [...new Set([...filter.tags, value])]
+      return tags.length > MOST_TAGS
+        ? { says: 'is one tag too many', fix: `Look for ${MOST_TAGS} tags at most` }
+        : { tags }
+    }
+    case 'payload': {
+      const payload = [...filter.payload.filter((one) => one.path !== path), { path, value }]
+      return payload.length > MOST_PAYLOAD
+        ? { says: 'is one path too many', fix: `Look at ${MOST_PAYLOAD} paths at most` }
+        : { payload }
+    }
+    default:
+      return { [key]: value }
+  }
+}
+
+export const isState = (text: string): text is State => STATES.includes(text as State)

@@ -1,0 +1,110 @@
+/** What could be meant by the part of a filter that is being written. */
+import { STATES } from '../../../api/types/job.ts'
+import { KEYS } from './filter.ts'
+import { partsOf, printValue } from './parts.ts'
+
+export interface Known {
+  readonly queues: readonly string[]
+  readonly kinds: readonly string[]
+  readonly tags: readonly string[]
+  readonly mayPayload: boolean
+}
+
+export interface Suggestion {
+  /** What takes the place of the part; empty for one that leads elsewhere. */
+  readonly insert: string
+  /** It needs nothing after it. */
+  readonly isWhole: boolean
+  readonly note: string
+  /** The job that it opens. */
+  readonly opens?: string
+}
+
+export interface Suggested {
+  /** The part that is being written. */
+  readonly from: number
+  readonly to: number
+  readonly items: readonly Suggestion[]
+}
+
+const NOTES: Readonly<Record<string, string>> = {
+  queue: 'of a queue',
+  kind: 'of a kind',
+  state: 'in a state',
+  tag: 'with a tag',
+  after: 'enqueued at or after a time',
+  before: 'enqueued before a time',
+  error: 'whose last error contains a text',
+  'payload.': 'with a value in the payload: payload.user.id:42',
+}
+
+const TIMES: Readonly<Record<string, string>> = {
+  '15m': '15 minutes',
+  '1h': 'hour',
+  '24h': '24 hours',
+  '7d': '7 days',
+}
+
+const MOST = 9
+const ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+export function suggest(text: string, caret: number, known: Known): Suggested {
+  const part = partsOf(text).find(({ from, to }) => from < caret && caret <= to)
+  const from = part?.from ?? caret
+  const to = part?.to ?? caret
+  const written = text.slice(from, caret)
+  return { from, to, items: itemsFor(written, known).slice(0, MOST) }
+}
+
+function itemsFor(written: string, known: Known): readonly Suggestion[] {
+  const values = valuesOf(known)
+  const [, key = '', begun = ''] = /^([a-z]+):"?(.*)$/is.exec(written) ?? []
+  const name = key.toLowerCase()
+  if (name === 'after' || name === 'before') return times(name, begun)
+  if (key !== '')
+    return matching(Object.hasOwn(values, name) ? values[name] : [], begun).map((value) => whole(name, value))
+  if (ID.test(written))
+    return [{ insert: '', isWhole: true, note: 'open this job', opens: written.toLowerCase() }]
+  const keys = [...KEYS.map((one) => `${one}:`), ...(known.mayPayload ? ['payload.'] : [])]
+    .filter((one) => one.startsWith(written.toLowerCase()))
+    .map((one) => ({ insert: one, isWhole: false, note: NOTES[one.replace(':', '')] ?? '' }))
+  if (written === '') return keys
+  const found = Object.entries(values).flatMap(([one, all]) =>
+    matching(all, written)
+      .slice(0, 3)
+      .map((value) => whole(one, value)),
+  )
+  return [...keys, ...found]
+}
+
+const valuesOf = ({ queues, kinds, tags }: Known): Readonly<Record<string, readonly string[]>> => ({
+  queue: queues,
+  kind: kinds,
+  state: STATES,
+  tag: tags,
+})
+
+const whole = (key: string, value: string): Suggestion => ({
+  insert: `${key}:${printValue(value)}`,
+  isWhole: true,
+  note: '',
+})
+
+function times(key: 'after' | 'before', begun: string): readonly Suggestion[] {
+  return Object.entries(TIMES)
+    .filter(([time]) => time.startsWith(begun))
+    .map(([time, words]) => ({
+      insert: `${key}:${time}`,
+      isWhole: true,
+      note: key === 'after' ? `in the last ${words}` : `before the last ${words}`,
+    }))
+}
+
+/** Those that begin so come first. What is there already needs no suggestion. */
+function matching(values: readonly string[] | undefined, begun: string): readonly string[] {
+  const low = begun.toLowerCase()
+  const found = (values ?? []).filter((value) => value.toLowerCase().includes(low))
+  return found.toSorted(
+    (a, b) => Number(b.toLowerCase().startsWith(low)) - Number(a.toLowerCase().startsWith(low)),
+  )
+}

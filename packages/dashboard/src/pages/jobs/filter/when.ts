@@ -1,0 +1,42 @@
+/** An instant in a filter: a fixed one, or so long ago, which moves on. */
+export type When = { readonly at: number } | { readonly ago: string }
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+}
+const AGO = /^(?:\d{1,6}[smhdw]){1,5}$/
+const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i
+
+/** The last one that has four digits for its year. */
+export const LAST_AT = 253_402_300_799_999
+
+export const WHEN_FIX =
+  'Use a date (2026-11-16), a date and time (2026-11-16T09:30), or how long ago (90s, 15m, 1h, 7d)'
+
+/** Null when it is none. Without a zone it is the time of this device. */
+export function readWhen(text: string): When | null {
+  if (AGO.test(text)) return { ago: text }
+  const [, year = '', month = '', day = '', time = '00:00', zone = ''] = DATE.exec(text) ?? []
+  if (year === '') return null
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  // The 31st of February would be taken for a day of March.
+  if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1) return null
+  const at = Date.parse(`${year}-${month}-${day}T${time}${zone.toUpperCase()}`)
+  return at >= 0 && at <= LAST_AT ? { at } : null
+}
+
+export function printWhen(when: When): string {
+  return 'ago' in when ? when.ago : new Date(when.at).toISOString().replace('.000Z', 'Z')
+}
+
+export function instantOf(when: When, now: number): number {
+  if ('at' in when) return when.at
+  let ms = 0
+  for (const [, count = '', unit = ''] of when.ago.matchAll(/(\d+)([smhdw])/g))
+    ms += Number(count) * (UNITS[unit] ?? 0)
+  return Math.max(0, now - ms)
+}

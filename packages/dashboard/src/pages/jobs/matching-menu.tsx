@@ -1,0 +1,67 @@
+/** Acts on all jobs that the filter finds, however many pages they fill. */
+import { ListChecks } from 'lucide-react'
+import { useState } from 'react'
+import { useMay } from '../../api/roles.ts'
+import { Button } from '../../kit/button.tsx'
+import { Menu, MenuItem } from '../../kit/menu.tsx'
+import { type ActInfo, ACTS } from './acts.ts'
+import { BulkConfirm } from './bulk-confirm.tsx'
+import { chipsOf } from './filter/chips.ts'
+import type { Filter } from './filter/filter.ts'
+import { useCounts } from './state-tabs.tsx'
+
+interface Props {
+  readonly filter: Filter
+  readonly now: number
+  /** It is known that nothing matches. */
+  readonly isNone: boolean
+}
+
+export function MatchingMenu({ filter, now, isNone }: Props) {
+  const may = useMay()
+  const counts = useCounts(filter.queue)
+  const [asked, setAsked] = useState<ActInfo | null>(null)
+  const isCounted = chipsOf({ ...filter, queue: null, state: null }).length === 0
+
+  /** What is known without a look at the jobs. */
+  function isIdle({ states }: ActInfo): boolean {
+    const meant = states.filter((state) => filter.state === null || filter.state === state)
+    return (
+      isNone ||
+      meant.length === 0 ||
+      (isCounted && counts !== null && meant.every((state) => counts[state] === 0))
+    )
+  }
+
+  return (
+    <>
+      <Menu
+        trigger={
+          <Button look="quiet" icon={ListChecks}>
+            All that match
+          </Button>
+        }
+      >
+        {ACTS.filter(({ role }) => may(role)).map((info) => (
+          <MenuItem
+            key={info.act}
+            icon={info.icon}
+            isDangerous={info.isDangerous}
+            isDisabled={isIdle(info)}
+            select={() => setAsked(info)}
+          >
+            {info.name}…
+          </MenuItem>
+        ))}
+      </Menu>
+      {asked !== null && (
+        <BulkConfirm
+          info={asked}
+          meant={{ filter, now }}
+          close={() => setAsked(null)}
+          begun={() => undefined}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,59 @@
+/** From page to page. How many pages there are nobody counts. */
+import { ChevronLeft, ChevronRight, ChevronsLeft } from 'lucide-react'
+import type { JobPage } from '../../api/types/job.ts'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { Select } from '../../kit/field.tsx'
+import { number, plural } from '../../kit/format.ts'
+import { chosenSize, type Size, SIZES, useKept } from './choices.ts'
+import type { Place } from './use-place.ts'
+
+interface Props {
+  readonly place: Place
+  readonly page: JobPage
+  /** The page is still that of before, and its end is not the end of this one. */
+  readonly isComing: boolean
+}
+
+export function Pager({ place: { steps, next, back, first }, page, isComing }: Props) {
+  const size = useKept(chosenSize)
+  const looked = (steps.at(-1)?.looked ?? 0) + page.scanned
+  const cursor = page.next
+  const goOn = (): void => {
+    if (cursor !== null && !isComing) next(cursor, page.scanned)
+  }
+  return (
+    <footer className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-2 text-soft">
+      {!page.complete && cursor !== null && (
+        <p className="flex w-full flex-wrap items-center gap-2 text-text">
+          Looked at {plural(looked, 'job')} so far, and there are more.
+          <Button look="main" onClick={goOn}>
+            Go on
+          </Button>
+        </p>
+      )}
+      <label className="mr-auto inline-flex items-center gap-2">
+        <Select
+          value={size}
+          onChange={(event) => {
+            chosenSize.set(Number(event.target.value) as Size)
+            if (steps.length > 0) first()
+          }}
+        >
+          {SIZES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </Select>
+        jobs per page
+      </label>
+      <span className="tabular-nums">Page {number(steps.length + 1)}</span>
+      {steps.length > 0 && <IconButton label="First page" icon={ChevronsLeft} onClick={first} />}
+      <Button icon={ChevronLeft} disabled={steps.length === 0} onClick={back}>
+        Back
+      </Button>
+      <Button disabled={cursor === null} onClick={goOn}>
+        Next
+        <ChevronRight aria-hidden className="size-4" />
+      </Button>
+    </footer>
+  )
+}

@@ -1,0 +1,42 @@
+/** What an act on many jobs would change. It may have to look at every job, so it is asked once, and not again with everything else. */
+import { useQuery } from '@tanstack/react-query'
+import { ask, type Problem } from '../../api/client.ts'
+import type { Read } from '../../api/reads.ts'
+import { type BulkAct, type BulkPreview, STATES } from '../../api/types/job.ts'
+import { type FilterBody, toBody, toQuery } from './filter/address.ts'
+import type { Filter } from './filter/filter.ts'
+
+/** The jobs that were chosen, or all that a filter finds. The time is that of the list, so that both mean the same. */
+export type Meant = { readonly ids: readonly string[] } | { readonly filter: Filter; readonly now: number }
+
+export function bodyOf(meant: Meant): FilterBody | { readonly ids: readonly string[] } {
+  return 'ids' in meant ? { ids: meant.ids } : toBody(meant.filter, meant.now)
+}
+
+/** Ids stand in the address, which must not become too long. */
+const AT_ONCE = 100
+
+export function usePreview(act: BulkAct, meant: Meant): Read<BulkPreview> {
+  return useQuery<BulkPreview, Problem>({
+    queryKey: ['bulk', act, meant],
+    async queryFn({ signal }) {
+      if (!('ids' in meant))
+        return ask('bulk', { query: { act, ...toQuery(meant.filter, meant.now) }, signal })
+      const parts: BulkPreview[] = []
+      for (let at = 0; at < meant.ids.length; at += AT_ONCE)
+        parts.push(
+          await ask<BulkPreview>('bulk', { query: { act, id: meant.ids.slice(at, at + AT_ONCE) }, signal }),
+        )
+      return sumOf(parts)
+    },
+    staleTime: 'static',
+    gcTime: 0,
+  })
+}
+
+function sumOf(parts: readonly BulkPreview[]): BulkPreview {
+  const byState = Object.fromEntries(
+    STATES.map((state) => [state, parts.reduce((sum, part) => sum + (part.byState[state] ?? 0), 0)]),
+  )
+  return { jobs: parts.reduce((sum, { jobs }) => sum + jobs, 0), byState }
+}

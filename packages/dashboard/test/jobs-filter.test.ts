@@ -1,0 +1,204 @@
+/** The language of the filter of jobs: what is written, read, printed, addressed and suggested. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { STATES } from '../src/api/types/job.ts'
+import { fromSearch, toBody, toQuery, toSearch } from '../src/pages/jobs/filter/address.ts'
+import { chipsOf, print } from '../src/pages/jobs/filter/chips.ts'
+import { type Filter, KEYS, NO_FILTER } from '../src/pages/jobs/filter/filter.ts'
+import { parse } from '../src/pages/jobs/filter/parse.ts'
+import { partsOf, splitPath } from '../src/pages/jobs/filter/parts.ts'
+import { suggest } from '../src/pages/jobs/filter/suggest.ts'
+import { instantOf, LAST_AT, readWhen } from '../src/pages/jobs/filter/when.ts'
+
+const NOW = Date.UTC(2026, 10, 16, 2)
+const HOUR = 3_600_000
+
+// What people write, and what breaks readers: quotes, colons, backslashes, spaces, names of methods.
+const hard = fc.string({
+  unit: fc.constantFrom('a', 'Z', '0', ':', '"', '\\', ' ', '.', '\n', '-', '’', '😀'),
+})
+const text = fc.oneof(
+  hard,
+  fc.string({ unit: 'grapheme' }),
+  fc.constantFrom('constructor', 'a:b', 'queue:', '__proto__'),
+)
+const filled = text.filter((one) => one !== '').map((one) => one.slice(0, 200))
+const when = fc.oneof(
+  fc.integer({ min: 0, max: LAST_AT }).map((at) => ({ at })),
+  fc
+    .array(fc.tuple(fc.nat(999_999), fc.constantFrom('s', 'm', 'h', 'd', 'w')), {
+      minLength: 1,
+      maxLength: 5,
+    })
+    .map((parts) => ({ ago: parts.flat().join('') })),
+)
+const orNull = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: null })
+const filters: fc.Arbitrary<Filter> = fc.record({
+  queue: orNull(filled),
+  kind: orNull(filled),
+  state: orNull(fc.constantFrom(...STATES)),
+  tags: fc.uniqueArray(filled, { maxLength: 4 }),
+  after: orNull(when),
+  before: orNull(when),
+  error: orNull(filled),
+  payload: fc.uniqueArray(
+    fc.record({
+      path: filled
+        .map((one) => one.replaceAll(':', String.raw`\:`))
+        .filter((one) => splitPath(`${one}:`)?.path === one),
+      value: text.map((one) => one.slice(0, 200)),
+    }),
+    { maxLength: 5, selector: ({ path }) => path },
+  ),
+  text: orNull(filled),
+})
+const written = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...KEYS, 'payload').map((key) => `${key}:`),
+      fc.constant('payload.'),
+      hard,
+      fc.string(),
+    ),
+  )
+  .map((parts) => parts.join(''))
+
+describe('the language of the filter', () => {
+  test('reads back what it prints', () => {
+    fc.assert(
+      fc.property(filters, (filter) => {
+        expect(parse(print(filter))).toEqual({ filter, wrong: [] })
+        expect(fromSearch(new URLSearchParams(toSearch(filter).toString()))).toEqual({ filter, wrong: [] })
+        for (const { text: chip, without } of chipsOf(filter))
+          // In another order perhaps, so they are compared as they print.
+          expect(print(parse(chip, { onto: without }).filter).length).toBe(print(filter).length)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('never throws, loses nothing, and what it took it takes again', () => {
+    fc.assert(
+      fc.property(written, fc.boolean(), (given, mayPayload) => {
+        const { filter, wrong } = parse(given, { mayPayload })
+        const outside = partsOf(given).reduceRight(
+          (rest, { from, to }) => rest.slice(0, from) + rest.slice(to),
+          given,
+        )
+        expect(outside.trim()).toBe('')
+        for (const { part, says, fix } of wrong) {
+          expect(given).toContain(part)
+          expect(`${says}${fix}`).not.toMatch(/undefined|null/)
+        }
+        expect(parse(print(filter))).toEqual({ filter, wrong: [] })
+        for (const caret of [0, Math.floor(given.length / 2), given.length])
+          suggest(given, caret, { queues: ['mail'], kinds: [], tags: [], mayPayload })
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('is quick on what is hostile', () => {
+    for (const one of ['"', '\\"', 'payload."', 'a:"b"c ', 'payload.', '"a"b', ' '])
+      expect(parse(one.repeat(20_000)).filter).toBeDefined()
+  })
+
+  test('understands what operators write', () => {
+    const { filter, wrong } = parse(
+      'queue:mail KIND:send state:Dead tag:vip tag:eu after:2026-11-16T01:00Z before:1h error:"timed out" payload.user.id:42 hello "big  world"',
+    )
+    expect(wrong).toEqual([])
+    expect(toBody(filter, NOW)).toEqual({
+      queue: 'mail',
+      kind: 'send',
+      state: 'dead',
+      tags: ['vip', 'eu'],
+      enqueuedFrom: NOW - HOUR,
+      enqueuedBefore: NOW - HOUR,
+      errorText: 'timed out',
+      payloadAt: ['user.id:42'],
+      payloadText: 'hello big  world',
+    })
+    expect(toQuery(filter, NOW)).toMatchObject({ tag: ['vip', 'eu'] })
+    expect(parse(String.raw`payload.a\.b\:c:1:2`).filter.payload).toEqual([
+      { path: String.raw`a\.b\:c`, value: '1:2' },
+    ])
+    expect(parse('payload."my key:x":""').filter.payload).toEqual([
+      { path: String.raw`my key\:x`, value: '' },
+    ])
+    // A piece of JSON is a text, as it stands.
+    expect(parse('"userId":42').filter.text).toBe('"userId":42')
+    expect(parse('queue:new', { onto: { ...NO_FILTER, queue: 'old', tags: ['vip'] } }).filter).toEqual({
+      ...NO_FILTER,
+      queue: 'new',
+      tags: ['vip'],
+    })
+  })
+
+  test.each([
+    ['state:failed', 'state:failed', /is not a state/, /dead/],
+    ['quue:mail', 'quue:mail', /not a key/, /queue/],
+    ['queue: mail', 'queue:', /no value/, /queue:mail/],
+    ['error:"timed out', 'error:"timed out', /quote/, /at its end/],
+    ['after:yesterday', 'after:yesterday', /not a time/, /1h/],
+    ['after:2026-02-31', 'after:2026-02-31', /not a time/, /2026/],
+    ['queue:a queue:b', 'queue:b', /second/, /one queue/],
+    ['payload:42', 'payload:42', /no path/, /payload\.user\.id:42/],
+    ['constructor:x', 'constructor:x', /not a key/, /quotes/],
+    ['""', '""', /empty/, /text/],
+    [`kind:${'x'.repeat(1_001)}`, `kind:${'x'.repeat(1_001)}`, /longer/, /shorter/],
+    [
+      'payload.a:1 payload.b:1 payload.c:1 payload.d:1 payload.e:1 payload.f:1',
+      'payload.f:1',
+      /too many/,
+      /5/,
+    ],
+  ])('says what is wrong with %s, and how to mend it', (given, part, says, fix) => {
+    const { wrong } = parse(given)
+    expect(wrong).toEqual([
+      { part, says: expect.stringMatching(says) as string, fix: expect.stringMatching(fix) as string },
+    ])
+  })
+
+  test('does not let viewers look into payloads', () => {
+    const { filter, wrong } = parse('secret payload.a:1 queue:mail', { mayPayload: false })
+    expect(filter).toEqual({ ...NO_FILTER, queue: 'mail' })
+    expect(wrong.map(({ part }) => part)).toEqual(['secret', 'payload.a:1'])
+  })
+
+  test('tells what is wrong in an address', () => {
+    const { filter, wrong } = fromSearch(
+      new URLSearchParams('queue=mail&state=lost&enqueuedFrom=x&payloadAt=nothing&kind=&enqueuedBefore=2h'),
+    )
+    expect(filter).toEqual({ ...NO_FILTER, queue: 'mail', before: { ago: '2h' } })
+    expect(wrong.map(({ part }) => part)).toEqual(['state=lost', 'payloadAt=nothing', 'enqueuedFrom=x'])
+  })
+
+  test('counts back from now, and takes a day as it is here', () => {
+    expect(instantOf({ ago: '1d2h3m4s' }, NOW)).toBe(NOW - 93_784_000)
+    expect(instantOf({ ago: '999999w' }, NOW)).toBe(0)
+    expect(readWhen('2026-11-16')).toEqual({ at: new Date(2026, 10, 16).getTime() })
+    expect(readWhen('2026-11-16 02:00+01:00')).toEqual({ at: NOW - HOUR })
+  })
+})
+
+describe('suggestions', () => {
+  const known = { queues: ['mail', 'my mail'], kinds: ['mail.send'], tags: ['vip'], mayPayload: true }
+  const inserts = (given: string, caret = given.length): readonly string[] =>
+    suggest(given, caret, known).items.map(({ insert }) => insert)
+
+  test('are keys, then values of the key, and whatever has such a name', () => {
+    expect(inserts('')).toEqual([...KEYS.map((key) => `${key}:`), 'payload.'])
+    expect(inserts('state:dead qu')).toEqual(['queue:'])
+    expect(inserts('queue:ma')).toEqual(['queue:mail', 'queue:"my mail"'])
+    expect(inserts('mail')).toEqual(['queue:mail', 'queue:"my mail"', 'kind:mail.send'])
+    expect(inserts('after:')).toContain('after:1h')
+    expect(inserts('queue:ma kind:x', 8)).toEqual(['queue:mail', 'queue:"my mail"'])
+    expect(suggest('kind:x st', 9, known)).toMatchObject({ from: 7, to: 9 })
+  })
+
+  test('open the job whose id it is', () => {
+    const id = '0190C5A0-7E1C-7B6A-9F3E-2D1C0B9A8F7E'
+    expect(suggest(id, id.length, known).items).toMatchObject([{ opens: id.toLowerCase() }])
+  })
+})

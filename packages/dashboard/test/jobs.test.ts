@@ -1,0 +1,240 @@
+/** The list of jobs: finding them, looking through them, and acting on one, on some, on all that match. */
+import type { Locator, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import type { JobFilter } from '../../jobmill/src/index.ts'
+import { type Mission, mission } from './support/mission.ts'
+
+const field = (page: Page): Locator => page.getByRole('combobox', { name: 'Filter jobs' })
+const rows = (page: Page): Locator =>
+  page.getByRole('table', { name: 'Jobs' }).getByRole('checkbox', { name: /^Select (?!all)/ })
+const chip = (page: Page, text: string): Locator => page.getByRole('button', { name: `Remove ${text}` })
+
+/** The page asks the server first, and others work on this machine too. */
+const soon = <T>(look: () => T | Promise<T>) => expect.poll(look, { timeout: 10_000 })
+
+async function states(at: Mission, filter: JobFilter): Promise<Record<string, number>> {
+  const { jobs } = await at.mill.list(filter, { limit: 500 })
+  const counts: Record<string, number> = {}
+  for (const { state } of jobs) counts[state] = (counts[state] ?? 0) + 1
+  return counts
+}
+
+/** The job that does an act on many has ended, and the page shows it. */
+async function acted(at: Mission, page: Page): Promise<void> {
+  await page.waitForURL(/\/jobs\/[\da-f-]{36}$/)
+  const id = page.url().split('/').at(-1) ?? ''
+  await soon(async () => (await at.mill.get(id))?.state).toBe('done')
+}
+
+mission('jobs', (at) => {
+  test('says how to have the first one; finds jobs by a filter that is written, suggested, shared and taken back', async () => {
+    const page = await at.open('/jobs')
+    await page.getByText('There are no jobs yet').waitFor()
+    await page.getByText('jobmill enqueue email.send').waitFor()
+    await at.expectAccessible(page)
+
+    // Nobody serves this queue: its jobs stay.
+    const queue = 'find-me'
+    const { id } = await at.mill.enqueue(
+      'echo',
+      { user: { id: 42 }, note: 'a "quoted" word' },
+      { queue, tags: ['very important'] },
+    )
+    await at.mill.enqueue('echo', { user: { id: 43 } }, { queue })
+    await at.mill.enqueue('mail.send', { to: 'ada@example.com', subject: 'x' }, { queue, delay: '1h' })
+
+    // By keys: / focuses it, arrows, Enter and Tab take what is suggested.
+    await page.keyboard.press('/')
+    await page.keyboard.type('find')
+    await page.getByRole('option', { name: 'queue:find-me' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await chip(page, 'queue:find-me').waitFor()
+    await soon(() => rows(page).count()).toBe(3)
+    expect(new URL(page.url()).search).toBe('?queue=find-me')
+    await page.keyboard.type('sta')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('re')
+    await page.getByRole('option', { name: 'state:ready' }).waitFor()
+    await at.expectAccessible(page)
+    await page.keyboard.press('Tab')
+    await soon(() => rows(page).count()).toBe(2)
+    await page.getByRole('link', { name: 'scheduled 1' }).click()
+    await soon(() => rows(page).count()).toBe(1)
+    await page.goBack()
+    await soon(() => rows(page).count()).toBe(2)
+
+    // What is wrong is told and stays; the rest is taken.
+    await field(page).fill('payload.user.id:42 sate:dead tag:"very important" after:1h')
+    await page.keyboard.press('Enter')
+    await page.getByText('begins with "sate", which is not a key').waitFor()
+    expect(await field(page).inputValue()).toBe('sate:dead')
+    await soon(() => rows(page).count()).toBe(1)
+    await at.expectAccessible(page)
+    await page.reload()
+    await page.getByRole('link', { name: 'echo', exact: true }).waitFor()
+    expect(await rows(page).count()).toBe(1)
+
+    // Looser again, part by part.
+    await chip(page, 'tag:"very important"').click()
+    await field(page).fill('"nowhere to be found"')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'without payload contains nowhere to be found' }).click()
+    await soon(() => rows(page).count()).toBe(1)
+    await field(page).fill('"user":{"id":4')
+    await page.keyboard.press('Enter')
+    await chip(page, 'payload.user.id:42').click()
+    await soon(() => rows(page).count()).toBe(2)
+    await field(page).focus()
+    await page.keyboard.press('Backspace')
+    expect(await field(page).inputValue()).toBe(String.raw`"\"user\":{\"id\":4"`)
+    await field(page).fill(id)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/jobs/${id}`)
+  })
+
+  test('lets viewers look, and search nothing that is secret', async () => {
+    const queue = 'for-viewers'
+    await at.mill.enqueue('echo', { secret: 1 }, { queue })
+    const page = await at.open(`/jobs?queue=${queue}`, { as: 'viewer', width: 390, colours: 'dark' })
+    await page.getByRole('link', { name: 'echo', exact: true }).waitFor()
+    expect(await page.getByRole('checkbox').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'All that match' }).count()).toBe(0)
+    await page.getByRole('button', { name: /^Acts on echo/ }).click()
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Open', 'Copy id'])
+    await page.keyboard.press('Escape')
+    await field(page).fill('secret')
+    await page.keyboard.press('Enter')
+    await page.getByText('looks into payloads, which is for operators').waitFor()
+    await at.expectAccessible(page)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  })
+
+  test('goes through pages by keyset, comes back to them, and keeps what was chosen', async () => {
+    const queue = 'pages'
+    const made = await at.mill.enqueueMany(
+      'echo',
+      Array.from({ length: 60 }, (_, n) => ({ payload: n, queue, priority: n })),
+    )
+    const page = await at.open(`/jobs?queue=${queue}&state=ready`)
+    await page.getByLabel('jobs per page').selectOption('25')
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Priority' }).click()
+    await page.keyboard.press('Escape')
+    const priorities = (): Promise<string[]> => page.locator('[data-job] td:nth-child(6)').allTextContents()
+    const numbers = (from: number, to: number): string[] =>
+      Array.from({ length: to - from }, (_, at) => String(from + at))
+    await soon(priorities).toEqual(numbers(0, 25))
+    await page.getByRole('button', { name: 'Next' }).click()
+    await soon(priorities).toEqual(numbers(25, 50))
+    await page.getByRole('button', { name: 'Next' }).click()
+    await soon(priorities).toEqual(numbers(50, 60))
+    expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Back', exact: true }).click()
+    await soon(priorities).toEqual(numbers(25, 50))
+
+    // By keys to a job, and back to where it was.
+    for (const key of ['j', 'j', 'j', 'k', 'x']) await page.keyboard.press(key)
+    await page.getByText('1 job selected').waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/jobs/${made[26]?.id ?? ''}`)
+    await page.goBack()
+    await soon(priorities).toEqual(numbers(25, 50))
+    await page.getByRole('button', { name: 'First page' }).click()
+    await soon(priorities).toEqual(numbers(0, 25))
+    await page.reload()
+    await soon(priorities).toEqual(numbers(0, 25))
+  })
+
+  test('acts on one job as its state allows', async () => {
+    const queue = 'one-by-one'
+    const { id } = await at.mill.enqueue('echo', 1, { queue, delay: '1h' })
+    const page = await at.open(`/jobs?queue=${queue}`)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const choose = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name: /^Acts on echo/ }).click()
+      await page.getByRole('menuitem', { name }).click()
+    }
+    await choose('Copy id')
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(id)
+    await choose('Run now')
+    await soon(() => states(at, { queue })).toEqual({ ready: 1 })
+    await page.getByText('waits for a worker').waitFor()
+    await choose('Cancel…')
+    await page.getByLabel('Reason').fill('not wanted')
+    await at.expectAccessible(page)
+    await page.getByRole('button', { name: 'Cancel the job' }).click()
+    await soon(() => states(at, { queue })).toEqual({ cancelled: 1 })
+    expect((await at.mill.get(id))?.error).toContain('not wanted')
+    await page.getByRole('link', { name: 'cancelled 1' }).waitFor()
+    await page.getByRole('button', { name: /^Acts on echo/ }).click()
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual([
+      'Open',
+      'Retry',
+      'Delete…',
+      'Copy id',
+    ])
+    await page.getByRole('menuitem', { name: 'Retry' }).click()
+    await soon(() => states(at, { queue })).toEqual({ ready: 1 })
+    await page.getByRole('link', { name: 'ready 1' }).waitFor()
+    await choose('Delete…')
+    await page.getByRole('button', { name: 'Delete the job' }).click()
+    await page.getByText('No job matches').waitFor()
+    expect(await at.mill.get(id)).toBeNull()
+  })
+
+  test('acts on those that were selected, and on all that match, as jobs of their own', async () => {
+    const queue = 'many'
+    await at.mill.enqueueMany(
+      'echo',
+      Array.from({ length: 27 }, (_, n) => ({ payload: n, queue, delay: '1h' })),
+    )
+    const page = await at.open(`/jobs?queue=${queue}`)
+    await page.getByLabel('jobs per page').selectOption('25')
+    await rows(page).nth(2).click()
+    await rows(page)
+      .nth(5)
+      .click({ modifiers: ['Shift'] })
+    await page.getByText('4 jobs selected').waitFor()
+    const selected = page.getByRole('toolbar', { name: 'Selected jobs' })
+    expect(await selected.getByRole('button', { name: 'Retry' }).isDisabled()).toBe(true)
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).click()
+    await page.getByText('25 jobs selected').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).click()
+    await selected.waitFor({ state: 'detached' })
+    await rows(page).nth(7).click()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByText('1 job selected, 1 not on this page').waitFor()
+    await rows(page).nth(1).click()
+    await selected.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('list', { name: 'What it changes' }).getByText('scheduled').waitFor()
+    await page.getByLabel('Reason').fill('two of them')
+    await at.expectAccessible(page)
+    await page.getByRole('button', { name: 'Cancel 2 jobs' }).click()
+    await acted(at, page)
+    expect(await states(at, { queue })).toEqual({ scheduled: 25, cancelled: 2 })
+
+    const all = async (name: string, verb: string): Promise<void> => {
+      await page.goBack()
+      await page.getByRole('button', { name: 'All that match' }).click()
+      await page.getByRole('menuitem', { name }).click()
+      await page.getByRole('button', { name: verb }).click()
+      await acted(at, page)
+    }
+    await all('Run now', 'Run now 25 jobs')
+    expect(await states(at, { queue })).toEqual({ ready: 25, cancelled: 2 })
+    await all('Retry', 'Retry 2 jobs')
+    expect(await states(at, { queue })).toEqual({ ready: 27 })
+    await all('Cancel', 'Cancel 27 jobs')
+    expect(await states(at, { queue })).toEqual({ cancelled: 27 })
+    await all('Delete', 'Delete 27 jobs')
+    expect(await states(at, { queue })).toEqual({})
+
+    // What would change nothing cannot be begun.
+    await page.goBack()
+    await page.getByRole('link', { name: 'all 0' }).waitFor()
+    await page.getByRole('button', { name: 'All that match' }).click()
+    for (const item of await page.getByRole('menuitem').all())
+      expect(await item.getAttribute('aria-disabled')).toBe('true')
+  })
+})
