@@ -43,8 +43,18 @@ export type { ClaimRequest, Held, Lease } from './store/claim.ts'
 export type { CoolDown, Finish, Finished, Progress, Transition } from './store/finish.ts'
 export type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './store/instance.ts'
 export type { JobFilter, JobPage, PageRequest } from './store/job-list.ts'
-export type { Dropped, ExamineOptions, Finding, Keeping, SchemaStatus } from './store/keeping.ts'
-export type { AttemptRecord, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
+export type {
+  DatabaseHealth,
+  Dropped,
+  ExamineOptions,
+  Finding,
+  Keeping,
+  PinningSession,
+  SchemaStatus,
+  TableHealth,
+} from './store/keeping.ts'
+export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
+export type { PayloadAt } from './store/payload-at.ts'
 export type { QueueCounts, QueueRecord, Unserved } from './store/queue-record.ts'
 export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
 export type { LimitRecord, PermitOf, Take, Taken } from './store/limit.ts'
@@ -79,9 +89,21 @@ export type {
 } from './store/schedule.ts'
 export type { Doorbell, ReadSide, Store, ToolStore, TxOf, WriteSide } from './store/store.ts'
 export type { Audit, AuditEntry, AuditPage, AuditQuery, AuditRecord } from './runtime/audit.ts'
-export type { Bulk, BulkAct, BulkOptions, BulkPreview, BulkReport, BulkRun } from './runtime/bulk.ts'
+export type {
+  Bulk,
+  BulkAct,
+  BulkFilter,
+  BulkOptions,
+  BulkPreview,
+  BulkReport,
+  BulkRun,
+} from './runtime/bulk.ts'
 export type { Difference } from './runtime/differences.ts'
 export type { OwnDuty } from './runtime/duty-options.ts'
+export type { ErrorGroup, ErrorReport, ErrorsQuery } from './runtime/errors.ts'
+export type { About } from './runtime/examine.ts'
+export type { NeedsAttention } from './runtime/findings.ts'
+export type { KindView } from './runtime/kinds.ts'
 export type { LimitChange, MillLimits } from './runtime/limits.ts'
 export type {
   Metrics,
@@ -94,7 +116,8 @@ export type { Readiness, ReadyCheck } from './runtime/readiness.ts'
 export type { RetainOptions } from './runtime/retain-options.ts'
 export type { NewSchedule, Schedules, Triggered } from './runtime/schedules.ts'
 export type { ScheduleView } from './runtime/schedule-view.ts'
-export type { InstanceSeries, QueueSeries } from './runtime/series.ts'
+export type { InstanceSeries, LimitSeries, QueueSeries } from './runtime/series.ts'
+export type { SystemDuty, SystemView } from './runtime/system.ts'
 export type { DutyView } from './runtime/tend.ts'
 export type { Counts } from './upkeep/duty.ts'
 export type { DutyStatus } from './upkeep/duty-log.ts'

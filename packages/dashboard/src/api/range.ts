@@ -44,6 +44,8 @@ export interface Ranging {
   readonly range: Range
   readonly choose: (preset: Preset) => void
   readonly zoom: (from: number, to: number) => void
+  /** Back from one that was drawn to the preset before it. */
+  readonly leave: () => void
 }
 
 /** Drawn ones are no shorter: there is nothing finer to see. */
@@ -64,8 +66,10 @@ export function useRange(otherwise: Preset = '1h'): Ranging {
     range: rangeOf(search, otherwise),
     choose: (preset) => write({ range: preset, from: null, to: null }),
     zoom(from, to) {
+      // The preset stays in the address: that is the way back.
       const wider = Math.max(0, SHORTEST_MS - (to - from)) / 2
-      write({ range: null, from: String(Math.floor(from - wider)), to: String(Math.ceil(to + wider)) })
+      write({ from: String(Math.floor(from - wider)), to: String(Math.ceil(to + wider)) })
     },
+    leave: () => write({ from: null, to: null }),
   }
 }

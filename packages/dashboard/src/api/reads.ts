@@ -25,6 +25,8 @@ interface How {
   readonly keep?: boolean
   /** Compared with what was there, so that equal parts are not drawn anew; not for what may be large. */
   readonly isLarge?: boolean
+  /** For answers that are much work and change slowly: not asked for again sooner, however often the page is refreshed. */
+  readonly atMostEveryMs?: number
 }
 
 export function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
@@ -56,7 +58,8 @@ export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<
       const { from, to } = range.ends()
       return ask('series', { query: { ...query, from, ...(range.preset === null && { to }) }, signal })
     },
-    enabled: how.enabled ?? true,
+    enabled: ({ state }) =>
+      (how.enabled ?? true) && Date.now() - state.dataUpdatedAt >= (how.atMostEveryMs ?? 0),
     placeholderData: keepPreviousData,
   })
 }

@@ -60,13 +60,16 @@ export function LinkButton({
   to,
   children,
   look = 'plain',
+  went,
 }: {
   to: string
   children: ReactNode
   look?: Look
+  /** When it was followed: what stood over the page can go. */
+  went?: () => void
 }) {
   return (
-    <Link href={to} className={classes(SHAPE, LOOKS[look])}>
+    <Link href={to} onClick={went} className={classes(SHAPE, LOOKS[look])}>
       {children}
     </Link>
   )
@@ -77,13 +80,19 @@ export function TextLink({
   to,
   children,
   className,
+  went,
 }: {
   to: string
   children: ReactNode
   className?: string
+  went?: () => void
 }) {
   return (
-    <Link href={to} className={classes('text-accent underline-offset-2 hover:underline', className)}>
+    <Link
+      href={to}
+      onClick={went}
+      className={classes('text-accent underline-offset-2 hover:underline', className)}
+    >
       {children}
     </Link>
   )

@@ -21,7 +21,13 @@ export function Card({ title, tools, flush = false, className, children }: Props
           {tools !== undefined && <div className="flex flex-wrap items-center gap-1.5">{tools}</div>}
         </header>
       )}
-      <div className={flush ? 'overflow-x-auto pb-1' : classes('px-4 pb-4', title === undefined && 'pt-4')}>
+      <div
+        className={
+          flush
+            ? '@container relative overflow-x-auto pb-1'
+            : classes('px-4 pb-4', title === undefined && 'pt-4')
+        }
+      >
         {children}
       </div>
     </section>
@@ -30,7 +36,7 @@ export function Card({ title, tools, flush = false, className, children }: Props
 
 /** Name and value pairs, aligned. */
 export function Facts({ children }: { readonly children: ReactNode }) {
-  return <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-1.5">{children}</dl>
+  return <dl className="grid grid-cols-[max-content_1fr] content-start gap-x-4 gap-y-1.5">{children}</dl>
 }
 
 export function Fact({ name, children }: { readonly name: ReactNode; readonly children: ReactNode }) {

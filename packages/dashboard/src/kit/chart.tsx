@@ -71,13 +71,15 @@ export function Chart({ label, times, lines, format, isStacked = false, zoom, he
         {lines.map(({ name, colour, values }) => {
           const value = values[shown] ?? null
           return (
-            <span key={name} className="inline-flex items-center gap-1.5 whitespace-nowrap">
+            <span key={name} className="inline-flex max-w-full items-center gap-1.5 whitespace-nowrap">
               <span
                 aria-hidden
-                className="h-0.5 w-3 rounded"
+                className="h-0.5 w-3 shrink-0 rounded"
                 style={{ backgroundColor: `var(--c-${colour})` }}
               />
-              {name}
+              <span title={name} className="max-w-48 truncate">
+                {name}
+              </span>
               <b className="font-medium text-text tabular-nums">{value === null ? '–' : format(value)}</b>
             </span>
           )
@@ -134,7 +136,11 @@ function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks):
       y: false,
     },
     axes: [
-      { ...axis, size: 28 },
+      {
+        ...axis,
+        size: 28,
+        values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => tickText(tick * 1_000, step)),
+      },
       {
         ...axis,
         size: 64,
@@ -149,7 +155,8 @@ function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks):
         label: name,
         stroke: colour(own),
         width: 1.5,
-        points: { show: false },
+        // A line needs two; what stands alone between gaps is a dot.
+        points: { show: false, size: 4, filter: (plot: uPlot, at: number) => alone(plot.data[at] ?? []) },
         spanGaps: false,
         ...(isStacked && { fill: mixed(colour(own), colour('card')) }),
       })),
@@ -167,6 +174,25 @@ function optionsOf({ holder, height, lines, isStacked, current, setAt }: Looks):
       ],
     },
   }
+}
+
+function alone(values: ArrayLike<number | null | undefined>): number[] {
+  const isThere = (at: number): boolean => (values[at] ?? null) !== null
+  return Array.from(values, (_, at) => at).filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1))
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const exact = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
+const MINUTE_S = 60
+const DAY_S = 24 * 60 * 60
+
+/** `step` is from one to the next, in seconds. Where a day begins, it is named. */
+function tickText(at: number, step: number): string {
+  if (step < MINUTE_S) return exact.format(at)
+  const text = clock.format(at)
+  return step >= DAY_S || text === '00:00' ? day.format(at) : text
 }
 
 /** Not see-through: what is below must not show. */

@@ -13,13 +13,19 @@ interface Props {
   readonly isDrawer?: boolean
 }
 
+const FIRST = '[data-body] :is(input, select, textarea, button, a[href]):not(:disabled)'
+
 /** There while it is rendered. */
 export function Dialog({ title, close, children, isDrawer = false }: Props) {
   const [dialog, setDialog] = useState<HTMLDialogElement | null>(null)
   const heading = useId()
   useEffect(() => {
     // React renders twice in development.
-    if (dialog?.open === false) dialog.showModal()
+    if (dialog?.open === false) {
+      dialog.showModal()
+      // What it is about comes first, not the button that closes it.
+      dialog.querySelector<HTMLElement>(FIRST)?.focus()
+    }
     return () => dialog?.close()
   }, [dialog])
   return (
@@ -60,7 +66,9 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
             </h2>
             <IconButton label="Close" icon={X} onClick={close} />
           </header>
-          <div className="min-h-0 grow overflow-y-auto p-4">{children}</div>
+          <div data-body className="min-h-0 grow overflow-y-auto p-4">
+            {children}
+          </div>
         </div>
       </Layer>
     </dialog>

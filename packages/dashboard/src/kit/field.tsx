@@ -1,9 +1,9 @@
 /** Fields of forms: each has a label, may have a hint, and says what is wrong with it where it is. */
 import {
+  type ComponentProps,
   type InputHTMLAttributes,
   type ReactNode,
   type SelectHTMLAttributes,
-  type TextareaHTMLAttributes,
   useId,
 } from 'react'
 import { classes } from './classes.ts'
@@ -49,7 +49,7 @@ export function Select({ className, ...rest }: SelectHTMLAttributes<HTMLSelectEl
   return <select className={classes(BOX, 'h-8', className)} {...rest} />
 }
 
-export function TextArea({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) {
+export function TextArea({ className, ...rest }: ComponentProps<'textarea'>) {
   return (
     <textarea spellCheck={false} className={classes(BOX, 'py-1.5 font-mono text-xs', className)} {...rest} />
   )

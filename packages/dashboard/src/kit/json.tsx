@@ -4,20 +4,21 @@ import { type ReactNode, useState } from 'react'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy.tsx'
 import { bytes, number } from './format.ts'
+import { openDepth, PART } from './json-depth.ts'
 
-/** Shown at once of a list or an object; the rest on demand. */
-const PART = 50
 const LONGEST_TEXT = 2_000
 /** What the server writes in place of a secret. */
 const HIDDEN = '(hidden)'
 
 export function Json({ value, name }: { readonly value: unknown; readonly name: string }) {
+  // Only what is there at first decides: what somebody has opened stays open.
+  const [open] = useState(() => openDepth(value))
   return (
     <div className="relative overflow-x-auto rounded-lg bg-sunk p-3 font-mono text-xs leading-5">
       <div className="absolute top-1 right-1 flex gap-1">
         <CopyJson value={value} name={name} />
       </div>
-      <Value value={value} depth={0} />
+      <Value value={value} left={open} />
     </div>
   )
 }
@@ -53,14 +54,15 @@ export function save(text: string, file: string): void {
   URL.revokeObjectURL(link.href)
 }
 
-function Value({ value, depth }: { readonly value: unknown; readonly depth: number }): ReactNode {
+/** `left`: how much deeper it is open. */
+function Value({ value, left }: { readonly value: unknown; readonly left: number }): ReactNode {
   if (value === HIDDEN)
     return <span className="rounded bg-line px-1 text-soft italic">hidden from viewers</span>
   if (typeof value === 'string') return <Text text={value} />
   if (typeof value === 'number') return <span className="text-running">{String(value)}</span>
   if (typeof value !== 'object' || value === null)
     return <span className="text-scheduled">{String(value)}</span>
-  return <Many value={value} depth={depth} />
+  return <Many value={value} left={left} />
 }
 
 function Text({ text }: { readonly text: string }) {
@@ -78,13 +80,11 @@ function Text({ text }: { readonly text: string }) {
   )
 }
 
-const DEEPEST_OPEN = 3
-
-function Many({ value, depth }: { readonly value: object; readonly depth: number }) {
+function Many({ value, left }: { readonly value: object; readonly left: number }) {
   const isList = Array.isArray(value)
   const keys = isList ? null : Object.keys(value)
   const length = isList ? value.length : (keys?.length ?? 0)
-  const [isOpen, setOpen] = useState(depth < DEEPEST_OPEN)
+  const [isOpen, setOpen] = useState(left > 0)
   const [shown, setShown] = useState(PART)
   const [open, shut] = isList ? ['[', ']'] : ['{', '}']
   if (length === 0) return <span>{open + shut}</span>
@@ -111,7 +111,7 @@ function Many({ value, depth }: { readonly value: object; readonly depth: number
         {parts.map(([key, part]) => (
           <span key={key} className="block">
             {!isList && <span className="text-text">{JSON.stringify(key)}: </span>}
-            <Value value={part} depth={depth + 1} />
+            <Value value={part} left={left - 1} />
           </span>
         ))}
         {length > shown && (

@@ -25,7 +25,7 @@ export function Failed({ problem, again }: { readonly problem: Problem; readonly
 
 export function Waiting() {
   return (
-    <div aria-busy="true" aria-label="Loading" className="flex flex-col gap-2 p-4">
+    <div role="status" aria-busy="true" aria-label="Loading" className="flex flex-col gap-2 p-4">
       {[60, 85, 40].map((width) => (
         <div key={width} className="h-4 animate-pulse rounded bg-sunk" style={{ width: `${width}%` }} />
       ))}

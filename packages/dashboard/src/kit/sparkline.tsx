@@ -8,14 +8,21 @@ interface Props {
 const WIDTH = 96
 const HEIGHT = 24
 
-export function Sparkline({ label, values, colour = 'accent' }: Props) {
+export function Sparkline({ label, values: given, colour = 'accent' }: Props) {
+  // One value is a line too.
+  const values = given.length === 1 ? [...given, ...given] : given
   const most = Math.max(...values, 1e-9)
   const step = WIDTH / Math.max(1, values.length - 1)
   const points = values.map(
     (value, at) => `${(at * step).toFixed(1)},${(HEIGHT - 1 - (value / most) * (HEIGHT - 3)).toFixed(1)}`,
   )
   return (
-    <svg role="img" aria-label={label} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} className="h-6 w-24 shrink-0">
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      className="h-6 w-24 max-w-full shrink-0"
+    >
       <polygon
         points={`0,${HEIGHT} ${points.join(' ')} ${WIDTH},${HEIGHT}`}
         fill={`var(--c-${colour})`}
@@ -37,7 +44,12 @@ export function Bars({ label, values, colour = 'dead' }: Props) {
   const most = Math.max(...values, 1)
   const step = WIDTH / Math.max(1, values.length)
   return (
-    <svg role="img" aria-label={label} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} className="h-6 w-24 shrink-0">
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      className="h-6 w-24 max-w-full shrink-0"
+    >
       {values.map((value, at) => {
         const height = value === 0 ? 1 : Math.max(2, (value / most) * HEIGHT)
         return (

@@ -61,7 +61,13 @@ const STORES: readonly [name: string, store: () => Store<never>][] = [
   ],
 ]
 
-export function mission(name: string, tests: (at: Mission) => void, { basePath = '' } = {}): void {
+interface MissionOptions {
+  readonly basePath?: string
+  readonly payloadLimitBytes?: number
+}
+
+export function mission(name: string, tests: (at: Mission) => void, options: MissionOptions = {}): void {
+  const { basePath = '', ...limits } = options
   describe.skipIf(!hasChromium).each(STORES)(`${name} on %s`, (_, store) => {
     let mill: Mill<never>
     let served: Served
@@ -75,6 +81,7 @@ export function mission(name: string, tests: (at: Mission) => void, { basePath =
         schedules: [{ name: 'nightly', job: 'echo', when: '0 3 * * *', payload: { who: 'ada' } }],
         log: 'silent',
         grace: 0,
+        ...limits,
       })
       await mill.start()
       served = await serve(mill, { port: 0, tokens: TOKENS, requestsPerSecond: 100_000, basePath })

@@ -18,6 +18,8 @@ export interface Command {
   readonly arguments?: readonly [number, number]
   readonly says: string
   readonly options?: Readonly<Record<string, Option>>
+  /** What the library calls by a path, and what it is here: `job.delay` is `--delay`. For what it says when it refuses something. */
+  readonly fields?: Readonly<Record<string, string>>
   readonly examples: readonly string[]
   readonly run: (given: Given, terminal: Terminal) => Promise<number>
 }
@@ -50,7 +52,7 @@ export const COMMON: Readonly<Record<string, Option>> = {
   config: {
     type: 'string',
     takes: 'FILE',
-    says: 'the config (default: jobmill.config.ts, .js or .mjs of this folder)',
+    says: 'the config (default: jobmill.config.ts, .mts, .js or .mjs of this folder)',
   },
   db: {
     type: 'string',

@@ -11,7 +11,7 @@ cannot be reached.`
 
 export function helpOnAll(commands: readonly Command[]): string {
   const lines = commands.map((command) => [`jobmill ${called(command)}`, command.says] as const)
-  return `${INTRODUCTION}\n\n${columns(lines)}\n\n  jobmill COMMAND --help   for its options and examples\n\n${EXIT_CODES}`
+  return `${INTRODUCTION}\n\n${columns(lines)}\n\n  jobmill COMMAND --help   for its options and examples\n  jobmill --version        which release this is\n\n${EXIT_CODES}`
 }
 
 /** `jobmill jobs` and `jobmill jobs --help`: what there is of this name. */

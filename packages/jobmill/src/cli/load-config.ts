@@ -5,8 +5,9 @@ import { pathToFileURL } from 'node:url'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { MillOptions } from '../runtime/options.ts'
 import { usualStore } from './choose-store.ts'
+import { configError } from './config-errors.ts'
 
-const NAMES = ['jobmill.config.ts', 'jobmill.config.js', 'jobmill.config.mjs']
+const NAMES = ['jobmill.config.ts', 'jobmill.config.mts', 'jobmill.config.js', 'jobmill.config.mjs']
 
 /** Without a path, the first of the usual names that is there. */
 export async function loadConfig(given: string | undefined, cwd: string): Promise<MillOptions> {
@@ -44,14 +45,7 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
   try {
     return (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
   } catch (error) {
-    const isUnreadable =
-      error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
-    if (!isUnreadable) throw error
-    throw new JobmillError('OPTION_INVALID', 'this Node cannot read TypeScript', {
-      field: file,
-      fix: 'Use Node 22.18 or newer, or write the config in JavaScript',
-      cause: error,
-    })
+    throw configError(error, file) ?? error
   }
 }
 

@@ -1,14 +1,20 @@
 #!/usr/bin/env node
 /** The command line: finds the command, and turns errors into a line and an exit code. */
 import { isJobmillError } from '../job/errors.ts'
+import { VERSION } from '../job/version.ts'
 import { EXIT } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { exitCodeOf } from './exit-code.ts'
-import { commandOf, noSuchCommand, read, wordsOf } from './given.ts'
+import { commandOf, noSuchCommand, wordsOf } from './given.ts'
 import { helpOn, helpOnAll, helpOnGroup } from './help.ts'
+import { obey } from './obey.ts'
 import { terminal } from './terminal.ts'
 
 async function main(args: readonly string[]): Promise<number> {
+  if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
+    terminal.out(VERSION)
+    return EXIT.done
+  }
   const typed = wordsOf(args, COMMANDS)
   const asksForHelp = args.includes('--help') || args.includes('-h') || typed[0] === 'help'
   const meant = typed[0] === 'help' ? typed.slice(1) : typed
@@ -24,7 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
     terminal.out(helpOn(command))
     return EXIT.done
   }
-  return command.run(read(args, command), terminal)
+  return obey(command, args, terminal)
 }
 
 // By exit, since a handler that ignores its signal must not keep the process alive after the stop.

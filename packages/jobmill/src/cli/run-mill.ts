@@ -96,7 +96,7 @@ function banner({ mill, options, works, served, terminal }: Told): void {
   const queues = mill.queuesServed.filter((queue) => queue !== BULK_QUEUE)
   terminal.out(`store   ${mill.storeName}`)
   terminal.out(`queues  ${works ? queues.join(', ') : 'none: this process does not work'}`)
-  terminal.out(`kinds   ${kinds.join(', ')}`)
+  if (works) terminal.out(`kinds   ${kinds.join(', ')}`)
   if (served !== null) {
     if (served.hasPage) terminal.out(`page    ${served.url}/`)
     terminal.out(`api     ${served.url}/api/overview`)

@@ -1,5 +1,5 @@
 /** What options hold, read as what is meant: numbers, JSON, instants. The rest is checked by whoever takes it. */
-import { durationMs, instantAt } from '../job/duration.ts'
+import { type Duration, durationMs, instantAt } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Given } from './command.ts'
 
@@ -12,6 +12,16 @@ export function numberOf(given: Given, option: string): number | undefined {
     value: shown(text),
     fix: 'Give digits only',
   })
+}
+
+/** A length of time as the library takes it: bare digits are milliseconds. */
+export function lengthOf(given: Given, option: string): Duration | undefined {
+  const text = given.text(option)
+  return text === undefined ? undefined : asLength(text)
+}
+
+export function asLength(text: string): Duration {
+  return /^\d{1,15}$/.test(text) ? Number(text) : text
 }
 
 const QUOTED = `Quote it for the shell: '{"to":"ada"}', and a text twice: '"ada"'`

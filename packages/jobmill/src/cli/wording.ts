@@ -1,4 +1,5 @@
 /** Times and numbers as people read them. */
+export { counted, number } from '../job/count-text.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -64,14 +65,4 @@ function two(n: number): string {
 /** `2027-01-31T10:00:00+01:00 (3 m ago)` */
 export function moment(at: number, now: number): string {
   return `${localTime(at)} (${fromNow(at, now)})`
-}
-
-/** `1,100` */
-export function number(n: number): string {
-  return n.toLocaleString('en-US')
-}
-
-/** `1 job`, `1,100 jobs` */
-export function counted(n: number, what: string): string {
-  return `${number(n)} ${what}${n === 1 ? '' : 's'}`
 }

@@ -9,13 +9,15 @@ import { type Api, newApi, type RouteTools } from './app.ts'
 import { audited } from './audited.ts'
 import { checkBasePath, withoutBase } from './base-path.ts'
 import { door, type WhoIs } from './door/door.ts'
+import { isRead } from './door/reads.ts'
 import { bearerOf, holderOf, readTokens } from './door/tokens.ts'
 import { type Feed, feed as createFeed } from './feed.ts'
 import { type Page, missionControl } from './page.ts'
 import { problem, problemOf } from './problem.ts'
 import { redactor, SECRET_KEYS } from './redact.ts'
-import { remembered } from './remembered.ts'
+import { remembered, rememberedBy } from './remembered.ts'
 import { bulkRoutes } from './routes/bulk.ts'
+import { errorRoutes } from './routes/errors.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { historyRoutes } from './routes/history.ts'
@@ -25,6 +27,7 @@ import { limitRoutes } from './routes/limits.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
+import { systemRoutes } from './routes/system.ts'
 import { workerRoutes } from './routes/workers.ts'
 
 export interface HttpOptions {
@@ -74,7 +77,8 @@ export interface HttpApi {
   readonly hasPage: boolean
 }
 
-const UNSERVED_MS = 5_000
+/** How old an answer may be that costs more than others. */
+const REMEMBERED_MS = 5_000
 const MAX_BODY_BYTES = 8 * 1_024 * 1_024
 const REQUESTS_PER_SECOND = 1_000
 const STRANGERS_PER_SECOND = 20
@@ -116,7 +120,10 @@ export function apiFor(
     mill,
     redacted,
     feed,
-    unserved: remembered(platform, UNSERVED_MS, () => mill.unserved()),
+    unserved: remembered(platform, REMEMBERED_MS, () => mill.unserved()),
+    system: remembered(platform, REMEMBERED_MS, () => mill.system()),
+    findings: remembered(platform, REMEMBERED_MS, () => mill.findings()),
+    errors: rememberedBy(platform, REMEMBERED_MS, (query) => mill.errors(query)),
     version: VERSION,
     store: mill.storeName,
   }
@@ -141,7 +148,8 @@ export function apiFor(
   root.onError((error, c) => {
     if (error instanceof HTTPException)
       return problem('BODY_NOT_JSON', { detail: 'the body is not JSON', fix: 'Send one JSON value' })
-    return problemOf(error, (fault) => onError(fault, `${c.req.method} ${c.req.path}`))
+    const unforeseen = (fault: unknown): void => onError(fault, `${c.req.method} ${c.req.path}`)
+    return problemOf(error, { unforeseen, inAddress: isRead(c.req.method) })
   })
   const api = newApi()
   for (const add of ROUTES) add(api, tools)
@@ -158,10 +166,12 @@ const ROUTES = [
   jobRoutes,
   jobActRoutes,
   bulkRoutes,
+  errorRoutes,
   queueRoutes,
   scheduleRoutes,
   limitRoutes,
   workerRoutes,
+  systemRoutes,
   historyRoutes,
   eventRoutes,
 ]

@@ -7,6 +7,7 @@ import type { Role, Who } from './door/roles.ts'
 import type { Env, Note } from './env.ts'
 import type { Feed } from './feed.ts'
 import { problem } from './problem.ts'
+import { refused } from './refused.ts'
 import { problemShape } from './shapes/problem.ts'
 
 export type Api = OpenAPIHono<Env>
@@ -18,6 +19,11 @@ export interface RouteTools {
   readonly feed: Feed
   /** Looks at up to 10,000 jobs of each queue, so not for everybody anew. */
   readonly unserved: Mill['unserved']
+  /** Looks at up to 12,000 jobs, so not for everybody anew either. */
+  readonly errors: Mill['errors']
+  /** Both ask the database itself, on a connection of their own. */
+  readonly system: Mill['system']
+  readonly findings: Mill['findings']
   readonly version: string
   readonly store: string
 }
@@ -27,7 +33,7 @@ export type Routes = (api: Api, tools: RouteTools) => void
 
 export function newApi(): Api {
   return new OpenAPIHono<Env>({
-    defaultHook: (result) => (result.success ? undefined : refused(result.error)),
+    defaultHook: (result, c) => (result.success ? undefined : refused(result, c.get('takes'))),
   })
 }
 
@@ -38,7 +44,7 @@ export function route<const R extends RouteConfig>(role: Role, name: string, con
     operationId: name,
     'x-role': role,
     security: [{ bearer: [] }],
-    middleware: [allow(role), says(name), asDeclared(config)] as const,
+    middleware: [allow(role), says(name, config), asDeclared(config)] as const,
     responses: {
       ...config.responses,
       default: {
@@ -49,11 +55,12 @@ export function route<const R extends RouteConfig>(role: Role, name: string, con
   })
 }
 
-/** For the part that writes the audit. */
+/** For the parts that write the audit, and that say what is wrong with a request. */
 const says =
-  (name: string): MiddlewareHandler<Env> =>
+  (name: string, { request }: RouteConfig): MiddlewareHandler<Env> =>
   async (c, next) => {
     c.set('what', name)
+    c.set('takes', request)
     return next()
   }
 
@@ -101,22 +108,4 @@ export function note(c: Context<Env>, changed: Note): void {
 /** Viewers do not see what is secret. */
 export function seenBy<T>(who: Who | null, value: T, redacted: (value: T) => T): T {
   return who === null || who.role === 'viewer' ? redacted(value) : value
-}
-
-/** The first thing that is wrong with what was sent, by its field. */
-function refused({ issues }: z.ZodError): Response {
-  const [issue] = issues
-  if (issue === undefined) return problem('OPTION_INVALID')
-  const field = issue.path.join('.')
-  if (issue.code === 'unrecognized_keys') {
-    const [key = ''] = issue.keys
-    return problem('OPTION_UNKNOWN', {
-      detail: `there is no field "${key}" here`,
-      field: [field, key].filter((part) => part !== '').join('.'),
-      fix: 'Leave it out',
-    })
-  }
-  if (issue.code === 'invalid_type' && issue.input === undefined && field !== '')
-    return problem('OPTION_INVALID', { detail: 'is missing', field, fix: `Give ${field}` })
-  return problem('OPTION_INVALID', { detail: issue.message, ...(field !== '' && { field }) })
 }

@@ -1,4 +1,5 @@
 /** What goes with a request through the parts of the API. */
+import type { RouteConfig } from '@hono/zod-openapi'
 import type { Who } from './door/roles.ts'
 
 /** What a route changed, for the audit. */
@@ -16,6 +17,8 @@ export interface Env {
     /** Null for somebody unknown. */
     who: Who | null
     hasBody: boolean
+    /** What the route takes, for whoever has to say what there is. */
+    takes: RouteConfig['request']
     /** The name of the route. */
     what: string
     /** Set by every route that changes something. */

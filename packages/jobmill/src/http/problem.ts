@@ -1,5 +1,6 @@
 /** Errors as callers get them: problem+json (RFC 9457) with the codes of the library, and nothing of what is inside. */
 import { ERRORS, type ErrorCode, isJobmillError } from '../job/errors.ts'
+import { asSent } from './as-sent.ts'
 
 /** What only the door knows. */
 export const HTTP_CODES = {
@@ -12,6 +13,7 @@ export const HTTP_CODES = {
   ROUTE_UNKNOWN: 'There is nothing at this address',
   STATE_WRONG: 'The state of the job does not allow this',
   TOKEN_MISSING: 'A token is needed here',
+  TOKEN_UNKNOWN: 'Nobody here has this token',
   TOO_LARGE: 'The body is larger than it may be',
   TOO_MANY: 'Too many requests; wait a moment',
 } as const
@@ -34,6 +36,7 @@ interface Problem {
 
 const STATUS: Readonly<Partial<Record<ProblemCode, number>>> = {
   TOKEN_MISSING: 401,
+  TOKEN_UNKNOWN: 401,
   FORBIDDEN: 403,
   ORIGIN_WRONG: 403,
   ROUTE_UNKNOWN: 404,
@@ -108,8 +111,14 @@ export function onlyByBulk(field: string): Response {
 /** Nobody has to be told that this process was asked to stop. */
 const OURS: ReadonlySet<string> = new Set(['MILL_STOPPED', 'MILL_NOT_STARTED', 'STORE_CLOSED'])
 
-/** What is said of a fault on our side is what its code says: messages of databases have statements, addresses and paths in them. */
-export function problemOf(error: unknown, unforeseen: (error: unknown) => void): Response {
+/**
+ * What is said of a fault on our side is what its code says: messages of databases have statements, addresses and paths in them. `inAddress`: nothing was sent
+ * but the address.
+ */
+export function problemOf(
+  error: unknown,
+  { unforeseen, inAddress }: { readonly unforeseen: (error: unknown) => void; readonly inAddress: boolean },
+): Response {
   if (!isJobmillError(error)) {
     unforeseen(error)
     return problem('INTERNAL')
@@ -118,10 +127,6 @@ export function problemOf(error: unknown, unforeseen: (error: unknown) => void):
     if (!OURS.has(error.code)) unforeseen(error)
     return problem(error.code)
   }
-  return problem(error.code, {
-    detail: error.message,
-    field: error.field,
-    fix: error.fix,
-    index: error.index,
-  })
+  const { code, message: detail, field, fix, index } = asSent(error, inAddress)
+  return problem(code, { detail, field, fix, index })
 }

@@ -8,7 +8,7 @@ export const SECRET_KEYS: readonly RegExp[] = [
   /bearer/i,
   /secret/i,
   // Of an act on many jobs: what somebody looked for.
-  /^payloadText$/,
+  /^payload(?:Text|At)$/,
   /tokens?$/i,
   /api[-_]?key/i,
   /authori[sz]ation/i,

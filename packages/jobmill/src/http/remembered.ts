@@ -13,3 +13,23 @@ export function remembered<T>(platform: Platform, forMs: number, read: () => Pro
     return answer
   }
 }
+
+/** Different questions at a time; more push out the one that was asked first. */
+const MOST_ASKED = 50
+
+/** The same for each of several questions, told apart by their JSON. */
+export function rememberedBy<Q, T>(
+  platform: Platform,
+  forMs: number,
+  read: (question: Q) => Promise<T>,
+): (question: Q) => Promise<T> {
+  const asked = new Map<string, () => Promise<T>>()
+  return (question) => {
+    const key = JSON.stringify(question)
+    const ask = asked.get(key) ?? remembered(platform, forMs, () => read(question))
+    asked.set(key, ask)
+    const [first] = asked.keys()
+    if (asked.size > MOST_ASKED && first !== undefined) asked.delete(first)
+    return ask()
+  }
+}

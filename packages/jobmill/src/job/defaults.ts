@@ -105,5 +105,10 @@ export const BOUNDS = Object.freeze({
   keep: Object.freeze({ least: 0, most: 10_000_000 }),
   limit: Object.freeze({ least: 1, most: 1_000_000 }),
   pageLimit: 500,
+  /** Of a text that is looked for in errors, or in payloads at a path. */
+  soughtChars: 1_000,
+  /** How many values in payloads one filter can name, and how long the path of each can be. */
+  soughtValues: 5,
+  soughtParts: 16,
   jobsPerCall: 10_000,
 })

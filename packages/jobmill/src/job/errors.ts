@@ -120,6 +120,34 @@ function ended(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`
 }
 
+/** What another door than the library says instead: of the field, of what is wrong with it, and of what to do. */
+export interface OtherWords {
+  readonly field?: (field: string) => string
+  /** For a sentence, or what to do about it. */
+  readonly text?: (text: string) => string
+}
+
+/** The same error in the words of whoever was called: options of a command, fields of a request. */
+export function retold(error: JobmillError, words: OtherWords): JobmillError {
+  const { code, index, problems, cause, value } = error
+  const { field: nameOf = same, text = same } = words
+  const start = error.field === undefined ? '' : `${error.field}: `
+  const end = error.fix === undefined ? '' : ` ${ended(error.fix)}`
+  if (!error.message.startsWith(start) || !error.message.endsWith(end)) return error
+  const what = error.message.slice(start.length, error.message.length - end.length)
+  const told = new JobmillError(code, text(what), {
+    ...(error.field !== undefined && { field: nameOf(error.field) }),
+    ...(error.fix !== undefined && { fix: text(error.fix) }),
+    ...(index !== undefined && { index }),
+    ...(problems !== undefined && { problems }),
+    cause: cause ?? error,
+  })
+  // It stands in the sentence already.
+  return Object.defineProperty(told, 'value', { value, enumerable: true })
+}
+
+const same = (text: string): string => text
+
 /** The path of a part: `payload.user`, or `payload["a b"]` for a key that would be hard to read otherwise. */
 export function pathOf(parent: string, key: string): string {
   if (!/^[\w$-]{1,40}$/.test(key)) return `${parent}[${quoted(key)}]`

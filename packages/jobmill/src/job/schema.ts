@@ -1,5 +1,5 @@
 /** Payloads and results held against a schema of the user's: whatever speaks Standard Schema (zod, valibot, arktype, …). */
-import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { JobmillError, pathOf } from './errors.ts'
 
 export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
@@ -11,6 +11,22 @@ export function isSchema(value: unknown): value is Schema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
   const standard: unknown = Reflect.get(value, '~standard')
   return typeof standard === 'object' && standard !== null && 'validate' in standard
+}
+
+/** What it takes, as JSON Schema; null when it cannot say. Some can tell (zod from 4.2 on), and not of everything. */
+export function jsonSchemaOf(schema: Schema): Record<string, unknown> | null {
+  const standard: Partial<StandardJSONSchemaV1.Props> = schema['~standard']
+  try {
+    const told: unknown = standard.jsonSchema?.input({ target: 'draft-2020-12' })
+    // Through text, so that nothing but data comes out.
+    return isObject(told) ? (JSON.parse(JSON.stringify(told)) as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

@@ -37,6 +37,8 @@ export interface AcquireTools {
   readonly platform: Platform
   /** Of this instance. */
   readonly instance: string
+  /** What a handler of a kind was told, for the figures. */
+  readonly drew: (limit: string, kind: string, draw: 'granted' | 'refused') => void
 }
 
 const ASK_EVERY_MS = 200
@@ -45,7 +47,7 @@ const ASK_EVERY_MS = 200
 export function limitInside(
   { lease, signal, checkLive, queueLimit }: JobHolder,
   held: Map<string, Holding>,
-  { draw, giveBack, drain, known, seats, platform, instance }: AcquireTools,
+  { draw, giveBack, drain, known, seats, platform, instance, drew }: AcquireTools,
 ): LimitInside {
   function holdingOf(limit: string): Holding {
     const back = async (): Promise<void> => {
@@ -74,6 +76,7 @@ export function limitInside(
       const take = { ...what, holder, token, instance, waitUpToMs: 0 }
       const inMs = await how(take, { signal, mayGiveBack: mine.mayGiveBack })
       if (inMs > 0) {
+        drew(name, lease.kind, 'refused')
         await mine.end()
         return inMs
       }
@@ -83,6 +86,7 @@ export function limitInside(
       throw error
     }
     mine.granted()
+    drew(name, lease.kind, 'granted')
     return permit({ ...what, holder, token, instance, waitUpToMs: 0 }, async () => {
       if ((await known.typeOf(name)) !== 'rate') await mine.end()
     })

@@ -4,7 +4,7 @@ import type { LimitHandle, LimitInside } from '../job/limit-handle.ts'
 import { checkName } from '../job/names.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
-import { type JobHolder, limitInside } from './acquire.ts'
+import { type AcquireTools, type JobHolder, limitInside } from './acquire.ts'
 import { asks, type AskTools } from './ask.ts'
 import { type DrainLimit, drains } from './drain.ts'
 import { draw } from './draw.ts'
@@ -20,6 +20,8 @@ export interface LimitsTools extends AskTools {
   /** Rejects unless the mill was started. */
   readonly started: (what: string) => Promise<void>
   readonly emit: Emit
+  /** Counts what handlers draw (default: nobody does). */
+  readonly drew?: AcquireTools['drew']
 }
 
 export interface Limits {
@@ -34,7 +36,7 @@ export interface Limits {
 }
 
 export function limits(given: LimitsTools): Limits {
-  const { opened, platform, started, emit } = given
+  const { opened, platform, started, emit, drew = () => {} } = given
   const { ask, giveBack } = asks({ opened, platform })
   const known = knownLimits(async () => (await opened()).limits(), platform)
   const seats = createSeats(platform)
@@ -49,6 +51,7 @@ export function limits(given: LimitsTools): Limits {
     known,
     seats,
     platform,
+    drew,
     get instance() {
       return given.instance
     },

@@ -5,8 +5,10 @@
 import type { Platform } from '../platform/platform.ts'
 import type { Recording } from '../store/metrics.ts'
 import type { Store } from '../store/store.ts'
-import type { Figures, QueueDelta } from './figures.ts'
+import type { Figures, FigureDelta } from './figures.ts'
 import type { OwnFigures, ProcessFigures } from './process-figures.ts'
+import { instanceScope } from './scopes.ts'
+import type { Standing } from './standing.ts'
 import type { KeptEvent, Timeline } from './timeline.ts'
 
 export interface FlusherOptions {
@@ -17,6 +19,7 @@ export interface FlusherOptions {
   readonly figures: Pick<Figures, 'take' | 'isEmpty'>
   readonly timeline: Pick<Timeline, 'take' | 'isEmpty'>
   readonly process: Pick<ProcessFigures, 'isDue' | 'sample' | 'take' | 'isEmpty'>
+  readonly standing: Standing
 }
 
 /** What a pass wrote. */
@@ -36,7 +39,7 @@ export interface Flusher {
 interface Batch {
   readonly source: string
   readonly seq: number
-  readonly figures: readonly QueueDelta[]
+  readonly figures: readonly FigureDelta[]
   readonly own: readonly OwnFigures[]
   readonly events: readonly KeptEvent[]
 }
@@ -44,16 +47,8 @@ interface Batch {
 /** Of each, in one recording. */
 const MOST = 500
 
-export function queueScope(queue: string): string {
-  return `queue ${queue}`
-}
-
-export function instanceScope(instance: string): string {
-  return `instance ${instance}`
-}
-
 export function flusher(options: FlusherOptions): Flusher {
-  const { store, platform, figures, timeline, process } = options
+  const { store, platform, figures, timeline, process, standing } = options
   let lastSeq = 0
   let unwritten: Batch | null = null
 
@@ -78,21 +73,19 @@ export function flusher(options: FlusherOptions): Flusher {
     return {
       source,
       seq,
-      deltas: batch.figures.map(({ queue, at, data }) => ({
-        scope: queueScope(queue),
-        agoMs: agoMs(at),
-        data,
-      })),
+      deltas: batch.figures.map(({ scope, at, data }) => ({ scope, agoMs: agoMs(at), data })),
       own: batch.own.map(({ at, ...own }) => ({ ...own, scope: instanceScope(source), agoMs: agoMs(at) })),
       events: batch.events.map(({ at, ...event }) => ({ ...event, agoMs: agoMs(at) })),
     }
   }
 
   return {
-    needed: () => unwritten !== null || process.isDue() || !isEmpty(),
+    needed: () => unwritten !== null || process.isDue() || standing.isDue() || !isEmpty(),
     async pass(signal) {
       const counts = { recordings: 0, figures: 0, events: 0 }
       if (process.isDue()) process.sample()
+      // After that, so that its reads are counted with the next one, and before anything is taken: both go into one recording.
+      if (standing.isDue()) await standing.sample()
       for (;;) {
         const isSentAgain = unwritten !== null
         const batch = (unwritten ??= next())

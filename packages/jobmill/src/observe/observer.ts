@@ -4,9 +4,10 @@ import type { GaugeReading } from '../platform/gauges.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Store } from '../store/store.ts'
 import type { EventHub } from './event-hub.ts'
-import { figures as createFigures } from './figures.ts'
+import { type Figures, figures as createFigures } from './figures.ts'
 import { type Flusher, flusher } from './flush.ts'
 import { processFigures } from './process-figures.ts'
+import { standing } from './standing.ts'
 import { storeTimings, type StoreTotals } from './store-timings.ts'
 import { swept as createSwept } from './swept.ts'
 import type { Tally } from './tally.ts'
@@ -20,11 +21,17 @@ export interface ObserverOptions {
   readonly instance: string
   /** Whether the store is open. */
   readonly isOpen?: () => boolean
+  /** Whether this process samples how queues and limits stand, which one does for all. */
+  readonly samples?: () => boolean
+  /** When it was last heard that something moved in the store, on the monotonic clock (default: it may have at any time). */
+  readonly movedAt?: () => number
 }
 
 export interface Observer extends Flusher {
   /** The store, timed: for everything that this process asks of it. */
   readonly store: Store
+  /** A handler of a kind drew on a limit. */
+  readonly drew: Figures['drew']
   /** From now on a duty calls `pass`, and the process itself is measured. */
   readonly start: () => void
   /** The store is about to be closed: nothing is written until something happens again. */
@@ -49,6 +56,7 @@ export interface ProcessTotals {
 
 export function observer(options: ObserverOptions): Observer {
   const { hub, store: plain, platform, isOpen = () => true } = options
+  const { samples = () => false, movedAt = () => Infinity } = options
   const timings = storeTimings(platform)
   const store = timings.around(plain)
   const figures = createFigures(platform)
@@ -64,6 +72,8 @@ export function observer(options: ObserverOptions): Observer {
     figures,
     timeline,
     process,
+    // Not in the last pass: a stop waits for no more than it has to.
+    standing: standing({ store, platform, figures, isMine: () => life === 'started' && samples(), movedAt }),
   })
   let life: 'waiting' | 'started' | 'stopped' = 'waiting'
   let timer: Timer | null = null
@@ -98,6 +108,7 @@ export function observer(options: ObserverOptions): Observer {
   return {
     ...flush,
     store,
+    drew: figures.drew,
     rest,
     totals: () => ({
       queues: figures.totals(),

@@ -1,13 +1,12 @@
 /** Acts on many jobs as a job of their own: durable, with progress, and cancelled like any other. */
 import { type AnyJob, defineJob } from '../job/definition.ts'
 import type { JobContext } from '../job/context.ts'
-import type { JobFilter } from '../store/job-list.ts'
-import { BULK_KIND, BULK_QUEUE, type BulkAct, type BulkReport } from './bulk.ts'
+import { BULK_KIND, BULK_QUEUE, type BulkAct, type BulkFilter, type BulkReport } from './bulk.ts'
 import type { Mill } from './mill.ts'
 
 export interface BulkPayload {
   readonly act: BulkAct
-  readonly filter: JobFilter
+  readonly filter: BulkFilter
   readonly reason?: string
 }
 

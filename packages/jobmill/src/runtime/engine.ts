@@ -66,6 +66,10 @@ export interface Engine {
   /** Its workers for each queue that it serves, and how many of them run something. */
   workers(): readonly { readonly queue: string; readonly workers: number; readonly busy: number }[]
   readonly duties: () => readonly DutyStatus[]
+  /** When it was last heard that jobs moved, in any process. */
+  readonly movedAt: () => number
+  /** Whether this instance does a duty. */
+  readonly leads: (duty: string) => boolean
   /** One pass of a duty by hand. */
   readonly runDuty: (name: string) => Promise<Counts>
 }
@@ -223,6 +227,8 @@ export function engine(given: EngineOptions): Engine {
     workers: () =>
       [...watch.workers()].map(([queue, own]) => ({ queue, workers: own, busy: attempts.running(queue) })),
     duties: upkeep.status,
+    movedAt: upkeep.movedAt,
+    leads: (name) => upkeep.status().some((one) => one.name === name && one.leading),
     runDuty: upkeep.run,
     look(queues) {
       const here = [...queues].filter((queue) => served.includes(queue))

@@ -6,9 +6,30 @@ import type { InstanceRecord } from '../store/instance.ts'
 import { type Finding, warning, well } from '../store/keeping.ts'
 import type { QueueRecord, Unserved } from '../store/queue-record.ts'
 import type { Difference } from './differences.ts'
-import type { Mill } from './mill.ts'
+import type { Operate } from './operate.ts'
 import type { Resolved } from './options.ts'
-import type { DutyView } from './tend.ts'
+import type { DutyView, Tend } from './tend.ts'
+
+/** What a finding is about, so that a page can lead there. */
+export interface About {
+  readonly what: 'queue' | 'kind' | 'duty' | 'instance' | 'limit' | 'schedule' | 'database' | null
+  readonly name: string | null
+}
+
+export interface MillFinding extends Finding {
+  readonly about: About
+}
+
+/** What is asked of a mill. */
+export interface ExaminedMill
+  extends Pick<Operate, 'instances' | 'unserved' | 'queues'>, Pick<Tend, 'duties'> {
+  differences(): Promise<Difference[]>
+}
+
+export interface ExamineMillOptions {
+  /** Left out of what is said: payloads, which not everybody may see. */
+  readonly hidesPayloads?: boolean
+}
 
 /** Living instances see one that expired within seconds. */
 const REAPED_WITHIN_MS = 15_000
@@ -16,17 +37,22 @@ const REAPED_WITHIN_MS = 15_000
 const SOME_PERIOD_MS = 8 * 60 * 60_000
 
 export async function examineMill(
-  mill: Pick<Mill, 'instances' | 'unserved' | 'duties' | 'queues' | 'differences'>,
+  mill: ExaminedMill,
   periods: ReadonlyMap<string, number>,
-): Promise<Finding[]> {
+  { hidesPayloads = false }: ExamineMillOptions = {},
+): Promise<MillFinding[]> {
   const instances = await mill.instances()
   return [
     ...processes(instances),
     ...served(await mill.unserved(), instances),
     ...duties(await mill.duties(), instances, periods),
     ...paused(await mill.queues()),
-    ...settings(await mill.differences()),
+    ...settings(await mill.differences(), hidesPayloads),
   ]
+}
+
+export function about(finding: Finding, what: About['what'] = null, name: string | null = null): MillFinding {
+  return { ...finding, about: { what, name } }
 }
 
 /** How often the duties that one process does for all have a pass, as far as the options tell. */
@@ -49,40 +75,37 @@ function lastSeenAt(instances: readonly InstanceRecord[]): number | null {
   return living.length === 0 ? null : Math.max(...living.map(({ renewedAt }) => renewedAt))
 }
 
-function processes(instances: readonly InstanceRecord[]): Finding[] {
+function processes(instances: readonly InstanceRecord[]): MillFinding[] {
   const now = lastSeenAt(instances)
   const unseen = instances.filter(
     ({ state, expiresAt }) => state === 'expired' && (now === null || now - expiresAt > REAPED_WITHIN_MS),
   )
   if (unseen.length === 0) {
     const living = instances.filter(isAlive).map(called)
-    return [
-      well('instances', living.length === 0 ? 'no process is at work' : `at work: ${living.join(', ')}`),
-    ]
+    const says = living.length === 0 ? 'no process is at work' : `at work: ${living.join(', ')}`
+    return [about(well('instances', says))]
   }
-  return unseen.map((one) =>
-    warning(
-      'instances',
-      `${called(one)} has died, and its jobs were not taken back`,
+  return unseen.map((one) => {
+    const fix =
       now === null
         ? 'Start a process, which takes them back'
-        : 'Look into the logs of the processes that are at work for "reap", and restart them',
-    ),
-  )
+        : 'Look into the logs of the processes that are at work for "reap", and restart them'
+    const says = `${called(one)} has died, and its jobs were not taken back`
+    return about(warning('instances', says, fix), 'instance', one.id)
+  })
 }
 
-function served(unserved: readonly Unserved[], instances: readonly InstanceRecord[]): Finding[] {
-  if (unserved.length === 0) return [well('served', 'every kind that waits has a process that takes it')]
+function served(unserved: readonly Unserved[], instances: readonly InstanceRecord[]): MillFinding[] {
+  if (unserved.length === 0)
+    return [about(well('served', 'every kind that waits has a process that takes it'))]
   const nobody = !instances.some(isAlive)
-  return unserved.map(({ queue, kind, jobs }) =>
-    warning(
-      'served',
-      `${jobs} jobs of the kind ${shown(kind)} wait in the queue ${shown(queue)}, and no process takes them`,
-      nobody
-        ? 'Start one: jobmill work'
-        : `Start one that has a handler for ${shown(kind)} and serves ${shown(queue)}, or cancel them`,
-    ),
-  )
+  return unserved.map(({ queue, kind, jobs }) => {
+    const says = `${jobs} jobs of the kind ${shown(kind)} wait in the queue ${shown(queue)}, and no process takes them`
+    const fix = nobody
+      ? 'Start one: jobmill work'
+      : `Start one that has a handler for ${shown(kind)} and serves ${shown(queue)}, or cancel them`
+    return about(warning('served', says, fix), 'kind', kind)
+  })
 }
 
 /** Nobody can do a duty while nobody is at work. */
@@ -90,36 +113,34 @@ function duties(
   all: readonly DutyView[],
   instances: readonly InstanceRecord[],
   periods: ReadonlyMap<string, number>,
-): Finding[] {
+): MillFinding[] {
   const now = lastSeenAt(instances)
   if (now === null) return []
   const findings = all.flatMap(({ name, leader, failures, lastSuccessAt }) => {
     const by = instances.find(({ id }) => id === leader)
     const fix = `Look into the log of ${by === undefined ? 'the processes' : called(by)} for "${name}"`
-    if (failures > 0)
-      return [warning('duties', `the duty ${shown(name)} has failed ${failures} times in a row`, fix)]
+    const late = (says: string): MillFinding[] => [about(warning('duties', says, fix), 'duty', name)]
+    if (failures > 0) return late(`the duty ${shown(name)} has failed ${failures} times in a row`)
     const allowedMs = 3 * (periods.get(name) ?? SOME_PERIOD_MS) + DEFAULTS.dutyDeadlineMs
     const agoMs = now - (lastSuccessAt ?? Math.min(...instances.filter(isAlive).map((one) => one.startedAt)))
-    if (agoMs <= allowedMs) return []
-    return [warning('duties', `the duty ${shown(name)} was last done ${spanText(agoMs)} ago`, fix)]
+    return agoMs <= allowedMs ? [] : late(`the duty ${shown(name)} was last done ${spanText(agoMs)} ago`)
   })
-  return findings.length > 0 ? findings : [well('duties', `all ${all.length} duties are done`)]
+  return findings.length > 0 ? findings : [about(well('duties', `all ${all.length} duties are done`))]
 }
 
 /** For whoever wonders: somebody wanted it so. */
-function paused(queues: readonly QueueRecord[]): Finding[] {
+function paused(queues: readonly QueueRecord[]): MillFinding[] {
   const names = queues.filter((queue) => queue.paused).map(({ name }) => shown(name))
-  return names.length === 0 ? [] : [well('paused', `paused: ${names.join(', ')}`)]
+  return names.length === 0 ? [] : [about(well('paused', `paused: ${names.join(', ')}`))]
 }
 
-function settings(differences: readonly Difference[]): Finding[] {
+function settings(differences: readonly Difference[], hidesPayloads: boolean): MillFinding[] {
   return differences
     .filter(({ field }) => field !== 'paused')
-    .map(({ what, name, field, code, stored }) =>
-      warning(
-        'settings',
-        `${what} ${shown(name)}: ${field} is ${JSON.stringify(stored)}, and the code says ${JSON.stringify(code)}`,
-        'What is stored counts. Write it into the code, or change it back',
-      ),
-    )
+    .map(({ what, name, field, code, stored }) => {
+      const values = `${field} is ${JSON.stringify(stored)}, and the code says ${JSON.stringify(code)}`
+      const says = hidesPayloads && field === 'payload' ? 'payload is not the one of the code' : values
+      const fix = 'What is stored counts. Write it into the code, or change it back'
+      return about(warning('settings', `${what} ${shown(name)}: ${says}`, fix), what, name)
+    })
 }

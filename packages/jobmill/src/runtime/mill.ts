@@ -13,16 +13,19 @@ import { checkName } from '../job/names.ts'
 import { type EventCounts, eventHub, type Listener } from '../observe/event-hub.ts'
 import { logEvents } from '../observe/log-events.ts'
 import { observer as createObserver } from '../observe/observer.ts'
-import type { Store, TxOf } from '../store/store.ts'
+import type { Store, ToolStore, TxOf } from '../store/store.ts'
 import { limits as createLimits } from '../limits/limits.ts'
 import { type Audit, audit } from './audit.ts'
 import { type Bulk, bulk } from './bulk.ts'
 import { type Difference, differences } from './differences.ts'
 import { engine as createEngine } from './engine.ts'
 import { enqueueInside } from './enqueue-inside.ts'
+import { type Findings, findings } from './findings.ts'
 import { handlersOf } from './handlers.ts'
+import { type Kinds, kinds } from './kinds.ts'
 import { labelFrom, versionFrom } from './label.ts'
 import { lifeOf, type StopOptions } from './life.ts'
+import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
 import { type Observation, observation } from './observation.ts'
 import { type Operate, operate, type OperateTools } from './operate.ts'
@@ -33,11 +36,22 @@ import { type QueueOptions, queueSettings } from './queue-options.ts'
 import { type Readiness, readiness } from './readiness.ts'
 import { type Schedules, schedulesApi } from './schedules.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
+import { type System, system } from './system.ts'
 import { type Tend, tend } from './tend.ts'
 import { type Explain, explain } from './why.ts'
 
 export interface Mill<Tx = unknown>
-  extends Omit<Client<Tx>, 'prepare' | 'takeUnrung'>, Operate, Explain, Tend, Observation, Limiting {
+  extends
+    Omit<Client<Tx>, 'prepare' | 'takeUnrung'>,
+    Operate,
+    Explain,
+    Tend,
+    Observation,
+    Errors,
+    Limiting,
+    Findings,
+    Kinds,
+    System {
   /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
   open(): Promise<void>
   /** Opens the store, makes this process known and begins to work. Twice is once. A start that fails undoes what it began. */
@@ -81,6 +95,9 @@ export interface Mill<Tx = unknown>
   readonly eventCounts: EventCounts
 }
 
+/** Whoever leads this duty samples for all how queues and limits stand: it brings figures together anyway. */
+const SAMPLING = 'roll-up'
+
 /** Everything that is wrong with the options, and what looks odd, without making a mill. */
 export function checkOptions(options: MillOptions): readonly Problem[] {
   return resolveOptions(options).problems
@@ -108,6 +125,8 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
       return instance.id
     },
     isOpen: () => life.isOpen,
+    samples: () => life.engine?.leads(SAMPLING) ?? false,
+    movedAt: () => life.engine?.movedAt() ?? Infinity,
   })
   const { store } = observer
   const opened = async (): Promise<Store> => (await life.open(), store)
@@ -119,6 +138,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     },
     started: (what) => life.started(what),
     emit: hub.emit,
+    drew: observer.drew,
   })
 
   const results = createResults((ids) => store.results(ids), { platform, everyMs: DEFAULTS.resultEveryMs })
@@ -186,14 +206,20 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     emit: hub.emit,
     forget: results.forget,
   }
+  const tending = tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit })
+  const { tools = null } = plain as Partial<Pick<ToolStore, 'tools'>>
   const mill: Mill = {
     ...enqueue,
     ...operate(operating),
     ...bulk(operating),
     ...audit({ opened, platform }),
     ...explain({ opened }),
+    ...errors({ opened }),
     ...readiness({ opened, platform, engine: () => life.engine, life }),
-    ...tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit }),
+    ...tending,
+    ...findings({ mill: () => mill, options, tools }),
+    ...kinds({ opened, jobs: options.jobs, queueOf: options.queueOf }),
+    ...system({ opened, options, duties: () => tending.duties(), instance: () => instance.id, tools }),
     ...observation({ opened, platform }),
     ...limitsApi({ opened, limits }),
     schedules: schedulesApi({

@@ -4,22 +4,30 @@ import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkName } from '../job/names.ts'
 import { checkOneOf } from '../job/numbers.ts'
-import { instanceScope, queueScope } from '../observe/flush.ts'
+import { instanceScope, limitScope, queueScope } from '../observe/scopes.ts'
 import { KEPT_TYPES } from '../observe/timeline.ts'
 import type { Platform } from '../platform/platform.ts'
 import { cursorInvalid } from '../store/job-list.ts'
 import type { MetricRecord, TimelineEvent } from '../store/metrics.ts'
 import type { Store } from '../store/store.ts'
-import { type InstanceSeries, instanceSeries, type QueueSeries, queueSeries } from './series.ts'
+import {
+  type InstanceSeries,
+  instanceSeries,
+  type LimitSeries,
+  limitSeries,
+  type QueueSeries,
+  queueSeries,
+} from './series.ts'
 import { windowOf } from './metrics-window.ts'
 
 type Instant = Date | number | string
 
 export interface MetricsQuery {
-  /** Only these. When only one of the two is given, nothing of the other is read. */
+  /** Only these. When only one of the three is given, nothing of the others is read. */
   readonly queues?: readonly string[]
   /** By id. */
   readonly instances?: readonly string[]
+  readonly limits?: readonly string[]
   /** The last hour unless said otherwise. */
   readonly from?: Instant
   readonly to?: Instant
@@ -32,10 +40,12 @@ export interface Metrics {
   /** Null when the window is open at its end. */
   readonly to: number | null
   readonly resolutionMs: number
-  /** By name. Buckets in which nothing happened are left out. */
+  /** By name. Buckets in which nothing happened are left out, and of one that stays as it was there is one in five minutes. */
   readonly queues: readonly QueueSeries[]
   /** By id. */
   readonly instances: readonly InstanceSeries[]
+  /** By name, those that were drawn on or not full. */
+  readonly limits: readonly LimitSeries[]
 }
 
 export interface TimelineRequest {
@@ -71,7 +81,7 @@ export interface TimelinePage {
 }
 
 export interface Observation {
-  /** Counters, rates and percentiles of queues, and what instances use, of all processes. */
+  /** Counters, rates, percentiles and counts of queues, what limits gave, and what instances use, of all processes. */
   readonly metrics: (query?: MetricsQuery) => Promise<Metrics>
   /** What happened that no job and no attempt tells, in all processes. */
   readonly timeline: (query?: TimelineRequest) => Promise<TimelinePage>
@@ -88,7 +98,7 @@ const LISTED = 50
 export function observation({ opened, platform }: ObservationTools): Observation {
   return {
     async metrics(query = {}) {
-      checkObjectKeys(query, 'query', ['queues', 'instances', 'from', 'to', 'resolution'])
+      checkObjectKeys(query, 'query', ['queues', 'instances', 'limits', 'from', 'to', 'resolution'])
       const scopes = scopesOf(query)
       const now = platform.now()
       const window = windowOf(query, now)
@@ -101,6 +111,7 @@ export function observation({ opened, platform }: ObservationTools): Observation
         resolutionMs: resolution,
         queues: byScope(records, queueScope('')).map(([name, own]) => queueSeries(name, own, shape)),
         instances: byScope(records, instanceScope('')).map(([id, own]) => instanceSeries(id, own)),
+        limits: byScope(records, limitScope('')).map(([name, own]) => limitSeries(name, own)),
       }
     },
     async timeline(query = {}) {
@@ -122,12 +133,13 @@ export function observation({ opened, platform }: ObservationTools): Observation
   }
 }
 
-function scopesOf({ queues, instances }: MetricsQuery): { scopes?: string[] } {
-  if (queues === undefined && instances === undefined) return {}
+function scopesOf({ queues, instances, limits }: MetricsQuery): { scopes?: string[] } {
+  if (queues === undefined && instances === undefined && limits === undefined) return {}
   return {
     scopes: [
       ...listed(queues, 'queues').map((name, at) => queueScope(checkName(name, `queues[${at}]`))),
       ...listed(instances, 'instances').map((id, at) => instanceScope(checkId(id, `instances[${at}]`))),
+      ...listed(limits, 'limits').map((name, at) => limitScope(checkName(name, `limits[${at}]`))),
     ],
   }
 }

@@ -1,5 +1,7 @@
 /** Figures as people read them: buckets of one scope put in order and merged, with rates and percentiles. */
 import { countOf, mergeData, type MetricData, percentile } from '../job/metric-data.ts'
+import { drawOf, type DrawCount, DRAWS } from '../observe/draws.ts'
+import { LIMIT_LEVELS, QUEUE_LEVELS } from '../observe/standing.ts'
 import { type Counter, COUNTERS, LATENCIES, type Latency } from '../observe/tally.ts'
 import { GAUGES } from '../observe/process-figures.ts'
 import { STORE_CLASSES } from '../observe/store-timings.ts'
@@ -18,6 +20,18 @@ export interface Percentiles {
 interface QueueFigures extends Readonly<Record<Latency, Percentiles>> {
   readonly counters: Readonly<Record<Counter, number>>
   readonly perSecond: Readonly<Record<Counter, number>>
+  /** How it stood, by a sample every 10 s; null where there was none. `oldestReadyMs` is 0 while nothing is ready. */
+  readonly counts: Readonly<Record<(typeof QUEUE_LEVELS)[number], GaugeFigures | null>>
+}
+
+/** What handlers were told. What a queue draws with its claims is not in it: `started` of that queue tells. */
+type Draws = Readonly<Record<DrawCount, number>>
+
+interface LimitFigures extends Draws {
+  /** Whole tokens, or permits, that could be taken, and permits that were out. */
+  readonly available: GaugeFigures | null
+  readonly held: GaugeFigures | null
+  readonly byKind: Readonly<Record<string, Draws>>
 }
 
 interface GaugeFigures {
@@ -55,6 +69,12 @@ export interface InstanceSeries {
   readonly points: readonly Point<InstanceFigures>[]
 }
 
+export interface LimitSeries {
+  readonly limit: string
+  readonly all: LimitFigures
+  readonly points: readonly Point<LimitFigures>[]
+}
+
 type Shape = MetricsWindow & { readonly now: number }
 
 export function queueSeries(queue: string, records: readonly MetricRecord[], shape: Shape): QueueSeries {
@@ -77,6 +97,14 @@ export function instanceSeries(instance: string, records: readonly MetricRecord[
   }
 }
 
+export function limitSeries(limit: string, records: readonly MetricRecord[]): LimitSeries {
+  return {
+    limit,
+    all: limitFigures(merged(records)),
+    points: pointsOf(records).map(([at, data]) => ({ at, ...limitFigures(data) })),
+  }
+}
+
 function merged(records: readonly MetricRecord[]): MetricData {
   return records.reduce<MetricData>((sum, { data }) => mergeData(sum, data), {})
 }
@@ -94,6 +122,26 @@ function queueFigures(data: MetricData, seconds: number): QueueFigures {
     counters: recordOf(COUNTERS, counter),
     perSecond: recordOf(COUNTERS, (name) => counter(name) / seconds),
     ...recordOf(LATENCIES, (name) => percentiles(data, name)),
+    counts: recordOf(QUEUE_LEVELS, (name) => gauge(data, name)),
+  }
+}
+
+function limitFigures(data: MetricData): LimitFigures {
+  const byKind = new Map<string, Record<DrawCount, number>>()
+  const all = recordOf(DRAWS, () => 0)
+  for (const [counter, n] of Object.entries(data.counters ?? {})) {
+    const found = drawOf(counter)
+    if (found === null) continue
+    const own = byKind.get(found.kind) ?? recordOf(DRAWS, () => 0)
+    byKind.set(found.kind, own)
+    own[found.draw] += n
+    all[found.draw] += n
+  }
+  const kinds = [...byKind].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    ...recordOf(LIMIT_LEVELS, (name) => gauge(data, name)),
+    ...all,
+    byKind: Object.fromEntries(kinds),
   }
 }
 
@@ -108,7 +156,7 @@ function instanceFigures(data: MetricData): InstanceFigures {
   }
 }
 
-function percentiles({ histograms }: MetricData, name: string): Percentiles {
+export function percentiles({ histograms }: MetricData, name: string): Percentiles {
   const histogram = histograms?.[name] ?? {}
   const at = (share: number): number | null => percentile(histogram, share)
   return { count: countOf(histogram), p50: at(0.5), p95: at(0.95), p99: at(0.99) }
@@ -119,7 +167,7 @@ function gauge({ gauges }: MetricData, name: string): GaugeFigures | null {
   return found === undefined ? null : { mean: found.sum / found.count, most: found.most }
 }
 
-function recordOf<Key extends string, Value>(
+export function recordOf<Key extends string, Value>(
   keys: readonly Key[],
   value: (key: Key) => Value,
 ): Record<Key, Value> {

@@ -27,6 +27,8 @@ export interface Upkeep {
   readonly scheduleSoon: () => void
   readonly reapNow: () => Promise<Counts>
   readonly status: () => readonly DutyStatus[]
+  /** When a pulse last told of counters or figures that nobody has brought together yet: every process leaves some where jobs move. */
+  readonly movedAt: () => number
   /** One pass by hand. */
   readonly run: (name: string) => Promise<Counts>
   readonly start: () => Promise<void>
@@ -47,7 +49,7 @@ export interface UpkeepOptions {
 export function upkeep(given: UpkeepOptions): Upkeep {
   const { store, options, emit } = given
   const { platform } = options
-  const last = { unrolled: true, versions: '' }
+  const last = { unrolled: true, movedAt: Infinity, versions: '' }
   const make = (own: Partial<DutyOptions> & Pick<DutyOptions, 'name' | 'pass'>): Duty =>
     duty({ everyMs: null, deadlineMs: DEFAULTS.dutyDeadlineMs, forAll: false, platform, emit, ...own })
 
@@ -116,10 +118,12 @@ export function upkeep(given: UpkeepOptions): Upkeep {
     reapNow: reap.once,
     bids: () => forAll.filter((one) => !one.isHanging()).map((one) => bidOf(one.status())),
     status: () => duties.map((one) => one.status()),
+    movedAt: () => last.movedAt,
     lost: () => forAll.forEach((one) => one.leads(false)),
     heard(pulse) {
       for (const one of forAll) one.leads(pulse.leads.includes(one.name))
       last.unrolled = pulse.unrolled
+      if (pulse.unrolled || last.movedAt === Infinity) last.movedAt = platform.monotonic()
       const versions = `${pulse.settingsVersion} ${pulse.membersVersion}`
       if (versions !== last.versions) rebalancing.soon()
       last.versions = versions

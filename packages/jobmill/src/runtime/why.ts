@@ -1,36 +1,11 @@
 /** Why a job is not running: everything that stands in its way, what holds it up longest first. */
-import { limitNamed } from '../job/limit.ts'
 import { checkId } from '../job/names.ts'
-import { spanText } from '../job/span-text.ts'
 import type { JobState } from '../job/state.ts'
-import type { InstanceRecord } from '../store/instance.ts'
-import type { AttemptRecord, JobRecord } from '../store/job-record.ts'
-import type { LimitRecord } from '../store/limit.ts'
-import { AHEAD_MOST, type QueueRecord } from '../store/queue-record.ts'
+import type { JobRecord } from '../store/job-record.ts'
 import type { Store } from '../store/store.ts'
+import { type Reason, reasonsIn, type Scene } from './reasons.ts'
 
-export const REASONS = [
-  'due-later',
-  'turn',
-  'paused',
-  'queue-unserved',
-  'kind-unserved',
-  'no-workers',
-  'cooling',
-  'limit',
-  'alone',
-  'behind',
-  'next',
-] as const
-export type ReasonName = (typeof REASONS)[number]
-
-export interface Reason {
-  readonly why: ReasonName
-  /** A sentence for people. */
-  readonly says: string
-  /** When this will be over, where that is known. */
-  readonly until: number | null
-}
+export { type Reason, type ReasonName, REASONS } from './reasons.ts'
 
 export interface Why {
   readonly state: JobState
@@ -43,16 +18,6 @@ export interface Explain {
   why(id: string): Promise<Why | null>
 }
 
-interface Scene {
-  readonly job: JobRecord
-  readonly now: number
-  readonly queue: QueueRecord | undefined
-  readonly limit: LimitRecord | undefined
-  readonly alive: readonly InstanceRecord[]
-  readonly ahead: number | null
-  readonly last: AttemptRecord | undefined
-}
-
 export function explain({ opened }: { readonly opened: () => Promise<Store> }): Explain {
   return {
     async why(id) {
@@ -60,110 +25,33 @@ export function explain({ opened }: { readonly opened: () => Promise<Store> }): 
       const [job] = await store.get([checkId(id, 'id')])
       if (job === undefined || job === null) return null
       if (job.state !== 'scheduled' && job.state !== 'ready') return { state: job.state, reasons: [] }
-      const [now, queues, limits, instances, ahead, attempts] = await Promise.all([
-        store.now(),
-        store.queues(),
-        store.limits(),
-        store.instances(),
-        store.ahead(job.id),
-        store.history(job.id),
-      ])
-      const queue = queues.find(({ name }) => name === job.queue)
-      const scene: Scene = {
-        job,
-        now,
-        queue,
-        limit: limits.find(({ name }) => name === queue?.limit),
-        alive: instances.filter(({ state }) => state === 'alive'),
-        ahead,
-        last: attempts.at(-1),
-      }
-      const found = [
-        ...waiting(scene),
-        ...closed(scene),
-        ...unserved(scene),
-        ...held(scene),
-        ...inLine(scene),
-      ]
-      return { state: job.state, reasons: found.length === 0 ? [NEXT] : found }
+      return { state: job.state, reasons: reasonsIn(await sceneOf(store, job)) }
     },
   }
 }
 
-const NEXT: Reason = {
-  why: 'next',
-  says: 'Nothing stands in its way: it begins as soon as a worker is free',
-  until: null,
-}
-
-const reason = (why: ReasonName, says: string, until: number | null = null): Reason => ({ why, says, until })
-
-/** Its own time, or its turn. */
-function* waiting({ job, now, last }: Scene): Generator<Reason> {
-  if (job.waitsForTurn)
-    yield reason('turn', `An earlier job with the order key ${JSON.stringify(job.orderKey)} has not ended`)
-  if (job.waitsForTurn || job.dueAt === null) return
-  const left = spanText(job.dueAt - now)
-  const limit = limitNamed(last?.error ?? null)
-  if (limit !== null) {
-    yield reason('limit', `The limit ${limit} was empty: it is tried again in ${left}`, job.dueAt)
-    return
+async function sceneOf(store: Store, job: JobRecord): Promise<Scene> {
+  const [now, queues, limits, instances, attempts, counts, slots] = await Promise.all([
+    store.now(),
+    store.queues(),
+    store.limits(),
+    store.instances(),
+    store.history(job.id),
+    store.counts(),
+    store.slots(),
+  ])
+  const queue = queues.find(({ name }) => name === job.queue)
+  const serving = instances.filter(({ state, queues }) => state === 'alive' && queues.includes(job.queue))
+  return {
+    job,
+    now,
+    queue,
+    limit: limits.find(({ name }) => name === queue?.limit),
+    serving,
+    // What nobody takes stands in nobody's way.
+    ahead: await store.ahead(job.id, [...new Set(serving.flatMap(({ kinds }) => kinds))]),
+    last: attempts.at(-1),
+    running: counts.find((one) => one.queue === job.queue)?.running ?? 0,
+    slots: slots.filter((slot) => slot.queue === job.queue),
   }
-  const after = last === undefined ? '' : `, since its last attempt ${BECAUSE[last.outcome] ?? 'ended'}`
-  yield reason('due-later', `It is due in ${left}${after}`, job.dueAt)
-}
-
-const BECAUSE: Readonly<Partial<Record<AttemptRecord['outcome'], string>>> = {
-  threw: 'failed',
-  'timed-out': 'timed out',
-  snoozed: 'asked to come back later',
-  throttled: 'was throttled',
-}
-
-/** Doors of its queue that are shut. */
-function* closed({ queue, now }: Scene): Generator<Reason> {
-  if (queue?.paused === true) yield reason('paused', `The queue ${queue.name} is paused`)
-  if (queue?.workers === 0) yield reason('no-workers', `The queue ${queue.name} has 0 workers`)
-  if (queue !== undefined && queue.coolingMs > 0) {
-    const says = `The queue ${queue.name} cools down for another ${spanText(queue.coolingMs)}`
-    yield reason('cooling', says, now + queue.coolingMs)
-  }
-}
-
-function* unserved({ job, alive }: Scene): Generator<Reason> {
-  const serving = alive.filter(({ queues }) => queues.includes(job.queue))
-  if (serving.length === 0) yield reason('queue-unserved', `No living process serves the queue ${job.queue}`)
-  else if (!serving.some(({ kinds }) => kinds.includes(job.kind)))
-    yield reason(
-      'kind-unserved',
-      `No living process that serves the queue ${job.queue} has the kind ${job.kind}`,
-    )
-}
-
-/** The budget that its queue draws on. */
-function* held({ limit, now }: Scene): Generator<Reason> {
-  if (limit === undefined || limit.available > 0) return
-  if (limit.drainedMs > 0) {
-    const says = `The limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
-    yield reason('limit', says, now + limit.drainedMs)
-  } else if (limit.nextInMs === null)
-    yield reason('limit', `All permits of the limit ${limit.name} are taken`)
-  else {
-    const says = `The limit ${limit.name} is empty for another ${spanText(limit.nextInMs)}`
-    yield reason('limit', says, now + limit.nextInMs)
-  }
-}
-
-function* inLine({ job, ahead }: Scene): Generator<Reason> {
-  if (job.state === 'ready' && job.crashes >= 2)
-    yield reason(
-      'alone',
-      `It was running at ${job.crashes} crashes, so it waits until a process has nothing else to do`,
-    )
-  if (ahead === null || ahead === 0) return
-  const many = ahead >= AHEAD_MOST ? `${AHEAD_MOST} or more` : String(ahead)
-  yield reason(
-    'behind',
-    `${many} ready ${ahead === 1 ? 'job comes' : 'jobs come'} before it in the queue ${job.queue}`,
-  )
 }

@@ -10,6 +10,8 @@ import {
   type PageRequest,
   type Position,
 } from '../store/job-list.ts'
+import { STATE_CODE } from '../job/state.ts'
+import { INDEX, type PayloadAt } from '../store/payload-at.ts'
 import type { Query } from './connection.ts'
 import type { Context } from './context.ts'
 import { type Values, walkOf } from './list-orders.ts'
@@ -63,6 +65,24 @@ SELECT * FROM (
   return { text, values, width }
 }
 
+/**
+ * `#>` takes a part as an index of an array when it can, and then also " 1", "+1" and "-1", which are keys to us: those go by `->`,
+ * which finds keys only.
+ */
+function isAt({ path, value }: PayloadAt, given: Values): string {
+  const at = path.reduce(
+    (json, part) =>
+      INDEX.test(part)
+        ? `(${json} #> ARRAY[${given.add(part)}::text])`
+        : `(${json} -> ${given.add(part)}::text)`,
+    'j.payload',
+  )
+  const sought = `${given.add(value)}::text`
+  return `(SELECT CASE json_typeof(v.x) WHEN 'string' THEN v.x #>> '{}' = ${sought}
+       WHEN 'object' THEN false WHEN 'array' THEN false ELSE v.x::text = ${sought} END
+     FROM (SELECT ${at} AS x OFFSET 0) AS v)`
+}
+
 function matches(filter: JobFilter, given: Values): string {
   const tests = ['true']
   if (filter.queue !== undefined) {
@@ -78,5 +98,10 @@ function matches(filter: JobFilter, given: Values): string {
     tests.push(`j.enqueued_at < ${given.add(filter.enqueuedBefore)}::int8`)
   if (filter.payloadText !== undefined)
     tests.push(`strpos(j.payload::text, ${given.add(filter.payloadText)}) > 0`)
+  if (filter.errorText !== undefined)
+    tests.push(
+      `a.ended_as IS DISTINCT FROM ${STATE_CODE.done} AND strpos(a.error, ${given.add(filter.errorText)}) > 0`,
+    )
+  for (const one of filter.payloadAt ?? []) tests.push(isAt(one, given))
   return tests.map((test) => `coalesce(${test}, false)`).join(' AND ')
 }

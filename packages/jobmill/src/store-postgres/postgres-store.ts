@@ -15,6 +15,7 @@ import { doorbell, type PostgresDoorbell } from './doorbell.ts'
 import { dueFloor } from './due-floor.ts'
 import { duties } from './duties.ts'
 import { enqueue } from './enqueue.ts'
+import { failures } from './failures.ts'
 import { finish } from './finish.ts'
 import { floors } from './floors.ts'
 import { fold } from './fold.ts'
@@ -113,6 +114,7 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
     drain: (name, forMs) => run((context) => drain(context, name, forMs)),
     get: (ids) => run((context) => get(context, ids)),
     results: (ids) => run((context) => results(context, ids)),
+    failures: (ids) => run((context) => failures(context, ids)),
     history: (id) => run((context) => history(context, id)),
     list: (filter, page) => run((context) => list(context, filter, page)),
     counts: () => run((context) => counts(context)),
@@ -120,7 +122,7 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
     instances: () => run((context) => instances(context)),
     unserved: () => run((context) => unserved(context)),
     now: () => run(now),
-    ahead: (id) => run((context) => ahead(context, id)),
+    ahead: (id, kinds) => run((context) => ahead(context, id, kinds)),
     held: (instance) => run((context) => held(context, instance)),
     duties: () => run((context) => duties(context)),
     slots: () => run((context) => slots(context)),

@@ -13,13 +13,14 @@ interface Place {
 }
 
 /** Each kind of its queue has a lane of its own, which is counted as far as this job. */
-export function ahead({ sql }: Look, id: string): number | null {
+export function ahead({ sql, names }: Look, id: string, kinds?: readonly string[]): number | null {
   const place = sql(PLACE).get(id) as Place | undefined
   if (place === undefined) return null
   let jobs = 0
   for (const index of ['ready', 'suspect'] as const)
     for (const kindId of readyKinds(sql, index, place.queue_id)) {
       if (jobs >= AHEAD_MOST) return AHEAD_MOST
+      if (kinds !== undefined && !kinds.includes(names.kindName(kindId))) continue
       jobs += countBefore(sql, index, { queueId: place.queue_id, kindId, ...place }, AHEAD_MOST - jobs)
     }
   return jobs

@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import { JobmillError, shown } from '../job/errors.ts'
 import { type SqliteHandle, prepared } from './handle.ts'
+import { definePayloadHas } from './payload-has.ts'
 import { versionProblem } from './sqlite-version.ts'
 
 export interface Connection extends SqliteHandle {
@@ -34,6 +35,7 @@ export function openConnection(path: string, durability: Durability): Connection
   try {
     checkVersion(handle)
     configure(handle, path, durability)
+    definePayloadHas(handle)
     return handle
   } catch (error) {
     handle.close()

@@ -6,7 +6,7 @@ import { SUMMARY, summaryOf, type SummaryRow } from './summary.ts'
 import type { Look } from './work.ts'
 
 // That of the newest attempt, by primary key; a done job shows only what its own last attempt said.
-const LAST_ERROR = `(SELECT a.error FROM jobmill_attempt AS a
+export const LAST_ERROR = `(SELECT a.error FROM jobmill_attempt AS a
      WHERE a.job_pk = j.pk AND (j.state <> ${DONE} OR a.token = j.token) ORDER BY a.token DESC LIMIT 1)`
 
 // Both by jobmill_job_id. What somebody awaits stands before the payload in the row, so that a large one is not read.

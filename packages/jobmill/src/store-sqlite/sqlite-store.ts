@@ -12,6 +12,7 @@ import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
 import { duties } from './duties.ts'
 import { enqueue, enqueueCall } from './enqueue.ts'
+import { failures } from './failures.ts'
 import { finish } from './finish.ts'
 import { get, results } from './get.ts'
 import type { SqliteTx } from './handle.ts'
@@ -121,6 +122,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
 
     get: async (ids) => read((look) => get(look, ids)),
     results: async (ids) => read((look) => results(look, ids)),
+    failures: async (ids) => read((look) => failures(look, ids)),
     history: async (id) => read((look) => history(look, id)),
     list: async (filter, page) => list(settings.platform, live(), filter, page),
     counts: async () => read(counts),
@@ -128,7 +130,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     instances: async () => read(instances),
     unserved: async () => read(unserved),
     now: async () => read(({ now }) => now),
-    ahead: async (id) => read((look) => ahead(look, id)),
+    ahead: async (id, kinds) => read((look) => ahead(look, id, kinds)),
     held: async (instance) => read((look) => held(look, instance)),
     duties: async () => read(duties),
     slots: async () => read(slots),

@@ -10,19 +10,20 @@ import { JOB_STATES } from '../job/state.ts'
 import type { ClaimRequest, HandOff } from './claim.ts'
 import type { NewInstance, PulseRequest } from './instance.ts'
 import type { JobFilter, PageRequest } from './job-list.ts'
+import { checkPayloadAt, checkSought } from './payload-at.ts'
 
 export const DURATION = { least: 0, most: BOUNDS.durationMs }
 const INSTANT = { least: -BOUNDS.lastInstantAt, most: BOUNDS.lastInstantAt }
 
-export function checkIds(ids: readonly string[]): string[] {
+export function checkIds(ids: readonly string[], field = 'ids'): string[] {
   if (!Array.isArray(ids)) {
     throw new JobmillError('OPTION_INVALID', 'must be an array of job ids', {
-      field: 'ids',
+      field,
       value: shown(ids),
       fix: 'Put a single id into an array',
     })
   }
-  return ids.map((id: unknown, at) => checkId(id, `ids[${at}]`))
+  return ids.map((id: unknown, at) => checkId(id, `${field}[${at}]`))
 }
 
 export function checkClaim(request: ClaimRequest): ClaimRequest {
@@ -99,10 +100,14 @@ export function checkFilter(filter: JobFilter): JobFilter {
     'enqueuedFrom',
     'enqueuedBefore',
     'payloadText',
+    'payloadAt',
+    'errorText',
   ])
   if (filter.state !== undefined) checkOneOf(filter.state, 'filter.state', JOB_STATES)
   if (filter.enqueuedFrom !== undefined) checkWhole(filter.enqueuedFrom, 'filter.enqueuedFrom', INSTANT)
   if (filter.enqueuedBefore !== undefined) checkWhole(filter.enqueuedBefore, 'filter.enqueuedBefore', INSTANT)
+  if (filter.payloadAt !== undefined) checkPayloadAt(filter.payloadAt, 'filter.payloadAt')
+  if (filter.errorText !== undefined) checkSought(filter.errorText, 'filter.errorText')
   return filter
 }
 

@@ -101,9 +101,13 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     changeQueue: async (name, patch) => store.changeQueue(name, checkPatch(patch)),
     get: async (ids) => store.get(checkIds(ids)),
     results: async (ids) => store.results(checkIds(ids)),
+    failures: async (ids) => {
+      checkWhole(ids.length, 'ids.length', { least: 0, most: BOUNDS.pageLimit })
+      return store.failures(checkIds(ids))
+    },
     history: async (id) => store.history(checkId(id, 'id')),
     list: async (filter, page) => store.list(checkFilter(filter), checkPage(page)),
-    ahead: async (id) => store.ahead(checkId(id, 'id')),
+    ahead: async (id, kinds) => store.ahead(checkId(id, 'id'), kinds),
     held: async (instance) => store.held(checkId(instance, 'instance')),
     wait: async (options) => {
       checkWhole(options.timeoutMs, 'timeoutMs', { least: 0, most: BOUNDS.durationMs })

@@ -10,6 +10,7 @@ import { checkWhole } from '../job/numbers.ts'
 import type { JobState } from '../job/state.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { JobSummary } from './job-record.ts'
+import type { PayloadAt } from './payload-at.ts'
 
 export interface JobFilter {
   readonly queue?: string
@@ -22,6 +23,10 @@ export interface JobFilter {
   readonly enqueuedBefore?: number
   /** Jobs whose payload, as JSON text, contains this. Case matters. */
   readonly payloadText?: string
+  /** Jobs whose payload has all of these. */
+  readonly payloadAt?: readonly PayloadAt[]
+  /** Jobs whose last error, as `get` tells it, contains this; never done ones. Case matters. */
+  readonly errorText?: string
 }
 
 export interface PageRequest {
@@ -72,7 +77,7 @@ export async function listWithinBudget(
   let scanned = 0
   // A page without filters needs one small read; the rarer the matches, the larger the next one, as long as reads stay short: on
   // SQLite the process stands still meanwhile. A text is looked for in payloads of any size, so that begins carefully.
-  let rows = filter.payloadText === undefined ? page.limit : Math.min(page.limit, FIRST_TEXT_ROWS)
+  let rows = readsPayloads(filter) ? Math.min(page.limit, FIRST_TEXT_ROWS) : page.limit
   const began = platform.monotonic()
   for (;;) {
     const asked = platform.monotonic()
@@ -94,6 +99,10 @@ export async function listWithinBudget(
       return { jobs, next: cursorOf(order, from), scanned, complete: false }
     }
   }
+}
+
+function readsPayloads({ payloadText, payloadAt = [] }: JobFilter): boolean {
+  return payloadText !== undefined || payloadAt.length > 0
 }
 
 function cursorOf(order: string, position: Position): string {

@@ -58,6 +58,14 @@ export interface AttemptRecord {
   readonly log: string | null
 }
 
+/** How the last attempt of a job ended that has failed. */
+export interface JobFailure {
+  readonly error: string | null
+  /** When it ended. */
+  readonly at: number
+  readonly outcome: Outcome
+}
+
 /** What somebody who awaits a job needs to know of it. */
 export interface JobResult {
   readonly id: string

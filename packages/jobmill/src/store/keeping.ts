@@ -9,7 +9,45 @@ export interface Keeping {
   drop(): Promise<Dropped>
   /** Looks for what is wrong or slow with the database, and says what to do about it. Changes nothing. */
   examine(how?: ExamineOptions): Promise<Finding[]>
+  /** How large the database is and who holds it up, cheaply at any size: for a page that looks often. Changes nothing. */
+  health(): Promise<DatabaseHealth>
 }
+
+export interface DatabaseHealth {
+  /** With its version: `PostgreSQL 18.1`. */
+  readonly server: string
+  readonly sizeBytes: number
+  /** Of the write-ahead log beside a SQLite file; null where the server looks after it. */
+  readonly logBytes: number | null
+  /** The largest first. */
+  readonly tables: readonly TableHealth[]
+  /** Sessions whose transaction has been open for more than 5 min: nothing that was deleted since can be cleaned up. The oldest first, at most 10. */
+  readonly pinned: readonly PinningSession[]
+}
+
+/** Null where it would take a look at every row. */
+export interface TableHealth {
+  readonly name: string
+  /** With indexes. */
+  readonly bytes: number | null
+  /** About so many. */
+  readonly rows: number | null
+  /** Rows that wait to be cleaned up; null where there is no such thing. */
+  readonly deadRows: number | null
+}
+
+export interface PinningSession {
+  readonly pid: number
+  readonly ageMs: number
+  /** Null for one of the server's own. */
+  readonly user: string | null
+  readonly state: string
+  /** Its last statement. */
+  readonly query: string | null
+}
+
+/** How long a transaction may be open before it is told, unless somebody says otherwise. */
+export const OPEN_FOR_MS = 5 * 60_000
 
 export interface SchemaStatus {
   /** False when there is no database, or no table of ours in it. */

@@ -17,7 +17,7 @@ import type { ClaimRequest, HandOff, Held, Lease } from './claim.ts'
 import type { DutyRecord, Slot, SlotChange } from './duty.ts'
 import type { Finish, Finished, Progress } from './finish.ts'
 import type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './instance.ts'
-import type { AttemptRecord, JobRecord, JobResult } from './job-record.ts'
+import type { AttemptRecord, JobFailure, JobRecord, JobResult } from './job-record.ts'
 import type { JobFilter, JobPage, PageRequest } from './job-list.ts'
 import type { LimitRecord, PermitOf, Take, Taken } from './limit.ts'
 import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './metrics.ts'
@@ -141,6 +141,12 @@ export interface ReadSide {
   get(ids: readonly string[]): Promise<(JobRecord | null)[]>
   /** How jobs stand that somebody awaits: without payloads, so that asking often is cheap. */
   results(ids: readonly string[]): Promise<(JobResult | null)[]>
+  /**
+   * Of up to 500 jobs, how the last attempt ended that each of them has, where it failed; null for those that did well, have none, or are unknown. It failed
+   * when it threw, timed out or gave up, or the job is dead of it. The last one is the last that ended, wherever the job is now: a job that waits for
+   * its next attempt, is ready for it or runs it has failed until that one ends well.
+   */
+  failures(ids: readonly string[]): Promise<(JobFailure | null)[]>
   /** The attempts of a job, oldest first. */
   history(id: string): Promise<AttemptRecord[]>
   list(filter: JobFilter, page: PageRequest): Promise<JobPage>
@@ -153,8 +159,11 @@ export interface ReadSide {
    * what nobody takes gathers there. By queue, then kind.
    */
   unserved(): Promise<Unserved[]>
-  /** How many ready jobs of its queue would be claimed before this one, counted up to 10,000; null unless it is ready. */
-  ahead(id: string): Promise<number | null>
+  /**
+   * How many ready jobs of its queue would be claimed before this one, counted up to 10,000; null unless it is ready. With `kinds`, only jobs of these: what
+   * nobody takes stands in nobody's way.
+   */
+  ahead(id: string, kinds?: readonly string[]): Promise<number | null>
   /** What the database believes an instance is running. */
   held(instance: string): Promise<Held[]>
   /** Every duty that ever had a leader, by name. */

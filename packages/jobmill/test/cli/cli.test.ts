@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { jobmill } from '../../src/index.ts'
+import { VERSION } from '../../src/job/version.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { config, run } from './run.ts'
 
@@ -16,7 +17,11 @@ const HOLDING = `export default { store, grace: '1h', jobs: [defineJob({ kind: '
 describe('jobmill on sqlite', () => {
   test('says how it is used', async () => {
     const { folder } = config('export default {}')
-    const [help, nothing, group] = [['--help'], [], ['jobs', '--help']].map((args) => run(folder, args))
+    const [help, nothing, group, version] = [['--help'], [], ['jobs', '--help'], ['--version']].map((args) =>
+      run(folder, args),
+    )
+    expect(await version?.ended).toBe(0)
+    expect(version?.said.out).toBe(`${VERSION}\n`)
     expect(await help?.ended).toBe(0)
     expect(help?.said.out).toContain('jobmill work [config]')
     expect(await nothing?.ended).toBe(2)
@@ -69,18 +74,50 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     const check = run(folder, ['check'], { JOBMILL_QUEUES: 'other' })
     expect(await check.ended).toBe(0)
     expect(check.said.out).toContain('kinds of this process route to "default"')
-    expect(check.said.out).toContain('0 errors, 1 warnings')
+    expect(check.said.out).toContain('0 errors, 1 warning\n')
   })
 
   test.each([
     ['no config', ['work', 'nothing.ts'], 'there is no such file'],
     ['a config without options', ['work', 'empty.mjs'], 'has no options of a mill as its default export'],
+    [
+      'a module in a package of CommonJS',
+      ['check', 'module.js'],
+      'module.js: is a module, and its package.json has Node read it as CommonJS. Call it module.mjs, or set "type": "module" in package.json.\n',
+    ],
+    [
+      'one that is no module',
+      ['check', 'jobs.yaml'],
+      'jobs.yaml: is no module. Write the config as jobmill.config.ts',
+    ],
+    ['one that imports what is not there', ['check', 'far.mjs'], 'Install the package, or mend the path'],
+    ['TypeScript that is more than types', ['check', 'enum.ts'], 'Leave enums, namespaces and parameter'],
   ])('%s is told with the fix', async (_, args, text) => {
     const { folder } = config('export default {}')
     writeFileSync(path.join(folder, 'empty.mjs'), '')
+    writeFileSync(path.join(folder, 'package.json'), '{"type":"commonjs"}')
+    writeFileSync(path.join(folder, 'module.js'), 'export default { jobs: [] }')
+    writeFileSync(path.join(folder, 'jobs.yaml'), 'jobs: []')
+    writeFileSync(path.join(folder, 'far.mjs'), 'import "nowhere-at-all"')
+    writeFileSync(path.join(folder, 'enum.ts'), 'enum A { B }\nmodule.exports = { a: A.B }')
     const work = run(folder, args)
     expect(await work.ended).toBe(2)
     expect(work.said.err).toContain(text)
+    // Of a fault that is ours to explain nobody needs the place.
+    expect(work.said.err).not.toMatch(/^ +at /m)
+  })
+
+  test('check refuses a schedule of a kind that no job has, unless there are no jobs at all', async () => {
+    const stray = `schedules: [{ name: 'nightly', job: 'report.build', when: '@daily' }]`
+    const [bad, good] = [
+      config(`export default { store, jobs: [defineJob({ kind: 'a', run: () => 1 })], ${stray} }`),
+      config(`export default { store, serve: ['default'], ${stray} }`),
+    ].map(({ folder }) => run(folder, ['check']))
+    expect(await bad?.ended).toBe(1)
+    expect(bad?.said.out).toBe(
+      'error   OPTION_INVALID schedules nightly: no job of this config has the kind "report.build". Add the job, or declare the schedule in the config that has it.\n1 error, 0 warnings\n',
+    )
+    expect(await good?.ended).toBe(0)
   })
 
   test('work refuses to start without a queue, and says how to fix it', async () => {

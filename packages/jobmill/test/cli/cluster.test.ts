@@ -62,8 +62,18 @@ describe('the cluster on sqlite', () => {
   })
 
   test.each([
-    [['drain', 'smpt', '--for', '1s'], 3, 'no limit has this name'],
-    [['set', 'smtp', '--per', '1s'], 2, 'has neither a rate nor a concurrency'],
+    [
+      ['drain', 'smpt', '--for', '1s'],
+      3,
+      'NAME: no limit has this name (got "smpt"). There is none yet; make it with jobmill limits set.',
+    ],
+    [['drain', 'smtp', '--for', 'soon'], 2, '--for: is not a duration'],
+    [['set', 'smtp', '--rate', '0'], 2, '--rate: is out of bounds'],
+    [
+      ['set', 'smtp', '--per', '1s'],
+      2,
+      'NAME: has neither a rate nor a concurrency. Give --rate 50 --per 1m, or --concurrency 5.',
+    ],
     [['set', 'smtp', '--rate', '1', '--concurrency', '1'], 2, 'has both a rate and a concurrency'],
     [['set', 'smtp'], 2, 'nothing says what to set'],
   ])('limits %j is refused', async (args, code, text) => {

@@ -1,6 +1,8 @@
 /** `jobmill enqueue`: one job with all its options, waiting for it, and many from lines. */
 import { describe, expect, test, vi } from 'vitest'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
+import { stillWaiting } from '../../src/cli/enqueue/still-waiting.ts'
+import { fakePlatform } from '../unit/support.ts'
 import { call, file, places, run } from './run.ts'
 
 const EVERY =
@@ -69,6 +71,48 @@ describe('enqueue on sqlite', () => {
     expect(bad.err).toContain('is dead: Dead: there is nothing to add')
   })
 
+  test('what a kind says of itself in code is not known without a config, and a kind that nobody has is told', async () => {
+    const { path: at, mill } = file([defineJob({ kind: 'sum', run: () => 1 })])
+    const alone = await call(at, ['enqueue', 'sum'])
+    expect(alone.err).toBe(
+      'note    without a config nobody here knows what sum has in code: it got the queue default and 5 attempts\n' +
+        'note    no process is at work on this database: it waits until one is\n',
+    )
+    await mill.start()
+    const full = ['--queue', 'default', '--max-attempts', '3']
+    expect((await call(at, ['enqueue', 'sum', ...full])).err).toBe('')
+    expect((await call(at, ['enqueue', 'sun', ...full])).err).toBe(
+      'warning no living process has the kind sun: it waits until one does. Did you mean sum?\n',
+    )
+  })
+
+  test('--wait says once why nothing happens', async () => {
+    const { mill } = file()
+    const { id } = await mill.enqueue('sum', 1, { queue: 'far' })
+    const platform = fakePlatform()
+    const { promise, resolve } = Promise.withResolvers<number>()
+    const told = Promise.withResolvers<string>()
+    const waiting = stillWaiting(
+      id,
+      promise,
+      { mill, terminal: { err: told.resolve, status() {} } },
+      platform,
+    )
+    expect(platform.pending).toEqual([2_000])
+    platform.advance(2_000)
+    expect(await told.promise).toBe('note    still waiting: No living process serves the queue far')
+    expect(platform.pending).toEqual([])
+    resolve(5)
+    expect(await waiting).toBe(5)
+  })
+
+  test('bare digits are milliseconds, as in the library', async () => {
+    const { path: at, mill } = file()
+    const { out } = await call(at, ['enqueue', 'a', '--delay', '3600000', '--timeout', '90000', '--json'])
+    const { id } = JSON.parse(out) as { id: string }
+    expect(await mill.get(id)).toMatchObject({ state: 'scheduled', timeoutMs: 90_000 })
+  })
+
   test('the job that holds a dedupe key is told, or gets the new payload', async () => {
     const { path: at, mill } = file()
     const { id } = await mill.enqueue('a', 1, { dedupeKey: 'k', delay: '1h' })
@@ -99,13 +143,15 @@ describe('enqueue on sqlite', () => {
 
   test('so is one that does not fit the schema of its kind; with nothing written it ends with 2', async () => {
     const { run: runHere, mill } = create(LISTS)
-    const [some, none, odd] = await Promise.all([
+    const [some, none, odd, wrong] = await Promise.all([
       runHere(['enqueue', 'sum', '--stdin'], '[1]\n[2]\n3\n[4]\n'),
       runHere(['enqueue', 'sum', '--stdin'], '3\n[4]\n'),
       runHere(['enqueue', 'sun', '[1]']),
+      runHere(['enqueue', 'sum', '--stdin', '--delay', 'soon'], '[1]\n'),
     ])
     expect(some).toMatchObject({ code: 1, out: '2 jobs enqueued\n' })
     expect(some.err).toContain('line 3: does not fit its schema: is not a list')
+    expect(wrong.err).toContain('--delay: is not a duration (got "soon")')
     expect(none).toMatchObject({ code: 2, out: '0 jobs enqueued\n' })
     expect(odd.err).toContain('no job of the config is of the kind sun: did you mean sum?')
     expect((await mill().list({ kind: 'sum' })).jobs).toHaveLength(2)
@@ -116,8 +162,17 @@ describe('enqueue on sqlite', () => {
     [['count', '-', '--wait'], '--wait: is for one job'],
     [['count', '1', '--stdin'], 'JSON: is for one job'],
     [['count', '{to:1}'], 'JSON: is not JSON (got "{to:1}"). Quote it for the shell'],
-    [['count', '--metadata', '1'], 'job.metadata: is not an object (got 1)'],
-    [['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'], 'job.delay: contradicts runAt'],
+    [
+      ['count', '--metadata', '1'],
+      '--metadata: is not an object (got 1). Give an object, such as \'{"traceId":"4bf9"}\'.',
+    ],
+    [['count', '--delay', '1h', '--run-at', '2190-01-31T09:00:00Z'], '--delay: contradicts --run-at'],
+    [['count', '--delay', '5 minutes'], '--delay: is not a duration (got "5 minutes")'],
+    [['count', '--run-at', 'soon'], '--run-at: is not an instant (got "soon"). Give text such as \'2027'],
+    [['count', '--priority', '40000'], '--priority: is out of bounds'],
+    [['no good'], 'KIND: '],
+    [['count', '--tag', 'a', '--tag', ''], '--tag: '],
+    [['count', '--dedupe-key', 'k', '--dedupe-scope', 'all'], '--dedupe-scope: is not a scope'],
     [['count', '--on-conflict', 'keep'], '--dedupe-key: is missing'],
   ])('%j is refused, and nothing is written', async (args, text) => {
     const { path: at, mill } = file()

@@ -94,7 +94,7 @@ describe('jobs on sqlite', () => {
   test('list filters, and tells how to go on', async () => {
     const { path: at, mill } = file([job])
     await worked(mill, [...many(2, 'dead', { tags: ['x'] }), ...many(1, 'done')])
-    await mill.enqueue('b', 1, LATER)
+    await mill.enqueue('b', { n: [7], 'a.b': 'c:d' }, LATER)
     const dead = await call(at, ['jobs', 'list', '--state', 'dead', '--tag', 'x', '--from', '1h'])
     expect(dead.out).toMatch(/^id +kind +queue +state +attempt +enqueued +when\n/)
     const row = /^[0-9a-f-]{36} {2}a +default +dead +1\/5 +(?:now|\d+ s ago) +ended (?:now|\d+ s ago)$/gm
@@ -109,7 +109,16 @@ describe('jobs on sqlite', () => {
       '--json',
     ])
     expect((JSON.parse(text.out) as JobPage).jobs).toMatchObject([{ kind: 'a', state: 'done' }])
+    const found = async (...filter: string[]): Promise<string[]> =>
+      (JSON.parse((await call(at, ['jobs', 'list', ...filter, '--json'])).out) as JobPage).jobs.map(
+        (one) => one.state,
+      )
+    expect(await found('--error', 'Dead: no', '--tag', 'x')).toEqual(['dead', 'dead'])
+    expect(await found('--payload', 'n.0:7', '--payload', String.raw`a\.b:c:d`)).toEqual(['scheduled'])
     for (const none of [
+      '--error dead',
+      '--payload n:7',
+      '--payload n.0:7 --payload n.0:8',
       '--queue none',
       '--from 2190-01-01T00:00:00Z',
       '--before 1h',
@@ -188,6 +197,12 @@ describe('jobs on sqlite', () => {
     [['retry', '--state', 'done', '--yes'], 'a job that is done cannot be acted on by retry'],
     [['list', '--state', 'ded'], '--state: is not one of the values it can have (got "ded")'],
     [['list', '--limit', '0'], '--limit: is out of bounds'],
+    [
+      ['list', '--payload', 'user.id'],
+      '--payload: has no colon (got "user.id"). Give a path, a colon and a value',
+    ],
+    [['retry', UNKNOWN, '--error', 'x'], '--error: stands beside the ids of jobs'],
+    [['list', '--error', ''], '--error: is empty'],
   ])('%j is refused', async (args, text) => {
     const refused = await call(file().path, ['jobs', ...args])
     expect(refused.code).toBe(2)

@@ -161,9 +161,25 @@ describe('jobmill move between sqlite and postgres', () => {
     expect(await refused.ended).toBe(3)
     expect(refused.said.err).toContain(`instance web-1 (${instance.id}) is at work on ${source.store.name}`)
     expect(await jobsOn(target)).toBe(0)
+    const absent = freshFile()
+    await expect(ran('--from', source.url, '--to', absent)).rejects.toThrow('is at work on')
     await source.store.deregister(instance.id)
+    const [empty, nothing] = [await aFile(), await aFile()]
+    await expect(ran('--from', empty.url, '--to', absent)).rejects.toThrow('nothing that could be moved')
+    await nothing.store.close()
+    await sqlite(nothing.url.replace('sqlite:', '')).tools.drop()
+    await expect(ran('--from', source.url, '--to', nothing.url, '--verify-only')).rejects.toThrow(
+      'has nothing to compare with',
+    )
+    expect(existsSync(absent)).toBe(false)
   })
 })
+
+function withoutPassword(url: string): string {
+  const address = new URL(url)
+  address.password = ''
+  return address.href
+}
 
 /** The same in this process. */
 async function ran(...args: string[]): Promise<{ code: number; out: string; err: string }> {
@@ -183,6 +199,11 @@ test('it says what it did and what to do next; with nothing left to do, too; and
   expect(first.out).toContain('taken back 5 jobs')
   expect(first.out).toContain(`moved 600 jobs, 0 were there already`)
   expect(first.out).toContain(`let DATABASE_URL, or the store of your config, name ${target.store.name}`)
+  const shown = withoutPassword(target.url)
+  expect(first.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${shown}' jobmill start`)
+  const equal = await ran('--from', source.url, '--to', target.url, '--verify-only')
+  expect(equal.out).not.toContain('remove it')
+  expect(equal.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${shown}' jobmill start`)
   const second = await ran('--db', source.url, '--to', target.url)
   expect(second.code).toBe(0)
   expect(second.out).toContain(`moved 0 jobs, 600 were there already`)
@@ -191,6 +212,8 @@ test('it says what it did and what to do next; with nothing left to do, too; and
   const look = await ran('--from', source.url, '--to', target.url, '--verify-only')
   expect(look.code).toBe(1)
   expect(look.err).toContain(`job ${late.id} is missing at the target`)
+  expect(look.err).not.toContain('meanwhile')
+  expect(look.err.trimEnd().split('\n').at(-1)).toBe(`jobmill move --from ${source.url} --to '${shown}'`)
   expect(await jobsOn(target)).toBe(600)
 })
 

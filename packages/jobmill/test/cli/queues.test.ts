@@ -1,6 +1,6 @@
 /** `jobmill queues …`. */
 import { describe, expect, test } from 'vitest'
-import type { QueueRecord } from '../../src/index.ts'
+import { defineJob, type QueueRecord } from '../../src/index.ts'
 import { call, file, places } from './run.ts'
 
 describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
@@ -50,7 +50,7 @@ describe.each(places)('queues on $name', { timeout: 60_000 }, ({ create }) => {
       /^mail +cooling for (?:59m\d+s|1h) +1 +0 +1 +0 +0 +0 +\d\S* \w+ +4 +off +1d,5\/2d,6\/90d,7 +smtp$/m,
     )
     expect(list.out).toMatch(/^reports +paused +1 /m)
-    expect(list.out).toContain('mail: no living process takes 1 job of the kind email.send')
+    expect(list.out).toContain('mail: no living process serves this queue, and 1 job of it waits')
   })
 })
 
@@ -82,6 +82,28 @@ describe('queues on sqlite', () => {
     )
   })
 
+  test('a queue is unserved when nobody takes anything from it, and not for one kind; top says the same', async () => {
+    const { path: at, mill } = file([defineJob({ kind: 'a', run: () => 1 })])
+    await mill.enqueueMany('odd', [
+      { payload: 1 },
+      { payload: 2, queue: 'far' },
+      { payload: 3, queue: 'far' },
+    ])
+    await mill.start()
+    const [list, top, json] = [
+      await call(at, ['queues', 'list']),
+      await call(at, ['top']),
+      await call(at, ['queues', 'list', '--json']),
+    ]
+    expect(list.out).toMatch(/^default +open +1 /m)
+    expect(list.out).toMatch(/^far +unserved +2 /m)
+    expect(list.out).toContain('default: no living process takes 1 job of the kind odd\n')
+    expect(list.out).toContain('far: no living process serves this queue, and 2 jobs of it wait\n')
+    expect(top.out).toMatch(/^ !far .* unserved$/m)
+    expect(top.out).toMatch(/^ {2}default (?!.*unserved)/m)
+    expect(JSON.parse(json.out)).toMatchObject({ queues: [{ isServed: true }, { isServed: false }] })
+  })
+
   test('a queue that there is not, and a setting that cannot be, change nothing', async () => {
     const { path: at, mill } = file()
     await mill.enqueue('a', 1)
@@ -94,6 +116,12 @@ describe('queues on sqlite', () => {
     expect(bad.err).toContain(
       '--backoff: is not one of the values it can have (got "maybe"). Give one of: on, off',
     )
+    const odd = await call(at, 'queues set default --backoff-base 2h --backoff-max 1000'.split(' '))
+    const far = await call(at, 'queues set default --keep-dead 3 --retain-dead never'.split(' '))
+    expect(odd.err).toContain(
+      '--backoff-base: is longer than --backoff-max (got "2h"). Raise --backoff-max or lower --backoff-base',
+    )
+    expect(far.err).toContain('--retain-dead: is not a duration')
     expect(empty.err).toContain('nothing says what to set')
     expect(await mill.queues()).toMatchObject([{ name: 'default', paused: false, workers: null }])
   })

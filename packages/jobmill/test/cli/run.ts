@@ -7,7 +7,8 @@ import { inject, onTestFinished } from 'vitest'
 import type { Terminal } from '../../src/cli/terminal.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { exitCodeOf } from '../../src/cli/exit-code.ts'
-import { commandOf, read, wordsOf } from '../../src/cli/given.ts'
+import { commandOf, wordsOf } from '../../src/cli/given.ts'
+import { obey } from '../../src/cli/obey.ts'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { type AnyJob, jobmill, type Mill, type Store } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
@@ -57,7 +58,7 @@ export async function call(file: string, args: readonly string[], answer?: boole
   const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
   if (command === undefined) throw new Error(`there is no command ${args.join(' ')}`)
   try {
-    const code = await command.run(read([...args, '--db', `sqlite:${file}`], command), terminal)
+    const code = await obey(command, [...args, '--db', `sqlite:${file}`], terminal)
     return { code, ...said }
   } catch (error) {
     return { code: exitCodeOf(error), out: said.out, err: said.err + String(error) }

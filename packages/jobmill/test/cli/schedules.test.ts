@@ -79,11 +79,16 @@ describe('schedules on sqlite', () => {
 
   test.each([
     [['delete', 'weekly', '--yes'], 3, 'no schedule has this name (got "weekly")'],
-    [['pause', 'weekly'], 3, 'no schedule has this name (got "weekly")'],
-    [['next', '0 25 * * *'], 2, 'schedule.when'],
-    [['next', '@daily', '--zone', 'Mars'], 2, 'schedule.zone'],
+    [['pause', 'weekly'], 3, 'NAME: no schedule has this name (got "weekly"). jobmill schedules list tells'],
+    [
+      ['add', 'weekly', '--kind', 'report', '--when', '@daily', '--end', 'soon'],
+      2,
+      '--end: is not an instant',
+    ],
+    [['next', '0 25 * * *'], 2, 'EXPR: '],
+    [['next', '@daily', '--zone', 'Mars'], 2, '--zone: '],
     [['add', 'weekly', '--kind', 'report'], 2, '--when: is missing'],
-    [['add', 'weekly', '--kind', 'report', '--when', '@daily', '--overlap', 'maybe'], 2, 'schedule.overlap'],
+    [['add', 'weekly', '--kind', 'report', '--when', '@daily', '--overlap', 'maybe'], 2, '--overlap: '],
   ])('%j is refused', async (args, code, text) => {
     const refused = await call(file().path, ['schedules', ...args])
     expect(refused).toMatchObject({ code, out: '' })

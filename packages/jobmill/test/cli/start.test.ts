@@ -83,6 +83,7 @@ describe('jobmill start on sqlite', () => {
     const child = run(path.dirname(folder), ['start', '--no-work', '--port', '0', '--db', `sqlite:${file}`])
     const url = await started(child)
     expect(child.said.out).toContain('none: this process does not work')
+    expect(child.said.out).not.toContain('kinds')
     expect(await enqueue(url, { kind: 'echo', payload: 1 })).toMatchObject({ status: 201 })
     expect(
       await read(`${url}/api/bulk`, {

@@ -52,7 +52,9 @@ describe('roles by routes', () => {
         "bulk.preview": "operator",
         "bulk.run": "operator",
         "duties.run": "admin",
+        "errors.list": "viewer",
         "events.listen": "viewer",
+        "findings.list": "viewer",
         "jobs.cancel": "operator",
         "jobs.delete": "admin",
         "jobs.enqueue": "operator",
@@ -61,6 +63,7 @@ describe('roles by routes', () => {
         "jobs.list": "viewer",
         "jobs.retry": "operator",
         "jobs.run-now": "operator",
+        "kinds.list": "viewer",
         "limits.change": "admin",
         "limits.create": "admin",
         "limits.delete": "admin",
@@ -82,6 +85,7 @@ describe('roles by routes', () => {
         "schedules.resume": "operator",
         "schedules.trigger": "operator",
         "series.read": "viewer",
+        "system.read": "viewer",
         "timeline.read": "viewer",
         "workers.list": "viewer",
       }
@@ -101,6 +105,18 @@ describe('roles by routes', () => {
     )
     const open = [...new Set(there)].filter((route) => !declared.includes(route))
     expect(open.toSorted()).toEqual(['GET /api/openapi.json', 'GET /healthz', 'GET /readyz'])
+  })
+
+  test('statements of other sessions are for operators', async () => {
+    const plain = memory()
+    const pinned = [{ pid: 7, ageMs: 400_000, user: 'ada', state: 'active', query: 'SELECT secret' }]
+    const health = async () => ({ server: 'x', sizeBytes: 1, logBytes: null, tables: [], pinned })
+    const store = Object.assign(Object.create(plain) as typeof plain, { tools: { ...plain.tools, health } })
+    const { url } = await bench(store, { tokens: TOKENS, work: false })
+    const seen = async (role: string): Promise<unknown> =>
+      (await request(url, 'GET', '/api/system', { headers: bearer(role) })).body
+    expect(await seen('operator')).toMatchObject({ database: { pinned } })
+    expect(await seen('viewer')).toMatchObject({ database: { pinned: [{ pid: 7, query: null }] } })
   })
 
   test('what changes something is never open to viewers', async () => {
@@ -139,9 +155,29 @@ describe('roles by routes', () => {
     const body = { act: 'delete', filter: {} }
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })).status).toBe(403)
     expect((await request(url, 'POST', '/api/bulk', { body, headers: bearer('admin') })).status).toBe(202)
-    const search = '/api/jobs?payloadText=hunter2'
-    expect((await request(url, 'GET', search, { headers: bearer('viewer') })).status).toBe(403)
-    expect((await request(url, 'GET', search, { headers: bearer('operator') })).status).toBe(200)
+    for (const field of ['payloadText', 'payloadAt']) {
+      const search = `/api/jobs?${field}=password:hunter2`
+      expect(await request(url, 'GET', search, { headers: bearer('viewer') })).toMatchObject({
+        status: 403,
+        body: { field },
+      })
+      expect((await request(url, 'GET', search, { headers: bearer('operator') })).status).toBe(200)
+    }
+    const errors = '/api/jobs?errorText=hunter2'
+    expect((await request(url, 'GET', errors, { headers: bearer('viewer') })).status).toBe(200)
+  })
+
+  test('what somebody looked for in payloads is hidden from viewers, and in the audit', async () => {
+    const { url, mill } = await bench(memory(), { tokens: TOKENS })
+    const filter = { payloadAt: ['password:hunter2'], payloadText: 'hunter2', errorText: 'shown' }
+    const body = { act: 'retry', filter }
+    const { body: begun } = await request(url, 'POST', '/api/bulk', { body, headers: bearer('operator') })
+    const { id } = begun as { id: string }
+    const { body: seen } = await request(url, 'GET', `/api/jobs/${id}`, { headers: bearer('viewer') })
+    expect(seen).toMatchObject({
+      job: { payload: { filter: { payloadAt: '(hidden)', payloadText: '(hidden)', errorText: 'shown' } } },
+    })
+    expect(JSON.stringify(await mill.audit.list())).not.toContain('hunter2')
   })
 })
 
@@ -155,11 +191,15 @@ describe('tokens', () => {
     })
     expect(await overview('bearer the-next-token-0123456789')).toMatchObject({ you: { name: 'adam' } })
     expect(await overview('Bearer wrong')).toMatchObject({
-      code: 'TOKEN_MISSING',
+      code: 'TOKEN_UNKNOWN',
+      status: 401,
       detail: 'this token is not known',
     })
     const none = await request(url, 'GET', '/api/overview')
-    expect(none).toMatchObject({ status: 401, body: { detail: 'nobody is known who asks' } })
+    expect(none).toMatchObject({
+      status: 401,
+      body: { code: 'TOKEN_MISSING', detail: 'nobody is known who asks' },
+    })
     expect(none.headers.get('www-authenticate')).toBe('Bearer')
     for (const open of ['/healthz', '/readyz']) expect((await request(url, 'GET', open)).status).toBe(200)
     expect((await request(url, 'GET', '/metrics')).status).toBe(401)
@@ -295,6 +335,41 @@ describe('how much and how often', () => {
     expect(await status('GET', '/api/overview?x=1')).toBe(400)
   })
 
+  test.each([
+    ['POST', '/api/jobs', { kind: 'echo', delay: 'x' }, 'delay', 'Give milliseconds or a text'],
+    ['POST', '/api/jobs', { kind: 'echo', tags: ['a', ''] }, 'tags.1', ''],
+    ['POST', '/api/jobs', { kind: 'echo', dealy: 1 }, 'dealy', 'Did you mean "delay"?'],
+    ['POST', '/api/jobs', { kind: 'echo', dedupe: { kye: 'a' } }, 'dedupe.kye', 'Known are key, scope,'],
+    ['POST', '/api/jobs', { kind: 'echo', runAt: 'x' }, 'runAt', 'Give milliseconds since 1970, or text'],
+    [
+      'POST',
+      '/api/jobs/many',
+      { kind: 'a', jobs: [{}, { delya: 1 }] },
+      'jobs.1.delya',
+      'Did you mean "delay"?',
+    ],
+    [
+      'PATCH',
+      '/api/queues/default',
+      { retain: { dead: { mots: 1 } } },
+      'retain.dead.mots',
+      'Did you mean "most"?',
+    ],
+    ['PATCH', '/api/queues/default', { workers: -1 }, 'workers', 'Give a whole number'],
+    ['PATCH', '/api/limits/smtp', { zzzzzz: 1 }, 'zzzzzz', 'Known are rate, per, burst, concurrency'],
+    ['PATCH', '/api/limits/odd', { rate: 1 }, 'name', 'create it with POST /api/limits'],
+    ['POST', '/api/limits/smtp/drain', { retryAfter: 'x' }, 'retryAfter', 'Give milliseconds'],
+    ['PATCH', '/api/schedules/nightly', { when: 'x' }, 'when', ''],
+    ['GET', '/api/jobs?stat=dead', undefined, 'stat', 'Did you mean "state"?'],
+    ['GET', '/api/bulk?act=retry&state=done', undefined, 'state', ''],
+  ])('%s %s with %j is told by its path in that, with the fix', async (method, path, body, field, fix) => {
+    const { url } = await bench(memory(), { work: false })
+    const answer = (await request(url, method, path, { body })).body as Record<string, string>
+    expect(answer['field']).toBe(field)
+    expect(answer['fix']).toContain(fix)
+    expect(answer['detail']).not.toMatch(/^(?:job|items|limit|queue|change|options)\b/)
+  })
+
   test('mounted, a body without a length is counted all the same', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
@@ -317,7 +392,7 @@ describe('how much and how often', () => {
     const body = { kind: 'echo', payload: 'x'.repeat(200) }
     expect(await request(url, 'POST', '/api/jobs', { body })).toMatchObject({
       status: 413,
-      body: { code: 'PAYLOAD_TOO_LARGE', field: 'job.payload' },
+      body: { code: 'PAYLOAD_TOO_LARGE', field: 'payload' },
     })
   })
 

@@ -23,6 +23,10 @@ const KEYS = [
   'filter',
   'state',
   'reason',
+  'payloadAt',
+  'errorText',
+  'ids',
+  'fingerprint',
 ]
 const MORE = [
   'workers',
@@ -108,6 +112,11 @@ const query = fc.dictionary(
     'count',
     'job',
     'instance',
+    'payloadAt',
+    'errorText',
+    'id',
+    'fingerprint',
+    'largest',
   ),
   fc.oneof(
     fc.constantFrom(

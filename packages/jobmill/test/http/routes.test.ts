@@ -73,7 +73,12 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       {},
       { kind: 'echo', jobs: [{ payload: 1 }, { payload: 2, delay: 'x' }] },
     )
-    expect(bad.body).toMatchObject({ status: 400, code: 'DURATION_INVALID', index: 1 })
+    expect(bad.body).toMatchObject({
+      status: 400,
+      code: 'DURATION_INVALID',
+      index: 1,
+      field: 'jobs.1.delay',
+    })
     expect(await mill.counts()).toMatchObject([{ scheduled: 300 }])
   })
 
@@ -128,6 +133,70 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
   })
 
+  test('jobs and errors are found, and acted on by what was found', async () => {
+    const { call, mill } = await scene()
+    const ada = await mill.enqueue('echo', { user: { 'a.b': 'x:y', id: 42 }, text: 'é'.repeat(50) })
+    const eve = await mill.enqueue('echo', { user: { id: 43 } })
+    const [dead, also] = [await mill.enqueue('dies', 1), await mill.enqueue('dies', 2)]
+    await Promise.allSettled([ada, eve, dead, also].map((one) => one.result()))
+
+    const ids = async (query: string): Promise<string[]> => {
+      const { body } = await call('jobs.list', {}, undefined, query)
+      return (body as { jobs: { id: string }[] }).jobs.map(({ id }) => id)
+    }
+    expect(await ids('?payloadAt=user.id:42')).toEqual([ada.id])
+    expect(
+      await ids(`?payloadAt=user.id:42&payloadAt=${encodeURIComponent(String.raw`user.a\.b:x:y`)}`),
+    ).toEqual([ada.id])
+    expect(await ids('?payloadAt=user.id:42&payloadAt=user.id:43')).toEqual([])
+    expect((await ids('?errorText=Dead:%20no')).toSorted()).toEqual([dead.id, also.id].toSorted())
+    expect((await call('jobs.list', {}, undefined, '?payloadAt=user.id')).body).toMatchObject({
+      code: 'OPTION_INVALID',
+      field: 'payloadAt',
+      fix: 'Give a path, a colon and a value, such as user.id:42',
+    })
+    expect((await call('jobs.list', {}, undefined, '?errorText=')).body).toMatchObject({
+      field: 'filter.errorText',
+    })
+
+    const cut = await call('jobs.inspect', { id: ada.id }, undefined, '?largest=100')
+    expect(cut.body).toMatchObject({
+      job: { payload: null, result: null },
+      left: { payload: 140, result: 140 },
+    })
+    const whole = await call('jobs.inspect', { id: ada.id }, undefined, '?largest=140')
+    expect(whole.body).toMatchObject({ job: { payload: { user: { id: 42 } } } })
+    expect((whole.body as { left: object }).left).toEqual({})
+    expect(((await call('jobs.inspect', { id: ada.id })).body as { left: object }).left).toEqual({})
+
+    const { groups } = (await call('errors.list', {}, undefined, '?kind=dies')).body as {
+      groups: { fingerprint: string }[]
+    }
+    expect(groups).toMatchObject([{ kind: 'dies', shape: 'Dead: no', dead: 2, queues: ['default'] }])
+    const [{ fingerprint } = { fingerprint: '' }] = groups
+    const preview = async (query: string): Promise<unknown> =>
+      (await call('bulk.preview', {}, undefined, query)).body
+    expect(await preview(`?act=retry&fingerprint=${fingerprint}`)).toEqual({ jobs: 2, byState: { dead: 2 } })
+    expect(await preview(`?act=delete&id=${dead.id}&id=${ada.id}`)).toEqual({
+      jobs: 2,
+      byState: { done: 1, dead: 1 },
+    })
+    expect(await preview(`?act=delete&id=${dead.id}&queue=default`)).toMatchObject({
+      code: 'OPTION_CONFLICT',
+      field: 'filter.queue',
+    })
+    const run = async (act: string, filter: object): Promise<unknown> => {
+      const { body } = await call('bulk.run', {}, { act, filter })
+      return mill.job((body as { id: string }).id).result()
+    }
+    expect(await run('delete', { payloadAt: ['user.id:43'] })).toMatchObject({ changed: 1 })
+    expect(await run('delete', { ids: [dead.id] })).toMatchObject({ changed: 1 })
+    expect(await run('delete', { fingerprint })).toMatchObject({ changed: 1 })
+    expect(await mill.counts()).toMatchObject([{ queue: 'default', done: 1, dead: 0 }, {}])
+    for (const filter of [{ ids: [] }, { payloadAt: ['x'] }, { fingerprint: 'x' }, { errorText: '' }])
+      expect((await call('bulk.run', {}, { act: 'delete', filter })).status).toBe(400)
+  })
+
   test('queues, limits and schedules are seen and changed', async () => {
     const { call } = await scene({ work: false })
     expect((await call('queues.list')).body).toMatchObject({ queues: [{ settings: { name: 'default' } }] })
@@ -158,7 +227,9 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       code: 'LIMIT_IN_USE',
       status: 409,
     })
-    expect((await call('limits.list')).body).toMatchObject({ limits: [{ name: 'smtp' }] })
+    expect((await call('limits.list')).body).toMatchObject({
+      limits: [{ name: 'smtp', queues: ['default'] }],
+    })
 
     const hourly = { name: 'hourly', job: 'echo', when: '@hourly', payload: { a: 1 }, missed: { all: '2h' } }
     expect((await call('schedules.create', {}, hourly)).status).toBe(201)
@@ -206,6 +277,12 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('duties.run', { name: 'nothing' })).status).toBe(404)
     const series = await call('series.read', {}, undefined, '?queue=default&resolution=10s')
     expect(series.body).toMatchObject({ queues: [{ queue: 'default', all: { counters: { done: 1 } } }] })
+    expect((await call('series.read', {}, undefined, '?limit=smtp')).body).toMatchObject({ queues: [] })
+    expect((await call('system.read')).body).toMatchObject({ migrations: { pending: [], refused: null } })
+    expect((await call('findings.list')).body).toEqual({ findings: [] })
+    expect((await call('kinds.list')).body).toMatchObject({
+      kinds: [{ kind: 'dies' }, { kind: 'echo', queue: 'default', instances: 1 }, { kind: 'holds' }],
+    })
     expect((await call('timeline.read', {}, undefined, '?type=mill-started&type=audit')).body).toMatchObject({
       events: [{ type: 'audit' }, { type: 'mill-started' }],
     })

@@ -72,7 +72,13 @@ describe.each(places)('examine the work on $name', ({ create }) => {
     await store.enqueue([aJob({ queue: 'mail', kind: 'send' }), aJob({ queue: 'mail', kind: 'send' })])
     const says = '2 jobs of the kind "send" wait in the queue "mail", and no process takes them'
     expect(await troubles()).toEqual([
-      { check: 'served', level: 'warning', says, fix: 'Start one: jobmill work' },
+      {
+        check: 'served',
+        level: 'warning',
+        says,
+        fix: 'Start one: jobmill work',
+        about: { what: 'kind', name: 'send' },
+      },
     ])
     await store.register(anInstance({ queues: ['mail'], kinds: ['other'] }))
     expect(await troubles()).toMatchObject([
@@ -95,6 +101,7 @@ describe.each(places)('examine the work on $name', ({ create }) => {
         level: 'warning',
         says: 'the duty "retain" has failed 3 times in a row',
         fix: 'Look into the log of acme-worker for "retain"',
+        about: { what: 'duty', name: 'retain' },
       },
     ])
     pass(4_000)
@@ -122,7 +129,8 @@ describe.each(places)('examine the work on $name', ({ create }) => {
 
   test('a process that died, with nobody to notice, and with somebody who does not', async () => {
     const { store, troubles, pass } = await scene(create())
-    await store.register(anInstance({ label: 'gone' }))
+    const gone = anInstance({ label: 'gone' })
+    await store.register(gone)
     pass(11_000)
     expect(await troubles()).toEqual([
       {
@@ -130,6 +138,7 @@ describe.each(places)('examine the work on $name', ({ create }) => {
         level: 'warning',
         says: 'gone has died, and its jobs were not taken back',
         fix: 'Start a process, which takes them back',
+        about: { what: 'instance', name: gone.id },
       },
     ])
     await store.register(anInstance({ label: 'living' }))
@@ -160,6 +169,7 @@ describe.each(places)('examine the work on $name', ({ create }) => {
         level: 'warning',
         says: 'queue "mail": workers is 8, and the code says 4',
         fix: 'What is stored counts. Write it into the code, or change it back',
+        about: { what: 'queue', name: 'mail' },
       },
     ])
     expect(await examine(code)).toContainEqual({
@@ -167,6 +177,7 @@ describe.each(places)('examine the work on $name', ({ create }) => {
       level: 'ok',
       says: 'paused: "mail"',
       fix: null,
+      about: { what: null, name: null },
     })
     expect(await troubles()).toEqual([])
   })

@@ -29,6 +29,7 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
     jobs: jobs.map((job, n) => plainJob(system, job, histories[n] ?? [])),
     held: helds.map((held) => plainHeld(system, held)),
     results: await store.results(ids),
+    failures: await store.failures(ids.slice(-500)),
     counts: await store.counts(),
     unserved: await store.unserved(),
     queues: (await store.queues()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
@@ -58,6 +59,7 @@ const LISTS: readonly { readonly filter: JobFilter; readonly limit: number }[] =
   { filter: {}, limit: 500 },
   { filter: { tags: TAGS }, limit: 2 },
   { filter: { payloadText: '1' }, limit: 7 },
+  { filter: { errorText: 'e' }, limit: 7 },
   ...JOB_STATES.map((state) => ({ filter: { state }, limit: 7 })),
   ...QUEUES.map((queue) => ({ filter: { queue, state: 'ready' as const }, limit: 3 })),
 ]

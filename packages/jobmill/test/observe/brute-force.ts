@@ -1,6 +1,6 @@
 /**
- * Processes that tell events at random, flush now and then, and do not always get through; beside them the plain answer: every event in a list, looked
- * through from end to end.
+ * Processes that tell events at random, flush now and then, and do not always get through; beside them the plain answer: every event, and every sample of how
+ * queues and limits stood, in a list, looked through from end to end.
  */
 import * as fc from 'fast-check'
 import { JobmillError } from '../../src/job/errors.ts'
@@ -9,15 +9,24 @@ import { type EventHub, eventHub } from '../../src/observe/event-hub.ts'
 import { type Counter, COUNTERS, LATENCIES, type Latency } from '../../src/observe/tally.ts'
 import { type Observer, observer } from '../../src/observe/observer.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
-import type { Percentiles, QueueSeries } from '../../src/runtime/series.ts'
+import type { LimitSeries, Percentiles, QueueSeries } from '../../src/runtime/series.ts'
 import type { Store } from '../../src/store/store.ts'
-import { faultyStore } from '../../src/testing/index.ts'
+import { aJob, faultyStore } from '../../src/testing/index.ts'
 import { attemptIn, type Clock, finished, started } from './bench.ts'
 
 const PROCESSES = 3
 const QUEUES = ['a', 'b'] as const
 const FATES = ['written', 'failed', 'reply lost', 'lost on the way'] as const
 const TYPES = ['enqueued', 'duplicate', 'started', 'finished', 'retried', 'dead', 'cancelled'] as const
+
+const DRAWS = ['granted', 'refused'] as const
+/** What a sample has of a queue, and of a limit. */
+const LEVELS = {
+  queue: ['scheduled', 'ready', 'running', 'dead', 'oldestReadyMs'],
+  limit: ['available', 'held'],
+} as const
+/** The one that samples. */
+const SAMPLER = 0
 
 const upTo = (most: number): fc.Arbitrary<number> => fc.integer({ min: 0, max: most })
 const times = fc.oneof(upTo(50), upTo(100_000), fc.double({ min: 0, max: 5, noNaN: true }))
@@ -36,6 +45,25 @@ export const histories = fc.array(
         moreMs: times,
       }),
     },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        do: fc.constant('draw' as const),
+        process: processes,
+        kind: fc.constantFrom('x', 'granted y'),
+        draw: fc.constantFrom(...DRAWS),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        do: fc.constant('stand' as const),
+        queue: fc.constantFrom(...QUEUES),
+        how: fc.constantFrom('ready', 'scheduled', 'empty', 'taken'),
+      }),
+    },
+    // As the duty does: often enough to find every 10 s.
+    { weight: 6, arbitrary: fc.record({ do: fc.constant('sample' as const), times: upTo(9) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: upTo(25_000) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: upTo(4_000_000) }) },
     {
@@ -62,34 +90,103 @@ interface Seen {
   readonly times: Readonly<Partial<Record<Latency, number>>>
 }
 
+interface Drawn {
+  readonly at: number
+  readonly kind: string
+  readonly draw: (typeof DRAWS)[number]
+}
+
+/** How a queue or a limit stood at a moment. */
+interface Stood {
+  readonly at: number
+  readonly name: string
+  readonly levels: Readonly<Record<string, number>>
+}
+
 export interface World {
   readonly step: (step: Step) => Promise<void>
   /** Every process writes what it has left. */
   readonly flushAll: () => Promise<void>
+  /** Every sample is written: until then the last one of each may wait for its minute to end. */
+  readonly endSamples: () => Promise<void>
   /** What the figures of all queues must read, at this size of bucket. */
   readonly expected: (resolution: number) => Pick<QueueSeries, 'queue'>[]
+  /** What the limit gave. */
+  readonly expectedDraws: (resolution: number) => Pick<LimitSeries, 'limit'>[]
+  /** Mean and most of all samples between two moments; null when none has to be there: nothing was in it for that whole hour. */
+  readonly expectedLevels: (
+    what: keyof typeof LEVELS,
+    name: string,
+    from: number,
+    before: number,
+  ) => Readonly<Record<string, { readonly mean: number; readonly most: number } | null>>
+  /** The hours in which something was sampled that was not empty, or had just become so. */
+  readonly livelyHours: (what: keyof typeof LEVELS, name: string) => number[]
 }
 
 export function world(plain: Store, clock: Clock): World {
   const store = faultyStore(plain)
   const seen: Seen[] = []
-  const all = Array.from({ length: PROCESSES }, (): { hub: EventHub; seen: Observer } => {
+  const drawn: Drawn[] = []
+  const stood = { queue: [] as Stood[], limit: [] as Stood[] }
+  let sampledAt = -1
+  const all = Array.from({ length: PROCESSES }, (_, process): { hub: EventHub; seen: Observer } => {
     const hub = eventHub(clock)
-    const own = observer({ hub, store, platform: clock, instance: systemPlatform.id() })
+    const own = observer({
+      hub,
+      store,
+      platform: clock,
+      instance: systemPlatform.id(),
+      samples: () => process === SAMPLER,
+    })
     own.start()
     return { hub, seen: own }
   })
   const at = (process: number): (typeof all)[number] => all[process] ?? fail()
+
+  /** What a pass of the sampler sees at this moment, if it is one for a sample. */
+  async function look(): Promise<void> {
+    const at = clock.now()
+    const bucketAt = at - (at % 10_000)
+    if (at % 10_000 < 5_000 || bucketAt === sampledAt) return
+    sampledAt = bucketAt
+    for (const { queue, oldestReadyMs, ...counts } of await plain.counts())
+      stood.queue.push({ at, name: queue, levels: { ...counts, oldestReadyMs: oldestReadyMs ?? 0 } })
+    for (const { name, available, held } of await plain.limits())
+      // Whether it is full: what is there of a full one is what is missing of an empty queue.
+      stood.limit.push({ at, name, levels: { available, held } })
+  }
 
   async function flush(process: number, fate: (typeof FATES)[number]): Promise<void> {
     if (fate === 'failed') store.fail('record')
     if (fate === 'reply lost') store.loseReply('record')
     if (fate === 'lost on the way')
       store.fail('record', { error: new JobmillError('OUTCOME_UNKNOWN', 'lost') })
+    if (process === SAMPLER) await look()
     await at(process)
       .seen.pass()
       .catch(() => {})
     store.clear()
+  }
+
+  async function stand(queue: string, how: string): Promise<void> {
+    if (how === 'taken') {
+      const [holder, instance] = [systemPlatform.id(), systemPlatform.id()]
+      const take = { limit: LIMIT, amount: 1, holder, instance, token: null, waitUpToMs: 0 }
+      return void (await plain.take([take]))
+    }
+    if (how === 'empty') {
+      const { jobs } = await plain.list({ queue }, { limit: 500 })
+      return void (await plain.delete(jobs.map(({ id }) => id)))
+    }
+    await plain.enqueue([aJob({ queue, ...(how === 'scheduled' && { delay: '1d' }) })])
+  }
+
+  async function sample(times: number): Promise<void> {
+    for (let n = 0; n < times; n += 1) {
+      clock.advance(10_000 - (clock.now() % 10_000) + 5_000)
+      await flush(SAMPLER, 'written')
+    }
   }
 
   return {
@@ -97,11 +194,43 @@ export function world(plain: Store, clock: Clock): World {
       if (step.do === 'wait') return clock.advance(step.ms)
       if (step.do === 'roll up') return void (await plain.rollUp(step.limit))
       if (step.do === 'flush') return flush(step.process, step.fate)
+      if (step.do === 'stand') return stand(step.queue, step.how)
+      if (step.do === 'sample') return sample(step.times)
+      if (step.do === 'draw') {
+        const { kind, draw } = step
+        drawn.push({ at: clock.now(), kind, draw })
+        return at(step.process).seen.drew(LIMIT, kind, draw)
+      }
       const { counter, times: latencies } = tell(at(step.process).hub, step)
       seen.push({ at: clock.now(), queue: step.queue, counter, times: latencies })
     },
     async flushAll() {
       for (const { seen: own } of all) while (own.needed()) await own.pass()
+    },
+    async endSamples() {
+      // The last run of each ends with a change.
+      await sample(1)
+      for (const queue of QUEUES) await stand(queue, 'ready')
+      await stand('', 'taken')
+      await sample(1)
+    },
+    expectedDraws: (resolution) =>
+      drawn.length === 0 ? [] : [{ limit: LIMIT, ...bucketed(drawn, resolution, drawsOf) }],
+    expectedLevels(what, name, from, before) {
+      const within = stood[what].filter((one) => one.name === name && one.at >= from && one.at < before)
+      const gauge = (level: string): { mean: number; most: number } | null => {
+        const values = within.map(({ levels }) => levels[level] ?? 0)
+        if (values.length === 0) return null
+        return { mean: values.reduce((a, b) => a + b, 0) / values.length, most: Math.max(...values) }
+      }
+      return Object.fromEntries(LEVELS[what].map((level) => [level, gauge(level)]))
+    },
+    livelyHours(what, name) {
+      const own = stood[what].filter((one) => one.name === name)
+      const lively = own.filter(
+        (one, n) => !isAtRest(what, one) || (n > 0 && !isAtRest(what, own[n - 1] ?? one)),
+      )
+      return [...new Set(lively.map((one) => one.at - (one.at % 3_600_000)))]
     },
     expected: (resolution) =>
       QUEUES.filter((queue) => seen.some((one) => one.queue === queue)).map((queue) =>
@@ -112,6 +241,22 @@ export function world(plain: Store, clock: Clock): World {
         ),
       ),
   }
+}
+
+/** The one limit: a rate of 5 in an hour. */
+export const LIMIT = 'smtp'
+
+function isAtRest(what: keyof typeof LEVELS, { levels }: Stood): boolean {
+  if (what === 'limit') return levels['available'] === 5
+  return ['scheduled', 'ready', 'running', 'dead'].every((state) => levels[state] === 0)
+}
+
+function drawsOf(drawn: readonly Drawn[]): object {
+  const count = (draw: string, kind?: string): number =>
+    drawn.filter((one) => one.draw === draw && (kind === undefined || one.kind === kind)).length
+  const draws = (kind?: string): object => Object.fromEntries(DRAWS.map((draw) => [draw, count(draw, kind)]))
+  const kinds = [...new Set(drawn.map(({ kind }) => kind))].toSorted()
+  return { ...draws(), byKind: Object.fromEntries(kinds.map((kind) => [kind, draws(kind)])) }
 }
 
 function fail(): never {
@@ -147,13 +292,21 @@ function tell({ emit }: EventHub, step: Extract<Step, { do: 'tell' }>): Pick<See
 }
 
 function seriesOf(queue: string, seen: readonly Seen[], resolution: number): Pick<QueueSeries, 'queue'> {
-  const buckets = new Map<number, Seen[]>()
+  return { queue, ...bucketed(seen, resolution, figuresOf) }
+}
+
+function bucketed<T extends { readonly at: number }>(
+  seen: readonly T[],
+  resolution: number,
+  of: (some: readonly T[]) => object,
+): { readonly all: object; readonly points: readonly object[] } {
+  const buckets = new Map<number, T[]>()
   for (const one of seen) {
     const at = one.at - (one.at % resolution)
     buckets.set(at, [...(buckets.get(at) ?? []), one])
   }
-  const points = [...buckets].toSorted(([a], [b]) => a - b).map(([at, own]) => ({ at, ...figuresOf(own) }))
-  return { queue, all: figuresOf(seen), points } as Pick<QueueSeries, 'queue'>
+  const points = [...buckets].toSorted(([a], [b]) => a - b).map(([at, own]) => ({ at, ...of(own) }))
+  return { all: of(seen), points }
 }
 
 function figuresOf(seen: readonly Seen[]): object {

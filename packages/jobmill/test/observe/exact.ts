@@ -1,34 +1,93 @@
 /**
- * bar 11, for one store: counters and percentiles, over time and over processes, are exactly what going through every event by hand gives, whatever was lost
- * on the way.
+ * bar 11, for one store: counters, percentiles and counts, over time and over processes, are exactly what going through every event and every sample by hand
+ * gives, whatever was lost on the way.
  */
 import { afterEach, expect, test } from 'vitest'
 import { eventHub } from '../../src/observe/event-hub.ts'
 import { observer } from '../../src/observe/observer.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
-import { observation } from '../../src/runtime/observation.ts'
+import { type Metrics, observation } from '../../src/runtime/observation.ts'
+import type { LimitSeries, QueueSeries } from '../../src/runtime/series.ts'
 import { type Resolution, RESOLUTIONS } from '../../src/store/metrics.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type ConformanceSubject, faultyStore } from '../../src/testing/index.ts'
 import { check, timeoutMs } from '../model/check.ts'
 import { aClock, type Clock, finished, START_AT, started } from './bench.ts'
-import { histories, world } from './brute-force.ts'
+import { histories, LIMIT, type World, world } from './brute-force.ts'
 
 type Subject = Pick<ConformanceSubject, 'name' | 'fresh' | 'handle'>
 
-/** The rates follow from the rest, and from when one looks. */
-function plain({ perSecond: _, ...figures }: Readonly<Record<string, unknown>>): object {
+async function read(store: Store, clock: Clock, resolution: Resolution): Promise<Metrics> {
+  const { metrics } = observation({ opened: async () => store, platform: clock })
+  return metrics({ from: START_AT, resolution })
+}
+
+/** The rates follow from the rest, and from when one looks; how it stood is held against the samples. */
+function plain({ perSecond: _, counts: _1, ...figures }: Readonly<Record<string, unknown>>): object {
   return figures
 }
 
-async function read(store: Store, clock: Clock, resolution: Resolution): Promise<unknown> {
-  const { metrics } = observation({ opened: async () => store, platform: clock })
-  const { queues } = await metrics({ from: START_AT, resolution })
-  return queues.map(({ queue, all, points }) => ({
-    queue,
-    all: plain({ ...all }),
-    points: points.map((point) => plain({ ...point })),
+function draws({ available: _, held: _1, ...figures }: Readonly<Record<string, unknown>>): object {
+  return figures
+}
+
+const happened = ({ counters }: QueueSeries['all']): boolean => Object.values(counters).some((n) => n > 0)
+const drew = ({ granted, refused }: LimitSeries['all']): boolean => granted + refused > 0
+
+/** Without buckets in which there was nothing but a sample. */
+function counted({ queues, limits }: Metrics): { queues: unknown[]; limits: unknown[] } {
+  return {
+    queues: queues
+      .filter(({ all }) => happened(all))
+      .map(({ queue, all, points }) => ({
+        queue,
+        all: plain({ ...all }),
+        points: points.filter(happened).map((point) => plain({ ...point })),
+      })),
+    limits: limits
+      .filter(({ all }) => drew(all))
+      .map(({ limit, all, points }) => ({
+        limit,
+        all: draws({ ...all }),
+        points: points.filter(drew).map((point) => draws({ ...point })),
+      })),
+  }
+}
+
+type Gauges = Readonly<Record<string, { readonly mean: number; readonly most: number } | null>>
+
+/** Every point has the mean and the most of all samples of its time, and no hour in which something was there lacks one. */
+function standsAsSampled(
+  what: 'queue' | 'limit',
+  told: readonly { readonly name: string; readonly points: readonly { at: number; gauges: Gauges }[] }[],
+  resolution: Resolution,
+  { expectedLevels, livelyHours }: World,
+): void {
+  for (const { name, points } of told) {
+    const sampled = points.filter(({ gauges }) => Object.values(gauges).every((one) => one !== null))
+    for (const { at, gauges } of sampled) {
+      const wanted = expectedLevels(what, name, at, at + resolution)
+      for (const [level, gauge] of Object.entries(gauges)) {
+        expect(gauge?.most, `${name} ${level}`).toBe(wanted[level]?.most)
+        expect(gauge?.mean, `${name} ${level}`).toBeCloseTo(wanted[level]?.mean ?? -1, 6)
+      }
+    }
+    const hours = new Set(sampled.map(({ at }) => at - (at % 3_600_000)))
+    expect([...hours]).toEqual(livelyHours(what, name))
+  }
+}
+
+function standsExactly(told: Metrics, resolution: Resolution, world: World): void {
+  const queues = told.queues.map(({ queue: name, points }) => ({
+    name,
+    points: points.map(({ at, counts: gauges }) => ({ at, gauges })),
   }))
+  const limits = told.limits.map(({ limit: name, points }) => ({
+    name,
+    points: points.map(({ at, available, held }) => ({ at, gauges: { available, held } })),
+  }))
+  standsAsSampled('queue', queues, resolution, world)
+  standsAsSampled('limit', limits, resolution, world)
 }
 
 export function figuresAreExact(subject: Subject, runs: number): void {
@@ -60,14 +119,26 @@ export function figuresAreExact(subject: Subject, runs: number): void {
         async (steps) => {
           const clock = aClock()
           const store = await opened(clock)
-          const { step, flushAll, expected } = world(store, clock)
-          for (const one of steps) await step(one)
-          await flushAll()
-          for (const resolution of RESOLUTIONS)
-            expect(await read(store, clock, resolution)).toEqual(expected(resolution))
+          await store.declareLimits([
+            { name: LIMIT, settings: { type: 'rate', amount: 5, perMs: 3_600_000, burst: 5 } },
+          ])
+          const all = world(store, clock)
+          for (const one of steps) await all.step(one)
+          await all.endSamples()
+          await all.flushAll()
+          const isExact = async (): Promise<void> => {
+            for (const resolution of RESOLUTIONS) {
+              const told = await read(store, clock, resolution)
+              expect(counted(told)).toEqual({
+                queues: all.expected(resolution),
+                limits: all.expectedDraws(resolution),
+              })
+              standsExactly(told, resolution, all)
+            }
+          }
+          await isExact()
           while ((await store.rollUp(7)) > 0);
-          for (const resolution of RESOLUTIONS)
-            expect(await read(store, clock, resolution)).toEqual(expected(resolution))
+          await isExact()
           await closeAll()
         },
       )

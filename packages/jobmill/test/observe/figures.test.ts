@@ -56,7 +56,7 @@ describe('figures', () => {
   test.each(COUNTED)('count %j', ([type, event], data) => {
     const counted = figures(aClock())
     counted.count(type, event)
-    expect(counted.take(10)).toEqual([{ queue: 'q', at: 0, bucketAt: START_AT, data }])
+    expect(counted.take(10)).toEqual([{ scope: 'queue q', at: 0, bucketAt: START_AT, data }])
     expect(counted.isEmpty()).toBe(true)
   })
 
@@ -86,11 +86,11 @@ describe('figures', () => {
     counted.count('started', started('a'))
     const taken = counted
       .take(10)
-      .map(({ queue, at, bucketAt, data }) => [queue, at, bucketAt, data.counters])
+      .map(({ scope, at, bucketAt, data }) => [scope, at, bucketAt, data.counters])
     expect(taken).toEqual([
-      ['a', 4_999.5, START_AT, { started: 2 }],
-      ['b', 4_999.5, START_AT, { started: 2 }],
-      ['a', 10_000, START_AT + 10_000, { started: 1 }],
+      ['queue a', 4_999.5, START_AT, { started: 2 }],
+      ['queue b', 4_999.5, START_AT, { started: 2 }],
+      ['queue a', 10_000, START_AT + 10_000, { started: 1 }],
     ])
   })
 
@@ -113,9 +113,9 @@ describe('figures', () => {
   test('are taken once, at most as many as asked for', () => {
     const counted = figures(aClock())
     for (const queue of ['a', 'b', 'c']) counted.count('started', started(queue))
-    expect(counted.take(2).map(({ queue }) => queue)).toEqual(['a', 'b'])
+    expect(counted.take(2).map(({ scope }) => scope)).toEqual(['queue a', 'queue b'])
     counted.count('started', started('a'))
-    expect(counted.take(2).map(({ queue }) => queue)).toEqual(['c', 'a'])
+    expect(counted.take(2).map(({ scope }) => scope)).toEqual(['queue c', 'queue a'])
     expect(counted.take(2)).toEqual([])
   })
 

@@ -7,6 +7,8 @@ import { systemPlatform } from '../../src/platform/platform.ts'
 
 type Told = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
 
+const ATTEMPT = { id: 'x', kind: 'mail', queue: 'q', attempt: 1, maxAttempts: 5 }
+
 const LINES: readonly (readonly [Told, string])[] = [
   [
     ['duty-started', { duty: 'retain', everyMs: 300_000, deadlineMs: 30_000, forAll: true }],
@@ -19,7 +21,7 @@ const LINES: readonly (readonly [Told, string])[] = [
   [['duty-stopped', { duty: 'retain', passes: 3 }], 'debug retain ended after 3 passes'],
   [
     ['duty-done', { duty: 'retain', counts: { jobs: 3, keys: 0, ticks: 1 }, tookMs: 1.6 }],
-    'debug retain: 3 jobs, 1 ticks, in 2 ms',
+    'debug retain: 3 jobs, 1 tick, in 2 ms',
   ],
   [
     ['duty-failing', { duty: 'reap', error: new Error('away'), failures: 1 }],
@@ -45,6 +47,32 @@ const LINES: readonly (readonly [Told, string])[] = [
     ['dead', { id: 'x', kind: 'mail', queue: 'q', attempt: 0, maxAttempts: 0, error: 'crashed' }],
     'error mail x in q is dead: crashed',
   ],
+  [['queue-resumed', { queue: 'mail' }], 'info queue mail has cooled down: its jobs are claimed again'],
+  [['queue-changed', { queue: 'mail' }], 'info the settings of queue mail were changed'],
+  [['store-back', { part: 'claim' }], 'info claim reaches the database again'],
+  [['instance-back', { instance: 'x' }], 'info this instance is known again and goes on'],
+  [
+    ['leases-found', { jobs: 1 }],
+    'warn handed back 1 job whose claim was never answered, so that nobody ran it',
+  ],
+  [
+    ['instance-lost', { instance: 'x', jobs: 1, blocked: true }],
+    'error this process stood still for longer than its lease, because a handler blocked the event loop or the machine slept; 1 running job was told to stop, and others run it again',
+  ],
+  [['reaped', { instances: ['x'], jobs: [] }], 'warn took back 0 jobs of 1 instance that fell silent'],
+  [['mill-started', { instance: 'x', queues: ['a', 'b'], kinds: ['c'] }], 'info started on a, b with 1 kind'],
+  [
+    ['mill-stopping', { running: 1, graceMs: 500 }],
+    'info stopping: 1 job runs and gets up to 500 ms; a second signal ends that at once',
+  ],
+  [
+    ['finished', { ...ATTEMPT, ranMs: 12.3456, totalMs: 20, notKept: null }],
+    'debug mail x in q, attempt 1 of 5, is done, in 12 ms',
+  ],
+  [
+    ['started', { ...ATTEMPT, crashes: 0, waitedMs: 3 }],
+    'debug mail x in q, attempt 1 of 5, began after waiting for 3 ms',
+  ],
   [['limit-drained', { limit: 'smtp', forMs: 500 }], 'warn limit smtp grants nothing for 500 ms'],
   [
     ['schedule-fired', { schedule: 'nightly', plannedAt: 0, id: 'x', outcome: 'enqueued' }],
@@ -69,6 +97,16 @@ test.each(LINES)('%j', async ([type, event], expected) => {
   hub.emit(type, event)
   await hub.delivered()
   expect(lines).toEqual([expected])
+})
+
+test('times are told to a tenth of a millisecond', async () => {
+  const hub = eventHub(systemPlatform)
+  const told: object[] = []
+  const hear = (_: string, fields: object): void => void told.push(fields)
+  logEvents(hub, { debug: hear, info: hear, warn: hear, error: hear })
+  hub.emit('finished', { ...ATTEMPT, ranMs: 12.345678, totalMs: 0.1 + 0.2, notKept: null })
+  await hub.delivered()
+  expect(told).toEqual([{ ...ATTEMPT, ranMs: 12.3, totalMs: 0.3, notKept: null }])
 })
 
 test('a logger that writes from some level up does not listen to what is below: that could crowd it out', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { faultyStore, testMill, testPlatform } from '../../src/testing/index.ts'
-import { subjects } from '../runtime/stores.ts'
+import { lent, subjects } from '../runtime/stores.ts'
 import { START_AT } from './bench.ts'
 
 const work = defineJob({
@@ -10,6 +10,13 @@ const work = defineJob({
   maxAttempts: 2,
   run({ payload }: JobContext<{ fails: boolean }>) {
     if (payload.fails) throw new Error('x')
+  },
+})
+
+const draws = defineJob({
+  kind: 'draws',
+  async run({ limit }: JobContext) {
+    await limit.tryAcquire('smtp')
   },
 })
 
@@ -38,6 +45,50 @@ describe.each(subjects)('a mill on $name', ({ mill: aMill }) => {
       ['queue-changed', mill.instance.id, 'default'],
       ['mill-started', mill.instance.id, null],
     ])
+  })
+
+  test('tells how queues and limits stood and what limits gave; one process samples for all, and nothing of what is empty', async () => {
+    const platform = testPlatform({ startAt: START_AT })
+    const options = {
+      jobs: [work, draws],
+      queues: { default: {}, held: { paused: true }, empty: {} },
+      limits: { smtp: { rate: 2, per: '1h', burst: 2 }, unused: { concurrency: 3 } },
+      platform,
+    } as const
+    const mill = await aMill(options)
+    const other = await testMill({ ...options, store: () => lent(mill) })
+    for (let n = 0; n < 3; n += 1) await mill.enqueue(draws, null)
+    await mill.enqueue(work, { fails: false }, { queue: 'held' })
+    await mill.enqueue(work, { fails: false }, { queue: 'held', delay: '1h' })
+    // Six samples, and the first of the next minute.
+    await mill.clock.advance('75s')
+
+    const { queues, limits } = await mill.metrics({ ...WHOLE_HOUR, resolution: '1m' })
+    expect(queues.map(({ queue }) => queue)).toEqual(['default', 'held'])
+    const [standing, next] = queues[1]?.points ?? []
+    const one = { mean: 1, most: 1 }
+    const none = { mean: 0, most: 0 }
+    expect(standing?.counts).toMatchObject({ scheduled: one, ready: one, running: none, dead: none })
+    // About every 10 s from the 5th second on.
+    expect(standing?.counts.oldestReadyMs?.most).toBeGreaterThanOrEqual(55_000)
+    expect(standing?.counts.oldestReadyMs?.mean).toBeGreaterThanOrEqual(30_000)
+    expect(next?.counts.ready).toEqual(one)
+    expect(limits.map(({ limit }) => limit)).toEqual(['smtp'])
+    expect(limits[0]?.all).toEqual({
+      available: none,
+      held: none,
+      granted: 2,
+      refused: 1,
+      byKind: { draws: { granted: 2, refused: 1 } },
+    })
+    const [sampled] = await mill.store.metrics({
+      scopes: ['queue held'],
+      resolution: 60_000,
+      from: START_AT,
+      before: START_AT + 60_000,
+    })
+    expect(sampled?.data.gauges?.['ready']).toEqual({ sum: 6, count: 6, most: 1 })
+    await other.stop({ grace: 0 })
   })
 
   test('says how long it waited in all, through delays and retries', async () => {

@@ -43,19 +43,22 @@ describe('metrics', () => {
       resolutionMs: 10_000,
       queues: [],
       instances: [],
+      limits: [],
     })
     const [query] = asked
     expect(query).toEqual({ resolution: 10_000, from: START_AT - HOUR, before: 7_258_118_400_000 })
   })
 
-  test('asks only for the queues and instances that are named', async () => {
+  test('asks only for the queues, instances and limits that are named', async () => {
     const { metrics, asked } = aReader()
     await metrics({ queues: ['a', 'b'] })
     await metrics({ queues: ['a'], instances: [INSTANCE] })
+    await metrics({ limits: ['smtp'] })
     await metrics({ instances: [] })
     expect(asked.map(({ scopes }) => scopes)).toEqual([
       ['queue a', 'queue b'],
       ['queue a', `instance ${INSTANCE}`],
+      ['limit smtp'],
       [],
     ])
   })

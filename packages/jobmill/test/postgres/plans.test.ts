@@ -116,6 +116,7 @@ describe('postgres plans', () => {
     const ids = (await store.list({ state: 'ready' }, { limit: 2 })).jobs.map(({ id }) => id)
     await expectIndexes(() => store.get(ids))
     await expectIndexes(() => store.results(ids), 'attempt_pkey', 'running_pkey', 'ready_id_key')
+    await expectIndexes(() => store.failures(ids), 'attempt_pkey')
     await expectIndexes(() => store.cancel(ids, 'test'))
     await expectIndexes(() => store.retry(ids))
     await expectIndexes(() => store.runNow(ids))
@@ -127,6 +128,8 @@ describe('postgres plans', () => {
     ['everything', {}, 'job_pkey'],
     ['a tag', { tags: ['t'] }, 'job_tag_pkey'],
     ['a text in the payload', { payloadText: 'nowhere' }, 'job_pkey'],
+    ['a value in the payload', { payloadAt: [{ path: ['b', '0'], value: '1' }] }, 'job_pkey'],
+    ['a text in the error', { errorText: 'nowhere', state: 'dead' }, 'attempt_ended'],
     ['scheduled', { state: 'scheduled' }, 'later_pkey'],
     ['ready', { state: 'ready' }, 'ready_pkey'],
     ['ready of one queue', { state: 'ready', queue: 'q1' }, 'ready_pkey'],

@@ -73,6 +73,7 @@ describe('reading with a typo', () => {
     const calls: [() => Promise<unknown>, object][] = [
       [() => mill.metrics({ queues: 'default' as never }), { code: 'OPTION_INVALID', field: 'queues' }],
       [() => mill.metrics({ instances: 'x' as never }), { code: 'OPTION_INVALID', field: 'instances' }],
+      [() => mill.metrics({ limits: 'x' as never }), { code: 'OPTION_INVALID', field: 'limits' }],
       [() => mill.timeline({ types: 'reaped' as never }), { code: 'OPTION_INVALID', field: 'types' }],
       [() => mill.timeline({ types: ['reapd'] }), { field: 'types[0]' }],
       [() => mill.schedules.history('dialy'), { code: 'SCHEDULE_UNKNOWN' }],

@@ -117,11 +117,24 @@ describe.each(subjects)('why a job is not running, on $name', ({ mill: create })
     expect(why?.reasons[0]?.until).toBe((await mill.get(second.id))?.dueAt)
   })
 
-  test('nothing stands in its way, it runs, or it has ended', async () => {
+  test('all workers are busy, nothing stands in its way, it runs, or it has ended', async () => {
     const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
     const running = await mill.enqueue(job, 'hold')
     await mill.platform.settled()
+    // Nobody has this kind, so it stands in nobody's way.
+    await mill.enqueue('b', '', { priority: -1 })
     const next = await mill.enqueue(job, '')
+    expect((await mill.why(next.id))?.reasons).toEqual([
+      { why: 'busy', says: 'The only worker of the queue default is busy', until: null },
+    ])
+    const last = await mill.enqueue(job, '')
+    expect(await reasons(mill, last.id)).toEqual(['busy', 'behind'])
+    expect((await mill.why(last.id))?.reasons[1]?.says).toBe(
+      '1 ready job comes before it in the queue default',
+    )
+    // As long as nobody has heard of it.
+    await mill.store.changeQueue('default', { settings: { workers: 3 }, coolMs: null })
+    await mill.store.assign([{ instance: mill.instance.id, queue: 'default', workers: 3 }])
     expect(await reasons(mill, next.id)).toEqual(['next'])
     expect(await mill.why(running.id)).toEqual({ state: 'running', reasons: [] })
     expect(await mill.why('00000000-0000-7000-8000-000000000000')).toBeNull()

@@ -7,6 +7,7 @@ import type { NewJob } from '../../src/job/new-job.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { JOB_STATES } from '../../src/job/state.ts'
 import { MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
+import { definePayloadHas } from '../../src/store-sqlite/payload-has.ts'
 import type { Store } from '../../src/store/store.ts'
 import {
   aClaim,
@@ -175,10 +176,12 @@ async function everyStatement(path: string): Promise<string[]> {
   for (const filter of [{}, ...JOB_STATES.map((state) => ({ state }))]) {
     await store.list(filter, { limit: 10 })
     await store.list({ ...filter, queue: 'default', tags: ['x'] }, { limit: 10 })
+    await store.list({ ...filter, errorText: 'x', payloadAt: [{ path: ['a'], value: '1' }] }, { limit: 10 })
   }
   await Promise.all([
     store.get(ids),
     store.results(ids),
+    store.failures(ids),
     store.unserved(),
     store.history(held.id),
     store.counts(),
@@ -209,6 +212,7 @@ describe('sqlite plans', () => {
     assert.deepEqual([page.jobs.length, page.complete, page.scanned <= 50_000], [0, false, true])
     const texts = await everyStatement(path)
     const db = new Database(path)
+    definePayloadHas(db)
     db.exec('ANALYZE')
     const plans = texts.map((text) => {
       const values = Array.from({ length: text.split('?').length - 1 }, () =>

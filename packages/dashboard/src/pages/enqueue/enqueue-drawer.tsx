@@ -1,10 +1,32 @@
-/** Enqueue a job by hand. */
+/** Enqueue a job by hand: a new one, or one like another. */
+import { useState } from 'react'
 import { Dialog } from '../../kit/dialog.tsx'
+import { Enqueued, type EnqueuedAnswer } from './enqueued.tsx'
+import { draftLike, type EnqueueDraft, type Like } from './enqueue-draft.ts'
+import { EnqueueForm } from './enqueue-form.tsx'
 
-export function EnqueueDrawer({ close }: { readonly close: () => void }) {
+interface Props {
+  readonly close: () => void
+  /** A job to start from. */
+  readonly like?: Like
+}
+
+export function EnqueueDrawer({ close, like }: Props) {
+  const [draft, setDraft] = useState<EnqueueDraft>(() => draftLike(like))
+  const [answer, setAnswer] = useState<EnqueuedAnswer | null>(null)
   return (
-    <Dialog isDrawer title="Enqueue a job" close={close}>
-      <p>…</p>
+    <Dialog isDrawer title={like === undefined ? 'Enqueue a job' : 'Enqueue a copy'} close={close}>
+      {answer === null ? (
+        <EnqueueForm
+          draft={draft}
+          isCopy={like !== undefined}
+          change={(changes) => setDraft((known) => ({ ...known, ...changes }))}
+          enqueued={setAnswer}
+          close={close}
+        />
+      ) : (
+        <Enqueued answer={answer} again={() => setAnswer(null)} close={close} />
+      )}
     </Dialog>
   )
 }

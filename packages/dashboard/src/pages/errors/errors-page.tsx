@@ -1,6 +1,76 @@
-/** Errors. */
-import { PageHead } from '../../kit/card.tsx'
+/** What goes wrong: dead and failing jobs, those with the same error together. */
+import { useSearchParams } from 'wouter'
+import { useErrors, useKinds, useOverview } from '../../api/reads.ts'
+import { Button } from '../../kit/button.tsx'
+import { Card, PageHead } from '../../kit/card.tsx'
+import { plural } from '../../kit/format.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { ErrorFilter } from './error-filter.tsx'
+import { ErrorGroups } from './error-groups.tsx'
 
 export function ErrorsPage() {
-  return <PageHead title="Errors" />
+  const [search, setSearch] = useSearchParams()
+  const queue = search.get('queue') ?? ''
+  const kind = search.get('kind') ?? ''
+  const read = useErrors({ queue, kind })
+  const queues = useOverview().data?.queues ?? []
+  const kinds = useKinds().data?.kinds ?? []
+
+  function write(name: string, value: string): void {
+    setSearch((before) => {
+      const next = new URLSearchParams(before)
+      if (value === '') next.delete(name)
+      else next.set(name, value)
+      return next
+    })
+  }
+
+  return (
+    <>
+      <PageHead
+        title="Errors"
+        note="Jobs that are dead or wait for another attempt, those with the same error together."
+      >
+        <ErrorFilter
+          label="Queue"
+          all="All queues"
+          chosen={queue}
+          known={queues.map(({ settings }) => settings.name)}
+          choose={(name) => write('queue', name)}
+        />
+        <ErrorFilter
+          label="Kind"
+          all="All kinds"
+          chosen={kind}
+          known={[...kinds.map((one) => one.kind), ...(read.data?.groups ?? []).map((group) => group.kind)]}
+          choose={(name) => write('kind', name)}
+        />
+      </PageHead>
+      <Shown read={read}>
+        {(errors) =>
+          errors.groups.length > 0 ? (
+            <ErrorGroups
+              errors={errors}
+              opened={search.get('open')}
+              open={(fingerprint) => write('open', fingerprint ?? '')}
+            />
+          ) : (
+            <Card>
+              {queue === '' && kind === '' ? (
+                <Empty title="Nothing fails">
+                  No job is dead, and none waits for another attempt because it failed. Of{' '}
+                  {plural(errors.looked, 'job')} that wait or are dead, none has an error.
+                </Empty>
+              ) : (
+                <Empty title="No errors here">
+                  <p className="mb-3">Nothing of this queue and kind is dead or failing.</p>
+                  <Button onClick={() => setSearch({})}>Show all errors</Button>
+                </Empty>
+              )}
+            </Card>
+          )
+        }
+      </Shown>
+    </>
+  )
 }

@@ -1,6 +1,74 @@
-/** Limits. */
-import { PageHead } from '../../kit/card.tsx'
+/** Limits: cluster-wide budgets, what is left of them, and who draws on them. */
+import { Plus } from 'lucide-react'
+import { Fragment, useState } from 'react'
+import { useLimits } from '../../api/reads.ts'
+import { useMay } from '../../api/roles.ts'
+import { Button } from '../../kit/button.tsx'
+import { Card, PageHead } from '../../kit/card.tsx'
+import { plural } from '../../kit/format.ts'
+import { OpenedRow } from '../../kit/opener.tsx'
+import { useSearchValue } from '../../kit/search.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { Table } from '../../kit/table.tsx'
+import { LimitDrawer } from './limit-drawer.tsx'
+import { LimitHistory } from './limit-history.tsx'
+import { LIMIT_COLUMNS, LimitRow } from './limit-row.tsx'
 
 export function LimitsPage() {
-  return <PageHead title="Limits" />
+  const read = useLimits()
+  const may = useMay()
+  const [isCreating, setCreating] = useState(false)
+  const [open, setOpen] = useSearchValue('open')
+  return (
+    <>
+      <PageHead
+        title="Limits"
+        note={
+          read.data === undefined
+            ? undefined
+            : `${plural(read.data.limits.length, 'limit')}, over all processes`
+        }
+      >
+        {may('admin') && (
+          <Button icon={Plus} onClick={() => setCreating(true)}>
+            New limit
+          </Button>
+        )}
+      </PageHead>
+      {isCreating && <LimitDrawer close={() => setCreating(false)} />}
+      <Card flush>
+        <Shown read={read}>
+          {({ limits }) =>
+            limits.length === 0 ? (
+              <Empty title="There is no limit">
+                A limit keeps all processes together under a rate, or under a number of jobs at once. Declare
+                one in the options (<code className="font-mono">limits</code>)
+                {may('admin') ? ', or create one here.' : '.'}
+              </Empty>
+            ) : (
+              <Table label="Limits" columns={LIMIT_COLUMNS}>
+                {limits.map((limit) => (
+                  <Fragment key={limit.name}>
+                    <LimitRow
+                      limit={limit}
+                      // An older server does not tell.
+                      queues={limit.queues ?? []}
+                      asOf={read.dataUpdatedAt}
+                      isOpen={open === limit.name}
+                      turn={() => setOpen(open === limit.name ? null : limit.name)}
+                    />
+                    {open === limit.name && (
+                      <OpenedRow columns={LIMIT_COLUMNS.length}>
+                        <LimitHistory limit={limit} queues={limit.queues ?? []} />
+                      </OpenedRow>
+                    )}
+                  </Fragment>
+                ))}
+              </Table>
+            )
+          }
+        </Shown>
+      </Card>
+    </>
+  )
 }

@@ -1,6 +1,26 @@
-/** Overview. */
+/** Overview: whether all is well, and where to look when it is not. */
 import { PageHead } from '../../kit/card.tsx'
+import { Charts } from './charts/charts.tsx'
+import { Figures } from './figures/figures.tsx'
+import { InstancesCard } from './instances-card.tsx'
+import { NewestEvents } from './newest-events.tsx'
+import { Problems } from './problems/problems.tsx'
+import { QueuesCard } from './queues-card.tsx'
 
 export function OverviewPage() {
-  return <PageHead title="Overview" />
+  return (
+    <>
+      <PageHead title="Overview" note="How it goes now, against an hour ago." />
+      <div className="flex flex-col gap-5">
+        <Figures />
+        <Problems />
+        <Charts />
+        <QueuesCard />
+        <div className="grid items-start gap-4 md:grid-cols-2">
+          <InstancesCard />
+          <NewestEvents />
+        </div>
+      </div>
+    </>
+  )
 }

@@ -1,6 +1,88 @@
-/** Queues. */
-import { PageHead } from '../../kit/card.tsx'
+/** Queues: how they stand, who serves them, and their live settings. */
+import { Fragment } from 'react'
+import { useQueues, useWorkers } from '../../api/reads.ts'
+import type { QueueAndCounts, Unserved } from '../../api/types/mill.ts'
+import { Card, PageHead } from '../../kit/card.tsx'
+import { plural } from '../../kit/format.ts'
+import { OpenedRow } from '../../kit/opener.tsx'
+import { useSearchValue } from '../../kit/search.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { Table } from '../../kit/table.tsx'
+import { useAnchor } from './anchor.ts'
+import { useHour } from './figures.ts'
+import { QueueDetails } from './queue-details.tsx'
+import { QUEUE_COLUMNS, QueueRow } from './queue-row.tsx'
+import { serversOf, unservedIn } from './serving.ts'
 
 export function QueuesPage() {
-  return <PageHead title="Queues" />
+  const read = useQueues()
+  const queues = read.data?.queues ?? []
+  const paused = queues.filter(({ settings }) => settings.paused).length
+  return (
+    <>
+      <PageHead
+        title="Queues"
+        note={
+          read.data === undefined
+            ? undefined
+            : `${plural(queues.length, 'queue')}${paused === 0 ? '' : `, ${paused} paused`}`
+        }
+      />
+      <Card flush>
+        <Shown read={read}>
+          {(data) => (
+            <QueueTable queues={data.queues} unserved={data.unserved ?? []} asOf={read.dataUpdatedAt} />
+          )}
+        </Shown>
+      </Card>
+    </>
+  )
+}
+
+interface Props {
+  readonly queues: readonly QueueAndCounts[]
+  readonly unserved: readonly Unserved[]
+  readonly asOf: number
+}
+
+function QueueTable({ queues, unserved, asOf }: Props) {
+  const hour = useHour()
+  const workers = useWorkers()
+  const [open, setOpen] = useSearchValue('open')
+  const marked = useAnchor()
+  if (queues.length === 0)
+    return (
+      <Empty title="There is no queue yet">
+        A queue is made by the first job that is enqueued to it, or when a process that declares it starts.
+      </Empty>
+    )
+  return (
+    <Table label="Queues" columns={QUEUE_COLUMNS}>
+      {queues.map((queue) => {
+        const { name } = queue.settings
+        const servers = serversOf(name, queue.settings.workers !== null, workers.data)
+        const mine = unservedIn(name, unserved)
+        const isOpen = open === name
+        return (
+          <Fragment key={name}>
+            <QueueRow
+              queue={queue}
+              asOf={asOf}
+              hour={hour.get(name)}
+              servers={servers}
+              unserved={mine}
+              isMarked={marked === name}
+              isOpen={isOpen}
+              turn={() => setOpen(isOpen ? null : name)}
+            />
+            {isOpen && (
+              <OpenedRow columns={QUEUE_COLUMNS.length}>
+                <QueueDetails queue={queue} servers={servers} unserved={mine} />
+              </OpenedRow>
+            )}
+          </Fragment>
+        )
+      })}
+    </Table>
+  )
 }

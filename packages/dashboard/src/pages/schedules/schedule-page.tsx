@@ -1,6 +1,66 @@
-/** One schedule. */
-import { PageHead } from '../../kit/card.tsx'
+/** One schedule: what comes, what was, and the jobs it makes. */
+import { useSchedule } from '../../api/reads.ts'
+import { LinkButton } from '../../kit/button.tsx'
+import { Card, PageHead } from '../../kit/card.tsx'
+import { Json } from '../../kit/json.tsx'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { Differences } from './differences.tsx'
+import { NextRuns } from './next-runs.tsx'
+import { ScheduleButtons } from './schedule-buttons.tsx'
+import { ScheduleFacts } from './schedule-facts.tsx'
+import { Ticks } from './ticks.tsx'
 
 export function SchedulePage({ name }: { readonly name: string }) {
-  return <PageHead title={name} />
+  const read = useSchedule(name)
+  if (read.error?.status === 404)
+    return (
+      <>
+        <PageHead title={<span className="break-all">{name}</span>} />
+        <Card>
+          <Empty title="There is no schedule of this name">
+            <p className="mb-3">It may have been deleted. Jobs that it enqueued are still there.</p>
+            <LinkButton to="/schedules">Show all schedules</LinkButton>
+          </Empty>
+        </Card>
+      </>
+    )
+  return (
+    <Shown read={read}>
+      {({ schedule, runs, history }) => (
+        <>
+          <PageHead
+            title={<span className="break-all">{name}</span>}
+            note={schedule.text.charAt(0).toUpperCase() + schedule.text.slice(1)}
+          >
+            <ScheduleButtons schedule={schedule} />
+          </PageHead>
+          {schedule.error !== null && (
+            <p
+              role="alert"
+              className="mb-4 rounded-xl border border-dead bg-dead-soft px-4 py-3 break-words text-dead"
+            >
+              The last instant could not be served, and is tried again: {schedule.error}
+            </p>
+          )}
+          <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-3">
+            <div className="flex min-w-0 flex-col gap-4 lg:col-span-2">
+              <Card title="What it does">
+                <ScheduleFacts schedule={schedule} />
+              </Card>
+              <Card title="Payload of its jobs">
+                <Json value={schedule.payload ?? null} name="payload" />
+              </Card>
+              <Differences schedule={schedule} />
+              <Card flush title="Runs so far">
+                <Ticks history={history} />
+              </Card>
+            </div>
+            <Card title="Next runs" className="self-start">
+              <NextRuns runs={runs} zone={schedule.zone} isPaused={schedule.paused} />
+            </Card>
+          </div>
+        </>
+      )}
+    </Shown>
+  )
 }

@@ -1,6 +1,64 @@
-/** Schedules. */
-import { PageHead } from '../../kit/card.tsx'
+/** What is enqueued by the clock. */
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { useSchedules } from '../../api/reads.ts'
+import { useMay } from '../../api/roles.ts'
+import { Button } from '../../kit/button.tsx'
+import { Card, PageHead } from '../../kit/card.tsx'
+import { plural } from '../../kit/format.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { Table } from '../../kit/table.tsx'
+import { ScheduleDrawer } from './form/schedule-drawer.tsx'
+import { ScheduleRow } from './schedule-row.tsx'
+
+const COLUMNS = [
+  { key: 'name', name: 'Schedule' },
+  { key: 'when', name: 'When' },
+  { key: 'next', name: 'Next run' },
+  { key: 'last', name: 'Last run' },
+  { key: 'missed', name: 'Missed runs', right: true },
+  { key: 'acts', name: <span className="sr-only">Acts</span> },
+]
 
 export function SchedulesPage() {
-  return <PageHead title="Schedules" />
+  const read = useSchedules()
+  const may = useMay()
+  const [isCreating, setCreating] = useState(false)
+  const create = (
+    <Button look="main" icon={Plus} onClick={() => setCreating(true)}>
+      New schedule
+    </Button>
+  )
+  return (
+    <>
+      <PageHead
+        title="Schedules"
+        note="Jobs that are enqueued by the clock, by whichever process leads that duty."
+      >
+        {may('admin') && create}
+      </PageHead>
+      <Card flush>
+        <Shown read={read}>
+          {({ schedules }) =>
+            schedules.length === 0 ? (
+              <Empty title="There are no schedules">
+                <p className="mb-3">
+                  Write them into the config (<code className="font-mono">schedules</code>), or create one
+                  here.
+                </p>
+                {may('admin') && create}
+              </Empty>
+            ) : (
+              <Table label={plural(schedules.length, 'schedule')} columns={COLUMNS}>
+                {schedules.map((schedule) => (
+                  <ScheduleRow key={schedule.name} schedule={schedule} />
+                ))}
+              </Table>
+            )
+          }
+        </Shown>
+      </Card>
+      {isCreating && <ScheduleDrawer close={() => setCreating(false)} />}
+    </>
+  )
 }

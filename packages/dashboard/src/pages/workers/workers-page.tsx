@@ -1,6 +1,81 @@
-/** Workers. */
-import { PageHead } from '../../kit/card.tsx'
+/** Workers: the processes, what they run and use, and what nobody serves. */
+import { useJobs, useQueues, useWorkers } from '../../api/reads.ts'
+import type { JobSummary } from '../../api/types/job.ts'
+import type { Workers } from '../../api/types/mill.ts'
+import { classes } from '../../kit/classes.ts'
+import { Card, PageHead } from '../../kit/card.tsx'
+import { number, plural } from '../../kit/format.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { EndedInstances } from './ended-instances.tsx'
+import { InstanceCard } from './instance-card.tsx'
+import { UnservedCard } from './unserved.tsx'
+import { useUsage } from './usage.ts'
+
+/** As many as one page of the API has. */
+const MOST_RUNNING = 500
 
 export function WorkersPage() {
-  return <PageHead title="Workers" />
+  const read = useWorkers()
+  return (
+    <>
+      <PageHead title="Workers" note={read.data === undefined ? undefined : <Note {...read.data} />} />
+      <Shown read={read}>{(workers) => <Processes workers={workers} />}</Shown>
+    </>
+  )
+}
+
+function Note({ instances }: Workers) {
+  const living = instances.filter(({ state }) => state === 'alive')
+  const capacity = living.reduce((sum, one) => sum + one.capacity, 0)
+  return `${plural(living.length, 'process', 'processes')} at work, with room for ${plural(capacity, 'job')} at once`
+}
+
+function Processes({ workers: { here, instances, slots, duties } }: { readonly workers: Workers }) {
+  const running = useJobs({ state: 'running', limit: MOST_RUNNING }).data
+  const queues = useQueues().data
+  const usage = useUsage()
+  const current = instances.filter(({ endedAt }) => endedAt === null)
+  const ended = instances.filter(({ endedAt }) => endedAt !== null)
+  const isServed = (queue: string): boolean =>
+    instances.some((one) => one.state === 'alive' && one.queues.includes(queue))
+  const byInstance = Map.groupBy<string | null, JobSummary>(running?.jobs ?? [], ({ instance }) => instance)
+  return (
+    <>
+      <UnservedCard
+        unserved={queues?.unserved ?? []}
+        queues={(queues?.queues ?? []).filter(
+          ({ settings, counts }) => counts.scheduled > 0 && !isServed(settings.name),
+        )}
+        instances={instances}
+      />
+      {current.length === 0 ? (
+        <Card>
+          <Empty title="No process is at work">
+            Start one with <code className="font-mono">jobmill work</code>, or call{' '}
+            <code className="font-mono">mill.start()</code> in your own process.
+          </Empty>
+        </Card>
+      ) : (
+        <div className={classes('grid items-start gap-4', current.length > 1 && 'xl:grid-cols-2')}>
+          {current.map((instance) => (
+            <InstanceCard
+              key={instance.id}
+              instance={instance}
+              isHere={instance.id === here}
+              slots={slots.filter((slot) => slot.instance === instance.id)}
+              leads={duties.filter(({ leader }) => leader === instance.id).map(({ name }) => name)}
+              running={byInstance.get(instance.id) ?? []}
+              used={usage.get(instance.id) ?? []}
+            />
+          ))}
+        </div>
+      )}
+      {(running?.next ?? null) !== null && (
+        <p className="mt-2 text-soft">
+          More than {number(MOST_RUNNING)} jobs run; the others are not shown here.
+        </p>
+      )}
+      <EndedInstances instances={ended.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))} />
+    </>
+  )
 }

@@ -1,7 +1,9 @@
 /** `jobmill check`: says everything that is wrong with a config, and what looks odd. */
-import { checkOptions } from '../../runtime/mill.ts'
+import { type Resolved, resolveOptions } from '../../runtime/options.ts'
+import type { Problem } from '../../runtime/problems.ts'
 import { type Command, EXIT } from '../command.ts'
 import { loadConfig } from '../load-config.ts'
+import { counted } from '../wording.ts'
 
 export const check: Command = {
   words: 'check',
@@ -10,13 +12,30 @@ export const check: Command = {
   says: 'say what is wrong with a config',
   examples: ['jobmill check', 'jobmill check ./jobs.config.ts --json'],
   async run(given, terminal) {
-    const problems = checkOptions(await loadConfig(given.words[0] ?? given.text('config'), process.cwd()))
+    const options = await loadConfig(given.words[0] ?? given.text('config'), process.cwd())
+    const resolved = resolveOptions(options)
+    const problems = [...resolved.problems, ...straySchedules(resolved)]
     const errors = problems.filter(({ level }) => level === 'error').length
     if (given.has('json')) terminal.out(JSON.stringify({ errors, problems }))
     else {
       for (const { level, code, message } of problems) terminal.out(`${level.padEnd(7)} ${code} ${message}`)
-      terminal.out(`${errors} errors, ${problems.length - errors} warnings`)
+      terminal.out(`${counted(errors, 'error')}, ${counted(problems.length - errors, 'warning')}`)
     }
     return errors > 0 ? EXIT.failed : EXIT.done
   },
+}
+
+/**
+ * A mill starts with a schedule whose kind another process has. In the config that has the jobs too it is a mistake: what it enqueues would wait for ever. One
+ * without any jobs declares schedules for others.
+ */
+function straySchedules({ jobs, schedules }: Resolved): Problem[] {
+  const kinds = new Set(jobs.map(({ kind }) => kind))
+  if (kinds.size === 0) return []
+  return schedules.flatMap(({ name, definition: { kind } }) => {
+    if (kinds.has(kind)) return []
+    const option = `schedules ${name}`
+    const message = `${option}: no job of this config has the kind "${kind}". Add the job, or declare the schedule in the config that has it.`
+    return [{ level: 'error', code: 'OPTION_INVALID', option, message }]
+  })
 }

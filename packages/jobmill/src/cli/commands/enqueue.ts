@@ -2,12 +2,16 @@
 import { fstatSync } from 'node:fs'
 import { JobmillError, isJobmillError } from '../../job/errors.ts'
 import type { Mill } from '../../runtime/mill.ts'
+import type { MillOptions } from '../../runtime/options.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { enqueueLines, type LinesReport } from '../enqueue/from-lines.ts'
 import { linesOf } from '../enqueue/lines.ts'
-import { ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/options.ts'
+import { noteKind } from '../enqueue/notes.ts'
+import { ENQUEUE_FIELDS, ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/options.ts'
+import { stillWaiting } from '../enqueue/still-waiting.ts'
 import { exitCodeOf } from '../exit-code.ts'
 import { interruptible } from '../interrupt.ts'
+import { inOwnWords } from '../own-words.ts'
 import { plain } from '../plain.ts'
 import { progressOf } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
@@ -29,6 +33,7 @@ export const enqueue: Command = {
     },
     wait: { type: 'boolean', says: 'wait for the job, and print its result' },
   },
+  fields: ENQUEUE_FIELDS,
   examples: [
     `jobmill enqueue email.send '{"to":"ada@example.com"}' --queue mail --delay 10m`,
     `jobmill enqueue report.build '{"month":"2027-01"}' --dedupe-key report:2027-01 --wait`,
@@ -37,30 +42,38 @@ export const enqueue: Command = {
   run: (given, terminal) =>
     withMill(
       given,
-      async (mill) => {
+      async (mill, options) => {
         mill.on('kind-unknown', ({ kind, near }) =>
           terminal.err(`warning no job of the config is of the kind ${kind}: did you mean ${near}?`),
         )
         const isMany = given.has('stdin') || given.words[1] === '-'
-        return isMany ? manyFrom(mill, given, terminal) : one(mill, given, terminal)
+        if (isMany) return manyFrom(mill, { given, options }, terminal)
+        return one(mill, { given, options }, terminal)
       },
       { mayCreate: true },
     ),
 }
 
-async function one(mill: Mill, given: Given, terminal: Terminal): Promise<number> {
+interface Asked {
+  readonly given: Given
+  readonly options: MillOptions
+}
+
+async function one(mill: Mill, asked: Asked, terminal: Terminal): Promise<number> {
+  const { given } = asked
   const [kind = '', json] = given.words
   const payload = json === undefined ? null : jsonOf(json, 'JSON')
   const job = await mill.enqueue(kind, payload, enqueueOptionsOf(given))
   const { id, outcome } = job
   const isJson = given.has('json')
   if (!isJson) terminal.out(`${outcome} ${id}`)
+  await noteKind(mill, asked, terminal)
   if (!given.has('wait')) {
     if (isJson) terminal.out(JSON.stringify({ id, outcome }))
     return EXIT.done
   }
   try {
-    const result = await waitingFor(`job ${id}`, job.result(), terminal)
+    const result = await stillWaiting(id, waitingFor(`job ${id}`, job.result(), terminal), { mill, terminal })
     if (isJson) terminal.out(JSON.stringify({ id, outcome, result }))
     else if (result !== undefined) terminal.out(plain(JSON.stringify(result, null, 2)))
     return EXIT.done
@@ -70,7 +83,8 @@ async function one(mill: Mill, given: Given, terminal: Terminal): Promise<number
   }
 }
 
-async function manyFrom(mill: Mill, given: Given, terminal: Terminal): Promise<number> {
+async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<number> {
+  const { given } = asked
   const [kind = '', json = '-'] = given.words
   for (const option of ['id', 'dedupe-key'])
     if (given.text(option) !== undefined) throw oneOnly(`--${option}`)
@@ -91,6 +105,8 @@ async function manyFrom(mill: Mill, given: Given, terminal: Terminal): Promise<n
       told: (jobs, bytes) => progress.at(jobs, null, size === null ? undefined : bytes / size),
     })
     progress.end()
+    const { enqueued, replaced } = report.counts
+    if (enqueued + replaced > 0) await noteKind(mill, asked, terminal)
     return tell(report, { isJson: given.has('json'), isStopped: signal.aborted }, terminal)
   } finally {
     end()
@@ -112,7 +128,8 @@ function tell(
     terminal.out([`${counted(enqueued, 'job')} enqueued`, ...others].join(', '))
   }
   if (failure === null) return isStopped ? EXIT.failed : EXIT.done
-  const { line, error } = failure
+  const { line } = failure
+  const error = inOwnWords(failure.error, { fields: ENQUEUE_FIELDS })
   if (!isJobmillError(error)) throw error
   const rest = error.code === 'OUTCOME_UNKNOWN' ? 'is known to be enqueued' : 'was enqueued'
   terminal.err(`error   ${plain(error.message)} It stopped there: nothing from line ${line} on ${rest}.`)

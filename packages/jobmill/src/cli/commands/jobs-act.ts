@@ -5,6 +5,7 @@ import type { Command, Given, Option } from '../command.ts'
 import { YES } from '../confirm.ts'
 import { actOnIds } from '../jobs/act-on-ids.ts'
 import { actOnMany } from '../jobs/act-on-many.ts'
+import { JOB_FIELDS } from '../jobs/fields.ts'
 import { FILTERS, filterOf } from '../jobs/filter.ts'
 import { withMill } from '../with-mill.ts'
 
@@ -30,6 +31,7 @@ function command({ act, says, options = {}, examples }: Act): Command {
       'dry-run': { type: 'boolean', says: 'only count what a filter finds' },
       yes: YES,
     },
+    fields: JOB_FIELDS,
     examples,
     async run(given, terminal) {
       checkWhich(given, act)

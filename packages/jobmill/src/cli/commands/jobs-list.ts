@@ -2,6 +2,7 @@
 import { checkWhole } from '../../job/numbers.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
+import { JOB_FIELDS } from '../jobs/fields.ts'
 import { FILTERS, filterOf } from '../jobs/filter.ts'
 import { type FoundPage, pagesOf } from '../jobs/pages.ts'
 import { JOB_HEADS, jobRow } from '../jobs/rows.ts'
@@ -22,9 +23,11 @@ export const jobsList: Command = {
     cursor: { type: 'string', takes: 'TEXT', says: 'go on after an earlier page' },
     all: { type: 'boolean', says: 'all of them, page after page' },
   },
+  fields: JOB_FIELDS,
   examples: [
     'jobmill jobs list --state dead --queue mail',
     'jobmill jobs list --kind email.send --from 2h --text ada@example.com',
+    'jobmill jobs list --state dead --error ECONNREFUSED --payload user.id:42',
     'jobmill jobs list --state dead --all --json | jq -r .jobs[].id',
   ],
   run: (given, terminal) =>

@@ -2,6 +2,7 @@
 import { JobmillError, shown } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
+import { JOB_FIELDS } from '../jobs/fields.ts'
 import { jobText } from '../jobs/job-text.ts'
 import { withMill } from '../with-mill.ts'
 
@@ -10,6 +11,7 @@ export const jobsShow: Command = {
   takes: 'ID',
   arguments: [1, 1],
   says: 'show a job: why it is not running, its payload, attempts, errors, log lines, progress and result',
+  fields: JOB_FIELDS,
   examples: [
     'jobmill jobs show 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e',
     'jobmill jobs show 0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e --json | jq .payload',

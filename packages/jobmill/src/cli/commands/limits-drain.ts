@@ -1,7 +1,7 @@
 /** `jobmill limits drain`: nobody gets anything for a while. */
 import { type Command, EXIT } from '../command.ts'
 import { withMill } from '../with-mill.ts'
-import { said } from '../typed-values.ts'
+import { lengthOf, said } from '../typed-values.ts'
 import { left } from '../wording.ts'
 
 export const limitsDrain: Command = {
@@ -12,10 +12,14 @@ export const limitsDrain: Command = {
   options: {
     for: { type: 'string', takes: 'DURATION', says: 'how long; left out, only what had gathered is gone' },
   },
+  fields: { limit: 'NAME', 'options.retryAfter': '--for' },
   examples: ['jobmill limits drain smtp --for 30s', 'jobmill limits drain smtp'],
   run: (given, terminal) =>
     withMill(given, async (mill) => {
-      const limit = await mill.limits.drain(given.words[0] ?? '', said({ retryAfter: given.text('for') }))
+      const limit = await mill.limits.drain(
+        given.words[0] ?? '',
+        said({ retryAfter: lengthOf(given, 'for') }),
+      )
       const { name, drainedMs } = limit
       const how = drainedMs === 0 ? 'what had gathered is gone' : `nothing is granted for ${left(drainedMs)}`
       terminal.out(given.has('json') ? JSON.stringify(limit) : `${name} is drained: ${how}`)

@@ -4,7 +4,7 @@ import type { LimitOptions } from '../../job/limit.ts'
 import type { LimitChange } from '../../runtime/limits.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { limitText } from '../limits/text.ts'
-import { numberOf, said } from '../typed-values.ts'
+import { lengthOf, numberOf, said } from '../typed-values.ts'
 import { withMill } from '../with-mill.ts'
 
 export const limitsSet: Command = {
@@ -21,6 +21,14 @@ export const limitsSet: Command = {
       says: 'how many can gather (default: what comes in a second, and at least 1)',
     },
     concurrency: { type: 'string', takes: 'N', says: 'so many at once, instead of a rate' },
+  },
+  fields: {
+    name: 'NAME',
+    limit: 'NAME',
+    'limit.rate': '--rate',
+    'limit.per': '--per',
+    'limit.burst': '--burst',
+    'limit.concurrency': '--concurrency',
   },
   examples: [
     'jobmill limits set smtp --rate 50 --per 1m --burst 10',
@@ -52,7 +60,7 @@ export const limitsSet: Command = {
 function changeOf(given: Given): LimitChange {
   const change = said({
     rate: numberOf(given, 'rate'),
-    per: given.text('per'),
+    per: lengthOf(given, 'per'),
     burst: numberOf(given, 'burst'),
     concurrency: numberOf(given, 'concurrency'),
   })

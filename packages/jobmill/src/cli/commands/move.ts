@@ -5,9 +5,10 @@ import { JOB_STATES } from '../../job/state.ts'
 import type { QueueCounts } from '../../store/queue-record.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { carryAll, type Way } from '../move/carry.ts'
-import { findPlace } from '../move/find-place.ts'
-import { checkSchema, checkTwo, type Places, placesOf } from '../move/places.ts'
-import { checkNobodyCame, checkQuiet, knownInstances, takeBack } from '../move/quiet.ts'
+import { checkNotEmpty, findPlace } from '../move/find-place.ts'
+import { nextLines } from '../move/lines.ts'
+import { checkSchema, checkTarget, checkTwo, type Places, placesOf } from '../move/places.ts'
+import { checkNobodyAt, checkNobodyCame, checkQuiet, knownInstances, takeBack } from '../move/quiet.ts'
 import { type Brought, type Moved, tellJson, tellText } from '../move/tell.ts'
 import { verify } from '../move/verify.ts'
 import { progressOf } from '../progress.ts'
@@ -27,7 +28,7 @@ export const move: Command = {
       says: 'the database to move to, whose tables are made if need be: postgres://…?schema=…',
     },
     batch: { type: 'string', takes: 'N', says: `how many jobs to write at once (default: ${BATCH})` },
-    'verify-only': { type: 'boolean', says: 'write nothing, and compare the two' },
+    'verify-only': { type: 'boolean', says: 'write nothing: compare two databases that are there' },
   },
   examples: [
     'jobmill move --from sqlite:jobs.db --to postgres://app@localhost/app',
@@ -42,14 +43,18 @@ export const move: Command = {
     // Once: the second one ends the process at once, which is safe too.
     for (const signal of SIGNALS) process.once(signal, onSignal)
     try {
+      const isLook = given.has('verify-only')
       await places.source.open()
-      if (await places.target.tools.create()) terminal.err(`created ${places.target.name}`)
+      // Whatever is wrong with the source: a move that is refused leaves nothing behind.
+      await checkNobodyAt(places.source)
+      await checkNotEmpty(places.source)
+      checkTarget(places.target.name, await places.target.tools.schema(), isLook)
+      if (!isLook && (await places.target.tools.create())) terminal.err(`created ${places.target.name}`)
       await places.target.open()
       await checkTwo(places)
-      const isLook = given.has('verify-only')
       const moved = await moveAll(places, { limit, isLook, signal: stop.signal, terminal })
-      const tell = given.has('json') ? tellJson : tellText
-      tell(places, moved, terminal)
+      if (given.has('json')) tellJson(places, moved, terminal)
+      else tellText(places, moved, nextLines(given), terminal)
       return moved.verified.differences.length === 0 ? EXIT.done : EXIT.failed
     } catch (error) {
       if (!stop.signal.aborted) throw error

@@ -1,9 +1,8 @@
 /** `jobmill queues list`: every queue with its settings and how it stands. */
 import { type Command, EXIT } from '../command.ts'
-import { QUEUE_HEADS, queueRow, queueViews } from '../queues/view.ts'
+import { QUEUE_HEADS, queueRow, queueViews, unservedText } from '../queues/view.ts'
 import { table } from '../table.ts'
 import { withMill } from '../with-mill.ts'
-import { counted } from '../wording.ts'
 
 export const queuesList: Command = {
   words: 'queues list',
@@ -15,9 +14,7 @@ export const queuesList: Command = {
       if (given.has('json')) terminal.out(JSON.stringify({ queues }))
       else {
         terminal.out(table(QUEUE_HEADS, queues.map(queueRow), 'no queues', terminal))
-        for (const { name, unserved } of queues)
-          for (const { kind, jobs } of unserved)
-            terminal.out(`${name}: no living process takes ${counted(jobs, 'job')} of the kind ${kind}`)
+        for (const text of queues.map(unservedText)) if (text !== null) terminal.out(text)
       }
       return EXIT.done
     }),

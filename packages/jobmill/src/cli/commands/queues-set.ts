@@ -1,6 +1,6 @@
 /** `jobmill queues set`: changes settings while everything runs, and tells what became of them. */
 import { type Command, EXIT } from '../command.ts'
-import { changesText, checkFound, QUEUE_OPTIONS, queueChangeOf } from '../queues/changes.ts'
+import { changesText, checkFound, QUEUE_FIELDS, QUEUE_OPTIONS, queueChangeOf } from '../queues/changes.ts'
 import { withMill } from '../with-mill.ts'
 
 export const queuesSet: Command = {
@@ -9,6 +9,7 @@ export const queuesSet: Command = {
   arguments: [1, 1],
   says: 'change the settings of a queue, in every process within a second; no deploy undoes it',
   options: QUEUE_OPTIONS,
+  fields: QUEUE_FIELDS,
   examples: [
     'jobmill queues set mail --workers 20 --backoff-base 5s --backoff-max 10m',
     'jobmill queues set mail --retain-dead 90d --keep-dead 10000 --limit smtp',

@@ -1,7 +1,7 @@
 /** `jobmill schedules add`: a schedule at run time, beside those of the code. */
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
-import { newScheduleOf, SCHEDULE_OPTIONS } from '../schedules/options.ts'
+import { newScheduleOf, SCHEDULE_FIELDS, SCHEDULE_OPTIONS } from '../schedules/options.ts'
 import { withMill } from '../with-mill.ts'
 import { moment } from '../wording.ts'
 
@@ -11,6 +11,7 @@ export const schedulesAdd: Command = {
   arguments: [1, 1],
   says: 'add a schedule',
   options: SCHEDULE_OPTIONS,
+  fields: SCHEDULE_FIELDS,
   examples: [
     `jobmill schedules add weekly-report --when '0 9 * * MON' --zone Europe/Paris --kind report.build`,
     `jobmill schedules add probe --when 'every 30s' --kind probe --payload '{"url":"https://example.com"}' --overlap skip`,

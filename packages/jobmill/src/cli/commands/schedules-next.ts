@@ -21,6 +21,7 @@ export const schedulesNext: Command = {
     count: { type: 'string', takes: 'N', says: `how many (default ${USUAL})` },
     zone: { ...ZONE, says: 'of an expression: the time zone that it is meant in (default UTC)' },
   },
+  fields: { name: 'NAME', 'schedule.when': 'EXPR', 'schedule.zone': '--zone' },
   examples: [
     'jobmill schedules next weekly-report',
     `jobmill schedules next '0 9 * * MON' --zone Europe/Paris --count 3`,

@@ -6,7 +6,7 @@ import { confirmed, YES } from '../confirm.ts'
 import { withMill } from '../with-mill.ts'
 import { moment } from '../wording.ts'
 
-const ONE = { takes: 'NAME', arguments: [1, 1] } as const
+const ONE = { takes: 'NAME', arguments: [1, 1], fields: { name: 'NAME' } } as const
 
 export const schedulesPause: Command = {
   words: 'schedules pause',

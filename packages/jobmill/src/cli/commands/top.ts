@@ -5,6 +5,7 @@ import { runLive } from '../top/live.ts'
 import { overviewFrame } from '../top/overview-frame.ts'
 import { lineText } from '../top/pieces.ts'
 import { overview } from '../top/read.ts'
+import { lengthOf } from '../typed-values.ts'
 import { withMill } from '../with-mill.ts'
 
 /** For whoever reads it elsewhere than in a terminal. */
@@ -16,7 +17,7 @@ export const top: Command = {
   options: { every: { type: 'string', takes: 'DURATION', says: 'how often it is read (default 1s)' } },
   examples: ['jobmill top', 'jobmill top --every 5s', `jobmill top --json | jq '.queues[].counts.ready'`],
   run: async (given, terminal) => {
-    const everyMs = timeoutMs(given.text('every') ?? '1s', '--every')
+    const everyMs = timeoutMs(lengthOf(given, 'every') ?? '1s', '--every')
     return withMill(given, async (mill, { store: { name: store } }) => {
       if (terminal.isInteractive && !given.has('json')) {
         await runLive(mill, { store, everyMs }, terminal)

@@ -1,6 +1,7 @@
 /** Findings for people: the worst first, each with what to do. */
 import type { Finding } from '../../store/keeping.ts'
 import type { Style, Terminal } from '../terminal.ts'
+import { counted } from '../wording.ts'
 
 const LEVELS = ['error', 'warning', 'ok'] as const satisfies readonly Finding['level'][]
 const STYLES: Readonly<Record<Finding['level'], Style>> = { error: 'red', warning: 'yellow', ok: 'green' }
@@ -20,5 +21,7 @@ export function printFindings(findings: readonly Finding[], terminal: Terminal):
     if (fix !== null)
       terminal.out(`${' '.repeat(7)} ${' '.repeat(width)}  ${terminal.paint('bold', 'fix:')} ${fix}`)
   }
-  terminal.out(`${countOf(findings, 'error')} errors, ${countOf(findings, 'warning')} warnings`)
+  terminal.out(
+    `${counted(countOf(findings, 'error'), 'error')}, ${counted(countOf(findings, 'warning'), 'warning')}`,
+  )
 }

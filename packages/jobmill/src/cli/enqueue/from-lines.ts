@@ -2,7 +2,7 @@
  * One job for each line, in batches. At the first line that cannot be a job it stops: what stands before that line is written, what stands behind it is not,
  * so that whoever mends it can go on from there.
  */
-import { isJobmillError, JobmillError } from '../../job/errors.ts'
+import { isJobmillError, JobmillError, retold } from '../../job/errors.ts'
 import type { EnqueuedJob } from '../../job/handle.ts'
 import { jsonOf } from '../typed-values.ts'
 import type { Line } from './lines.ts'
@@ -99,9 +99,10 @@ function placeOf(error: unknown): number | undefined {
   return error.index ?? (inPath === undefined ? undefined : Number(inPath))
 }
 
-/** The place in a batch says nothing to whoever looks at a file. */
+/** The place in a batch says nothing to whoever looks at a file. What is not of the line was said of all of them. */
 function atLine(error: unknown, line: number | undefined): unknown {
-  if (isJobmillError(error) && line !== undefined)
-    error.message = error.message.replace(/^items\[\d+\](?:\.payload)?/, `line ${line}`)
-  return error
+  if (!isJobmillError(error) || line === undefined) return error
+  const field = (path: string): string =>
+    path.replace(/^items\[\d+\]\.payload/, `line ${line}`).replace(/^items\[\d+\]/, 'job')
+  return retold(error, { field })
 }

@@ -4,7 +4,7 @@ import { DEDUPE_SCOPES } from '../../job/new-job.ts'
 import type { DedupeRequest } from '../../job/prepare-jobs.ts'
 import { JobmillError } from '../../job/errors.ts'
 import type { Given, Option } from '../command.ts'
-import { jsonOf, numberOf, said } from '../typed-values.ts'
+import { jsonOf, lengthOf, numberOf, said } from '../typed-values.ts'
 
 export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   queue: { type: 'string', takes: 'NAME', says: 'the lane it waits in' },
@@ -35,16 +35,36 @@ export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   metadata: { type: 'string', takes: 'JSON', says: 'an object that travels with it' },
 }
 
+/** What the library calls them. */
+export const ENQUEUE_FIELDS: Readonly<Record<string, string>> = {
+  'job.kind': 'KIND',
+  'job.payload': 'JSON',
+  'job.queue': '--queue',
+  'job.priority': '--priority',
+  'job.delay': '--delay',
+  'job.runAt': '--run-at',
+  'job.maxAttempts': '--max-attempts',
+  'job.timeout': '--timeout',
+  'job.tags': '--tag',
+  'job.dedupe.key': '--dedupe-key',
+  'job.dedupe.scope': '--dedupe-scope',
+  'job.dedupe.holdFor': '--dedupe-hold-for',
+  'job.dedupe.onConflict': '--on-conflict',
+  'job.orderKey': '--order-key',
+  'job.id': '--id',
+  'job.metadata': '--metadata',
+}
+
 export function enqueueOptionsOf(given: Given): EnqueueOptions {
   const tags = given.texts('tag')
   const metadata = given.text('metadata')
   return said({
     queue: given.text('queue'),
     priority: numberOf(given, 'priority'),
-    delay: given.text('delay'),
+    delay: lengthOf(given, 'delay'),
     runAt: given.text('run-at'),
     maxAttempts: numberOf(given, 'max-attempts'),
-    timeout: given.text('timeout'),
+    timeout: lengthOf(given, 'timeout'),
     tags: tags.length === 0 ? undefined : tags,
     dedupe: dedupeOf(given),
     orderKey: given.text('order-key'),
@@ -59,7 +79,7 @@ function dedupeOf(given: Given): DedupeRequest | undefined {
   const key = given.text('dedupe-key')
   const how = said({
     scope: given.text('dedupe-scope') as DedupeRequest['scope'],
-    holdFor: given.text('dedupe-hold-for'),
+    holdFor: lengthOf(given, 'dedupe-hold-for'),
     onConflict: given.text('on-conflict') as DedupeRequest['onConflict'],
   })
   if (key !== undefined) return { key, ...how }

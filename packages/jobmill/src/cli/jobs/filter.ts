@@ -3,6 +3,7 @@ import { checkOneOf } from '../../job/numbers.ts'
 import { JOB_STATES } from '../../job/state.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import type { JobFilter } from '../../store/job-list.ts'
+import { checkPayloadAt, checkSought, readPayloadAt } from '../../store/payload-at.ts'
 import type { Given, Option } from '../command.ts'
 import { momentOf, said } from '../typed-values.ts'
 
@@ -23,12 +24,25 @@ export const FILTERS = {
   },
   before: { type: 'string', takes: 'WHEN', says: 'enqueued before: an instant, or how long ago' },
   text: { type: 'string', takes: 'TEXT', says: 'whose payload, as JSON, contains this; case matters' },
+  payload: {
+    type: 'string',
+    takes: 'PATH:VALUE',
+    says: 'whose payload has this: user.id:42, items.0.sku:a-1; given more than once: all of them',
+    multiple: true,
+  },
+  error: {
+    type: 'string',
+    takes: 'TEXT',
+    says: 'whose last error contains this; case matters; never done ones',
+  },
 } as const satisfies Readonly<Record<string, Option>>
 
 export function filterOf(given: Given): JobFilter {
   const now = systemPlatform.now()
   const state = given.text('state')
   const tags = given.texts('tag')
+  const values = given.texts('payload').map((text) => readPayloadAt(text, '--payload'))
+  const errorText = given.text('error')
   return said({
     queue: given.text('queue'),
     kind: given.text('kind'),
@@ -37,5 +51,7 @@ export function filterOf(given: Given): JobFilter {
     enqueuedFrom: momentOf(given, 'from', now),
     enqueuedBefore: momentOf(given, 'before', now),
     payloadText: given.text('text'),
+    payloadAt: values.length === 0 ? undefined : checkPayloadAt(values, '--payload'),
+    errorText: errorText === undefined ? undefined : checkSought(errorText, '--error'),
   })
 }

@@ -3,6 +3,7 @@
  * that is missing are there; some behind it may be too, and carrying them again changes nothing.
  */
 import { JobmillError } from '../../job/errors.ts'
+import type { ToolStore } from '../../store/store.ts'
 import type { Places } from './places.ts'
 import { idsOf, sideBySide } from './walk.ts'
 
@@ -33,13 +34,16 @@ export async function findPlace({ source, target }: Places): Promise<Place> {
 /** A target that has given out places or tokens of its own has a life of its own: jobs that have ended and gone there would come back. */
 async function checkBoth({ source, target }: Places): Promise<void> {
   const [from, to] = await Promise.all([source.tools.carryOutRest(), target.tools.carryOutRest()])
-  if (from.queues.length + from.limits.length + from.schedules.length === 0) {
-    throw new JobmillError('MOVE_REFUSED', `${source.name} has nothing that could be moved`, {
-      fix: 'See whether it is the right one',
-    })
-  }
   if (to.lastToken > from.lastToken || to.lastPlace > from.lastPlace)
     throw notEmpty(target.name, `has been worked on apart from ${source.name}`)
+}
+
+export async function checkNotEmpty({ name, tools }: ToolStore<never>): Promise<void> {
+  const { queues, limits, schedules } = await tools.carryOutRest()
+  if (queues.length + limits.length + schedules.length > 0) return
+  throw new JobmillError('MOVE_REFUSED', `${name} has nothing that could be moved`, {
+    fix: 'See whether it is the right one',
+  })
 }
 
 function notEmpty(name: string, what: string): JobmillError {

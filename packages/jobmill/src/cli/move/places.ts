@@ -79,3 +79,21 @@ export function checkSchema(name: string, { pending }: SchemaStatus): void {
     fix: 'Migrate it with jobmill db migrate',
   })
 }
+
+/** A look makes nothing and changes nothing, and there is nothing to compare where nothing is. */
+export function checkTarget(
+  name: string,
+  { isThere, pending, refused }: SchemaStatus,
+  isLook: boolean,
+): void {
+  if (refused !== null)
+    throw new JobmillError('MOVE_REFUSED', `${name} cannot be used: ${refused}`, {
+      fix: 'Name another database with --to',
+    })
+  if (!isLook || (isThere && pending.length === 0)) return
+  throw new JobmillError(
+    'MOVE_REFUSED',
+    isThere ? `${name} has the schema of an earlier release` : `${name} has nothing to compare with`,
+    { fix: isThere ? 'Migrate it with jobmill db migrate' : 'Leave --verify-only out to move to it' },
+  )
+}

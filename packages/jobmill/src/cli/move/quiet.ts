@@ -3,6 +3,7 @@ import { DEFAULTS } from '../../job/defaults.ts'
 import { JobmillError } from '../../job/errors.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
 import type { Store } from '../../store/store.ts'
+import { counted } from '../wording.ts'
 import type { Places } from './places.ts'
 
 export async function checkQuiet({ source, target }: Places): Promise<void> {
@@ -10,7 +11,7 @@ export async function checkQuiet({ source, target }: Places): Promise<void> {
   await checkNobodyAt(target)
 }
 
-async function checkNobodyAt(store: Store<never>): Promise<void> {
+export async function checkNobodyAt(store: Store<never>): Promise<void> {
   const alive = (await store.instances()).filter(({ state }) => state === 'alive')
   if (alive.length === 0) return
   throw new JobmillError('MOVE_REFUSED', `${alive.map(nameOf).join(', ')} is at work on ${store.name}`, {
@@ -49,9 +50,13 @@ export async function takeBack(source: Store<never>): Promise<number> {
   }
   const left = await runningOn(source)
   if (left === 0) return jobs
-  throw new JobmillError('MOVE_REFUSED', `${left} jobs still run on ${source.name}`, {
-    fix: 'Look for a transaction that is open and has finished one of them',
-  })
+  throw new JobmillError(
+    'MOVE_REFUSED',
+    `${counted(left, 'job')} still ${left === 1 ? 'runs' : 'run'} on ${source.name}`,
+    {
+      fix: 'Look for a transaction that is open and has finished one of them',
+    },
+  )
 }
 
 async function runningOn(store: Store<never>): Promise<number> {

@@ -3,6 +3,8 @@ import { JOB_STATES } from '../../job/state.ts'
 import { table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { SORTS } from './digests.ts'
+import { counted, number } from '../wording.ts'
+import type { NextLines } from './lines.ts'
 import type { Places } from './places.ts'
 import type { Verified } from './verify.ts'
 
@@ -21,6 +23,7 @@ export interface Brought {
   readonly carried: number
 }
 
+/** For programs. */
 export function tellJson({ source, target }: Places, { brought, verified }: Moved, terminal: Terminal): void {
   const { source: ofSource, target: ofTarget, counts, differences } = verified
   terminal.out(
@@ -36,8 +39,7 @@ export function tellJson({ source, target }: Places, { brought, verified }: Move
   )
 }
 
-export function tellText(places: Places, moved: Moved, terminal: Terminal): void {
-  const { source, target } = places
+export function tellText(places: Places, moved: Moved, next: NextLines, terminal: Terminal): void {
   const { brought, verified } = moved
   if (brought !== null) tellBrought(brought, terminal)
   terminal.out(
@@ -52,33 +54,50 @@ export function tellText(places: Places, moved: Moved, terminal: Terminal): void
     terminal.out(`${sort.padEnd(8)}  ${a.checksum} at the source, ${a.items}`)
     terminal.out(`${''.padEnd(8)}  ${b.checksum} at the target, ${b.items}`)
   }
-  if (verified.differences.length === 0) tellNext(places, terminal)
-  else tellDifferences(source.name, target.name, verified.differences, terminal)
+  for (const difference of verified.differences) terminal.err(`differs ${difference}`)
+  const isSame = verified.differences.length === 0
+  if (isSame) terminal.out('verified: counts and checksums are equal')
+  if (brought === null) tellLook(places, isSame, next, terminal)
+  else if (isSame) tellNext(places, next, terminal)
+  else tellDifferent(places, terminal)
 }
 
 function tellBrought({ takenBack, there, carried }: Brought, terminal: Terminal): void {
   if (takenBack > 0)
-    terminal.out(`taken back ${takenBack} jobs that processes which are gone had left running`)
-  terminal.out(`moved ${carried} jobs, ${there} were there already`)
-}
-
-function tellNext({ source, target }: Places, terminal: Terminal): void {
-  terminal.out('verified: counts and checksums are equal')
+    terminal.out(`taken back ${counted(takenBack, 'job')} that processes which are gone had left running`)
   terminal.out(
-    `next: let DATABASE_URL, or the store of your config, name ${target.name}, and start your processes there. ` +
-      `${source.name} stays as it is: remove it when you no longer need it, and let nothing run on it again.`,
+    `moved ${counted(carried, 'job')}, ${number(there)} ${there === 1 ? 'was' : 'were'} there already`,
   )
 }
 
-function tellDifferences(
-  source: string,
-  target: string,
-  differences: readonly string[],
-  terminal: Terminal,
-): void {
-  for (const difference of differences) terminal.err(`differs ${difference}`)
+function tellNext({ source, target }: Places, next: NextLines, terminal: Terminal): void {
+  const password = next.needsPassword ? ' (put its password back)' : ''
+  terminal.out(
+    `next: let DATABASE_URL, or the store of your config, name ${target.name}. ${source.name} stays as it is: remove it when you no ` +
+      `longer need it, and let nothing run on it again. Start your processes on the new one${password}:`,
+  )
+  terminal.out(next.start)
+}
+
+/** Nothing was moved, so nobody need have written to one of them meanwhile. */
+function tellLook({ source, target }: Places, isSame: boolean, next: NextLines, terminal: Terminal): void {
+  const password = next.needsPassword ? ' (put its password back)' : ''
+  if (isSame) {
+    terminal.out(
+      `next: ${target.name} has all that ${source.name} has. Start your processes there${password}:`,
+    )
+    terminal.out(next.start)
+    return
+  }
   terminal.err(
-    `error   ${target} does not have what ${source} has. Something wrote to one of them meanwhile. Stop it, also what only enqueues. ` +
+    `error   ${target.name} does not have what ${source.name} has. Move what is missing${password}:`,
+  )
+  terminal.err(next.move)
+}
+
+function tellDifferent({ source, target }: Places, terminal: Terminal): void {
+  terminal.err(
+    `error   ${target.name} does not have what ${source.name} has. Something wrote to one of them meanwhile. Stop it, also what only enqueues. ` +
       'What is missing comes with the same command; for what has changed, drop the target and move again.',
   )
 }

@@ -2,6 +2,7 @@
 import { JOB_STATES } from '../../job/state.ts'
 import type { CarriedRest } from '../../store/carried.ts'
 import type { QueueCounts } from '../../store/queue-record.ts'
+import { counted, number } from '../wording.ts'
 import type { Way } from './carry.ts'
 import { canonical } from './digest.ts'
 import { type Digests, digestsOf, SORTS } from './digests.ts'
@@ -57,7 +58,9 @@ function countDifferences(wanted: readonly QueueCounts[], found: readonly QueueC
       const [here, there] = [a?.[state] ?? 0, b?.[state] ?? 0]
       return here === there
         ? []
-        : [`queue ${queue} has ${here} ${state} jobs at the source and ${there} at the target`]
+        : [
+            `queue ${queue} has ${counted(here, `${state} job`)} at the source and ${number(there)} at the target`,
+          ]
     })
   })
 }

@@ -4,7 +4,7 @@ import type { QueueChange, Retention } from '../../job/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
 import type { Given, Option } from '../command.ts'
-import { numberOf, said } from '../typed-values.ts'
+import { lengthOf, numberOf, said } from '../typed-values.ts'
 import { left, typed } from '../wording.ts'
 
 const ENDED = ['done', 'cancelled', 'dead'] as const
@@ -34,11 +34,27 @@ export const QUEUE_OPTIONS: Readonly<Record<string, Option>> = {
   'cool-for': { type: 'string', takes: 'DURATION', says: 'claim nothing for so long from now; 0s ends it' },
 }
 
+/** What the library calls them. */
+export const QUEUE_FIELDS: Readonly<Record<string, string>> = {
+  queue: 'NAME',
+  'queue.workers': '--workers',
+  'queue.backoff.base': '--backoff-base',
+  'queue.backoff.max': '--backoff-max',
+  ...Object.fromEntries(
+    ENDED.flatMap((state) => [
+      [`queue.retain.${state}.for`, `--retain-${state}`],
+      [`queue.retain.${state}.most`, `--keep-${state}`],
+    ]),
+  ),
+  'queue.limit': '--limit',
+  'queue.coolFor': '--cool-for',
+}
+
 export function queueChangeOf(given: Given): QueueChange {
   const backoff = said({
     enabled: given.text('backoff') === undefined ? undefined : isOn(given.text('backoff')),
-    base: given.text('backoff-base'),
-    max: given.text('backoff-max'),
+    base: lengthOf(given, 'backoff-base'),
+    max: lengthOf(given, 'backoff-max'),
   })
   const retain = said({
     done: retentionOf(given, 'done'),
@@ -50,7 +66,7 @@ export function queueChangeOf(given: Given): QueueChange {
     backoff: Object.keys(backoff).length === 0 ? undefined : backoff,
     retain: Object.keys(retain).length === 0 ? undefined : retain,
     limit: given.text('limit') === 'none' ? null : given.text('limit'),
-    coolFor: given.text('cool-for'),
+    coolFor: lengthOf(given, 'cool-for'),
   })
   if (Object.keys(change).length > 0) return change
   throw new JobmillError('OPTION_INVALID', 'nothing says what to set', {
@@ -65,7 +81,7 @@ function isOn(value: string | undefined): boolean {
 
 function retentionOf(given: Given, state: (typeof ENDED)[number]): Retention | undefined {
   const most = given.text(`keep-${state}`) === 'all' ? null : numberOf(given, `keep-${state}`)
-  const kept = said({ for: given.text(`retain-${state}`), most })
+  const kept = said({ for: lengthOf(given, `retain-${state}`), most })
   return Object.keys(kept).length === 0 ? undefined : kept
 }
 

@@ -2,10 +2,13 @@
 import type { Mill } from '../../runtime/mill.ts'
 import type { QueueCounts, QueueRecord, Unserved } from '../../store/queue-record.ts'
 import type { Cell, Painted } from '../table.ts'
-import { lasting, left, typed } from '../wording.ts'
+import { counted, lasting, left, typed } from '../wording.ts'
+import { isUnserved, servedQueues } from './served.ts'
 
 export interface QueueView extends QueueRecord {
   readonly counts: Omit<QueueCounts, 'queue'>
+  /** Whether a living process takes anything from it. */
+  readonly isServed: boolean
   /** Kinds that wait although no living process takes them from this queue. */
   readonly unserved: readonly Omit<Unserved, 'queue'>[]
 }
@@ -13,17 +16,33 @@ export interface QueueView extends QueueRecord {
 const EMPTY = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
 
 export async function queueViews(mill: Mill): Promise<QueueView[]> {
-  const [queues, counts, unserved] = await Promise.all([mill.queues(), mill.counts(), mill.unserved()])
+  const [queues, counts, unserved, instances] = await Promise.all([
+    mill.queues(),
+    mill.counts(),
+    mill.unserved(),
+    mill.instances(),
+  ])
+  const served = servedQueues(instances)
   return queues.map((queue) => {
     const { queue: _, ...own } = counts.find((one) => one.queue === queue.name) ?? { queue: '', ...EMPTY }
     return {
       ...queue,
       counts: own,
+      isServed: served.has(queue.name),
       unserved: unserved.flatMap(({ queue: name, kind, jobs }) =>
         name === queue.name ? [{ kind, jobs }] : [],
       ),
     }
   })
+}
+
+/** The line under the table: nobody serves the queue, or nobody has these kinds. */
+export function unservedText({ name, counts, isServed, unserved }: QueueView): string | null {
+  if (isUnserved(counts, isServed))
+    return `${name}: no living process serves this queue, and ${counted(counts.ready, 'job')} of it ${counts.ready === 1 ? 'waits' : 'wait'}`
+  if (unserved.length === 0) return null
+  const kinds = unserved.map(({ kind, jobs }) => `${counted(jobs, 'job')} of the kind ${kind}`)
+  return `${name}: no living process takes ${kinds.join(', ')}`
 }
 
 export const QUEUE_HEADS = [
@@ -70,10 +89,10 @@ function kept(ms: number | null, most: number | null): string {
   return most === null ? typed(ms) : `${typed(ms)},${most}`
 }
 
-/** What keeps its jobs from being claimed. */
-function stateOf({ paused, coolingMs, unserved }: QueueView): Painted {
+/** What keeps its jobs from being claimed. A kind that nobody takes is no matter of the whole queue. */
+function stateOf({ paused, coolingMs, counts, isServed }: QueueView): Painted {
   if (paused) return { text: 'paused', style: 'yellow' }
   if (coolingMs > 0) return { text: `cooling for ${left(coolingMs)}`, style: 'yellow' }
-  if (unserved.length > 0) return { text: 'unserved', style: 'red' }
+  if (isUnserved(counts, isServed)) return { text: 'unserved', style: 'red' }
   return { text: 'open', style: 'green' }
 }

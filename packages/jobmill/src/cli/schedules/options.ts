@@ -3,7 +3,7 @@ import { JobmillError } from '../../job/errors.ts'
 import { MISSED, OVERLAPS } from '../../job/schedule.ts'
 import type { ScheduleChange, ScheduleOptions } from '../../job/schedule-options.ts'
 import type { Given, Option } from '../command.ts'
-import { jsonOf, numberOf, said } from '../typed-values.ts'
+import { asLength, jsonOf, lengthOf, numberOf, said } from '../typed-values.ts'
 
 export const ZONE: Option = {
   type: 'string',
@@ -37,6 +37,25 @@ export const SCHEDULE_OPTIONS: Readonly<Record<string, Option>> = {
   paused: { type: 'boolean', says: 'not yet' },
 }
 
+/** What the library calls them. */
+export const SCHEDULE_FIELDS: Readonly<Record<string, string>> = {
+  'schedule.name': 'NAME',
+  'schedule.job': '--kind',
+  'schedule.payload': '--payload',
+  'schedule.when': '--when',
+  'schedule.zone': '--zone',
+  'schedule.queue': '--queue',
+  'schedule.priority': '--priority',
+  'schedule.maxAttempts': '--max-attempts',
+  'schedule.timeout': '--timeout',
+  'schedule.tags': '--tag',
+  'schedule.jitter': '--jitter',
+  'schedule.start': '--start',
+  'schedule.end': '--end',
+  'schedule.overlap': '--overlap',
+  'schedule.missed': '--missed',
+}
+
 export function newScheduleOf(given: Given): ScheduleOptions<unknown> {
   const payload = given.text('payload')
   const tags = given.texts('tag')
@@ -50,9 +69,9 @@ export function newScheduleOf(given: Given): ScheduleOptions<unknown> {
       queue: given.text('queue'),
       priority: numberOf(given, 'priority'),
       maxAttempts: numberOf(given, 'max-attempts'),
-      timeout: given.text('timeout'),
+      timeout: lengthOf(given, 'timeout'),
       tags: tags.length === 0 ? undefined : tags,
-      jitter: given.text('jitter'),
+      jitter: lengthOf(given, 'jitter'),
       start: given.text('start'),
       end: given.text('end'),
       // What it cannot be is told by the checks of a schedule.
@@ -65,7 +84,7 @@ export function newScheduleOf(given: Given): ScheduleOptions<unknown> {
 
 /** A length of time: all of that. */
 function missedOf(text: string | undefined): ScheduleChange['missed'] {
-  return text !== undefined && /^\d/.test(text) ? { all: text } : (text as ScheduleChange['missed'])
+  return text !== undefined && /^\d/.test(text) ? { all: asLength(text) } : (text as ScheduleChange['missed'])
 }
 
 function needed(given: Given, option: 'kind' | 'when'): string {

@@ -80,7 +80,7 @@ p                 pause the queue, or resume it; what runs goes on
 ?                 this page
 q, Ctrl-C         leave
 
-In front of a queue: = it is paused, ~ it is cooling down.
+In front of a queue: = it is paused, ~ it is cooling down, ! jobs wait and nobody serves it.
 Rates and times are those of the last minute, in all processes:
 waited from ready to claimed, ran for one attempt however it ended.
 old: how long the longest-waiting ready job has been ready.`

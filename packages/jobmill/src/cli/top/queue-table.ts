@@ -1,6 +1,7 @@
 /** The table of queues: every figure in four columns, so that all of them fit into 80. */
+import { isUnserved } from '../queues/served.ts'
 import type { Painted } from '../table.ts'
-import { left as remaining, lasting } from '../wording.ts'
+import { counted, left as remaining, lasting } from '../wording.ts'
 import { left, type Line, right } from './pieces.ts'
 import type { TopQueue } from './read.ts'
 import { shortNumber, shortTime } from './short.ts'
@@ -95,9 +96,11 @@ export function queueLine(queue: TopQueue, isChosen: boolean, { columns, name: w
 }
 
 /** What keeps its jobs back: a mark in front of its name, and in words. */
-function stateOf({ paused, coolingMs }: TopQueue): { readonly mark: string; readonly text: string } | null {
+function stateOf(queue: TopQueue): { readonly mark: string; readonly text: string } | null {
+  const { paused, coolingMs, counts, isServed } = queue
   if (paused) return { mark: '=', text: 'paused' }
-  return coolingMs > 0 ? { mark: '~', text: `cooling ${remaining(coolingMs)}` } : null
+  if (coolingMs > 0) return { mark: '~', text: `cooling ${remaining(coolingMs)}` }
+  return isUnserved(counts, isServed) ? { mark: '!', text: 'unserved' } : null
 }
 
 /** All about the chosen one that has no column. */
@@ -107,7 +110,7 @@ export function queueDetail(queue: TopQueue): Line {
   const told: (string | Painted)[] = [
     `  ${name}: `,
     ...(state === null ? ['open'] : [{ text: state.text, style: 'yellow' } as const]),
-    workers === null ? '' : `, ${workers} workers`,
+    workers === null ? '' : `, ${counted(workers, 'worker')}`,
     limit === null ? '' : `, limit ${limit}`,
     counts.oldestReadyMs === null ? '' : `, oldest ready for ${lasting(counts.oldestReadyMs)}`,
   ]

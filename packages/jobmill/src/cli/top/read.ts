@@ -7,10 +7,13 @@ import type { Why } from '../../runtime/why.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
 import type { JobSummary } from '../../store/job-record.ts'
 import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
+import { servedQueues } from '../queues/served.ts'
 import type { Place } from './state.ts'
 
 export interface TopQueue extends QueueRecord {
   readonly counts: Omit<QueueCounts, 'queue'>
+  /** Whether a living process takes anything from it. */
+  readonly isServed: boolean
   /** Of the last minute; null when nothing happened. */
   readonly figures: QueueSeries['all'] | null
 }
@@ -66,6 +69,7 @@ export async function overview(mill: Mill, store: string): Promise<Overview> {
     mill.metrics({ from: at - MINUTE }),
     mill.list({ state: 'dead' }, { limit: LISTED }),
   ])
+  const served = servedQueues(instances)
   return {
     kind: 'queues',
     at,
@@ -73,7 +77,7 @@ export async function overview(mill: Mill, store: string): Promise<Overview> {
     queues: queues.map((queue) => {
       const { queue: _, ...own } = counts.find((one) => one.queue === queue.name) ?? { queue: '', ...EMPTY }
       const figures = metrics.queues.find((one) => one.queue === queue.name)?.all ?? null
-      return { ...queue, counts: own, figures }
+      return { ...queue, counts: own, isServed: served.has(queue.name), figures }
     }),
     instances: instances
       .map((one) => ({

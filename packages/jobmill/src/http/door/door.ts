@@ -52,18 +52,24 @@ const notKept: MiddlewareHandler<Env> = async (c, next) => {
 export function allow(role: Role): MiddlewareHandler<Env> {
   return async (c, next) => {
     const who = c.get('who')
-    if (who === null)
-      return problem('TOKEN_MISSING', {
-        detail:
-          c.req.header('authorization') === undefined
-            ? 'nobody is known who asks'
-            : 'this token is not known',
-        fix: 'Say who you are: with authorization: Bearer TOKEN, unless this server has a way of its own',
-      })
+    if (who === null) return stranger(c.req.header('authorization'))
     if (!mayDo(who, role))
       return problem('FORBIDDEN', { detail: `this takes the role ${role}, and ${who.name} is ${who.role}` })
     return next()
   }
+}
+
+function stranger(authorization: string | undefined): Response {
+  if (authorization === undefined)
+    return problem('TOKEN_MISSING', {
+      detail: 'nobody is known who asks',
+      fix: 'Say who you are: with authorization: Bearer TOKEN, unless this server has a way of its own',
+    })
+  return problem('TOKEN_UNKNOWN', {
+    detail: 'this token is not known',
+    field: 'authorization',
+    fix: 'Send Bearer and one of the tokens that this server was started with',
+  })
 }
 
 /**

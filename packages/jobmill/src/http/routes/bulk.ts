@@ -3,11 +3,10 @@ import { z } from '@hono/zod-openapi'
 import { JOB_STATES } from '../../job/state.ts'
 import { BULK_ACTS, BULK_KIND, BULK_QUEUE, isAboutActs, statesOf as checkAct } from '../../runtime/bulk.ts'
 import type { BulkPayload } from '../../runtime/bulk-job.ts'
-import type { JobFilter } from '../../store/job-list.ts'
 import { body, json, note, route, type Routes } from '../app.ts'
 import { mayDo } from '../door/roles.ts'
 import { problem } from '../problem.ts'
-import { filterOf, filterQuery, filterShape } from '../shapes/filter.ts'
+import { bulkFilterOf, bulkQuery, filterOfBody, filterShape } from '../shapes/filter.ts'
 
 const actShape = z.enum(BULK_ACTS)
 
@@ -15,7 +14,7 @@ const preview = route('operator', 'bulk.preview', {
   method: 'get',
   path: '/bulk',
   summary: 'How many jobs an act would change',
-  request: { query: z.strictObject({ act: actShape, ...filterQuery }) },
+  request: { query: z.strictObject({ act: actShape, ...bulkQuery }) },
   responses: {
     200: json(
       z
@@ -47,12 +46,12 @@ const run = route('operator', 'bulk.run', {
 export const bulkRoutes: Routes = (api, { mill }) => {
   api.openapi(preview, async (c) => {
     const { act, ...query } = c.req.valid('query')
-    return c.json(await mill.bulk.preview(act, filterOf(query), { signal: c.req.raw.signal }), 200)
+    return c.json(await mill.bulk.preview(act, bulkFilterOf(query), { signal: c.req.raw.signal }), 200)
   })
 
   api.openapi(run, async (c) => {
     const { act, filter: given, reason } = c.req.valid('json')
-    const filter = given as JobFilter
+    const filter = filterOfBody(given)
     const who = c.get('who')
     // To retry acts is to do again what they did, and that may have been to delete.
     if ((act === 'delete' || isAboutActs(filter)) && (who === null || !mayDo(who, 'admin')))

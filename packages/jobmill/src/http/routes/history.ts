@@ -26,11 +26,13 @@ const page = {
 const series = route('viewer', 'series.read', {
   method: 'get',
   path: '/series',
-  summary: 'Counters, rates, percentiles and what processes use, over time',
+  summary:
+    'Counters, rates, percentiles and counts of queues, what limits gave and what processes use, over time',
   request: {
     query: z.strictObject({
       queue: several,
       instance: several,
+      limit: several,
       from: instant,
       to: instant,
       resolution: z.string().optional().openapi({ example: '1m' }),
@@ -93,11 +95,12 @@ const audit = route('operator', 'audit.read', {
 
 export const historyRoutes: Routes = (api, { mill, redacted }) => {
   api.openapi(series, async (c) => {
-    const { queue, instance, ...rest } = c.req.valid('query')
+    const { queue, instance, limit, ...rest } = c.req.valid('query')
     const query = {
       ...given(rest),
       ...(queue !== undefined && { queues: [queue].flat() }),
       ...(instance !== undefined && { instances: [instance].flat() }),
+      ...(limit !== undefined && { limits: [limit].flat() }),
     }
     return c.json(await mill.metrics(query as MetricsQuery), 200)
   })

@@ -8,10 +8,12 @@ import { onlyByBulk, problem } from '../problem.ts'
 import { BULK_KIND } from '../../runtime/bulk.ts'
 import { enqueuedShape, enqueueShape } from '../shapes/enqueue.ts'
 import { filterOf, filterQuery } from '../shapes/filter.ts'
-import { attemptShape, jobPageShape, jobShape, whyShape } from '../shapes/job.ts'
+import { attemptShape, jobPageShape, jobShape, leftShape, whyShape } from '../shapes/job.ts'
 import { jobUnknown } from './job-acts.ts'
 
 const MOST_AT_ONCE = 1_000
+
+type Left = z.infer<typeof leftShape>
 
 const list = route('viewer', 'jobs.list', {
   method: 'get',
@@ -31,9 +33,24 @@ const inspect = route('viewer', 'jobs.inspect', {
   method: 'get',
   path: '/jobs/{id}',
   summary: 'A job with its attempts, its log, and why it is not running',
-  request: { params: z.object({ id: z.string() }) },
+  request: {
+    params: z.object({ id: z.string() }),
+    query: z.strictObject({
+      largest: z.coerce.number().int().min(0).optional().openapi({
+        description: 'leave out a payload or result whose JSON has more bytes; without it all comes',
+      }),
+    }),
+  },
   responses: {
-    200: json(z.object({ job: jobShape, attempts: z.array(attemptShape), why: whyShape }), 'The job'),
+    200: json(
+      z.object({
+        job: jobShape,
+        attempts: z.array(attemptShape),
+        why: whyShape,
+        left: leftShape,
+      }),
+      'The job',
+    ),
   },
 })
 
@@ -72,11 +89,9 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
     const { limit, cursor, ...query } = c.req.valid('query')
     const who = c.get('who')
     // Whoever may not see what is secret must not be able to guess at it.
-    if (query.payloadText !== undefined && (who === null || !mayDo(who, 'operator')))
-      return problem('FORBIDDEN', {
-        detail: 'payloads are searched by operators',
-        field: 'payloadText',
-      }) as never
+    const field = (['payloadText', 'payloadAt'] as const).find((one) => query[one] !== undefined)
+    if (field !== undefined && (who === null || !mayDo(who, 'operator')))
+      return problem('FORBIDDEN', { detail: 'payloads are searched by operators', field }) as never
     const page = await mill.list(filterOf(query), { limit, ...(cursor !== undefined && { cursor }) })
     return c.json({ ...page, jobs: [...page.jobs] }, 200)
   })
@@ -86,11 +101,13 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
     const [job, attempts, why] = await Promise.all([mill.get(id), mill.history(id), mill.why(id)])
     if (job === null || why === null) throw jobUnknown(id)
     const who = c.get('who')
+    const { largest = Number.POSITIVE_INFINITY } = c.req.valid('query')
+    const { job: kept, left } = withoutLarge(complete(job), largest)
     const shown = {
-      job: seenJob(complete(job)),
+      job: seenJob(kept),
       attempts: attempts.map((one) => ({ ...one, log: seen(one.log) })),
     }
-    return c.json({ ...shown, why }, 200)
+    return c.json({ ...shown, why, left }, 200)
 
     /** What users put there, and nothing of ours. */
     function seenJob(one: JobView): JobView {
@@ -124,4 +141,16 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
 /** What there is none of is null, so that every field is always there. */
 function complete({ result = null, progress = null, ...job }: JobView): JobView {
   return { ...job, result, progress }
+}
+
+/** For a page that shows a job: nobody reads a megabyte there, and it takes long to send. */
+function withoutLarge(job: JobView, largest: number): { job: JobView; left: Left } {
+  if (largest === Number.POSITIVE_INFINITY) return { job, left: {} }
+  const left: Left = {}
+  for (const field of ['payload', 'result'] as const) {
+    const bytes = Buffer.byteLength(JSON.stringify(job[field]))
+    if (bytes > largest) left[field] = bytes
+  }
+  const nothing = Object.fromEntries(Object.keys(left).map((field) => [field, null]))
+  return { job: { ...job, ...nothing }, left }
 }

@@ -16,11 +16,14 @@ const settings = {
   concurrency: z.int().optional(),
 }
 
+/** With the queues that draw on it. */
+const listedShape = limitShape.extend({ queues: z.array(z.string()) }).openapi('ListedLimit')
+
 const list = route('viewer', 'limits.list', {
   method: 'get',
   path: '/limits',
-  summary: 'Every limit, and what could be taken now',
-  responses: { 200: json(z.object({ limits: z.array(limitShape) }), 'The limits') },
+  summary: 'Every limit, what could be taken now, and the queues that draw on it',
+  responses: { 200: json(z.object({ limits: z.array(listedShape) }), 'The limits') },
 })
 
 const create = route('admin', 'limits.create', {
@@ -62,7 +65,12 @@ export const limitRoutes: Routes = (api, { mill }) => {
   const before = async (name: string): Promise<LimitRecord | undefined> =>
     (await mill.limits.list()).find((limit) => limit.name === name)
 
-  api.openapi(list, async (c) => c.json({ limits: await mill.limits.list() }, 200))
+  api.openapi(list, async (c) => {
+    const [limits, queues] = await Promise.all([mill.limits.list(), mill.queues()])
+    const drawing = (limit: string): string[] =>
+      queues.filter((queue) => queue.limit === limit).map(({ name }) => name)
+    return c.json({ limits: limits.map((limit) => ({ ...limit, queues: drawing(limit.name) })) }, 200)
+  })
   api.openapi(create, async (c) => {
     const { name, ...options } = c.req.valid('json')
     const after = await mill.limits.create(name, options as LimitOptions)

@@ -1,9 +1,9 @@
 /** The first look: everything at once, in few reads. */
 import { z } from '@hono/zod-openapi'
 import { json, route, type Routes, seenBy } from '../app.ts'
+import { dutyOf, dutyShape } from '../shapes/duty.ts'
 import { instanceShape, limitShape, unservedShape } from '../shapes/queue.ts'
 import { queuesOf, queuesShape } from './queues.ts'
-import { dutyOf, dutyShape } from './workers.ts'
 
 const overview = route('viewer', 'overview.read', {
   method: 'get',

@@ -1,23 +1,10 @@
 /** Who works: instances, how workers are split over them, and the duties. */
 import { z } from '@hono/zod-openapi'
-import type { DutyView } from '../../runtime/tend.ts'
 import { json, note, route, type Routes } from '../app.ts'
+import { dutyOf, dutyShape } from '../shapes/duty.ts'
 import { instanceShape } from '../shapes/queue.ts'
 
 const slotShape = z.object({ instance: z.uuid(), queue: z.string(), workers: z.int() }).openapi('Slot')
-export const dutyShape = z
-  .object({
-    name: z.string(),
-    leader: z.uuid().nullable(),
-    lastSuccessAt: z.number().nullable(),
-    failures: z.int(),
-  })
-  .openapi('Duty')
-
-/** Without what only the process that answers knows of it. */
-export function dutyOf({ name, leader, lastSuccessAt, failures }: DutyView): z.infer<typeof dutyShape> {
-  return { name, leader, lastSuccessAt, failures }
-}
 
 const list = route('viewer', 'workers.list', {
   method: 'get',

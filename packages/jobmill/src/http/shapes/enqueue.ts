@@ -8,27 +8,43 @@ export const duration = z
 
 export const enqueueShape = z
   .strictObject({
-    kind: z.string(),
-    payload: z.unknown().optional(),
-    id: z.string().optional(),
-    queue: z.string().optional(),
-    priority: z.int().optional(),
-    maxAttempts: z.int().optional(),
-    delay: duration.optional(),
-    runAt: z.union([z.number(), z.string()]).optional(),
-    timeout: duration.optional(),
-    tags: z.array(z.string()).optional(),
-    metadata: z.record(z.string(), z.unknown()).optional(),
-    dedupeKey: z.string().optional(),
+    kind: z.string().openapi({ description: 'who runs it' }),
+    payload: z.unknown().optional().openapi({ description: 'left out, it is null' }),
+    id: z.string().optional().openapi({ description: 'a UUID; enqueued again it is the same job' }),
+    queue: z.string().optional().openapi({ description: 'the lane it waits in; else that of its kind' }),
+    priority: z.int().optional().openapi({ description: 'lower runs first' }),
+    maxAttempts: z.int().optional().openapi({ description: 'dead after so many' }),
+    delay: duration.optional().openapi({ description: 'due so long from now: milliseconds, or "10m"' }),
+    runAt: z
+      .union([z.number(), z.string()])
+      .optional()
+      .openapi({ description: 'due then: milliseconds since 1970, or ISO 8601 with its zone' }),
+    timeout: duration
+      .optional()
+      .openapi({ description: 'how long one attempt may take: milliseconds, or "10m"' }),
+    tags: z.array(z.string()).optional().openapi({ description: 'to find it by' }),
+    metadata: z.record(z.string(), z.unknown()).optional().openapi({ description: 'travels with it' }),
+    dedupeKey: z.string().optional().openapi({ description: 'short for dedupe.key' }),
     dedupe: z
       .strictObject({
-        key: z.string(),
-        scope: z.enum(['global', 'queue', 'kind']).optional(),
-        holdFor: duration.optional(),
-        onConflict: z.enum(['keep', 'replace']).optional(),
+        key: z.string().openapi({ description: 'at most one such job waits or runs' }),
+        scope: z
+          .enum(['global', 'queue', 'kind'])
+          .optional()
+          .openapi({ description: 'among which jobs; else global' }),
+        holdFor: duration
+          .optional()
+          .openapi({ description: 'also so long after it is done: milliseconds, or "10m"' }),
+        onConflict: z
+          .enum(['keep', 'replace'])
+          .optional()
+          .openapi({ description: 'keep the job that has the key (default), or give it this payload' }),
       })
       .optional(),
-    orderKey: z.string().optional(),
+    orderKey: z
+      .string()
+      .optional()
+      .openapi({ description: 'jobs of a queue that share it run one at a time' }),
   })
   .openapi('NewJob')
 

@@ -67,6 +67,10 @@ export const jobShape = jobSummaryShape
   })
   .openapi('Job') satisfies z.ZodType<JobView>
 
+export const leftShape = z
+  .object({ payload: z.int().optional(), result: z.int().optional() })
+  .openapi('LeftOut', { description: 'what was too large and is null here, with the bytes of its JSON' })
+
 export const jobPageShape = z
   .object({
     jobs: z.array(jobSummaryShape),

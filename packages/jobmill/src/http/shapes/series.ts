@@ -1,23 +1,40 @@
 /** Figures over time as the API tells them. */
 import { z } from '@hono/zod-openapi'
+import { QUEUE_LEVELS } from '../../observe/standing.ts'
 import { COUNTERS, LATENCIES } from '../../observe/tally.ts'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { Metrics } from '../../runtime/observation.ts'
 
-const recordOf = <Key extends string, S extends z.ZodType>(keys: readonly Key[], shape: S): Record<Key, S> =>
-  Object.fromEntries(keys.map((key) => [key, shape])) as Record<Key, S>
+export const recordOf = <Key extends string, S extends z.ZodType>(
+  keys: readonly Key[],
+  shape: S,
+): Record<Key, S> => Object.fromEntries(keys.map((key) => [key, shape])) as Record<Key, S>
 
 const ms = z.number().nullable()
-const percentiles = z.object({ count: z.number(), p50: ms, p95: ms, p99: ms }).openapi('Percentiles')
+export const percentilesShape = z
+  .object({ count: z.number(), p50: ms, p95: ms, p99: ms })
+  .openapi('Percentiles')
 const counters = z.object(recordOf(COUNTERS, z.number()))
-const queueFigures = { counters, perSecond: counters, ...recordOf(LATENCIES, percentiles) }
 const gauge = z.object({ mean: z.number(), most: z.number() }).nullable()
+const queueFigures = {
+  counters,
+  perSecond: counters,
+  ...recordOf(LATENCIES, percentilesShape),
+  counts: z.object(recordOf(QUEUE_LEVELS, gauge)),
+}
+const draws = { granted: z.number(), refused: z.number() }
+const limitFigures = {
+  available: gauge,
+  held: gauge,
+  ...draws,
+  byKind: z.record(z.string(), z.object(draws)).readonly(),
+}
 const instanceFigures = {
   cpu: gauge,
   rssBytes: gauge,
   heapBytes: gauge,
   loopLagMs: gauge,
-  store: z.object({ ...recordOf(STORE_CLASSES, percentiles), failures: z.number() }),
+  store: z.object({ ...recordOf(STORE_CLASSES, percentilesShape), failures: z.number() }),
   eventsDropped: z.number(),
 }
 const at = z.number()
@@ -42,6 +59,15 @@ export const seriesShape = z
           instance: z.string(),
           all: z.object(instanceFigures),
           points: z.array(z.object({ at, ...instanceFigures })).readonly(),
+        }),
+      )
+      .readonly(),
+    limits: z
+      .array(
+        z.object({
+          limit: z.string(),
+          all: z.object(limitFigures),
+          points: z.array(z.object({ at, ...limitFigures })).readonly(),
         }),
       )
       .readonly(),

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { shortened, sizeText } from '../../store/amounts.ts'
 import { spanText } from '../../job/span-text.ts'
 import { type Finding, warning, well } from '../../store/keeping.ts'
+import type { Query } from '../connection.ts'
 import type { Look } from './reach.ts'
 
 /** Of this database, and those that follow the server from elsewhere. A vacuum holds nobody up. */
@@ -34,7 +35,7 @@ const HIDDEN = `
 SELECT count(*) AS n FROM pg_stat_activity
  WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NULL AND pid <> pg_backend_pid()`
 
-interface SessionRow {
+export interface SessionRow {
   readonly pid: number
   readonly application: string
   /** Null for one of the server's own. */
@@ -56,11 +57,16 @@ interface SlotRow {
   readonly bytes: number | null
 }
 
+/** Sessions that have had a transaction open for so long, the oldest first. */
+export async function pinning(query: Query, openForMs: number): Promise<readonly SessionRow[]> {
+  return (await query(SESSIONS, [openForMs])) as readonly unknown[] as readonly SessionRow[]
+}
+
 export async function horizon({ query }: Look, openForMs: number): Promise<Finding[]> {
   const rows = async <T>(text: string, values: readonly unknown[]): Promise<readonly T[]> =>
     (await query(text, values)) as readonly unknown[] as readonly T[]
   const findings = [
-    ...(await rows<SessionRow>(SESSIONS, [openForMs])).map(session),
+    ...(await pinning(query, openForMs)).map(session),
     ...(await rows<PreparedRow>(PREPARED, [openForMs])).map(prepared),
     ...(await rows<SlotRow>(SLOTS, [])).map(slot),
   ]

@@ -1,7 +1,7 @@
 /** Everything that is looked at in a database on a server. Nothing is written, and no lock is taken that a writer could wait for. */
 import pg from 'pg'
 import { type Check, examining } from '../../store/examining.ts'
-import { broken, type ExamineOptions, type Finding } from '../../store/keeping.ts'
+import { broken, type ExamineOptions, type Finding, OPEN_FOR_MS } from '../../store/keeping.ts'
 import { schemaFinding } from '../../store/schema-status.ts'
 import { appliedTo, MIGRATIONS } from '../migrate.ts'
 import { bloat } from './examine-bloat.ts'
@@ -11,8 +11,6 @@ import { drift } from './examine-schema.ts'
 import { clock, connections, version } from './examine-server.ts'
 import { autovacuum, durability } from './examine-settings.ts'
 import { connectedIfThere, type Look, type Site } from './reach.ts'
-
-const OPEN_FOR_MS = 5 * 60_000
 
 export async function examine(
   site: Site,

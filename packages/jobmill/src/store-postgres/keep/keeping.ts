@@ -4,6 +4,7 @@ import type { PostgresSettings } from '../options.ts'
 import { create } from './create.ts'
 import { drop } from './drop.ts'
 import { examine } from './examine.ts'
+import { health } from './health.ts'
 import type { Site } from './reach.ts'
 import { schema } from './schema.ts'
 
@@ -15,5 +16,6 @@ export function keeping(settings: PostgresSettings, sql: (text: string) => strin
     create: () => create(site),
     drop: () => drop(site),
     examine: (how) => examine(site, how),
+    health: () => health(site),
   }
 }

@@ -38,7 +38,7 @@ export function freePages(handle: SqliteHandle): Finding {
   )
 }
 
-function sizesOf(handle: SqliteHandle): { all: number; free: number } {
+export function sizesOf(handle: SqliteHandle): { all: number; free: number } {
   const sql = prepared(handle)
   const { page_size: size } = sql('PRAGMA page_size').get() as { page_size: number }
   const { page_count: pages } = sql('PRAGMA page_count').get() as { page_count: number }

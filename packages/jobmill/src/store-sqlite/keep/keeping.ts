@@ -4,6 +4,7 @@ import type { StoreSettings } from '../live.ts'
 import { create } from './create.ts'
 import { drop } from './drop.ts'
 import { examine } from './examine.ts'
+import { health } from './health.ts'
 import { schema } from './schema.ts'
 
 export function keeping(settings: StoreSettings): Keeping {
@@ -12,5 +13,6 @@ export function keeping(settings: StoreSettings): Keeping {
     create: () => create(settings),
     drop: () => drop(settings),
     examine: () => examine(settings),
+    health: () => health(settings),
   }
 }

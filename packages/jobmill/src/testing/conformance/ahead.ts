@@ -14,7 +14,7 @@ export const aheadCases: readonly Case[] = [
     },
   },
   {
-    name: 'ahead of a job are those of its queue that are claimed first, whatever their kind',
+    name: 'ahead of a job are those of its queue that are claimed first, whatever their kind, or only those of some',
     async run({ store, enqueue }) {
       const low = await enqueue({ priority: 5, kind: 'a' })
       const first = await enqueue({ kind: 'b' })
@@ -23,6 +23,9 @@ export const aheadCases: readonly Case[] = [
       const urgent = await enqueue({ priority: -1, kind: 'c' })
       const all = await Promise.all([urgent, first, second, low].map((id) => store.ahead(id)))
       assert.deepEqual(all, [0, 1, 2, 3])
+      const kinds = [['a'], ['a', 'b', 'never'], []]
+      const some = await Promise.all(kinds.map((these) => store.ahead(low, these)))
+      assert.deepEqual(some, [1, 2, 0])
     },
   },
   {

@@ -1,6 +1,8 @@
 /** The suite that a store passes when it keeps the promises. Works with any runner that can register a test. */
 import { onBench } from './bench.ts'
 import { aheadCases } from './ahead.ts'
+import { failureCases } from './failures.ts'
+import { findCases } from './find.ts'
 import { cancelCases } from './cancel.ts'
 import type { Case } from './case.ts'
 import type { ConformanceSubject } from './subject.ts'
@@ -102,6 +104,8 @@ export const conformanceCases: readonly Case[] = [
   ...resultCases,
   ...unservedCases,
   ...aheadCases,
+  ...findCases,
+  ...failureCases,
   ...listCases,
   ...transactionCases,
   ...raceCases,

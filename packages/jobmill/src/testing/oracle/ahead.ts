@@ -3,9 +3,10 @@ import { AHEAD_MOST } from '../../store/queue-record.ts'
 import { inClaimOrder } from './claim.ts'
 import type { OracleState } from './state.ts'
 
-export function ahead(state: OracleState, id: string): number | null {
+export function ahead(state: OracleState, id: string, kinds?: readonly string[]): number | null {
   const job = state.jobs.get(id)
   if (job?.state !== 'ready') return null
   const lane = inClaimOrder(state).filter(({ queue }) => queue === job.queue)
-  return Math.min(AHEAD_MOST, lane.indexOf(job))
+  const before = lane.slice(0, lane.indexOf(job)).filter(({ kind }) => kinds?.includes(kind) ?? true)
+  return Math.min(AHEAD_MOST, before.length)
 }

@@ -8,7 +8,8 @@ import {
   type Position,
   listWithinBudget,
 } from '../../store/job-list.ts'
-import { summary } from './read.ts'
+import { hasAll } from '../../store/payload-at.ts'
+import { lastError, summary } from './read.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
 export function list(state: OracleState, filter: JobFilter, page: PageRequest): Promise<JobPage> {
@@ -51,13 +52,15 @@ function comparePositions(a: Position, b: Position): number {
 }
 
 function matches(job: OracleJob, filter: JobFilter): boolean {
-  const { queue, kind, tags, enqueuedFrom, enqueuedBefore, payloadText } = filter
+  const { queue, kind, tags, enqueuedFrom, enqueuedBefore, payloadText, payloadAt, errorText } = filter
   return (
     (queue === undefined || job.queue === queue) &&
     (kind === undefined || job.kind === kind) &&
     (tags === undefined || tags.every((tag) => job.tags.includes(tag))) &&
     (enqueuedFrom === undefined || job.enqueuedAt >= enqueuedFrom) &&
     (enqueuedBefore === undefined || job.enqueuedAt < enqueuedBefore) &&
-    (payloadText === undefined || job.payload.includes(payloadText))
+    (payloadText === undefined || job.payload.includes(payloadText)) &&
+    (payloadAt === undefined || hasAll(job.payload, payloadAt)) &&
+    (errorText === undefined || (job.state !== 'done' && (lastError(job) ?? '').includes(errorText)))
   )
 }

@@ -1,7 +1,8 @@
 /** The read side: jobs, attempts, counts, queues and instances as others see them. */
+import type { Outcome } from '../../job/outcome.ts'
 import type { Held } from '../../store/claim.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
-import type { AttemptRecord, JobRecord, JobResult, JobSummary } from '../../store/job-record.ts'
+import type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from '../../store/job-record.ts'
 import type { LimitRecord } from '../../store/limit.ts'
 import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
 import { limitRecord } from './limits.ts'
@@ -58,8 +59,19 @@ export function results(state: OracleState, ids: readonly string[]): (JobResult 
   })
 }
 
-function lastError(job: OracleJob): string | null {
+export function lastError(job: OracleJob): string | null {
   return job.attempts.at(-1)?.error ?? null
+}
+
+const FAILED: readonly Outcome[] = ['threw', 'timed-out', 'gave-up']
+
+export function failures(state: OracleState, ids: readonly string[]): (JobFailure | null)[] {
+  return ids.map((id) => {
+    const job = state.jobs.get(id)
+    const last = job?.attempts.at(-1)
+    if (last === undefined || !(job?.state === 'dead' || FAILED.includes(last.outcome))) return null
+    return { error: last.error, at: last.endedAt, outcome: last.outcome }
+  })
 }
 
 export function history(state: OracleState, id: string): AttemptRecord[] {

@@ -1,0 +1,41 @@
+/** How much of something is used: a bar, and the figures as text. */
+import { classes } from './classes.ts'
+import { number } from './format.ts'
+
+interface Props {
+  /** What is measured, for whoever hears it read. */
+  readonly label: string
+  readonly used: number
+  readonly of: number
+  readonly unit: string
+  /** Full is bad news. */
+  readonly isBadWhenFull?: boolean
+}
+
+export function Meter({ label, used, of, unit, isBadWhenFull = false }: Props) {
+  const share = of === 0 ? 0 : Math.min(1, used / of)
+  return (
+    <span className="inline-flex items-center gap-2 whitespace-nowrap tabular-nums">
+      <span
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(of, used)}
+        aria-valuenow={used}
+        aria-valuetext={`${number(used)} of ${number(of)} ${unit}`}
+        className="h-2 w-20 shrink-0 overflow-hidden rounded-full bg-line"
+      >
+        <span
+          className={classes(
+            'block h-full rounded-full',
+            isBadWhenFull && share === 1 ? 'bg-ready' : 'bg-accent',
+          )}
+          style={{ width: `${share * 100}%` }}
+        />
+      </span>
+      <span>
+        {number(used)} <span className="text-soft">{`of ${number(of)} ${unit}`}</span>
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,104 @@
+/** A job while it is typed: texts, as the fields show them, and what is sent of them. */
+import { readJson } from '../../kit/json-problem.ts'
+import { durationOf, gathered, instantOf, nameOf, type Read, tagsOf, wholeOf } from '../../kit/written.ts'
+import { counted } from './counted.ts'
+import { exampleOf } from './example/example.ts'
+import type { Schema } from './validate/checking.ts'
+
+/** By the names that the server has for them. */
+export const FIELDS = [
+  'kind',
+  'payload',
+  'queue',
+  'priority',
+  'when',
+  'delay',
+  'runAt',
+  'maxAttempts',
+  'timeout',
+  'tags',
+  'dedupeKey',
+  'orderKey',
+  'copies',
+  'vary',
+] as const
+export type EnqueueField = (typeof FIELDS)[number]
+export type EnqueueDraft = Readonly<Record<EnqueueField, string>>
+export type Wrong = Partial<Record<EnqueueField, string>>
+
+/** What a job has that is enqueued like another. */
+export interface Like {
+  readonly kind: string
+  readonly payload: unknown
+  readonly queue: string
+  readonly priority: number
+  readonly tags: readonly string[]
+  readonly maxAttempts: number
+}
+
+export function draftLike(like: Like | undefined): EnqueueDraft {
+  return {
+    kind: like?.kind ?? '',
+    payload: JSON.stringify(like?.payload ?? null, null, 2),
+    queue: like?.queue ?? '',
+    priority: like === undefined ? '' : String(like.priority),
+    when: 'now',
+    delay: '',
+    runAt: '',
+    maxAttempts: like === undefined ? '' : String(like.maxAttempts),
+    timeout: '',
+    tags: like?.tags.join(', ') ?? '',
+    dedupeKey: '',
+    orderKey: '',
+    copies: '1',
+    vary: 'written',
+  }
+}
+
+export const MOST_COPIES = 1_000
+
+export interface Written {
+  readonly path: 'jobs' | 'jobs/many'
+  readonly body: Readonly<Record<string, unknown>>
+  readonly copies: number
+  readonly wrong: Wrong
+}
+
+export function written(draft: EnqueueDraft, schema: Schema | null): Written {
+  const { values, wrong } = gathered<EnqueueField>(readsOf(draft))
+  if (draft.kind.trim() === '') wrong.kind = 'This is needed.'
+  if (draft.when === 'delay' && draft.delay.trim() === '') wrong.delay = 'Say how long.'
+  if (draft.when === 'at' && draft.runAt === '') wrong.runAt = 'Say when.'
+  const { kind, payload, copies = 1, when: _when, vary: _vary, ...options } = values
+  const many = Number(copies)
+  if (many === 1) return { path: 'jobs', body: { kind, payload, ...options }, copies: many, wrong }
+  const isVaried = draft.vary === 'varied'
+  const jobs = Array.from({ length: Object.keys(wrong).length > 0 ? 0 : many }, (_, n) => ({
+    ...(counted(options, n + 1) as object),
+    payload: isVaried ? exampleOf(schema, n) : counted(payload, n + 1),
+  }))
+  return { path: 'jobs/many', body: { kind, jobs }, copies: many, wrong }
+}
+
+function readsOf(draft: EnqueueDraft): Record<EnqueueField, Read<unknown>> {
+  const payload = readJson(draft.payload)
+  const tags = tagsOf(draft.tags)
+  return {
+    kind: nameOf(draft.kind),
+    payload: 'value' in payload ? payload : { wrong: 'This is not JSON.' },
+    queue: nameOf(draft.queue),
+    priority: wholeOf(draft.priority, { least: -32_768, most: 32_767 }),
+    when: { value: undefined },
+    delay: draft.when === 'delay' ? durationOf(draft.delay) : { value: undefined },
+    runAt: draft.when === 'at' ? instantOf(draft.runAt) : { value: undefined },
+    maxAttempts: wholeOf(draft.maxAttempts, { least: 1, most: 10_000 }),
+    timeout: durationOf(draft.timeout),
+    tags: { value: tags.length === 0 ? undefined : tags },
+    dedupeKey: textOf(draft.dedupeKey),
+    orderKey: textOf(draft.orderKey),
+    copies: wholeOf(draft.copies, { least: 1, most: MOST_COPIES }),
+    vary: { value: undefined },
+  }
+}
+
+const textOf = (text: string): Read<string> => ({ value: text.trim() === '' ? undefined : text.trim() })

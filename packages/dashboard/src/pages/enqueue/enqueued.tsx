@@ -1,0 +1,76 @@
+/** What became of it. */
+import { Check } from 'lucide-react'
+import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
+import { number, plural, shortId } from '../../kit/format.ts'
+
+export interface EnqueuedJob {
+  readonly id: string
+  readonly outcome: 'enqueued' | 'duplicate' | 'replaced'
+}
+
+export interface EnqueuedAnswer {
+  readonly kind: string
+  readonly jobs: readonly EnqueuedJob[]
+}
+
+interface Props {
+  readonly answer: EnqueuedAnswer
+  readonly again: () => void
+  readonly close: () => void
+}
+
+const SHOWN = 5
+
+export function Enqueued({ answer: { kind, jobs }, again, close }: Props) {
+  const [first] = jobs
+  return (
+    <div className="flex flex-col gap-4">
+      <div role="status" className="flex items-start gap-2">
+        <Check aria-hidden className="mt-0.5 size-5 shrink-0 text-done" />
+        <p className="text-base font-medium">{said(kind, jobs)}</p>
+      </div>
+      <ul className="flex flex-col gap-1 pl-7">
+        {jobs.slice(0, SHOWN).map(({ id, outcome }) => (
+          <li key={id}>
+            <TextLink to={`/jobs/${id}`} className="font-mono" went={close}>
+              {jobs.length === 1 ? id : shortId(id)}
+            </TextLink>{' '}
+            <span className="text-soft">{outcome}</span>
+          </li>
+        ))}
+        {jobs.length > SHOWN && <li className="text-soft">and {number(jobs.length - SHOWN)} more</li>}
+      </ul>
+      <div className="flex flex-wrap gap-2 pl-7">
+        {jobs.length === 1 && first !== undefined ? (
+          <LinkButton to={`/jobs/${first.id}`} look="main" went={close}>
+            Open the job
+          </LinkButton>
+        ) : (
+          <LinkButton to={`/jobs?${new URLSearchParams({ kind }).toString()}`} look="main" went={close}>
+            Show the jobs of {kind}
+          </LinkButton>
+        )}
+        <Button onClick={again}>Enqueue another</Button>
+        <Button look="quiet" onClick={close}>
+          Close
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function said(kind: string, jobs: readonly EnqueuedJob[]): string {
+  const count = (outcome: EnqueuedJob['outcome']): number =>
+    jobs.filter((job) => job.outcome === outcome).length
+  const duplicates = count('duplicate')
+  if (jobs.length === 1) {
+    if (duplicates === 1)
+      return `Nothing was enqueued: a job of ${kind} with this dedupe key is there already.`
+    return count('replaced') === 1
+      ? `It took the place of a job of ${kind}.`
+      : `A job of ${kind} is enqueued.`
+  }
+  const rest =
+    duplicates === 0 ? '' : `; ${plural(duplicates, 'was', 'were')} there already, by the dedupe key`
+  return `${plural(jobs.length - duplicates, 'job')} of ${kind} enqueued${rest}.`
+}

@@ -1,0 +1,88 @@
+/** How the job is enqueued. What is left empty is as the kind says. */
+import type { HTMLInputTypeAttribute } from 'react'
+import { useOverview } from '../../api/reads.ts'
+import { Combobox } from '../../kit/combobox.tsx'
+import { Field, Select, TextInput } from '../../kit/field.tsx'
+import type { EnqueueField } from './enqueue-draft.ts'
+import type { FieldsProps } from './fields-props.ts'
+
+export function OptionFields(props: FieldsProps) {
+  const { draft, change, wrong } = props
+  const queues = useOverview().data?.queues ?? []
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <Field label="Queue" error={wrong.queue} hint="Empty: as the kind says.">
+        {(ids) => (
+          <Combobox
+            {...ids}
+            value={draft.queue}
+            change={(queue) => change({ queue })}
+            choices={queues.map(({ settings: { name, paused } }) => ({
+              value: name,
+              note: paused ? 'paused' : undefined,
+            }))}
+          />
+        )}
+      </Field>
+      <Plain {...props} name="tags" label="Tags" hint="Between commas." />
+      <Field label="Due" hint="When it may run." error={wrong.when}>
+        {(ids) => (
+          <Select {...ids} value={draft.when} onChange={(event) => change({ when: event.target.value })}>
+            <option value="now">At once</option>
+            <option value="delay">After a delay</option>
+            <option value="at">At an instant</option>
+          </Select>
+        )}
+      </Field>
+      {draft.when === 'delay' && (
+        <Plain {...props} name="delay" label="Delay" hint="Such as 90s, 10m or 1h30m." />
+      )}
+      {draft.when === 'at' && (
+        <Plain {...props} name="runAt" label="Run at" hint="Your local time." type="datetime-local" />
+      )}
+      <Plain {...props} name="priority" label="Priority" hint="Lower runs first. Empty: as the kind says." />
+      <Plain {...props} name="maxAttempts" label="Most attempts" hint="Empty: as the kind says." />
+      <Plain
+        {...props}
+        name="timeout"
+        label="Timeout of an attempt"
+        hint="Such as 10m. Empty: as the kind says."
+      />
+      <Plain
+        {...props}
+        name="dedupeKey"
+        label="Dedupe key"
+        hint="While a job with this key waits or runs, no other is enqueued."
+      />
+      <Plain
+        {...props}
+        name="orderKey"
+        label="Order key"
+        hint="Jobs of a queue that share it run one at a time."
+      />
+    </div>
+  )
+}
+
+interface PlainProps extends FieldsProps {
+  readonly name: EnqueueField
+  readonly label: string
+  readonly hint: string
+  readonly type?: HTMLInputTypeAttribute
+}
+
+function Plain({ draft, change, wrong, name, label, hint, type = 'text' }: PlainProps) {
+  return (
+    <Field label={label} hint={hint} error={wrong[name]}>
+      {(ids) => (
+        <TextInput
+          {...ids}
+          type={type}
+          step={type === 'datetime-local' ? 1 : undefined}
+          value={draft[name]}
+          onChange={(event) => change({ [name]: event.target.value })}
+        />
+      )}
+    </Field>
+  )
+}

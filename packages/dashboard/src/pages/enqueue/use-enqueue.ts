@@ -1,0 +1,48 @@
+/** Sends what was typed, once it can be, and keeps what the server refused. */
+import { useState } from 'react'
+import { useAct } from '../../api/acts.ts'
+import { type AtField, atField } from '../../api/at-field.ts'
+import type { Problem } from '../../api/client.ts'
+import { plural } from '../../kit/format.ts'
+import type { EnqueuedAnswer, EnqueuedJob } from './enqueued.tsx'
+import { type EnqueueDraft, type EnqueueField, FIELDS, written } from './enqueue-draft.ts'
+import type { Schema } from './validate/checking.ts'
+
+export interface Enqueueing {
+  readonly enqueue: () => Promise<void>
+  readonly isActing: boolean
+  /** Whether somebody wanted to enqueue it. */
+  readonly isTried: boolean
+  readonly refused: AtField<EnqueueField> | null
+  /** Something was changed since. */
+  readonly forget: () => void
+}
+
+export function useEnqueue(
+  draft: EnqueueDraft,
+  schema: Schema | null,
+  enqueued: (answer: EnqueuedAnswer) => void,
+): Enqueueing {
+  const { act, isActing } = useAct<EnqueuedJob | { jobs: readonly EnqueuedJob[] }>({ quiet: true })
+  const [refused, setRefused] = useState<AtField<EnqueueField> | null>(null)
+  const [isTried, setTried] = useState(false)
+
+  async function enqueue(): Promise<void> {
+    setTried(true)
+    const { path, body, copies, wrong } = written(draft, schema)
+    if (isActing || Object.keys(wrong).length > 0) return
+    try {
+      const kind = draft.kind.trim()
+      const answer = await act({
+        method: 'POST',
+        path,
+        body,
+        done: `Sent ${plural(copies, 'job')} of ${kind}`,
+      })
+      enqueued({ kind, jobs: 'jobs' in answer ? answer.jobs : [answer] })
+    } catch (error) {
+      setRefused(atField(error as Problem, FIELDS))
+    }
+  }
+  return { enqueue, isActing, isTried, refused, forget: () => setRefused(null) }
+}

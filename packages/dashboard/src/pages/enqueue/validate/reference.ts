@@ -1,0 +1,21 @@
+/** What a `$ref` inside a schema points at: `#`, `#/$defs/User`. Those that lead out of it are passed over. */
+import { isSchema, type Schema } from './checking.ts'
+
+export function referred(root: Schema, reference: string): Schema | undefined {
+  if (!reference.startsWith('#')) return undefined
+  let at: unknown = root
+  for (const part of reference.slice(1).split('/').slice(1)) {
+    const key = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
+    at = (at as Record<string, unknown>)[key]
+  }
+  return isSchema(at) ? at : undefined
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

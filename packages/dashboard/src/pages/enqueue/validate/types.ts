@@ -1,0 +1,59 @@
+/** What a value is, in words, and whether it may be that. */
+import { isObject, type SchemaProblem } from './checking.ts'
+
+const NAMES: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+}
+
+const TESTS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === 'boolean',
+  object: isObject,
+  array: (value) => Array.isArray(value),
+  null: (value) => value === null,
+}
+
+export function typeProblems(
+  { type }: Readonly<Record<string, unknown>>,
+  value: unknown,
+  path: string,
+): SchemaProblem[] {
+  const allowed: readonly unknown[] = Array.isArray(type) ? type : [type]
+  const known = allowed.filter((one): one is string => typeof one === 'string' && Object.hasOwn(TESTS, one))
+  // One that is not known might be what it is.
+  if (known.length === 0 || known.length < allowed.length) return []
+  if (known.some((one) => TESTS[one]?.(value))) return []
+  return [{ path, says: wrongType(value, known) }]
+}
+
+export function wrongType(value: unknown, allowed: readonly string[]): string {
+  return `is ${nameOf(value)} instead of ${allowed.map((one) => NAMES[one]).join(' or ')}`
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'boolean') return String(value)
+  return NAMES[typeof value] ?? typeof value
+}
+
+/** As JSON is: the order of keys does not count. */
+export function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((one, at) => isEqual(one, b[at]))
+  if (!isObject(a) || !isObject(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]))
+  )
+}

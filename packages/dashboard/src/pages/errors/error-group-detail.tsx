@@ -1,0 +1,63 @@
+/** What a group of errors opens to: the newest of its errors as it was, its jobs, and the way out. */
+import { RotateCcw } from 'lucide-react'
+import { useState } from 'react'
+import { useMay } from '../../api/roles.ts'
+import type { ErrorGroup } from '../../api/types/job.ts'
+import { Button, LinkButton, TextLink } from '../../kit/button.tsx'
+import { CopyButton } from '../../kit/copy.tsx'
+import { number, shortId } from '../../kit/format.ts'
+import { jobsAddress } from './jobs-address.ts'
+import { RetryGroup } from './retry-group.tsx'
+
+export function ErrorGroupDetail({ group }: { readonly group: ErrorGroup }) {
+  const may = useMay()
+  const [isAsking, setAsking] = useState(false)
+  const { dead, failing, example } = group
+  return (
+    <div className="flex flex-col gap-3 px-4 pb-4 lg:pl-10">
+      <div>
+        <p className="mb-1 text-xs text-soft">
+          The last one, of job{' '}
+          <TextLink to={`/jobs/${example.id}`} className="font-mono">
+            {shortId(example.id)}
+          </TextLink>
+        </p>
+        <ErrorText error={example.error} />
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        {may('operator') && dead > 0 && (
+          <Button look="main" icon={RotateCcw} onClick={() => setAsking(true)}>
+            Retry the {number(dead)} dead
+          </Button>
+        )}
+        {dead > 0 && <LinkButton to={jobsAddress(group, 'dead')}>Show the dead jobs</LinkButton>}
+        {failing > 0 && <LinkButton to={jobsAddress(group)}>Show all jobs</LinkButton>}
+        <LinkButton to={`/jobs/${example.id}`} look="quiet">
+          Open the example
+        </LinkButton>
+      </div>
+      {isAsking && <RetryGroup group={group} close={() => setAsking(false)} />}
+    </div>
+  )
+}
+
+/** Its first line at once; causes and a stack on demand. */
+function ErrorText({ error }: { readonly error: string }) {
+  const end = error.indexOf('\n')
+  const first = end === -1 ? error : error.slice(0, end)
+  const rest = end === -1 ? '' : error.slice(end + 1)
+  return (
+    <div className="flex items-start gap-2 rounded-lg border border-line bg-card py-1 pr-1 pl-3 font-mono text-xs leading-5">
+      <div className="min-w-0 grow py-1.5">
+        <p className="break-words whitespace-pre-wrap">{first === '' ? 'no text' : first}</p>
+        {rest !== '' && (
+          <details>
+            <summary className="w-fit font-sans text-accent">Causes and stack</summary>
+            <pre className="mt-1 overflow-x-auto whitespace-pre-wrap text-soft">{rest}</pre>
+          </details>
+        )}
+      </div>
+      <CopyButton text={error} what="the error" />
+    </div>
+  )
+}

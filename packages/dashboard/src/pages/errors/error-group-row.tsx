@@ -1,0 +1,87 @@
+/** One group of errors: what it is, how many, since when. Opens to an example and what to do. */
+import { ChevronRight } from 'lucide-react'
+import { type ReactNode, useId } from 'react'
+import type { ErrorGroup } from '../../api/types/job.ts'
+import { classes } from '../../kit/classes.ts'
+import { number, span } from '../../kit/format.ts'
+import { Bars } from '../../kit/sparkline.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { COLUMNS } from './columns.ts'
+import { ErrorGroupDetail } from './error-group-detail.tsx'
+import { ShapeText } from './shape-text.tsx'
+
+interface Props {
+  readonly group: ErrorGroup
+  readonly bucketMs: number
+  readonly isOpen: boolean
+  readonly turn: () => void
+}
+
+export function ErrorGroupRow({ group, bucketMs, isOpen, turn }: Props) {
+  const detail = useId()
+  const over = group.over.map(({ jobs }) => jobs)
+  return (
+    <li className={classes(isOpen && 'bg-sunk/40')}>
+      <div className={classes('items-center px-4 py-2.5 hover:bg-sunk/60', COLUMNS)}>
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls={detail}
+          onClick={turn}
+          className="flex w-full min-w-0 items-start gap-2 text-left"
+        >
+          <ChevronRight
+            aria-hidden
+            className={classes(
+              'mt-0.5 size-4 shrink-0 text-soft transition-transform',
+              isOpen && 'rotate-90',
+            )}
+          />
+          <span className="min-w-0 grow">
+            <span className={classes('font-medium break-words', isOpen ? 'block' : 'line-clamp-2')}>
+              <ShapeText shape={group.shape} />
+            </span>
+            <span className="mt-0.5 block truncate text-xs text-soft" title={group.queues.join(', ')}>
+              {group.kind} in {group.queues.join(', ')}
+            </span>
+          </span>
+        </button>
+        <div className="mt-2 flex flex-wrap items-center gap-x-5 gap-y-1 pl-6 lg:contents">
+          <Bars
+            label={`Jobs over time, a bar for each ${span(bucketMs)}: ${over.join(', ')}`}
+            values={over}
+          />
+          <Count name="Dead" isBad n={group.dead} />
+          <Count name="Failing" n={group.failing} />
+          <Seen name="First seen">
+            <Ago at={group.firstAt} />
+          </Seen>
+          <Seen name="Last seen">
+            <Ago at={group.lastAt} />
+          </Seen>
+        </div>
+      </div>
+      <div id={detail} hidden={!isOpen}>
+        {isOpen && <ErrorGroupDetail group={group} />}
+      </div>
+    </li>
+  )
+}
+
+function Count({ name, n, isBad = false }: { name: string; n: number; isBad?: boolean }) {
+  return (
+    <span className="whitespace-nowrap tabular-nums lg:text-right">
+      <span className="mr-1 text-xs text-soft lg:sr-only">{name}</span>
+      <span className={classes(n === 0 ? 'text-soft' : isBad && 'font-medium text-dead')}>{number(n)}</span>
+    </span>
+  )
+}
+
+function Seen({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <span className="whitespace-nowrap lg:text-right">
+      <span className="mr-1 text-xs text-soft lg:sr-only">{name}</span>
+      {children}
+    </span>
+  )
+}

@@ -1,0 +1,9 @@
+/** Where the jobs of a group of errors are listed. */
+import type { ErrorGroup, State } from '../../api/types/job.ts'
+
+export function jobsAddress({ kind, text }: Pick<ErrorGroup, 'kind' | 'text'>, state?: State): string {
+  const search = new URLSearchParams({ kind })
+  if (state !== undefined) search.set('state', state)
+  if (text !== '') search.set('errorText', text)
+  return `/jobs?${search.toString()}`
+}

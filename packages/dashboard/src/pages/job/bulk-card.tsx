@@ -1,0 +1,67 @@
+/** An act on many jobs: what it does to which, how far it is, and what became of it. */
+import type { ReactNode } from 'react'
+import type { Job } from '../../api/types/job.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { Card, Fact, Facts } from '../../kit/card.tsx'
+import { number, plural } from '../../kit/format.ts'
+import { bulkOf, type BulkReport } from './bulk.ts'
+import { ProgressBar } from './progress-bar.tsx'
+
+export function BulkCard({ job }: { readonly job: Job }) {
+  const bulk = bulkOf(job)
+  if (bulk === null) return null
+  return (
+    <Card title="An act on many jobs">
+      <p className="text-lg leading-snug font-medium">{bulk.says}</p>
+      <div className="mt-2 grid gap-4 sm:grid-cols-2">
+        <Facts>
+          {bulk.filter.map(({ name, value }) => (
+            <Fact key={name} name={name}>
+              <span className="break-all">{value}</span>
+            </Fact>
+          ))}
+          {bulk.reason !== null && <Fact name="Reason">{bulk.reason}</Fact>}
+          <Fact name="Asked by">{bulk.by ?? <span className="text-soft">not known</span>}</Fact>
+        </Facts>
+        <div>
+          <HowFar job={job} report={bulk.report} />
+          {bulk.to !== null && (
+            <p className="mt-2">
+              <TextLink to={bulk.to}>See the jobs that match now</TextLink>
+            </p>
+          )}
+        </div>
+      </div>
+    </Card>
+  )
+}
+
+function HowFar({ job, report }: { readonly job: Job; readonly report: BulkReport | null }): ReactNode {
+  if (report !== null)
+    return (
+      <dl aria-label="What became of it" className="grid grid-cols-3 gap-4">
+        <Figure name="Looked at" value={report.looked} />
+        <Figure name="Changed" value={report.changed} />
+        <Figure name="Refused" value={report.refused} />
+      </dl>
+    )
+  if (job.state === 'running')
+    return job.progress === null ? (
+      <p className="text-soft">It counts the jobs that match.</p>
+    ) : (
+      <ProgressBar progress={job.progress} />
+    )
+  if (job.endedAt === null) return <p className="text-soft">It has not begun.</p>
+  return <p className="text-soft">It ended early. What it had changed by then stays changed.</p>
+}
+
+function Figure({ name, value }: { readonly name: string; readonly value: number }) {
+  return (
+    <div>
+      <dt className="text-soft">{name}</dt>
+      <dd className="text-lg font-semibold tabular-nums" title={plural(value, 'job')}>
+        {number(value)} <span className="text-xs font-normal text-soft">{value === 1 ? 'job' : 'jobs'}</span>
+      </dd>
+    </div>
+  )
+}

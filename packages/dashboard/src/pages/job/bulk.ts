@@ -1,0 +1,105 @@
+/** What a job of the kind jobmill.bulk is about, in words. */
+import type { Job } from '../../api/types/job.ts'
+import { instant, plural } from '../../kit/format.ts'
+
+export interface FilterWord {
+  readonly name: string
+  readonly value: string
+}
+
+export interface BulkReport {
+  readonly looked: number
+  readonly changed: number
+  readonly refused: number
+}
+
+export interface Bulk {
+  readonly says: string
+  readonly filter: readonly FilterWord[]
+  readonly reason: string | null
+  readonly by: string | null
+  readonly report: BulkReport | null
+  /** The list of jobs with this filter; null where the page of jobs cannot show it. */
+  readonly to: string | null
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  retry: 'Retry',
+  'run-now': 'Run now',
+  cancel: 'Cancel',
+  delete: 'Delete',
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export function bulkOf({ payload, result, tags }: Pick<Job, 'payload' | 'result' | 'tags'>): Bulk | null {
+  if (!isFields(payload) || !isFields(payload['filter'])) return null
+  const { act, reason, filter } = payload
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined && value !== null)
+  // Every act has that one: up to when it was asked for.
+  const isAll = given.every(([key]) => key === 'enqueuedBefore')
+  const verb = VERBS[String(act)] ?? String(act)
+  return {
+    says: isAll ? `${verb} every job` : `${verb} the jobs that match`,
+    filter: given.map(wordOf),
+    reason: typeof reason === 'string' ? reason : null,
+    by: tags.find((tag) => tag.startsWith('by:'))?.slice('by:'.length) ?? null,
+    report: reportOf(result),
+    to: addressOf(given),
+  }
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  queue: 'Queue',
+  kind: 'Kind',
+  state: 'State',
+  tags: 'Tags',
+  enqueuedFrom: 'Enqueued from',
+  enqueuedBefore: 'Enqueued before',
+  payloadText: 'Payload has',
+  payloadAt: 'Payload',
+  errorText: 'Error has',
+  fingerprint: 'Fingerprint',
+  ids: 'Chosen',
+}
+
+function wordOf([key, value]: readonly [string, unknown]): FilterWord {
+  return { name: NAMES[key] ?? key, value: textOf(key, value) }
+}
+
+function textOf(key: string, value: unknown): string {
+  if (key === 'ids' && Array.isArray(value)) return plural(value.length, 'job')
+  if (typeof value === 'number' && key.startsWith('enqueued')) return instant(value)
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function reportOf(result: unknown): BulkReport | null {
+  if (!isFields(result)) return null
+  const { looked, changed, refused } = result
+  if (typeof looked !== 'number' || typeof changed !== 'number' || typeof refused !== 'number') return null
+  return { looked, changed, refused }
+}
+
+const IN_ADDRESS = new Set([
+  'queue',
+  'kind',
+  'state',
+  'enqueuedFrom',
+  'enqueuedBefore',
+  'payloadText',
+  'errorText',
+])
+
+function addressOf(given: readonly (readonly [string, unknown])[]): string | null {
+  const search = new URLSearchParams()
+  for (const [key, value] of given) {
+    if (key === 'tags' && Array.isArray(value)) for (const tag of value) search.append('tag', String(tag))
+    else if (IN_ADDRESS.has(key)) search.append(key, String(value))
+    else return null
+  }
+  return `/jobs?${search.toString()}`
+}

@@ -1,0 +1,82 @@
+/** A job as the command that enqueues another like it. What makes a job this one stays out: its id, its dedupe key, what a schedule or a trace wrote to it. */
+import { fed, isTooLong, option, over, quoted } from './shell.ts'
+
+export interface Like {
+  readonly kind: string
+  readonly payload: unknown
+  readonly queue: string
+  readonly priority: number
+  readonly maxAttempts: number
+  readonly timeoutMs: number | null
+  readonly tags: readonly string[]
+  readonly orderKey: string | null
+}
+
+/** `api` is the address of the API, with a slash at its end. */
+export function asCurl(job: Like, api: string): string {
+  const body = JSON.stringify({ kind: job.kind, payload: job.payload ?? null, ...optionsOf(job) })
+  const isLong = isTooLong(body)
+  const command = over([
+    `curl -sS -X POST ${quoted(`${api}jobs`)}`,
+    '-H "authorization: Bearer $JOBMILL_TOKEN"',
+    "-H 'content-type: application/json'",
+    isLong ? '--data-binary @-' : `--data-raw ${quoted(body)}`,
+  ])
+  return isLong ? fed(command, body) : command
+}
+
+export function asTypeScript({ kind, payload, ...options }: Like): string {
+  const what = `${JSON.stringify(kind)}, ${source(payload)}, ${source(optionsOf(options))}`
+  return `await mill.enqueue(${what})`
+}
+
+export function asCommand({ kind, payload, ...options }: Like): string {
+  const { queue, priority, maxAttempts, timeout, tags = [], orderKey } = optionsOf(options)
+  const words = [
+    option('queue', queue),
+    option('priority', String(priority)),
+    option('max-attempts', String(maxAttempts)),
+    ...(timeout === undefined ? [] : [option('timeout', `${timeout}ms`)]),
+    ...tags.map((tag) => option('tag', tag)),
+    ...(orderKey === undefined ? [] : [option('order-key', orderKey)]),
+  ]
+  const json = JSON.stringify(payload ?? null)
+  if (isTooLong(json)) return fed(over([`jobmill enqueue ${quoted(kind)} --stdin`, ...words]), json)
+  // Behind --, or a negative number would be taken for an option.
+  return over([`jobmill enqueue ${words.join(' ')}`, `-- ${quoted(kind)} ${quoted(json)}`])
+}
+
+interface Options {
+  readonly queue: string
+  readonly priority: number
+  readonly maxAttempts: number
+  readonly timeout?: number
+  readonly tags?: readonly string[]
+  readonly orderKey?: string
+}
+
+function optionsOf({
+  queue,
+  priority,
+  maxAttempts,
+  timeoutMs,
+  tags,
+  orderKey,
+}: Omit<Like, 'kind' | 'payload'>): Options {
+  return {
+    queue,
+    priority,
+    maxAttempts,
+    ...(timeoutMs !== null && { timeout: timeoutMs }),
+    ...(tags.length > 0 && { tags }),
+    ...(orderKey !== null && { orderKey }),
+  }
+}
+
+/** JSON is source, except for two ends of lines, and for a key that would not be taken for one. */
+function source(value: unknown): string {
+  return JSON.stringify(value ?? null, null, 2)
+    .replaceAll('\u2028', String.raw`\u2028`)
+    .replaceAll('\u2029', String.raw`\u2029`)
+    .replaceAll(/^(\s*)"__proto__":/gm, '$1["__proto__"]:')
+}

@@ -1,0 +1,19 @@
+/** A process by its label, as long as it is known. */
+import { useWorkers } from '../../api/reads.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { shortId } from '../../kit/format.ts'
+
+export function useInstanceName(): (id: string) => string {
+  const { data } = useWorkers()
+  return (id) => data?.instances.find((one) => one.id === id)?.label ?? shortId(id)
+}
+
+export function InstanceName({ id }: { readonly id: string | null }) {
+  const nameOf = useInstanceName()
+  if (id === null) return <span className="text-soft">nobody</span>
+  return (
+    <TextLink to={`/workers#${id}`} className="inline-block max-w-56 truncate align-bottom">
+      {nameOf(id)}
+    </TextLink>
+  )
+}

@@ -1,0 +1,124 @@
+/** What can be done with it, as far as its state and whoever looks allow. */
+import { Ban, CopyPlus, Play, RotateCcw, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { useAct } from '../../api/acts.ts'
+import { named } from '../../api/client.ts'
+import { useMay } from '../../api/roles.ts'
+import type { Inspected, Job } from '../../api/types/job.ts'
+import { Button } from '../../kit/button.tsx'
+import { Confirm } from '../../kit/confirm.tsx'
+import { EnqueueDrawer } from '../enqueue/enqueue-drawer.tsx'
+import { BULK_KIND } from './bulk-kind.ts'
+import { CancelDialog } from './cancel-dialog.tsx'
+import { CopyAs } from './commands/copy-as.tsx'
+import { sayIfProblem, wholePayload } from './whole.ts'
+
+type Open = 'cancel' | 'delete' | { readonly copyOf: unknown } | null
+
+export function JobActs({ job, left }: { readonly job: Job; readonly left: Inspected['left'] }) {
+  const may = useMay()
+  const [open, setOpen] = useState<Open>(null)
+  const close = (): void => setOpen(null)
+  const hasEnded = job.endedAt !== null
+  const { kind, queue, priority, tags, maxAttempts } = job
+  const copyIt = (): Promise<void> =>
+    sayIfProblem(async () => setOpen({ copyOf: await wholePayload(job, left) }))
+  return (
+    <>
+      {may('operator') && !hasEnded && (
+        <Button icon={Ban} onClick={() => setOpen('cancel')}>
+          Cancel
+        </Button>
+      )}
+      {may('operator') && kind !== BULK_KIND && (
+        <>
+          <Button icon={CopyPlus} onClick={() => void copyIt()}>
+            Enqueue a copy
+          </Button>
+          <CopyAs job={job} left={left} />
+        </>
+      )}
+      {may('admin') && job.state !== 'running' && (
+        <Button look="danger" icon={Trash2} onClick={() => setOpen('delete')}>
+          Delete
+        </Button>
+      )}
+      {open === 'cancel' && <CancelDialog job={job} close={close} />}
+      {open === 'delete' && <DeleteDialog job={job} close={close} />}
+      {open !== null && typeof open === 'object' && (
+        <EnqueueDrawer
+          close={close}
+          like={{ kind, payload: open.copyOf, queue, priority, tags, maxAttempts }}
+        />
+      )}
+    </>
+  )
+}
+
+function DeleteDialog({ job, close }: { readonly job: Job; readonly close: () => void }) {
+  const { act } = useAct()
+  const [, go] = useLocation()
+  return (
+    <Confirm
+      title="Delete this job"
+      verb="Delete 1 job"
+      isDangerous
+      close={close}
+      act={async () => {
+        await act({ method: 'DELETE', path: `jobs/${named(job.id)}`, done: `Deleted ${job.kind}` })
+        go('/jobs')
+      }}
+    >
+      <p>
+        1 job of the kind <b className="break-all">{job.kind}</b> goes, with its payload, its attempts and
+        their logs.
+      </p>
+      <p className="text-soft">
+        {job.endedAt === null
+          ? 'It has not run to its end: its work will not be done.'
+          : 'This cannot be undone.'}
+      </p>
+    </Confirm>
+  )
+}
+
+interface OneAct {
+  readonly job: Job
+  readonly look?: 'main' | 'plain'
+}
+
+/** An act on many jobs is an admin's to do again. */
+export function RetryButton({ job, look = 'plain' }: OneAct) {
+  const may = useMay()
+  const { act, isActing } = useAct()
+  if (!may(job.kind === BULK_KIND ? 'admin' : 'operator')) return null
+  const path = `jobs/${named(job.id)}/retry`
+  return (
+    <Button
+      look={look}
+      icon={RotateCcw}
+      disabled={isActing}
+      onClick={() => void act({ method: 'POST', path, done: 'It begins again' }).catch(() => null)}
+    >
+      Retry
+    </Button>
+  )
+}
+
+export function RunNowButton({ job, look = 'main' }: OneAct) {
+  const may = useMay()
+  const { act, isActing } = useAct()
+  if (!may('operator')) return null
+  const path = `jobs/${named(job.id)}/run-now`
+  return (
+    <Button
+      look={look}
+      icon={Play}
+      disabled={isActing}
+      onClick={() => void act({ method: 'POST', path, done: 'It is ready now' }).catch(() => null)}
+    >
+      Run now
+    </Button>
+  )
+}

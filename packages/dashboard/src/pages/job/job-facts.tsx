@@ -1,0 +1,105 @@
+/** What it is told to be, and when what happened. */
+import type { ReactNode } from 'react'
+import type { Job } from '../../api/types/job.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { Card, Fact, Facts } from '../../kit/card.tsx'
+import { number, span } from '../../kit/format.ts'
+import { Ago, Moment } from '../../kit/time.tsx'
+import { InstanceName } from './instance-name.tsx'
+import type { Try } from './tries.ts'
+
+export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try | undefined }) {
+  const { queue, tags, priority, attempt, maxAttempts, crashes, orderKey, dedupeKey, timeoutMs } = job
+  const schedule = job.metadata?.['schedule']
+  return (
+    <Card title="About it">
+      <div className="grid content-start items-start gap-x-8 gap-y-1.5 sm:grid-cols-[1fr_1.1fr] max-sm:[&_dt]:min-w-24">
+        <Facts>
+          <Fact name="Queue">
+            <TextLink to={`/queues#${encodeURIComponent(queue)}`} className="wrap-anywhere">
+              {queue}
+            </TextLink>
+          </Fact>
+          <Fact name="Tags">
+            <Tags tags={tags} />
+          </Fact>
+          <Fact name="Priority">
+            {number(priority)}{' '}
+            {priority === 0 ? '(default)' : priority < 0 ? '(before others)' : '(after others)'}
+          </Fact>
+          <Fact name="Attempts">
+            {number(attempt)} of {number(maxAttempts)}
+            {crashes > 0 && <span className="text-dead">, running at {number(crashes)} crashes</span>}
+          </Fact>
+          <Fact name="Timeout">{timeoutMs === null ? <None /> : `${span(timeoutMs)} an attempt`}</Fact>
+          <Fact name="Order key">{orderKey === null ? <None /> : <Key text={orderKey} />}</Fact>
+          <Fact name="Dedupe key">{dedupeKey === null ? <None /> : <Key text={dedupeKey} />}</Fact>
+        </Facts>
+        <Facts>
+          <Fact name="Enqueued">
+            <When at={job.enqueuedAt} />
+          </Fact>
+          {job.dueAt !== null && (
+            <Fact name="Due">
+              <When at={job.dueAt} />
+            </Fact>
+          )}
+          <Fact name="Started">
+            <When at={job.startedAt ?? last?.startedAt ?? null} />
+          </Fact>
+          <Fact name="Ended">
+            <When at={job.endedAt} />
+          </Fact>
+          <Fact name="Instance">
+            {last === undefined ? <None /> : <InstanceName id={job.instance ?? last.instance} />}
+          </Fact>
+          {typeof schedule === 'string' && (
+            <Fact name="Schedule">
+              <TextLink to={`/schedules/${encodeURIComponent(schedule)}`} className="wrap-anywhere">
+                {schedule}
+              </TextLink>
+            </Fact>
+          )}
+          {job.cancelReason !== null && <Fact name="Cancel asked">{job.cancelReason}</Fact>}
+        </Facts>
+      </div>
+    </Card>
+  )
+}
+
+function Tags({ tags }: { readonly tags: readonly string[] }): ReactNode {
+  if (tags.length === 0) return <None />
+  return (
+    <span className="flex flex-wrap gap-1">
+      {tags.map((tag) => (
+        <TextLink
+          key={tag}
+          to={`/jobs?tag=${encodeURIComponent(tag)}`}
+          className="max-w-full truncate rounded bg-sunk px-1.5"
+        >
+          {tag}
+        </TextLink>
+      ))}
+    </span>
+  )
+}
+
+function Key({ text }: { readonly text: string }) {
+  return <code className="font-mono text-xs wrap-anywhere">{text}</code>
+}
+
+function None() {
+  return <span className="text-soft">none</span>
+}
+
+function When({ at }: { readonly at: number | null }) {
+  if (at === null) return <span className="text-soft">not yet</span>
+  return (
+    <>
+      <Ago at={at} />{' '}
+      <span className="text-xs text-soft">
+        (<Moment at={at} />)
+      </span>
+    </>
+  )
+}

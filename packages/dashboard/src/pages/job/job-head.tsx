@@ -1,0 +1,29 @@
+/** The top of the page: its kind, state and id, and what can be done with it. */
+import type { ReactNode } from 'react'
+import type { Job } from '../../api/types/job.ts'
+import { CopyButton } from '../../kit/copy.tsx'
+import { StateBadge } from '../../kit/state.tsx'
+
+export function JobHead({ job, children }: { readonly job: Job; readonly children: ReactNode }) {
+  const note =
+    job.state === 'running' && job.cancelReason !== null
+      ? 'asked to stop'
+      : job.waitsForTurn
+        ? 'waits for its turn'
+        : undefined
+  return (
+    <div className="flex flex-wrap items-start justify-between gap-3">
+      <div className="min-w-0">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <h1 className="min-w-0 text-xl font-semibold tracking-tight wrap-anywhere">{job.kind}</h1>
+          <StateBadge state={job.state} {...(note !== undefined && { note })} />
+        </div>
+        <p className="flex items-center gap-1 text-soft">
+          <span className="min-w-0 font-mono text-xs break-all">{job.id}</span>
+          <CopyButton text={job.id} what="the id" />
+        </p>
+      </div>
+      <div className="flex flex-wrap items-center gap-2">{children}</div>
+    </div>
+  )
+}

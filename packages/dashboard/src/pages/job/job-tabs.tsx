@@ -1,0 +1,75 @@
+/** Everything it carries, one part at a time. Which one stands in the address. */
+import type { ReactNode } from 'react'
+import { useSearchParams } from 'wouter'
+import { useMay } from '../../api/roles.ts'
+import type { Inspected, Job } from '../../api/types/job.ts'
+import { Tabs } from '../../kit/tabs.tsx'
+import { number } from '../../kit/format.ts'
+import { AuditTab } from './tabs/audit-tab.tsx'
+import { CompareTab } from './tabs/compare-tab.tsx'
+import { ErrorsTab } from './tabs/errors-tab.tsx'
+import { LogTab } from './tabs/log-tab.tsx'
+import { ProgressTab } from './tabs/progress-tab.tsx'
+import { TimelineTab } from './tabs/timeline-tab.tsx'
+import { PayloadTab, ResultTab } from './tabs/value-tabs.tsx'
+import type { Try } from './tries.ts'
+
+interface Props {
+  readonly job: Job
+  readonly tries: readonly Try[]
+  readonly left: Inspected['left']
+}
+
+export function JobTabs({ job, tries, left }: Props) {
+  const may = useMay()
+  const [search, setSearch] = useSearchParams()
+  const errors = tries.filter(({ error }) => error !== null)
+  const lines = tries.reduce((sum, { log }) => sum + log.length, 0)
+  const tabs: readonly (readonly [
+    key: string,
+    name: string,
+    count: number | null,
+    content: () => ReactNode,
+  ])[] = [
+    ['payload', 'Payload', null, () => <PayloadTab job={job} left={left} />],
+    ['result', 'Result', null, () => <ResultTab job={job} left={left} />],
+    ['progress', 'Progress', null, () => <ProgressTab job={job} />],
+    ['log', 'Log', lines, () => <LogTab job={job} tries={tries} />],
+    ['errors', 'Errors', errors.length, () => <ErrorsTab tries={errors} />],
+    ['compare', 'Compare', null, () => <CompareTab tries={tries} />],
+    ['timeline', 'Timeline', null, () => <TimelineTab id={job.id} />],
+    ...(may('operator') ? [['audit', 'Audit', null, () => <AuditTab id={job.id} />] as const] : []),
+  ]
+  const asked = search.get('tab')
+  const chosen = tabs.some(([key]) => key === asked) ? (asked ?? '') : 'payload'
+  return (
+    <section aria-label="What it carries" className="min-w-0 rounded-xl border border-line bg-card">
+      <Tabs
+        label="Parts of the job"
+        chosen={chosen}
+        choose={(key) =>
+          setSearch(
+            (before) => {
+              const next = new URLSearchParams(before)
+              next.set('tab', key)
+              return next
+            },
+            { replace: true },
+          )
+        }
+        tabs={tabs.map(([key, name, count, content]) => ({
+          key,
+          name: (
+            <>
+              {name}
+              {count !== null && count > 0 && (
+                <span className="ml-1.5 rounded bg-sunk px-1 text-xs tabular-nums">{number(count)}</span>
+              )}
+            </>
+          ),
+          content: <div className="min-w-0 p-4">{key === chosen && content()}</div>,
+        }))}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,86 @@
+/** The attempts, a row each. */
+import { useState } from 'react'
+import type { Job } from '../../../api/types/job.ts'
+import { Button } from '../../../kit/button.tsx'
+import { plural, span } from '../../../kit/format.ts'
+import { Badge, OutcomeBadge } from '../../../kit/state.tsx'
+import { Cell, Row, Table } from '../../../kit/table.tsx'
+import { Moment, useNow } from '../../../kit/time.tsx'
+import { InstanceName } from '../instance-name.tsx'
+import { firstLine } from '../tabs/error-parts.ts'
+import { MOST_KEPT, ranMs, type Try } from '../tries.ts'
+
+const COLUMNS = [
+  { key: 'n', name: 'Attempt' },
+  { key: 'outcome', name: 'Outcome' },
+  { key: 'started', name: 'Started' },
+  { key: 'waited', name: 'Waited before', right: true },
+  { key: 'ran', name: 'Ran for', right: true },
+  { key: 'instance', name: 'Instance' },
+  { key: 'error', name: 'Error' },
+]
+
+/** The newest, at first. */
+const SHOWN = 8
+
+export function AttemptsTable({ job, tries }: { readonly job: Job; readonly tries: readonly Try[] }) {
+  const [isWhole, setWhole] = useState(false)
+  if (tries.length === 0)
+    return (
+      <p className="px-4 pb-3 text-soft">
+        {job.endedAt === null
+          ? 'No attempt so far: it has not been started.'
+          : 'It ended before anybody started it.'}
+      </p>
+    )
+  const hidden = isWhole ? 0 : Math.max(0, tries.length - SHOWN)
+  return (
+    <>
+      <Table label="Attempts" columns={COLUMNS}>
+        {tries.slice(hidden).map((one) => (
+          <Attempt key={one.n} one={one} />
+        ))}
+      </Table>
+      {hidden > 0 && (
+        <div className="border-t border-line px-4 py-2">
+          <Button onClick={() => setWhole(true)}>Show {plural(hidden, 'earlier attempt')}</Button>
+        </div>
+      )}
+      {tries.length >= MOST_KEPT && (
+        <p className="px-4 py-2 text-xs text-soft">
+          The newest {MOST_KEPT} attempts are kept; there may have been others before.
+        </p>
+      )}
+    </>
+  )
+}
+
+function Attempt({ one }: { readonly one: Try }) {
+  const now = useNow()
+  const ran = ranMs(one, now)
+  const { n, attempt, outcome, startedAt, waitedMs, instance, error } = one
+  return (
+    <Row>
+      <Cell className="whitespace-nowrap tabular-nums">
+        #{n}
+        {attempt !== n && <span className="text-soft"> counts as {attempt}</span>}
+      </Cell>
+      <Cell>
+        {outcome === 'running' ? (
+          <Badge colour="text-running" text="running" />
+        ) : (
+          <OutcomeBadge outcome={outcome} />
+        )}
+      </Cell>
+      <Cell>{startedAt === null ? <span className="text-soft">never</span> : <Moment at={startedAt} />}</Cell>
+      <Cell right>{waitedMs === null ? '–' : span(waitedMs)}</Cell>
+      <Cell right>{ran === null ? '–' : span(ran)}</Cell>
+      <Cell>
+        <InstanceName id={instance} />
+      </Cell>
+      <Cell className="max-w-96 truncate text-soft">
+        {error === null ? '–' : <span title={error}>{firstLine(error)}</span>}
+      </Cell>
+    </Row>
+  )
+}

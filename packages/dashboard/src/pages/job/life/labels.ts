@@ -1,0 +1,44 @@
+/** Which labels fit on a line without touching each other, and where. In pixels. */
+
+export interface Wish {
+  readonly key: string
+  /** The middle of what it is about. */
+  readonly middle: number
+  /** From the longest to the shortest; the first that fits is taken. */
+  readonly texts: readonly string[]
+}
+
+export interface Label {
+  readonly key: string
+  readonly text: string
+  readonly left: number
+  readonly width: number
+}
+
+const CHAR = 6.4
+const GAP = 8
+
+/** Wishes that come first are granted first; but every wish gets its shortest text before any gets a longer one. */
+export function placeLabels(wishes: readonly Wish[], width: number): readonly Label[] {
+  const labels = new Map<string, Label>()
+  const isFree = (wanted: Label): boolean =>
+    wanted.width <= width &&
+    [...labels.values()].every(
+      (one) =>
+        one.key === wanted.key ||
+        wanted.left + wanted.width + GAP <= one.left ||
+        one.left + one.width + GAP <= wanted.left,
+    )
+  const grant = ({ key, middle }: Wish, texts: readonly string[]): void => {
+    const found = texts.map((text) => labelOf(key, text, middle, width)).find(isFree)
+    if (found !== undefined) labels.set(key, found)
+  }
+  for (const wish of wishes) grant(wish, wish.texts.slice(-1))
+  for (const wish of wishes) if (labels.has(wish.key)) grant(wish, wish.texts)
+  return [...labels.values()]
+}
+
+function labelOf(key: string, text: string, middle: number, room: number): Label {
+  const width = Math.ceil(text.length * CHAR)
+  return { key, text, left: Math.min(Math.max(0, middle - width / 2), room - width), width }
+}

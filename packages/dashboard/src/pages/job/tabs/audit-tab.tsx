@@ -1,0 +1,63 @@
+/** Who did what to it by hand. */
+import { useState } from 'react'
+import { useAudit } from '../../../api/reads.ts'
+import { Button } from '../../../kit/button.tsx'
+import { Json } from '../../../kit/json.tsx'
+import { Empty, Shown } from '../../../kit/shown.tsx'
+import { Cell, Row, Table } from '../../../kit/table.tsx'
+import { Ago } from '../../../kit/time.tsx'
+
+const COLUMNS = [
+  { key: 'at', name: 'When' },
+  { key: 'who', name: 'Who' },
+  { key: 'what', name: 'What' },
+  { key: 'before', name: 'Before' },
+  { key: 'after', name: 'After' },
+]
+
+export function AuditTab({ id }: { readonly id: string }) {
+  const [cursor, setCursor] = useState<string | undefined>(undefined)
+  const read = useAudit({ job: id, cursor })
+  return (
+    <Shown read={read}>
+      {({ entries, next }) =>
+        entries.length === 0 ? (
+          <Empty title="Nobody did anything to it by hand">
+            Who enqueues, retries, runs now or cancels it here, on the command line or over HTTP stands here.
+          </Empty>
+        ) : (
+          <div className="flex flex-col gap-2 overflow-x-auto">
+            <Table label="Acts on this job" columns={COLUMNS}>
+              {entries.map((entry, at) => (
+                // oxlint-disable-next-line react/no-array-index-key -- two may come at one instant
+                <Row key={`${entry.at} ${at}`}>
+                  <Cell>
+                    <Ago at={entry.at} />
+                  </Cell>
+                  <Cell className="whitespace-nowrap">
+                    {entry.who} <span className="text-soft">({entry.role})</span>
+                  </Cell>
+                  <Cell className="whitespace-nowrap">{entry.what}</Cell>
+                  <Cell>
+                    <Some value={entry.before} name="before" />
+                  </Cell>
+                  <Cell>
+                    <Some value={entry.after} name="after" />
+                  </Cell>
+                </Row>
+              ))}
+            </Table>
+            <div className="flex gap-2">
+              {cursor !== undefined && <Button onClick={() => setCursor(undefined)}>Newest</Button>}
+              {next !== null && <Button onClick={() => setCursor(next)}>Older</Button>}
+            </div>
+          </div>
+        )
+      }
+    </Shown>
+  )
+}
+
+function Some({ value, name }: { readonly value: unknown; readonly name: string }) {
+  return value === null || value === undefined ? '–' : <Json value={value} name={name} />
+}

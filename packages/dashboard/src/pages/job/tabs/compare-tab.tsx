@@ -1,0 +1,110 @@
+/** Two attempts side by side, and what differs in their errors and logs. */
+import type { ReactNode } from 'react'
+import { useSearchParams } from 'wouter'
+import { Select } from '../../../kit/field.tsx'
+import { span } from '../../../kit/format.ts'
+import { Empty } from '../../../kit/shown.tsx'
+import { Badge, OutcomeBadge } from '../../../kit/state.tsx'
+import { Cell, Row, Table } from '../../../kit/table.tsx'
+import { Moment, useNow } from '../../../kit/time.tsx'
+import { InstanceName } from '../instance-name.tsx'
+import { ranMs, type Try } from '../tries.ts'
+import { Diff } from './diff.tsx'
+import { asText } from './log-lines.ts'
+
+export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
+  const [search, setSearch] = useSearchParams()
+  const last = tries.at(-1)
+  const before = tries.at(-2)
+  if (last === undefined || before === undefined)
+    return (
+      <Empty title="There is nothing to compare">
+        A job with two attempts or more has them side by side here.
+      </Empty>
+    )
+  const chosen = (key: string, otherwise: Try): Try =>
+    tries.find(({ n }) => n === Number(search.get(key))) ?? otherwise
+  const sides = [chosen('a', before), chosen('b', last)] as const
+  const choose = (key: string, n: string): void =>
+    setSearch(
+      (was) => {
+        const next = new URLSearchParams(was)
+        next.set(key, n)
+        return next
+      },
+      { replace: true },
+    )
+  const choice = (key: string, label: string, one: Try): ReactNode => (
+    <Select aria-label={label} value={one.n} onChange={({ target }) => choose(key, target.value)}>
+      {tries.map(({ n, outcome }) => (
+        <option key={n} value={n}>{`#${n} ${outcome}`}</option>
+      ))}
+    </Select>
+  )
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <div className="overflow-x-auto">
+        <Table
+          label="Two attempts"
+          columns={[
+            { key: 'what', name: <span className="sr-only">What</span> },
+            { key: 'a', name: choice('a', 'First attempt', sides[0]) },
+            { key: 'b', name: choice('b', 'Second attempt', sides[1]) },
+          ]}
+        >
+          {ROWS.map(([name, Shows]) => (
+            <Row key={name}>
+              <Cell className="whitespace-nowrap text-soft">{name}</Cell>
+              {sides.map((one, at) => (
+                // oxlint-disable-next-line react/no-array-index-key -- both may be the same attempt
+                <Cell key={at}>
+                  <Shows one={one} />
+                </Cell>
+              ))}
+            </Row>
+          ))}
+        </Table>
+      </div>
+      <Diff
+        title="Error"
+        none="Neither has an error."
+        sides={sides.map(({ error }) => error?.split('\n') ?? [])}
+      />
+      <Diff title="Log" none="Neither logged anything." sides={sides.map(({ log }) => log.map(asText))} />
+    </div>
+  )
+}
+
+interface OneProps {
+  readonly one: Try
+}
+
+function Ended({ one: { outcome } }: OneProps) {
+  if (outcome === 'running') return <Badge colour="text-running" text="running" />
+  return <OutcomeBadge outcome={outcome} />
+}
+
+function Began({ one: { startedAt } }: OneProps) {
+  return startedAt === null ? 'never' : <Moment at={startedAt} />
+}
+
+function Waited({ one: { waitedMs } }: OneProps) {
+  return waitedMs === null ? '–' : span(waitedMs)
+}
+
+function Ran({ one }: OneProps) {
+  const ran = ranMs(one, useNow())
+  return ran === null ? '–' : span(ran)
+}
+
+function By({ one: { instance } }: OneProps) {
+  return <InstanceName id={instance} />
+}
+
+const ROWS = [
+  ['Outcome', Ended],
+  ['Started', Began],
+  ['Waited before', Waited],
+  ['Ran for', Ran],
+  ['Instance', By],
+] as const

@@ -1,0 +1,98 @@
+/** What its attempts wrote, with the newest in sight while it runs. */
+import { useEffect, useRef, useState } from 'react'
+import { useSearchParams } from 'wouter'
+import type { Job } from '../../../api/types/job.ts'
+import { Check, Select } from '../../../kit/field.tsx'
+import { number, plural } from '../../../kit/format.ts'
+import { Empty } from '../../../kit/shown.tsx'
+import type { Try } from '../tries.ts'
+import { isLevel, type Level, LEVELS, linesOf } from './log-lines.ts'
+import { LogRow } from './log-row.tsx'
+
+/** Of a long log, at once. */
+const PART = 500
+/** Pixels from the end within which somebody is at the end. Who scrolls up wants to read. */
+const NEAR = 24
+
+export function LogTab({ job, tries }: { readonly job: Job; readonly tries: readonly Try[] }) {
+  const [search, setSearch] = useSearchParams()
+  const asked = search.get('level')
+  const least: Level = isLevel(asked) ? asked : 'debug'
+  const lines = linesOf(tries, least)
+  const all = tries.reduce((sum, { log }) => sum + log.length, 0)
+  const [most, setMost] = useState(PART)
+  const [follows, setFollows] = useState(true)
+  const place = useRef<HTMLDivElement>(null)
+  const isRunning = job.state === 'running'
+  useEffect(() => {
+    if (isRunning && follows) place.current?.scrollTo({ top: place.current.scrollHeight })
+  })
+  if (all === 0)
+    return (
+      <Empty title="Nothing was logged">
+        {tries.length === 0
+          ? 'It has not run so far.'
+          : 'Handlers write here with log(message, fields); a log of an attempt that runs appears within a second.'}
+      </Empty>
+    )
+  const hidden = Math.max(0, lines.length - most)
+  return (
+    <div className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-center gap-4">
+        <label className="flex items-center gap-2">
+          <span className="text-soft">From level</span>
+          <Select
+            value={least}
+            onChange={({ target }) =>
+              setSearch(
+                (before) => {
+                  const next = new URLSearchParams(before)
+                  next.set('level', target.value)
+                  return next
+                },
+                { replace: true },
+              )
+            }
+          >
+            {LEVELS.map((level) => (
+              <option key={level}>{level}</option>
+            ))}
+          </Select>
+        </label>
+        {isRunning && (
+          <Check label="Follow" checked={follows} onChange={({ target }) => setFollows(target.checked)} />
+        )}
+        <span className="text-soft">
+          {lines.length === all ? plural(all, 'line') : `${number(lines.length)} of ${plural(all, 'line')}`}
+        </span>
+      </div>
+      <div
+        ref={place}
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
+          setFollows(scrollTop + clientHeight >= scrollHeight - NEAR)
+        }
+        role="log"
+        aria-label="Log"
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, and keys have to reach it
+        tabIndex={0}
+        className="max-h-128 overflow-auto rounded-lg bg-sunk p-2 font-mono text-xs leading-5"
+      >
+        {hidden > 0 && (
+          <button
+            type="button"
+            className="p-1 font-sans text-accent underline"
+            onClick={() => setMost(most + PART)}
+          >
+            {plural(hidden, 'earlier line')}
+          </button>
+        )}
+        {lines.length === 0 && (
+          <p className="p-1 font-sans text-soft">No line of this level; choose a lower one.</p>
+        )}
+        {lines.slice(hidden).map(({ key, n, line }, at, shown) => (
+          <LogRow key={key} n={n} line={line} isFirst={shown[at - 1]?.n !== n} />
+        ))}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,55 @@
+/** What happened around it that no attempt tells. */
+import { useState } from 'react'
+import { useTimeline } from '../../../api/reads.ts'
+import { Button } from '../../../kit/button.tsx'
+import { Json } from '../../../kit/json.tsx'
+import { Empty, Shown } from '../../../kit/shown.tsx'
+import { Cell, Row, Table } from '../../../kit/table.tsx'
+import { Ago } from '../../../kit/time.tsx'
+import { InstanceName } from '../instance-name.tsx'
+
+const COLUMNS = [
+  { key: 'at', name: 'When' },
+  { key: 'type', name: 'What' },
+  { key: 'instance', name: 'Told by' },
+  { key: 'data', name: 'Details' },
+]
+
+export function TimelineTab({ id }: { readonly id: string }) {
+  const [cursor, setCursor] = useState<string | undefined>(undefined)
+  const read = useTimeline({ job: id, cursor })
+  return (
+    <Shown read={read}>
+      {({ events, next }) =>
+        events.length === 0 ? (
+          <Empty title="Nothing out of the ordinary">
+            Lost leases, jobs taken back from a process that died, and what operators did to it stand here.
+          </Empty>
+        ) : (
+          <div className="flex flex-col gap-2 overflow-x-auto">
+            <Table label="Events of this job" columns={COLUMNS}>
+              {events.map(({ n, at, type, instance, data }) => (
+                <Row key={`${instance} ${n}`}>
+                  <Cell>
+                    <Ago at={at} />
+                  </Cell>
+                  <Cell className="whitespace-nowrap">{type.replaceAll('-', ' ')}</Cell>
+                  <Cell>
+                    <InstanceName id={instance} />
+                  </Cell>
+                  <Cell className="min-w-64">
+                    {Object.keys(data).length > 0 && <Json value={data} name="details" />}
+                  </Cell>
+                </Row>
+              ))}
+            </Table>
+            <div className="flex gap-2">
+              {cursor !== undefined && <Button onClick={() => setCursor(undefined)}>Newest</Button>}
+              {next !== null && <Button onClick={() => setCursor(next)}>Older</Button>}
+            </div>
+          </div>
+        )
+      }
+    </Shown>
+  )
+}

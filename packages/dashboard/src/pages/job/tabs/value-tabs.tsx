@@ -1,0 +1,47 @@
+/** What it was given, and what it gave back. */
+import type { Inspected, Job } from '../../../api/types/job.ts'
+import { Json } from '../../../kit/json.tsx'
+import { Empty } from '../../../kit/shown.tsx'
+import { LargeValue } from './large-value.tsx'
+
+interface Props {
+  readonly job: Job
+  readonly left: Inspected['left']
+}
+
+export function PayloadTab({ job, left }: Props) {
+  return (
+    <div className="flex flex-col gap-3">
+      {left.payload === undefined ? (
+        <Json value={job.payload} name="payload" />
+      ) : (
+        <LargeValue id={job.id} field="payload" size={left.payload} />
+      )}
+      {job.metadata !== null && (
+        <>
+          <h3 className="text-xs font-semibold">Metadata</h3>
+          <Json value={job.metadata} name="metadata" />
+        </>
+      )}
+    </div>
+  )
+}
+
+export function ResultTab({ job, left }: Props) {
+  if (left.result !== undefined) return <LargeValue id={job.id} field="result" size={left.result} />
+  if (job.state !== 'done')
+    return (
+      <Empty title="There is no result">
+        {job.endedAt === null
+          ? 'What its handler returns stands here once it is done.'
+          : `It is ${job.state}, so it returned nothing.`}
+      </Empty>
+    )
+  if (job.result === null)
+    return (
+      <Empty title="It returned nothing">
+        {job.error ?? 'Its handler ended without a value, or with null.'}
+      </Empty>
+    )
+  return <Json value={job.result} name="result" />
+}

@@ -1,0 +1,51 @@
+/** The attempts of a job in the order in which they ran, the one that runs now among them. */
+import type { Attempt, Job, LogLine, Outcome } from '../../api/types/job.ts'
+
+export interface Try {
+  /** From 1. Not the number of the attempt: one that was refunded, or came before a retry, has the number of a later one too. */
+  readonly n: number
+  readonly attempt: number
+  readonly instance: string | null
+  /** Null when nobody ran it: cancelled while it waited. */
+  readonly startedAt: number | null
+  /** Null while it runs. */
+  readonly endedAt: number | null
+  readonly outcome: Outcome | 'running'
+  readonly error: string | null
+  readonly log: readonly LogLine[]
+  readonly waitedMs: number | null
+}
+
+export function triesOf(job: Job, attempts: readonly Attempt[]): readonly Try[] {
+  let before = job.enqueuedAt
+  const ended = attempts.map((one, at): Try => {
+    const { attempt, instance, startedAt, endedAt, outcome, error, log } = one
+    const waitedMs = Math.max(0, (startedAt ?? endedAt) - before)
+    before = endedAt
+    return { n: at + 1, attempt, instance, startedAt, endedAt, outcome, error, log, waitedMs }
+  })
+  if (job.state !== 'running' || job.startedAt === null) return ended
+  const { attempt, instance, startedAt, log } = job
+  const waitedMs = Math.max(0, startedAt - before)
+  return [
+    ...ended,
+    {
+      n: ended.length + 1,
+      attempt,
+      instance,
+      startedAt,
+      endedAt: null,
+      outcome: 'running',
+      error: null,
+      log,
+      waitedMs,
+    },
+  ]
+}
+
+/** How many of a job the store keeps; before them there may have been others. */
+export const MOST_KEPT = 32
+
+export function ranMs({ startedAt, endedAt }: Try, now: number): number | null {
+  return startedAt === null ? null : Math.max(0, (endedAt ?? now) - startedAt)
+}

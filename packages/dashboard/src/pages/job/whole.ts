@@ -1,0 +1,21 @@
+/** What was too large to come along, fetched when somebody wants it. Not kept fresh with the rest: it may be megabytes, and a payload never changes. */
+import { ask, named, Problem } from '../../api/client.ts'
+import type { Inspected, Job } from '../../api/types/job.ts'
+import { sayProblem } from '../../kit/toasts.tsx'
+
+export async function wholeOf(id: string, field: 'payload' | 'result'): Promise<unknown> {
+  return (await ask<Inspected>(`jobs/${named(id)}`)).job[field]
+}
+
+export async function wholePayload(job: Job, left: Inspected['left']): Promise<unknown> {
+  return left.payload === undefined ? job.payload : wholeOf(job.id, 'payload')
+}
+
+export async function sayIfProblem(act: () => Promise<void>): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    sayProblem(error)
+  }
+}

@@ -1,0 +1,62 @@
+/** Who draws on a limit: queues that name it, and kinds whose handlers ask. */
+import { named } from '../../api/client.ts'
+import type { LimitFigures } from '../../api/types/history.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { compact, number } from '../../kit/format.ts'
+import { Names } from '../../kit/names.tsx'
+import { Cell, Row, Table } from '../../kit/table.tsx'
+
+const SHOWN = 12
+
+interface Props {
+  readonly queues: readonly string[]
+  readonly all: LimitFigures | undefined
+}
+
+export function Drawers({ queues, all }: Props) {
+  const kinds = Object.entries(all?.byKind ?? {}).toSorted(
+    ([, a], [, b]) => b.granted + b.refused - (a.granted + a.refused),
+  )
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
+      <div>
+        <h3 className="mb-1 text-xs font-semibold">Queues that draw on it</h3>
+        <Names
+          names={queues}
+          otherwise="none; handlers may ask for it by name"
+          to={(queue) => `/queues#${named(queue)}`}
+        />
+      </div>
+      <div className="relative overflow-x-auto rounded-lg border border-line bg-card">
+        <h3 className="px-4 pt-3 text-xs font-semibold">Kinds whose handlers asked in this range</h3>
+        {kinds.length === 0 ? (
+          <p className="px-4 pt-1 pb-3 text-soft">None did.</p>
+        ) : (
+          <Table
+            label="Kinds that drew on it"
+            columns={[
+              { key: 'kind', name: 'Kind' },
+              { key: 'granted', name: 'Granted', right: true },
+              { key: 'refused', name: 'Sent away', right: true },
+            ]}
+          >
+            {kinds.slice(0, SHOWN).map(([kind, { granted, refused }]) => (
+              <Row key={kind}>
+                <Cell>
+                  <span className="block max-w-40 truncate" title={kind}>
+                    <TextLink to={`/jobs?kind=${named(kind)}`}>{kind}</TextLink>
+                  </span>
+                </Cell>
+                <Cell right>{compact(granted)}</Cell>
+                <Cell right>{compact(refused)}</Cell>
+              </Row>
+            ))}
+          </Table>
+        )}
+        {kinds.length > SHOWN && (
+          <p className="px-4 py-2 text-soft">and {number(kinds.length - SHOWN)} kinds that asked less</p>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+/** Create a limit, or change one: at once, in every process. */
+import { useState } from 'react'
+import { useAct } from '../../api/acts.ts'
+import { named, type Problem } from '../../api/client.ts'
+import type { Limit } from '../../api/types/mill.ts'
+import { Button } from '../../kit/button.tsx'
+import { Dialog } from '../../kit/dialog.tsx'
+import { Field, TextInput } from '../../kit/field.tsx'
+import { type Draft, draftOf, fieldOf, NEW, settingsOf, type Wrong, wrongIn } from './limit-form.ts'
+import { LimitSettingsFields } from './limit-settings-fields.tsx'
+
+interface Props {
+  /** Left out for a new one. */
+  readonly limit?: Limit
+  readonly close: () => void
+}
+
+export function LimitDrawer({ limit, close }: Props) {
+  const [draft, setDraft] = useState<Draft>(() => (limit === undefined ? NEW : draftOf(limit)))
+  // What nobody has typed yet is not wrong.
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
+  const [refused, setRefused] = useState<Problem | null>(null)
+  const { act, isActing } = useAct({ quiet: true })
+  const all = wrongIn(draft)
+  const refusedField = fieldOf(refused?.field)
+  const wrong: Wrong = {
+    ...Object.fromEntries(Object.entries(all).filter(([key]) => touched.has(key))),
+    ...(refused !== null && refusedField !== undefined && { [refusedField]: refused.message }),
+  }
+  function set(part: Partial<Draft>): void {
+    setDraft({ ...draft, ...part })
+    setTouched(new Set([...touched, ...Object.keys(part)]))
+    setRefused(null)
+  }
+  async function save(): Promise<void> {
+    const settings = settingsOf(draft)
+    try {
+      await (limit === undefined
+        ? act({
+            method: 'POST',
+            path: 'limits',
+            body: { name: draft.name, ...settings },
+            done: `Created the limit ${draft.name}`,
+          })
+        : act({
+            method: 'PATCH',
+            path: `limits/${named(limit.name)}`,
+            body: settings,
+            done: `Changed the limit ${limit.name}`,
+          }))
+      close()
+    } catch (problem) {
+      setRefused(problem as Problem)
+    }
+  }
+  return (
+    <Dialog isDrawer title={limit === undefined ? 'New limit' : `Edit ${limit.name}`} close={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+        className="flex flex-col gap-4"
+      >
+        {limit === undefined && (
+          <Field
+            label="Name"
+            error={wrong.name}
+            hint="Handlers draw on it by this name, and queues can name it in their settings."
+          >
+            {(ids) => (
+              <TextInput
+                {...ids}
+                autoFocus
+                value={draft.name}
+                onChange={(event) => set({ name: event.target.value })}
+              />
+            )}
+          </Field>
+        )}
+        <LimitSettingsFields draft={draft} wrong={wrong} set={set} name={limit?.name ?? null} />
+        {refused !== null && refusedField === undefined && (
+          <p role="alert" className="text-dead">
+            {refused.message} {refused.fix}
+          </p>
+        )}
+        <div className="flex justify-end gap-2 border-t border-line pt-4">
+          <Button onClick={close}>Leave it</Button>
+          <Button type="submit" look="main" disabled={isActing || Object.keys(all).length > 0}>
+            {limit === undefined ? 'Create' : 'Save'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

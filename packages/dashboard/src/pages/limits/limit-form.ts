@@ -1,0 +1,84 @@
+/** What is typed about a limit, what is wrong with it, and how the API takes it. */
+import type { Limit } from '../../api/types/mill.ts'
+import { durationError, durationText, parseDuration } from '../../kit/duration.ts'
+
+export interface Draft {
+  readonly name: string
+  readonly type: 'rate' | 'concurrency'
+  readonly amount: string
+  readonly per: string
+  /** Empty: one second's worth. */
+  readonly burst: string
+  readonly most: string
+}
+
+export type Wrong = Readonly<Partial<Record<keyof Draft, string>>>
+
+export const NEW: Draft = { name: '', type: 'rate', amount: '', per: '1m', burst: '', most: '' }
+
+export function draftOf({ name, settings }: Limit): Draft {
+  if (settings.type === 'concurrency')
+    return { ...NEW, name, type: 'concurrency', most: String(settings.most) }
+  const { amount, perMs, burst } = settings
+  return { ...NEW, name, amount: String(amount), per: durationText(perMs), burst: String(burst) }
+}
+
+const MOST = 1_000_000
+const LONGEST_NAME = 128
+/** What is shorter was nearly always meant in another unit. */
+const SHORTEST_PER_MS = 100
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
+
+function wholeError(text: string): string | undefined {
+  const isWhole = /^\d+$/.test(text.trim())
+  return isWhole && Number(text) >= 1 && Number(text) <= MOST
+    ? undefined
+    : 'Type a whole number from 1 to 1,000,000.'
+}
+
+function nameError(name: string): string | undefined {
+  if (name === '') return 'Give it a name.'
+  if (name.length > LONGEST_NAME) return 'The longest name has 128 characters.'
+  return NAME.test(name) ? undefined : 'Use letters, digits and . _ : / - and begin with a letter or digit.'
+}
+
+export function wrongIn(draft: Draft): Wrong {
+  const found: Record<string, string | undefined> = {
+    name: nameError(draft.name),
+    ...(draft.type === 'concurrency'
+      ? { most: wholeError(draft.most) }
+      : {
+          amount: wholeError(draft.amount),
+          per: durationError(draft.per, { leastMs: SHORTEST_PER_MS }),
+          burst: draft.burst.trim() === '' ? undefined : wholeError(draft.burst),
+        }),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, error]) => error !== undefined))
+}
+
+/** The whole of it, without its name. Nothing in it may be wrong. */
+export function settingsOf(draft: Draft): Record<string, unknown> {
+  if (draft.type === 'concurrency') return { concurrency: Number(draft.most) }
+  return {
+    rate: Number(draft.amount),
+    per: parseDuration(draft.per),
+    burst: draft.burst.trim() === '' ? burstOf(draft) : Number(draft.burst),
+  }
+}
+
+/** One second's worth, and at least one: what the server takes when none is given. */
+export function burstOf({ amount, per }: Pick<Draft, 'amount' | 'per'>): number {
+  return Math.max(1, Math.floor((Number(amount) * 1_000) / (parseDuration(per) ?? 1_000)))
+}
+
+const FIELDS: Readonly<Record<string, keyof Draft>> = {
+  name: 'name',
+  rate: 'amount',
+  per: 'per',
+  burst: 'burst',
+  concurrency: 'most',
+}
+
+/** Which field a problem of the server is about: `limit.rate`. */
+export const fieldOf = (path: string | undefined): keyof Draft | undefined =>
+  FIELDS[(path ?? '').split('.').at(-1) ?? '']

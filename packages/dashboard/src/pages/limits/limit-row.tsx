@@ -1,0 +1,88 @@
+/** A limit in the table. */
+import { named } from '../../api/client.ts'
+import { useDifferences } from '../../api/differences.ts'
+import type { Limit } from '../../api/types/mill.ts'
+import { number } from '../../kit/format.ts'
+import { Meter } from '../../kit/meter.tsx'
+import { Names } from '../../kit/names.tsx'
+import { Opener } from '../../kit/opener.tsx'
+import { Badge } from '../../kit/state.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
+import { Countdown } from '../../kit/time.tsx'
+import { LimitActs } from './limit-acts.tsx'
+import { limitWords, mostOf, unitOf } from './limit-words.ts'
+
+export const LIMIT_COLUMNS = [
+  { key: 'name', name: 'Limit' },
+  { key: 'words', name: 'Grants' },
+  { key: 'available', name: 'Available now' },
+  { key: 'held', name: 'Held', right: true },
+  { key: 'next', name: 'Next' },
+  { key: 'drained', name: 'Drained' },
+  { key: 'queues', name: 'Queues' },
+  { key: 'acts', name: <span className="sr-only">Acts</span> },
+]
+
+interface Props {
+  readonly limit: Limit
+  readonly queues: readonly string[]
+  readonly asOf: number
+  readonly isOpen: boolean
+  readonly turn: () => void
+}
+
+export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
+  const { name, settings, available, held, drainedMs } = limit
+  const differs = useDifferences('limit', name)
+  return (
+    <Row>
+      <Cell>
+        <div className="max-w-64">
+          <Opener isOpen={isOpen} turn={turn} title={name}>
+            {name}
+          </Opener>
+          {differs.size > 0 && <p className="pl-5 text-xs text-ready">differs from code</p>}
+        </div>
+      </Cell>
+      <Cell className="whitespace-nowrap">{limitWords(settings)}</Cell>
+      <Cell>
+        <Meter
+          label={`Available of ${name}`}
+          used={available}
+          of={mostOf(settings)}
+          unit={mostOf(settings) === 1 ? unitOf(settings) : `${unitOf(settings)}s`}
+        />
+      </Cell>
+      <Cell right>{settings.type === 'rate' ? <span className="text-soft">–</span> : number(held)}</Cell>
+      <Cell className="whitespace-nowrap">
+        <Next limit={limit} asOf={asOf} />
+      </Cell>
+      <Cell className="whitespace-nowrap">
+        {drainedMs > 0 ? (
+          <span className="inline-flex items-center gap-2 text-ready">
+            <Badge colour="text-ready" text="drained, for" />
+            <Countdown until={asOf + drainedMs} />
+          </span>
+        ) : (
+          <span className="text-soft">no</span>
+        )}
+      </Cell>
+      <Cell>
+        <Names names={queues} most={3} otherwise="none" to={(queue) => `/queues#${named(queue)}`} />
+      </Cell>
+      <Cell right>
+        <LimitActs limit={limit} queues={queues} />
+      </Cell>
+    </Row>
+  )
+}
+
+function Next({ limit: { nextInMs, settings }, asOf }: { readonly limit: Limit; readonly asOf: number }) {
+  if (nextInMs === 0) return <span className="text-soft">one now</span>
+  if (nextInMs === null) return <span className="text-soft">when one is given back</span>
+  return (
+    <>
+      one {unitOf(settings)} in <Countdown until={asOf + nextInMs} />
+    </>
+  )
+}

@@ -1,0 +1,68 @@
+/** A rate, or how many at once. */
+import { useDifferences } from '../../api/differences.ts'
+import { CodeSays } from '../../kit/code-says.tsx'
+import { Field, Select, TextInput } from '../../kit/field.tsx'
+import { burstOf, type Draft, type Wrong, wrongIn } from './limit-form.ts'
+
+interface Props {
+  readonly draft: Draft
+  readonly wrong: Wrong
+  readonly set: (part: Partial<Draft>) => void
+  /** Null for a new one. */
+  readonly name: string | null
+}
+
+export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
+  const differs = useDifferences('limit', name)
+  const { amount, per } = wrongIn(draft)
+  const natural = amount === undefined && per === undefined ? ` (${burstOf(draft)})` : ''
+  const input = (
+    key: 'amount' | 'per' | 'burst' | 'most',
+    label: string,
+    hint: string,
+    code: string,
+    placeholder = '',
+  ) => (
+    <Field label={label} error={wrong[key]} hint={<CodeSays difference={differs.get(code)}>{hint}</CodeSays>}>
+      {(ids) => (
+        <TextInput
+          {...ids}
+          {...(key !== 'per' && { inputMode: 'numeric' as const })}
+          placeholder={placeholder}
+          value={draft[key]}
+          onChange={(event) => set({ [key]: event.target.value })}
+        />
+      )}
+    </Field>
+  )
+  return (
+    <>
+      <Field
+        label="Limits"
+        hint={
+          <CodeSays difference={differs.get('type')}>A rate over time, or jobs at the same time.</CodeSays>
+        }
+      >
+        {(ids) => (
+          <Select
+            {...ids}
+            value={draft.type}
+            onChange={(event) => set({ type: event.target.value as Draft['type'] })}
+          >
+            <option value="rate">rate</option>
+            <option value="concurrency">concurrency</option>
+          </Select>
+        )}
+      </Field>
+      {draft.type === 'concurrency' ? (
+        input('most', 'At once', 'So many permits in all processes together.', 'most')
+      ) : (
+        <div className="grid gap-4 sm:grid-cols-3">
+          {input('amount', 'Rate', 'Tokens in each stretch of time.', 'amount')}
+          {input('per', 'Per', 'A duration such as 1s, 1m or 1h.', 'perMs')}
+          {input('burst', 'Burst', `The most at one instant. Empty: one second’s worth${natural}.`, 'burst')}
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,41 @@
+/** What the charts show of the chosen range: a series, and the grid on which it is drawn. */
+import { useMemo } from 'react'
+import type { Query } from '../../../api/client.ts'
+import type { Range } from '../../../api/range.ts'
+import { type Read, useSeries } from '../../../api/reads.ts'
+import type { Series } from '../../../api/types/history.ts'
+import { useNow } from '../../../kit/time.tsx'
+import { type Bins, binsOf } from './bins.ts'
+import { TOLD_WITHIN_MS } from './levels.ts'
+import { paceFor, resolutionFor } from './resolution.ts'
+
+export interface Charted {
+  readonly read: Read<Series>
+  readonly bins: Bins
+}
+
+/** `queues` is how many there are; undefined while that is not known. `query` says what else is asked for than everything. */
+export function useCharted(range: Range, queues: number | undefined, query: Query = {}): Charted {
+  const { from, to } = range.ends()
+  const resolution = resolutionFor({ from, to, now: useNow(), queues: queues ?? 0 })
+  const wider: Range = {
+    ...range,
+    // From a little before on: what has not changed since then is not told again.
+    ends: () => ({ from: Math.max(0, range.ends().from - TOLD_WITHIN_MS), to: range.ends().to }),
+    key: `${range.key} and before`,
+  }
+  const read = useSeries(
+    wider,
+    { ...query, resolution },
+    { enabled: queues !== undefined, atMostEveryMs: paceFor({ from, to }) },
+  )
+  const { data, dataUpdatedAt } = read
+  const lengthMs = to - from
+  const drawnTo = range.preset === null ? to : null
+  const bins = useMemo(() => {
+    const end = drawnTo ?? dataUpdatedAt
+    const resolutionMs = data?.resolutionMs ?? 60_000
+    return binsOf({ from: end - lengthMs, to: end, resolutionMs, now: dataUpdatedAt })
+  }, [data, dataUpdatedAt, lengthMs, drawnTo])
+  return { read, bins }
+}

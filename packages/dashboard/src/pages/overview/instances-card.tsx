@@ -1,0 +1,87 @@
+/** The processes at a glance: who is alive, and who was lost without a goodbye. */
+import { useOverview } from '../../api/reads.ts'
+import type { Instance } from '../../api/types/mill.ts'
+import { LinkButton, TextLink } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { plural, shortId } from '../../kit/format.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { Badge } from '../../kit/state.tsx'
+import { Ago } from '../../kit/time.tsx'
+
+const MOST = 6
+
+/** `expired` is one that fell silent, and whose jobs nobody has taken back yet. */
+const STATES = {
+  alive: ['text-done', 'alive'],
+  expired: ['text-dead', 'silent'],
+  lost: ['text-ready', 'lost'],
+} as const
+
+type Told = Instance & { readonly state: keyof typeof STATES }
+
+const isTold = (instance: Instance): instance is Told => instance.state !== 'stopped'
+const RANK = { expired: 0, alive: 1, lost: 2 } as const
+
+export function InstancesCard() {
+  const read = useOverview()
+  return (
+    <Card
+      title="Processes"
+      tools={
+        <LinkButton to="/workers" look="quiet">
+          All workers
+        </LinkButton>
+      }
+    >
+      <Shown read={read}>
+        {({ instances }) => {
+          const told = instances
+            .filter(isTold)
+            .toSorted((a, b) => RANK[a.state] - RANK[b.state] || b.startedAt - a.startedAt)
+          return told.length === 0 ? <Nobody /> : <Told told={told} />
+        }}
+      </Shown>
+    </Card>
+  )
+}
+
+function Nobody() {
+  return (
+    <Empty title="No process is at work">
+      Start one with <code className="font-mono">jobmill work</code>, or call mill.start() in your program.
+    </Empty>
+  )
+}
+
+function Told({ told }: { readonly told: readonly Told[] }) {
+  const count = (state: Told['state']): number => told.filter((one) => one.state === state).length
+  const parts = [
+    `${count('alive')} alive`,
+    ...(count('expired') > 0 ? [`${count('expired')} silent`] : []),
+    `${count('lost')} lost`,
+  ]
+  return (
+    <div className="flex flex-col gap-3">
+      <p className="text-soft">{parts.join(', ')}</p>
+      <ul className="flex flex-col gap-2">
+        {told.slice(0, MOST).map((instance) => (
+          <li key={instance.id} className="flex items-center gap-3">
+            <span className="w-16 shrink-0">
+              <Badge colour={STATES[instance.state][0]} text={STATES[instance.state][1]} />
+            </span>
+            <span className="min-w-0 grow truncate" title={instance.label ?? instance.id}>
+              {instance.label ?? shortId(instance.id)}
+            </span>
+            <span className="shrink-0 text-xs text-soft">
+              {instance.state === 'alive' ? 'started ' : 'heard '}
+              <Ago at={instance.state === 'alive' ? instance.startedAt : instance.renewedAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {told.length > MOST && (
+        <TextLink to="/workers">{plural(told.length - MOST, 'more process', 'more processes')}</TextLink>
+      )}
+    </div>
+  )
+}

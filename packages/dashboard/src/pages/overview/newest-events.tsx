@@ -1,0 +1,65 @@
+/** The newest of what happened that no job tells. */
+import { useTimeline } from '../../api/reads.ts'
+import type { TimelineEntry } from '../../api/types/history.ts'
+import { LinkButton, TextLink } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { classes } from '../../kit/classes.ts'
+import { eventLevel, eventWords } from '../../kit/event-words.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { Ago } from '../../kit/time.tsx'
+
+const NEWEST = 8
+
+const COLOURS = { bad: 'bg-dead', warning: 'bg-ready', plain: 'bg-line' } as const
+const LEVELS = { bad: 'Failure: ', warning: 'Warning: ', plain: '' } as const
+
+export function NewestEvents() {
+  const read = useTimeline({ limit: NEWEST })
+  return (
+    <Card
+      title="Newest events"
+      tools={
+        <LinkButton to="/system" look="quiet">
+          All events
+        </LinkButton>
+      }
+    >
+      <Shown read={read}>
+        {({ events }) =>
+          events.length === 0 ? (
+            <Empty title="Nothing happened yet">
+              Processes that start and stop, queues that cool down and schedules that fire are told here.
+            </Empty>
+          ) : (
+            <ul className="flex flex-col gap-2">
+              {events.map((event) => (
+                <Event key={event.n} event={event} />
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </Card>
+  )
+}
+
+function Event({ event }: { readonly event: TimelineEntry }) {
+  const level = eventLevel(event)
+  const words = eventWords(event)
+  return (
+    <li className="flex items-baseline gap-2">
+      <span aria-hidden className={classes('size-2 shrink-0 rounded-full', COLOURS[level])} />
+      <span className="min-w-0 grow truncate" title={words}>
+        <span className="sr-only">{LEVELS[level]}</span>
+        {event.job === null ? (
+          words
+        ) : (
+          <TextLink to={`/jobs/${encodeURIComponent(event.job)}`}>{words}</TextLink>
+        )}
+      </span>
+      <span className="shrink-0 text-xs text-soft">
+        <Ago at={event.at} />
+      </span>
+    </li>
+  )
+}

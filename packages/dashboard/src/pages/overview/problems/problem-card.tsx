@@ -1,0 +1,91 @@
+/** One thing that needs attention: what it is, what mends it, and the way there. */
+import { CircleAlert, TriangleAlert } from 'lucide-react'
+import { useAct } from '../../../api/acts.ts'
+import { named } from '../../../api/client.ts'
+import { useMay } from '../../../api/roles.ts'
+import type { Finding, Queue } from '../../../api/types/mill.ts'
+import { Button, LinkButton } from '../../../kit/button.tsx'
+import { classes } from '../../../kit/classes.ts'
+import { Countdown } from '../../../kit/time.tsx'
+import { type WayOut, wayOut } from './way-out.ts'
+
+interface Props {
+  readonly finding: Finding
+  /** The queue that it is about, and when that was told. */
+  readonly queue: Queue | undefined
+  readonly asOf: number
+}
+
+export function ProblemCard({ finding, queue, asOf }: Props) {
+  const isError = finding.level === 'error'
+  const Icon = isError ? CircleAlert : TriangleAlert
+  const way = wayOut(finding, queue)
+  return (
+    <li
+      className={classes(
+        'flex min-w-0 flex-col gap-2 rounded-xl border bg-card p-4',
+        isError ? 'border-dead' : 'border-ready/50',
+      )}
+    >
+      <div className="flex items-start gap-2">
+        <Icon
+          aria-hidden
+          className={classes('mt-0.5 size-4 shrink-0', isError ? 'text-dead' : 'text-ready')}
+        />
+        <div className="min-w-0 break-words">
+          <p className="font-medium">
+            <span className={isError ? 'text-dead' : 'text-ready'}>{isError ? 'Error' : 'Warning'}</span>:{' '}
+            {finding.says}
+          </p>
+          {finding.fix !== null && <p className="mt-1 text-soft">{finding.fix}</p>}
+          {way.act === 'clear' && queue !== undefined && (
+            <p className="mt-1 text-soft">
+              Goes on in <Countdown until={asOf + queue.coolingMs} />
+            </p>
+          )}
+        </div>
+      </div>
+      <div className="mt-auto flex flex-wrap justify-end gap-2">
+        <LinkButton to={way.to}>{way.text}</LinkButton>
+        {queue !== undefined && <QueueAct act={way.act} queue={queue.name} />}
+      </div>
+    </li>
+  )
+}
+
+function QueueAct({ act: kind, queue }: { readonly act: WayOut['act']; readonly queue: string }) {
+  const may = useMay()
+  const { act, isActing } = useAct()
+  // What failed was said by then.
+  const go = (asked: Parameters<typeof act>[0]): void => void act(asked).catch(() => {})
+  if (kind === 'resume' && may('operator'))
+    return (
+      <Button
+        look="main"
+        disabled={isActing}
+        onClick={() =>
+          go({ method: 'POST', path: `queues/${named(queue)}/resume`, done: `Resumed ${queue}` })
+        }
+      >
+        Resume
+      </Button>
+    )
+  if (kind === 'clear' && may('admin'))
+    return (
+      <Button
+        look="main"
+        disabled={isActing}
+        onClick={() =>
+          go({
+            method: 'PATCH',
+            path: `queues/${named(queue)}`,
+            body: { coolFor: 0 },
+            done: `${queue} goes on at once`,
+          })
+        }
+      >
+        Clear the cool-down
+      </Button>
+    )
+  return null
+}

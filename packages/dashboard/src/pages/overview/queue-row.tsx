@@ -1,0 +1,90 @@
+/** One queue in the table. Every count leads to its jobs. */
+import type { Series } from '../../api/types/history.ts'
+import type { Queue, QueueAndCounts } from '../../api/types/mill.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { number, rate, span } from '../../kit/format.ts'
+import { Sparkline } from '../../kit/sparkline.tsx'
+import { Badge } from '../../kit/state.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
+import { Countdown } from '../../kit/time.tsx'
+import { binsOf, ratesIn } from './charts/bins.ts'
+import { MINUTE, recentOf } from './figures/compare.ts'
+
+interface Props {
+  readonly queue: QueueAndCounts
+  /** When its counts were told. */
+  readonly asOf: number
+  /** When its points were told. */
+  readonly now: number
+  readonly points: Series['queues'][number]['points']
+}
+
+export function QueueRow({ queue: { settings, counts }, asOf, now, points }: Props) {
+  const { name } = settings
+  const recent = recentOf(now)
+  const done = points
+    .filter(({ at }) => at >= recent.from)
+    .reduce((sum, { counters }) => sum + counters.done, 0)
+  const perSecond = done / Math.max(1, (recent.to - recent.from) / 1_000)
+  const bins = binsOf({ from: now - 60 * MINUTE, to: now, resolutionMs: MINUTE, now })
+  return (
+    <Row>
+      <Cell className="max-w-56">
+        <TextLink to={`/queues#${encodeURIComponent(name)}`} className="block truncate font-medium">
+          <span title={name}>{name}</span>
+        </TextLink>
+      </Cell>
+      <Cell>
+        <QueueState settings={settings} asOf={asOf} />
+      </Cell>
+      {(['ready', 'running', 'dead'] as const).map((state) => (
+        <Cell key={state} right>
+          <Count queue={name} state={state} jobs={counts[state]} />
+        </Cell>
+      ))}
+      <Cell right className={counts.oldestReadyMs === null ? 'text-soft' : ''}>
+        {counts.oldestReadyMs === null ? '–' : span(counts.oldestReadyMs)}
+      </Cell>
+      <Cell right>
+        <span className="inline-flex items-center gap-3">
+          {rate(perSecond)}
+          <Sparkline
+            label={`Done in ${name} over the last hour`}
+            values={ratesIn(bins, points, ({ counters }) => counters.done)}
+          />
+        </span>
+      </Cell>
+    </Row>
+  )
+}
+
+function Count({
+  queue,
+  state,
+  jobs,
+}: {
+  readonly queue: string
+  readonly state: string
+  readonly jobs: number
+}) {
+  if (jobs === 0) return <span className="text-soft">0</span>
+  return (
+    <TextLink
+      to={`/jobs?queue=${encodeURIComponent(queue)}&state=${state}`}
+      className={state === 'dead' ? 'text-dead' : ''}
+    >
+      {number(jobs)}
+    </TextLink>
+  )
+}
+
+function QueueState({ settings, asOf }: { readonly settings: Queue; readonly asOf: number }) {
+  if (settings.paused) return <Badge colour="text-ready" text="paused" />
+  if (settings.coolingMs === 0) return <Badge colour="text-done" text="open" />
+  return (
+    <span className="inline-flex items-center gap-1.5 whitespace-nowrap text-ready">
+      <Badge colour="text-ready" text="cooling" />
+      <Countdown until={asOf + settings.coolingMs} />
+    </span>
+  )
+}

@@ -1,0 +1,82 @@
+/** The queues at a glance: those in trouble first, then the busiest. */
+import { useOverview } from '../../api/reads.ts'
+import type { QueueAndCounts } from '../../api/types/mill.ts'
+import { LinkButton } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { plural } from '../../kit/format.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { Table } from '../../kit/table.tsx'
+import { QueueRow } from './queue-row.tsx'
+import { useRecent } from './figures/use-recent.ts'
+
+const MOST = 12
+
+const COLUMNS = [
+  { key: 'name', name: 'Queue' },
+  { key: 'state', name: 'State' },
+  { key: 'ready', name: 'Ready', right: true },
+  { key: 'running', name: 'Running', right: true },
+  { key: 'dead', name: 'Dead', right: true },
+  { key: 'oldest', name: 'Oldest waits', right: true },
+  { key: 'rate', name: 'Done, last hour', right: true },
+]
+
+export function QueuesCard() {
+  const read = useOverview()
+  const { data: recent, dataUpdatedAt } = useRecent()
+  return (
+    <Card
+      flush
+      title="Queues"
+      tools={
+        <LinkButton to="/queues" look="quiet">
+          All queues
+        </LinkButton>
+      }
+    >
+      <Shown read={read}>
+        {({ queues }) =>
+          queues.length === 0 ? (
+            <Empty title="There are no queues yet">
+              A queue is there as soon as a process serves it or a job is enqueued into it.
+            </Empty>
+          ) : (
+            <>
+              <Table label="Queues" columns={COLUMNS}>
+                {inOrder(queues)
+                  .slice(0, MOST)
+                  .map((queue) => (
+                    <QueueRow
+                      key={queue.settings.name}
+                      queue={queue}
+                      asOf={read.dataUpdatedAt}
+                      now={dataUpdatedAt}
+                      points={recent?.queues.find((one) => one.queue === queue.settings.name)?.points ?? []}
+                    />
+                  ))}
+              </Table>
+              {queues.length > MOST && (
+                <p className="border-t border-line px-4 py-2 text-soft">
+                  {plural(queues.length - MOST, 'more queue')} with less to do.
+                </p>
+              )}
+            </>
+          )
+        }
+      </Shown>
+    </Card>
+  )
+}
+
+const isHeld = ({ settings }: QueueAndCounts): boolean => settings.paused || settings.coolingMs > 0
+const isBusy = ({ counts }: QueueAndCounts): boolean => counts.ready + counts.running > 0
+
+/** By name, so that rows do not jump; those that others leave no room for are the ones with nothing to do. */
+function inOrder(queues: readonly QueueAndCounts[]): QueueAndCounts[] {
+  return queues.toSorted(
+    (a, b) =>
+      Number(isHeld(b)) - Number(isHeld(a)) ||
+      (queues.length > MOST ? Number(isBusy(b)) - Number(isBusy(a)) : 0) ||
+      a.settings.name.localeCompare(b.settings.name, 'en'),
+  )
+}

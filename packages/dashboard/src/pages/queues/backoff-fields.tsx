@@ -1,0 +1,53 @@
+/** Whether and how a queue cools down when its upstream says that it is too much. */
+import type { Difference } from '../../api/types/mill.ts'
+import { CodeSays } from '../../kit/code-says.tsx'
+import { Check, Field, TextInput } from '../../kit/field.tsx'
+import type { Draft, Wrong } from './queue-form.ts'
+
+interface Props {
+  readonly draft: Draft
+  readonly wrong: Wrong
+  readonly differs: ReadonlyMap<string, Difference>
+  readonly set: (part: Partial<Draft>) => void
+}
+
+const FIELDS = [
+  ['backoffBaseMs', 'First cool-down', 'Longer each time that it is throttled again.'],
+  ['backoffMaxMs', 'Longest cool-down', 'It grows no further.'],
+] as const
+
+export function BackoffFields({ draft, wrong, differs, set }: Props) {
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="mb-2 font-semibold">Backoff</legend>
+      <div>
+        <Check
+          label="Cool down when a job is throttled"
+          checked={draft.backoffEnabled}
+          onChange={(event) => set({ backoffEnabled: event.target.checked })}
+        />
+        <p className="text-xs">
+          <CodeSays difference={differs.get('backoffEnabled')} />
+        </p>
+      </div>
+      <div className="grid gap-4 sm:grid-cols-2">
+        {FIELDS.map(([key, label, hint]) => (
+          <Field
+            key={key}
+            label={label}
+            error={wrong[key]}
+            hint={<CodeSays difference={differs.get(key)}>{hint}</CodeSays>}
+          >
+            {(ids) => (
+              <TextInput
+                {...ids}
+                value={draft[key]}
+                onChange={(event) => set({ [key]: event.target.value })}
+              />
+            )}
+          </Field>
+        ))}
+      </div>
+    </fieldset>
+  )
+}

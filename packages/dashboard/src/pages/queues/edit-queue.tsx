@@ -1,0 +1,107 @@
+/** The live settings of a queue. They count at once and in every process, and no start or deploy overwrites them. */
+import { useState } from 'react'
+import { useAct } from '../../api/acts.ts'
+import { named, type Problem } from '../../api/client.ts'
+import { useDifferences } from '../../api/differences.ts'
+import { useLimits } from '../../api/reads.ts'
+import type { Queue } from '../../api/types/mill.ts'
+import { Button } from '../../kit/button.tsx'
+import { Dialog } from '../../kit/dialog.tsx'
+import { Field, Select, TextInput } from '../../kit/field.tsx'
+import { CodeSays } from '../../kit/code-says.tsx'
+import { BackoffFields } from './backoff-fields.tsx'
+import { changeOf, type Draft, draftOf, fieldOf, wrongIn } from './queue-form.ts'
+import { RetentionFields } from './retention-fields.tsx'
+
+export function EditQueue({ settings, close }: { readonly settings: Queue; readonly close: () => void }) {
+  // As it was when the drawer opened: what is shown elsewhere moves on meanwhile.
+  const [before] = useState(settings)
+  const [draft, setDraft] = useState<Draft>(() => draftOf(before))
+  const [refused, setRefused] = useState<Problem | null>(null)
+  const { act, isActing } = useAct({ quiet: true })
+  const limits = useLimits().data?.limits ?? []
+  const differs = useDifferences('queue', before.name)
+  const refusedField = fieldOf(refused?.field)
+  const wrong = {
+    ...wrongIn(draft),
+    ...(refused !== null && refusedField !== undefined && { [refusedField]: refused.message }),
+  }
+  const change = changeOf(before, draft)
+  const isSame = Object.keys(change).length === 0
+  function set(part: Partial<Draft>): void {
+    setDraft({ ...draft, ...part })
+    setRefused(null)
+  }
+  async function save(): Promise<void> {
+    try {
+      const path = `queues/${named(before.name)}`
+      await act({ method: 'PATCH', path, body: change, done: `Changed ${before.name}` })
+      close()
+    } catch (problem) {
+      setRefused(problem as Problem)
+    }
+  }
+  const names = [
+    ...new Set([...limits.map(({ name }) => name), ...(before.limit === null ? [] : [before.limit])]),
+  ]
+  return (
+    <Dialog isDrawer title={`Edit ${before.name}`} close={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+        className="flex flex-col gap-5"
+      >
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field
+            label="Workers"
+            error={wrong.workers}
+            hint={
+              <CodeSays difference={differs.get('workers')}>
+                Of all processes together. Empty: as many as there is room.
+              </CodeSays>
+            }
+          >
+            {(ids) => (
+              <TextInput
+                {...ids}
+                inputMode="numeric"
+                placeholder="automatic"
+                value={draft.workers}
+                onChange={(event) => set({ workers: event.target.value })}
+              />
+            )}
+          </Field>
+          <Field
+            label="Limit"
+            error={wrong.limit}
+            hint={<CodeSays difference={differs.get('limit')}>Each of its jobs draws one from it.</CodeSays>}
+          >
+            {(ids) => (
+              <Select {...ids} value={draft.limit} onChange={(event) => set({ limit: event.target.value })}>
+                <option value="">none</option>
+                {names.map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        </div>
+        <BackoffFields draft={draft} wrong={wrong} differs={differs} set={set} />
+        <RetentionFields draft={draft} wrong={wrong} differs={differs} set={set} />
+        {refused !== null && refusedField === undefined && (
+          <p role="alert" className="text-dead">
+            {refused.message} {refused.fix}
+          </p>
+        )}
+        <div className="flex justify-end gap-2 border-t border-line pt-4">
+          <Button onClick={close}>Leave it</Button>
+          <Button type="submit" look="main" disabled={isActing || isSame || Object.keys(wrong).length > 0}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,41 @@
+/** What queues did in the last hour: a rate of now, and the line of the hour. */
+import { along, thinned, timesOf } from '../../api/points.ts'
+import { rangeOf } from '../../api/range.ts'
+import { useSeries } from '../../api/reads.ts'
+import type { Series } from '../../api/types/history.ts'
+
+export interface HourOf {
+  /** Per second, over the last minutes. */
+  readonly donePerSecond: number
+  /** Attempts that failed and jobs that died in the hour. */
+  readonly failures: number
+  readonly done: readonly number[]
+}
+
+/** A rate of one bucket jumps; of the last so many, and the one that is open, it can be read. */
+const NOW_MS = 3 * 60_000
+const HOUR = rangeOf(new URLSearchParams(), '1h')
+
+export function useHour(): ReadonlyMap<string, HourOf> {
+  const { data, dataUpdatedAt } = useSeries(HOUR, { resolution: '1m' }, { atMostEveryMs: 2_500 })
+  return data === undefined ? new Map() : hourOf(data, dataUpdatedAt)
+}
+
+export function hourOf(series: Series, now: number): ReadonlyMap<string, HourOf> {
+  const times = timesOf(series, now)
+  const begun = now - NOW_MS - (now % series.resolutionMs)
+  return new Map(
+    series.queues.map(({ queue, all: { counters }, points }) => {
+      const recent = points.filter(({ at }) => at >= begun)
+      const done = recent.reduce((sum, point) => sum + point.counters.done, 0)
+      return [
+        queue,
+        {
+          donePerSecond: done / ((now - begun) / 1_000),
+          failures: counters.retried + counters.dead,
+          done: thinned(along(times, points, ({ counters: own }) => own.done, 0)),
+        },
+      ]
+    }),
+  )
+}

@@ -1,0 +1,87 @@
+/** What a queue did over the chosen range. */
+import { useMemo } from 'react'
+import { useRange } from '../../api/range.ts'
+import { Chart, type Line } from '../../kit/chart.tsx'
+import { span } from '../../kit/format.ts'
+import { RangeChoice } from '../../kit/range-choice.tsx'
+import { Shown } from '../../kit/shown.tsx'
+import { endedLines, mostOf, percentileLines, standingLines } from '../overview/charts/lines.ts'
+import { jobs, milliseconds, ratesLike } from '../overview/charts/units.ts'
+import { useCharted } from '../overview/charts/use-charted.ts'
+
+interface Drawn {
+  readonly title: string
+  readonly note: string
+  readonly lines: readonly Line[]
+  readonly format: (value: number) => string
+  readonly isStacked?: boolean
+}
+
+export function QueueCharts({ queue }: { readonly queue: string }) {
+  const ranging = useRange()
+  const { read, bins } = useCharted(ranging.range, 1, { queue })
+  const series = read.data
+  const charts = useMemo((): readonly Drawn[] => {
+    // While another queue comes, the one before is still there.
+    const own = (series?.queues ?? []).filter((one) => one.queue === queue)
+    const ended = endedLines(bins, own)
+    const each = `each ${span(bins.widthMs)}`
+    return [
+      {
+        title: 'Attempts that ended',
+        note: 'by how they ended',
+        lines: ended,
+        format: ratesLike(mostOf(ended, true)),
+        isStacked: true,
+      },
+      {
+        title: 'Jobs that wait or run',
+        note: `the mean of ${each}`,
+        lines: standingLines(bins, own, series?.resolutionMs ?? bins.widthMs),
+        format: jobs,
+      },
+      {
+        title: 'Wait until claimed',
+        note: `percentiles, ${each}`,
+        lines: percentileLines(bins, own, 'waiting'),
+        format: milliseconds,
+      },
+      {
+        title: 'Run of an attempt',
+        note: `percentiles, ${each}`,
+        lines: percentileLines(bins, own, 'running'),
+        format: milliseconds,
+      },
+    ]
+  }, [series, bins, queue])
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <p className="text-xs text-soft">Draw over a chart to look closer.</p>
+        <div className="flex flex-wrap items-center gap-2">
+          <RangeChoice ranging={ranging} />
+        </div>
+      </div>
+      <Shown read={read}>
+        {() => (
+          <div className="grid gap-4 lg:grid-cols-2">
+            {charts.map(({ title, note, ...chart }) => (
+              <div key={title} className="min-w-0 rounded-lg border border-line bg-card p-3">
+                <h3 className="mb-1 text-xs font-semibold">
+                  {title} <span className="font-normal text-soft">{note}</span>
+                </h3>
+                <Chart
+                  label={`${title}, ${queue}`}
+                  times={bins.times}
+                  zoom={ranging.zoom}
+                  height={150}
+                  {...chart}
+                />
+              </div>
+            ))}
+          </div>
+        )}
+      </Shown>
+    </div>
+  )
+}

@@ -1,0 +1,20 @@
+/** How many jobs of a state a queue has, as a way to them. */
+import type { Counts } from '../../api/types/mill.ts'
+import { named } from '../../api/client.ts'
+import type { State } from '../../api/types/job.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { compact, plural } from '../../kit/format.ts'
+
+const COLOURS: Readonly<Partial<Record<State, string>>> = { dead: 'text-dead', running: 'text-running' }
+
+export function CountLink({ counts, state }: { readonly counts: Counts; readonly state: State }) {
+  const jobs = counts[state]
+  if (jobs === 0) return <span className="text-soft">0</span>
+  return (
+    <span title={plural(jobs, `${state} job`)}>
+      <TextLink to={`/jobs?queue=${named(counts.queue)}&state=${state}`} className={COLOURS[state] ?? ''}>
+        {compact(jobs)}
+      </TextLink>
+    </span>
+  )
+}

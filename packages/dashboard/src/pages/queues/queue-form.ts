@@ -1,0 +1,111 @@
+/** What is typed about a queue, what is wrong with it, and what of it is a change. */
+import type { Queue } from '../../api/types/mill.ts'
+import { durationError, durationText, FOREVER, parseDuration } from '../../kit/duration.ts'
+
+export interface Draft {
+  readonly workers: string
+  readonly limit: string
+  readonly backoffEnabled: boolean
+  readonly backoffBaseMs: string
+  readonly backoffMaxMs: string
+  readonly retainDoneMs: string
+  readonly retainCancelledMs: string
+  readonly retainDeadMs: string
+  readonly keepDone: string
+  readonly keepCancelled: string
+  readonly keepDead: string
+}
+
+export type Wrong = Readonly<Partial<Record<keyof Draft, string>>>
+
+const count = (value: number | null): string => (value === null ? '' : String(value))
+
+export function draftOf(settings: Queue): Draft {
+  return {
+    workers: count(settings.workers),
+    limit: settings.limit ?? '',
+    backoffEnabled: settings.backoffEnabled,
+    backoffBaseMs: durationText(settings.backoffBaseMs),
+    backoffMaxMs: durationText(settings.backoffMaxMs),
+    retainDoneMs: durationText(settings.retainDoneMs),
+    retainCancelledMs: durationText(settings.retainCancelledMs),
+    retainDeadMs: durationText(settings.retainDeadMs),
+    keepDone: count(settings.keepDone),
+    keepCancelled: count(settings.keepCancelled),
+    keepDead: count(settings.keepDead),
+  }
+}
+
+const MOST_WORKERS = 10_000
+const MOST_KEPT = 10_000_000
+export const RETAINED = [
+  ['done', 'retainDoneMs', 'keepDone'],
+  ['cancelled', 'retainCancelledMs', 'keepCancelled'],
+  ['dead', 'retainDeadMs', 'keepDead'],
+] as const
+
+function wholeError(text: string, most: number): string | undefined {
+  if (text.trim() === '') return undefined
+  if (!/^\d+$/.test(text.trim())) return 'Type a whole number, or nothing.'
+  return Number(text) > most ? `The most is ${most.toLocaleString('en')}.` : undefined
+}
+
+export function wrongIn(draft: Draft): Wrong {
+  const base = parseDuration(draft.backoffBaseMs)
+  const max = parseDuration(draft.backoffMaxMs)
+  const found: Record<string, string | undefined> = {
+    workers: wholeError(draft.workers, MOST_WORKERS),
+    backoffBaseMs:
+      durationError(draft.backoffBaseMs) ??
+      (base !== null && max !== null && base > max
+        ? 'The first cool-down is longer than the longest.'
+        : undefined),
+    backoffMaxMs: durationError(draft.backoffMaxMs),
+  }
+  for (const [, age, number] of RETAINED) {
+    found[age] = durationError(draft[age], { orForever: true })
+    found[number] = wholeError(draft[number], MOST_KEPT)
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, error]) => error !== undefined))
+}
+
+const whole = (text: string): number | null => (text.trim() === '' ? null : Number(text))
+const age = (text: string): number | string =>
+  text.trim() === FOREVER ? FOREVER : (parseDuration(text) ?? FOREVER)
+
+/** As PATCH /api/queues/{name} takes it: only what differs from what was there. Nothing in it may be wrong. */
+export function changeOf(before: Queue, draft: Draft): Record<string, unknown> {
+  const was = draftOf(before)
+  const differs = (key: keyof Draft): boolean => was[key] !== draft[key]
+  // Together, because each is held against the other.
+  const isBackoff = differs('backoffBaseMs') || differs('backoffMaxMs')
+  const backoff = {
+    ...(differs('backoffEnabled') && { enabled: draft.backoffEnabled }),
+    ...(isBackoff && { base: age(draft.backoffBaseMs), max: age(draft.backoffMaxMs) }),
+  }
+  const retain = Object.fromEntries(
+    RETAINED.flatMap(([state, ageKey, numberKey]) => {
+      const kept = {
+        ...(differs(ageKey) && { for: age(draft[ageKey]) }),
+        ...(differs(numberKey) && { most: whole(draft[numberKey]) }),
+      }
+      return Object.keys(kept).length === 0 ? [] : [[state, kept]]
+    }),
+  )
+  return {
+    ...(differs('workers') && { workers: whole(draft.workers) }),
+    ...(differs('limit') && { limit: draft.limit === '' ? null : draft.limit }),
+    ...(Object.keys(backoff).length > 0 && { backoff }),
+    ...(Object.keys(retain).length > 0 && { retain }),
+  }
+}
+
+/** Which field a problem of the server is about: `queue.retain.done.for`. */
+export function fieldOf(path: string | undefined): keyof Draft | undefined {
+  const parts = (path ?? '').split('.').filter((part) => part !== 'queue')
+  const [first, second, third] = parts
+  if (first === 'workers' || first === 'limit') return first
+  if (first === 'backoff') return second === 'max' ? 'backoffMaxMs' : 'backoffBaseMs'
+  const kept = first === 'retain' ? RETAINED.find(([state]) => state === second) : undefined
+  return kept === undefined ? undefined : kept[third === 'most' ? 2 : 1]
+}

@@ -1,0 +1,109 @@
+/** A queue in the table. */
+import type { ReactNode } from 'react'
+import { named } from '../../api/client.ts'
+import type { QueueAndCounts, Unserved } from '../../api/types/mill.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { number, plural, rate, span } from '../../kit/format.ts'
+import { Opener } from '../../kit/opener.tsx'
+import { Sparkline } from '../../kit/sparkline.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
+import type { HourOf } from './figures.ts'
+import { QueueActs } from './queue-acts.tsx'
+import { CountLink } from './queue-counts.tsx'
+import { QueueState } from './queue-state.tsx'
+import { ServedBy } from './served-by.tsx'
+import type { Server } from './serving.ts'
+
+export const QUEUE_COLUMNS = [
+  { key: 'name', name: 'Queue' },
+  { key: 'ready', name: 'Ready', right: true },
+  { key: 'scheduled', name: 'Scheduled', right: true },
+  { key: 'running', name: 'Running', right: true },
+  { key: 'dead', name: 'Dead', right: true },
+  { key: 'done', name: 'Done', right: true },
+  { key: 'cancelled', name: 'Cancelled', right: true },
+  { key: 'hour', name: 'Done in the last hour' },
+  { key: 'workers', name: 'Workers' },
+  { key: 'served', name: 'Served by' },
+  { key: 'acts', name: <span className="sr-only">Acts</span> },
+]
+
+interface Props {
+  readonly queue: QueueAndCounts
+  readonly asOf: number
+  readonly hour: HourOf | undefined
+  readonly servers: readonly Server[]
+  readonly unserved: readonly Unserved[]
+  readonly isMarked: boolean
+  readonly isOpen: boolean
+  readonly turn: () => void
+}
+
+export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpen, turn }: Props) {
+  const { settings, counts } = queue
+  const { name, workers, limit } = settings
+  const failures = hour?.failures ?? 0
+  return (
+    <Row isMarked={isMarked}>
+      <Cell>
+        <div id={`queue-${name}`} className="max-w-44 min-w-32">
+          <Opener isOpen={isOpen} turn={turn} title={name}>
+            {name}
+          </Opener>
+          <div className="pl-5 text-xs">
+            <QueueState settings={settings} asOf={asOf} />
+            {unserved.length > 0 && servers.length > 0 && (
+              <p className="text-dead">{plural(unserved.length, 'kind')} nobody serves</p>
+            )}
+          </div>
+        </div>
+      </Cell>
+      <Cell right>
+        <CountLink counts={counts} state="ready" />
+        <Second>{counts.oldestReadyMs !== null && `oldest ${span(counts.oldestReadyMs)}`}</Second>
+      </Cell>
+      {(['scheduled', 'running', 'dead', 'done', 'cancelled'] as const).map((state) => (
+        <Cell key={state} right>
+          <CountLink counts={counts} state={state} />
+        </Cell>
+      ))}
+      <Cell>
+        <span className="flex items-center gap-2 whitespace-nowrap tabular-nums">
+          <Sparkline
+            label={`Done jobs of ${name} over the last hour`}
+            values={hour?.done ?? [0, 0]}
+            colour="done"
+          />
+          <span>
+            {rate(hour?.donePerSecond ?? 0)}
+            <Second>
+              {failures > 0 && <span className="text-dead">{plural(failures, 'failure')}</span>}
+            </Second>
+          </span>
+        </span>
+      </Cell>
+      <Cell className="whitespace-nowrap tabular-nums">
+        {workers === null ? <span className="text-soft">automatic</span> : number(workers)}
+        {limit !== null && (
+          <Second>
+            <span className="block max-w-32 truncate" title={`limit ${limit}`}>
+              limit <TextLink to={`/limits?open=${named(limit)}`}>{limit}</TextLink>
+            </span>
+          </Second>
+        )}
+      </Cell>
+      <Cell>
+        <ServedBy servers={servers} />
+      </Cell>
+      <Cell right>
+        <QueueActs queue={queue} />
+      </Cell>
+    </Row>
+  )
+}
+
+/** Below a figure, what makes it easier to judge. */
+function Second({ children }: { readonly children: ReactNode }) {
+  if (children === false) return null
+  return <span className="block text-xs text-soft">{children}</span>
+}

@@ -1,0 +1,25 @@
+/** Asks before a schedule is deleted. */
+import type { Schedule } from '../../api/types/mill.ts'
+import { Confirm } from '../../kit/confirm.tsx'
+
+interface Props {
+  readonly schedule: Schedule
+  readonly remove: () => Promise<unknown>
+  readonly close: () => void
+}
+
+export function DeleteSchedule({ schedule: { name, kind, version }, remove, close }: Props) {
+  return (
+    <Confirm isDangerous title={`Delete ${name}`} verb="Delete 1 schedule" act={remove} close={close}>
+      <p>
+        No more jobs of {kind} are enqueued by it. Jobs that it enqueued stay, and so do those that wait or
+        run.
+      </p>
+      {version !== null && (
+        <p className="text-soft">
+          Code declares it too. It stays deleted until code declares it with a version higher than {version}.
+        </p>
+      )}
+    </Confirm>
+  )
+}

@@ -1,0 +1,131 @@
+/** A schedule while it is typed: texts, as the fields show them, and what is sent of them. */
+import type { Schedule } from '../../../api/types/mill.ts'
+import { readJson } from '../../../kit/json-problem.ts'
+import {
+  durationOf,
+  durationText,
+  fieldText,
+  gathered,
+  instantOf,
+  nameOf,
+  type Read,
+  tagsOf,
+  wholeOf,
+} from '../../../kit/written.ts'
+
+/** By the names that the server has for them. */
+export const FIELDS = [
+  'name',
+  'job',
+  'when',
+  'zone',
+  'payload',
+  'queue',
+  'priority',
+  'maxAttempts',
+  'timeout',
+  'tags',
+  'jitter',
+  'start',
+  'end',
+  'missed',
+  'within',
+  'overlap',
+] as const
+export type ScheduleField = (typeof FIELDS)[number]
+export type ScheduleDraft = Readonly<Record<ScheduleField, string>>
+export type Wrong = Partial<Record<ScheduleField, string>>
+
+export const NEW_SCHEDULE: ScheduleDraft = {
+  name: '',
+  job: '',
+  when: '',
+  zone: 'UTC',
+  payload: 'null',
+  queue: '',
+  priority: '',
+  maxAttempts: '',
+  timeout: '',
+  tags: '',
+  jitter: '',
+  start: '',
+  end: '',
+  missed: 'last',
+  within: '1d',
+  overlap: 'allow',
+}
+
+export function draftOf(schedule: Schedule): ScheduleDraft {
+  return {
+    name: schedule.name,
+    job: schedule.kind,
+    when: schedule.when,
+    zone: schedule.zone,
+    payload: JSON.stringify(schedule.payload ?? null, null, 2),
+    queue: schedule.queue,
+    priority: String(schedule.priority),
+    maxAttempts: String(schedule.maxAttempts),
+    timeout: schedule.timeoutMs === null ? '' : durationText(schedule.timeoutMs),
+    tags: schedule.tags.join(', '),
+    jitter: schedule.jitterMs === 0 ? '' : durationText(schedule.jitterMs),
+    start: fieldText(schedule.startAt),
+    end: fieldText(schedule.endAt),
+    missed: schedule.missed,
+    within: durationText(schedule.missedWithinMs),
+    overlap: schedule.overlap,
+  }
+}
+
+export interface Written {
+  /** What is sent. */
+  readonly body: Readonly<Record<string, unknown>>
+  readonly wrong: Wrong
+}
+
+/** Of a new one what was filled in; of one that is there (`before`) what was changed. */
+export function written(draft: ScheduleDraft, before: ScheduleDraft | null): Written {
+  const { values, wrong } = gathered<ScheduleField>(readsOf(draft))
+  const needed: readonly ScheduleField[] =
+    before === null ? ['name', 'job', 'when', 'zone'] : ['when', 'zone', 'queue', 'priority', 'maxAttempts']
+  for (const field of needed) if (draft[field].trim() === '') wrong[field] = 'This is needed.'
+  const { start, end } = values
+  if (typeof start === 'number' && typeof end === 'number' && end < start)
+    wrong.end = 'Its end is before its start.'
+  const from = before ?? NEW_SCHEDULE
+  const changed = FIELDS.filter((field) => draft[field] !== from[field])
+  const body: Record<string, unknown> = {}
+  for (const field of new Set([...(before === null ? needed : []), ...changed])) {
+    if (field === 'missed' || field === 'within') body['missed'] = missedOf(draft, values.within)
+    else body[field] = values[field] ?? CLEARED[field]
+  }
+  return { body, wrong }
+}
+
+/** What an emptied field means. */
+const CLEARED: Partial<Record<ScheduleField, unknown>> = { timeout: null, start: null, end: null, jitter: 0 }
+
+function missedOf({ missed }: ScheduleDraft, within: unknown): unknown {
+  return missed === 'all' && within !== undefined ? { all: within } : missed
+}
+
+function readsOf(draft: ScheduleDraft): Record<ScheduleField, Read<unknown>> {
+  const payload = readJson(draft.payload)
+  return {
+    name: nameOf(draft.name),
+    job: nameOf(draft.job),
+    when: { value: draft.when.trim() },
+    zone: { value: draft.zone.trim() },
+    payload: 'value' in payload ? payload : { wrong: 'This is not JSON.' },
+    queue: nameOf(draft.queue),
+    priority: wholeOf(draft.priority, { least: -32_768, most: 32_767 }),
+    maxAttempts: wholeOf(draft.maxAttempts, { least: 1, most: 10_000 }),
+    timeout: durationOf(draft.timeout),
+    tags: { value: tagsOf(draft.tags) },
+    jitter: durationOf(draft.jitter),
+    start: instantOf(draft.start),
+    end: instantOf(draft.end),
+    missed: { value: draft.missed },
+    within: draft.missed === 'all' ? durationOf(draft.within) : { value: undefined },
+    overlap: { value: draft.overlap },
+  }
+}

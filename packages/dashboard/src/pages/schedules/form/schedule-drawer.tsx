@@ -1,0 +1,94 @@
+/** Create a schedule, or change one. What is wrong is said where it is, while it is typed. */
+import { type SyntheticEvent, useState } from 'react'
+import { useLocation } from 'wouter'
+import { useAct } from '../../../api/acts.ts'
+import { atField } from '../../../api/at-field.ts'
+import { named, type Problem } from '../../../api/client.ts'
+import type { Schedule } from '../../../api/types/mill.ts'
+import { Button } from '../../../kit/button.tsx'
+import { Dialog } from '../../../kit/dialog.tsx'
+import { FormEnd } from '../../../kit/form-end.tsx'
+import { JsonEditor } from '../../../kit/json-editor.tsx'
+import { scheduleAddress } from '../schedule-address.ts'
+import { JobFields } from './job-fields.tsx'
+import { draftOf, FIELDS, NEW_SCHEDULE, type ScheduleField, type Wrong, written } from './schedule-draft.ts'
+import { TimingFields } from './timing-fields.tsx'
+import { WhenFields } from './when-fields.tsx'
+
+interface Props {
+  /** The one to change; without it a new one is made. */
+  readonly schedule?: Schedule
+  readonly close: () => void
+}
+
+export function ScheduleDrawer({ schedule, close }: Props) {
+  // As it was when the drawer was opened, whatever is read meanwhile.
+  const [before] = useState(schedule === undefined ? null : draftOf(schedule))
+  const [draft, setDraft] = useState(before ?? NEW_SCHEDULE)
+  const [refused, setRefused] = useState<{ field: ScheduleField | null; says: string } | null>(null)
+  const [isTried, setTried] = useState(false)
+  const { act, isActing } = useAct<Schedule>({ quiet: true })
+  const [, go] = useLocation()
+  const { body, wrong } = written(draft, before)
+  const isSame = Object.keys(body).length === 0
+
+  function change(field: ScheduleField, value: string): void {
+    setDraft((known) => ({ ...known, [field]: value }))
+    setRefused(null)
+  }
+
+  async function save(event: SyntheticEvent): Promise<void> {
+    event.preventDefault()
+    setTried(true)
+    if (Object.keys(wrong).length > 0 || isSame) return
+    try {
+      const saved = await act(
+        schedule === undefined
+          ? { method: 'POST', path: 'schedules', body, done: `Created ${draft.name}` }
+          : {
+              method: 'PATCH',
+              path: `schedules/${named(schedule.name)}`,
+              body,
+              done: `Changed ${schedule.name}`,
+            },
+      )
+      close()
+      if (schedule === undefined) go(scheduleAddress(saved.name))
+    } catch (error) {
+      setRefused(atField(error as Problem, FIELDS))
+    }
+  }
+
+  const errors: Wrong = { ...shownWrong(wrong, draft, isTried) }
+  if (refused !== null && refused.field !== null) errors[refused.field] = refused.says
+  const fields = { draft, change, wrong: errors }
+  return (
+    <Dialog isDrawer title={schedule === undefined ? 'New schedule' : `Edit ${schedule.name}`} close={close}>
+      <form noValidate onSubmit={(event) => void save(event)} className="flex min-h-full flex-col gap-5">
+        <WhenFields {...fields} isNew={schedule === undefined} />
+        <JsonEditor
+          label="Payload of its jobs"
+          text={draft.payload}
+          change={(text) => change('payload', text)}
+          problems={refused?.field === 'payload' ? [refused.says] : []}
+        />
+        <JobFields {...fields} isNew={schedule === undefined} />
+        <TimingFields {...fields} />
+        <FormEnd error={refused?.field === null ? refused.says : undefined}>
+          <Button onClick={close}>Leave it</Button>
+          <Button type="submit" look="main" disabled={isActing || isSame}>
+            {isActing ? 'Saving…' : schedule === undefined ? 'Create schedule' : 'Save changes'}
+          </Button>
+        </FormEnd>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Nobody is told that a field is needed before they could fill it in. */
+function shownWrong(wrong: Wrong, draft: Readonly<Record<ScheduleField, string>>, isTried: boolean): Wrong {
+  if (isTried) return wrong
+  return Object.fromEntries(
+    FIELDS.filter((field) => draft[field].trim() !== '').map((field) => [field, wrong[field]]),
+  )
+}

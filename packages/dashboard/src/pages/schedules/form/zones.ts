@@ -1,0 +1,18 @@
+/** The time zones that this browser knows: its own and UTC first. */
+import type { Choice } from '../../../kit/combobox.tsx'
+
+let known: readonly Choice[] | undefined
+
+export function zones(): readonly Choice[] {
+  known ??= found()
+  return known
+}
+
+function found(): readonly Choice[] {
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const names = new Set(['UTC', here, ...Intl.supportedValuesOf('timeZone')])
+  return [...names].map((value) => ({
+    value,
+    note: value === here ? 'of this device' : undefined,
+  }))
+}

@@ -1,0 +1,27 @@
+/** What became of an instant of a schedule, and its job. */
+import { TextLink } from '../../kit/button.tsx'
+import { shortId } from '../../kit/format.ts'
+
+interface Props {
+  readonly outcome: 'enqueued' | 'skipped' | null
+  readonly job: string | null
+}
+
+export function LastRun({ outcome, job }: Props) {
+  const link = job !== null && (
+    <TextLink to={`/jobs/${job}`} className="font-mono text-xs">
+      {shortId(job)}
+    </TextLink>
+  )
+  if (outcome === 'skipped')
+    return (
+      <>
+        <span className="text-ready">skipped</span>, still there: {link}
+      </>
+    )
+  return (
+    <>
+      <span className="text-done">enqueued</span> {link}
+    </>
+  )
+}

@@ -1,0 +1,11 @@
+/** When a schedule runs next, or why it does not. */
+import type { Schedule } from '../../api/types/mill.ts'
+import { Badge } from '../../kit/state.tsx'
+import { Ago, useNow } from '../../kit/time.tsx'
+
+export function NextRun({ schedule: { paused, nextAt } }: { readonly schedule: Schedule }) {
+  const now = useNow()
+  if (paused) return <Badge colour="text-ready" text="paused" />
+  if (nextAt === null) return <span className="text-soft">never again</span>
+  return nextAt <= now ? <>any moment</> : <Ago at={nextAt} />
+}

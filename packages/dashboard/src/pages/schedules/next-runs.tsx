@@ -1,0 +1,49 @@
+/** Instants to come: how long until each, and the time in the zone that the schedule is meant in. */
+import { Empty } from '../../kit/shown.tsx'
+import { Ago } from '../../kit/time.tsx'
+
+interface Props {
+  readonly runs: readonly number[]
+  readonly zone: string
+  readonly isPaused?: boolean
+}
+
+export function NextRuns({ runs, zone, isPaused = false }: Props) {
+  if (runs.length === 0)
+    return <Empty title="It does not run again">Its end has passed, or no such day comes.</Empty>
+  const clock = clockOf(zone)
+  return (
+    <>
+      {isPaused && <p className="mb-2 text-ready">Paused: these would be its runs.</p>}
+      <ol className="divide-y divide-line">
+        {runs.map((at) => (
+          <li key={at} className="flex flex-wrap justify-between gap-x-3 py-1.5">
+            <span className="tabular-nums">{clock.format(at)}</span>
+            <span className="text-soft">
+              <Ago at={at} />
+            </span>
+          </li>
+        ))}
+      </ol>
+      <p className="mt-2 text-xs text-soft">Times of {zone}.</p>
+    </>
+  )
+}
+
+/** A zone that this browser does not know is shown in UTC; the absolute instant is a tooltip away. */
+function clockOf(zone: string): Intl.DateTimeFormat {
+  const options = {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  } as const
+  try {
+    return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone })
+  } catch {
+    return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC', timeZoneName: 'short' })
+  }
+}

@@ -1,0 +1,68 @@
+/** What a schedule is set to, name by name. */
+import type { ReactNode } from 'react'
+import type { Schedule } from '../../api/types/mill.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { Fact, Facts } from '../../kit/card.tsx'
+import { number, plural, span } from '../../kit/format.ts'
+import { Ago } from '../../kit/time.tsx'
+import { NextRun } from './next-run.tsx'
+
+export function ScheduleFacts({ schedule }: { readonly schedule: Schedule }) {
+  const { when, zone, kind, queue, tags, startAt, endAt, jitterMs, missedRuns } = schedule
+  return (
+    <div className="grid gap-x-8 gap-y-1.5 xl:grid-cols-2">
+      <Facts>
+        <Fact name="Next run">
+          <NextRun schedule={schedule} />
+        </Fact>
+        <Fact name="Expression">
+          <code className="font-mono">{when}</code>
+        </Fact>
+        <Fact name="Zone">{zone}</Fact>
+        <Fact name="Jitter">{jitterMs === 0 ? 'none' : `up to ${span(jitterMs)} later, by chance`}</Fact>
+        <Fact name="Start">{startAt === null ? 'none' : <Ago at={startAt} />}</Fact>
+        <Fact name="End">{endAt === null ? 'none' : <Ago at={endAt} />}</Fact>
+        <Fact name="Missed runs">{missedText(schedule)}</Fact>
+        <Fact name="Missed so far">{plural(missedRuns, 'run')}</Fact>
+        <Fact name="Overlap">
+          {schedule.overlap === 'allow' ? 'allowed' : 'skipped while an earlier job waits or runs'}
+        </Fact>
+      </Facts>
+      <Facts>
+        <Fact name="Kind">
+          <TextLink to={`/jobs?${new URLSearchParams({ kind }).toString()}`}>{kind}</TextLink>
+        </Fact>
+        <Fact name="Queue">
+          <TextLink to={`/queues#${encodeURIComponent(queue)}`}>{queue}</TextLink>
+        </Fact>
+        <Fact name="Priority">{number(schedule.priority)}</Fact>
+        <Fact name="Attempts">at most {number(schedule.maxAttempts)}</Fact>
+        <Fact name="Timeout">
+          {schedule.timeoutMs === null ? 'as the kind says' : span(schedule.timeoutMs)}
+        </Fact>
+        <Fact name="Tags">{tagList(tags)}</Fact>
+        <Fact name="Created">
+          <Ago at={schedule.createdAt} />
+          {schedule.version === null ? ', here or by the API' : `, by code, version ${schedule.version}`}
+        </Fact>
+      </Facts>
+    </div>
+  )
+}
+
+function missedText({ missed, missedWithinMs }: Schedule): string {
+  if (missed === 'skip') return 'are not made up for'
+  return missed === 'last'
+    ? 'the last one is made up for'
+    : `all of the last ${span(missedWithinMs)} are made up for`
+}
+
+function tagList(tags: readonly string[]): ReactNode {
+  if (tags.length === 0) return 'none'
+  return tags.map((tag, at) => (
+    <span key={tag}>
+      {at > 0 && ', '}
+      <TextLink to={`/jobs?${new URLSearchParams({ tag }).toString()}`}>{tag}</TextLink>
+    </span>
+  ))
+}

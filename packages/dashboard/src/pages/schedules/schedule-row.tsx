@@ -1,0 +1,65 @@
+/** One line of the list of schedules. */
+import type { Schedule } from '../../api/types/mill.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { number } from '../../kit/format.ts'
+import { Cell, Row } from '../../kit/table.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { LastRun } from './last-run.tsx'
+import { NextRun } from './next-run.tsx'
+import { scheduleAddress } from './schedule-address.ts'
+import { ScheduleMenu } from './schedule-menu.tsx'
+
+export function ScheduleRow({ schedule }: { readonly schedule: Schedule }) {
+  const { name, kind, queue, when, zone, text, differs, missedRuns, error } = schedule
+  return (
+    <Row>
+      <Cell className="max-w-72 min-w-44">
+        <TextLink to={scheduleAddress(name)} className="block truncate font-medium">
+          <span title={name}>{name}</span>
+        </TextLink>
+        <span className="block truncate text-xs text-soft" title={`${kind} in ${queue}`}>
+          {kind} in {queue}
+        </span>
+        {differs.length > 0 && (
+          <span className="block truncate text-xs text-ready" title={differs.join(', ')}>
+            Differs from code: {differs.join(', ')}
+          </span>
+        )}
+      </Cell>
+      <Cell className="max-w-96 min-w-52">
+        <span className="line-clamp-2" title={text}>
+          {text.charAt(0).toUpperCase() + text.slice(1)}
+        </span>
+        <span className="block truncate text-xs text-soft">
+          <code className="font-mono">{when}</code> · {zone}
+        </span>
+      </Cell>
+      <Cell className="whitespace-nowrap">
+        <NextRun schedule={schedule} />
+      </Cell>
+      <Cell className="min-w-36">
+        {schedule.lastAt === null ? (
+          <span className="text-soft">Not yet</span>
+        ) : (
+          <>
+            <Ago at={schedule.lastAt} />
+            <span className="block text-xs">
+              <LastRun outcome={schedule.lastOutcome} job={schedule.lastJob} />
+            </span>
+          </>
+        )}
+        {error !== null && (
+          <span className="block max-w-64 truncate text-xs text-dead" title={error}>
+            Error: {error}
+          </span>
+        )}
+      </Cell>
+      <Cell right>
+        <span className={missedRuns === 0 ? 'text-soft' : 'text-ready'}>{number(missedRuns)}</span>
+      </Cell>
+      <Cell right>
+        <ScheduleMenu schedule={schedule} />
+      </Cell>
+    </Row>
+  )
+}

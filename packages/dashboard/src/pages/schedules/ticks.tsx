@@ -1,0 +1,41 @@
+/** The instants of a schedule that were served, newest first. */
+import type { Tick } from '../../api/types/mill.ts'
+import { span } from '../../kit/format.ts'
+import { Empty } from '../../kit/shown.tsx'
+import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Ago, Moment } from '../../kit/time.tsx'
+import { LastRun } from './last-run.tsx'
+
+const COLUMNS = [
+  { key: 'at', name: 'Planned for' },
+  { key: 'ago', name: 'Ago' },
+  { key: 'outcome', name: 'Outcome and job' },
+  { key: 'late', name: 'Late by', right: true },
+]
+
+export function Ticks({ history }: { readonly history: readonly Tick[] }) {
+  if (history.length === 0)
+    return (
+      <Empty title="It has not run yet">
+        Its first run shows up here; “Trigger now” makes a job at once.
+      </Empty>
+    )
+  return (
+    <Table label="Runs so far" columns={COLUMNS}>
+      {history.map(({ at, outcome, job, servedAt }) => (
+        <Row key={at}>
+          <Cell>
+            <Moment at={at} />
+          </Cell>
+          <Cell>
+            <Ago at={at} />
+          </Cell>
+          <Cell className="whitespace-nowrap">
+            <LastRun outcome={outcome} job={job} />
+          </Cell>
+          <Cell right>{span(Math.max(0, servedAt - at))}</Cell>
+        </Row>
+      ))}
+    </Table>
+  )
+}

@@ -1,0 +1,52 @@
+/** What can be done to a schedule. Whoever offers it asks first where that is needed. */
+import { useLocation } from 'wouter'
+import { useAct } from '../../api/acts.ts'
+import { named } from '../../api/client.ts'
+import type { Schedule } from '../../api/types/mill.ts'
+
+interface ScheduleActs {
+  readonly isActing: boolean
+  readonly turn: () => void
+  readonly trigger: () => void
+  readonly remove: () => Promise<unknown>
+}
+
+interface Triggered {
+  readonly outcome: 'enqueued' | 'skipped'
+  readonly job: string
+}
+
+// A problem was shown by then.
+const quietly = (done: Promise<unknown>): void => void done.catch(() => {})
+
+export function useScheduleActs({ name, paused }: Schedule): ScheduleActs {
+  const plain = useAct()
+  const triggering = useAct<Triggered>()
+  const [, go] = useLocation()
+  const path = `schedules/${named(name)}`
+  return {
+    isActing: plain.isActing || triggering.isActing,
+    turn: () =>
+      quietly(
+        plain.act({
+          method: 'POST',
+          path: `${path}/${paused ? 'resume' : 'pause'}`,
+          done: `${paused ? 'Resumed' : 'Paused'} ${name}`,
+        }),
+      ),
+    trigger: () =>
+      quietly(
+        triggering
+          .act({
+            method: 'POST',
+            path: `${path}/trigger`,
+            done: ({ outcome }) =>
+              outcome === 'enqueued'
+                ? `Enqueued a job of ${name}`
+                : `Skipped: this job of ${name} still waits or runs`,
+          })
+          .then(({ job }) => go(`/jobs/${job}`)),
+      ),
+    remove: () => plain.act({ method: 'DELETE', path, done: `Deleted ${name}` }),
+  }
+}

@@ -1,0 +1,79 @@
+/** What somebody did, and how it was before and after. */
+import { named } from '../../api/client.ts'
+import type { AuditEntry } from '../../api/types/history.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { shortId } from '../../kit/format.ts'
+import { Json } from '../../kit/json.tsx'
+import { OpenedRow, Opener } from '../../kit/opener.tsx'
+import { Cell, Row } from '../../kit/table.tsx'
+import { Ago } from '../../kit/time.tsx'
+
+export const AUDIT_COLUMNS = [
+  { key: 'what', name: 'What' },
+  { key: 'target', name: 'To what' },
+  { key: 'who', name: 'Who' },
+  { key: 'queue', name: 'Queue' },
+  { key: 'at', name: 'When' },
+]
+
+interface Props {
+  readonly entry: AuditEntry
+  readonly isOpen: boolean
+  readonly turn: () => void
+}
+
+export function AuditRow({ entry, isOpen, turn }: Props) {
+  const { at, who, role, what, target, queue, job, before, after } = entry
+  return (
+    <>
+      <Row>
+        <Cell>
+          <Opener isOpen={isOpen} turn={turn}>
+            {what}
+          </Opener>
+        </Cell>
+        <Cell>
+          <span className="block max-w-64 truncate" title={target}>
+            {job === null ? target : <TextLink to={`/jobs/${named(job)}`}>{shortId(job)}</TextLink>}
+          </span>
+        </Cell>
+        <Cell className="whitespace-nowrap">
+          {who} <span className="text-xs text-soft">{role}</span>
+        </Cell>
+        <Cell>
+          {queue === null ? (
+            <span className="text-soft">–</span>
+          ) : (
+            <span className="block max-w-48 truncate" title={queue}>
+              <TextLink to={`/queues#${named(queue)}`}>{queue}</TextLink>
+            </span>
+          )}
+        </Cell>
+        <Cell>
+          <Ago at={at} />
+        </Cell>
+      </Row>
+      {isOpen && (
+        <OpenedRow columns={AUDIT_COLUMNS.length}>
+          <div className="grid gap-4 lg:grid-cols-2">
+            <Side name="before" value={before} />
+            <Side name="after" value={after} />
+          </div>
+        </OpenedRow>
+      )}
+    </>
+  )
+}
+
+function Side({ name, value }: { readonly name: string; readonly value: unknown }) {
+  return (
+    <div className="min-w-0">
+      <h3 className="mb-1 text-xs font-semibold first-letter:uppercase">{name}</h3>
+      {(value ?? null) === null ? (
+        <p className="text-soft">Nothing was written down.</p>
+      ) : (
+        <Json value={value} name={name} />
+      )}
+    </div>
+  )
+}

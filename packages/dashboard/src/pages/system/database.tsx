@@ -1,0 +1,48 @@
+/** The database: how large it is, and what is in it. */
+import type { System } from '../../api/types/history.ts'
+import { Card, Fact, Facts } from '../../kit/card.tsx'
+import { bytes, compact, number } from '../../kit/format.ts'
+import { Empty } from '../../kit/shown.tsx'
+import { Cell, Row, Table } from '../../kit/table.tsx'
+
+const COLUMNS = [
+  { key: 'name', name: 'Table' },
+  { key: 'bytes', name: 'Size', right: true },
+  { key: 'rows', name: 'Rows', right: true },
+  { key: 'dead', name: 'Dead rows', right: true },
+]
+
+export function Database({ system: { store, database } }: { readonly system: System }) {
+  if (database === null)
+    return (
+      <Card title="Database">
+        <Empty title="This store does not tell about its database">It is {store}.</Empty>
+      </Card>
+    )
+  const { server, sizeBytes, logBytes, tables } = database
+  return (
+    <Card flush title="Database">
+      <div className="px-4 pb-3">
+        <Facts>
+          <Fact name="Server">{server}</Fact>
+          <Fact name="Size">{bytes(sizeBytes)}</Fact>
+          <Fact name="Log">
+            {logBytes === null ? <span className="text-soft">not told</span> : bytes(logBytes)}
+          </Fact>
+        </Facts>
+      </div>
+      <Table label="Tables" columns={COLUMNS}>
+        {tables.map(({ name, bytes: size, rows, deadRows }) => (
+          <Row key={name}>
+            <Cell className="font-mono text-xs">{name}</Cell>
+            <Cell right>{bytes(size)}</Cell>
+            <Cell right>
+              <span title={`${number(rows)} rows`}>{compact(rows)}</span>
+            </Cell>
+            <Cell right>{deadRows === null ? <span className="text-soft">–</span> : compact(deadRows)}</Cell>
+          </Row>
+        ))}
+      </Table>
+    </Card>
+  )
+}

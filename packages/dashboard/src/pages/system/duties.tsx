@@ -1,0 +1,102 @@
+/** What processes do for all of them: who leads it, and whether it is done. */
+import { useState } from 'react'
+import { Play } from 'lucide-react'
+import { useAct } from '../../api/acts.ts'
+import { named } from '../../api/client.ts'
+import { useWorkers } from '../../api/reads.ts'
+import { useMay } from '../../api/roles.ts'
+import type { System } from '../../api/types/history.ts'
+import { Button } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { plural, shortId, span } from '../../kit/format.ts'
+import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Ago } from '../../kit/time.tsx'
+
+const COLUMNS = [
+  { key: 'name', name: 'Duty' },
+  { key: 'leader', name: 'Leader' },
+  { key: 'last', name: 'Last success' },
+  { key: 'every', name: 'Every' },
+  { key: 'failures', name: 'Failures in a row', right: true },
+]
+
+export function Duties({ duties }: Pick<System, 'duties'>) {
+  const may = useMay()
+  const instances = useWorkers().data?.instances ?? []
+  const label = (id: string): string => instances.find((one) => one.id === id)?.label ?? shortId(id)
+  return (
+    <Card flush title="Duties">
+      <Table
+        label="Duties"
+        columns={
+          may('admin')
+            ? [...COLUMNS, { key: 'run', name: <span className="sr-only">Run now</span> }]
+            : COLUMNS
+        }
+      >
+        {duties.map(({ name, leader, lastSuccessAt, everyMs, failures }) => (
+          <Row key={name}>
+            <Cell className="font-medium whitespace-nowrap">{name}</Cell>
+            <Cell>
+              {leader === null ? (
+                <span className="text-soft">each process</span>
+              ) : (
+                <span className="block max-w-48 truncate" title={leader}>
+                  {label(leader)}
+                </span>
+              )}
+            </Cell>
+            <Cell>
+              <Ago at={lastSuccessAt} otherwise="not told" />
+            </Cell>
+            <Cell className="whitespace-nowrap">
+              {(everyMs ?? null) === null ? (
+                <span className="text-soft">when asked</span>
+              ) : (
+                span(everyMs ?? 0)
+              )}
+            </Cell>
+            <Cell right className={failures > 0 ? 'font-medium text-dead' : ''}>
+              {failures}
+            </Cell>
+            {may('admin') && (
+              <Cell right>
+                <RunNow name={name} />
+              </Cell>
+            )}
+          </Row>
+        ))}
+      </Table>
+    </Card>
+  )
+}
+
+function RunNow({ name }: { readonly name: string }) {
+  const { act } = useAct<{ readonly counts: Readonly<Record<string, number>> }>()
+  const [isActing, setActing] = useState(false)
+  async function run(): Promise<void> {
+    setActing(true)
+    await act({
+      method: 'POST',
+      path: `duties/${named(name)}/run`,
+      done: ({ counts }) => `Ran ${name}: ${countsWords(counts)}`,
+    }).catch(() => undefined)
+    setActing(false)
+  }
+  return (
+    <Button
+      look="quiet"
+      icon={Play}
+      disabled={isActing}
+      aria-label={`Run ${name} now`}
+      onClick={() => void run()}
+    >
+      Run now
+    </Button>
+  )
+}
+
+function countsWords(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, n]) => n > 0)
+  return some.length === 0 ? 'nothing to do' : some.map(([what, n]) => plural(n, what, what)).join(', ')
+}

@@ -1,0 +1,102 @@
+/** What happened that no job tells: processes, queues, schedules, duties. */
+import { named } from '../../api/client.ts'
+import { useOverview, useTimeline } from '../../api/reads.ts'
+import type { TimelineEntry } from '../../api/types/history.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { eventLevel, eventWords } from '../../kit/event-words.ts'
+import { Field, Select } from '../../kit/field.tsx'
+import { shortId } from '../../kit/format.ts'
+import { useSearchValue } from '../../kit/search.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { Badge } from '../../kit/state.tsx'
+import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { CHOICES } from './event-types.ts'
+import { Pager, usePaging } from './pages.tsx'
+
+const PER_PAGE = 50
+
+const COLOURS = { bad: 'text-dead', warning: 'text-ready', plain: 'text-cancelled' } as const
+
+const COLUMNS = [
+  { key: 'at', name: 'When' },
+  { key: 'type', name: 'Type' },
+  { key: 'says', name: 'What happened' },
+  { key: 'where', name: 'Where' },
+  { key: 'instance', name: 'Told by' },
+]
+
+export function Events() {
+  const [type, setType] = useSearchValue('type')
+  const paging = usePaging(type ?? '')
+  const choice = CHOICES.find(({ key }) => key === type) ?? CHOICES[0]
+  const read = useTimeline({ type: choice.types, limit: PER_PAGE, cursor: paging.cursor })
+  return (
+    <Card flush>
+      <div className="max-w-72 px-4 pt-4 pb-1">
+        <Field label="Type">
+          {(ids) => (
+            <Select {...ids} value={choice.key} onChange={(event) => setType(event.target.value)}>
+              {CHOICES.map(({ key, name }) => (
+                <option key={key} value={key}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      </div>
+      <Shown read={read}>
+        {({ events, next }) => (
+          <>
+            {events.length === 0 ? (
+              <Empty title="Nothing of the kind happened">
+                {type === null ? 'Start a process, and it is told here.' : 'Choose another type.'}
+              </Empty>
+            ) : (
+              <EventTable events={events} />
+            )}
+            <Pager paging={paging} next={next} />
+          </>
+        )}
+      </Shown>
+    </Card>
+  )
+}
+
+function EventTable({ events }: { readonly events: readonly TimelineEntry[] }) {
+  const instances = useOverview().data?.instances ?? []
+  const label = (id: string): string => instances.find((one) => one.id === id)?.label ?? shortId(id)
+  return (
+    <Table label="Timeline" columns={COLUMNS}>
+      {events.map((event) => (
+        <Row key={event.n}>
+          <Cell>
+            <Ago at={event.at} />
+          </Cell>
+          <Cell>
+            <Badge colour={COLOURS[eventLevel(event)]} text={event.type} />
+          </Cell>
+          <Cell className="min-w-64 break-words">{eventWords(event)}</Cell>
+          <Cell>
+            <Where event={event} />
+          </Cell>
+          <Cell className="whitespace-nowrap">
+            <span title={event.instance}>{label(event.instance)}</span>
+          </Cell>
+        </Row>
+      ))}
+    </Table>
+  )
+}
+
+function Where({ event: { queue, job } }: { readonly event: TimelineEntry }) {
+  if (job !== null) return <TextLink to={`/jobs/${named(job)}`}>job {shortId(job)}</TextLink>
+  if (queue === null) return <span className="text-soft">–</span>
+  return (
+    <span className="block max-w-48 truncate" title={queue}>
+      <TextLink to={`/queues#${named(queue)}`}>{queue}</TextLink>
+    </span>
+  )
+}

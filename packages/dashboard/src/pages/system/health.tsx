@@ -1,0 +1,37 @@
+/** How everything is. */
+import { useSystem } from '../../api/reads.ts'
+import { Shown } from '../../kit/shown.tsx'
+import { About } from './about.tsx'
+import { Database } from './database.tsx'
+import { Differences } from './differences.tsx'
+import { Duties } from './duties.tsx'
+import { Findings } from './findings.tsx'
+import { Migrations } from './migrations.tsx'
+import { PinningSessions } from './pinning-sessions.tsx'
+import { StoreTimings } from './store-timings.tsx'
+
+export function Health() {
+  const read = useSystem()
+  return (
+    <div className="flex flex-col gap-4">
+      <Findings />
+      <Differences />
+      <Shown read={read}>
+        {(system) => (
+          <>
+            <PinningSessions sessions={system.database?.pinned ?? []} />
+            <div className="grid items-start gap-4 xl:grid-cols-[3fr_2fr]">
+              <Duties duties={system.duties} />
+              <StoreTimings storeTimings={system.storeTimings} />
+              <Database system={system} />
+              <div className="flex flex-col gap-4">
+                <About system={system} />
+                <Migrations migrations={system.migrations} />
+              </div>
+            </div>
+          </>
+        )}
+      </Shown>
+    </div>
+  )
+}

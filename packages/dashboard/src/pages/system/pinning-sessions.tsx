@@ -1,0 +1,42 @@
+/** Sessions that keep the database from cleaning up what was deleted. */
+import type { System } from '../../api/types/history.ts'
+import { Card } from '../../kit/card.tsx'
+import { span } from '../../kit/format.ts'
+import { Cell, Row, Table } from '../../kit/table.tsx'
+
+type Sessions = NonNullable<System['database']>['pinned']
+
+const COLUMNS = [
+  { key: 'pid', name: 'Process', right: true },
+  { key: 'age', name: 'Open for', right: true },
+  { key: 'user', name: 'User' },
+  { key: 'state', name: 'State' },
+  { key: 'query', name: 'Statement' },
+]
+
+export function PinningSessions({ sessions }: { readonly sessions: Sessions }) {
+  if (sessions.length === 0) return null
+  return (
+    <Card flush title="Sessions that pin the horizon" className="border-dead!">
+      <p className="px-4 pb-2 text-soft">
+        Nothing that was deleted since can be cleaned up, and every claim gets slower. End them with{' '}
+        <code className="font-mono">SELECT pg_terminate_backend(process)</code>.
+      </p>
+      <Table label="Sessions that pin the horizon" columns={COLUMNS}>
+        {sessions.map(({ pid, ageMs, user, state, query }) => (
+          <Row key={pid}>
+            <Cell right>{pid}</Cell>
+            <Cell right>{span(ageMs)}</Cell>
+            <Cell>{user ?? '–'}</Cell>
+            <Cell>{state ?? '–'}</Cell>
+            <Cell>
+              <span className="block max-w-lg truncate font-mono text-xs" title={query ?? undefined}>
+                {query ?? 'not shown to you'}
+              </span>
+            </Cell>
+          </Row>
+        ))}
+      </Table>
+    </Card>
+  )
+}

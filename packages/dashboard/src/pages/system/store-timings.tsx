@@ -1,0 +1,33 @@
+/** How long the store takes, as all processes saw it in the last hour. */
+import type { System } from '../../api/types/history.ts'
+import { Card } from '../../kit/card.tsx'
+import { compact, span } from '../../kit/format.ts'
+import { Cell, Row, Table } from '../../kit/table.tsx'
+
+const COLUMNS = [
+  { key: 'class', name: 'Calls' },
+  { key: 'count', name: 'Count', right: true },
+  { key: 'p50', name: 'p50', right: true },
+  { key: 'p95', name: 'p95', right: true },
+  { key: 'p99', name: 'p99', right: true },
+]
+
+const shown = (ms: number | null): string => (ms === null ? '–' : span(ms))
+
+export function StoreTimings({ storeTimings }: Pick<System, 'storeTimings'>) {
+  return (
+    <Card flush title="Store, last hour">
+      <Table label="Timings of the store" columns={COLUMNS}>
+        {Object.entries(storeTimings).map(([name, { count, p50, p95, p99 }]) => (
+          <Row key={name}>
+            <Cell className="font-medium">{name}</Cell>
+            <Cell right>{compact(count)}</Cell>
+            <Cell right>{shown(p50)}</Cell>
+            <Cell right>{shown(p95)}</Cell>
+            <Cell right>{shown(p99)}</Cell>
+          </Row>
+        ))}
+      </Table>
+    </Card>
+  )
+}

@@ -1,0 +1,54 @@
+/** Processes that are no more: folded, because they are mostly the deploys of yesterday. */
+import type { Instance } from '../../api/types/mill.ts'
+import { number, plural, shortId, span } from '../../kit/format.ts'
+import { Badge } from '../../kit/state.tsx'
+import { Cell, Row, Table } from '../../kit/table.tsx'
+import { Ago } from '../../kit/time.tsx'
+
+const SHOWN = 100
+
+const COLUMNS = [
+  { key: 'name', name: 'Instance' },
+  { key: 'state', name: 'State' },
+  { key: 'version', name: 'Version' },
+  { key: 'ended', name: 'Ended' },
+  { key: 'lived', name: 'Lived for', right: true },
+]
+
+export function EndedInstances({ instances }: { readonly instances: readonly Instance[] }) {
+  if (instances.length === 0) return null
+  const shown = instances.slice(0, SHOWN)
+  return (
+    <details className="mt-4 rounded-xl border border-line bg-card">
+      <summary className="px-4 py-3 font-semibold">{plural(instances.length, 'ended instance')}</summary>
+      <div className="relative overflow-x-auto">
+        <Table label="Ended instances" columns={COLUMNS}>
+          {shown.map(({ id, label, version, state, startedAt, renewedAt, endedAt }) => (
+            <Row key={id}>
+              <Cell>
+                <span className="block max-w-64 truncate" title={id}>
+                  {label ?? shortId(id)}
+                </span>
+              </Cell>
+              <Cell>
+                {state === 'stopped' ? (
+                  <Badge colour="text-cancelled" text="stopped" />
+                ) : (
+                  <Badge colour="text-dead" text="lost" />
+                )}
+              </Cell>
+              <Cell>{version ?? <span className="text-soft">not told</span>}</Cell>
+              <Cell>
+                <Ago at={endedAt ?? renewedAt} />
+              </Cell>
+              <Cell right>{span(Math.max(0, (endedAt ?? renewedAt) - startedAt))}</Cell>
+            </Row>
+          ))}
+        </Table>
+        {instances.length > SHOWN && (
+          <p className="px-4 py-2 text-soft">The newest {number(SHOWN)} are shown.</p>
+        )}
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,33 @@
+/** Whether a process lives, by when it last said so: in words, with a dot. */
+import type { Instance } from '../../api/types/mill.ts'
+import { Badge } from '../../kit/state.tsx'
+import { Ago, useNow } from '../../kit/time.tsx'
+
+const WELL_MS = 30_000
+const LATE_MS = 90_000
+
+export type Pulse = 'well' | 'late' | 'silent'
+
+export function pulseOf({ state, renewedAt }: Pick<Instance, 'state' | 'renewedAt'>, now: number): Pulse {
+  const age = now - renewedAt
+  if (age > LATE_MS || state === 'lost') return 'silent'
+  return age > WELL_MS || state === 'expired' ? 'late' : 'well'
+}
+
+const WORDS: Readonly<Record<Pulse, readonly [colour: string, text: string]>> = {
+  well: ['text-done', 'alive'],
+  late: ['text-ready', 'late'],
+  silent: ['text-dead', 'silent'],
+}
+
+export function Heartbeat({ instance }: { readonly instance: Instance }) {
+  const [colour, text] = WORDS[pulseOf(instance, useNow())]
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2">
+      <Badge colour={colour} text={text} />
+      <span className="text-soft">
+        heartbeat <Ago at={instance.renewedAt} />
+      </span>
+    </span>
+  )
+}

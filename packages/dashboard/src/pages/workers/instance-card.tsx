@@ -1,0 +1,94 @@
+/** A process at work. */
+import type { ReactNode } from 'react'
+import { named } from '../../api/client.ts'
+import type { JobSummary } from '../../api/types/job.ts'
+import type { Instance, Slot } from '../../api/types/mill.ts'
+import { Card, Fact, Facts } from '../../kit/card.tsx'
+import { CopyButton } from '../../kit/copy.tsx'
+import { number, shortId, span } from '../../kit/format.ts'
+import { Meter } from '../../kit/meter.tsx'
+import { Names } from '../../kit/names.tsx'
+import { useNow } from '../../kit/time.tsx'
+import { Heartbeat } from './heartbeat.tsx'
+import { RunningJobs } from './running-jobs.tsx'
+import type { Used } from './usage.ts'
+import { UsageFigures } from './usage-figures.tsx'
+
+interface Props {
+  readonly instance: Instance
+  /** It answered this page. */
+  readonly isHere: boolean
+  readonly slots: readonly Slot[]
+  readonly leads: readonly string[]
+  readonly running: readonly JobSummary[]
+  readonly used: readonly Used[]
+}
+
+export function InstanceCard({ instance, isHere, slots, leads, running, used }: Props) {
+  const { id, label, version, startedAt, capacity, queues, kinds } = instance
+  const name = label ?? shortId(id)
+  const uptime = useNow() - startedAt
+  const shares = new Map(slots.map(({ queue, workers }) => [queue, workers]))
+  return (
+    <Card
+      title={
+        <span className="flex min-w-0 flex-wrap items-center gap-x-2">
+          <span className="max-w-72 truncate" title={label ?? id}>
+            {name}
+          </span>
+          {isHere && <span className="text-xs font-normal text-soft">answers this page</span>}
+        </span>
+      }
+      tools={<Heartbeat instance={instance} />}
+    >
+      <div className="@container">
+        <div className="grid gap-4 @3xl:grid-cols-2">
+          <Facts>
+            <Fact name="Id">
+              <span className="inline-flex max-w-full items-center gap-1">
+                <span className="truncate font-mono text-xs">{id}</span>
+                <CopyButton text={id} what={`the id of ${name}`} />
+              </span>
+            </Fact>
+            <Fact name="Version">{version ?? <Soft>not told</Soft>}</Fact>
+            <Fact name="Up for">{span(Math.floor(Math.max(0, uptime) / 1_000) * 1_000)}</Fact>
+            <Fact name="Slots">
+              <Meter
+                label={`Slots of ${name}`}
+                used={running.length}
+                of={capacity}
+                unit="used"
+                isBadWhenFull
+              />
+            </Fact>
+            <Fact name="Queues">
+              <Names
+                names={queues}
+                otherwise="none: it only looks"
+                to={(queue) => `/queues#${named(queue)}`}
+                text={(queue) => (shares.has(queue) ? `${queue} × ${number(shares.get(queue) ?? 0)}` : queue)}
+              />
+            </Fact>
+            <Fact name="Kinds">
+              <Names names={kinds} otherwise="none" />
+            </Fact>
+            <Fact name="Leads">
+              <Names names={leads} otherwise="no duty" to={() => '/system'} />
+            </Fact>
+          </Facts>
+          <div className="flex min-w-0 flex-col gap-4">
+            <UsageFigures used={used} of={name} />
+            <section aria-label={`Running on ${name}`}>
+              <h3 className="mb-1 text-xs font-semibold">Running</h3>
+              <RunningJobs jobs={running} />
+            </section>
+          </div>
+        </div>
+      </div>
+    </Card>
+  )
+}
+
+function Soft({ children }: { readonly children: ReactNode }) {
+  return <span className="text-soft">{children}</span>
+}

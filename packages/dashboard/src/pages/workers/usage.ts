@@ -1,0 +1,45 @@
+/** What processes used in the last minutes. */
+import { along, thinned, timesOf } from '../../api/points.ts'
+import { rangeOf } from '../../api/range.ts'
+import { useSeries } from '../../api/reads.ts'
+import type { Gauge, InstanceFigures, Series } from '../../api/types/history.ts'
+import { bytes, percent, span } from '../../kit/format.ts'
+
+export interface Used {
+  readonly name: string
+  readonly about: string
+  /** Of the newest bucket that says something. */
+  readonly now: string
+  readonly values: readonly number[]
+}
+
+type Measured = keyof Pick<InstanceFigures, 'cpu' | 'rssBytes' | 'loopLagMs'>
+
+const MEASURES: readonly [Measured, string, string, keyof Gauge, (value: number) => string][] = [
+  ['cpu', 'CPU', 'as a share of one core', 'mean', percent],
+  ['rssBytes', 'Memory', 'resident, at most', 'most', bytes],
+  ['loopLagMs', 'Loop lag', 'how late timers were, at most', 'most', span],
+]
+
+const RECENT = rangeOf(new URLSearchParams(), '15m')
+
+/** By instance. */
+export function useUsage(): ReadonlyMap<string, readonly Used[]> {
+  const { data, dataUpdatedAt } = useSeries(RECENT, { resolution: '1m' }, { atMostEveryMs: 5_000 })
+  return data === undefined ? new Map() : usageOf(data, dataUpdatedAt)
+}
+
+export function usageOf(series: Series, now: number): ReadonlyMap<string, readonly Used[]> {
+  const times = timesOf(series, now)
+  return new Map(
+    (series.instances ?? []).map(({ instance, points }) => [
+      instance,
+      MEASURES.map(([key, name, about, part, format]) => {
+        const last = points.findLast((point) => point[key] !== null)?.[key]?.[part]
+        const since = times.filter((time) => time >= (points[0]?.at ?? 0))
+        const values = thinned(along(since, points, (point) => point[key]?.[part], 0))
+        return { name, about, now: last === undefined ? '–' : format(last), values }
+      }),
+    ]),
+  )
+}

@@ -1,0 +1,63 @@
+/** Errors by what they have in common, and the way out of them. */
+import { expect, test } from 'vitest'
+import { mission } from './support/mission.ts'
+
+mission('errors', (at) => {
+  test('gathers dead and failing jobs, opens to an example, and tries the dead ones again', async () => {
+    const page = await at.open('/errors')
+    await page.getByText('Nothing fails').waitFor()
+    await at.expectAccessible(page)
+
+    const handles = await at.mill.enqueueMany('dies', [{ payload: 1 }, { payload: 2 }, { payload: 3 }])
+    const ids = handles.map(({ id }) => id)
+    await at.mill.enqueue('fails', null, { queue: 'slow' })
+    const states = () => Promise.all(ids.map(async (id) => (await at.mill.get(id))?.state))
+    await expect.poll(states).toEqual(['dead', 'dead', 'dead'])
+
+    const row = page.getByRole('list', { name: 'Errors' }).getByRole('listitem')
+    await row.nth(1).waitFor()
+    expect(await row.count()).toBe(2)
+    expect(await row.first().innerText()).toMatch(/the server said no to\s*number\s*dies in default/)
+    expect(await row.nth(1).innerText()).toMatch(/attempt\s*number\s*failed\s*fails in slow/)
+
+    // By queue and kind, in the address.
+    await page.getByRole('main').getByLabel('Queue').selectOption('slow')
+    await page.getByRole('heading', { name: '1 error in 1 job' }).waitFor()
+    expect(page.url()).toBe(`${at.url}/errors?queue=slow`)
+    await page.getByRole('main').getByLabel('Kind').selectOption('dies')
+    await page.getByRole('button', { name: 'Show all errors' }).click()
+    await page.getByRole('heading', { name: '2 errors in 4 jobs' }).waitFor()
+
+    await page.getByRole('button', { name: /the server said no/ }).click()
+    expect(page.url()).toMatch(/\?open=[0-9a-f]{16}$/)
+    await page.getByText('Causes and stack').click()
+    await page.getByText('caused by: Error: connect ECONNREFUSED').waitFor()
+    await at.expectAccessible(page)
+    const jobs = page.getByRole('link', { name: 'Show the dead jobs' })
+    expect(await jobs.getAttribute('href')).toBe(
+      '/jobs?kind=dies&state=dead&errorText=Dead%3A+the+server+said+no+to',
+    )
+    const example = await page.getByRole('link', { name: 'Open the example' }).getAttribute('href')
+    expect(ids.map((id) => `/jobs/${id}`)).toContain(example)
+
+    await page.getByRole('button', { name: 'Retry the 3 dead' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('3 dead jobs of dies will be ready again').waitFor()
+    await at.expectAccessible(page)
+    await dialog.getByRole('button', { name: 'Retry 3 jobs' }).click()
+    await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+    const bulk = page.url().split('/').at(-1) ?? ''
+    await expect.poll(async () => (await at.mill.get(bulk))?.result).toMatchObject({ changed: 3 })
+    for (const id of ids) await expect.poll(async () => (await at.mill.history(id)).length).toBe(2)
+  })
+
+  test('lets viewers look, and says so when there is nothing of a kind', async () => {
+    const page = await at.open('/errors?kind=unheard', { as: 'viewer', width: 390 })
+    await page.getByText('No errors here').waitFor()
+    await page.getByRole('button', { name: 'Show all errors' }).click()
+    await page.getByRole('button', { name: /attempt/ }).click()
+    await page.getByRole('link', { name: 'Show all jobs' }).waitFor()
+    expect(await page.getByRole('button', { name: /Retry/ }).count()).toBe(0)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  })
+})

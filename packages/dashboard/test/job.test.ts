@@ -1,0 +1,184 @@
+/** The page of one job: what it says, and every act on it. */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { type Mission, mission } from './support/mission.ts'
+
+const MIB = 1_048_576
+
+async function until(at: Mission, id: string, state: string): Promise<void> {
+  await expect.poll(async () => (await at.mill.get(id))?.state, { timeout: 10_000 }).toBe(state)
+}
+
+const tab = (page: Page, name: RegExp): Promise<void> => page.getByRole('tab', { name }).click()
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+
+mission(
+  'a job',
+  (at) => {
+    test('that failed and waits says why, runs now, and shows its attempts in every way', async () => {
+      const { id } = await at.mill.enqueue(
+        'fails',
+        { who: 'ada', deep: [{ a: 1 }] },
+        { tags: ['v&p'], orderKey: 'line-1' },
+      )
+      await until(at, id, 'scheduled')
+      const page = await at.open(`/jobs/${id}`)
+      await page.getByRole('heading', { level: 1, name: 'fails' }).waitFor()
+      await page.getByText(/^It is due in .+, since its last attempt failed$/).waitFor()
+      await page.getByText(/^Over in \d+ min/).waitFor()
+      expect(await page.getByRole('link', { name: 'v&p' }).getAttribute('href')).toBe('/jobs?tag=v%26p')
+      expect(await page.title()).toBe('fails · Jobs · Jobmill')
+
+      await button(page, 'Run now').click()
+      await expect.poll(async () => (await at.mill.history(id)).length).toBe(2)
+      await page.keyboard.press('r')
+      await page.getByRole('table', { name: 'Attempts' }).getByRole('cell', { name: '#2' }).waitFor()
+      await page.getByRole('img', { name: /^2 attempts from enqueue until now, scheduled/ }).waitFor()
+
+      await tab(page, /^Errors/)
+      await page
+        .getByRole('article', { name: 'Error of attempt #2' })
+        .getByText('Error: attempt 2 failed', { exact: true })
+        .waitFor()
+      await tab(page, /^Log/)
+      const log = page.getByRole('log')
+      await log.getByText('attempt 1 begins').waitFor()
+      await page.getByLabel('From level').selectOption('error')
+      await log.getByText('attempt 1 begins').waitFor({ state: 'detached' })
+      expect(new URL(page.url()).search).toBe('?tab=log&level=error')
+      await tab(page, /^Compare/)
+      await page.getByRole('list', { name: 'Error, compared' }).getByText('Error: attempt 1 failed').waitFor()
+      await page.getByRole('list', { name: 'Log, compared' }).getByText('info attempt 2 begins').waitFor()
+      await page.getByLabel('First attempt').selectOption('2')
+      await page.getByRole('heading', { name: 'Error is the same' }).waitFor()
+      await at.expectAccessible(page)
+      await tab(page, /^Audit/)
+      await page.getByRole('table', { name: 'Acts on this job' }).getByText('jobs.run-now').waitFor()
+    })
+
+    test('that died shows the error with its causes, is retried, and is deleted', async () => {
+      const { id } = await at.mill.enqueue('dies', null)
+      await until(at, id, 'dead')
+      const page = await at.open(`/jobs/${id}?tab=errors`, { mayComplain: /404/ })
+      const error = page.getByRole('article', { name: 'Error of attempt #1' })
+      await error.getByRole('list', { name: 'Causes' }).getByText('connect ECONNREFUSED').waitFor()
+      await at.expectAccessible(page)
+      await button(page, 'Retry').click()
+      await expect.poll(async () => (await at.mill.history(id)).length).toBe(2)
+      await until(at, id, 'dead')
+      await button(page, 'Delete').click()
+      await page.getByRole('dialog').getByText('1 job of the kind dies').waitFor()
+      await button(page, 'Delete 1 job').click()
+      await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor()
+      expect(await at.mill.get(id)).toBeNull()
+
+      await page.goto(`${at.url}/jobs/${id}`)
+      await page.getByRole('heading', { level: 1, name: 'There is no such job' }).waitFor()
+      await page.getByText(/It may have been deleted/).waitFor()
+      await at.expectAccessible(page)
+    })
+
+    test('that runs shows how far it is and what it logs, and is cancelled with a reason', async () => {
+      const { id } = await at.mill.enqueue('holds', null)
+      await until(at, id, 'running')
+      const page = await at.open(`/jobs/${id}?tab=log`, { colours: 'dark' })
+      await page.getByRole('log').getByText('holding').waitFor()
+      await expect.poll(() => page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40')
+      await at.expectAccessible(page)
+      await button(page, 'Cancel').click()
+      await page.getByLabel('Reason').fill('wrong customer')
+      await button(page, 'Cancel 1 job').click()
+      await until(at, id, 'cancelled')
+      await page.keyboard.press('r')
+      await page.getByRole('heading', { name: 'It was cancelled' }).waitFor()
+      await page.getByText('wrong customer').first().waitFor()
+      expect((await at.mill.history(id)).at(-1)?.error).toContain('wrong customer')
+    })
+
+    test('is copied as commands, and into the form that enqueues', async () => {
+      const { id } = await at.mill.enqueue(
+        'mail.send',
+        { to: 'ada@example.com', subject: "it's" },
+        { priority: 7, delay: '1h' },
+      )
+      const page = await at.open(`/jobs/${id}`, { as: 'operator' })
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+      for (const [name, says] of [
+        ['curl', `POST ${at.url}/api/jobs`],
+        ['TypeScript', 'await mill.enqueue("mail.send", {'],
+        ['CLI command', 'jobmill enqueue --queue mail --priority 7'],
+      ] as const) {
+        await button(page, 'Copy as').click()
+        await page.getByRole('menuitem', { name }).click()
+        await page.getByText(`Copied an enqueue like this as ${name}`).waitFor()
+        expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(says)
+      }
+      expect(await button(page, 'Delete').count()).toBe(0)
+      await button(page, 'Enqueue a copy').click()
+      await page.getByRole('dialog', { name: 'Enqueue a job' }).waitFor()
+    })
+
+    test('looks the same to a viewer, without its secrets and without acts; also on a phone', async () => {
+      const { id } = await at.mill.enqueue(
+        'nobody.serves.this.kind.with.a.long.name',
+        { password: 'x', to: 'ada' },
+        { queue: 'nowhere' },
+      )
+      const page = await at.open(`/jobs/${id}`, { as: 'viewer', width: 390 })
+      await page.getByText('No living process serves the queue nowhere').waitFor()
+      expect(await page.getByRole('link', { name: 'See who serves what' }).getAttribute('href')).toBe(
+        '/workers',
+      )
+      await page.getByText('hidden from viewers').waitFor()
+      for (const name of ['Cancel', 'Delete', 'Retry', 'Run now', 'Enqueue a copy', 'Copy as'])
+        expect(await button(page, name).count()).toBe(0)
+      expect(await page.getByRole('tab', { name: 'Audit' }).count()).toBe(0)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+      await at.expectAccessible(page)
+    })
+
+    test('with 5 MiB of payload answers at once, and hands it out when asked', async () => {
+      const row = (n: number) => ({ n, name: 'x'.repeat(100), nested: { list: [1, 2, 3] } })
+      const rows = Array.from({ length: 37_000 }, (_, n) => row(n))
+      const { id } = await at.mill.enqueue('echo', { rows }, { delay: '1h' })
+      const page = await at.open(`/jobs/${id}`)
+      await page.getByText(/^The payload has 5\.\d MiB/).waitFor()
+      await button(page, 'Fetch and show it').click()
+      await button(page, '36,950 more').waitFor()
+      expect(await page.locator('*').count()).toBeLessThan(5_000)
+      const tookMs = await page.evaluate(async () => {
+        const began = performance.now()
+        const log = [...document.querySelectorAll<HTMLElement>('[role=tab]')].find(
+          (one) => one.textContent === 'Log',
+        )
+        log?.focus()
+        while (log?.dataset['state'] !== 'active') await new Promise(requestAnimationFrame)
+        return performance.now() - began
+      })
+      expect(tookMs).toBeLessThan(1_000)
+      await tab(page, /^Payload/)
+      const downloads = page.waitForEvent('download')
+      await button(page, 'Download it').click()
+      expect((await downloads).suggestedFilename()).toBe(`payload-${id}.json`)
+    })
+
+    test('that acts on many says on which, and what became of them', async () => {
+      const jobs = await Promise.all(
+        [1, 2, 3].map(() => at.mill.enqueue('echo', null, { delay: '1h', tags: ['many'] })),
+      )
+      const answer = await fetch(`${at.url}/api/bulk`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer admin-token-0123456789', 'content-type': 'application/json' },
+        body: JSON.stringify({ act: 'cancel', filter: { tags: ['many'] }, reason: 'all of them' }),
+      })
+      const { id } = (await answer.json()) as { id: string }
+      await until(at, id, 'done')
+      const page = await at.open(`/jobs/${id}`)
+      await page.getByText('Cancel the jobs that match').waitFor()
+      expect(await page.getByText('Changed').locator('..').textContent()).toBe('Changed3 jobs')
+      for (const { id: one } of jobs) expect((await at.mill.get(one))?.state).toBe('cancelled')
+      await at.expectAccessible(page)
+    })
+  },
+  { payloadLimitBytes: 8 * MIB },
+)

@@ -1,0 +1,149 @@
+/** The small readings of the page of a job: errors taken apart, logs, differences, progress, acts on many, ways out. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { errorText } from '../../../jobmill/src/job/error-text.ts'
+import { REASONS } from '../../../jobmill/src/runtime/why.ts'
+import { openDepth } from '../../src/kit/json-depth.ts'
+import { bulkOf } from '../../src/pages/job/bulk.ts'
+import { shareOf } from '../../src/pages/job/progress.ts'
+import { errorParts, stackOf } from '../../src/pages/job/tabs/error-parts.ts'
+import { lineDiff } from '../../src/pages/job/tabs/line-diff.ts'
+import { asText, linesOf } from '../../src/pages/job/tabs/log-lines.ts'
+import type { Try } from '../../src/pages/job/tries.ts'
+import { wayOutOf } from '../../src/pages/job/way-out.ts'
+
+describe('errors', () => {
+  test('a chain as the runtime writes it comes apart again', () => {
+    const root = new TypeError('x is not a function\nsecond line')
+    const text = errorText(new Error('could not send', { cause: new Error('no route', { cause: root }) }))
+    expect(errorParts(text)).toEqual([
+      { title: 'Error: could not send', rest: '' },
+      { title: 'Error: no route', rest: '' },
+      { title: 'TypeError: x is not a function', rest: 'second line' },
+    ])
+  })
+
+  test('of a very long chain it is said how much is left out', () => {
+    let error = new Error('root')
+    for (let depth = 0; depth < 20; depth += 1) error = new Error(`at ${depth}`, { cause: error })
+    const parts = errorParts(errorText(error))
+    expect(parts).toHaveLength(11)
+    expect(parts.at(-2)?.title).toBe('… 11 more …')
+    expect(parts.at(-1)?.title).toBe('Error: root')
+  })
+
+  test('the stack is that of the last line that has one', () => {
+    const line = { at: 1, level: 'error', message: 'the handler threw' } as const
+    expect(stackOf([{ ...line, fields: { stack: 'a' } }, { ...line, fields: { stack: 'b' } }, line])).toBe(
+      'b',
+    )
+    expect(stackOf([line])).toBeNull()
+  })
+})
+
+test('logs of all attempts stand in one list, from a level on', () => {
+  const line = (level: 'debug' | 'warn', message: string) => ({ at: 1, level, message, fields: { a: 1 } })
+  const tries = [
+    { n: 1, log: [line('warn', 'x'), line('debug', 'y')] },
+    { n: 2, log: [line('warn', 'z')] },
+  ]
+  const found = linesOf(tries as readonly Partial<Try>[] as readonly Try[], 'info')
+  expect(found.map(({ n, line: one }) => `${n} ${asText(one)}`)).toEqual([
+    '1 warn x {"a":1}',
+    '2 warn z {"a":1}',
+  ])
+})
+
+describe('differences by lines', () => {
+  const text = (before: string, after: string): string[] =>
+    lineDiff([...before], [...after]).map(({ sign, text: line }) => sign + line)
+
+  test('are few', () => {
+    expect(text('abcd', 'abxd')).toEqual([' a', ' b', '-c', '+x', ' d'])
+    expect(text('abc', 'xbyc')).toEqual(['-a', '+x', ' b', '+y', ' c'])
+    expect(text('', 'a')).toEqual(['+a'])
+    expect(text('aa', 'aa')).toEqual([' a', ' a'])
+  })
+
+  test('give back both texts, whatever they are', () => {
+    const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 })
+    fc.assert(
+      fc.property(lines, lines, (before, after) => {
+        const found = lineDiff(before, after)
+        expect(found.filter(({ sign }) => sign !== '+').map((one) => one.text)).toEqual(before)
+        expect(found.filter(({ sign }) => sign !== '-').map((one) => one.text)).toEqual(after)
+      }),
+    )
+  })
+
+  test('of long texts that have nothing in common are told as replaced', () => {
+    const many = (of: string): string[] => Array.from({ length: 5_000 }, (_, at) => `${of}${at}`)
+    expect(lineDiff(many('a'), many('b'))).toHaveLength(10_000)
+  })
+})
+
+test('progress is understood where it can be', () => {
+  expect(shareOf(40)).toEqual({ share: 0.4, of: null })
+  expect(shareOf({ done: 1, of: 4 })).toEqual({ share: 0.25, of: [1, 4] })
+  expect(shareOf({ looked: 9, jobs: 6 })).toEqual({ share: 1, of: [9, 6] })
+  expect(shareOf({ looked: 0, jobs: 0 })).toEqual({ share: 1, of: [0, 0] })
+  expect(shareOf({ percent: 5 })).toEqual({ share: 0.05, of: null })
+  for (const other of [101, -1, 'half', null, [1, 2], { done: 'x', of: 3 }]) expect(shareOf(other)).toBeNull()
+})
+
+describe('an act on many', () => {
+  const of = (payload: unknown, result: unknown = null) => bulkOf({ payload, result, tags: ['by:ada'] })
+
+  test('says what it does to which, and leads to them', () => {
+    const filter = { queue: 'mail', tags: ['a&b'], errorText: 'no', enqueuedBefore: 5 }
+    const found = of({ act: 'retry', filter }, { looked: 3, changed: 2, refused: 1 })
+    expect(found).toMatchObject({
+      says: 'Retry the jobs that match',
+      by: 'ada',
+      reason: null,
+      report: { looked: 3, changed: 2, refused: 1 },
+      to: '/jobs?queue=mail&tag=a%26b&errorText=no&enqueuedBefore=5',
+    })
+    expect(found?.filter.map(({ name }) => name)).toEqual(['Queue', 'Tags', 'Error has', 'Enqueued before'])
+  })
+
+  test('on everything, on chosen ones, and on what is no act at all', () => {
+    expect(of({ act: 'delete', filter: { enqueuedBefore: 5 } })?.says).toBe('Delete every job')
+    const chosen = of({ act: 'cancel', filter: { ids: ['a', 'b'] }, reason: 'why not' })
+    expect(chosen).toMatchObject({
+      to: null,
+      reason: 'why not',
+      filter: [{ name: 'Chosen', value: '2 jobs' }],
+    })
+    for (const other of [null, 1, {}, { filter: 1 }, []]) expect(of(other)).toBeNull()
+  })
+})
+
+test('every reason of the server that has a cause to look at leads there', () => {
+  const way = (why: string, says = '') =>
+    wayOutOf({ why, says, until: null }, { queue: 'a b', orderKey: 'k' })?.to ?? null
+  expect(
+    Object.fromEntries(REASONS.map((why) => [why, way(why, 'The limit smtp is empty for another 3s')])),
+  ).toEqual({
+    'due-later': null,
+    turn: '/jobs?queue=a%20b',
+    paused: '/queues#a%20b',
+    'queue-unserved': '/workers',
+    'kind-unserved': '/workers',
+    'no-workers': '/queues#a%20b',
+    cooling: '/queues#a%20b',
+    limit: '/limits#smtp',
+    alone: '/workers',
+    behind: '/jobs?state=ready&queue=a%20b',
+    next: null,
+  })
+  expect(way('limit', 'All permits of the limit smtp are taken')).toBe('/limits#smtp')
+})
+
+test('JSON is open as deep as a page can hold', () => {
+  const many = (of: () => unknown): unknown[] => Array.from({ length: 50 }, of)
+  expect(openDepth({ a: { b: { c: { d: 1 } } } })).toBe(3)
+  expect(openDepth(many(() => many(() => many(() => 1))))).toBe(1)
+  expect(openDepth({ few: many(() => ({ a: 1 })) })).toBe(3)
+  expect(openDepth('text')).toBe(3)
+})

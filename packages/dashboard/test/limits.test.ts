@@ -1,0 +1,79 @@
+/** Limits: what is left of them, and what an operator makes of them. */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { type Mission, mission } from './support/mission.ts'
+
+const limitOf = async (at: Mission, name: string) =>
+  (await at.mill.limits.list()).find((limit) => limit.name === name)
+
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) })
+
+async function act(page: Page, name: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `Acts on ${name}` }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
+mission('limits', (at) => {
+  test('are created, changed and deleted', async () => {
+    const page = await at.open('/limits', { mayComplain: /status of 409/ })
+    await page.getByRole('button', { name: 'New limit' }).click()
+    const drawer = page.getByRole('dialog', { name: 'New limit' })
+    const create = drawer.getByRole('button', { name: 'Create' })
+    expect(await create.isDisabled()).toBe(true)
+    await drawer.getByLabel('Name').fill('two words')
+    await drawer.getByText('Use letters, digits and').waitFor()
+    await drawer.getByLabel('Name').fill('smtp')
+    await drawer.getByLabel('Rate').fill('120')
+    await drawer.getByText('one second’s worth (2)').waitFor()
+    await at.expectAccessible(page)
+    await create.click()
+    await drawer.getByText('there is a limit of this name already').waitFor()
+    await drawer.getByLabel('Name').fill('sms')
+    await create.click()
+    await rowOf(page, 'sms').getByText('120 per 1 min, burst 2').waitFor()
+    expect(await limitOf(at, 'sms')).toMatchObject({
+      settings: { type: 'rate', amount: 120, perMs: 60_000, burst: 2 },
+    })
+
+    await act(page, 'sms', 'Edit')
+    const edit = page.getByRole('dialog', { name: 'Edit sms' })
+    await edit.getByLabel('Limits').selectOption('concurrency')
+    await edit.getByLabel('At once').fill('3')
+    await edit.getByRole('button', { name: 'Save' }).click()
+    await rowOf(page, 'sms').getByText('3 at once').waitFor()
+    expect(await limitOf(at, 'sms')).toMatchObject({ settings: { type: 'concurrency', most: 3 } })
+
+    await act(page, 'sms', 'Delete')
+    const asks = page.getByRole('dialog', { name: 'Delete sms?' })
+    await asks.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Deleted the limit sms').waitFor()
+    expect(await limitOf(at, 'sms')).toBeUndefined()
+  })
+
+  test('are drained, and show who draws on them', async () => {
+    await at.mill.changeQueue('slow', { limit: 'smtp' })
+    const page = await at.open('/limits', { as: 'operator' })
+    const row = rowOf(page, 'smtp')
+    await row.getByText('5 per 1 h, burst 1').waitFor()
+    await row.getByRole('link', { name: 'slow' }).waitFor()
+    expect(await page.getByRole('button', { name: 'New limit' }).count()).toBe(0)
+    await act(page, 'smtp', 'Drain')
+    const asks = page.getByRole('dialog', { name: 'Drain smtp?' })
+    await asks.getByLabel('For').fill('2 days')
+    expect(await asks.getByRole('button', { name: 'Drain' }).isDisabled()).toBe(true)
+    await asks.getByLabel('For').fill('10m')
+    await asks.getByRole('button', { name: 'Drain' }).click()
+    await row.getByText('drained').waitFor()
+    const { drainedMs = 0 } = (await limitOf(at, 'smtp')) ?? {}
+    expect(drainedMs).toBeGreaterThan(9 * 60_000)
+
+    await page.getByRole('button', { name: 'smtp', exact: true }).click()
+    await page.getByRole('figure', { name: 'Available tokens of smtp' }).waitFor()
+    await page.getByText('Kinds whose handlers asked').waitFor()
+    await at.expectAccessible(page)
+    const viewed = await at.open('/limits', { as: 'viewer' })
+    await rowOf(viewed, 'smtp').waitFor()
+    expect(await viewed.getByRole('button', { name: 'Acts on smtp' }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,100 @@
+/** The first page: what needs attention and the way out of it, how it goes, over which stretch of time. */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { mission } from './support/mission.ts'
+
+const figure = (page: Page, name: string) => page.getByRole('link', { name: new RegExp(`^${name}`) })
+const chart = (page: Page, name: string) => page.getByRole('figure', { name })
+const paused = (page: Page) => page.getByRole('listitem').filter({ hasText: '"mail" is paused' })
+const cooling = (page: Page) => page.getByRole('listitem').filter({ hasText: '"slow" cools down' })
+const shown = (page: Page, key: string) => new URL(page.url()).searchParams.get(key)
+
+mission('the overview', (at) => {
+  const queue = async (name: string) => (await at.mill.queues()).find((one) => one.name === name)
+
+  test('tells what needs attention, and offers the way out to whoever may take it', async () => {
+    await at.mill.pause('mail')
+    await at.mill.enqueue('mail.send', { to: 'ada@example.com', subject: 'Hi' }, { queue: 'mail' })
+    await at.mill.changeQueue('slow', { coolFor: '1h' })
+    await at.mill.enqueue('nobody.has-this', 1)
+
+    const seen = await at.open('/', { as: 'viewer' })
+    await paused(seen).getByText('1 job waits in it').waitFor()
+    await cooling(seen)
+      .getByText(/Goes on in 59 min/)
+      .waitFor()
+    expect(await seen.getByRole('button', { name: /Resume|Clear the cool-down/ }).count()).toBe(0)
+    await at.expectAccessible(seen)
+
+    const page = await at.open('/', { as: 'operator' })
+    await paused(page).getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('Resumed mail').waitFor()
+    expect(await queue('mail')).toMatchObject({ paused: false })
+    expect(await page.getByRole('button', { name: 'Clear the cool-down' }).count()).toBe(0)
+
+    const whole = await at.open('/', { colours: 'dark' })
+    await at.expectAccessible(whole)
+    await cooling(whole).getByRole('button', { name: 'Clear the cool-down' }).click()
+    await whole.getByText('slow goes on at once').waitFor()
+    expect(await queue('slow')).toMatchObject({ coolingMs: 0 })
+    await whole
+      .getByRole('listitem')
+      .filter({ hasText: 'nobody.has-this' })
+      .getByRole('link', { name: 'See who serves what' })
+      .click()
+    await whole.getByRole('heading', { level: 1, name: 'Workers' }).waitFor()
+  })
+
+  test('tells how it goes, and every figure leads to what it counts', async () => {
+    const { id } = await at.mill.enqueue('dies', 1)
+    await expect.poll(async () => (await at.mill.get(id))?.state).toBe('dead')
+    const page = await at.open('/')
+    await figure(page, 'Dead').getByText('1', { exact: true }).waitFor()
+    await figure(page, 'Throughput')
+      .getByText(/\d\/(?:min|h)/)
+      .waitFor()
+    await figure(page, 'Success').getByText('50.0 %').waitFor()
+    await figure(page, 'Running').getByText('of 23 workers').waitFor()
+    const row = page.getByRole('table', { name: 'Queues' }).getByRole('row', { name: /^default/ })
+    await row.getByText('open').waitFor()
+    await page.getByText('1 alive, 0 lost').waitFor()
+    await page.getByText(/^A process started with/).waitFor()
+    await row.getByRole('link', { name: '1', exact: true }).last().click()
+    expect(page.url()).toBe(`${at.url}/jobs?queue=default&state=dead`)
+    await page.goBack()
+    await figure(page, 'Dead').click()
+    expect(page.url()).toBe(`${at.url}/jobs?state=dead`)
+  })
+
+  test('looks at the stretch of time and the queue that are chosen, and they stand in the address', async () => {
+    const page = await at.open('/')
+    await page.getByRole('button', { name: '15m' }).click()
+    expect(shown(page, 'range')).toBe('15m')
+    await page.getByLabel('Queue in the charts').selectOption('mail')
+    await chart(page, 'Wait until claimed in mail').getByText('p99').waitFor()
+
+    const box = await chart(page, 'Attempts that ended').locator('.u-over').boundingBox()
+    if (box === null) throw new Error('the chart is not there')
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 20)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.75, box.y + 20)
+    await page.mouse.up()
+    await page.getByRole('button', { name: 'Leave this range' }).waitFor()
+    const drawnMs = Number(shown(page, 'to')) - Number(shown(page, 'from'))
+    expect(drawnMs).toBeGreaterThan(6 * 60_000)
+    expect(drawnMs).toBeLessThan(9 * 60_000)
+
+    await page.reload()
+    await page.getByRole('button', { name: 'Leave this range' }).click()
+    await page.getByRole('button', { name: '15m', pressed: true }).waitFor()
+    expect([shown(page, 'from'), shown(page, 'queue')]).toEqual([null, 'mail'])
+  })
+
+  test('says that all is well on a phone too, once it is', async () => {
+    for (const { id } of (await at.mill.list({ kind: 'nobody.has-this' })).jobs) await at.mill.cancel(id)
+    const page = await at.open('/', { width: 390 })
+    await page.getByText('All is well.').waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    await at.expectAccessible(page)
+  })
+})

@@ -1,0 +1,123 @@
+/** Queues: how they stand, and their live settings. */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { type Mission, mission } from './support/mission.ts'
+
+const queueOf = async (at: Mission, name: string) =>
+  (await at.mill.queues()).find((queue) => queue.name === name)
+
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) })
+
+async function act(page: Page, name: string, item: string): Promise<void> {
+  await page.getByRole('button', { name: `Acts on ${name}` }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
+mission('queues', (at) => {
+  test('shows how each stands, who serves it, and what it did over time', async () => {
+    await at.mill.enqueueMany(
+      'nobodys',
+      Array.from({ length: 40 }, (_, n) => ({ payload: n, options: { queue: `many-${n + 10}` } })),
+    )
+    const page = await at.open('/queues#many-49', { as: 'viewer' })
+    await expect.poll(() => rowOf(page, 'many-49').evaluate(isInSight)).toBe(true)
+    await rowOf(page, 'many-49').getByText('nobody', { exact: true }).waitFor()
+    await rowOf(page, 'mail').getByText('open').waitFor()
+    await rowOf(page, 'mail').getByText('× 2').waitFor()
+    expect(await page.getByRole('button', { name: /^Acts on/ }).count()).toBe(0)
+
+    await page.getByRole('button', { name: 'mail', exact: true }).click()
+    const chart = page.getByRole('figure', { name: 'Attempts that ended, mail' })
+    await chart.waitFor()
+    await at.expectAccessible(page)
+    const { x = 0, y = 0, width = 0 } = (await chart.locator('canvas').boundingBox()) ?? {}
+    await page.mouse.move(x + width * 0.5, y + 60)
+    await page.mouse.down()
+    await page.mouse.move(x + width * 0.8, y + 60, { steps: 3 })
+    await page.mouse.up()
+    await page.getByRole('button', { name: 'Leave this range' }).click()
+    expect(new URL(page.url()).searchParams.get('open')).toBe('mail')
+
+    await rowOf(page, 'many-12').getByRole('link', { name: '1', exact: true }).click()
+    await page.waitForURL('**/jobs?queue=many-12&state=ready')
+  })
+
+  test('pauses with what waits there, resumes, and ends a cool-down', async () => {
+    await at.mill.enqueueMany(
+      'nobodys',
+      [1, 2, 3].map((payload) => ({ payload, options: { queue: 'halted' } })),
+    )
+    const page = await at.open('/queues')
+    await act(page, 'halted', 'Pause')
+    const asks = page.getByRole('dialog', { name: 'Pause halted?' })
+    await asks.getByText('3 ready jobs and 0 scheduled will wait').waitFor()
+    await at.expectAccessible(page)
+    await asks.getByRole('button', { name: 'Pause' }).click()
+    await rowOf(page, 'halted').getByText('paused').waitFor()
+    expect(await queueOf(at, 'halted')).toMatchObject({ paused: true })
+    await act(page, 'halted', 'Resume')
+    await rowOf(page, 'halted').getByText('open').waitFor()
+    expect(await queueOf(at, 'halted')).toMatchObject({ paused: false })
+
+    await at.mill.changeQueue('halted', { coolFor: '1h' })
+    await rowOf(page, 'halted').getByText('cooling down').waitFor()
+    await act(page, 'halted', 'Clear the cool-down')
+    await rowOf(page, 'halted').getByText('open').waitFor()
+    expect(await queueOf(at, 'halted')).toMatchObject({ coolingMs: 0 })
+  })
+
+  test('changes settings, and says what is wrong where it is', async () => {
+    const page = await at.open('/queues')
+    await act(page, 'mail', 'Edit')
+    const drawer = page.getByRole('dialog', { name: 'Edit mail' })
+    const save = drawer.getByRole('button', { name: 'Save' })
+    expect(await save.isDisabled()).toBe(true)
+    await drawer.getByLabel('Workers').fill('7')
+    await drawer.getByLabel('Limit').selectOption('smtp')
+    await drawer.getByLabel('First cool-down').fill('ten minutes')
+    await drawer.getByText('Type a duration such as 90s').waitFor()
+    expect(await save.isDisabled()).toBe(true)
+    await at.expectAccessible(page)
+    await drawer.getByLabel('First cool-down').fill('2h')
+    await drawer.getByText('The first cool-down is longer than the longest.').waitFor()
+    await drawer.getByLabel('First cool-down').fill('90s')
+    await drawer.getByLabel('Keep done jobs for').fill('forever')
+    await drawer.getByLabel('Keep dead jobs for').fill('30d')
+    await drawer.getByLabel('Keep dead jobs at most').fill('1000')
+    await save.click()
+    await page.getByText('Changed mail').waitFor()
+    expect(await queueOf(at, 'mail')).toMatchObject({
+      workers: 7,
+      limit: 'smtp',
+      backoffEnabled: true,
+      backoffBaseMs: 90_000,
+      backoffMaxMs: 1_800_000,
+      retainDoneMs: null,
+      retainDeadMs: 30 * 86_400_000,
+      keepDead: 1_000,
+    })
+
+    await act(page, 'mail', 'Edit')
+    await drawer.getByText('Code says 2.').waitFor()
+    await drawer.getByLabel('Workers').fill('')
+    await drawer.getByLabel('Limit').selectOption('none')
+    await drawer.getByLabel('Cool down when a job is throttled').uncheck()
+    await drawer.getByLabel('Keep dead jobs at most').fill('')
+    await save.click()
+    await drawer.waitFor({ state: 'detached' })
+    expect(await queueOf(at, 'mail')).toMatchObject({
+      workers: null,
+      limit: null,
+      backoffEnabled: false,
+      keepDead: null,
+      retainDeadMs: 30 * 86_400_000,
+    })
+  })
+})
+
+/** Runs in the page. */
+function isInSight(row: Element): boolean {
+  const { top, bottom } = row.getBoundingClientRect()
+  return top >= 0 && bottom <= innerHeight
+}

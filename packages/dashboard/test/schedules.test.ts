@@ -1,0 +1,117 @@
+/** Schedules: the list, one of them, and the form. */
+import { expect, test } from 'vitest'
+import { mission } from './support/mission.ts'
+
+mission('schedules', (at) => {
+  test('are created with what they mean while it is typed, changed, and deleted', async () => {
+    const page = await at.open('/schedules', { mayComplain: /40[04]/ })
+    await page.getByRole('button', { name: 'New schedule' }).click()
+    let drawer = page.getByRole('dialog', { name: 'New schedule' })
+    expect(await drawer.getByLabel('Name').evaluate((field) => field === document.activeElement)).toBe(true)
+    await drawer.getByLabel('Name').fill('team report')
+    await drawer.getByText('Use letters, digits and . _ : / -').waitFor()
+    await drawer.getByLabel('Name').fill('team/report')
+    await drawer.getByRole('combobox', { name: 'Kind of its jobs' }).fill('echo')
+    await drawer.getByLabel('When').fill('61 * * * *')
+    await drawer.getByText(/61/).first().waitFor()
+    await drawer.getByLabel('When').fill('30 9 * * MON-FRI')
+    await drawer.getByRole('combobox', { name: 'Time zone' }).fill('Nowhere')
+    await drawer.getByText('Is not a time zone').waitFor()
+    await drawer.getByRole('combobox', { name: 'Time zone' }).fill('paris')
+    await drawer.getByRole('option', { name: 'Europe/Paris' }).click()
+    await drawer.getByText('At 09:30 from Monday to Friday, Europe/Paris time').waitFor()
+    await drawer.getByLabel('Payload of its jobs').fill('{"who": "ada"}')
+    await drawer.getByLabel('Jitter').fill('30s')
+    await drawer.getByLabel('Missed runs').selectOption('Make up for all of them')
+    await drawer.getByLabel('Made up for, as far back as').fill('6h')
+    await drawer.getByLabel('Overlap').selectOption('Skip the run')
+    await drawer.getByLabel('Tags').fill('x, y')
+    await at.expectAccessible(page)
+    await drawer.getByRole('button', { name: 'Create schedule' }).click()
+
+    await page.getByRole('heading', { level: 1, name: 'team/report' }).waitFor()
+    expect(page.url()).toBe(`${at.url}/schedules/team%2Freport`)
+    expect(await at.mill.schedules.get('team/report')).toMatchObject({
+      kind: 'echo',
+      when: '30 9 * * MON-FRI',
+      zone: 'Europe/Paris',
+      payload: { who: 'ada' },
+      jitterMs: 30_000,
+      missed: 'all',
+      missedWithinMs: 6 * 3_600_000,
+      overlap: 'skip',
+      tags: ['x', 'y'],
+    })
+    await page.getByText('It has not run yet').waitFor()
+    await at.expectAccessible(page)
+
+    await page.getByRole('button', { name: 'Edit' }).click()
+    drawer = page.getByRole('dialog', { name: 'Edit team/report' })
+    expect(await drawer.getByLabel('Jitter').inputValue()).toBe('30s')
+    await drawer.getByLabel('When').fill('@daily')
+    await drawer.getByLabel('Jitter').fill('')
+    await drawer.getByLabel('Start').fill('2090-01-01T00:00:00')
+    await drawer.getByText('None of the next ten runs lies between').waitFor()
+    await drawer.getByLabel('End').fill('2089-01-01T00:00:00')
+    await drawer.getByText('Its end is before its start').waitFor()
+    await drawer.getByLabel('End').fill('')
+    await drawer.getByLabel('Timeout of an attempt').fill('20000d')
+    await drawer.getByRole('button', { name: 'Save changes' }).click()
+    await drawer.getByText(/longer than ten years/).waitFor()
+    await drawer.getByLabel('Timeout of an attempt').fill('5m')
+    await drawer.getByRole('button', { name: 'Save changes' }).click()
+    await drawer.waitFor({ state: 'detached' })
+    expect(await at.mill.schedules.get('team/report')).toMatchObject({
+      when: '@daily',
+      jitterMs: 0,
+      timeoutMs: 300_000,
+      tags: ['x', 'y'],
+    })
+
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete 1 schedule' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor()
+    expect(await at.mill.schedules.get('team/report')).toBe(null)
+    await page.goto(`${at.url}/schedules/team%2Freport`)
+    await page.getByText('There is no schedule of this name').waitFor()
+  })
+
+  test('are paused, resumed and triggered, and show what came and what differs from code', async () => {
+    const page = await at.open('/schedules', { as: 'operator' })
+    const row = page.getByRole('row', { name: /nightly/ })
+    await row.getByText('At 03:00').waitFor()
+    await at.expectAccessible(page)
+    await page.getByRole('button', { name: 'Acts on nightly' }).click()
+    expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['Trigger now', 'Pause'])
+    await page.getByRole('menuitem', { name: 'Pause' }).click()
+    await row.getByText('Differs from code: paused').waitFor()
+    expect((await at.mill.schedules.get('nightly'))?.paused).toBe(true)
+    await row.getByRole('link', { name: 'nightly' }).click()
+    await page.getByRole('table', { name: 'What differs from code' }).getByText('true').waitFor()
+    await page.getByText('Paused: these would be its runs.').waitFor()
+    expect(await page.getByRole('button', { name: /Edit|Delete/ }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    expect((await at.mill.schedules.get('nightly'))?.paused).toBe(false)
+    await page.getByRole('button', { name: 'Trigger now' }).click()
+    await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+    expect(await at.mill.get(page.url().split('/').at(-1) ?? '')).toMatchObject({
+      kind: 'echo',
+      payload: { who: 'ada' },
+    })
+  })
+
+  test('show their runs, with how late and the job, also on a phone and to viewers', async () => {
+    await at.mill.schedules.create({ name: 'often', job: 'echo', when: 'every 1s' })
+    const page = await at.open('/schedules/often', { as: 'viewer', width: 390 })
+    const runs = page.getByRole('table', { name: 'Runs so far' }).getByRole('row')
+    await runs.nth(1).getByText('enqueued').waitFor()
+    await at.mill.schedules.pause('often')
+    const [tick] = await at.mill.schedules.history('often', 1)
+    const job = runs.nth(1).getByRole('link', { name: tick?.job.slice(-8) ?? 'none' })
+    expect(await job.getAttribute('href')).toBe(`/jobs/${tick?.job}`)
+    expect(await page.getByRole('button', { name: /Pause|Resume|Trigger/ }).count()).toBe(0)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    await at.expectAccessible(page)
+  })
+})

@@ -1,0 +1,77 @@
+/** Workers and the system: who works, how everything is, who changed what, what happened. */
+import { expect, test } from 'vitest'
+import { mission } from './support/mission.ts'
+
+mission('workers and the system', (at) => {
+  test('shows processes with what they run, and what nobody serves', async () => {
+    const { id } = await at.mill.enqueue('holds', null)
+    await at.mill.enqueue('nobodys', null, { queue: 'mail' })
+    await expect.poll(async () => (await at.mill.get(id))?.state).toBe('running')
+    const page = await at.open('/workers', { as: 'viewer' })
+    const nobody = page.getByRole('table', { name: 'What nobody serves' })
+    await nobody.getByRole('row', { name: /mail nobodys 1 Start a process/ }).waitFor()
+    const running = page.getByRole('region', { name: /^Running on/ })
+    await running.getByText('holds in slow').waitFor()
+    await page.getByText('alive').waitFor()
+    await page.getByRole('meter', { name: /^Slots of/ }).waitFor()
+    expect(await page.getByRole('meter').getAttribute('aria-valuenow')).toBe('1')
+    await page.getByRole('link', { name: 'rebalance' }).waitFor()
+    await at.expectAccessible(page)
+    await running.getByRole('link').click()
+    await page.waitForURL(`**/jobs/${id}`)
+    await at.mill.cancel(id)
+  })
+
+  test('shows how everything is, and runs a duty', async () => {
+    await at.mill.changeQueue('slow', { workers: 4 })
+    const page = await at.open('/system')
+    const differs = page.getByRole('table', { name: 'Settings that differ from code' })
+    await differs.getByRole('row', { name: 'queue slow workers 1 4' }).waitFor()
+    await page
+      .getByRole('list', { name: 'Findings' })
+      .getByText(/nobodys/)
+      .waitFor()
+    await page.getByRole('table', { name: 'Timings of the store' }).getByText('read').waitFor()
+    await page.getByRole('table', { name: 'Tables' }).waitFor()
+    await page.getByText('applied').first().waitFor()
+    await at.expectAccessible(page)
+    await page.getByRole('button', { name: 'Run retain now' }).click()
+    await page.getByText(/^Ran retain: /).waitFor()
+    const { entries } = await at.mill.audit.list({ limit: 1 })
+    expect(entries).toMatchObject([{ what: 'duties.run', target: 'retain', who: 'adam' }])
+  })
+
+  test('tells who changed what, and what happened', async () => {
+    await at.mill.audit.write({
+      who: 'olga',
+      role: 'operator',
+      what: 'queues.pause',
+      target: 'mail',
+      queue: 'mail',
+      before: { paused: false },
+      after: { paused: true },
+    })
+    const page = await at.open('/system?tab=audit', { as: 'operator' })
+    const audit = page.getByRole('table', { name: 'Audit' })
+    await page.getByLabel('Queue').selectOption('mail')
+    await page.getByLabel('Who').fill('olga')
+    await audit.getByRole('button', { name: 'queues.pause' }).click()
+    await audit.getByText('"paused"').nth(1).waitFor()
+    await at.expectAccessible(page)
+    await page.getByLabel('What').fill('jobs.delete')
+    await page.getByText('on this page matches').waitFor()
+    expect(new URL(page.url()).search).toBe('?tab=audit&queue=mail&who=olga&what=jobs.delete')
+
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    await page.getByLabel('Type').selectOption('mill-started')
+    await page
+      .getByRole('table', { name: 'Timeline' })
+      .getByText(/^A process started with/)
+      .waitFor()
+    await at.expectAccessible(page)
+    const viewed = await at.open('/system', { as: 'viewer' })
+    await viewed.getByRole('tab', { name: 'Timeline' }).waitFor()
+    expect(await viewed.getByRole('tab', { name: 'Audit' }).count()).toBe(0)
+    expect(await viewed.getByRole('button', { name: /^Run/ }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,197 @@
+/** The small validator of JSON Schema: what zod writes for payloads, and what a hostile schema might hold. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { exampleOf } from '../../src/pages/enqueue/example/example.ts'
+import type { Schema } from '../../src/pages/enqueue/validate/checking.ts'
+import { fits, stepsOf } from '../../src/pages/enqueue/validate/guarded-pattern.ts'
+import { problemsOf } from '../../src/pages/enqueue/validate/validate.ts'
+
+const said = (schema: Schema, value: unknown): string[] =>
+  problemsOf(schema, value).map(({ path, says }) => `${path} ${says}`.trim())
+
+describe('every problem has its path', () => {
+  const person = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+  test.each<[string, Schema, unknown, string[]]>([
+    ['nothing', {}, 1, []],
+    ['false allows nothing', false, 1, ['is not allowed']],
+    ['a type', { type: 'string' }, 1, ['is a number instead of a text']],
+    ['types', { type: ['string', 'null'] }, [], ['is a list instead of a text or null']],
+    ['a type that nobody knows', { type: 'decimal' }, 1, []],
+    ['whole numbers', { type: 'integer' }, 1.5, ['is a number instead of a whole number']],
+    ['const', { const: { a: [1] } }, { a: [2] }, ['must be {"a":[1]}']],
+    ['const in another order', { const: { a: 1, b: 2 } }, { b: 2, a: 1 }, []],
+    ['enum', { enum: ['a', 1] }, 'b', ['must be one of "a", 1']],
+    ['bounds', { minimum: 2, exclusiveMaximum: 5 }, 5, ['must be less than 5']],
+    ['a step', { multipleOf: 0.1 }, 0.3, []],
+    ['not a step', { multipleOf: 2 }, 3, ['must be a multiple of 2']],
+    ['lengths', { minLength: 1 }, '', ['must not be empty']],
+    ['characters, not units', { maxLength: 1 }, '😀', []],
+    ['a pattern', { pattern: '^a+$' }, 'b', ['must match ^a+$']],
+    ['a format', { format: 'email', pattern: '^x$' }, 'b', ['must be an e-mail address']],
+    ['fields', person, { name: 1 }, ['name is a number instead of a text']],
+    ['a field that is missing', person, {}, ['name is missing']],
+    [
+      'no more fields',
+      { additionalProperties: false, properties: { userId: {} } },
+      { userid: 1 },
+      ['userid is not a field here; did you mean userId?'],
+    ],
+    [
+      'other fields',
+      { additionalProperties: { type: 'number' } },
+      { 'a b': '' },
+      ['["a b"] is a text instead of a number'],
+    ],
+    [
+      'fields by pattern',
+      { patternProperties: { '^x': { type: 'null' } }, additionalProperties: false },
+      { xa: 1 },
+      ['xa is a number instead of null'],
+    ],
+    ['items', { items: person }, [{ name: '' }, {}], ['[1].name is missing']],
+    ['first items', { prefixItems: [{ type: 'null' }], items: false }, [null, 1], ['[1] is not allowed']],
+    ['twice', { uniqueItems: true }, [{ a: 1 }, 2, { a: 1 }], ['[2] is there twice']],
+    ['how many', { minItems: 1, maxItems: 1 }, [], ['must have at least 1 item']],
+    ['all', { allOf: [{ type: 'string' }, { minLength: 2 }] }, 'a', ['must have at least 2 characters']],
+    [
+      'any type',
+      { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      1,
+      ['is a number instead of a text or null'],
+    ],
+    [
+      'only one',
+      { oneOf: [{ minimum: 1 }, { minimum: 2 }] },
+      3,
+      ['fits 2 of the forms that it may have, and may fit only one'],
+    ],
+    ['not', { not: { type: 'null' } }, null, ['has a form that is not allowed']],
+    [
+      'a reference',
+      { $defs: { 'a/b': person }, items: { $ref: '#/$defs/a~1b' } },
+      [{}],
+      ['[0].name is missing'],
+    ],
+    ['a reference out of it', { $ref: 'https://example.com/x' }, 1, []],
+    ['a reference to itself', { $ref: '#' }, 1, []],
+    [
+      'a tree',
+      { properties: { next: { $ref: '#' } }, additionalProperties: false },
+      { next: { nxt: 1 } },
+      ['next.nxt is not a field here'],
+    ],
+    [
+      'a key of every object',
+      { properties: { a: {} }, additionalProperties: false },
+      JSON.parse('{"__proto__":1,"constructor":2}'),
+      ['__proto__ is not a field here', 'constructor is not a field here'],
+    ],
+  ])('%s', (_, schema, value, problems) => {
+    expect(said(schema, value)).toEqual(problems)
+  })
+  test('of several forms, those of the one that was meant', () => {
+    const form = (type: string, field: string) => ({
+      type: 'object',
+      properties: { type: { const: type }, [field]: { type: 'string' } },
+      required: ['type', field],
+    })
+    expect(said({ oneOf: [form('mail', 'to'), form('sms', 'number')] }, { type: 'sms' })).toEqual([
+      'fits none of the 2 forms that it may have; the closest one:',
+      'number is missing',
+    ])
+  })
+})
+
+const mail = z.toJSONSchema(
+  z.strictObject({
+    to: z.email(),
+    kind: z.enum(['plain', 'html']),
+    copies: z.int().min(1).max(5).optional(),
+    parts: z
+      .array(
+        z.discriminatedUnion('type', [
+          z.object({ type: z.literal('text'), text: z.string().min(1) }),
+          z.object({ type: z.literal('file'), url: z.url(), size: z.number().positive() }),
+        ]),
+      )
+      .min(2),
+    at: z.iso.datetime().nullable(),
+    id: z.uuid(),
+  }),
+  { io: 'input' },
+) as Schema
+
+test('fits what zod takes, and refuses what zod refuses', () => {
+  const wrong = { to: 'x', kind: 'pdf', parts: [{ type: 'text', text: '' }, 3], at: 1, id: '', cc: 1 }
+  expect(said(mail, wrong)).toEqual([
+    'to must be an e-mail address',
+    'kind must be one of "plain", "html"',
+    'parts[0] fits none of the 2 forms that it may have; the closest one:',
+    'parts[0].text must not be empty',
+    'parts[1] is a number instead of an object',
+    'at is a number instead of a text or null',
+    'id must be a UUID',
+    'cc is not a field here',
+  ])
+})
+
+test('examples fit their schema, and differ', () => {
+  const made = Array.from({ length: 20 }, (_, n) => exampleOf(mail, n))
+  for (const one of made) expect(said(mail, one)).toEqual([])
+  expect(new Set(made.map((one) => JSON.stringify(one))).size).toBe(20)
+  expect(exampleOf(null, 2)).toEqual({ n: 3, text: 'example 3' })
+  const tree: Schema = {
+    type: 'object',
+    properties: { next: { $ref: '#' }, list: { type: 'array', items: { $ref: '#' } } },
+    required: ['next', 'other'],
+  }
+  expect(JSON.stringify(exampleOf(tree, 0)).length).toBeLessThan(100_000)
+})
+
+test('patterns that might never end are not tried, ordinary ones are', () => {
+  for (const bad of ['^(a+)+$', '^(a|a)*$', '(x+x+)+y', '^(a|aa){30}$', 'a*a*a*a*a*a*b', '('])
+    expect(fits(bad, 'a'.repeat(40)), bad).toBe(undefined)
+  for (const good of ['^[a-z]+-[0-9]{4}$', '^(?:mail|sms)$', '^\\d{2}:\\d{2}(?::\\d{2})?$', '^[+*(]{3}$'])
+    expect(stepsOf(good, 40), good).toBeLessThan(5_000_000)
+  expect(fits('^[a-z]+-[0-9]{4}$', 'ab-1234')).toBe(true)
+})
+
+test('no schema and no value makes it throw or stand still', () => {
+  const anything = fc.jsonValue({ maxDepth: 4 })
+  const keyword = fc.constantFrom(
+    'type',
+    'items',
+    'properties',
+    'anyOf',
+    'oneOf',
+    'allOf',
+    'not',
+    '$ref',
+    'required',
+    'enum',
+    'pattern',
+    'minimum',
+    'additionalProperties',
+    'patternProperties',
+    'prefixItems',
+  )
+  const schema = fc.letrec<{ node: unknown }>((tie) => ({
+    node: fc.oneof(
+      { maxDepth: 4 },
+      anything,
+      fc.constant({ $ref: '#' }),
+      fc.dictionary(keyword, fc.oneof(tie('node'), fc.array(tie('node'), { maxLength: 3 }))),
+    ),
+  })).node
+  fc.assert(
+    fc.property(schema, anything, (given, value) => {
+      if (typeof given !== 'object' || given === null || Array.isArray(given)) return
+      problemsOf(given as Schema, value)
+      exampleOf(given as Schema, 3)
+    }),
+    { numRuns: 100 },
+  )
+  const each = { anyOf: Array.from({ length: 20 }, () => ({ $ref: '#' })) }
+  expect(problemsOf(each, { a: 1 })).toEqual([])
+})

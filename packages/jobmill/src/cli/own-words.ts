@@ -1,0 +1,44 @@
+/**
+ * Errors of the library in the words of the command line: options instead of fields, commands instead of calls. Which field is which option is said by each
+ * command; what is the same for all stands here.
+ */
+import { isJobmillError, retold } from '../job/errors.ts'
+import type { Command } from './command.ts'
+
+/** What the library says, and what we say instead. */
+const PHRASES: readonly (readonly [string, string])[] = [
+  ['name it in the option limits or create it with mill.limits.create', 'make it with jobmill limits set'],
+  ['Change it with mill.limits.change, or delete it first', 'Give the same command again'],
+  ['list() tells those that there are', 'jobmill schedules list tells those that there are'],
+  ["Give { rate: 50, per: '1m' } or { concurrency: 5 }", 'Give --rate 50 --per 1m, or --concurrency 5'],
+  [
+    'Pass "next" of the page before, with the same state filter',
+    'Give what the page before ended with, and the same --state',
+  ],
+  ['contradicts runAt', 'contradicts --run-at'],
+  ['is longer than backoff.max', 'is longer than --backoff-max'],
+  ['Raise max or lower base', 'Raise --backoff-max or lower --backoff-base'],
+  ['Give a Date, milliseconds since 1970, or text such as', 'Give text such as'],
+  ['Give an object, such as { traceId }', `Give an object, such as '{"traceId":"4bf9"}'`],
+]
+
+export function inOwnWords(error: unknown, { fields = {} }: Pick<Command, 'fields'>): unknown {
+  if (!isJobmillError(error)) return error
+  return retold(error, { field: (field) => optionFor(field, fields), text: ownPhrases })
+}
+
+function ownPhrases(text: string): string {
+  return PHRASES.reduce((said, [theirs, ours]) => said.replace(theirs, ours), text)
+}
+
+/** By the longest path that is known: `job.payload.to` is JSON.to where `job.payload` is JSON. */
+function optionFor(field: string, fields: Readonly<Record<string, string>>): string {
+  const known = Object.keys(fields)
+    .filter((path) => field === path || (field.startsWith(path) && /[.[]/.test(field[path.length] ?? '')))
+    .toSorted((a, b) => b.length - a.length)[0]
+  if (known === undefined) return field
+  const option = fields[known] ?? known
+  const rest = field.slice(known.length)
+  // The second --tag is a --tag.
+  return option.startsWith('--') ? `${option}${rest.replace(/^\[\d+\]/, '')}` : `${option}${rest}`
+}

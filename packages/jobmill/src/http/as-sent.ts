@@ -1,0 +1,40 @@
+/** Errors of the library in the words of the API: the path in what was sent instead of a field of the library, a route instead of a call. */
+import { type JobmillError, retold } from '../job/errors.ts'
+
+/** What the library calls an input as a whole; what was sent is that itself. */
+const WHOLE = /^(?:job|schedule|change|limit|queue|options|query)\./
+/** A limit or a queue as such is the one that the address names. */
+const NAMED = /^(?:limit|queue)$/
+
+/** What the library says, and what we say instead. */
+const PHRASES: readonly (readonly [string, string])[] = [
+  [
+    'name it in the option limits or create it with mill.limits.create',
+    'name it in the option limits or create it with POST /api/limits',
+  ],
+  ['mill.limits.change', 'PATCH /api/limits/{name}'],
+  ['list() tells those that there are', 'GET /api/schedules tells those that there are'],
+  ['Give a Date, milliseconds since 1970', 'Give milliseconds since 1970'],
+]
+
+/** In an address a filter is its parameters. */
+export function asSent(error: JobmillError, inAddress: boolean): JobmillError {
+  const field = (path: string): string => {
+    const sent = pathSent(path)
+    return inAddress ? sent.replace(/^filter\./, '') : sent
+  }
+  return retold(error, { field, text: ourPhrases })
+}
+
+function ourPhrases(text: string): string {
+  return PHRASES.reduce((said, [theirs, ours]) => said.replace(theirs, ours), text)
+}
+
+/** `items[1].payload.to[0]` is jobs.1.payload.to.0, and `job.delay` is delay. */
+function pathSent(field: string): string {
+  if (NAMED.test(field)) return 'name'
+  return field
+    .replace(/^items\b/, 'jobs')
+    .replace(WHOLE, '')
+    .replaceAll(/\[(\d+)\]/g, '.$1')
+}

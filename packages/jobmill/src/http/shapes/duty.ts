@@ -1,0 +1,17 @@
+/** Duties as the API tells them. */
+import { z } from '@hono/zod-openapi'
+import type { DutyView } from '../../runtime/tend.ts'
+
+export const dutyShape = z
+  .object({
+    name: z.string(),
+    leader: z.uuid().nullable(),
+    lastSuccessAt: z.number().nullable(),
+    failures: z.int(),
+  })
+  .openapi('Duty')
+
+/** Without what only the process that answers knows of it. */
+export function dutyOf({ name, leader, lastSuccessAt, failures }: DutyView): z.infer<typeof dutyShape> {
+  return { name, leader, lastSuccessAt, failures }
+}

@@ -1,0 +1,11 @@
+/** Numbers with what they count, as people write them. */
+
+/** `1,100` */
+export function number(n: number): string {
+  return n.toLocaleString('en-US')
+}
+
+/** `1 job`, `1,100 jobs`, `2 passes` */
+export function counted(n: number, what: string, many = `${what}s`): string {
+  return `${number(n)} ${n === 1 ? what : many}`
+}

@@ -1,0 +1,163 @@
+/** What goes wrong: jobs that are dead or will be tried again, gathered by the fingerprints of their errors. */
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
+import { fingerprintOf, literalOf } from '../job/fingerprint.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import type { JobState } from '../job/state.ts'
+import type { JobFailure, JobSummary } from '../store/job-record.ts'
+import type { Store } from '../store/store.ts'
+
+export interface ErrorsQuery {
+  readonly queue?: string
+  readonly kind?: string
+}
+
+/** Jobs of one kind whose errors have the same shape. */
+export interface ErrorGroup {
+  /** Of the kind and the shape; `bulk` takes it as a filter. */
+  readonly fingerprint: string
+  readonly kind: string
+  /** The first line of their errors with what varies replaced: `<n>`, `<text>`, `<email>`, `<url>`, `<path>`. */
+  readonly shape: string
+  /** The longest piece of the shape that all of their errors contain, to look for with `errorText`; empty when there is none. */
+  readonly text: string
+  readonly dead: number
+  /** Scheduled or ready, with a last attempt that failed. */
+  readonly failing: number
+  /** When the last attempts ended: of the job that failed longest ago, and of the last one. */
+  readonly firstAt: number
+  readonly lastAt: number
+  /** By name. */
+  readonly queues: readonly string[]
+  /** The one that failed last. */
+  readonly example: { readonly id: string; readonly error: string }
+  /** How many of them failed when: 24 buckets, the same for all groups. */
+  readonly over: readonly { readonly at: number; readonly jobs: number }[]
+}
+
+export interface ErrorReport {
+  /** Most jobs first, at most 200. */
+  readonly groups: readonly ErrorGroup[]
+  /** How many jobs were looked at. */
+  readonly looked: number
+  /** False when there are more jobs, or more groups, than those. */
+  readonly complete: boolean
+  /** Where the first bucket begins; null without any group. */
+  readonly from: number | null
+  readonly bucketMs: number
+}
+
+export interface Errors {
+  /** Looks at the newest 5,000 dead jobs, the first 5,000 scheduled and the first 2,000 ready ones. */
+  errors(query?: ErrorsQuery): Promise<ErrorReport>
+}
+
+/** The states that a fingerprint is found in, and how many jobs of each are looked at. */
+const MOST_LOOKED = { dead: 5_000, scheduled: 5_000, ready: 2_000 } as const
+export const FAILED_STATES: readonly JobState[] = Object.keys(MOST_LOOKED) as (keyof typeof MOST_LOOKED)[]
+
+const MOST_GROUPS = 200
+const BUCKETS = 24
+const EXAMPLE_CHARS = 2_000
+
+interface Gathered {
+  readonly fingerprint: string
+  readonly kind: string
+  readonly shape: string
+  readonly queues: Set<string>
+  /** When each of its jobs failed. */
+  readonly at: number[]
+  dead: number
+  lastAt: number
+  example: { readonly id: string; readonly error: string }
+}
+
+export function errors({ opened }: { readonly opened: () => Promise<Store> }): Errors {
+  return {
+    async errors(query = {}) {
+      checkObjectKeys(query, 'query', ['queue', 'kind'])
+      const store = await opened()
+      const groups = new Map<string, Gathered>()
+      let looked = 0
+      let complete = true
+      for (const [state, most] of Object.entries(MOST_LOOKED)) {
+        const filter = { ...query, state: state as keyof typeof MOST_LOOKED }
+        let left: number = most
+        let scanned = 0
+        let cursor: string | undefined
+        do {
+          const page = await store.list(filter, { limit: Math.min(left, BOUNDS.pageLimit), cursor })
+          const failures = await store.failures(page.jobs.map(({ id }) => id))
+          for (const [n, job] of page.jobs.entries()) gather(groups, job, failures[n] ?? null)
+          looked += page.jobs.length
+          left -= page.jobs.length
+          scanned += page.scanned
+          cursor = page.next ?? undefined
+        } while (cursor !== undefined && left > 0 && scanned < DEFAULTS.listScanRows)
+        if (cursor !== undefined) complete = false
+      }
+      return report([...groups.values()], looked, complete)
+    },
+  }
+}
+
+function gather(groups: Map<string, Gathered>, job: JobSummary, failure: JobFailure | null): void {
+  // It may have gone on since it was listed.
+  if (failure === null) return
+  const { kind, id } = job
+  const { fingerprint, shape } = fingerprintOf(kind, failure.error)
+  const { at } = failure
+  const example = { id, error: (failure.error ?? '').slice(0, EXAMPLE_CHARS).toWellFormed() }
+  const group = groups.get(fingerprint) ?? {
+    fingerprint,
+    kind,
+    shape,
+    queues: new Set(),
+    at: [],
+    dead: 0,
+    lastAt: at,
+    example,
+  }
+  groups.set(fingerprint, group)
+  group.queues.add(job.queue)
+  group.at.push(at)
+  if (job.state === 'dead') group.dead += 1
+  if (at <= group.lastAt) return
+  group.lastAt = at
+  group.example = example
+}
+
+function report(groups: readonly Gathered[], looked: number, complete: boolean): ErrorReport {
+  const most = groups
+    .toSorted(
+      (a, b) => b.at.length - a.at.length || b.lastAt - a.lastAt || (a.fingerprint < b.fingerprint ? -1 : 1),
+    )
+    .slice(0, MOST_GROUPS)
+  const from = most.reduce<number | null>((first, { at }) => Math.min(first ?? Infinity, ...at), null)
+  const last = most.reduce((latest, { lastAt }) => Math.max(latest, lastAt), from ?? 0)
+  const bucketMs = from === null ? 0 : Math.ceil((last - from + 1) / BUCKETS)
+  return {
+    groups: most.map((group) => told(group, from ?? 0, bucketMs)),
+    looked,
+    complete: complete && most.length === groups.length,
+    from,
+    bucketMs,
+  }
+}
+
+function told(group: Gathered, from: number, bucketMs: number): ErrorGroup {
+  const { at, queues, dead, ...rest } = group
+  const over = Array.from({ length: BUCKETS }, (_, n) => ({ at: from + n * bucketMs, jobs: 0 }))
+  for (const one of at) {
+    const bucket = over[Math.floor((one - from) / bucketMs)]
+    if (bucket !== undefined) bucket.jobs += 1
+  }
+  return {
+    ...rest,
+    text: literalOf(rest.shape),
+    dead,
+    failing: at.length - dead,
+    firstAt: Math.min(...at),
+    queues: [...queues].toSorted(),
+    over,
+  }
+}

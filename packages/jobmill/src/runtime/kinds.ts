@@ -1,0 +1,57 @@
+/** The kinds that there are: of processes that live, and of this one, which also knows what their payloads look like. */
+import { DEFAULTS } from '../job/defaults.ts'
+import type { AnyJob } from '../job/definition.ts'
+import { onDeadKind } from '../job/on-dead.ts'
+import { jsonSchemaOf } from '../job/schema.ts'
+import type { Store } from '../store/store.ts'
+import { BULK_KIND } from './bulk.ts'
+
+export interface KindView {
+  readonly kind: string
+  /** Where its jobs go, and how often they are tried, unless a job says otherwise; null for a kind that this process does not have. */
+  readonly queue: string | null
+  readonly maxAttempts: number | null
+  /** Whether a living process runs it. */
+  readonly served: boolean
+  /** How many do. */
+  readonly instances: number
+  /** What a payload has to look like, as JSON Schema (draft 2020-12); null when that is not known here. */
+  readonly schema: Readonly<Record<string, unknown>> | null
+}
+
+export interface Kinds {
+  /** By name, without those that the mill enqueues itself. */
+  kinds(): Promise<KindView[]>
+}
+
+export interface KindsTools {
+  readonly opened: () => Promise<Store>
+  readonly jobs: readonly AnyJob[]
+  readonly queueOf: (kind: string) => string
+}
+
+export function kinds({ opened, jobs, queueOf }: KindsTools): Kinds {
+  return {
+    async kinds() {
+      const alive = (await (await opened()).instances()).filter(({ state }) => state === 'alive')
+      const own = new Map(jobs.map((job) => [job.kind, job]))
+      const ours = new Set([BULK_KIND, ...alive.flatMap(({ onDead }) => onDead.map(onDeadKind))])
+      const names = new Set([...own.keys(), ...alive.flatMap((one) => one.kinds)])
+      return [...names]
+        .filter((kind) => !ours.has(kind))
+        .toSorted()
+        .map((kind) => {
+          const job = own.get(kind)
+          const instances = alive.filter((one) => one.kinds.includes(kind)).length
+          return {
+            kind,
+            queue: job === undefined ? null : queueOf(kind),
+            maxAttempts: job === undefined ? null : (job.maxAttempts ?? DEFAULTS.maxAttempts),
+            served: instances > 0,
+            instances,
+            schema: job?.payload === undefined ? null : jsonSchemaOf(job.payload),
+          }
+        })
+    },
+  }
+}

@@ -1,0 +1,156 @@
+/** What can stand in the way of a job, each reason by itself. */
+import { counted } from '../job/count-text.ts'
+import { DEFAULTS } from '../job/defaults.ts'
+import { limitNamed } from '../job/limit.ts'
+import { spanText } from '../job/span-text.ts'
+import type { Slot } from '../store/duty.ts'
+import type { InstanceRecord } from '../store/instance.ts'
+import type { AttemptRecord, JobRecord } from '../store/job-record.ts'
+import type { LimitRecord } from '../store/limit.ts'
+import { AHEAD_MOST, type QueueRecord } from '../store/queue-record.ts'
+
+export const REASONS = [
+  'due-later',
+  'turn',
+  'paused',
+  'queue-unserved',
+  'kind-unserved',
+  'no-workers',
+  'cooling',
+  'limit',
+  'alone',
+  'busy',
+  'behind',
+  'next',
+] as const
+export type ReasonName = (typeof REASONS)[number]
+
+export interface Reason {
+  readonly why: ReasonName
+  /** A sentence for people. */
+  readonly says: string
+  /** When this will be over, where that is known. */
+  readonly until: number | null
+}
+
+export interface Scene {
+  readonly job: JobRecord
+  readonly now: number
+  readonly queue: QueueRecord | undefined
+  readonly limit: LimitRecord | undefined
+  /** The living processes that serve its queue. */
+  readonly serving: readonly InstanceRecord[]
+  /** Of kinds that somebody takes. */
+  readonly ahead: number | null
+  readonly last: AttemptRecord | undefined
+  /** How many jobs of its queue run. */
+  readonly running: number
+  /** Of its queue, where its workers are a total that was split. */
+  readonly slots: readonly Slot[]
+}
+
+const NEXT: Reason = {
+  why: 'next',
+  says: 'Nothing stands in its way: it begins as soon as a worker is free',
+  until: null,
+}
+
+/** What holds it up longest first. */
+export function reasonsIn(scene: Scene): Reason[] {
+  const shut = [...waiting(scene), ...closed(scene), ...unserved(scene), ...held(scene)]
+  const found = [...shut, ...alone(scene), ...(shut.length === 0 ? busy(scene) : []), ...inLine(scene)]
+  return found.length === 0 ? [NEXT] : found
+}
+
+const reason = (why: ReasonName, says: string, until: number | null = null): Reason => ({ why, says, until })
+
+/** Its own time, or its turn. */
+function* waiting({ job, now, last }: Scene): Generator<Reason> {
+  if (job.waitsForTurn)
+    yield reason('turn', `An earlier job with the order key ${JSON.stringify(job.orderKey)} has not ended`)
+  if (job.waitsForTurn || job.dueAt === null) return
+  const left = spanText(job.dueAt - now)
+  const limit = limitNamed(last?.error ?? null)
+  if (limit !== null) {
+    yield reason('limit', `The limit ${limit} was empty: it is tried again in ${left}`, job.dueAt)
+    return
+  }
+  const after = last === undefined ? '' : `, since its last attempt ${BECAUSE[last.outcome] ?? 'ended'}`
+  yield reason('due-later', `It is due in ${left}${after}`, job.dueAt)
+}
+
+const BECAUSE: Readonly<Partial<Record<AttemptRecord['outcome'], string>>> = {
+  threw: 'failed',
+  'timed-out': 'timed out',
+  snoozed: 'asked to come back later',
+  throttled: 'was throttled',
+}
+
+/** Doors of its queue that are shut. */
+function* closed({ queue, now }: Scene): Generator<Reason> {
+  if (queue?.paused === true) yield reason('paused', `The queue ${queue.name} is paused`)
+  if (queue?.workers === 0) yield reason('no-workers', `The queue ${queue.name} has 0 workers`)
+  if (queue !== undefined && queue.coolingMs > 0) {
+    const says = `The queue ${queue.name} cools down for another ${spanText(queue.coolingMs)}`
+    yield reason('cooling', says, now + queue.coolingMs)
+  }
+}
+
+function* unserved({ job, serving }: Scene): Generator<Reason> {
+  if (serving.length === 0) yield reason('queue-unserved', `No living process serves the queue ${job.queue}`)
+  else if (!serving.some(({ kinds }) => kinds.includes(job.kind)))
+    yield reason(
+      'kind-unserved',
+      `No living process that serves the queue ${job.queue} has the kind ${job.kind}`,
+    )
+}
+
+/** The budget that its queue draws on. */
+function* held({ limit, now }: Scene): Generator<Reason> {
+  if (limit === undefined || limit.available > 0) return
+  if (limit.drainedMs > 0) {
+    const says = `The limit ${limit.name} grants nothing for another ${spanText(limit.drainedMs)}`
+    yield reason('limit', says, now + limit.drainedMs)
+  } else if (limit.nextInMs === null)
+    yield reason('limit', `All permits of the limit ${limit.name} are taken`)
+  else {
+    const says = `The limit ${limit.name} is empty for another ${spanText(limit.nextInMs)}`
+    yield reason('limit', says, now + limit.nextInMs)
+  }
+}
+
+function* alone({ job }: Scene): Generator<Reason> {
+  if (job.state === 'ready' && job.crashes >= 2)
+    yield reason(
+      'alone',
+      `It was running at ${counted(job.crashes, 'crash', 'crashes')}, so it waits until a process has nothing else to do`,
+    )
+}
+
+/** Every worker that its queue has runs something. */
+function* busy({ job, queue, serving, running, slots }: Scene): Generator<Reason> {
+  const workers = workersOf({ queue, serving, slots })
+  if (job.state !== 'ready' || running < workers) return
+  const says =
+    workers === 1
+      ? `The only worker of the queue ${job.queue} is busy`
+      : `All ${workers} workers of the queue ${job.queue} are busy`
+  yield reason('busy', says)
+}
+
+/** A total as it was split, or as it will be; without one, what each process runs by itself. */
+function workersOf({ queue, serving, slots }: Pick<Scene, 'queue' | 'serving' | 'slots'>): number {
+  const total = queue?.workers ?? null
+  if (total === null) return serving.length * DEFAULTS.workers
+  const assigned = slots.filter(({ instance }) => serving.some(({ id }) => id === instance))
+  return assigned.length === 0 ? total : assigned.reduce((sum, { workers }) => sum + workers, 0)
+}
+
+function* inLine({ job, ahead }: Scene): Generator<Reason> {
+  if (ahead === null || ahead === 0) return
+  const many = ahead >= AHEAD_MOST ? `${AHEAD_MOST} or more` : String(ahead)
+  yield reason(
+    'behind',
+    `${many} ready ${ahead === 1 ? 'job comes' : 'jobs come'} before it in the queue ${job.queue}`,
+  )
+}

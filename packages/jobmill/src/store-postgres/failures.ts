@@ -1,0 +1,34 @@
+/** How the last attempts of jobs ended that have failed. */
+import { outcomeCode, outcomeOfCode } from '../job/outcome.ts'
+import { STATE_CODE } from '../job/state.ts'
+import type { JobFailure } from '../store/job-record.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, INPUT_IDS } from './fragments.ts'
+import { idsField } from './states.ts'
+
+const FAILED = [outcomeCode('threw'), outcomeCode('timed-out'), outcomeCode('gave-up')].join(', ')
+
+/** The newest attempt of each by the primary key, backwards. An attempt goes with its job, so nothing else has to be read. No locks. */
+const FAILURES = `
+WITH ${GIVEN}, ${INPUT_IDS}
+SELECT w.id, a.error, a.ended_at, a.outcome
+  FROM (SELECT DISTINCT id FROM input) AS w
+ CROSS JOIN LATERAL (SELECT t.error, t.ended_at, t.outcome, t.ended_as FROM jobmill.attempt AS t
+                      WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a
+ WHERE a.ended_as = ${STATE_CODE.dead} OR a.outcome IN (${FAILED})`
+
+export async function failures(context: Context, ids: readonly string[]): Promise<(JobFailure | null)[]> {
+  if (ids.length === 0) return []
+  const rows = await run(context, context.connection.query, FAILURES, idsField(ids))
+  const found = new Map(
+    rows.map((row): [string, JobFailure] => [
+      row['id'] as string,
+      {
+        error: row['error'] as string | null,
+        at: row['ended_at'] as number,
+        outcome: outcomeOfCode(row['outcome'] as number),
+      },
+    ]),
+  )
+  return ids.map((id) => found.get(id) ?? null)
+}

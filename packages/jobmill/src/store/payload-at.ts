@@ -1,0 +1,103 @@
+/** What a filter asks of the values inside payloads: at a path, something that reads so. */
+import { BOUNDS } from '../job/defaults.ts'
+import { JobmillError, shown } from '../job/errors.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+
+export interface PayloadAt {
+  /** Keys of objects and indexes of arrays, from the outside in. */
+  readonly path: readonly string[]
+  /** The text there, or how a number, true, false or null reads there as JSON. */
+  readonly value: string
+}
+
+/** How an index is written. Anything else is a key. */
+export const INDEX = /^(?:0|[1-9]\d*)$/
+
+const EXAMPLE = 'Give a path, a colon and a value, such as user.id:42'
+
+/**
+ * `user.id:42` as a path and a value: the first colon separates them. A dot, a colon or a backslash of a key has a backslash before it; a
+ * backslash before anything else stands for itself.
+ */
+export function readPayloadAt(text: string, field: string): PayloadAt {
+  const path = ['']
+  let at = 0
+  for (; at < text.length && text[at] !== ':'; at += 1) {
+    if (text[at] === '.') {
+      path.push('')
+      continue
+    }
+    if (text[at] === '\\' && /[.:\\]/.test(text[at + 1] ?? '')) at += 1
+    path[path.length - 1] += text[at] ?? ''
+  }
+  if (at >= text.length) throw invalid(field, text, 'has no colon')
+  if (at === 0) throw invalid(field, text, 'has no path before its colon')
+  return checkOne({ path, value: text.slice(at + 1) }, field)
+}
+
+export function checkPayloadAt(all: readonly PayloadAt[], field: string): readonly PayloadAt[] {
+  if (!Array.isArray(all)) throw invalid(field, all, 'is not an array', 'Put a single one into an array')
+  if (all.length > BOUNDS.soughtValues)
+    throw invalid(field, `${all.length} of them`, 'has too many', `Give at most ${BOUNDS.soughtValues}`)
+  return all.map((one: PayloadAt, at) => checkOne(one, `${field}[${at}]`))
+}
+
+function checkOne(one: PayloadAt, field: string): PayloadAt {
+  checkObjectKeys(one, field, ['path', 'value'])
+  const { path, value } = one
+  if (!Array.isArray(path) || path.length === 0)
+    throw invalid(
+      `${field}.path`,
+      path,
+      'is not a path',
+      'Give its parts in an array, such as ["user", "id"]',
+    )
+  if (path.length > BOUNDS.soughtParts)
+    throw invalid(
+      `${field}.path`,
+      `${path.length} parts`,
+      'is too long',
+      `Give at most ${BOUNDS.soughtParts} parts`,
+    )
+  for (const [at, part] of path.entries()) checkPart(part, `${field}.path[${at}]`)
+  checkPart(value, `${field}.value`)
+  return one
+}
+
+function checkPart(text: unknown, field: string): void {
+  checkSought(text, field, 0)
+}
+
+/** A text that is looked for, as every database takes it. */
+export function checkSought(text: unknown, field: string, least = 1): string {
+  if (typeof text !== 'string')
+    throw invalid(field, text, 'is not a text', 'Write it as a text, also a number')
+  if (text.length < least) throw invalid(field, text, 'is empty', 'Give some of the text, or leave it out')
+  if (text.length > BOUNDS.soughtChars)
+    throw invalid(field, `${text.length} characters`, 'is too long', `Give at most ${BOUNDS.soughtChars}`)
+  if (text.includes('\u0000') || !text.isWellFormed())
+    throw invalid(field, text, 'has a character that nothing stored can have', 'Leave it out')
+  return text
+}
+
+function invalid(field: string, value: unknown, what: string, fix: string = EXAMPLE): JobmillError {
+  return new JobmillError('OPTION_INVALID', what, { field, value: shown(value), fix })
+}
+
+/** Whether a payload, as JSON text, has all of them. */
+export function hasAll(payload: string, sought: readonly PayloadAt[]): boolean {
+  const value: unknown = JSON.parse(payload)
+  return sought.every((one) => textAt(value, one.path) === one.value)
+}
+
+/** Null where there is nothing, or something that holds other values. */
+function textAt(value: unknown, path: readonly string[]): string | null {
+  let at = value
+  for (const part of path) {
+    if (typeof at !== 'object' || at === null) return null
+    if (Array.isArray(at) ? !INDEX.test(part) : !Object.hasOwn(at, part)) return null
+    at = (at as Readonly<Record<string, unknown>>)[part]
+  }
+  if (typeof at === 'string') return at
+  return at === undefined || (typeof at === 'object' && at !== null) ? null : JSON.stringify(at)
+}

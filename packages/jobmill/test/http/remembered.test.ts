@@ -1,0 +1,28 @@
+/** What was asked a moment ago is not asked again; each question has an answer of its own. */
+import { expect, test } from 'vitest'
+import { rememberedBy } from '../../src/http/remembered.ts'
+import { fakePlatform } from '../unit/support.ts'
+
+test('a question is asked once in its time, again when it failed, and the oldest of many is forgotten', async () => {
+  const platform = fakePlatform()
+  const asked: number[] = []
+  const ask = rememberedBy(platform, 5_000, async ({ n }: { n: number }) => {
+    const times = asked.push(n)
+    await Promise.resolve()
+    if (n < 0) throw new Error('no')
+    return times
+  })
+  expect(await Promise.all([ask({ n: 1 }), ask({ n: 1 }), ask({ n: 2 })])).toEqual([1, 1, 2])
+  platform.stand(4_999)
+  expect(await ask({ n: 1 })).toBe(1)
+  platform.stand(1)
+  expect(await ask({ n: 1 })).toBe(3)
+  await expect(ask({ n: -1 })).rejects.toThrow('no')
+  await expect(ask({ n: -1 })).rejects.toThrow('no')
+  expect(asked).toEqual([1, 2, 1, -1, -1])
+  for (let n = 100; n < 150; n += 1) await ask({ n })
+  asked.length = 0
+  await ask({ n: 149 })
+  await ask({ n: 1 })
+  expect(asked).toEqual([1])
+})

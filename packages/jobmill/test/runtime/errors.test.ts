@@ -1,0 +1,180 @@
+/** Errors gathered by their fingerprints, and acts on the jobs of one of them or on those that are named. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { Dead, defineJob, type JobContext } from '../../src/index.ts'
+import { bulkJob } from '../../src/http.ts'
+import type { TestMill } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+import { subjects } from './stores.ts'
+
+const SECOND = 1_000
+
+/** Ends as its payload says. */
+const ending = (kind: string, queue: string) =>
+  defineJob({
+    kind,
+    queue,
+    maxAttempts: 2,
+    backoff: { base: '1h', max: '1h', jitter: 'none' },
+    run({ payload }: JobContext<string>) {
+      if (payload.startsWith('dead')) throw new Dead(payload)
+      if (payload !== 'well') throw new Error(payload)
+    },
+  })
+const job = ending('a', 'mail')
+const other = ending('b', 'other')
+const UNKNOWN = '00000000-0000-7000-8000-000000000000'
+
+async function scene(mill: TestMill): Promise<Record<'last' | 'fails' | 'also', string>> {
+  await mill.enqueue(job, 'dead: no user 7')
+  await mill.enqueue(other, 'dead: no user 7')
+  await mill.drain()
+  await mill.platform.advance(SECOND)
+  await mill.enqueue(job, 'dead: no user 1234')
+  const fails = await mill.enqueue(job, 'timeout of "x"')
+  await mill.enqueue(job, 'well')
+  await mill.enqueue(job, 'well', { delay: '2h' })
+  await mill.drain()
+  await mill.platform.advance(SECOND)
+  const also = await mill.enqueue(job, 'timeout of "y"')
+  const last = await mill.enqueue(job, 'dead: no user 8', { queue: 'other' })
+  await mill.drain()
+  return { last: last.id, fails: fails.id, also: also.id }
+}
+
+describe.each(subjects)('errors on $name', ({ mill: create }) => {
+  test('those of one kind that differ in what varies are one, with when and how many', async () => {
+    const mill = await create({ jobs: [job, other] })
+    const { last, also } = await scene(mill)
+    const { groups, looked, complete, from, bucketMs } = await mill.errors()
+    expect([looked, complete]).toEqual([7, true])
+    expect(groups.map(({ kind, shape, dead, failing }) => [kind, shape, dead, failing])).toEqual([
+      ['a', 'Dead: dead: no user <n>', 3, 0],
+      ['a', 'Error: timeout of <text>', 0, 2],
+      ['b', 'Dead: dead: no user <n>', 1, 0],
+    ])
+    const [group, failing] = groups
+    expect(group).toMatchObject({
+      text: 'Dead: dead: no user',
+      queues: ['mail', 'other'],
+      example: { id: last, error: 'Dead: dead: no user 8' },
+      firstAt: from,
+    })
+    expect((group?.lastAt ?? 0) - (group?.firstAt ?? 0)).toBeGreaterThanOrEqual(2 * SECOND)
+    expect(failing?.example.id).toBe(also)
+    // Every job stands in the bucket of its moment.
+    expect(group?.over).toHaveLength(24)
+    expect(group?.over.map(({ at }) => at)).toEqual(
+      Array.from({ length: 24 }, (_, n) => (from ?? 0) + n * bucketMs),
+    )
+    const filled = group?.over.flatMap(({ jobs }, n) => (jobs === 0 ? [] : [[n, jobs]]))
+    expect(filled).toEqual([
+      [0, 1],
+      [11, 1],
+      [23, 1],
+    ])
+    const { jobs } = await mill.list({ errorText: group?.text ?? '', kind: 'a' })
+    expect(jobs).toHaveLength(3)
+  })
+
+  test('by queue and kind, none at all, and a job that did well meanwhile is none', async () => {
+    const mill = await create({ jobs: [job, other] })
+    expect(await mill.errors()).toEqual({ groups: [], looked: 0, complete: true, from: null, bucketMs: 0 })
+    const { fails } = await scene(mill)
+    const kinds = async (query: object): Promise<unknown[]> =>
+      (await mill.errors(query)).groups.map(({ kind, dead, failing }) => [kind, dead, failing])
+    expect(await kinds({ kind: 'b' })).toEqual([['b', 1, 0]])
+    expect(await kinds({ queue: 'other' })).toEqual([
+      ['a', 1, 0],
+      ['b', 1, 0],
+    ])
+    expect(await kinds({ queue: 'nowhere' })).toEqual([])
+    expect(await rejection(() => mill.errors({ kinds: 'a' } as object))).toMatchObject({
+      code: 'OPTION_UNKNOWN',
+      field: 'query.kinds',
+    })
+    await mill.pause('mail')
+    await mill.runNow(fails)
+    expect(await kinds({ queue: 'mail' })).toEqual([
+      ['a', 0, 2],
+      ['a', 2, 0],
+    ])
+    await mill.cancel(fails)
+    expect(await kinds({ queue: 'mail' })).toEqual([
+      ['a', 2, 0],
+      ['a', 0, 1],
+    ])
+    await mill.enqueueMany(
+      'nobody',
+      Array.from({ length: 2_001 }, () => ({ payload: 0 })),
+    )
+    expect(await mill.errors()).toMatchObject({ looked: 2_006, complete: false })
+    expect(await mill.errors({ kind: 'a' })).toMatchObject({ looked: 5, complete: true })
+  })
+
+  test('an act takes a fingerprint: the jobs of that error, and no others', async () => {
+    const mill = await create({ jobs: [job, other] })
+    const { fails } = await scene(mill)
+    const [dead, failing] = (await mill.errors()).groups.map((group) => group.fingerprint)
+    expect(await mill.bulk.preview('retry', { fingerprint: dead ?? '' })).toEqual({
+      jobs: 3,
+      byState: { dead: 3 },
+    })
+    expect(await mill.bulk.preview('retry', { fingerprint: dead ?? '', queue: 'other' })).toMatchObject({
+      jobs: 1,
+    })
+    expect(await mill.bulk.preview('delete', { fingerprint: '0'.repeat(16) })).toMatchObject({ jobs: 0 })
+    expect(await mill.bulk.run('cancel', { fingerprint: failing ?? '' })).toMatchObject({ changed: 2 })
+    expect(await mill.get(fails)).toMatchObject({ state: 'cancelled' })
+    expect(await mill.bulk.run('delete', { fingerprint: dead ?? '' })).toEqual({
+      looked: 3,
+      changed: 3,
+      refused: 0,
+    })
+    expect((await mill.errors()).groups).toMatchObject([{ kind: 'b', dead: 1 }])
+    expect(
+      await rejection(() => mill.bulk.run('cancel', { fingerprint: dead ?? '', state: 'running' })),
+    ).toMatchObject({ code: 'OPTION_INVALID', field: 'filter.state' })
+    expect(await rejection(() => mill.bulk.preview('retry', { fingerprint: 'x' }))).toMatchObject({
+      field: 'filter.fingerprint',
+    })
+  })
+
+  test('an act takes ids: those jobs once each, whatever came after them, and never an act', async () => {
+    const acts = bulkJob(() => mill)
+    const mill: TestMill = await create({ jobs: [job, acts] })
+    const jobs = await mill.enqueueMany(
+      job,
+      Array.from({ length: 150 }, (_, n) => ({
+        payload: n === 0 ? 'dead' : 'well',
+        delay: n === 0 ? 0 : '1h',
+      })),
+    )
+    const act = await mill.enqueue('jobmill.bulk', { act: 'run-now', filter: { ids: [jobs[1]?.id] } })
+    await mill.drain()
+    expect(await mill.get(act.id)).toMatchObject({ result: { looked: 1, changed: 1, refused: 0 } })
+    const ids = [...jobs.map(({ id }) => id.toUpperCase()), jobs[2]?.id ?? '', UNKNOWN, act.id]
+    expect(await mill.bulk.preview('delete', { ids })).toEqual({
+      jobs: 150,
+      byState: { done: 1, dead: 1, scheduled: 148 },
+    })
+    expect(await mill.bulk.preview('delete', { ids, state: 'dead' })).toMatchObject({ jobs: 1 })
+    const looked: number[] = []
+    const report = await mill.bulk.run('cancel', { ids }, { progress: (n) => looked.push(n) })
+    expect([report, looked]).toEqual([{ looked: 148, changed: 148, refused: 0 }, [98, 148]])
+    expect(await mill.bulk.run('delete', { ids })).toMatchObject({ changed: 150 })
+    expect(await mill.get(act.id)).toMatchObject({ state: 'done' })
+  })
+
+  test('ids that cannot be are refused before anything is done', async () => {
+    const mill = await create({ jobs: [job] })
+    const refused = async (filter: object): Promise<unknown> =>
+      (await rejection(() => mill.bulk.run('delete', filter))).field
+    expect(await refused({ ids: [] })).toBe('filter.ids.length')
+    expect(await refused({ ids: Array.from({ length: 1_001 }, () => UNKNOWN) })).toBe('filter.ids.length')
+    expect(await refused({ ids: [UNKNOWN, 'x'] })).toBe('filter.ids[1]')
+    expect(await refused({ ids: [UNKNOWN], queue: 'mail' })).toBe('filter.queue')
+    expect(await refused({ ids: [UNKNOWN], fingerprint: '0'.repeat(16) })).toBe('filter.fingerprint')
+    expect(await refused({ ids: 'x' })).toBe('filter.ids')
+    expect(await refused({ ids: [UNKNOWN], state: 'done' }).catch(() => 'none')).toBe('none')
+  })
+})

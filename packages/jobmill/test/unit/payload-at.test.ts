@@ -1,0 +1,38 @@
+/** `user.id:42`: what stands before the first colon is a path, and what cannot be one is refused with its field. */
+import { expect, test } from 'vitest'
+import { checkPayloadAt, readPayloadAt } from '../../src/store/payload-at.ts'
+import { refusal } from './support.ts'
+
+test.each([
+  ['user.id:42', ['user', 'id'], '42'],
+  ['items.0.sku:a-1', ['items', '0', 'sku'], 'a-1'],
+  ['at:12:30', ['at'], '12:30'],
+  ['a:', ['a'], ''],
+  ['a..b:.', ['a', '', 'b'], '.'],
+  [String.raw`a\.b.c\:d:x\.y`, ['a.b', 'c:d'], String.raw`x\.y`],
+  [String.raw`C\\:x`, ['C\\'], 'x'],
+  [String.raw`a\b:x`, [String.raw`a\b`], 'x'],
+  ['user name.é:"x"', ['user name', 'é'], '"x"'],
+])('%j', (text, path, value) => expect(readPayloadAt(text, 'payloadAt')).toEqual({ path, value }))
+
+test.each([
+  ['user.id', 'payloadAt', 'has no colon'],
+  [String.raw`user\:id`, 'payloadAt', 'has no colon'],
+  ['', 'payloadAt', 'has no colon'],
+  [':42', 'payloadAt', 'has no path'],
+  [`${'a.'.repeat(16)}a:1`, 'payloadAt.path', 'too long'],
+  [`${'a'.repeat(1_001)}:1`, 'payloadAt.path[0]', 'too long'],
+  [`a:${'1'.repeat(1_001)}`, 'payloadAt.value', 'too long'],
+  ['a:\u0000', 'payloadAt.value', 'has a character'],
+])('%j is refused', (text, field, says) => {
+  const refused = refusal(() => readPayloadAt(text, 'payloadAt'))
+  expect(refused).toMatchObject({ code: 'OPTION_INVALID', field })
+  expect(refused.message).toContain(says)
+  expect(refused.fix).toMatch(/^\w/)
+})
+
+test('more than five are refused', () => {
+  const five = Array.from({ length: 5 }, () => ({ path: ['a'], value: '1' }))
+  expect(checkPayloadAt(five, 'x')).toEqual(five)
+  expect(refusal(() => checkPayloadAt([...five, ...five], 'x'))).toMatchObject({ field: 'x' })
+})

@@ -1,0 +1,43 @@
+/** Many jobs of every state, as a busy mill has them: most have ended, many wait, some died with errors of a few shapes. */
+import { Dead, defineJob, jobmill, type JobContext, type Store } from 'jobmill'
+
+const BATCH = 1_000
+
+const works = defineJob({ kind: 'works', run: () => null })
+const dies = defineJob({
+  kind: 'dies',
+  run({ payload }: JobContext<{ n: number }>) {
+    throw new Dead(
+      `the partner ${['refused', 'lost', 'did not know'][payload.n % 3] ?? ''} order ${payload.n}`,
+    )
+  },
+})
+
+/** Of ten: three are done, one is dead, one is due in a year, five wait in queues that nobody serves. */
+export async function fill(store: Store<never>, jobs: number, told: (done: number) => void): Promise<void> {
+  const mill = jobmill({ store, jobs: [works, dies], log: 'silent', queues: { done: {}, dead: {} } })
+  await mill.start()
+  for (let done = 0; done < jobs; done += BATCH) {
+    const turn = (done / BATCH) % 10
+    const items = Array.from({ length: BATCH }, (_, n) => ({
+      payload: { n: done + n, user: { id: n % 100 } },
+      ...placeOf(turn),
+      tags: n % 50 === 0 ? ['vip'] : [],
+    }))
+    await mill.enqueueMany(turn < 3 ? 'works' : turn === 3 ? 'dies' : `kind.${turn}`, items)
+    if (done % 100_000 === 0) told(done)
+  }
+  while (!isIdle(await mill.counts())) await new Promise((resolve) => setTimeout(resolve, 200))
+  await mill.stop()
+}
+
+function placeOf(turn: number): object {
+  if (turn < 3) return { queue: 'done' }
+  if (turn === 3) return { queue: 'dead' }
+  if (turn === 4) return { queue: 'later', delay: '365d' }
+  return { queue: `wait-${turn}` }
+}
+
+function isIdle(counts: readonly { queue: string; ready: number; running: number }[]): boolean {
+  return counts.every(({ queue, ready, running }) => queue.startsWith('wait') || ready + running === 0)
+}
