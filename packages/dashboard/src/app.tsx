@@ -4,7 +4,7 @@ import { BASE } from './api/client.ts'
 import { useOverview } from './api/reads.ts'
 import { TextLink } from './kit/button.tsx'
 import { Empty, Failed } from './kit/shown.tsx'
-import { TipProvider } from './kit/tip.tsx'
+import { TipLayer } from './kit/tip.tsx'
 import { Toasts } from './kit/toasts.tsx'
 import { ErrorsPage } from './pages/errors/errors-page.tsx'
 import { JobPage } from './pages/job/job-page.tsx'
@@ -23,10 +23,9 @@ import { SignIn } from './shell/sign-in.tsx'
 export function App() {
   return (
     <Router base={BASE.replace(/\/$/, '')}>
-      <TipProvider delayDuration={200}>
-        <Pages />
-        <Toasts />
-      </TipProvider>
+      <Pages />
+      <Toasts />
+      <TipLayer />
     </Router>
   )
 }

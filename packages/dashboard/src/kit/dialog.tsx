@@ -3,7 +3,6 @@ import { X } from 'lucide-react'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { IconButton } from './button.tsx'
 import { classes } from './classes.ts'
-import { Layer } from './layer.ts'
 
 interface Props {
   readonly title: ReactNode
@@ -41,7 +40,7 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
         if (event.target === dialog) close()
       }}
       onKeyDown={(event) => {
-        // A tooltip would take the first Escape for itself; a menu may.
+        // A menu takes the first Escape for itself.
         if (event.key !== 'Escape' || dialog?.querySelector('[role=menu]') !== null) return
         event.preventDefault()
         close()
@@ -53,24 +52,22 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
           : 'm-auto w-[min(34rem,calc(100vw-2rem))]',
       )}
     >
-      <Layer value={dialog}>
-        <div
-          className={classes(
-            'flex flex-col border border-line bg-card shadow-2xl',
-            isDrawer ? 'h-full' : 'max-h-[calc(100dvh-4rem)] rounded-xl',
-          )}
-        >
-          <header className="flex items-center justify-between gap-2 border-b border-line px-4 py-2">
-            <h2 id={heading} className="text-base font-semibold">
-              {title}
-            </h2>
-            <IconButton label="Close" icon={X} onClick={close} />
-          </header>
-          <div data-body className="min-h-0 grow overflow-y-auto p-4">
-            {children}
-          </div>
+      <div
+        className={classes(
+          'flex flex-col border border-line bg-card shadow-2xl',
+          isDrawer ? 'h-full' : 'max-h-[calc(100dvh-4rem)] rounded-xl',
+        )}
+      >
+        <header className="flex items-center justify-between gap-2 border-b border-line px-4 py-2">
+          <h2 id={heading} className="text-base font-semibold">
+            {title}
+          </h2>
+          <IconButton label="Close" icon={X} onClick={close} />
+        </header>
+        <div data-body className="min-h-0 grow overflow-y-auto p-4">
+          {children}
         </div>
-      </Layer>
+      </div>
     </dialog>
   )
 }

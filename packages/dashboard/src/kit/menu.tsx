@@ -1,32 +1,111 @@
-/** A button that opens a list of choices. */
-import { DropdownMenu } from 'radix-ui'
+/** A button that opens a list of choices: the browser's own popover, which is above everything, and closes by Escape or a press elsewhere. */
 import type { LucideIcon } from 'lucide-react'
-import type { ReactNode } from 'react'
+import {
+  cloneElement,
+  createContext,
+  type KeyboardEvent,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { classes } from './classes.ts'
-import { useLayer } from './layer.ts'
 
-export function Menu({ trigger, children }: { readonly trigger: ReactNode; readonly children: ReactNode }) {
-  const layer = useLayer()
-  // Not modal: a modal one writes a style into the page, which its headers forbid.
+const Close = createContext<() => void>(() => {})
+
+interface Handlers {
+  readonly onClick?: (event: { currentTarget: Element }) => void
+}
+
+const APART = 4
+const EDGE = 8
+
+/** `trigger`: a button that hands on what it is given. */
+export function Menu({
+  trigger,
+  children,
+}: {
+  readonly trigger: ReactElement<Handlers>
+  readonly children: ReactNode
+}) {
+  const [opener, setOpener] = useState<Element | null>(null)
+  const menu = useRef<HTMLDivElement>(null)
+  const id = useId()
+  useLayoutEffect(() => {
+    if (opener === null || menu.current === null) return
+    menu.current.showPopover()
+    putBeside(menu.current, opener)
+    itemsOf(menu.current)[0]?.focus()
+  }, [opener])
   return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal container={layer}>
-        <DropdownMenu.Content
-          align="end"
-          sideOffset={4}
-          collisionPadding={8}
-          className="z-40 max-h-96 min-w-44 overflow-y-auto rounded-lg border border-line bg-card p-1 shadow-xl"
+    <>
+      {cloneElement(trigger, {
+        'aria-haspopup': 'menu',
+        'aria-expanded': opener !== null,
+        'aria-controls': opener === null ? undefined : id,
+        onClick: (event: { currentTarget: Element }) =>
+          setOpener(opener === null ? event.currentTarget : null),
+      } as Handlers)}
+      {opener !== null && (
+        <div
+          ref={menu}
+          id={id}
+          role="menu"
+          tabIndex={-1}
+          popover="auto"
+          onToggle={(event) => {
+            if (event.newState === 'closed') setOpener(null)
+          }}
+          onKeyDown={move}
+          className="fixed inset-auto m-0 max-h-96 min-w-44 overflow-y-auto rounded-lg border border-line bg-card p-1 text-text shadow-xl"
         >
-          {children}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+          <Close value={() => menu.current?.hidePopover()}>{children}</Close>
+        </div>
+      )}
+    </>
   )
 }
 
+/** Below it and to its right end, or above where there is no room. */
+function putBeside(menu: HTMLElement, opener: Element): void {
+  const from = opener.getBoundingClientRect()
+  const own = menu.getBoundingClientRect()
+  const isBelow = from.bottom + own.height + EDGE < innerHeight || from.top < own.height
+  menu.style.left = `${Math.max(EDGE, Math.min(from.right, innerWidth - EDGE) - own.width)}px`
+  menu.style.top = `${isBelow ? from.bottom + APART : from.top - own.height - APART}px`
+}
+
+const itemsOf = (menu: Element): HTMLElement[] => [
+  ...menu.querySelectorAll<HTMLElement>('[role^=menuitem]:not(:disabled)'),
+]
+
+/** By arrows, to the ends, or to what begins with a letter. */
+function move(event: KeyboardEvent<HTMLElement>): void {
+  const items = itemsOf(event.currentTarget)
+  const at = items.indexOf(document.activeElement as HTMLElement)
+  const next = {
+    ArrowDown: items[(at + 1) % items.length],
+    ArrowUp: items.at(at - 1),
+    Home: items[0],
+    End: items.at(-1),
+  }[event.key]
+  const rest = [...items.slice(at + 1), ...items.slice(0, at + 1)]
+  const isLetter = event.key.length === 1 && event.key !== ' '
+  const named = isLetter
+    ? rest.find(({ innerText }) => innerText.toLowerCase().startsWith(event.key))
+    : undefined
+  const found = next ?? named
+  if (found === undefined) return
+  event.preventDefault()
+  event.stopPropagation()
+  found.focus()
+}
+
 const ITEM =
-  'flex h-8 items-center gap-2 rounded-md px-2 outline-none data-highlighted:bg-sunk data-disabled:opacity-50'
+  'flex h-8 w-full items-center gap-2 rounded-md px-2 text-left whitespace-nowrap outline-none hover:bg-sunk focus:bg-sunk disabled:opacity-50'
 
 interface ItemProps {
   readonly icon?: LucideIcon
@@ -43,39 +122,47 @@ export function MenuItem({
   select,
   children,
 }: ItemProps) {
+  const close = useContext(Close)
   return (
-    <DropdownMenu.Item
+    <button
+      type="button"
+      role="menuitem"
+      tabIndex={-1}
       disabled={isDisabled}
-      onSelect={select}
-      className={classes(ITEM, 'cursor-pointer', isDangerous && 'text-dead')}
+      onClick={() => {
+        // First, so that the focus is back where it was before anything else takes it.
+        close()
+        select()
+      }}
+      className={classes(ITEM, isDangerous && 'text-dead')}
     >
       {Icon !== undefined && <Icon aria-hidden className="size-4" />}
       {children}
-    </DropdownMenu.Item>
+    </button>
   )
 }
 
-/** Stays open, so that several can be chosen. */
-export function MenuCheck({
-  checked,
-  change,
-  children,
-}: {
+interface CheckProps {
   readonly checked: boolean
   readonly change: (checked: boolean) => void
   readonly children: ReactNode
-}) {
+}
+
+/** Stays open, so that several can be chosen. */
+export function MenuCheck({ checked, change, children }: CheckProps) {
   return (
-    <DropdownMenu.CheckboxItem
-      checked={checked}
-      onCheckedChange={change}
-      onSelect={(event) => event.preventDefault()}
-      className={classes(ITEM, 'cursor-pointer')}
+    <button
+      type="button"
+      role="menuitemcheckbox"
+      tabIndex={-1}
+      aria-checked={checked}
+      onClick={() => change(!checked)}
+      className={ITEM}
     >
       <span aria-hidden className="w-4 text-accent">
         {checked ? '✓' : ''}
       </span>
       {children}
-    </DropdownMenu.CheckboxItem>
+    </button>
   )
 }

@@ -1,24 +1,120 @@
-/** A short text that appears beside something while it is pointed at or focused. */
-import { Tooltip } from 'radix-ui'
-import type { ReactNode } from 'react'
-import { useLayer } from './layer.ts'
+/**
+ * A short text that appears beside something while it is pointed at or focused. There is one on the whole page, in the browser's top layer, which is above
+ * dialogs too; a page has hundreds of things that have a tip.
+ */
+import {
+  cloneElement,
+  type ReactElement,
+  type ReactNode,
+  useLayoutEffect,
+  useRef,
+  useSyncExternalStore,
+} from 'react'
 
-export const TipProvider = Tooltip.Provider
+interface Shown {
+  readonly text: ReactNode
+  readonly about: Element
+}
 
-export function Tip({ text, children }: { readonly text: ReactNode; readonly children: ReactNode }) {
-  const layer = useLayer()
+const ID = 'tip'
+const AFTER_MS = 250
+const APART = 6
+
+let shown: Shown | null = null
+let waiting: ReturnType<typeof setTimeout> | undefined
+const hearers = new Set<() => void>()
+
+function show(next: Shown | null): void {
+  clearTimeout(waiting)
+  shown = next
+  for (const hear of hearers) hear()
+}
+
+interface Handlers {
+  readonly onPointerEnter?: (event: { currentTarget: Element }) => void
+  readonly onPointerLeave?: (event: unknown) => void
+  readonly onFocus?: (event: { currentTarget: Element }) => void
+  readonly onBlur?: (event: unknown) => void
+  readonly onClick?: (event: unknown) => void
+}
+
+/** `children`: one element that hands these on to what it renders. */
+export function Tip({
+  text,
+  children,
+}: {
+  readonly text: ReactNode
+  readonly children: ReactElement<Handlers>
+}) {
+  const { props } = children
+  return cloneElement(children, {
+    'aria-describedby': ID,
+    onPointerEnter(event: { currentTarget: Element }) {
+      props.onPointerEnter?.(event)
+      const about = event.currentTarget
+      clearTimeout(waiting)
+      waiting = setTimeout(() => show({ text, about }), AFTER_MS)
+    },
+    onPointerLeave(event: unknown) {
+      props.onPointerLeave?.(event)
+      show(null)
+    },
+    onFocus(event: { currentTarget: Element }) {
+      props.onFocus?.(event)
+      if (event.currentTarget.matches(':focus-visible')) show({ text, about: event.currentTarget })
+    },
+    onBlur(event: unknown) {
+      props.onBlur?.(event)
+      show(null)
+    },
+    onClick(event: unknown) {
+      show(null)
+      props.onClick?.(event)
+    },
+  } as Handlers)
+}
+
+/** Once on the page. */
+export function TipLayer() {
+  const place = useRef<HTMLDivElement>(null)
+  const now = useSyncExternalStore(
+    (hear) => {
+      hearers.add(hear)
+      return () => hearers.delete(hear)
+    },
+    () => shown,
+  )
+  useLayoutEffect(() => {
+    const tip = place.current
+    if (tip === null || now === null) return undefined
+    // What it is about may be gone by now.
+    if (!now.about.isConnected) return show(null)
+    // Hidden and shown again, it is on top of whatever came meanwhile.
+    tip.showPopover()
+    const about = now.about.getBoundingClientRect()
+    const own = tip.getBoundingClientRect()
+    const left = about.left + about.width / 2 - own.width / 2
+    const isAbove = about.top - own.height - APART > 0
+    tip.style.left = `${Math.max(APART, Math.min(left, innerWidth - own.width - APART))}px`
+    tip.style.top = `${isAbove ? about.top - own.height - APART : about.bottom + APART}px`
+    const hide = (): void => show(null)
+    addEventListener('scroll', hide, { capture: true, once: true })
+    addEventListener('keydown', hide, { capture: true, once: true })
+    return () => {
+      removeEventListener('scroll', hide, { capture: true })
+      removeEventListener('keydown', hide, { capture: true })
+      tip.hidePopover()
+    }
+  }, [now])
   return (
-    <Tooltip.Root>
-      <Tooltip.Trigger asChild>{children}</Tooltip.Trigger>
-      <Tooltip.Portal container={layer}>
-        <Tooltip.Content
-          sideOffset={4}
-          collisionPadding={8}
-          className="z-50 max-w-80 rounded-md bg-text px-2 py-1 text-xs break-words text-page shadow-lg"
-        >
-          {text}
-        </Tooltip.Content>
-      </Tooltip.Portal>
-    </Tooltip.Root>
+    <div
+      ref={place}
+      id={ID}
+      role="tooltip"
+      popover="manual"
+      className="pointer-events-none fixed inset-auto m-0 max-w-80 rounded-md bg-text px-2 py-1 text-xs break-words text-page shadow-lg"
+    >
+      {now?.text}
+    </div>
   )
 }
