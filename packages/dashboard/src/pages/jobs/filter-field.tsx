@@ -70,6 +70,8 @@ export function FilterField({ filter, choose, known, wrong: addressed }: Props) 
       if (isListed) setOpen(false)
       else input.current?.blur()
     } else if (event.key === 'Backspace' && draft.text === '') {
+      // It would take away the last character of what comes back.
+      event.preventDefault()
       const last = chips.at(-1)
       if (last !== undefined) edit(last.text, last.without)
     }
@@ -119,7 +121,7 @@ export function FilterField({ filter, choose, known, wrong: addressed }: Props) 
             onClick={() => setOpen(true)}
             onBlur={() => setOpen(false)}
             onKeyDown={pressed}
-            className="h-7 min-w-40 grow bg-transparent px-1 font-mono text-xs outline-none"
+            className="h-7 min-w-24 grow bg-transparent px-1 font-mono text-xs outline-none"
           />
           <kbd
             aria-hidden

@@ -38,10 +38,10 @@ export const JobRow = memo(function JobRow({ job, columns, isSelected, toggle, l
           />
         </td>
       )}
-      <Cell className="w-px align-top sm:align-middle">
+      <Cell className="w-px max-sm:px-2">
         <StateBadge state={state} />
       </Cell>
-      <Cell className="max-w-40 sm:max-w-72">
+      <Cell className="max-sm:w-full max-sm:max-w-0 max-sm:px-2 sm:max-w-72">
         <Link
           href={`/jobs/${id}`}
           data-open

@@ -1,6 +1,5 @@
 /** Jobs: found by a filter, looked through page by page, and acted on, one or many. */
 import { useMemo } from 'react'
-import { useJobs } from '../../api/reads.ts'
 import { useMay } from '../../api/roles.ts'
 import type { JobPage, JobSummary } from '../../api/types/job.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
@@ -16,6 +15,7 @@ import { NoJobs, NothingMatches } from './no-jobs.tsx'
 import { Pager } from './pager.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { StateTabs } from './state-tabs.tsx'
+import { useList } from './use-list.ts'
 import { useKnown } from './use-known.ts'
 import { type Place, usePlace } from './use-place.ts'
 import { type Selection, useSelection } from './use-selection.ts'
@@ -28,7 +28,7 @@ export function JobsPage() {
   const limit = useKept(chosenSize)
   // "An hour ago" is found once for each filter: a list whose end moves could not be paged through.
   const now = useMemo(() => nowFor(key), [key])
-  const read = useJobs({ ...toQuery(filter, now), limit, cursor: steps.at(-1)?.cursor })
+  const read = useList({ ...toQuery(filter, now), limit, cursor: steps.at(-1)?.cursor })
   const rows = read.data?.jobs ?? NO_ROWS
   const selection = useSelection(key, rows)
   const may = useMay()

@@ -25,7 +25,7 @@ export function Pager({ place: { steps, next, back, first }, page, isComing }: P
     <footer className="flex flex-wrap items-center gap-2 border-t border-line px-4 py-2 text-soft">
       {!page.complete && cursor !== null && (
         <p className="flex w-full flex-wrap items-center gap-2 text-text">
-          Looked at {plural(looked, 'job')} so far, and there are more.
+          Looked at {plural(looked, 'job')} so far, and there are more to look at.
           <Button look="main" onClick={goOn}>
             Go on
           </Button>
@@ -50,10 +50,12 @@ export function Pager({ place: { steps, next, back, first }, page, isComing }: P
       <Button icon={ChevronLeft} disabled={steps.length === 0} onClick={back}>
         Back
       </Button>
-      <Button disabled={cursor === null} onClick={goOn}>
-        Next
-        <ChevronRight aria-hidden className="size-4" />
-      </Button>
+      {page.complete && (
+        <Button disabled={cursor === null} onClick={goOn}>
+          Next
+          <ChevronRight aria-hidden className="size-4" />
+        </Button>
+      )}
     </footer>
   )
 }

@@ -24,25 +24,26 @@ export function SelectionBar({ selection: { jobs, clear }, elsewhere }: Props) {
       aria-label="Selected jobs"
       className="sticky bottom-2 z-20 mx-2 mt-2 flex flex-wrap items-center gap-2 rounded-lg border border-accent bg-card px-3 py-2 shadow-lg"
     >
-      <p className="mr-auto" aria-live="polite">
+      <p aria-live="polite">
         <b className="font-semibold">{plural(jobs.size, 'job')}</b> selected
         {elsewhere > 0 && <span className="text-soft">, {elsewhere} not on this page</span>}
         {jobs.size === MOST_SELECTED && <span className="text-soft">; that is the most at once</span>}
       </p>
+      <Button look="quiet" className="mr-auto" onClick={clear}>
+        Clear
+      </Button>
       {ACTS.filter(({ role }) => may(role)).map((info) => (
         <Button
           key={info.act}
           look={info.isDangerous ? 'danger' : 'plain'}
           icon={info.icon}
+          className="max-sm:disabled:hidden"
           disabled={!info.states.some((state) => states.has(state))}
           onClick={() => setAsked(info)}
         >
           {info.name}
         </Button>
       ))}
-      <Button look="quiet" onClick={clear}>
-        Clear
-      </Button>
       {asked !== null && (
         <BulkConfirm
           info={asked}

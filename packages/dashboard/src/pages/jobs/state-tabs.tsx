@@ -24,6 +24,7 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
             key={state ?? 'all'}
             href={`/jobs?${toSearch({ ...filter, state })}`}
             aria-current={isHere ? 'page' : undefined}
+            ref={isHere ? seen : undefined}
             title={
               count === null
                 ? undefined
@@ -55,6 +56,9 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
     </nav>
   )
 }
+
+/** On a phone they do not all fit. */
+const seen = (link: HTMLElement | null): void => link?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 
 type Sums = Omit<Counts, 'queue' | 'oldestReadyMs'>
 

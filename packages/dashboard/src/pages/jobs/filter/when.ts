@@ -22,9 +22,9 @@ export function readWhen(text: string): When | null {
   if (AGO.test(text)) return { ago: text }
   const [, year = '', month = '', day = '', time = '00:00', zone = ''] = DATE.exec(text) ?? []
   if (year === '') return null
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
   // The 31st of February would be taken for a day of March.
-  if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1) return null
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  if (date.getUTCMonth() !== Number(month) - 1) return null
   const at = Date.parse(`${year}-${month}-${day}T${time}${zone.toUpperCase()}`)
   return at >= 0 && at <= LAST_AT ? { at } : null
 }
