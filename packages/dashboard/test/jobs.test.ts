@@ -236,7 +236,6 @@ mission('jobs', (at) => {
     await page.goBack()
     await page.getByRole('link', { name: 'all 0' }).waitFor()
     await page.getByRole('button', { name: 'All that match' }).click()
-    for (const item of await page.getByRole('menuitem').all())
-      expect(await item.getAttribute('aria-disabled')).toBe('true')
+    for (const item of await page.getByRole('menuitem').all()) expect(await item.isDisabled()).toBe(true)
   })
 })

@@ -72,4 +72,4 @@ export function useCounts(queue: string | null): Sums | null {
   ) as unknown as Sums
 }
 
-export const all = (counts: Sums): number => STATES.reduce((sum, state) => sum + counts[state], 0)
+const all = (counts: Sums): number => STATES.reduce((sum, state) => sum + counts[state], 0)
