@@ -15,7 +15,13 @@ const dies = defineJob({
 
 /** Of ten: three are done, one is dead, one is due in a year, five wait in queues that nobody serves. */
 export async function fill(store: Store<never>, jobs: number, told: (done: number) => void): Promise<void> {
-  const mill = jobmill({ store, jobs: [works, dies], log: 'silent', queues: { done: {}, dead: {} } })
+  const mill = jobmill({
+    store,
+    jobs: [works, dies],
+    log: 'silent',
+    queues: { done: {}, dead: {} },
+    serve: ['done', 'dead'],
+  })
   await mill.start()
   for (let done = 0; done < jobs; done += BATCH) {
     const turn = (done / BATCH) % 10

@@ -19,6 +19,8 @@ const { values } = parseArgs({
 interface Picture {
   readonly name: string
   readonly path: string
+  /** Where there is more to see than fits on a screen. */
+  readonly height?: number
   /** Before it is taken. */
   readonly act?: (page: Page) => Promise<void>
 }
@@ -31,7 +33,7 @@ const LOOKS = [
 
 function picturesOf({ ids }: Demo): Picture[] {
   const pictures: Picture[] = [
-    { name: 'overview', path: '/' },
+    { name: 'overview', path: '/', height: 1_320 },
     { name: 'jobs', path: '/jobs?state=dead' },
     { name: 'job', path: `/jobs/${ids.dead}` },
     { name: 'job-waiting', path: `/jobs/${ids.waiting}` },
@@ -71,10 +73,10 @@ async function webp(browser: Browser, png: Buffer): Promise<Buffer> {
   return Buffer.from(data.slice(data.indexOf(',') + 1), 'base64')
 }
 
-async function take(browser: Browser, url: string, { name, path, act }: Picture): Promise<void> {
+async function take(browser: Browser, url: string, { name, path, act, ...picture }: Picture): Promise<void> {
   for (const { look, colorScheme, width, height } of LOOKS) {
     const context = await browser.newContext({
-      viewport: { width, height },
+      viewport: { width, height: picture.height ?? height },
       colorScheme,
       reducedMotion: 'reduce',
     })
@@ -86,9 +88,9 @@ async function take(browser: Browser, url: string, { name, path, act }: Picture)
     await act?.(page)
     // The last charts are drawn a moment after their figures came.
     await page.waitForTimeout(500)
-    const picture = await webp(browser, await page.screenshot())
-    writeFileSync(join(values.out, `${name}-${look}.webp`), picture)
-    console.log(`${name}-${look}.webp  ${(picture.length / 1_024).toFixed(0)} KiB`)
+    const taken = await webp(browser, await page.screenshot())
+    writeFileSync(join(values.out, `${name}-${look}.webp`), taken)
+    console.log(`${name}-${look}.webp  ${(taken.length / 1_024).toFixed(0)} KiB`)
     await context.close()
   }
 }

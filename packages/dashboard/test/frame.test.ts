@@ -64,7 +64,7 @@ mission('the frame', (at) => {
       .getByText(/new-(?:sqlite|postgres)/)
       .first()
       .waitFor()
-    await page.getByLabel('Refresh', { exact: true }).selectOption('off')
+    await page.getByRole('combobox', { name: /^Refresh/ }).selectOption('off')
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     await page.clock.runFor(60_000)

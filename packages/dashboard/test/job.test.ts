@@ -115,7 +115,18 @@ mission(
       }
       expect(await button(page, 'Delete').count()).toBe(0)
       await button(page, 'Enqueue a copy').click()
-      await page.getByRole('dialog', { name: 'Enqueue a job' }).waitFor()
+      const drawer = page.getByRole('dialog', { name: 'Enqueue a copy' })
+      await drawer.getByLabel('Payload').fill('{"to": "bob@example.com", "subject": "other"}')
+      await page.keyboard.press('Control+Enter')
+      await drawer.getByRole('link', { name: 'Open the job' }).click()
+      await page.waitForURL((url) => !url.pathname.endsWith(id))
+      const copied = await at.mill.get(page.url().split('/').at(-1) ?? '')
+      expect(copied).toMatchObject({
+        kind: 'mail.send',
+        queue: 'mail',
+        priority: 7,
+        payload: { to: 'bob@example.com' },
+      })
     })
 
     test('looks the same to a viewer, without its secrets and without acts; also on a phone', async () => {
@@ -138,8 +149,8 @@ mission(
     })
 
     test('with 5 MiB of payload answers at once, and hands it out when asked', async () => {
-      const row = (n: number) => ({ n, name: 'x'.repeat(100), nested: { list: [1, 2, 3] } })
-      const rows = Array.from({ length: 37_000 }, (_, n) => row(n))
+      const name = 'x'.repeat(100)
+      const rows = Array.from({ length: 37_000 }, (_, n) => ({ n, name, nested: { list: [1, 2, 3] } }))
       const { id } = await at.mill.enqueue('echo', { rows }, { delay: '1h' })
       const page = await at.open(`/jobs/${id}`)
       await page.getByText(/^The payload has 5\.\d MiB/).waitFor()

@@ -103,8 +103,12 @@ export function Combobox({ value, change, choices, ...rest }: Props) {
               index === at && 'bg-sunk',
             )}
           >
-            <span className="truncate">{choice.value}</span>
-            {choice.note !== undefined && <span className="shrink-0 text-xs text-soft">{choice.note}</span>}
+            <span className="min-w-0 grow basis-1/2 truncate" title={choice.value}>
+              {choice.value}
+            </span>
+            {choice.note !== undefined && (
+              <span className="max-w-1/2 truncate text-xs text-soft">{choice.note}</span>
+            )}
           </div>
         ))}
       </div>

@@ -64,7 +64,7 @@ export function Dialog({ title, close, children, isDrawer = false }: Props) {
           </h2>
           <IconButton label="Close" icon={X} onClick={close} />
         </header>
-        <div data-body className="min-h-0 grow overflow-y-auto p-4">
+        <div data-body className="min-h-0 grow scroll-pb-20 overflow-y-auto p-4">
           {children}
         </div>
       </div>

@@ -13,7 +13,8 @@ export function openDepth(value: unknown): number {
     const next: unknown[] = []
     for (const one of level) {
       if (typeof one !== 'object' || one === null) continue
-      next.push(...(Array.isArray(one) ? one : Object.values(one)).slice(0, PART))
+      const parts: readonly unknown[] = Array.isArray(one) ? one : Object.values(one)
+      next.push(...parts.slice(0, PART))
       // Of the outermost a part is always shown.
       if (depth > 0 && lines + next.length > MOST_LINES) return depth
     }

@@ -1,6 +1,6 @@
 /** Where a text stops being JSON, in words: browsers say that each in their own way, and some not at all. */
 
-export interface JsonProblem {
+interface JsonProblem {
   readonly line: number
   readonly column: number
   readonly says: string

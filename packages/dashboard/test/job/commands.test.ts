@@ -67,6 +67,13 @@ test('the command line reads back the same job', () => {
   })
 })
 
+test('a payload that looks like an option is none', () => {
+  expect(read(words(asCommand({ ...job, payload: -5 }), 'jobmill').args, enqueue).words).toEqual([
+    'mail.send',
+    '-5',
+  ])
+})
+
 test('what is too long for a word of a shell goes through the standard input', () => {
   const large = { ...job, payload: { text: NASTY.repeat(4_000) } }
   expect(JSON.parse(words(asCurl(large, 'http://x/api/'), 'curl').input)).toMatchObject({

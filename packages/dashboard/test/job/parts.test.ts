@@ -8,9 +8,22 @@ import { bulkOf } from '../../src/pages/job/bulk.ts'
 import { shareOf } from '../../src/pages/job/progress.ts'
 import { errorParts, stackOf } from '../../src/pages/job/tabs/error-parts.ts'
 import { lineDiff } from '../../src/pages/job/tabs/line-diff.ts'
-import { asText, linesOf } from '../../src/pages/job/tabs/log-lines.ts'
+import { asLines, linesOf } from '../../src/pages/job/tabs/log-lines.ts'
 import type { Try } from '../../src/pages/job/tries.ts'
 import { wayOutOf } from '../../src/pages/job/way-out.ts'
+
+const line = (level: 'debug' | 'warn', message: string) => ({ at: 1, level, message, fields: { a: 1 } })
+
+/** Each character a line. */
+const compared = (before: string, after: string): string[] =>
+  lineDiff(before.split(''), after.split('')).map(({ sign, text }) => sign + text)
+
+const bulk = (payload: unknown, result: unknown = null) => bulkOf({ payload, result, tags: ['by:ada'] })
+
+const way = (why: string, says = '') =>
+  wayOutOf({ why, says, until: null }, { queue: 'a b', orderKey: 'k' })?.to ?? null
+
+const fifty = (of: () => unknown): unknown[] => Array.from({ length: 50 }, of)
 
 describe('errors', () => {
   test('a chain as the runtime writes it comes apart again', () => {
@@ -41,28 +54,33 @@ describe('errors', () => {
   })
 })
 
+test('a line of a log has the lines of its stack when it is compared', () => {
+  const fields = { stack: 'Error: x\n    at y', tries: 2, who: 'ada' }
+  expect(asLines({ at: 1, level: 'error', message: 'threw', fields })).toEqual([
+    'error threw tries=2 who=ada',
+    '  stack: Error: x',
+    '      at y',
+  ])
+})
+
 test('logs of all attempts stand in one list, from a level on', () => {
-  const line = (level: 'debug' | 'warn', message: string) => ({ at: 1, level, message, fields: { a: 1 } })
   const tries = [
     { n: 1, log: [line('warn', 'x'), line('debug', 'y')] },
     { n: 2, log: [line('warn', 'z')] },
   ]
   const found = linesOf(tries as readonly Partial<Try>[] as readonly Try[], 'info')
-  expect(found.map(({ n, line: one }) => `${n} ${asText(one)}`)).toEqual([
-    '1 warn x {"a":1}',
-    '2 warn z {"a":1}',
+  expect(found.map(({ n, line: one }) => `${n} ${asLines(one).join()}`)).toEqual([
+    '1 warn x a=1',
+    '2 warn z a=1',
   ])
 })
 
 describe('differences by lines', () => {
-  const text = (before: string, after: string): string[] =>
-    lineDiff([...before], [...after]).map(({ sign, text: line }) => sign + line)
-
   test('are few', () => {
-    expect(text('abcd', 'abxd')).toEqual([' a', ' b', '-c', '+x', ' d'])
-    expect(text('abc', 'xbyc')).toEqual(['-a', '+x', ' b', '+y', ' c'])
-    expect(text('', 'a')).toEqual(['+a'])
-    expect(text('aa', 'aa')).toEqual([' a', ' a'])
+    expect(compared('abcd', 'abxd')).toEqual([' a', ' b', '-c', '+x', ' d'])
+    expect(compared('abc', 'xbyc')).toEqual(['-a', '+x', ' b', '+y', ' c'])
+    expect(compared('', 'a')).toEqual(['+a'])
+    expect(compared('aa', 'aa')).toEqual([' a', ' a'])
   })
 
   test('give back both texts, whatever they are', () => {
@@ -77,8 +95,8 @@ describe('differences by lines', () => {
   })
 
   test('of long texts that have nothing in common are told as replaced', () => {
-    const many = (of: string): string[] => Array.from({ length: 5_000 }, (_, at) => `${of}${at}`)
-    expect(lineDiff(many('a'), many('b'))).toHaveLength(10_000)
+    const [before, after] = ['a', 'b'].map((of) => Array.from({ length: 5_000 }, (_, at) => `${of}${at}`))
+    expect(lineDiff(before ?? [], after ?? [])).toHaveLength(10_000)
   })
 })
 
@@ -92,11 +110,9 @@ test('progress is understood where it can be', () => {
 })
 
 describe('an act on many', () => {
-  const of = (payload: unknown, result: unknown = null) => bulkOf({ payload, result, tags: ['by:ada'] })
-
   test('says what it does to which, and leads to them', () => {
     const filter = { queue: 'mail', tags: ['a&b'], errorText: 'no', enqueuedBefore: 5 }
-    const found = of({ act: 'retry', filter }, { looked: 3, changed: 2, refused: 1 })
+    const found = bulk({ act: 'retry', filter }, { looked: 3, changed: 2, refused: 1 })
     expect(found).toMatchObject({
       says: 'Retry the jobs that match',
       by: 'ada',
@@ -108,20 +124,18 @@ describe('an act on many', () => {
   })
 
   test('on everything, on chosen ones, and on what is no act at all', () => {
-    expect(of({ act: 'delete', filter: { enqueuedBefore: 5 } })?.says).toBe('Delete every job')
-    const chosen = of({ act: 'cancel', filter: { ids: ['a', 'b'] }, reason: 'why not' })
+    expect(bulk({ act: 'delete', filter: { enqueuedBefore: 5 } })?.says).toBe('Delete every job')
+    const chosen = bulk({ act: 'cancel', filter: { ids: ['a', 'b'] }, reason: 'why not' })
     expect(chosen).toMatchObject({
       to: null,
       reason: 'why not',
       filter: [{ name: 'Chosen', value: '2 jobs' }],
     })
-    for (const other of [null, 1, {}, { filter: 1 }, []]) expect(of(other)).toBeNull()
+    for (const other of [null, 1, {}, { filter: 1 }, []]) expect(bulk(other)).toBeNull()
   })
 })
 
 test('every reason of the server that has a cause to look at leads there', () => {
-  const way = (why: string, says = '') =>
-    wayOutOf({ why, says, until: null }, { queue: 'a b', orderKey: 'k' })?.to ?? null
   expect(
     Object.fromEntries(REASONS.map((why) => [why, way(why, 'The limit smtp is empty for another 3s')])),
   ).toEqual({
@@ -134,6 +148,7 @@ test('every reason of the server that has a cause to look at leads there', () =>
     cooling: '/queues#a%20b',
     limit: '/limits#smtp',
     alone: '/workers',
+    busy: '/jobs?state=running&queue=a%20b',
     behind: '/jobs?state=ready&queue=a%20b',
     next: null,
   })
@@ -141,9 +156,8 @@ test('every reason of the server that has a cause to look at leads there', () =>
 })
 
 test('JSON is open as deep as a page can hold', () => {
-  const many = (of: () => unknown): unknown[] => Array.from({ length: 50 }, of)
   expect(openDepth({ a: { b: { c: { d: 1 } } } })).toBe(3)
-  expect(openDepth(many(() => many(() => many(() => 1))))).toBe(1)
-  expect(openDepth({ few: many(() => ({ a: 1 })) })).toBe(3)
+  expect(openDepth(fifty(() => fifty(() => fifty(() => 1))))).toBe(1)
+  expect(openDepth({ few: fifty(() => ({ a: 1 })) })).toBe(3)
   expect(openDepth('text')).toBe(3)
 })

@@ -10,6 +10,12 @@ import { problemsOf } from '../../src/pages/enqueue/validate/validate.ts'
 const said = (schema: Schema, value: unknown): string[] =>
   problemsOf(schema, value).map(({ path, says }) => `${path} ${says}`.trim())
 
+const form = (type: string, field: string) => ({
+  type: 'object',
+  properties: { type: { const: type }, [field]: { type: 'string' } },
+  required: ['type', field],
+})
+
 describe('every problem has its path', () => {
   const person = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
   test.each<[string, Schema, unknown, string[]]>([
@@ -91,11 +97,6 @@ describe('every problem has its path', () => {
     expect(said(schema, value)).toEqual(problems)
   })
   test('of several forms, those of the one that was meant', () => {
-    const form = (type: string, field: string) => ({
-      type: 'object',
-      properties: { type: { const: type }, [field]: { type: 'string' } },
-      required: ['type', field],
-    })
     expect(said({ oneOf: [form('mail', 'to'), form('sms', 'number')] }, { type: 'sms' })).toEqual([
       'fits none of the 2 forms that it may have; the closest one:',
       'number is missing',
@@ -150,10 +151,10 @@ test('examples fit their schema, and differ', () => {
 })
 
 test('patterns that might never end are not tried, ordinary ones are', () => {
-  for (const bad of ['^(a+)+$', '^(a|a)*$', '(x+x+)+y', '^(a|aa){30}$', 'a*a*a*a*a*a*b', '('])
-    expect(fits(bad, 'a'.repeat(40)), bad).toBe(undefined)
-  for (const good of ['^[a-z]+-[0-9]{4}$', '^(?:mail|sms)$', '^\\d{2}:\\d{2}(?::\\d{2})?$', '^[+*(]{3}$'])
-    expect(stepsOf(good, 40), good).toBeLessThan(5_000_000)
+  const bad = ['^(a+)+$', '^(a|a)*$', '(x+x+)+y', '^(a|aa){30}$', 'a*a*a*a*a*a*b', '(']
+  expect(bad.filter((pattern) => fits(pattern, 'a'.repeat(40)) !== undefined)).toEqual([])
+  const good = ['^[a-z]+-[0-9]{4}$', '^(?:mail|sms)$', '^\\d{2}:\\d{2}(?::\\d{2})?$', '^[+*(]{3}$']
+  expect(good.filter((pattern) => stepsOf(pattern, 40) > 5_000_000)).toEqual([])
   expect(fits('^[a-z]+-[0-9]{4}$', 'ab-1234')).toBe(true)
 })
 

@@ -135,8 +135,8 @@ describe.each(subjects)('findings on $name', ({ mill: aMill }) => {
   })
 
   test('a database that cannot be looked at is a finding, and a store without tools none', async () => {
-    const health = (): Promise<never> => Promise.reject(new Error('at db.internal'))
-    const mill = await aMill(JOBS, (store) => having(store, { health }))
+    const away = { health: (): Promise<never> => Promise.reject(new Error('at db.internal')) }
+    const mill = await aMill(JOBS, (store) => having(store, away))
     expect(await told(mill)).toEqual([['database', 'database', null, 'it cannot be looked at: INTERNAL']])
     const bare = await aMill(JOBS, (store) =>
       Object.assign(Object.create(store) as Store, { tools: undefined }),

@@ -2,7 +2,7 @@
 import type { Job } from '../../api/types/job.ts'
 import { instant, plural } from '../../kit/format.ts'
 
-export interface FilterWord {
+interface FilterWord {
   readonly name: string
   readonly value: string
 }

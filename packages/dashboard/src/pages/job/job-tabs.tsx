@@ -1,8 +1,8 @@
 /** Everything it carries, one part at a time. Which one stands in the address. */
 import type { ReactNode } from 'react'
-import { useSearchParams } from 'wouter'
 import { useMay } from '../../api/roles.ts'
 import type { Inspected, Job } from '../../api/types/job.ts'
+import { useSearchValue } from '../../kit/search.ts'
 import { Tabs } from '../../kit/tabs.tsx'
 import { number } from '../../kit/format.ts'
 import { AuditTab } from './tabs/audit-tab.tsx'
@@ -22,7 +22,7 @@ interface Props {
 
 export function JobTabs({ job, tries, left }: Props) {
   const may = useMay()
-  const [search, setSearch] = useSearchParams()
+  const [asked, choose] = useSearchValue('tab')
   const errors = tries.filter(({ error }) => error !== null)
   const lines = tries.reduce((sum, { log }) => sum + log.length, 0)
   const tabs: readonly (readonly [
@@ -40,23 +40,13 @@ export function JobTabs({ job, tries, left }: Props) {
     ['timeline', 'Timeline', null, () => <TimelineTab id={job.id} />],
     ...(may('operator') ? [['audit', 'Audit', null, () => <AuditTab id={job.id} />] as const] : []),
   ]
-  const asked = search.get('tab')
   const chosen = tabs.some(([key]) => key === asked) ? (asked ?? '') : 'payload'
   return (
     <section aria-label="What it carries" className="min-w-0 rounded-xl border border-line bg-card">
       <Tabs
         label="Parts of the job"
         chosen={chosen}
-        choose={(key) =>
-          setSearch(
-            (before) => {
-              const next = new URLSearchParams(before)
-              next.set('tab', key)
-              return next
-            },
-            { replace: true },
-          )
-        }
+        choose={choose}
         tabs={tabs.map(([key, name, count, content]) => ({
           key,
           name: (

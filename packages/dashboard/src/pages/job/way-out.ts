@@ -28,6 +28,8 @@ export function wayOutOf(
         text: 'Go to the limit',
       }
     }
+    case 'busy':
+      return { to: `/jobs?state=running&queue=${named}`, text: 'See what runs there' }
     case 'behind':
       return { to: `/jobs?state=ready&queue=${named}`, text: 'See what is before it' }
     case 'turn':

@@ -1,17 +1,16 @@
 /** Why isn't it running? The first sentence is what holds it up longest; the others would hold it up too. */
-import type { ReactNode } from 'react'
 import { useMay } from '../../api/roles.ts'
 import type { Job, Reason, Why } from '../../api/types/job.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { Card } from '../../kit/card.tsx'
-import { plural, span } from '../../kit/format.ts'
-import { OutcomeBadge } from '../../kit/state.tsx'
-import { Ago, Countdown, useNow } from '../../kit/time.tsx'
+import { span } from '../../kit/format.ts'
+import { Countdown, useNow } from '../../kit/time.tsx'
+import { Cancelled, Died, Done } from './ended-cards.tsx'
 import { InstanceName } from './instance-name.tsx'
-import { RetryButton, RunNowButton } from './job-acts.tsx'
+import { RunNowButton } from './job-acts.tsx'
 import { ProgressBar } from './progress-bar.tsx'
-import { firstLine } from './tabs/error-parts.ts'
-import { ranMs, type Try } from './tries.ts'
+import type { Try } from './tries.ts'
+import { Said } from './said.tsx'
 import { wayOutOf } from './way-out.ts'
 
 interface Props {
@@ -34,10 +33,6 @@ export function WhyCard({ job, why, last }: Props) {
     case 'done':
       return <Done job={job} last={last} />
   }
-}
-
-function Said({ children }: { readonly children: ReactNode }) {
-  return <p className="text-lg leading-snug font-medium text-balance break-words">{children}</p>
 }
 
 function Waits({ job, reasons }: { readonly job: Job; readonly reasons: readonly Reason[] }) {
@@ -105,56 +100,6 @@ function Runs({ job }: { readonly job: Job }) {
       <div className="mt-3">
         <ProgressBar progress={job.progress} />
       </div>
-    </Card>
-  )
-}
-
-function Died({ job, last }: { readonly job: Job; readonly last: Try | undefined }) {
-  const may = useMay()
-  const error = job.error ?? last?.error ?? null
-  return (
-    <Card title="Why did it die?" tools={may('operator') && <RetryButton job={job} look="main" />}>
-      <p className="text-lg leading-snug font-medium break-words text-dead">
-        {error === null ? 'It left no error' : firstLine(error)}
-      </p>
-      <p className="mt-1 flex flex-wrap gap-x-4 text-soft">
-        <span>
-          {plural(job.attempt, 'attempt')} of {job.maxAttempts}, dead since <Ago at={job.endedAt} />
-        </span>
-        <TextLink to={`/jobs/${job.id}?tab=errors`}>See the whole error</TextLink>
-      </p>
-    </Card>
-  )
-}
-
-function Cancelled({ job, last }: { readonly job: Job; readonly last: Try | undefined }) {
-  const may = useMay()
-  const reason = job.error ?? last?.error ?? job.cancelReason
-  return (
-    <Card title="It was cancelled" tools={may('operator') && <RetryButton job={job} />}>
-      <Said>{reason === null ? 'Nobody said why' : firstLine(reason)}</Said>
-      <p className="mt-1 text-soft">
-        <Ago at={job.endedAt} />. It runs again only when somebody retries it.
-      </p>
-    </Card>
-  )
-}
-
-function Done({ job, last }: { readonly job: Job; readonly last: Try | undefined }) {
-  const ran = last === undefined ? null : ranMs(last, 0)
-  return (
-    <Card title="It is done">
-      <Said>
-        {ran === null ? 'It ended well' : `It ran for ${span(ran)}`}
-        {job.attempt > 1 && `, in attempt ${job.attempt} of ${job.maxAttempts}`}
-      </Said>
-      <p className="mt-1 flex flex-wrap items-center gap-x-4 text-soft">
-        <span>
-          Done <Ago at={job.endedAt} />
-        </span>
-        {last !== undefined && last.outcome !== 'running' && <OutcomeBadge outcome={last.outcome} />}
-        {job.error !== null && <span className="text-dead">{job.error}</span>}
-      </p>
     </Card>
   )
 }

@@ -21,7 +21,7 @@ export function useHour(): ReadonlyMap<string, HourOf> {
   return data === undefined ? new Map() : hourOf(data, dataUpdatedAt)
 }
 
-export function hourOf(series: Series, now: number): ReadonlyMap<string, HourOf> {
+function hourOf(series: Series, now: number): ReadonlyMap<string, HourOf> {
   const times = timesOf(series, now)
   const begun = now - NOW_MS - (now % series.resolutionMs)
   return new Map(

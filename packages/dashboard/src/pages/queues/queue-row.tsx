@@ -21,8 +21,7 @@ export const QUEUE_COLUMNS = [
   { key: 'running', name: 'Running', right: true },
   { key: 'dead', name: 'Dead', right: true },
   { key: 'done', name: 'Done', right: true },
-  { key: 'cancelled', name: 'Cancelled', right: true },
-  { key: 'hour', name: 'Done in the last hour' },
+  { key: 'hour', name: 'Done, last hour' },
   { key: 'workers', name: 'Workers' },
   { key: 'served', name: 'Served by' },
   { key: 'acts', name: <span className="sr-only">Acts</span> },
@@ -60,13 +59,23 @@ export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpe
       </Cell>
       <Cell right>
         <CountLink counts={counts} state="ready" />
-        <Second>{counts.oldestReadyMs !== null && `oldest ${span(counts.oldestReadyMs)}`}</Second>
+        <Second>{counts.oldestReadyMs !== null && `oldest ${waits(counts.oldestReadyMs)}`}</Second>
       </Cell>
-      {(['scheduled', 'running', 'dead', 'done', 'cancelled'] as const).map((state) => (
+      {(['scheduled', 'running', 'dead'] as const).map((state) => (
         <Cell key={state} right>
           <CountLink counts={counts} state={state} />
         </Cell>
       ))}
+      <Cell right>
+        <CountLink counts={counts} state="done" />
+        <Second>
+          {counts.cancelled > 0 && (
+            <>
+              <CountLink counts={counts} state="cancelled" /> cancelled
+            </>
+          )}
+        </Second>
+      </Cell>
       <Cell>
         <span className="flex items-center gap-2 whitespace-nowrap tabular-nums">
           <Sparkline
@@ -101,6 +110,11 @@ export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpe
     </Row>
   )
 }
+
+const MINUTE = 60_000
+
+/** Seconds say nothing more once it is minutes. */
+const waits = (ms: number): string => span(ms < MINUTE ? ms : ms - (ms % MINUTE))
 
 /** Below a figure, what makes it easier to judge. */
 function Second({ children }: { readonly children: ReactNode }) {

@@ -11,7 +11,7 @@ export function About({ system: { store, version, node } }: { readonly system: S
         <Fact name="Jobmill">{version}</Fact>
         <Fact name="Node">{node}</Fact>
         <Fact name="Store">{store}</Fact>
-        <Fact name="Answers">
+        <Fact name="Answered by">
           <span className="font-mono text-xs break-all">{here ?? '–'}</span>
         </Fact>
       </Facts>

@@ -39,7 +39,7 @@ export function Duties({ duties }: Pick<System, 'duties'>) {
             <Cell className="font-medium whitespace-nowrap">{name}</Cell>
             <Cell>
               {leader === null ? (
-                <span className="text-soft">each process</span>
+                <span className="whitespace-nowrap text-soft">each process</span>
               ) : (
                 <span className="block max-w-48 truncate" title={leader}>
                   {label(leader)}
@@ -88,7 +88,7 @@ function RunNow({ name }: { readonly name: string }) {
       look="quiet"
       icon={Play}
       disabled={isActing}
-      aria-label={`Run ${name} now`}
+      aria-label={`Run now: ${name}`}
       onClick={() => void run()}
     >
       Run now

@@ -20,11 +20,13 @@ export function Health() {
         {(system) => (
           <>
             <PinningSessions sessions={system.database?.pinned ?? []} />
-            <div className="grid items-start gap-4 xl:grid-cols-[3fr_2fr]">
-              <Duties duties={system.duties} />
-              <StoreTimings storeTimings={system.storeTimings} />
-              <Database system={system} />
-              <div className="flex flex-col gap-4">
+            <div className="grid items-start gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+              <div className="flex min-w-0 flex-col gap-4">
+                <Duties duties={system.duties} />
+                <Database system={system} />
+              </div>
+              <div className="flex min-w-0 flex-col gap-4">
+                <StoreTimings storeTimings={system.storeTimings} />
                 <About system={system} />
                 <Migrations migrations={system.migrations} />
               </div>

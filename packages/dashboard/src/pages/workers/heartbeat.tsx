@@ -6,9 +6,9 @@ import { Ago, useNow } from '../../kit/time.tsx'
 const WELL_MS = 30_000
 const LATE_MS = 90_000
 
-export type Pulse = 'well' | 'late' | 'silent'
+type Pulse = 'well' | 'late' | 'silent'
 
-export function pulseOf({ state, renewedAt }: Pick<Instance, 'state' | 'renewedAt'>, now: number): Pulse {
+function pulseOf({ state, renewedAt }: Pick<Instance, 'state' | 'renewedAt'>, now: number): Pulse {
   const age = now - renewedAt
   if (age > LATE_MS || state === 'lost') return 'silent'
   return age > WELL_MS || state === 'expired' ? 'late' : 'well'

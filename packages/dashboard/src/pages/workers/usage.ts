@@ -29,7 +29,7 @@ export function useUsage(): ReadonlyMap<string, readonly Used[]> {
   return data === undefined ? new Map() : usageOf(data, dataUpdatedAt)
 }
 
-export function usageOf(series: Series, now: number): ReadonlyMap<string, readonly Used[]> {
+function usageOf(series: Series, now: number): ReadonlyMap<string, readonly Used[]> {
   const times = timesOf(series, now)
   return new Map(
     (series.instances ?? []).map(({ instance, points }) => [

@@ -36,11 +36,13 @@ export function AttemptsTable({ job, tries }: { readonly job: Job; readonly trie
   const hidden = isWhole ? 0 : Math.max(0, tries.length - SHOWN)
   return (
     <>
-      <Table label="Attempts" columns={COLUMNS}>
-        {tries.slice(hidden).map((one) => (
-          <Attempt key={one.n} one={one} />
-        ))}
-      </Table>
+      <div className="overflow-x-auto">
+        <Table label="Attempts" columns={COLUMNS}>
+          {tries.slice(hidden).map((one) => (
+            <Attempt key={one.n} one={one} />
+          ))}
+        </Table>
+      </div>
       {hidden > 0 && (
         <div className="border-t border-line px-4 py-2">
           <Button onClick={() => setWhole(true)}>Show {plural(hidden, 'earlier attempt')}</Button>

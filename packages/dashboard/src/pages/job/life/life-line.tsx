@@ -45,7 +45,7 @@ export function LifeLine({ job, tries, now }: Props) {
       role="img"
       aria-label={`${plural(tries.length, 'attempt')} from enqueue until ${end}; the table below says the same`}
     >
-      <div aria-hidden className="relative h-5 text-xs">
+      <div aria-hidden className={classes('relative text-xs', tries.length > 0 && 'h-5')}>
         {placeLabels(wishesOf(parts, width), width).map(({ key, text, left }) => (
           <span key={key} className="absolute top-0 whitespace-nowrap text-soft" style={{ left }}>
             {text}

@@ -1,8 +1,8 @@
 /** Two attempts side by side, and what differs in their errors and logs. */
 import type { ReactNode } from 'react'
-import { useSearchParams } from 'wouter'
 import { Select } from '../../../kit/field.tsx'
 import { span } from '../../../kit/format.ts'
+import { useSearchValue } from '../../../kit/search.ts'
 import { Empty } from '../../../kit/shown.tsx'
 import { Badge, OutcomeBadge } from '../../../kit/state.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
@@ -10,10 +10,11 @@ import { Moment, useNow } from '../../../kit/time.tsx'
 import { InstanceName } from '../instance-name.tsx'
 import { ranMs, type Try } from '../tries.ts'
 import { Diff } from './diff.tsx'
-import { asText } from './log-lines.ts'
+import { asLines } from './log-lines.ts'
 
 export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
-  const [search, setSearch] = useSearchParams()
+  const [a, chooseA] = useSearchValue('a')
+  const [b, chooseB] = useSearchValue('b')
   const last = tries.at(-1)
   const before = tries.at(-2)
   if (last === undefined || before === undefined)
@@ -22,20 +23,11 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
         A job with two attempts or more has them side by side here.
       </Empty>
     )
-  const chosen = (key: string, otherwise: Try): Try =>
-    tries.find(({ n }) => n === Number(search.get(key))) ?? otherwise
-  const sides = [chosen('a', before), chosen('b', last)] as const
-  const choose = (key: string, n: string): void =>
-    setSearch(
-      (was) => {
-        const next = new URLSearchParams(was)
-        next.set(key, n)
-        return next
-      },
-      { replace: true },
-    )
-  const choice = (key: string, label: string, one: Try): ReactNode => (
-    <Select aria-label={label} value={one.n} onChange={({ target }) => choose(key, target.value)}>
+  const chosen = (asked: string | null, otherwise: Try): Try =>
+    tries.find(({ n }) => n === Number(asked)) ?? otherwise
+  const sides = [chosen(a, before), chosen(b, last)] as const
+  const choice = (label: string, one: Try, choose: (n: string) => void): ReactNode => (
+    <Select aria-label={label} value={one.n} onChange={({ target }) => choose(target.value)}>
       {tries.map(({ n, outcome }) => (
         <option key={n} value={n}>{`#${n} ${outcome}`}</option>
       ))}
@@ -48,8 +40,8 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
           label="Two attempts"
           columns={[
             { key: 'what', name: <span className="sr-only">What</span> },
-            { key: 'a', name: choice('a', 'First attempt', sides[0]) },
-            { key: 'b', name: choice('b', 'Second attempt', sides[1]) },
+            { key: 'a', name: choice('First attempt', sides[0], chooseA) },
+            { key: 'b', name: choice('Second attempt', sides[1], chooseB) },
           ]}
         >
           {ROWS.map(([name, Shows]) => (
@@ -70,7 +62,11 @@ export function CompareTab({ tries }: { readonly tries: readonly Try[] }) {
         none="Neither has an error."
         sides={sides.map(({ error }) => error?.split('\n') ?? [])}
       />
-      <Diff title="Log" none="Neither logged anything." sides={sides.map(({ log }) => log.map(asText))} />
+      <Diff
+        title="Log"
+        none="Neither logged anything."
+        sides={sides.map(({ log }) => log.flatMap(asLines))}
+      />
     </div>
   )
 }

@@ -21,7 +21,14 @@ export function linesOf(tries: readonly Try[], least: Level): readonly Shown[] {
   )
 }
 
-/** As one line, without its time: for a comparison. */
-export function asText({ level, message, fields }: LogLine): string {
-  return `${level} ${message}${fields === undefined ? '' : ` ${JSON.stringify(fields)}`}`
+/** As text without its time, for a comparison: one line, and those of texts that have several, such as a stack. */
+export function asLines({ level, message, fields = {} }: LogLine): readonly string[] {
+  const said = [`${level} ${message}`]
+  const more: string[] = []
+  for (const [key, value] of Object.entries(fields)) {
+    if (typeof value === 'string' && value.includes('\n'))
+      more.push(...`${key}: ${value}`.split('\n').map((line) => `  ${line}`))
+    else said.push(`${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  }
+  return [said.join(' '), ...more]
 }

@@ -1,9 +1,9 @@
 /** What its attempts wrote, with the newest in sight while it runs. */
 import { useEffect, useRef, useState } from 'react'
-import { useSearchParams } from 'wouter'
 import type { Job } from '../../../api/types/job.ts'
 import { Check, Select } from '../../../kit/field.tsx'
 import { number, plural } from '../../../kit/format.ts'
+import { useSearchValue } from '../../../kit/search.ts'
 import { Empty } from '../../../kit/shown.tsx'
 import type { Try } from '../tries.ts'
 import { isLevel, type Level, LEVELS, linesOf } from './log-lines.ts'
@@ -15,8 +15,7 @@ const PART = 500
 const NEAR = 24
 
 export function LogTab({ job, tries }: { readonly job: Job; readonly tries: readonly Try[] }) {
-  const [search, setSearch] = useSearchParams()
-  const asked = search.get('level')
+  const [asked, choose] = useSearchValue('level')
   const least: Level = isLevel(asked) ? asked : 'debug'
   const lines = linesOf(tries, least)
   const all = tries.reduce((sum, { log }) => sum + log.length, 0)
@@ -41,19 +40,7 @@ export function LogTab({ job, tries }: { readonly job: Job; readonly tries: read
       <div className="flex flex-wrap items-center gap-4">
         <label className="flex items-center gap-2">
           <span className="text-soft">From level</span>
-          <Select
-            value={least}
-            onChange={({ target }) =>
-              setSearch(
-                (before) => {
-                  const next = new URLSearchParams(before)
-                  next.set('level', target.value)
-                  return next
-                },
-                { replace: true },
-              )
-            }
-          >
+          <Select value={least} onChange={({ target }) => choose(target.value)}>
             {LEVELS.map((level) => (
               <option key={level}>{level}</option>
             ))}

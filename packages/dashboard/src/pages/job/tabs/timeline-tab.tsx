@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { useTimeline } from '../../../api/reads.ts'
 import { Button } from '../../../kit/button.tsx'
+import { eventWords } from '../../../kit/event-words.ts'
 import { Json } from '../../../kit/json.tsx'
 import { Empty, Shown } from '../../../kit/shown.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
@@ -28,17 +29,17 @@ export function TimelineTab({ id }: { readonly id: string }) {
         ) : (
           <div className="flex flex-col gap-2 overflow-x-auto">
             <Table label="Events of this job" columns={COLUMNS}>
-              {events.map(({ n, at, type, instance, data }) => (
-                <Row key={`${instance} ${n}`}>
+              {events.map((event) => (
+                <Row key={event.n}>
                   <Cell>
-                    <Ago at={at} />
+                    <Ago at={event.at} />
                   </Cell>
-                  <Cell className="whitespace-nowrap">{type.replaceAll('-', ' ')}</Cell>
+                  <Cell className="min-w-64 break-words">{eventWords(event)}</Cell>
                   <Cell>
-                    <InstanceName id={instance} />
+                    <InstanceName id={event.instance} />
                   </Cell>
                   <Cell className="min-w-64">
-                    {Object.keys(data).length > 0 && <Json value={data} name="details" />}
+                    {Object.keys(event.data).length > 0 && <Json value={event.data} name="details" />}
                   </Cell>
                 </Row>
               ))}

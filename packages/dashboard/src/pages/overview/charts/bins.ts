@@ -77,7 +77,7 @@ export function highestIn<Point extends At>(
   return highest
 }
 
-export function binAt(times: readonly number[], widthMs: number, at: number): number | undefined {
+function binAt(times: readonly number[], widthMs: number, at: number): number | undefined {
   const [first] = times
   if (first === undefined || at < first) return undefined
   const bin = Math.floor((at - first) / widthMs)

@@ -29,7 +29,7 @@ export function endedLines(bins: Bins, queues: Queues): Line[] {
   }))
 }
 
-export const MOST_QUEUES = 8
+const MOST_QUEUES = 8
 
 /** The busiest on their own, the others together. */
 export function doneByQueueLines(bins: Bins, queues: Queues): Line[] {

@@ -1,5 +1,5 @@
 /** In which buckets a range is asked for: as fine as the store keeps them, and coarser where there are so many queues that the answer would be large. */
-export const RESOLUTIONS = { '10s': 10_000, '1m': 60_000, '1h': 3_600_000 } as const
+const RESOLUTIONS = { '10s': 10_000, '1m': 60_000, '1h': 3_600_000 } as const
 export type Resolution = keyof typeof RESOLUTIONS
 
 const HOUR = 3_600_000

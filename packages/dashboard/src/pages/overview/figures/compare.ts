@@ -22,7 +22,7 @@ export function hourBefore({ from }: Stretch): Stretch {
   return { from: from - 60 * MINUTE, to: from - 60 * MINUTE + RECENT_MINUTES * MINUTE }
 }
 
-export function countIn(queues: Queues, counter: Counter, { from, to }: Stretch): number {
+function countIn(queues: Queues, counter: Counter, { from, to }: Stretch): number {
   let sum = 0
   for (const { points } of queues)
     for (const { at, counters } of points) if (at >= from && at < to) sum += counters[counter]

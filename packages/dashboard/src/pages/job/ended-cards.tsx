@@ -1,0 +1,67 @@
+/** What became of a job that has ended, and what can be done about it. */
+import { useMay } from '../../api/roles.ts'
+import type { Job } from '../../api/types/job.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { plural, span } from '../../kit/format.ts'
+import { OutcomeBadge } from '../../kit/state.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { RetryButton } from './job-acts.tsx'
+import { Said } from './said.tsx'
+import { firstLine } from './tabs/error-parts.ts'
+import { ranMs, type Try } from './tries.ts'
+
+interface Props {
+  readonly job: Job
+  readonly last: Try | undefined
+}
+
+export function Died({ job, last }: Props) {
+  const may = useMay()
+  const error = job.error ?? last?.error ?? null
+  return (
+    <Card title="Why did it die?" tools={may('operator') && <RetryButton job={job} look="main" />}>
+      <p className="text-lg leading-snug font-medium break-words text-dead">
+        {error === null ? 'It left no error' : firstLine(error)}
+      </p>
+      <p className="mt-1 flex flex-wrap gap-x-4 text-soft">
+        <span>
+          {plural(job.attempt, 'attempt')} of {job.maxAttempts}, dead since <Ago at={job.endedAt} />
+        </span>
+        <TextLink to={`/jobs/${job.id}?tab=errors`}>See the whole error</TextLink>
+      </p>
+    </Card>
+  )
+}
+
+export function Cancelled({ job, last }: Props) {
+  const may = useMay()
+  const reason = job.error ?? last?.error ?? job.cancelReason
+  return (
+    <Card title="It was cancelled" tools={may('operator') && <RetryButton job={job} />}>
+      <Said>{reason === null ? 'Nobody said why' : firstLine(reason)}</Said>
+      <p className="mt-1 text-soft">
+        <Ago at={job.endedAt} />. It runs again only when somebody retries it.
+      </p>
+    </Card>
+  )
+}
+
+export function Done({ job, last }: Props) {
+  const ran = last === undefined ? null : ranMs(last, 0)
+  return (
+    <Card title="It is done">
+      <Said>
+        {ran === null ? 'It ended well' : `It ran for ${span(ran)}`}
+        {job.attempt > 1 && `, in attempt ${job.attempt} of ${job.maxAttempts}`}
+      </Said>
+      <p className="mt-1 flex flex-wrap items-center gap-x-4 text-soft">
+        <span>
+          Done <Ago at={job.endedAt} />
+        </span>
+        {last !== undefined && last.outcome !== 'running' && <OutcomeBadge outcome={last.outcome} />}
+        {job.error !== null && <span className="text-dead">{job.error}</span>}
+      </p>
+    </Card>
+  )
+}

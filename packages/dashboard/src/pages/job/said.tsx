@@ -1,0 +1,6 @@
+/** What matters most about a job now, large. */
+import type { ReactNode } from 'react'
+
+export function Said({ children }: { readonly children: ReactNode }) {
+  return <p className="text-lg leading-snug font-medium text-balance break-words">{children}</p>
+}

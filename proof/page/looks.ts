@@ -1,0 +1,83 @@
+/** What an operator does on a mill with very many jobs, each until what was wanted is there to be used. */
+import type { Locator, Page } from 'playwright-core'
+
+interface Usable {
+  /** When the click was, where that was not the opening of the page. */
+  readonly from?: number
+  readonly at: number
+}
+
+interface Look {
+  readonly name: string
+  readonly look: (page: Page, url: string, now: () => number) => Promise<Usable>
+}
+
+/** Opens an address, and waits for what it is opened for. */
+function opening(name: string, path: string, wanted: (page: Page) => Locator): Look {
+  return {
+    name,
+    async look(page, url, now) {
+      await page.goto(`${url}${path}`, { waitUntil: 'commit' })
+      await wanted(page).first().waitFor()
+      return { at: now() }
+    },
+  }
+}
+
+/** Opens an address, and then does something there, which is what counts. */
+function doing(
+  name: string,
+  path: string,
+  act: (page: Page) => Promise<void>,
+  wanted: (page: Page) => Locator,
+): Look {
+  return {
+    name,
+    async look(page, url, now) {
+      await page.goto(`${url}${path}`)
+      await page.locator('[data-job]').first().waitFor()
+      const from = now()
+      await act(page)
+      await wanted(page).first().waitFor()
+      return { from, at: now() }
+    },
+  }
+}
+
+const rows = (page: Page): Locator => page.locator('[data-job]')
+const main = (page: Page, text: string | RegExp): Locator => page.getByRole('main').getByText(text)
+
+export const LOOKS: readonly Look[] = [
+  opening('overview', '/', (page) => main(page, 'wait-5')),
+  opening('jobs, all', '/jobs', rows),
+  ...['scheduled', 'ready', 'done', 'dead'].map((state) =>
+    opening(`jobs, ${state}`, `/jobs?state=${state}`, rows),
+  ),
+  opening('jobs of a queue and a kind', '/jobs?queue=wait-7&kind=kind.7', rows),
+  opening('jobs with a tag', '/jobs?tag=vip', rows),
+  opening('jobs by error text', '/jobs?state=dead&errorText=did%20not%20know', rows),
+  opening('jobs by a value in the payload', '/jobs?payloadAt=user.id:42', rows),
+  doing(
+    'the next page',
+    '/jobs?state=ready',
+    (page) => page.getByRole('button', { name: /next/i }).click(),
+    (page) => page.getByText(/page 2/i),
+  ),
+  {
+    name: 'one job',
+    async look(page, url, now) {
+      await page.goto(`${url}/jobs?state=dead`)
+      await rows(page).first().waitFor()
+      const from = now()
+      await rows(page).first().getByRole('link').first().click()
+      await page.getByText('Why did it die?').waitFor()
+      return { from, at: now() }
+    },
+  },
+  opening('errors', '/errors', (page) => main(page, /the partner/)),
+  opening('queues', '/queues', (page) => main(page, 'wait-5')),
+  opening('workers', '/workers', (page) => main(page, /nobody/i)),
+  opening('schedules', '/schedules', (page) => main(page, /schedule/i)),
+  opening('limits', '/limits', (page) => main(page, /limit/i)),
+  opening('system', '/system', (page) => main(page, /SQLite|PostgreSQL/)),
+]
