@@ -30,6 +30,8 @@ function bell(ms: number, count: number, seed: number): Record<string, number> {
   return histogram
 }
 
+const gauge = (value: number) => ({ sum: value * 6, count: 6, most: value * 1.3 })
+
 function minuteOf(
   at: number,
   ago: number,
@@ -42,7 +44,6 @@ function minuteOf(
   const isBad = ago <= BAD.from && ago >= BAD.to && queue === 'webhooks'
   const dead = isBad ? Math.round(done * 0.2) : noise(seed + 1) > 0.93 ? 1 : 0
   const retried = isBad ? Math.round(done * 0.5) : Math.round(done * 0.01)
-  const gauge = (value: number) => ({ sum: value * 6, count: 6, most: value * 1.3 })
   const ready = done * (isBad ? 2.5 : 0.08) + noise(seed + 2) * 6
   return {
     counters: { enqueued: done + dead, started: done + dead + retried, done, dead, retried },

@@ -72,14 +72,22 @@ export async function seeded(file: string): Promise<Demo> {
   }
 }
 
+const to = (name: string, n: number): object => ({
+  to: `${name}${n}@example.com`,
+  template: n % 3 === 0 ? 'invoice' : 'welcome',
+  locale: 'en',
+})
+
+const many = (count: number, make: (n: number) => object) =>
+  Array.from({ length: count }, (_, n) => ({ payload: make(n) }))
+
+const hook = (host: string, n: number): object => ({
+  url: `https://${host}.example.com/hooks/${n}`,
+  event: 'order.paid',
+  signatureToken: 'whsec_9f2c',
+})
+
 async function enqueueAll(mill: Mill<never>): Promise<Demo['ids']> {
-  const to = (name: string, n: number): object => ({
-    to: `${name}${n}@example.com`,
-    template: n % 3 === 0 ? 'invoice' : 'welcome',
-    locale: 'en',
-  })
-  const many = (count: number, make: (n: number) => object) =>
-    Array.from({ length: count }, (_, n) => ({ payload: make(n) }))
   await mill.enqueueMany(
     'mail.send',
     many(120, (n) => to(NAMES[n % NAMES.length] ?? '', n)),
@@ -96,11 +104,6 @@ async function enqueueAll(mill: Mill<never>): Promise<Demo['ids']> {
     'image.resize',
     many(60, (n) => ({ file: `products/${n}.jpg`, width: 320 + n })),
   )
-  const hook = (host: string, n: number): object => ({
-    url: `https://${host}.example.com/hooks/${n}`,
-    event: 'order.paid',
-    signatureToken: 'whsec_9f2c',
-  })
   await mill.enqueueMany(
     'webhook.deliver',
     many(80, (n) => hook('shop', n)),

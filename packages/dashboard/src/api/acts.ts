@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ask, type Problem } from './client.ts'
 import { say, sayProblem } from '../kit/toasts.tsx'
 
-export interface Act<T> {
+interface Act<T> {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly body?: unknown

@@ -29,7 +29,7 @@ interface How {
   readonly atMostEveryMs?: number
 }
 
-export function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
+function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
   return useQuery<T, Problem>({
     queryKey: [path, query],
     queryFn: ({ signal }) => ask<T>(path, { query, signal }),

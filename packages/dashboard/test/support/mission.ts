@@ -30,7 +30,7 @@ type Role = 'viewer' | 'operator' | 'admin'
 const tokenOf = (role: Role): string => `${role}-token-0123456789`
 const TOKENS = `vera viewer ${tokenOf('viewer')}\nolga operator ${tokenOf('operator')}\nadam admin ${tokenOf('admin')}`
 
-export interface OpenOptions {
+interface OpenOptions {
   /** `nobody` has no token. */
   readonly as?: Role | 'nobody'
   readonly width?: number

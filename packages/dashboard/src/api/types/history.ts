@@ -1,7 +1,7 @@
 /** Figures over time, and what happened, as the API tells them. */
 import type { Duty } from './mill.ts'
 
-export interface Percentiles {
+interface Percentiles {
   readonly count: number
   readonly p50: number | null
   readonly p95: number | null
