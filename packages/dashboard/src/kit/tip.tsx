@@ -61,7 +61,11 @@ export function Tip({
     },
     onFocus(event: { currentTarget: Element }) {
       props.onFocus?.(event)
-      if (event.currentTarget.matches(':focus-visible')) show({ text, about: event.currentTarget })
+      if (!event.currentTarget.matches(':focus-visible')) return
+      const about = event.currentTarget
+      clearTimeout(waiting)
+      // A menu that closes hands the focus back while it closes, and the browser refuses to show anything meanwhile.
+      waiting = setTimeout(() => show({ text, about }), 0)
     },
     onBlur(event: unknown) {
       props.onBlur?.(event)

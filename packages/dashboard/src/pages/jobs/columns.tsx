@@ -24,9 +24,9 @@ export const COLUMNS: Readonly<Record<OptionalColumn, Column>> = {
   id: {
     name: 'Id',
     cell: ({ id }) => (
-      <span title={id} className="font-mono text-xs text-soft">
-        {shortId(id)}
-      </span>
+      <Tip text={id}>
+        <span className="font-mono text-xs text-soft">{shortId(id)}</span>
+      </Tip>
     ),
   },
   queue: {
@@ -108,13 +108,14 @@ function Lasting({ from, ...rest }: Last & { readonly from: number }) {
   return <Lasted ms={Math.floor((useNow() - from) / 1_000) * 1_000} {...rest} />
 }
 
-/** With the browser's own tooltip: there may be hundreds of them, and ours weigh more. */
 function Lasted({ word, says, ms }: Last & { readonly ms: number }) {
   return (
-    <span title={says}>
-      <span className="text-soft">{word} </span>
-      {span(Math.max(0, ms))}
-    </span>
+    <Tip text={says}>
+      <span>
+        <span className="text-soft">{word} </span>
+        {span(Math.max(0, ms))}
+      </span>
+    </Tip>
   )
 }
 

@@ -6,6 +6,7 @@ import { useAct } from '../../api/acts.ts'
 import { named } from '../../api/client.ts'
 import { useMay } from '../../api/roles.ts'
 import type { BulkAct, JobSummary } from '../../api/types/job.ts'
+import { IconButton } from '../../kit/button.tsx'
 import { copy } from '../../kit/copy.tsx'
 import { shortId } from '../../kit/format.ts'
 import { Menu, MenuItem } from '../../kit/menu.tsx'
@@ -32,18 +33,7 @@ export function RowMenu({ job }: { readonly job: JobSummary }) {
 
   return (
     <>
-      <Menu
-        trigger={
-          // Without a tooltip of its own: there may be hundreds of them.
-          <button
-            type="button"
-            aria-label={`Acts on ${kind} ${shortId(id)}`}
-            className="inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunk hover:text-text"
-          >
-            <MoreHorizontal aria-hidden className="size-4" />
-          </button>
-        }
-      >
+      <Menu trigger={<IconButton label={`Acts on ${kind} ${shortId(id)}`} icon={MoreHorizontal} />}>
         <MenuItem icon={ExternalLink} select={() => go(`/jobs/${id}`)}>
           Open
         </MenuItem>

@@ -1,4 +1,5 @@
 /** The states as a quick choice, with how many jobs there are of each in the chosen queue, or in all. */
+import { useEffect, useRef } from 'react'
 import { Link } from 'wouter'
 import { useOverview } from '../../api/reads.ts'
 import { STATES } from '../../api/types/job.ts'
@@ -11,6 +12,13 @@ import type { Filter } from './filter/filter.ts'
 
 export function StateTabs({ filter }: { readonly filter: Filter }) {
   const counts = useCounts(filter.queue)
+  const here = useRef<HTMLAnchorElement>(null)
+  const isCounted = counts !== null
+  // On a phone they do not all fit; with their counts they are wider.
+  useEffect(() => {
+    here.current?.scrollIntoView({ block: 'nearest', inline: 'center' })
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [filter.state, isCounted])
   // They are counts of queues, and say nothing of a narrower filter.
   const isWider = chipsOf({ ...filter, state: null, queue: null }).length > 0
   const where = filter.queue === null ? 'in all queues' : `in ${filter.queue}`
@@ -24,7 +32,7 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
             key={state ?? 'all'}
             href={`/jobs?${toSearch({ ...filter, state })}`}
             aria-current={isHere ? 'page' : undefined}
-            ref={isHere ? seen : undefined}
+            ref={isHere ? here : undefined}
             title={
               count === null
                 ? undefined
@@ -57,9 +65,6 @@ export function StateTabs({ filter }: { readonly filter: Filter }) {
   )
 }
 
-/** On a phone they do not all fit. */
-const seen = (link: HTMLElement | null): void => link?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-
 type Sums = Omit<Counts, 'queue' | 'oldestReadyMs'>
 
 /** Of one queue, or of all; null while they are not known. */
@@ -72,4 +77,4 @@ export function useCounts(queue: string | null): Sums | null {
   ) as unknown as Sums
 }
 
-export const all = (counts: Sums): number => STATES.reduce((sum, state) => sum + counts[state], 0)
+const all = (counts: Sums): number => STATES.reduce((sum, state) => sum + counts[state], 0)

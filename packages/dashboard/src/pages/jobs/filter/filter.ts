@@ -39,7 +39,6 @@ export interface Wrong {
 
 /** What is written before the colon; a path in the payload is `payload.user.id`. */
 export const KEYS = ['queue', 'kind', 'state', 'tag', 'after', 'before', 'error'] as const
-export type Key = (typeof KEYS)[number]
 
 export const MOST_PAYLOAD = 5
 export const MOST_TAGS = 20

@@ -71,7 +71,7 @@ export function splitPath(text: string): { readonly path: string; readonly value
   return whole === undefined ? null : { path, value: text.slice(whole.length) }
 }
 
-export const quote = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+const quote = (text: string): string => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 
 /** With quotes where it could not be read back without them. */
 export const printValue = (value: string): string =>
