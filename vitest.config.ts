@@ -42,6 +42,8 @@ export default defineConfig({
     // Bundles of earlier releases: Node runs them as they are.
     server: { deps: { external: [/\/test\/fixtures\/releases\//] } },
     testTimeout: 20_000,
+    // What is waited for comes when it comes, also on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     hookTimeout: 30_000,
     reporters: isWholeRun
       ? ['default', ['json', { outputFile: 'reports/tests.json' }], './test/support/closing-line-reporter.ts']

@@ -1,8 +1,8 @@
 /** The drawer that enqueues by hand. */
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
-mission('the enqueue drawer', (at) => {
+mission('the enqueue drawer', (at, test) => {
   test('checks the payload while it is typed, and enqueues with all options', async () => {
     const page = await at.open('/queues', { as: 'operator', mayComplain: /400|422/ })
     await page.keyboard.press('n')

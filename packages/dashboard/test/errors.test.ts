@@ -1,11 +1,10 @@
 /** Errors by what they have in common, and the way out of them. */
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
-mission('errors', (at) => {
+mission('errors', (at, test) => {
   test('gathers dead and failing jobs, opens to an example, and tries the dead ones again', async () => {
     const page = await at.open('/errors')
-    await page.getByText('Nothing fails').waitFor()
     const handles = await at.mill.enqueueMany('dies', [{ payload: 1 }, { payload: 2 }, { payload: 3 }])
     const ids = handles.map(({ id }) => id)
     const failing = await at.mill.enqueue('fails', null, { queue: 'slow' })
@@ -48,6 +47,8 @@ mission('errors', (at) => {
   })
 
   test('lets viewers look, and says so when there is nothing of a kind', async () => {
+    const { id } = await at.mill.enqueue('fails', null, { queue: 'mail' })
+    await expect.poll(async () => (await at.mill.history(id)).length).toBe(1)
     const page = await at.open('/errors?kind=unheard', { as: 'viewer', width: 390 })
     await page.getByText('No errors here').waitFor()
     await page.getByRole('button', { name: 'Show all errors' }).click()

@@ -1,10 +1,10 @@
 /** What stands around every page: the menu, keys, colours, who looks, and the door. */
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
 const PAGES = ['Overview', 'Jobs', 'Errors', 'Queues', 'Workers', 'Schedules', 'Limits', 'System']
 
-mission('the frame', (at) => {
+mission('the frame', (at, test) => {
   test('leads to every page by its menu and by keys, and says where it is', async () => {
     const page = await at.open('/')
     for (const name of PAGES) {
@@ -75,7 +75,7 @@ mission('the frame', (at) => {
 
 mission(
   'under a base path',
-  (at) => {
+  (at, test) => {
     test('finds its files, its pages and the API there', async () => {
       const page = await at.open('/jobs')
       await page.getByRole('navigation').getByRole('link', { name: 'Queues' }).click()
@@ -84,6 +84,17 @@ mission(
       expect(at.url).toMatch(/\/ops\/mill$/)
       await page.reload()
       await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor()
+    })
+
+    test('has nothing to show where nothing happened, and says what to do', async () => {
+      const page = await at.open('/errors')
+      await page.getByText('Nothing fails').waitFor()
+      await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click()
+      await page
+        .getByText(/no jobs/i)
+        .first()
+        .waitFor()
+      await at.expectAccessible(page)
     })
   },
   { basePath: '/ops/mill' },

@@ -1,6 +1,6 @@
 /** The page of one job: what it says, and every act on it. */
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { type Mission, mission } from './support/mission.ts'
 
 const MIB = 1_048_576
@@ -14,7 +14,7 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 
 mission(
   'a job',
-  (at) => {
+  (at, test) => {
     test('that failed and waits says why, runs now, and shows its attempts in every way', async () => {
       const { id } = await at.mill.enqueue(
         'fails',

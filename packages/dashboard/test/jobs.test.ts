@@ -1,6 +1,6 @@
 /** The list of jobs: finding them, looking through them, and acting on one, on some, on all that match. */
 import type { Locator, Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { JobFilter } from '../../jobmill/src/index.ts'
 import { type Mission, mission } from './support/mission.ts'
 
@@ -31,7 +31,7 @@ async function acted(at: Mission, page: Page): Promise<void> {
   await soon(async () => (await at.mill.get(id))?.state, 'done')
 }
 
-mission('jobs', (at) => {
+mission('jobs', (at, test) => {
   test('says how to have the first one; finds jobs by a filter that is written, suggested, shared and taken back', async () => {
     const page = await at.open('/jobs')
     await page.getByText('There are no jobs yet').waitFor()

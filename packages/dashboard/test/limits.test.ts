@@ -1,6 +1,6 @@
 /** Limits: what is left of them, and what an operator makes of them. */
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { type Mission, mission } from './support/mission.ts'
 
 const limitOf = async (at: Mission, name: string) =>
@@ -14,7 +14,7 @@ async function act(page: Page, name: string, item: string): Promise<void> {
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-mission('limits', (at) => {
+mission('limits', (at, test) => {
   test('are created, changed and deleted', async () => {
     const page = await at.open('/limits', { mayComplain: /status of 409/ })
     await page.getByRole('button', { name: 'New limit' }).click()

@@ -1,6 +1,6 @@
 /** The first page: what needs attention and the way out of it, how it goes, over which stretch of time. */
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
 const figure = (page: Page, name: string) => page.getByRole('link', { name: new RegExp(`^${name}`) })
@@ -9,7 +9,7 @@ const paused = (page: Page) => page.getByRole('listitem').filter({ hasText: '"ma
 const cooling = (page: Page) => page.getByRole('listitem').filter({ hasText: '"slow" cools down' })
 const shown = (page: Page, key: string) => new URL(page.url()).searchParams.get(key)
 
-mission('the overview', (at) => {
+mission('the overview', (at, test) => {
   const queue = async (name: string) => (await at.mill.queues()).find((one) => one.name === name)
 
   test('tells what needs attention, and offers the way out to whoever may take it', async () => {
@@ -42,6 +42,7 @@ mission('the overview', (at) => {
   })
 
   test('tells how it goes, and every figure leads to what it counts', async () => {
+    await (await at.mill.enqueue('echo', 1)).result()
     const { id } = await at.mill.enqueue('dies', 1)
     await expect.poll(async () => (await at.mill.get(id))?.state).toBe('dead')
     await at.mill.audit.write({

@@ -1,6 +1,6 @@
 /** Queues: how they stand, and their live settings. */
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { type Mission, mission } from './support/mission.ts'
 
 const queueOf = async (at: Mission, name: string) =>
@@ -14,7 +14,7 @@ async function act(page: Page, name: string, item: string): Promise<void> {
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-mission('queues', (at) => {
+mission('queues', (at, test) => {
   test('shows how each stands, who serves it, and what it did over time', async () => {
     await at.mill.enqueueMany(
       'nobodys',

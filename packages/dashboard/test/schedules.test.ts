@@ -1,8 +1,8 @@
 /** Schedules: the list, one of them, and the form. */
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
-mission('schedules', (at) => {
+mission('schedules', (at, test) => {
   test('are created with what they mean while it is typed', async () => {
     const page = await at.open('/schedules', { mayComplain: /400/ })
     await page.getByRole('button', { name: 'New schedule' }).click()

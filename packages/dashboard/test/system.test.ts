@@ -1,8 +1,8 @@
 /** Workers and the system: who works, how everything is, who changed what, what happened. */
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
-mission('workers and the system', (at) => {
+mission('workers and the system', (at, test) => {
   test('shows processes with what they run, and what nobody serves', async () => {
     const { id } = await at.mill.enqueue('holds', null)
     await at.mill.enqueue('nobodys', null, { queue: 'mail' })
@@ -24,10 +24,11 @@ mission('workers and the system', (at) => {
 
   test('shows how everything is, and runs a duty', async () => {
     await at.mill.changeQueue('slow', { workers: 4 })
+    await at.mill.enqueue('strange', null, { queue: 'mail' })
     const page = await at.open('/system')
     const differs = page.getByRole('table', { name: 'Settings that differ from code' })
     await differs.getByRole('row', { name: 'queue slow workers 1 4' }).waitFor()
-    await page.getByRole('list', { name: 'Findings' }).getByText('of the kind "nobodys" wait').waitFor()
+    await page.getByRole('list', { name: 'Findings' }).getByText('of the kind "strange" wait').waitFor()
     await page.getByRole('table', { name: 'Timings of the store' }).getByText('read').waitFor()
     await page.getByRole('table', { name: 'Tables' }).waitFor()
     await page.getByText('applied').first().waitFor()

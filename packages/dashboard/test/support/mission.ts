@@ -1,9 +1,9 @@
 /**
  * Mission Control as an operator has it: a real mill that works on a new database, its API on a socket, and a page in a real browser. What a test does with
- * the page it looks up in `mill`. `mission` runs its tests twice, on SQLite and on PostgreSQL; the mill is shared by the tests of a file, so each uses
- * queues, kinds or ids of its own.
+ * the page it looks up in `mill`. Every page is tested on SQLite and on PostgreSQL: the two take turns with the tests of a file, and each takes all of them
+ * with JOBMILL_PAGE=all, as every night. The mill is shared by the tests of a file, so each uses queues, kinds or ids of its own.
  *
- *   mission('queues', (at) => {
+ *   mission('queues', (at, test) => {
  *     test('pauses', async () => {
  *       const page = await at.open('/queues')                     // as an admin; { as: 'viewer' }, { width: 390 }, { colours: 'dark' }
  *       await page.getByRole('button', { name: 'Pause mail' }).click()
@@ -16,7 +16,7 @@
  */
 import { violations } from './axe.ts'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { type Served, bulkJob, serve } from '../../../jobmill/src/http.ts'
 import { jobmill, type Mill, type Store } from '../../../jobmill/src/index.ts'
@@ -66,9 +66,25 @@ interface MissionOptions {
   readonly payloadLimitBytes?: number
 }
 
-export function mission(name: string, tests: (at: Mission) => void, options: MissionOptions = {}): void {
+type Register = (name: string, run: () => Promise<void>) => void
+
+/** Beginning with the first or the one after it. */
+function inTurns(first: number): Register {
+  let at = 0
+  return (name, run) => {
+    const isMine = process.env['JOBMILL_PAGE'] === 'all' || at % STORES.length === first
+    at += 1
+    if (isMine) test(name, run)
+  }
+}
+
+export function mission(
+  name: string,
+  tests: (at: Mission, test: Register) => void,
+  options: MissionOptions = {},
+): void {
   const { basePath = '', ...limits } = options
-  describe.skipIf(!hasChromium).each(STORES)(`${name} on %s`, (_, store) => {
+  describe.skipIf(!hasChromium).each(STORES)(`${name} on %s`, (on, store) => {
     let mill: Mill<never>
     let served: Served
     let browser: Browser
@@ -92,7 +108,7 @@ export function mission(name: string, tests: (at: Mission) => void, options: Mis
       await served?.close()
       await mill?.stop()
     })
-    tests({
+    const at: Mission = {
       get mill() {
         return mill
       },
@@ -101,7 +117,8 @@ export function mission(name: string, tests: (at: Mission) => void, options: Mis
       },
       open: (path, options = {}) => openPage(browser, `${served.url}${path}`, options),
       expectAccessible,
-    })
+    }
+    tests(at, inTurns(STORES.findIndex(([name]) => name === on)))
   })
 }
 
