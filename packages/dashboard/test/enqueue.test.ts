@@ -45,7 +45,7 @@ mission('the enqueue drawer', (at, test) => {
     await drawer.getByLabel('Tags').fill('vip, new')
     await drawer.getByLabel('Due').selectOption('After a delay')
     await drawer.getByLabel('Delay').fill('soon')
-    await drawer.getByText('Not a length of time').waitFor()
+    await drawer.getByText('Type a duration such as 90s').waitFor()
     await drawer.getByLabel('Delay').fill('1h')
     await drawer.getByLabel('Priority').fill('-3')
     await drawer.getByLabel('Most attempts').fill('2')

@@ -25,7 +25,7 @@ export function Table({ label, columns, children }: Props) {
             <th
               key={key}
               scope="col"
-              className={classes('px-4 py-2 font-medium whitespace-nowrap', right && 'text-right')}
+              className={classes('px-3 py-2 font-medium whitespace-nowrap', right && 'text-right')}
             >
               {name}
             </th>
@@ -47,7 +47,7 @@ export function Cell({ right = false, className, children }: CellProps) {
   return (
     <td
       className={classes(
-        'px-4 py-2 align-middle',
+        'px-3 py-2 align-middle',
         right && 'text-right whitespace-nowrap tabular-nums',
         className,
       )}

@@ -1,15 +1,14 @@
 /** What people type into fields of forms: read, or said what is wrong with it. Empty means that it is left out. */
+import { durationError } from './duration.ts'
 
 export type Read<T> = { readonly value: T | undefined } | { readonly wrong: string }
-
-const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
 
 /** As the server takes it: `90s`, `1h30m`. */
 export function durationOf(text: string): Read<string> {
   const given = text.replaceAll(/\s+/g, '')
   if (given === '') return { value: undefined }
-  if (DURATION.test(given)) return { value: given }
-  return { wrong: 'Not a length of time. Write one such as 90s, 10m or 1h30m.' }
+  const wrong = durationError(given)
+  return wrong === undefined ? { value: given } : { wrong }
 }
 
 export function wholeOf(text: string, { least, most }: { least: number; most: number }): Read<number> {
@@ -48,26 +47,6 @@ export function fieldText(at: number | null): string {
 export function tagsOf(text: string): string[] {
   const tags = text.split(',').map((tag) => tag.trim())
   return [...new Set(tags.filter((tag) => tag !== ''))]
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-  ['ms', 1],
-] as const
-
-/** 90000 as `1m30s`. */
-export function durationText(ms: number): string {
-  let left = ms
-  let text = ''
-  for (const [unit, length] of UNITS) {
-    const many = Math.floor(left / length)
-    if (many > 0) text += `${many}${unit}`
-    left -= many * length
-  }
-  return text === '' ? '0s' : text
 }
 
 /** What was typed into several fields, each by its name: all of it, or what is wrong where. */

@@ -1,16 +1,9 @@
 /** What is typed into forms, and what is sent of it. */
+import { durationText } from '../../src/kit/duration.ts'
 import { expect, test } from 'vitest'
 import { atField } from '../../src/api/at-field.ts'
 import type { Schedule } from '../../src/api/types/mill.ts'
-import {
-  durationOf,
-  durationText,
-  fieldText,
-  instantOf,
-  nameOf,
-  tagsOf,
-  wholeOf,
-} from '../../src/kit/written.ts'
+import { durationOf, fieldText, instantOf, nameOf, tagsOf, wholeOf } from '../../src/kit/written.ts'
 import { counted } from '../../src/pages/enqueue/counted.ts'
 import { draftLike, written as job } from '../../src/pages/enqueue/enqueue-draft.ts'
 import { jobsAddress } from '../../src/pages/errors/jobs-address.ts'

@@ -1,8 +1,8 @@
 /** What was left of a limit, on the grid of a chart. */
 import type { LimitFigures } from '../../api/types/history.ts'
 import type { Line } from '../../kit/chart.tsx'
-import type { Bins } from '../overview/charts/bins.ts'
-import { levelsIn } from '../overview/charts/levels.ts'
+import type { Bins } from '../../figures/bins.ts'
+import { levelsIn } from '../../figures/levels.ts'
 
 type Point = LimitFigures & { readonly at: number }
 

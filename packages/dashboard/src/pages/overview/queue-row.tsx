@@ -7,7 +7,7 @@ import { Sparkline } from '../../kit/sparkline.tsx'
 import { Badge } from '../../kit/state.tsx'
 import { Cell, Row } from '../../kit/table.tsx'
 import { Countdown } from '../../kit/time.tsx'
-import { binsOf, ratesIn } from './charts/bins.ts'
+import { binsOf, ratesIn } from '../../figures/bins.ts'
 import { MINUTE, recentOf } from './figures/compare.ts'
 
 interface Props {

@@ -8,11 +8,17 @@ import { Chart, type Line } from '../../../kit/chart.tsx'
 import { span } from '../../../kit/format.ts'
 import { RangeChoice } from '../../../kit/range-choice.tsx'
 import { Failed, Waiting } from '../../../kit/shown.tsx'
-import { doneByQueueLines, endedLines, mostOf, percentileLines, standingLines } from './lines.ts'
+import {
+  doneByQueueLines,
+  endedLines,
+  mostOf,
+  percentileLines,
+  standingLines,
+} from '../../../figures/lines.ts'
 import { Plot } from './plot.tsx'
 import { QueueChoice } from './queue-choice.tsx'
-import { jobs, milliseconds, ratesLike } from './units.ts'
-import { useCharted } from './use-charted.ts'
+import { jobs, milliseconds, ratesLike } from '../../../figures/units.ts'
+import { useCharted } from '../../../figures/use-charted.ts'
 
 export function Charts() {
   const ranging = useRange()

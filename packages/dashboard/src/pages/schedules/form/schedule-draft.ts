@@ -1,9 +1,9 @@
 /** A schedule while it is typed: texts, as the fields show them, and what is sent of them. */
+import { durationText } from '../../../kit/duration.ts'
 import type { Schedule } from '../../../api/types/mill.ts'
 import { readJson } from '../../../kit/json-problem.ts'
 import {
   durationOf,
-  durationText,
   fieldText,
   gathered,
   instantOf,

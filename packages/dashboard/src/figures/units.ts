@@ -1,5 +1,5 @@
 /** Figures of one chart in one unit, so that its axis can be read. */
-import { compact, span } from '../../../kit/format.ts'
+import { compact, span } from '../kit/format.ts'
 
 const RATES = [
   ['s', 1],

@@ -1,6 +1,6 @@
 /** The lines of the charts, from a series. */
-import type { Counter, QueueFigures, Series } from '../../../api/types/history.ts'
-import type { Line } from '../../../kit/chart.tsx'
+import type { Counter, QueueFigures, Series } from '../api/types/history.ts'
+import type { Line } from '../kit/chart.tsx'
 import { type Bins, highestIn, merged, ratesIn } from './bins.ts'
 import { levelsIn, totalOf } from './levels.ts'
 

@@ -1,11 +1,11 @@
 /** What the overview makes of a series, without a browser: bins, levels, lines, comparisons, words. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { binsOf, highestIn, merged, MOST_BINS, ratesIn } from '../src/pages/overview/charts/bins.ts'
-import { levelsIn, totalOf } from '../src/pages/overview/charts/levels.ts'
-import { doneByQueueLines, mostOf } from '../src/pages/overview/charts/lines.ts'
-import { paceFor, resolutionFor } from '../src/pages/overview/charts/resolution.ts'
-import { jobs, ratesLike } from '../src/pages/overview/charts/units.ts'
+import { binsOf, highestIn, merged, MOST_BINS, ratesIn } from '../src/figures/bins.ts'
+import { levelsIn, totalOf } from '../src/figures/levels.ts'
+import { doneByQueueLines, mostOf } from '../src/figures/lines.ts'
+import { paceFor, resolutionFor } from '../src/figures/resolution.ts'
+import { jobs, ratesLike } from '../src/figures/units.ts'
 import {
   changeOf,
   hourBefore,
