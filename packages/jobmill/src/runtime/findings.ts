@@ -58,7 +58,7 @@ export function findings({ mill: made, options, tools }: FindingsTools): Finding
         ...(await database(tools)),
         ...(await examineMill(mill, periodsOf(options), { hidesPayloads: true })),
         ...deathFindings(series),
-        ...queueFindings({ queues, counts, instances, now }),
+        ...queueFindings({ queues, counts, instances }),
         ...limitFindings(limits),
         ...scheduleFindings(schedules),
         ...doorbell(duties),

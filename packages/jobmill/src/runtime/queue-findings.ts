@@ -13,7 +13,6 @@ export interface QueueScene {
   readonly queues: readonly QueueRecord[]
   readonly counts: readonly QueueCounts[]
   readonly instances: readonly InstanceRecord[]
-  readonly now: number
 }
 
 const WAITS_LONG_MS = 5 * 60_000
@@ -21,13 +20,13 @@ const WAITS_LONG_MS = 5 * 60_000
 export const DEATHS_MS = 10 * 60_000
 const MOST_DEATHS = 10
 
-export function queueFindings({ queues, counts, instances, now }: QueueScene): MillFinding[] {
+export function queueFindings({ queues, counts, instances }: QueueScene): MillFinding[] {
   const alive = instances.filter(({ state }) => state === 'alive')
   return queues.flatMap((queue) => {
     const own = counts.find((one) => one.queue === queue.name)
     if (own === undefined) return []
     const isServed = alive.some((one) => one.queues.includes(queue.name))
-    return [...shut(queue, own), ...cooling(queue, now), ...slow(queue, own, isServed)]
+    return [...shut(queue, own), ...cooling(queue), ...slow(queue, own, isServed)]
   })
 }
 
@@ -46,11 +45,10 @@ function shut({ name, paused, workers }: QueueRecord, { ready }: QueueCounts): M
   ]
 }
 
-function cooling({ name, coolingMs, throttles }: QueueRecord, now: number): MillFinding[] {
+function cooling({ name, coolingMs, throttles }: QueueRecord): MillFinding[] {
   if (coolingMs === 0) return []
-  const until = new Date(now + coolingMs).toISOString()
   const often = throttles === 0 ? '' : `, after ${throttles} ${throttles === 1 ? 'throttle' : 'throttles'}`
-  const says = `the queue ${shown(name)} cools down for another ${spanText(coolingMs)}, until ${until}${often}`
+  const says = `the queue ${shown(name)} cools down for another ${spanText(coolingMs)}${often}`
   const fix = 'Wait for it; if it comes back often, give the queue a limit that the other side can bear'
   return [about(warning('cooling', says, fix), 'queue', name)]
 }

@@ -156,7 +156,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       fix: 'Give a path, a colon and a value, such as user.id:42',
     })
     expect((await call('jobs.list', {}, undefined, '?errorText=')).body).toMatchObject({
-      field: 'filter.errorText',
+      field: 'errorText',
     })
 
     const cut = await call('jobs.inspect', { id: ada.id }, undefined, '?largest=100')

@@ -101,9 +101,7 @@ describe.each(subjects)('findings on $name', ({ mill: aMill }) => {
     for (let n = 0; n < 11; n += 1) await mill.enqueue(dies, null)
     await mill.clock.advance('3s')
     await mill.limits.drain('smtp', { retryAfter: '2m' })
-    const cooling: unknown = expect.stringMatching(
-      /^the queue "slow" cools down for another 1 m \d+ s, until 20.*Z$/,
-    )
+    const cooling: unknown = expect.stringMatching(/^the queue "slow" cools down for another 1 m \d+ s$/)
     expect(await told(mill)).toEqual([
       ['dead', 'queue', 'default', '11 jobs of the queue "default" have died in the last 10 m'],
       ['paused', 'queue', 'held', 'the queue "held" is paused, and 1 job waits in it'],
