@@ -7,6 +7,7 @@ import { checkFilter, checkIds } from '../store/check-requests.ts'
 import type { JobFilter } from '../store/job-list.ts'
 import type { JobSummary } from '../store/job-record.ts'
 import type { Store } from '../store/store.ts'
+import { failed } from './errors.ts'
 
 /** Acts are jobs too, where somebody asks for them over HTTP; in a queue of their own, so that they do not wait behind the jobs that they are about. */
 export const BULK_KIND = 'jobmill.bulk'
@@ -92,11 +93,9 @@ async function withError(
   jobs: readonly JobSummary[],
   fingerprint: string,
 ): Promise<readonly JobSummary[]> {
-  const failures = await store.failures(jobs.map(({ id }) => id))
-  return jobs.filter(({ kind }, at) => {
-    const failure = failures[at] ?? null
-    return failure !== null && fingerprintOf(kind, failure.error).fingerprint === fingerprint
-  })
+  return (await failed(store, jobs))
+    .filter(([{ kind }, { error }]) => fingerprintOf(kind, error).fingerprint === fingerprint)
+    .map(([job]) => job)
 }
 
 /** Payloads are read only of those that are in such a state. */

@@ -86,8 +86,7 @@ export function errors({ opened }: { readonly opened: () => Promise<Store> }): E
         let cursor: string | undefined
         do {
           const page = await store.list(filter, { limit: Math.min(left, BOUNDS.pageLimit), cursor })
-          const failures = await store.failures(page.jobs.map(({ id }) => id))
-          for (const [n, job] of page.jobs.entries()) gather(groups, job, failures[n] ?? null)
+          for (const [job, failure] of await failed(store, page.jobs)) gather(groups, job, failure)
           looked += page.jobs.length
           left -= page.jobs.length
           scanned += page.scanned
@@ -100,9 +99,22 @@ export function errors({ opened }: { readonly opened: () => Promise<Store> }): E
   }
 }
 
-function gather(groups: Map<string, Gathered>, job: JobSummary, failure: JobFailure | null): void {
-  // It may have gone on since it was listed.
-  if (failure === null) return
+/** Those whose last attempt failed. One that has not been tried yet, or that somebody retried since, need not be looked up. */
+export async function failed(
+  store: Pick<Store, 'failures'>,
+  jobs: readonly JobSummary[],
+): Promise<(readonly [JobSummary, JobFailure])[]> {
+  const tried = jobs.filter(({ state, attempt }) => state === 'dead' || attempt > 0)
+  if (tried.length === 0) return []
+  const failures = await store.failures(tried.map(({ id }) => id))
+  return tried.flatMap((job, at) => {
+    // It may have gone on since it was listed.
+    const failure = failures[at] ?? null
+    return failure === null ? [] : [[job, failure] as const]
+  })
+}
+
+function gather(groups: Map<string, Gathered>, job: JobSummary, failure: JobFailure): void {
   const { kind, id } = job
   const { fingerprint, shape } = fingerprintOf(kind, failure.error)
   const { at } = failure

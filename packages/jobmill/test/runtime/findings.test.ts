@@ -61,7 +61,6 @@ describe('a queue', () => {
       queues: [{ ...queue, ...own }],
       counts: [{ ...counts, oldestReadyMs }],
       instances: instances.map((one) => ({ ...one, expiresAt: 1, endedAt: null })),
-      now: 0,
     }).map((one) => one.says)
 
   test('in which a job waits for long is told, unless something else is told of it, or nobody serves it', () => {
