@@ -183,7 +183,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
     expect(await preview(`?act=delete&id=${dead.id}&queue=default`)).toMatchObject({
       code: 'OPTION_CONFLICT',
-      field: 'filter.queue',
+      field: 'queue',
     })
     const run = async (act: string, filter: object): Promise<unknown> => {
       const { body } = await call('bulk.run', {}, { act, filter })
