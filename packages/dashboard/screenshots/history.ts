@@ -6,7 +6,7 @@ const MINUTE = 60_000
 const DAY_MINUTES = 24 * 60
 /** Of no process that there is. */
 const SOURCE = '01900000-0000-7000-8000-000000000001'
-const BAD = { from: 95, to: 80 }
+const BAD = { from: 38, to: 27 }
 
 const QUEUES = [
   { queue: 'mail', perMinute: 240, runMs: 180, waitMs: 40 },
@@ -32,19 +32,20 @@ function bell(ms: number, count: number, seed: number): Record<string, number> {
 
 const gauge = (value: number) => ({ sum: value * 6, count: 6, most: value * 1.3 })
 
-function minuteOf(
+/** What happened in a part of a minute, so many minutes ago. */
+function partOf(
   at: number,
-  ago: number,
+  { ago, share }: Step,
   { queue, perMinute, runMs, waitMs }: (typeof QUEUES)[number],
 ): MetricData {
   const hour = new Date(at).getUTCHours() + new Date(at).getUTCMinutes() / 60
   const tide = 0.35 + 0.65 * Math.max(0, Math.sin(((hour - 5) / 24) * 2 * Math.PI) * 0.5 + 0.5)
-  const seed = ago * 7 + queue.length
-  const done = Math.round(perMinute * tide * (0.85 + noise(seed) * 0.3))
+  const seed = Math.round(ago * 6) * 7 + queue.length
+  const done = Math.round(perMinute * share * tide * (0.85 + noise(seed) * 0.3))
   const isBad = ago <= BAD.from && ago >= BAD.to && queue === 'webhooks'
   const dead = isBad ? Math.round(done * 0.2) : noise(seed + 1) > 0.93 ? 1 : 0
   const retried = isBad ? Math.round(done * 0.5) : Math.round(done * 0.01)
-  const ready = done * (isBad ? 2.5 : 0.08) + noise(seed + 2) * 6
+  const ready = (done / share) * (isBad ? 0.9 : 0.08) + noise(seed + 2) * 6
   return {
     counters: { enqueued: done + dead, started: done + dead + retried, done, dead, retried },
     histograms: {
@@ -54,41 +55,57 @@ function minuteOf(
     },
     gauges: {
       ready: gauge(ready),
-      running: gauge(1 + (done * runMs) / MINUTE),
+      running: gauge(1 + ((done / share) * runMs) / MINUTE),
       scheduled: gauge(30 + noise(seed + 3) * 10),
-      dead: gauge(4 + (ago < BAD.to ? 30 : 0)),
+      dead: gauge(ago < BAD.to ? 4 : 2),
       oldestReadyMs: gauge(waitMs * (isBad ? 90 : 3)),
     },
   }
 }
 
+interface Step {
+  /** In minutes. */
+  readonly ago: number
+  /** Of a minute. */
+  readonly share: number
+}
+
+/** Each 10 s of the last two hours, as a mill writes it; a minute at once before that. */
+function stepsOf(): Step[] {
+  const recent = Array.from({ length: 120 * 6 }, (_, n) => ({ ago: (n + 1) / 6, share: 1 / 6 }))
+  const older = Array.from({ length: DAY_MINUTES - 121 }, (_, n) => ({ ago: 121 + n, share: 1 }))
+  return [...recent, ...older]
+}
+
 export async function writeHistory(store: Store<never>, now: number): Promise<void> {
-  for (let from = 1; from < DAY_MINUTES; from += 120) {
-    const minutes = Array.from({ length: Math.min(120, DAY_MINUTES - from) }, (_, n) => from + n)
+  const steps = stepsOf()
+  for (let from = 0; from < steps.length; from += 120) {
+    const some = steps.slice(from, from + 120)
     await store.record({
       source: SOURCE,
-      seq: from,
+      seq: from + 1,
       own: [],
       events: [],
-      deltas: [
-        ...minutes.flatMap((ago) =>
-          QUEUES.map((queue) => ({
+      deltas: some.flatMap((step) => {
+        const agoMs = Math.round(step.ago * MINUTE)
+        return [
+          ...QUEUES.map((queue) => ({
             scope: `queue ${queue.queue}`,
-            agoMs: ago * MINUTE,
-            data: minuteOf(now - ago * MINUTE, ago, queue),
+            agoMs,
+            data: partOf(now - agoMs, step, queue),
           })),
-        ),
-        ...minutes.map((ago) => ({ scope: 'limit partner-api', agoMs: ago * MINUTE, data: limitAt(ago) })),
-      ],
+          { scope: 'limit partner-api', agoMs, data: limitAt(step) },
+        ]
+      }),
     })
   }
 }
 
-function limitAt(ago: number): MetricData {
+function limitAt({ ago, share }: Step): MetricData {
   const available = Math.max(0, Math.round(30 * (0.5 + 0.5 * Math.sin(ago / 18)) + noise(ago) * 6 - 3))
-  const granted = Math.round(20 + noise(ago + 5) * 15)
+  const granted = Math.round((20 + noise(ago + 5) * 15) * share)
   return {
-    counters: { 'granted.partner.sync': granted, 'refused.partner.sync': available < 4 ? 6 : 0 },
+    counters: { 'granted.partner.sync': granted, 'refused.partner.sync': available < 4 ? 1 : 0 },
     gauges: {
       available: { sum: available * 6, count: 6, most: available },
       held: { sum: 0, count: 6, most: 0 },

@@ -26,7 +26,7 @@ export async function seeded(file: string): Promise<Demo> {
       media: { workers: 4 },
       default: {},
     },
-    limits: { 'partner-api': { rate: 30, per: '1m' }, smtp: { concurrency: 8 } },
+    limits: { 'partner-api': { rate: 30, per: '1m', burst: 30 }, smtp: { concurrency: 8 } },
     schedules: [
       {
         name: 'month-end-report',

@@ -37,6 +37,17 @@ export function Table({ label, columns, children }: Props) {
   )
 }
 
+/** For the acts of a row: in sight however wide the table is. */
+export const PINNED = 'sticky right-0 bg-card'
+
+export function ActsCell({ children }: { readonly children: ReactNode }) {
+  return (
+    <td className={classes('w-px px-2 py-1 text-right align-middle whitespace-nowrap', PINNED)}>
+      {children}
+    </td>
+  )
+}
+
 interface CellProps {
   readonly right?: boolean
   readonly className?: string

@@ -5,7 +5,7 @@ import type { JobSummary } from '../../api/types/job.ts'
 import { classes } from '../../kit/classes.ts'
 import { shortId } from '../../kit/format.ts'
 import { StateBadge } from '../../kit/state.tsx'
-import { Cell } from '../../kit/table.tsx'
+import { ActsCell, Cell } from '../../kit/table.tsx'
 import { Ago } from '../../kit/time.tsx'
 import type { OptionalColumn } from './choices.ts'
 import { COLUMNS } from './columns.tsx'
@@ -59,9 +59,9 @@ export const JobRow = memo(function JobRow({ job, columns, isSelected, toggle, l
           {COLUMNS[column].cell(job, { label })}
         </Cell>
       ))}
-      <td className="w-px py-1 pr-2 text-right">
+      <ActsCell>
         <RowMenu job={job} />
-      </td>
+      </ActsCell>
     </tr>
   )
 })

@@ -1,4 +1,5 @@
 /** A page of jobs. */
+import { PINNED } from '../../kit/table.tsx'
 import { useCallback, useEffect, useMemo, useRef } from 'react'
 import { useOverview } from '../../api/reads.ts'
 import type { JobSummary } from '../../api/types/job.ts'
@@ -58,7 +59,7 @@ export function JobsTable({ jobs, selection }: Props) {
               {COLUMNS[column].name}
             </th>
           ))}
-          <th scope="col" className="w-px">
+          <th scope="col" className={classes('w-px', PINNED)}>
             <span className="sr-only">Acts</span>
           </th>
         </tr>

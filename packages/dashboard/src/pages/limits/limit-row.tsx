@@ -7,7 +7,7 @@ import { Meter } from '../../kit/meter.tsx'
 import { Names } from '../../kit/names.tsx'
 import { Opener } from '../../kit/opener.tsx'
 import { Badge } from '../../kit/state.tsx'
-import { Cell, Row } from '../../kit/table.tsx'
+import { ActsCell, Cell, Row } from '../../kit/table.tsx'
 import { Countdown } from '../../kit/time.tsx'
 import { LimitActs } from './limit-acts.tsx'
 import { limitWords, mostOf, unitOf } from './limit-words.ts'
@@ -70,9 +70,9 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
       <Cell>
         <Names names={queues} most={3} otherwise="none" to={(queue) => `/queues#${named(queue)}`} />
       </Cell>
-      <Cell right>
+      <ActsCell>
         <LimitActs limit={limit} queues={queues} />
-      </Cell>
+      </ActsCell>
     </Row>
   )
 }

@@ -6,7 +6,7 @@ import { TextLink } from '../../kit/button.tsx'
 import { number, plural, rate, span } from '../../kit/format.ts'
 import { Opener } from '../../kit/opener.tsx'
 import { Sparkline } from '../../kit/sparkline.tsx'
-import { Cell, Row } from '../../kit/table.tsx'
+import { ActsCell, Cell, Row } from '../../kit/table.tsx'
 import type { HourOf } from './figures.ts'
 import { QueueActs } from './queue-acts.tsx'
 import { CountLink } from './queue-counts.tsx'
@@ -104,9 +104,9 @@ export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpe
       <Cell>
         <ServedBy servers={servers} />
       </Cell>
-      <Cell right>
+      <ActsCell>
         <QueueActs queue={queue} />
-      </Cell>
+      </ActsCell>
     </Row>
   )
 }

@@ -2,7 +2,7 @@
 import type { Schedule } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number } from '../../kit/format.ts'
-import { Cell, Row } from '../../kit/table.tsx'
+import { ActsCell, Cell, Row } from '../../kit/table.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { LastRun } from './last-run.tsx'
 import { NextRun } from './next-run.tsx'
@@ -57,9 +57,9 @@ export function ScheduleRow({ schedule }: { readonly schedule: Schedule }) {
       <Cell right>
         <span className={missedRuns === 0 ? 'text-soft' : 'text-ready'}>{number(missedRuns)}</span>
       </Cell>
-      <Cell right>
+      <ActsCell>
         <ScheduleMenu schedule={schedule} />
-      </Cell>
+      </ActsCell>
     </Row>
   )
 }
