@@ -3,13 +3,15 @@
  * to see. On the SQLite file jobmill.db of this folder, or on the PostgreSQL server that DATABASE_URL names.
  */
 import { defineJob, demoEcho, type JobContext, type MillOptions, Throttled } from 'jobmill'
+import * as z from 'zod'
 
 /** Half of them fail in their first attempts; some die. */
 const flaky = defineJob({
   kind: 'demo.flaky',
   maxAttempts: 3,
   backoff: { fixed: '2s' },
-  run({ payload, attempt, log }: JobContext<{ failTimes: number }>) {
+  payload: z.object({ failTimes: z.int().min(0).max(10) }),
+  run({ payload, attempt, log }) {
     log('trying', { attempt })
     if (attempt <= payload.failTimes) throw new Error(`the upstream said 503 to attempt ${attempt}`)
     return { attempt }
@@ -53,6 +55,6 @@ export default {
     every('recovers', flaky, 'every 10s', { failTimes: 1 }),
     every('dies', flaky, 'every 30s', { failTimes: 9 }),
     every('throttled', throttled, 'every 3s'),
-    every('limited', limited, 'every 5s'),
+    every('limited', limited, 'every 12s'),
   ],
 } satisfies Omit<MillOptions, 'store'>

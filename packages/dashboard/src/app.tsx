@@ -30,6 +30,15 @@ export function App() {
   )
 }
 
+/** A name that cannot be read is shown as it stands there. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
 function Pages() {
   const { data, error, refetch } = useOverview()
   if (error?.status === 401) return <SignIn />
@@ -46,7 +55,7 @@ function Pages() {
         <Route path="/workers" component={WorkersPage} />
         <Route path="/schedules" component={SchedulesPage} />
         <Route path="/schedules/:name">
-          {({ name }) => <SchedulePage key={name} name={decodeURIComponent(name)} />}
+          {({ name }) => <SchedulePage key={name} name={decoded(name)} />}
         </Route>
         <Route path="/limits" component={LimitsPage} />
         <Route path="/system" component={SystemPage} />

@@ -14,7 +14,7 @@ import {
   recentOf,
   successIn,
 } from '../src/pages/overview/figures/compare.ts'
-import { workersOf } from '../src/pages/overview/figures/workers.ts'
+import { workersOf } from '../src/figures/workers.ts'
 import { wayOut } from '../src/pages/overview/problems/way-out.ts'
 import { COUNTERS, type Series } from '../src/api/types/history.ts'
 import type { Finding, Queue, Workers } from '../src/api/types/mill.ts'

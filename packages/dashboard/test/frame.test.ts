@@ -99,3 +99,35 @@ mission(
   },
   { basePath: '/ops/mill' },
 )
+
+mission('what nobody foresaw', (at, test) => {
+  test('takes no page away: wrong addresses, and a server that is gone', async () => {
+    const page = await at.open('/?from=0&to=9007199254740991&range=__proto__', { mayComplain: /404/ })
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.goto(`${at.url}/nowhere`)
+    await page.getByText('There is no such page').waitFor()
+    const lost = await at.open('/queues', { mayComplain: /ERR_|Failed to load/ })
+    await lost.route('**/api/**', (route) => route.abort())
+    await lost.getByText('the server cannot be reached').waitFor()
+    await lost.unroute('**/api/**')
+    await lost.getByText('the server cannot be reached').waitFor({ state: 'detached' })
+  })
+
+  test('keeps what was typed until somebody drops it, and goes back to where it was opened', async () => {
+    const page = await at.open('/limits')
+    await page.getByRole('button', { name: 'New limit' }).press('Enter')
+    await page.getByLabel('Name').fill('half a name')
+    await page.keyboard.press('Escape')
+    await page.getByText('What was typed here is not saved').waitFor()
+    await page.getByRole('button', { name: 'Drop it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
+    expect(await focused()).toContain('New limit')
+  })
+
+  test('goes by the clock of the server where that of the device is wrong', async () => {
+    const page = await at.open('/workers', { hoursAhead: 3 })
+    await page.getByText('alive').waitFor()
+    await page.getByText(/heartbeat (?:now|\d+ s ago)/).waitFor()
+  })
+})

@@ -172,7 +172,7 @@ mission('jobs', (at, test) => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(id)
     await choose('Run now')
     await soon(() => states(at, { queue }), { ready: 1 })
-    await page.getByText('waits for a worker').waitFor()
+    await page.getByText('waits to be claimed').waitFor()
     await choose('Cancel…')
     await page.getByLabel('Reason').fill('not wanted')
     await at.expectAccessible(page)

@@ -1,4 +1,5 @@
 /** How the page asks the API: one function, problems as errors, and the token of whoever looks. */
+import { heardDate } from './clock.ts'
 import { token } from './session.ts'
 
 /** Where the page is, as its <base> says: `/` or `/ops/mill/`. */
@@ -68,6 +69,7 @@ export async function ask<T>(path: string, { method = 'GET', query, body, signal
     if (signal?.aborted === true) throw error
     throw new Problem(0, { detail: 'the server cannot be reached', code: 'UNREACHABLE' })
   })
+  heardDate(response.headers.get('date'))
   if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T
   const said = (await response.json().catch(() => ({}))) as Partial<ProblemBody>
   throw new Problem(response.status, said, Number(response.headers.get('retry-after') ?? 'x') || undefined)

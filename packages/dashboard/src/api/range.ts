@@ -1,5 +1,6 @@
 /** Which stretch of time is looked at: one of the presets up to now, or one that was drawn on a chart. It stands in the address, so that it can be shared. */
 import { useSearchParams } from 'wouter'
+import { serverNow } from './clock.ts'
 
 export const PRESETS = {
   '5m': 5 * 60_000,
@@ -21,19 +22,23 @@ export interface Range {
   readonly key: string
 }
 
-const isPreset = (text: string | null): text is Preset => text !== null && text in PRESETS
+const isPreset = (text: string | null): text is Preset => text !== null && Object.hasOwn(PRESETS, text)
+
+/** No date is later, or as early. */
+const LAST_AT = 8_640_000_000_000_000
+const isInstant = (at: number): boolean => Number.isSafeInteger(at) && Math.abs(at) < LAST_AT
 
 export function rangeOf(search: URLSearchParams, otherwise: Preset = '1h'): Range {
   const from = Number(search.get('from') ?? Number.NaN)
   const to = Number(search.get('to') ?? Number.NaN)
-  if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from < to)
+  if (isInstant(from) && isInstant(to) && from < to)
     return { preset: null, ends: () => ({ from, to }), key: `${from}-${to}` }
   const asked = search.get('range')
   const preset = isPreset(asked) ? asked : otherwise
   return {
     preset,
     ends() {
-      const now = Date.now()
+      const now = serverNow()
       return { from: now - PRESETS[preset], to: now }
     },
     key: preset,

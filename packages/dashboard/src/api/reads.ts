@@ -75,7 +75,7 @@ export const useSchedule = (name: string, how?: How): Read<InspectedSchedule> =>
   useRead(`schedules/${named(name)}`, {}, how)
 
 export const useNextRuns = (when: string, zone: string): Read<{ text: string; runs: readonly number[] }> =>
-  useRead('schedules/next', { when, zone, count: 10 }, { enabled: when.trim() !== '', keep: true })
+  useRead('next-runs', { when, zone, count: 10 }, { enabled: when.trim() !== '', keep: true })
 
 export const useBulkPreview = (act: BulkAct, query: Query, how?: How): Read<BulkPreview> =>
   useRead('bulk', { act, ...query }, how)

@@ -1,4 +1,5 @@
 /** What the charts show of the chosen range: a series, and the grid on which it is drawn. */
+import { serverTime } from '../api/clock.ts'
 import { useMemo } from 'react'
 import type { Query } from '../api/client.ts'
 import type { Range } from '../api/range.ts'
@@ -29,13 +30,14 @@ export function useCharted(range: Range, queues: number | undefined, query: Quer
     { ...query, resolution },
     { enabled: queues !== undefined, atMostEveryMs: paceFor({ from, to }) },
   )
-  const { data, dataUpdatedAt } = read
+  const { data } = read
+  const updatedAt = serverTime(read.dataUpdatedAt)
   const lengthMs = to - from
   const drawnTo = range.preset === null ? to : null
   const bins = useMemo(() => {
-    const end = drawnTo ?? dataUpdatedAt
+    const end = drawnTo ?? updatedAt
     const resolutionMs = data?.resolutionMs ?? 60_000
-    return binsOf({ from: end - lengthMs, to: end, resolutionMs, now: dataUpdatedAt })
-  }, [data, dataUpdatedAt, lengthMs, drawnTo])
+    return binsOf({ from: end - lengthMs, to: end, resolutionMs, now: updatedAt })
+  }, [data, updatedAt, lengthMs, drawnTo])
   return { read, bins }
 }

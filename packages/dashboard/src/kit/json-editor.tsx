@@ -2,7 +2,6 @@
 import { WandSparkles } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Button } from './button.tsx'
-import { classes } from './classes.ts'
 import { TextArea } from './field.tsx'
 import { indented } from './indent.ts'
 import { type JsonRead, readJson } from './json-problem.ts'
@@ -81,11 +80,8 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
             ref={numbers}
             className="absolute inset-x-0 top-0 py-1.5 pr-2 text-right font-mono text-xs leading-5 text-soft"
           >
-            {Array.from({ length: lines }, (_, at) => (
-              <div key={at} className={classes(at + 1 === wrongLine && 'font-bold text-dead')}>
-                {at + 1}
-              </div>
-            ))}
+            {/* One text, however many lines there are; the line that is wrong is said below. */}
+            <pre className="font-mono">{numbersOf(lines)}</pre>
           </div>
         </div>
         <TextArea
@@ -123,4 +119,10 @@ export function JsonEditor({ label, text, change, tools, problems = [] }: Props)
       </div>
     </div>
   )
+}
+
+const MOST_NUMBERED = 20_000
+
+function numbersOf(lines: number): string {
+  return Array.from({ length: Math.min(lines, MOST_NUMBERED) }, (_, at) => at + 1).join('\n')
 }

@@ -17,7 +17,11 @@ export function Failed({ problem, again }: { readonly problem: Problem; readonly
   return (
     <div role="alert" className="flex flex-col items-center gap-2 px-4 py-10 text-center">
       <p className="font-medium text-dead">{problem.message}</p>
-      <p className="text-soft">{problem.fix ?? `The code is ${problem.code}.`}</p>
+      <p className="text-soft">
+        {problem.fix === undefined || problem.fix === problem.message
+          ? `The code is ${problem.code}.`
+          : problem.fix}
+      </p>
       <Button onClick={again}>Try again</Button>
     </div>
   )

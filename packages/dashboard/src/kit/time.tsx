@@ -1,16 +1,17 @@
 /** Times: how long ago or ahead, with the absolute instant as a tooltip. All of them on the page move together, once a second. */
 import { useSyncExternalStore } from 'react'
+import { serverNow } from '../api/clock.ts'
 import { ago, instant, moment, span } from './format.ts'
 import { Tip } from './tip.tsx'
 
 const hearers = new Set<() => void>()
-let now = Date.now()
+let now = serverNow()
 let timer: ReturnType<typeof setInterval> | undefined
 
 function subscribe(hear: () => void): () => void {
   hearers.add(hear)
   timer ??= setInterval(() => {
-    now = Date.now()
+    now = serverNow()
     for (const one of hearers) one()
   }, 1_000)
   return () => {
@@ -21,7 +22,7 @@ function subscribe(hear: () => void): () => void {
   }
 }
 
-/** The time of this device, to the second. */
+/** The time of the server, to the second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }

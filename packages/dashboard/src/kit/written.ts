@@ -1,5 +1,5 @@
 /** What people type into fields of forms: read, or said what is wrong with it. Empty means that it is left out. */
-import { durationError } from './duration.ts'
+import { durationError, parseDuration } from './duration.ts'
 
 export type Read<T> = { readonly value: T | undefined } | { readonly wrong: string }
 
@@ -7,8 +7,8 @@ export type Read<T> = { readonly value: T | undefined } | { readonly wrong: stri
 export function durationOf(text: string): Read<string> {
   const given = text.replaceAll(/\s+/g, '')
   if (given === '') return { value: undefined }
-  const wrong = durationError(given)
-  return wrong === undefined ? { value: given } : { wrong }
+  // How long it may be the server knows.
+  return parseDuration(given) === null ? { wrong: durationError(given) ?? '' } : { value: given }
 }
 
 export function wholeOf(text: string, { least, most }: { least: number; most: number }): Read<number> {

@@ -6,7 +6,9 @@ import { useLive } from '../api/live.ts'
 import { useOverview } from '../api/reads.ts'
 import { IconButton } from '../kit/button.tsx'
 import { classes } from '../kit/classes.ts'
+import { Boundary } from './boundary.tsx'
 import { TopBar } from './top-bar.tsx'
+import { Unreachable } from './unreachable.tsx'
 import { type Place, PLACES } from './places.ts'
 import { useShortcut } from './shortcuts.tsx'
 
@@ -58,8 +60,9 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       </aside>
       <div className="flex min-w-0 grow flex-col">
         <TopBar />
+        <Unreachable />
         <main id="main" tabIndex={-1} className="mx-auto w-full max-w-[96rem] grow p-4 outline-none lg:p-6">
-          {children}
+          <Boundary key={path}>{children}</Boundary>
         </main>
       </div>
     </div>

@@ -26,7 +26,7 @@ export function TopBar() {
     if (may('operator')) setEnqueuing(true)
   })
   return (
-    <div className="flex flex-wrap items-center justify-end gap-2 border-b border-line bg-card px-4 py-2">
+    <header className="flex flex-wrap items-center justify-end gap-2 border-b border-line bg-card px-4 py-2">
       <Who />
       <span className="grow" />
       <label className="inline-flex items-center gap-2 text-soft">
@@ -53,11 +53,11 @@ export function TopBar() {
       />
       {may('operator') && (
         <Button look="main" icon={Plus} onClick={() => setEnqueuing(true)}>
-          Enqueue
+          <span className="max-sm:sr-only">Enqueue</span>
         </Button>
       )}
       {isEnqueuing && <EnqueueDrawer close={() => setEnqueuing(false)} />}
-    </div>
+    </header>
   )
 }
 

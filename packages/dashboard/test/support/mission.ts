@@ -35,6 +35,8 @@ interface OpenOptions {
   readonly as?: Role | 'nobody'
   readonly width?: number
   readonly colours?: 'light' | 'dark'
+  /** How wrong the clock of the device is. */
+  readonly hoursAhead?: number
   /** The time of the page can be run forward, by page.clock. */
   readonly hasClock?: boolean
   /** Part of a message that the console may have: of a request that the test wants refused. */
@@ -140,6 +142,8 @@ async function openPage(browser: Browser, url: string, options: OpenOptions): Pr
   context.setDefaultTimeout(10_000)
   const page = await context.newPage()
   if (options.hasClock === true) await page.clock.install()
+  if (options.hoursAhead !== undefined)
+    await page.clock.install({ time: Date.now() + options.hoursAhead * 3_600_000 })
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('console', (message) => {

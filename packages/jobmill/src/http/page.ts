@@ -28,6 +28,12 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The page finds its way itself from any of these. */
 const PLACES = /^\/(?:(?:errors|queues|workers|limits|system)?|(?:jobs|schedules)(?:\/[^/]+)?)$/
 
+/** What answers in its own way, also where there is nothing. */
+const OURS = /^\/(?:api|assets|metrics|healthz|readyz)(?:\/|$)/
+
+const isForPeople = (request: Request): boolean =>
+  request.headers.get('accept')?.includes('text/html') === true
+
 /** Nothing that is not a file of ours is run, loaded or asked, and nobody may put the page into theirs. */
 const HEADERS = {
   'content-security-policy':
@@ -50,8 +56,11 @@ export function missionControl(basePath: string): Page | null {
   return (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return null
     const { pathname } = new URL(request.url)
-    const file = PLACES.test(pathname) ? home : pathname === '/index.html' ? null : files.get(pathname)
-    return file === undefined || file === null ? null : answer(file, request)
+    if (PLACES.test(pathname)) return answer(home, request)
+    const file = pathname === '/index.html' ? undefined : files.get(pathname)
+    if (file !== undefined) return answer(file, request)
+    // Somebody mistyped: the page says so, and leads back.
+    return isForPeople(request) && !OURS.test(pathname) ? answer(home, request, 404) : null
   }
 }
 
@@ -97,10 +106,11 @@ function withBase(html: Uint8Array, basePath: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text.replace('<base href="/" />', () => `<base href="${path}" />`))
 }
 
-function answer({ type, whole, packed, isForever }: File, request: Request): Response {
+function answer({ type, whole, packed, isForever }: File, request: Request, status = 200): Response {
   const takesPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
   const body = takesPacked ? packed : whole
   return new Response(request.method === 'HEAD' ? null : body, {
+    status,
     headers: {
       ...HEADERS,
       'content-type': type,

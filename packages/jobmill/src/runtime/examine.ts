@@ -1,10 +1,11 @@
 /** What is wrong with the work on a database, whatever the store: nobody takes jobs, a duty is not done, a process died and nobody noticed. Changes nothing. */
 import { DEFAULTS } from '../job/defaults.ts'
+import { counted } from '../job/count-text.ts'
 import { shown } from '../job/errors.ts'
 import { spanText } from '../job/span-text.ts'
 import type { InstanceRecord } from '../store/instance.ts'
 import { type Finding, warning, well } from '../store/keeping.ts'
-import type { QueueRecord, Unserved } from '../store/queue-record.ts'
+import { type QueueRecord, type Unserved, UNSERVED_ROWS } from '../store/queue-record.ts'
 import type { Difference } from './differences.ts'
 import type { Operate } from './operate.ts'
 import type { Resolved } from './options.ts'
@@ -100,7 +101,10 @@ function served(unserved: readonly Unserved[], instances: readonly InstanceRecor
     return [about(well('served', 'every kind that waits has a process that takes it'))]
   const nobody = !instances.some(isAlive)
   return unserved.map(({ queue, kind, jobs }) => {
-    const says = `${jobs} jobs of the kind ${shown(kind)} wait in the queue ${shown(queue)}, and no process takes them`
+    // No more are counted.
+    const many = jobs >= UNSERVED_ROWS ? `${counted(jobs, 'job')} or more` : counted(jobs, 'job')
+    const wait = `${many} of the kind ${shown(kind)} ${jobs === 1 ? 'waits' : 'wait'}`
+    const says = `${wait} in the queue ${shown(queue)}, and no process takes ${jobs === 1 ? 'it' : 'them'}`
     const fix = nobody
       ? 'Start one: jobmill work'
       : `Start one that has a handler for ${shown(kind)} and serves ${shown(queue)}, or cancel them`

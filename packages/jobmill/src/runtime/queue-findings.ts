@@ -16,6 +16,8 @@ export interface QueueScene {
 }
 
 const WAITS_LONG_MS = 5 * 60_000
+/** Shorter ones come and go, and nobody has to look. */
+const COOLS_LONG_MS = 10_000
 /** So many deaths in that time are more than a few jobs that were wrong. */
 export const DEATHS_MS = 10 * 60_000
 const MOST_DEATHS = 10
@@ -46,7 +48,7 @@ function shut({ name, paused, workers }: QueueRecord, { ready }: QueueCounts): M
 }
 
 function cooling({ name, coolingMs, throttles }: QueueRecord): MillFinding[] {
-  if (coolingMs === 0) return []
+  if (coolingMs < COOLS_LONG_MS) return []
   const often = throttles === 0 ? '' : `, after ${throttles} ${throttles === 1 ? 'throttle' : 'throttles'}`
   const says = `the queue ${shown(name)} cools down for another ${spanText(coolingMs)}${often}`
   const fix = 'Wait for it; if it comes back often, give the queue a limit that the other side can bear'
@@ -70,7 +72,7 @@ export function deathFindings(series: readonly QueueSeries[]): MillFinding[] {
   return series.flatMap(({ queue, all }) => {
     const { dead } = all.counters
     if (dead <= MOST_DEATHS) return []
-    const says = `${dead} jobs of the queue ${shown(queue)} have died in the last ${spanText(DEATHS_MS)}`
+    const says = `jobs of the queue ${shown(queue)} have died ${dead} times in the last ${spanText(DEATHS_MS)}`
     const fix = 'Look at their errors (jobmill jobs list --state dead), mend the cause, and retry them'
     return [about(warning('dead', says, fix), 'queue', queue)]
   })

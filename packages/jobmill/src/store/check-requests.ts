@@ -103,6 +103,9 @@ export function checkFilter(filter: JobFilter): JobFilter {
     'payloadAt',
     'errorText',
   ])
+  for (const name of ['queue', 'kind', 'payloadText'] as const)
+    if (filter[name] !== undefined) checkSought(filter[name], `filter.${name}`)
+  filter.tags?.forEach((tag, at) => checkSought(tag, `filter.tags[${at}]`))
   if (filter.state !== undefined) checkOneOf(filter.state, 'filter.state', JOB_STATES)
   if (filter.enqueuedFrom !== undefined) checkWhole(filter.enqueuedFrom, 'filter.enqueuedFrom', INSTANT)
   if (filter.enqueuedBefore !== undefined) checkWhole(filter.enqueuedBefore, 'filter.enqueuedBefore', INSTANT)

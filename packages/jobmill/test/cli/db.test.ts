@@ -102,7 +102,7 @@ describe('jobmill db on sqlite', () => {
     await mill.changeQueue('mail', { workers: 8 })
     const warned = await told(folder, ['db', 'doctor'])
     expect(warned.code).toBe(0)
-    expect(warned.out).toContain('1 jobs of the kind "send" wait in the queue "mail"')
+    expect(warned.out).toContain('1 job of the kind "send" waits in the queue "mail"')
     expect(warned.out).toContain('fix: Start one: jobmill work')
     expect(warned.out).toContain('queue "mail": workers is 8, and the code says 4')
     expect(warned.out).toContain('0 errors, 2 warnings')

@@ -70,6 +70,9 @@ test('what is no place of it is no page: problems stay problems, and no file lea
   ]
   for (const path of [...wrong, '/assets/..%2f..%2fpackage.json', '/assets/%2e%2e/%2e%2e/package.json'])
     expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 404])
+  // People who mistype get the page, which says so.
+  const lost = await fetch(`${url}/nowhere`, { headers: { accept: 'text/html' } })
+  expect([lost.status, lost.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
   const post = await fetch(`${url}/jobs`, { method: 'POST' })
   expect([post.status, post.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
 })

@@ -159,6 +159,9 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       field: 'errorText',
     })
 
+    for (const name of ['queue', 'kind', 'tag', 'payloadText'])
+      expect((await call('jobs.list', {}, undefined, `?${name}=%00`)).status).toBe(400)
+
     const cut = await call('jobs.inspect', { id: ada.id }, undefined, '?largest=100')
     expect(cut.body).toMatchObject({
       job: { payload: null, result: null },

@@ -1,5 +1,5 @@
 /**
- * Plans of what concerns many processes, at 40,000 rows in every table that can grow: jobs that wait for a limit, schedules with a long past, figures
+ * Plans of what concerns many processes, at 100,000 rows in every table that can grow: jobs that wait for a limit, schedules with a long past, figures
  * and events of a month. Of permits there are as many as limits allow.
  */
 import pg from 'pg'
@@ -19,8 +19,7 @@ import {
 } from '../../src/testing/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining } from './explaining.ts'
 
-/** 100,000 every night. */
-const ROWS = process.env['JOBMILL_MANY'] === undefined ? 40_000 : 100_000
+const ROWS = 100_000
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'plans')
 const alive = anInstance({ queues: ['slow', 'few'], kinds: ['known'], leaseMs: 3_600_000 })

@@ -1,5 +1,5 @@
 /**
- * Plans at 40,000 rows in every table: each statement of the hot path and of every listing is explained just before it
+ * Plans at 100,000 rows in every table: each statement of the hot path and of every listing is explained just before it
  * runs, and none may read a large table from end to end.
  */
 import pg from 'pg'
@@ -10,8 +10,7 @@ import type { JobFilter } from '../../src/store/job-list.ts'
 import { aJob, anInstance, aPulse, aRetain } from '../../src/testing/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining, plansOf } from './explaining.ts'
 
-/** 100,000 every night. */
-const ROWS = process.env['JOBMILL_MANY'] === undefined ? 40_000 : 100_000
+const ROWS = 100_000
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'plans')
 const alive = anInstance({ queues: ['q1', 'q2'], kinds: ['known'] })

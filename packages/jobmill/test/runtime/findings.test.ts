@@ -102,7 +102,7 @@ describe.each(subjects)('findings on $name', ({ mill: aMill }) => {
     await mill.limits.drain('smtp', { retryAfter: '2m' })
     const cooling: unknown = expect.stringMatching(/^the queue "slow" cools down for another 1 m \d+ s$/)
     expect(await told(mill)).toEqual([
-      ['dead', 'queue', 'default', '11 jobs of the queue "default" have died in the last 10 m'],
+      ['dead', 'queue', 'default', 'jobs of the queue "default" have died 11 times in the last 10 m'],
       ['paused', 'queue', 'held', 'the queue "held" is paused, and 1 job waits in it'],
       ['workers', 'queue', 'none', 'the queue "none" has 0 workers, and 2 jobs wait in it'],
       ['cooling', 'queue', 'slow', cooling],

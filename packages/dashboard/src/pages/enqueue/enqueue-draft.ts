@@ -39,7 +39,7 @@ export interface Like {
 export function draftLike(like: Like | undefined): EnqueueDraft {
   return {
     kind: like?.kind ?? '',
-    payload: JSON.stringify(like?.payload ?? null, null, 2),
+    payload: payloadText(like?.payload ?? null),
     queue: like?.queue ?? '',
     priority: like === undefined ? '' : String(like.priority),
     when: 'now',
@@ -102,3 +102,11 @@ function readsOf(draft: EnqueueDraft): Record<EnqueueField, Read<unknown>> {
 }
 
 const textOf = (text: string): Read<string> => ({ value: text.trim() === '' ? undefined : text.trim() })
+
+/** No browser lays out hundreds of thousands of lines: what is large stands on one. */
+const MOST_LAID_OUT = 50_000
+
+function payloadText(payload: unknown): string {
+  const short = JSON.stringify(payload)
+  return short.length > MOST_LAID_OUT ? short : JSON.stringify(payload, null, 2)
+}

@@ -43,7 +43,7 @@ export function bulkOf({ payload, result, tags }: Pick<Job, 'payload' | 'result'
   const isAll = given.every(([key]) => key === 'enqueuedBefore')
   const verb = VERBS[String(act)] ?? String(act)
   return {
-    says: isAll ? `${verb} every job` : `${verb} the jobs that match`,
+    says: isAll ? `${verb} every job` : `${verb} the jobs that ${'ids' in filter ? 'were chosen' : 'match'}`,
     filter: given.map(wordOf),
     reason: typeof reason === 'string' ? reason : null,
     by: tags.find((tag) => tag.startsWith('by:'))?.slice('by:'.length) ?? null,

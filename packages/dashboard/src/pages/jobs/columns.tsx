@@ -79,7 +79,7 @@ function Steady({ at }: { readonly at: number | null }) {
 
 /** What is next, or was last. */
 function Turn({ state, dueAt, startedAt, endedAt, waitsForTurn, cancelReason }: JobSummary) {
-  if (state === 'ready') return <span className="text-soft">waits for a worker</span>
+  if (state === 'ready') return <span className="text-soft">waits to be claimed</span>
   if (waitsForTurn) return <span className="text-soft">waits for its turn</span>
   const [word, at] =
     endedAt !== null ? ['ended', endedAt] : startedAt !== null ? ['started', startedAt] : ['due', dueAt]

@@ -1,4 +1,5 @@
 /** Jobs: found by a filter, looked through page by page, and acted on, one or many. */
+import { serverNow } from '../../api/clock.ts'
 import { useMemo } from 'react'
 import { useMay } from '../../api/roles.ts'
 import type { JobPage, JobSummary } from '../../api/types/job.ts'
@@ -69,7 +70,7 @@ export function JobsPage() {
 }
 
 /** Takes what it is for, so that it is found anew with it. */
-const nowFor = (_key: string): number => Date.now()
+const nowFor = (_key: string): number => serverNow()
 
 const isNothing = (page: JobPage | undefined): boolean => page?.jobs.length === 0 && page.next === null
 

@@ -17,7 +17,7 @@ interface Props {
   readonly selection: Selection | null
 }
 
-const HEAD = 'px-4 py-2 max-sm:px-2 font-medium whitespace-nowrap'
+const HEAD = 'px-3 py-2 max-sm:px-2 font-medium whitespace-nowrap'
 
 export function JobsTable({ jobs, selection }: Props) {
   const columns = useKept(chosenColumns)

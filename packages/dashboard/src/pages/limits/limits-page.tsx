@@ -1,4 +1,5 @@
 /** Limits: cluster-wide budgets, what is left of them, and who draws on them. */
+import { serverTime } from '../../api/clock.ts'
 import { Plus } from 'lucide-react'
 import { Fragment, useState } from 'react'
 import { useLimits } from '../../api/reads.ts'
@@ -53,7 +54,7 @@ export function LimitsPage() {
                       limit={limit}
                       // An older server does not tell.
                       queues={limit.queues ?? []}
-                      asOf={read.dataUpdatedAt}
+                      asOf={serverTime(read.dataUpdatedAt)}
                       isOpen={open === limit.name}
                       turn={() => setOpen(open === limit.name ? null : limit.name)}
                     />

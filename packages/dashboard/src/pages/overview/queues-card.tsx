@@ -1,4 +1,5 @@
 /** The queues at a glance: those in trouble first, then the busiest. */
+import { serverTime } from '../../api/clock.ts'
 import { useOverview } from '../../api/reads.ts'
 import type { QueueAndCounts } from '../../api/types/mill.ts'
 import { LinkButton } from '../../kit/button.tsx'
@@ -49,8 +50,8 @@ export function QueuesCard() {
                     <QueueRow
                       key={queue.settings.name}
                       queue={queue}
-                      asOf={read.dataUpdatedAt}
-                      now={dataUpdatedAt}
+                      asOf={serverTime(read.dataUpdatedAt)}
+                      now={serverTime(dataUpdatedAt)}
                       points={recent?.queues.find((one) => one.queue === queue.settings.name)?.points ?? []}
                     />
                   ))}

@@ -1,4 +1,5 @@
 /** What queues did in the last hour: a rate of now, and the line of the hour. */
+import { serverTime } from '../../api/clock.ts'
 import { along, thinned, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
 import { useSeries } from '../../api/reads.ts'
@@ -18,7 +19,7 @@ const HOUR = rangeOf(new URLSearchParams(), '1h')
 
 export function useHour(): ReadonlyMap<string, HourOf> {
   const { data, dataUpdatedAt } = useSeries(HOUR, { resolution: '1m' }, { atMostEveryMs: 2_500 })
-  return data === undefined ? new Map() : hourOf(data, dataUpdatedAt)
+  return data === undefined ? new Map() : hourOf(data, serverTime(dataUpdatedAt))
 }
 
 function hourOf(series: Series, now: number): ReadonlyMap<string, HourOf> {

@@ -46,7 +46,7 @@ export const RETAINED = [
 
 function wholeError(text: string, most: number): string | undefined {
   if (text.trim() === '') return undefined
-  if (!/^\d+$/.test(text.trim())) return 'Type a whole number, or nothing.'
+  if (!/^\d+$/.test(text.trim())) return 'Type a whole number from 0 on, or nothing.'
   return Number(text) > most ? `The most is ${most.toLocaleString('en')}.` : undefined
 }
 

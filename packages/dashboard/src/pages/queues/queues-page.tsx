@@ -1,4 +1,5 @@
 /** Queues: how they stand, who serves them, and their live settings. */
+import { serverTime } from '../../api/clock.ts'
 import { Fragment } from 'react'
 import { useQueues, useWorkers } from '../../api/reads.ts'
 import type { QueueAndCounts, Unserved } from '../../api/types/mill.ts'
@@ -31,7 +32,11 @@ export function QueuesPage() {
       <Card flush>
         <Shown read={read}>
           {(data) => (
-            <QueueTable queues={data.queues} unserved={data.unserved ?? []} asOf={read.dataUpdatedAt} />
+            <QueueTable
+              queues={data.queues}
+              unserved={data.unserved ?? []}
+              asOf={serverTime(read.dataUpdatedAt)}
+            />
           )}
         </Shown>
       </Card>

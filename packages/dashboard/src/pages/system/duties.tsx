@@ -59,11 +59,7 @@ export function Duties({ duties }: Pick<System, 'duties'>) {
             <Cell right className={failures > 0 ? 'font-medium text-dead' : ''}>
               {failures}
             </Cell>
-            {may('admin') && (
-              <Cell right>
-                <RunNow name={name} />
-              </Cell>
-            )}
+            {may('admin') && <Cell right>{everyMs !== null && <RunNow name={name} />}</Cell>}
           </Row>
         ))}
       </Table>

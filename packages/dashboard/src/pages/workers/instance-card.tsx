@@ -19,13 +19,15 @@ interface Props {
   /** It answered this page. */
   readonly isHere: boolean
   readonly slots: readonly Slot[]
+  /** How many jobs it can run at once. */
+  readonly workers: number
   readonly leads: readonly string[]
   readonly running: readonly JobSummary[]
   readonly used: readonly Used[]
 }
 
-export function InstanceCard({ instance, isHere, slots, leads, running, used }: Props) {
-  const { id, label, version, startedAt, capacity, queues, kinds } = instance
+export function InstanceCard({ instance, isHere, slots, workers, leads, running, used }: Props) {
+  const { id, label, version, startedAt, queues, kinds } = instance
   const name = label ?? shortId(id)
   const uptime = useNow() - startedAt
   const shares = new Map(slots.map(({ queue, workers }) => [queue, workers]))
@@ -52,12 +54,12 @@ export function InstanceCard({ instance, isHere, slots, leads, running, used }: 
             </Fact>
             <Fact name="Version">{version ?? <Soft>not told</Soft>}</Fact>
             <Fact name="Up for">{span(Math.floor(Math.max(0, uptime) / 1_000) * 1_000)}</Fact>
-            <Fact name="Slots">
+            <Fact name="Workers">
               <Meter
                 label={`Slots of ${name}`}
                 used={running.length}
-                of={capacity}
-                unit="used"
+                of={workers}
+                unit="busy"
                 isBadWhenFull
               />
             </Fact>

@@ -1,4 +1,5 @@
 /** What processes used in the last minutes. */
+import { serverTime } from '../../api/clock.ts'
 import { along, thinned, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
 import { useSeries } from '../../api/reads.ts'
@@ -26,7 +27,7 @@ const RECENT = rangeOf(new URLSearchParams(), '15m')
 /** By instance. */
 export function useUsage(): ReadonlyMap<string, readonly Used[]> {
   const { data, dataUpdatedAt } = useSeries(RECENT, { resolution: '1m' }, { atMostEveryMs: 5_000 })
-  return data === undefined ? new Map() : usageOf(data, dataUpdatedAt)
+  return data === undefined ? new Map() : usageOf(data, serverTime(dataUpdatedAt))
 }
 
 function usageOf(series: Series, now: number): ReadonlyMap<string, readonly Used[]> {

@@ -2,6 +2,7 @@
 import { useJobs, useQueues, useWorkers } from '../../api/reads.ts'
 import type { JobSummary } from '../../api/types/job.ts'
 import type { Workers } from '../../api/types/mill.ts'
+import { workersOf, workersOn } from '../../figures/workers.ts'
 import { classes } from '../../kit/classes.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { number, plural } from '../../kit/format.ts'
@@ -24,10 +25,10 @@ export function WorkersPage() {
   )
 }
 
-function Note({ instances }: Workers) {
-  const living = instances.filter(({ state }) => state === 'alive')
-  const capacity = living.reduce((sum, one) => sum + one.capacity, 0)
-  return `${plural(living.length, 'process', 'processes')} at work, with room for ${plural(capacity, 'job')} at once`
+function Note(workers: Workers) {
+  const queues = useQueues().data?.queues.map(({ settings }) => settings) ?? []
+  const living = workers.instances.filter(({ state }) => state === 'alive')
+  return `${plural(living.length, 'process', 'processes')} at work, with ${plural(workersOf(queues, workers), 'worker')}`
 }
 
 function Processes({ workers: { here, instances, slots, duties } }: { readonly workers: Workers }) {
@@ -62,6 +63,11 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
               key={instance.id}
               instance={instance}
               isHere={instance.id === here}
+              workers={workersOn(
+                instance,
+                (queues?.queues ?? []).map(({ settings }) => settings),
+                slots,
+              )}
               slots={slots.filter((slot) => slot.instance === instance.id)}
               leads={duties.filter(({ leader }) => leader === instance.id).map(({ name }) => name)}
               running={byInstance.get(instance.id) ?? []}

@@ -28,7 +28,7 @@ const list = route('viewer', 'schedules.list', {
 
 const next = route('viewer', 'schedules.next', {
   method: 'get',
-  path: '/schedules/next',
+  path: '/next-runs',
   summary: 'What an expression means, and when it would run',
   request: {
     query: z.strictObject({
@@ -113,7 +113,6 @@ export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) =
     const all = await schedules.list()
     return c.json({ schedules: all.map((one) => seen(c.get('who'), one)) }, 200)
   })
-  // Before the one by name: no schedule can be asked for that is called "next".
   api.openapi(next, async (c) => {
     const { when, zone, count } = c.req.valid('query')
     const runs = await schedules.nextRuns({ when, zone }, count)

@@ -1,4 +1,5 @@
 /** A row of figures: how it goes now, against an hour ago. */
+import { serverTime } from '../../../api/clock.ts'
 import { useOverview, useWorkers } from '../../../api/reads.ts'
 import { compact, number, percent, plural, rate, span } from '../../../kit/format.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from './compare.ts'
 import { Figure, type FigureProps } from './figure.tsx'
 import { useRecent } from './use-recent.ts'
-import { workersOf } from './workers.ts'
+import { workersOf } from '../../../figures/workers.ts'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 const whole = (numbers: readonly number[] | null): number | null =>
@@ -38,7 +39,7 @@ function useFigures(): FigureProps[] {
   const counts = shown.map((queue) => queue.counts)
   const workers = useWorkers().data
   const queues = recent?.queues ?? []
-  const now = recentOf(dataUpdatedAt)
+  const now = recentOf(serverTime(dataUpdatedAt))
   const before = hourBefore(now)
   // A mill that began since cannot be compared.
   const isOld =

@@ -1,4 +1,5 @@
 /** The last hour and the minutes before it, by minutes: what the figures and the table of queues compare. */
+import { serverNow } from '../../../api/clock.ts'
 import type { Range } from '../../../api/range.ts'
 import { type Read, useSeries } from '../../../api/reads.ts'
 import type { Series } from '../../../api/types/history.ts'
@@ -10,7 +11,7 @@ const RECENT: Range = {
   // Open at its end, as presets are.
   preset: '1h',
   ends() {
-    const now = Date.now()
+    const now = serverNow()
     // Further back than what is compared: a level that did not change is told every five minutes.
     return { from: now - HOUR - 2 * RECENT_MINUTES * MINUTE, to: now }
   },

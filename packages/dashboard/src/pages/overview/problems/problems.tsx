@@ -1,4 +1,5 @@
 /** What needs attention, the worst first, each with the way out. */
+import { serverTime } from '../../../api/clock.ts'
 import { CircleCheck } from 'lucide-react'
 import { useState } from 'react'
 import { useFindings, useOverview } from '../../../api/reads.ts'
@@ -59,7 +60,7 @@ function Found({ findings }: { readonly findings: readonly Finding[] }) {
             key={keyOf(finding, shown.slice(0, at))}
             finding={finding}
             queue={queueOf(finding)}
-            asOf={dataUpdatedAt}
+            asOf={serverTime(dataUpdatedAt)}
           />
         ))}
       </ul>

@@ -1,0 +1,33 @@
+/** How many jobs can run at once. */
+import type { Instance, Queue, Slot, Workers } from '../api/types/mill.ts'
+
+/** What each process has for a queue whose number of workers nobody set. */
+const WORKERS_UNSET = 10
+
+/** In one process. One that has a capacity of its own may run fewer; what it told is only how much it counts when workers are split. */
+export function workersOn(
+  { id, queues: served }: Instance,
+  queues: readonly Queue[],
+  slots: readonly Slot[],
+): number {
+  const settings = new Map(queues.map((queue) => [queue.name, queue]))
+  const assigned = new Map(
+    slots.filter(({ instance }) => instance === id).map((slot) => [slot.queue, slot.workers]),
+  )
+  let all = 0
+  for (const name of served) {
+    const { paused = false, workers = null } = settings.get(name) ?? {}
+    if (!paused) all += workers === null ? WORKERS_UNSET : (assigned.get(name) ?? 0)
+  }
+  return all
+}
+
+/** In all living processes together. */
+export function workersOf(
+  queues: readonly Queue[],
+  { instances, slots }: Pick<Workers, 'instances' | 'slots'>,
+): number {
+  return instances
+    .filter(({ state }) => state === 'alive')
+    .reduce((sum, instance) => sum + workersOn(instance, queues, slots), 0)
+}
