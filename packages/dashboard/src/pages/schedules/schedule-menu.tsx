@@ -1,5 +1,5 @@
 /** What can be done to a schedule, behind one button of its line. */
-import { EllipsisVertical, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react'
+import { Ellipsis, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react'
 import { useState } from 'react'
 import { useMay } from '../../api/roles.ts'
 import type { Schedule } from '../../api/types/mill.ts'
@@ -24,7 +24,7 @@ export function ScheduleMenu({ schedule }: { readonly schedule: Schedule }) {
             disabled={isActing}
             className="inline-flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunk hover:text-text"
           >
-            <EllipsisVertical aria-hidden className="size-4" />
+            <Ellipsis aria-hidden className="size-4" />
           </button>
         }
       >

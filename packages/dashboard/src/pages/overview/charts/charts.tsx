@@ -97,7 +97,7 @@ export function Charts() {
             {rates('Jobs done per second, by queue', drawn.byQueue)}
           </Plot>
           <Plot title={`Jobs that wait or run${within}`} note={`The mean of each ${span(bins.widthMs)}.`}>
-            {chart(`Jobs that wait or run${within}`, drawn.standing, jobs)}
+            {chart(`Jobs that wait or run${within}`, drawn.standing, jobs, true)}
           </Plot>
           <Plot title={`Wait until claimed${within}`} note={each}>
             {chart(`Wait until claimed${within}, percentiles`, drawn.waiting, milliseconds)}
