@@ -19,7 +19,7 @@ export interface RouteTools {
   readonly feed: Feed
   /** Looks at up to 10,000 jobs of each queue, so not for everybody anew. */
   readonly unserved: Mill['unserved']
-  /** Looks at up to 12,000 jobs, so not for everybody anew either. */
+  /** Looks at up to 5,000 jobs, so not for everybody anew either. */
   readonly errors: Mill['errors']
   /** Both ask the database itself, on a connection of their own. */
   readonly system: Mill['system']

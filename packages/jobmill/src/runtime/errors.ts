@@ -47,12 +47,12 @@ export interface ErrorReport {
 }
 
 export interface Errors {
-  /** Looks at the newest 5,000 dead jobs, the first 5,000 scheduled and the first 2,000 ready ones. */
+  /** Looks at the newest 2,000 dead jobs, the first 2,000 scheduled and the first 1,000 ready ones. */
   errors(query?: ErrorsQuery): Promise<ErrorReport>
 }
 
 /** The states that a fingerprint is found in, and how many jobs of each are looked at. */
-const MOST_LOOKED = { dead: 5_000, scheduled: 5_000, ready: 2_000 } as const
+const MOST_LOOKED = { dead: 2_000, scheduled: 2_000, ready: 1_000 } as const
 export const FAILED_STATES: readonly JobState[] = Object.keys(MOST_LOOKED) as (keyof typeof MOST_LOOKED)[]
 
 const MOST_GROUPS = 200
@@ -79,9 +79,9 @@ export function errors({ opened }: { readonly opened: () => Promise<Store> }): E
       const groups = new Map<string, Gathered>()
       let looked = 0
       let complete = true
-      for (const [state, most] of Object.entries(MOST_LOOKED)) {
+      const look = async ([state, most]: [string, number]): Promise<void> => {
         const filter = { ...query, state: state as keyof typeof MOST_LOOKED }
-        let left: number = most
+        let left = most
         let scanned = 0
         let cursor: string | undefined
         do {
@@ -94,6 +94,7 @@ export function errors({ opened }: { readonly opened: () => Promise<Store> }): E
         } while (cursor !== undefined && left > 0 && scanned < DEFAULTS.listScanRows)
         if (cursor !== undefined) complete = false
       }
+      await Promise.all(Object.entries(MOST_LOOKED).map(look))
       return report([...groups.values()], looked, complete)
     },
   }
