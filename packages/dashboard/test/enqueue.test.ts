@@ -5,6 +5,8 @@ import { mission } from './support/mission.ts'
 mission('the enqueue drawer', (at, test) => {
   test('checks the payload while it is typed, and enqueues with all options', async () => {
     const page = await at.open('/queues', { as: 'operator', mayComplain: /400|422/ })
+    // Only then is it known who looks.
+    await page.getByRole('button', { name: 'Enqueue' }).waitFor()
     await page.keyboard.press('n')
     const drawer = page.getByRole('dialog', { name: 'Enqueue a job' })
     const kind = drawer.getByRole('combobox', { name: 'Kind' })
