@@ -1,8 +1,8 @@
 /** Who did what to it by hand. */
 import { useState } from 'react'
 import { useAudit } from '../../../api/reads.ts'
-import { Button } from '../../../kit/button.tsx'
 import { Json } from '../../../kit/json.tsx'
+import { Older } from '../../../kit/older.tsx'
 import { Empty, Shown } from '../../../kit/shown.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
 import { Ago } from '../../../kit/time.tsx'
@@ -23,7 +23,7 @@ export function AuditTab({ id }: { readonly id: string }) {
       {({ entries, next }) =>
         entries.length === 0 ? (
           <Empty title="Nobody did anything to it by hand">
-            Who enqueues, retries, runs now or cancels it here, on the command line or over HTTP stands here.
+            Who enqueues, retries, runs now or cancels it on this page or over HTTP stands here.
           </Empty>
         ) : (
           <div className="flex flex-col gap-2 overflow-x-auto">
@@ -47,10 +47,7 @@ export function AuditTab({ id }: { readonly id: string }) {
                 </Row>
               ))}
             </Table>
-            <div className="flex gap-2">
-              {cursor !== undefined && <Button onClick={() => setCursor(undefined)}>Newest</Button>}
-              {next !== null && <Button onClick={() => setCursor(next)}>Older</Button>}
-            </div>
+            <Older cursor={cursor} next={next} go={setCursor} />
           </div>
         )
       }

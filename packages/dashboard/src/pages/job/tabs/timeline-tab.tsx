@@ -1,9 +1,9 @@
 /** What happened around it that no attempt tells. */
 import { useState } from 'react'
 import { useTimeline } from '../../../api/reads.ts'
-import { Button } from '../../../kit/button.tsx'
 import { eventWords } from '../../../kit/event-words.ts'
 import { Json } from '../../../kit/json.tsx'
+import { Older } from '../../../kit/older.tsx'
 import { Empty, Shown } from '../../../kit/shown.tsx'
 import { Cell, Row, Table } from '../../../kit/table.tsx'
 import { Ago } from '../../../kit/time.tsx'
@@ -44,10 +44,7 @@ export function TimelineTab({ id }: { readonly id: string }) {
                 </Row>
               ))}
             </Table>
-            <div className="flex gap-2">
-              {cursor !== undefined && <Button onClick={() => setCursor(undefined)}>Newest</Button>}
-              {next !== null && <Button onClick={() => setCursor(next)}>Older</Button>}
-            </div>
+            <Older cursor={cursor} next={next} go={setCursor} />
           </div>
         )
       }
