@@ -123,6 +123,13 @@ mission('what nobody foresaw', (at, test) => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
     expect(await focused()).toContain('New limit')
+    const { id } = await at.mill.enqueue('echo', 1, { delay: '1h' })
+    await page.goto(`${at.url}/jobs/${id}`)
+    await page.getByRole('button', { name: 'Delete' }).press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await expect.poll(focused).toBe('Delete')
   })
 
   test('goes by the clock of the server where that of the device is wrong', async () => {

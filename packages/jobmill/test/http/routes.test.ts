@@ -235,6 +235,12 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
 
     const hourly = { name: 'hourly', job: 'echo', when: '@hourly', payload: { a: 1 }, missed: { all: '2h' } }
+    // No name is taken by a route.
+    await call('schedules.create', {}, { name: 'next', job: 'echo', when: '@daily' })
+    expect((await call('schedules.inspect', { name: 'next' })).body).toMatchObject({
+      schedule: { name: 'next' },
+    })
+    await call('schedules.delete', { name: 'next' })
     expect((await call('schedules.create', {}, hourly)).status).toBe(201)
     expect((await call('schedules.create', {}, hourly)).body).toMatchObject({
       code: 'SCHEDULE_EXISTS',
