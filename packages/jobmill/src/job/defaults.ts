@@ -37,7 +37,7 @@ export const DEFAULTS = Object.freeze({
   /** Workers that each instance runs for a queue whose settings name no number. */
   workers: 10,
   /** How often an instance looks for work, cancels and changed settings when nothing wakes it. */
-  pulseEveryMs: 600,
+  pulseEveryMs: 640,
   /** How often an instance compares what it runs with what the database believes it runs. */
   compareEveryMs: 10 * SECOND,
   /** How long running jobs may go on after a stop before they are told to end. */

@@ -16,7 +16,7 @@ interface Use {
 const MINUTE = 60_000
 
 /** How much later than its time a job that was sent away is claimed again, at most: the pulse finds what is due. */
-const PICKUP_MS = 600
+const PICKUP_MS = 640
 
 interface Work {
   readonly limit: string

@@ -20,7 +20,7 @@ export const CALM: Pulse = {
   unrolled: false,
 }
 
-/** A lease of 10 s, renewed every 3 s, a beat every 600 ms. */
+/** A lease of 10 s, renewed every 3 s, a beat every 640 ms. */
 export function pulseBench() {
   const platform = testPlatform()
   const beats: { readonly at: number; readonly renews: boolean }[] = []

@@ -31,7 +31,7 @@ export async function doorbell({ query, settings: { doorbell: url, platform } }:
     return [
       warning(
         'doorbell',
-        'a pooler swallows the rings (LISTEN): new jobs of other processes are found by polling, up to 600 ms late',
+        'a pooler swallows the rings (LISTEN): new jobs of other processes are found by polling, up to 640 ms late',
         'Give the option doorbell the address of the server itself, or false to do without',
       ),
     ]
