@@ -13,6 +13,8 @@ if (major < 22 || (major === 22 && minor < 14)) {
 const source = (path: string): string =>
   fileURLToPath(new URL(`./packages/jobmill/src/${path}`, import.meta.url))
 
+const application = (path: string): string => fileURLToPath(new URL('./packages/', import.meta.url)) + path
+
 // The report says which promises are proven, so a run of some tests must not take the place of one of all.
 const isWholeRun = process.argv.slice(2).join(' ') === 'run'
 
@@ -28,6 +30,8 @@ export default defineConfig({
       { find: /^jobmill$/, replacement: source('index.ts') },
       { find: /^jobmill\/(sqlite|postgres|http|opentelemetry)$/, replacement: source('$1.ts') },
       { find: /^jobmill\/testing$/, replacement: source('testing/index.ts') },
+      { find: /^jobmill-(tables|telegram|uploads)$/, replacement: application('$1/src/index.ts') },
+      { find: /^jobmill-uploads\/client$/, replacement: application('uploads/src/client.ts') },
     ],
   },
   test: {

@@ -1,0 +1,42 @@
+/** Where a database is, by the address that people write: the same for the jobs and for the tables beside them. */
+import { JobmillError, type Store } from 'jobmill'
+
+export type Place =
+  | { readonly type: 'sqlite'; readonly file: string }
+  | { readonly type: 'postgres'; readonly url: string; readonly schema: string }
+
+const DEFAULT_SCHEMA = 'jobmill'
+
+/** `jobs.db`, `sqlite:jobs.db`, `postgres://…`, with `?schema=` where it is not the usual one. */
+export function placeOf(address: string): Place {
+  if (/^postgres(?:ql)?:/.test(address)) {
+    if (!URL.canParse(address)) throw unknown()
+    const url = new URL(address)
+    const schema = url.searchParams.get('schema') ?? DEFAULT_SCHEMA
+    url.searchParams.delete('schema')
+    return { type: 'postgres', url: url.href, schema }
+  }
+  if (/^[a-z][a-z+.-]+:\/\//i.test(address)) throw unknown()
+  return { type: 'sqlite', file: address.replace(/^sqlite:/, '') }
+}
+
+/** The driver that is not needed is not loaded. */
+export async function storeAt(
+  place: Place,
+  options: { readonly clock?: () => number },
+): Promise<Store<never>> {
+  if (place.type === 'sqlite') {
+    const { sqlite } = await import('jobmill/sqlite')
+    return sqlite(place.file, options)
+  }
+  const { postgres } = await import('jobmill/postgres')
+  return postgres(place.url, { schema: place.schema, ...options })
+}
+
+function unknown(): JobmillError {
+  // Not shown: it may have a password in it.
+  return new JobmillError('OPTION_INVALID', 'is the address of no database that we know', {
+    field: 'database',
+    fix: 'Give postgres://user@host/database or the path of a file',
+  })
+}

@@ -1,0 +1,88 @@
+/**
+ * Kysely on a SQLite file that others write too, the mill among them. A transaction takes the write lock when it begins, so it never fails half-way; who finds
+ * the file locked tries again from the event loop, because the one who holds the lock may need that loop to go on.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type Sqlite from 'better-sqlite3'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+
+const RETRY_MS = 5
+const GIVE_UP_MS = 10_000
+
+export function sqliteDialect(handle: Sqlite.Database): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => driverOn(handle),
+    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+function driverOn(handle: Sqlite.Database): Driver {
+  const connection = connectionOf(handle)
+  const send = (text: string) => async (): Promise<void> =>
+    void (await connection.executeQuery(CompiledQuery.raw(text)))
+  // One handle: whoever has a transaction open on it has it alone.
+  let last: Promise<void> = Promise.resolve()
+  let free = (): void => {}
+  return {
+    async init() {},
+    async acquireConnection() {
+      const before = last
+      const turn = Promise.withResolvers<void>()
+      last = turn.promise
+      await before
+      free = turn.resolve
+      return connection
+    },
+    async releaseConnection() {
+      free()
+    },
+    beginTransaction: send('BEGIN IMMEDIATE'),
+    commitTransaction: send('COMMIT'),
+    async rollbackTransaction() {
+      // Some errors end the transaction by themselves.
+      if (handle.inTransaction) handle.exec('ROLLBACK')
+    },
+    async destroy() {
+      handle.close()
+    },
+  }
+}
+
+function connectionOf(handle: Sqlite.Database): DatabaseConnection {
+  return {
+    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      const giveUpAt = performance.now() + GIVE_UP_MS
+      for (;;) {
+        try {
+          const statement = handle.prepare(sql)
+          if (statement.reader) return { rows: statement.all(...parameters) as R[] }
+          const { changes } = statement.run(...parameters)
+          return { rows: [], numAffectedRows: BigInt(changes) }
+        } catch (error) {
+          if (!isBusy(error) || performance.now() > giveUpAt) throw error
+        }
+        await pause(RETRY_MS)
+      }
+    },
+    // eslint-disable-next-line require-yield
+    async *streamQuery() {
+      throw new Error('ask for pages instead of a stream')
+    },
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
+}

@@ -1,0 +1,117 @@
+/** Tables of an application beside its mill: opened by the same address, asked by the same clock, changed in one transaction with jobs. */
+import Sqlite from 'better-sqlite3'
+import type { Store } from 'jobmill'
+import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
+import pg from 'pg'
+import { migrate, type Step, type StepTools } from './migrate.ts'
+import { type Place, placeOf, storeAt } from './place.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
+
+export interface TableOptions {
+  /** What its tables begin with: on PostgreSQL they are in a schema of their own, called after the mill's and this. */
+  readonly app: string
+  readonly steps: readonly Step[]
+  /** Connections to PostgreSQL (default 4). */
+  readonly connections?: number
+  /** For tests: their now instead of the database's. */
+  readonly clock?: () => number
+  /** Hears of connections that break while nobody uses them (default: nobody). */
+  readonly onError?: (error: Error) => void
+}
+
+export interface Tables<T> extends StepTools {
+  readonly db: Kysely<T>
+  /** Milliseconds since the epoch by the database's clock, for use inside of statements. */
+  readonly now: RawBuilder<number>
+  /** `tx` is what `mill.enqueue` and `complete` take: jobs and rows are written together, or not at all. */
+  readonly transaction: <R>(work: (db: Transaction<T>, tx: never) => Promise<R>) => Promise<R>
+  /** Brings the tables up to date. Every process calls it at its start. */
+  readonly open: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** A place that has both. */
+export interface Database<T> {
+  readonly place: Place
+  /** For `jobmill({ store })`, which opens and closes it. */
+  readonly store: Store<never>
+  readonly tables: Tables<T>
+}
+
+/** How long our own statements may take: nothing waits for ever. */
+const STATEMENT_MS = 30_000
+const CONNECT_MS = 10_000
+/** Longer waits are made in the event loop. */
+const BUSY_MS = 5
+const INT8 = 20
+
+export async function openTables<T>(address: string, options: TableOptions): Promise<Database<T>> {
+  const place = placeOf(address)
+  const { clock } = options
+  return {
+    place,
+    store: await storeAt(place, clock === undefined ? {} : { clock }),
+    tables: place.type === 'sqlite' ? onSqlite(place.file, options) : onPostgres(place, options),
+  }
+}
+
+function onSqlite<T>(file: string, options: TableOptions): Tables<T> {
+  const handle = new Sqlite(file, { timeout: BUSY_MS })
+  handle.pragma('journal_mode = WAL')
+  // What was acknowledged must be there after a power cut.
+  handle.pragma('synchronous = FULL')
+  handle.pragma('foreign_keys = ON')
+  const db = new Kysely<T>({ dialect: sqliteDialect(handle) })
+  const now = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
+  return tablesOf(db, { ...options, type: 'sqlite', schema: null, databaseNow: now, txOf: () => handle })
+}
+
+function onPostgres<T>(
+  { url, schema }: Place & { readonly type: 'postgres' },
+  options: TableOptions,
+): Tables<T> {
+  const { onError = () => {}, connections = 4, app } = options
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    query_timeout: STATEMENT_MS,
+    connectionTimeoutMillis: CONNECT_MS,
+    // Counts and instants are whole numbers well below 2^53.
+    types: { getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) },
+  })
+  // Without it a connection that the server ends takes the process down.
+  pool.on('error', onError)
+  const db = new Kysely<T>({ dialect: new PostgresDialect({ pool }) }).withSchema(`${schema}_${app}`)
+  return tablesOf(db, {
+    ...options,
+    type: 'postgres',
+    schema: `${schema}_${app}`,
+    databaseNow: sql<number>`(extract(epoch FROM clock_timestamp()) * 1000)::int8`,
+    txOf: (trx) => (text: string, values: unknown[]) => trx.executeQuery(CompiledQuery.raw(text, values)),
+  })
+}
+
+interface Made<T> extends TableOptions {
+  readonly type: Place['type']
+  readonly schema: string | null
+  readonly databaseNow: RawBuilder<number>
+  readonly txOf: (trx: Transaction<T>) => unknown
+}
+
+function tablesOf<T>(
+  db: Kysely<T>,
+  { app, steps, type, schema, clock, databaseNow, txOf }: Made<T>,
+): Tables<T> {
+  const table = (name: string): RawBuilder<unknown> => sql.table(schema === null ? name : `${schema}.${name}`)
+  return {
+    db,
+    type,
+    table,
+    get now() {
+      return clock === undefined ? databaseNow : sql<number>`${sql.lit(clock())}`
+    },
+    transaction: (work) => db.transaction().execute((trx) => work(trx, txOf(trx) as never)),
+    open: () => migrate(db as unknown as Kysely<never>, { app, schema, type, table, steps }),
+    close: () => db.destroy(),
+  }
+}

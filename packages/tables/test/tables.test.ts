@@ -1,0 +1,115 @@
+/** Rows and jobs in one database: opened by several at once, written together or not at all, on both stores. */
+import { inject, describe, expect, test } from 'vitest'
+import { defineJob, jobmill } from 'jobmill'
+import { openTables, sql, type Step } from 'jobmill-tables'
+import { freshFile, freshSchema } from '../../../test/support/databases.ts'
+
+interface Schema {
+  shop_order: { id: string; paid_at: number; amount: number | null }
+}
+
+const STEPS: readonly Step[] = [
+  async (db, { table }) => {
+    await sql`CREATE TABLE ${table('shop_order')} (id text PRIMARY KEY, paid_at bigint NOT NULL)`.execute(db)
+  },
+  async (db, { table }) => {
+    await sql`ALTER TABLE ${table('shop_order')} ADD COLUMN amount bigint`.execute(db)
+  },
+]
+
+const PLACES = {
+  sqlite: () => freshFile(),
+  postgres: () => `${inject('postgresUrl')}?schema=${freshSchema(inject('postgresUrl'), 'tables')}`,
+}
+
+const receipt = defineJob({ kind: 'receipt', run: () => 'sent' })
+
+describe.each(Object.entries(PLACES))('tables on %s', (_name, fresh) => {
+  const opened = (address: string, steps = STEPS, clock?: () => number) =>
+    openTables<Schema>(address, { app: 'shop', steps, ...(clock === undefined ? {} : { clock }) })
+
+  test('several that start at once make them once, and a later release adds its step', async () => {
+    const address = fresh()
+    const first = await opened(address, STEPS.slice(0, 1))
+    await first.tables.open()
+    await first.tables.close()
+    const all = await Promise.all([1, 2, 3].map(() => opened(address)))
+    await Promise.all(all.map(({ tables }) => tables.open()))
+    const [{ tables }] = all as [(typeof all)[0]]
+    await tables.db
+      .insertInto('shop_order')
+      .values({ id: 'a', paid_at: 1, amount: 2 ** 40 })
+      .execute()
+    expect(await tables.db.selectFrom('shop_order').selectAll().execute()).toEqual([
+      { id: 'a', paid_at: 1, amount: 2 ** 40 },
+    ])
+    await Promise.all(all.map((one) => one.tables.close()))
+  })
+
+  test('P10 rows and jobs are written together, or not at all', async () => {
+    const { store, tables } = await opened(fresh())
+    await tables.open()
+    const mill = jobmill({ store, jobs: [receipt], log: 'silent' })
+    await mill.start()
+    const buy = (id: string, fails: boolean) =>
+      tables.transaction(async (db, tx) => {
+        await db.insertInto('shop_order').values({ id, paid_at: tables.now, amount: null }).execute()
+        const job = await mill.enqueue(receipt, { id }, { tx })
+        if (fails) throw new Error('the card was refused')
+        return job
+      })
+    await expect(buy('a', true)).rejects.toThrow('refused')
+    const job = await buy('b', false)
+    mill.wake()
+    expect(await job.result()).toBe('sent')
+    expect((await mill.list({})).jobs).toHaveLength(1)
+    expect(await tables.db.selectFrom('shop_order').select('id').execute()).toEqual([{ id: 'b' }])
+    await tables.close()
+    await mill.stop()
+  })
+
+  test('transactions of several handles wait for each other, and lose nothing', async () => {
+    const address = fresh()
+    const handles = await Promise.all([1, 2, 3].map(() => opened(address)))
+    for (const { tables } of handles) await tables.open()
+    const [{ tables: one }] = handles as [(typeof handles)[0]]
+    await one.db.insertInto('shop_order').values({ id: 'sum', paid_at: 0, amount: 0 }).execute()
+    await Promise.all(
+      handles.flatMap(({ tables }) =>
+        Array.from({ length: 10 }, () =>
+          tables.transaction(async (db) => {
+            const row = await db
+              .selectFrom('shop_order')
+              .select('amount')
+              .where('id', '=', 'sum')
+              .$if(tables.type === 'postgres', (query) => query.forUpdate())
+              .executeTakeFirstOrThrow()
+            await db
+              .updateTable('shop_order')
+              .set({ amount: (row.amount ?? 0) + 1 })
+              .execute()
+          }),
+        ),
+      ),
+    )
+    expect(await one.db.selectFrom('shop_order').select('amount').execute()).toEqual([{ amount: 30 }])
+    await Promise.all(handles.map(({ tables }) => tables.close()))
+  })
+
+  test("P9 now is the database's, or that of the test", async () => {
+    const { tables } = await opened(fresh())
+    const { rows } = await sql<{ now: number }>`SELECT ${tables.now} AS now`.execute(tables.db)
+    expect(Math.abs((rows[0]?.now ?? 0) - Date.now())).toBeLessThan(60_000)
+    await tables.close()
+    const fixed = await opened(fresh(), STEPS, () => 1_234)
+    const told = await sql<{ now: number }>`SELECT ${fixed.tables.now} AS now`.execute(fixed.tables.db)
+    expect(told.rows).toEqual([{ now: 1_234 }])
+    await fixed.tables.close()
+  })
+})
+
+test('an address of no database that we know is refused, and not shown', async () => {
+  await expect(openTables('mysql://me:secret@here/x', { app: 'shop', steps: [] })).rejects.toThrow(
+    /^(?!.*secret).*database/s,
+  )
+})
