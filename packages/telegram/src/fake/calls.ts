@@ -1,0 +1,65 @@
+/** What becomes of a call: who calls, what is in the way on purpose, and what the method says. Each one is remembered. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bot } from './bot.ts'
+import type { Changes } from './changes.ts'
+import type { Faults } from './faults.ts'
+import { methods, type MethodParts } from './methods.ts'
+import { Refusal, refusalOf } from './refusal.ts'
+import { asAnswer, type Incoming, type Outgoing } from './server.ts'
+import type { CallAnswer, FakeCall } from './types.ts'
+
+export interface Calls {
+  readonly all: readonly FakeCall[]
+  readonly answer: (call: Incoming) => Promise<Outgoing>
+}
+
+export interface CallParts {
+  readonly bots: ReadonlyMap<string, Bot>
+  readonly faults: Faults
+  readonly changes: Changes
+  readonly methodParts: Omit<MethodParts, 'gone'>
+  /** Ends what is delayed. */
+  readonly closing: AbortSignal
+}
+
+export function newCalls({ bots, faults, changes, methodParts, closing }: CallParts): Calls {
+  const all: (FakeCall & { answer: CallAnswer | null })[] = []
+
+  async function answer(incoming: Incoming): Promise<Outgoing> {
+    const { token: bot, method, params: payload } = incoming
+    const call: (typeof all)[number] = { bot, method, payload, at: methodParts.clock(), answer: null }
+    all.push(call)
+    changes.tell()
+    const outgoing = await outcomeOf(incoming)
+    call.answer = typeof outgoing === 'string' ? outgoing : { status: outgoing.status, body: outgoing.body }
+    changes.tell()
+    return outgoing
+  }
+
+  async function outcomeOf({ token, method: name, params, gone }: Incoming): Promise<Outgoing> {
+    const bot = bots.get(token)
+    if (bot === undefined) return asAnswer(new Refusal(401, 'Unauthorized'))
+    const method = methods.get(name.toLowerCase())
+    if (method === undefined) return asAnswer(new Refusal(404, 'Not Found: method not found'))
+    const fault = faults.take(name)
+    if (fault === 'reset') return fault
+    if (typeof fault === 'object' && fault.delayMs !== undefined) {
+      await delay(fault.delayMs, undefined, { signal: closing }).catch(() => {})
+      // Nothing may begin after the end.
+      if (closing.aborted) return 'reset'
+    }
+    if (typeof fault === 'object' && 'error' in fault) {
+      const refused = asAnswer(refusalOf(fault))
+      return fault.html === true ? { ...refused, body: `<h1>${fault.error}</h1>` } : refused
+    }
+    let done: Outgoing
+    try {
+      done = { status: 200, body: { ok: true, ...(await method(bot, params, { ...methodParts, gone })) } }
+    } catch (error) {
+      done = asAnswer(error)
+    }
+    return fault === 'lost' ? fault : done
+  }
+
+  return { all, answer }
+}

@@ -1,0 +1,101 @@
+/** One chat of one bot: what both sides said, and how a test talks in it. */
+import { type Bot, makeUpdate } from './bot.ts'
+import type { Changes } from './changes.ts'
+import type { ChatOptions, ChatType, FakeChat, FakeUser, SaysOptions, TranscriptEntry } from './types.ts'
+
+const PATIENCE_MS = 10_000
+
+/** What the methods of a bot need of it. */
+export interface Chat {
+  readonly type: ChatType
+  /** As it stands in messages. */
+  readonly shown: Readonly<Record<string, unknown>>
+  readonly entries: TranscriptEntry[]
+  /** Returns its message id. */
+  readonly write: (by: TranscriptEntry['by'], text: string) => number
+  /** Whether it was there. */
+  readonly remove: (messageId: number) => boolean
+  readonly face: FakeChat
+}
+
+export interface ChatParts {
+  readonly bot: Bot
+  readonly changes: Changes
+  readonly clock: () => number
+}
+
+export function newChat(options: Omit<ChatOptions, 'bot'>, { bot, changes, clock }: ChatParts): Chat {
+  const { id, type = 'private' } = options
+  const { user = { id: type === 'private' ? id : 1_000_001, first_name: 'Ada' } } = options
+  const entries: TranscriptEntry[] = []
+  const shown = type === 'private' ? { ...namesIn(user), id, type } : { id, type, title: `Chat ${id}` }
+
+  function write(by: TranscriptEntry['by'], text: string): number {
+    const messageId = entries.length + 1
+    entries.push({ by, messageId, text, at: clock(), deleted: false })
+    return messageId
+  }
+
+  function remove(messageId: number): boolean {
+    const entry = entries[messageId - 1]
+    if (entry === undefined || entry.deleted) return false
+    entries[messageId - 1] = { ...entry, deleted: true }
+    return true
+  }
+
+  function says(text: string, { from = user, message = {}, updateId }: SaysOptions = {}) {
+    if (updateId !== undefined) bot.nextUpdateId = updateId
+    const messageId = write('user', text)
+    const update = makeUpdate(
+      bot,
+      id,
+      {
+        message: {
+          message_id: messageId,
+          from: { is_bot: false, language_code: 'en', ...from, mood_of_tomorrow: 'unknown' },
+          chat: shown,
+          date: Math.floor(clock() / 1_000),
+          text,
+          ...commandIn(text),
+          weather_of_tomorrow: [{ is_unknown: true }],
+          ...message,
+        },
+      },
+      clock(),
+    )
+    changes.tell()
+    return { messageId, updateId: update.id }
+  }
+
+  const face: FakeChat = {
+    id,
+    says,
+    gives: (fields) => {
+      const update = makeUpdate(bot, id, fields, clock())
+      changes.tell()
+      return update.id
+    },
+    transcript: () => [...entries],
+    until: async (holds, timeoutMs = PATIENCE_MS) => {
+      await changes.until(
+        () => holds(entries),
+        timeoutMs,
+        () => entries,
+      )
+      return [...entries]
+    },
+  }
+  return { type, shown, entries, write, remove, face }
+}
+
+function namesIn({ first_name, last_name, username }: FakeUser): Record<string, unknown> {
+  return { first_name, last_name, username }
+}
+
+/** Telegram marks a command, and clients go by that. */
+function commandIn(text: string): Record<string, unknown> {
+  const command = /^\/[A-Za-z0-9_]{1,32}(?:@\w+)?/.exec(text)?.[0]
+  return command === undefined
+    ? {}
+    : { entities: [{ type: 'bot_command', offset: 0, length: command.length }] }
+}

@@ -1,0 +1,120 @@
+/**
+ * A Telegram to develop and test against: a real HTTP server that takes the calls of bots, delivers updates to their webhooks as Telegram does,
+ * and fails when it is told to. What a test holds is in types.ts; what it is faithful to is the documentation of the Bot API and the source of
+ * its server.
+ */
+import { type Bot, newBot } from './bot.ts'
+import { newCalls } from './calls.ts'
+import { changes as newChanges } from './changes.ts'
+import { newChat } from './chat.ts'
+import { faults as newFaults } from './faults.ts'
+import { methods, type Standing } from './methods.ts'
+import { sendLimits } from './send-limits.ts'
+import { listen } from './server.ts'
+import type { ChatOptions, Delivery, FakeChat, FakeTelegram, FakeTelegramOptions, NewBot } from './types.ts'
+
+const PATIENCE_MS = 10_000
+
+export async function fakeTelegram(options: FakeTelegramOptions = {}): Promise<FakeTelegram> {
+  const { port = 0, webhookTimeoutMs = 60_000, retryScale = 1, limits = {}, clock = Date.now } = options
+  const bots = new Map<string, Bot>()
+  const standings = new Map<number, Standing>()
+  const deliveries: Delivery[] = []
+  const changes = newChanges()
+  const faults = newFaults()
+  const closing = new AbortController()
+  const methodParts = {
+    clock,
+    standing: (id: number): Standing => standings.get(id) ?? { state: 'open' },
+    takePlace: sendLimits(limits, clock),
+    webhookParts: {
+      clock,
+      retryScale,
+      timeoutMs: webhookTimeoutMs,
+      record: (delivery: Delivery) => {
+        deliveries.push(delivery)
+        changes.tell()
+      },
+    },
+  }
+
+  const calls = newCalls({ bots, faults, changes, methodParts, closing: closing.signal })
+
+  function botOf(token: string): Bot {
+    const bot = bots.get(token)
+    if (bot === undefined) throw new TypeError('bot is the token of no bot here. Call addBot first')
+    return bot
+  }
+
+  function addBot({ updateIdFrom = options.updateIdFrom, ...bot }: NewBot): void {
+    if (bots.has(bot.token)) throw new TypeError('token is taken by another bot. Give each bot its own')
+    bots.set(bot.token, newBot({ ...bot, ...(updateIdFrom !== undefined && { updateIdFrom }) }))
+  }
+
+  function chat({ bot: token, ...chatOptions }: ChatOptions): FakeChat {
+    const bot = botOf(token)
+    const known = bot.chats.get(chatOptions.id) ?? newChat(chatOptions, { bot, changes, clock })
+    bot.chats.set(chatOptions.id, known)
+    return known.face
+  }
+
+  function chatIs(...[id, state, { to } = {}]: Parameters<FakeTelegram['chatIs']>): void {
+    if (state === 'migrated' && to === undefined) {
+      throw new TypeError('to is missing. Give the id of the chat that it became')
+    }
+    standings.set(id, { state, to })
+    for (const { token, chats } of bots.values()) {
+      if (to !== undefined && chats.has(id)) chat({ bot: token, id: to, type: 'supergroup' })
+    }
+  }
+
+  async function redeliver(
+    ...[updateId, { bot } = {}]: Parameters<FakeTelegram['redeliver']>
+  ): Promise<Delivery> {
+    const having = [...bots.values()].filter(
+      ({ token, made }) => made.has(updateId) && (bot === undefined || bot === token),
+    )
+    const [only] = having
+    const update = only?.made.get(updateId)
+    if (only === undefined || update === undefined || having.length > 1) {
+      throw new TypeError(`updateId ${updateId} is of ${having.length} bots. Name one that has it as bot`)
+    }
+    if (only.webhook === undefined) throw new TypeError('bot has no webhook. Call setWebhook first')
+    return only.webhook.again(update)
+  }
+
+  const served = await listen(port, calls.answer)
+  async function close(): Promise<void> {
+    closing.abort()
+    for (const { webhook, poll } of bots.values()) {
+      webhook?.stop()
+      poll?.end('the fake Telegram was closed')
+    }
+    await served.close()
+    changes.close()
+  }
+  let closed: Promise<void> | null = null
+  return {
+    url: served.url,
+    calls: calls.all,
+    deliveries,
+    addBot,
+    chat,
+    next: (method, ...more) => {
+      if (method !== '*' && !methods.has(method.toLowerCase())) {
+        throw new TypeError(
+          `method ${method} does not exist here. Give one of ${[...methods.keys()].join(', ')}`,
+        )
+      }
+      faults.add(method, more)
+    },
+    chatIs,
+    redeliver,
+    until: (holds, timeoutMs = PATIENCE_MS) =>
+      changes.until(holds, timeoutMs, () => ({
+        calls: calls.all.slice(-10),
+        deliveries: deliveries.slice(-10),
+      })),
+    close: () => (closed ??= close()),
+  }
+}

@@ -1,0 +1,98 @@
+/** One POST of an update to a webhook. However it ends, it is a value. */
+import http from 'node:http'
+import https from 'node:https'
+
+export interface Posted {
+  readonly status: number | null
+  /** What is wrong, in the words of getWebhookInfo; null for 200–299. */
+  readonly error: string | null
+  /** 0 when the answer named no time. */
+  readonly retryAfterS: number
+}
+
+export interface Poster {
+  readonly post: (body: string) => Promise<Posted>
+  /** Ends what is under way, too. */
+  readonly close: () => void
+}
+
+export interface PosterOptions {
+  readonly url: string
+  readonly secret: string
+  readonly timeoutMs: number
+}
+
+const MAX_ANSWER_BYTES = 1024 * 1024
+const MAX_RETRY_AFTER_S = 3_600
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'Connection refused',
+  ECONNRESET: 'Connection reset by peer',
+  ETIMEDOUT: 'Connection timed out',
+  ENOTFOUND: 'Failed to resolve host: Name or service not known',
+}
+
+export function poster({ url, secret, timeoutMs }: PosterOptions): Poster {
+  const { request, Agent } = url.startsWith('https:') ? https : http
+  const agent = new Agent({ keepAlive: true })
+  const underWay = new Set<http.ClientRequest>()
+
+  function post(body: string): Promise<Posted> {
+    return new Promise((resolve) => {
+      let problem: string | null = null
+      const sent = request(url, {
+        method: 'POST',
+        agent,
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          ...(secret === '' ? {} : { 'x-telegram-bot-api-secret-token': secret }),
+        },
+      })
+      const end = (posted: Posted): void => {
+        clearTimeout(timer)
+        underWay.delete(sent)
+        resolve(posted)
+      }
+      const timer = setTimeout(() => {
+        problem = 'Read timeout expired'
+        sent.destroy()
+      }, timeoutMs)
+      underWay.add(sent)
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        problem ??= WORDS[error.code ?? ''] ?? null
+      })
+      // Comes last, whatever came before.
+      sent.on('close', () =>
+        end({ status: null, error: problem ?? 'Webhook connection closed', retryAfterS: 0 }),
+      )
+      sent.on('response', (response) => {
+        let bytes = 0
+        response.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+          if (bytes > MAX_ANSWER_BYTES) sent.destroy()
+        })
+        response.on('error', () => {})
+        response.on('end', () => end(answered(response)))
+      })
+      sent.end(body)
+    })
+  }
+
+  return {
+    post,
+    close: () => {
+      for (const sent of underWay) sent.destroy()
+      agent.destroy()
+    },
+  }
+}
+
+function answered({ statusCode: status = 0, statusMessage = '', headers }: http.IncomingMessage): Posted {
+  const isTaken = status >= 200 && status <= 299
+  const wait = Number(headers['retry-after'] ?? 0)
+  return {
+    status,
+    error: isTaken ? null : `Wrong response from the webhook: ${status} ${statusMessage}`.trimEnd(),
+    retryAfterS: Number.isInteger(wait) ? Math.min(Math.max(wait, 0), MAX_RETRY_AFTER_S) : 0,
+  }
+}

@@ -1,0 +1,79 @@
+/** The webhook of a bot: delivers what is pending, and remembers what went wrong. */
+import { type Bot, pendingOf, type Update } from './bot.ts'
+import { lanes } from './lanes.ts'
+import { type Posted, poster } from './post.ts'
+import type { Delivery } from './types.ts'
+
+export interface WebhookSettings {
+  readonly url: string
+  readonly secret: string
+  readonly maxConnections: number
+}
+
+export interface Webhook {
+  readonly settings: WebhookSettings
+  readonly add: (update: Update) => void
+  /** One POST, whatever became of the update before. */
+  readonly again: (update: Update) => Promise<Delivery>
+  readonly lastError: () => { readonly at: number; readonly message: string } | null
+  readonly stop: () => void
+}
+
+export interface WebhookParts {
+  readonly clock: () => number
+  readonly retryScale: number
+  readonly timeoutMs: number
+  readonly record: (delivery: Delivery) => void
+}
+
+export function webhook(bot: Bot, settings: WebhookSettings, parts: WebhookParts): Webhook {
+  const { clock, retryScale, timeoutMs, record } = parts
+  const { url, secret, maxConnections } = settings
+  const { post, close } = poster({ url, secret, timeoutMs })
+  const attempts = new Map<number, number>()
+  let lastError: { readonly at: number; readonly message: string } | null = null
+
+  async function deliver(update: Update): Promise<Posted & { readonly delivery: Delivery }> {
+    const at = clock()
+    const startedAt = performance.now()
+    const attempt = (attempts.get(update.id) ?? 0) + 1
+    attempts.set(update.id, attempt)
+    const posted = await post(JSON.stringify(update.value))
+    const { status, error } = posted
+    const ms = performance.now() - startedAt
+    const delivery = {
+      bot: bot.token,
+      updateId: update.id,
+      chatId: update.chatId,
+      attempt,
+      at,
+      ms,
+      status,
+      error,
+    }
+    if (error !== null) lastError = { at: clock(), message: error }
+    // Before it is told, so that whoever waits for it sees it gone.
+    else bot.pending.delete(update.id)
+    record(delivery)
+    return { ...posted, delivery }
+  }
+
+  const order = lanes({
+    maxConnections,
+    retryScale,
+    clock,
+    deliver,
+    drop: ({ id }) => bot.pending.delete(id),
+  })
+  for (const update of pendingOf(bot, clock())) order.add(update)
+  return {
+    settings,
+    add: order.add,
+    again: async (update) => (await deliver(update)).delivery,
+    lastError: () => lastError,
+    stop: () => {
+      order.stop()
+      close()
+    },
+  }
+}
