@@ -72,7 +72,8 @@ const look = (jobs: Readonly<Record<string, string>>, isLast = true): What => ({
   jobs: new Map(Object.entries(jobs)) as Extract<What, { what: 'look' }>['jobs'],
   isLast,
 })
-const keyed = (job: string, holdMs = 0): What => written(job, { key: { key: 'k', holdMs } })
+const keyed = (job: string, holdMs = 0, holdAfter: 'done' | 'ended' = 'done'): What =>
+  written(job, { key: { key: 'k', holdMs, holdAfter } })
 const grant = (limit: string, holder: string, amount = 1): What => ({
   what: 'granted',
   limit,
@@ -304,6 +305,9 @@ describe('the checker of histories', () => {
     expect(rulesOf(keyed('a'), ...begun('a', 1), done('a', 1), keyed('b'))).toEqual([])
     expect(rulesOf(keyed('a', 10), ...begun('a', 1), done('a', 1), keyed('b'))).toEqual(['key'])
     expect(rulesOf(keyed('a'), { what: 'withdrawn', job: 'a' }, keyed('b'))).toEqual([])
+    const withdrawn = { what: 'withdrawn', job: 'a' } as const
+    expect(rulesOf(keyed('a', 10), withdrawn, keyed('b'))).toEqual([])
+    expect(rulesOf(keyed('a', 10, 'ended'), withdrawn, keyed('b'))).toEqual(['key'])
     expect(rulesOf(keyed('a'), keyed('a'))).toEqual([])
     expect(rulesOf(keyed('a'), { what: 'replaced', job: 'a' }, keyed('b'))).toEqual(['key'])
     const ended: readonly What[] = [keyed('a'), { what: 'withdrawn', job: 'a' }]

@@ -5,7 +5,7 @@
  *
  * `at` is in milliseconds on one clock for the whole history.
  */
-import type { JobState } from 'jobmill'
+import type { HoldAfter, JobState } from 'jobmill'
 
 export type Entry = { readonly at: number } & (
   | Written
@@ -48,8 +48,8 @@ export interface Written {
   readonly dueAt?: number | null
   /** Those of one queue with the same order key run one at a time. */
   readonly orderKey?: string | null
-  /** The dedupe key under which it was written, and how long it holds it after its end. */
-  readonly key?: { readonly key: string; readonly holdMs: number } | null
+  /** The dedupe key under which it was written, and how long it holds it after it is done, or however it ended. */
+  readonly key?: { readonly key: string; readonly holdMs: number; readonly holdAfter: HoldAfter } | null
 }
 
 /** The store has ended a job that waited. */

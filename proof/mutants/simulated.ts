@@ -84,8 +84,8 @@ export const SIMULATED: readonly Mutant[] = [
   {
     name: 'a dedupe key that is not held after the end',
     file: 'store-sqlite/dedupe.ts',
-    find: 'if (job.hold_ms > 0) sql(HOLD)',
-    replace: 'if (job.hold_ms < 0) sql(HOLD)',
+    find: 'endedAs === DONE ? job.hold_ms !== 0 :',
+    replace: 'endedAs === DONE ? job.hold_ms === 0 :',
   },
   {
     name: 'a dedupe key that is not looked at',

@@ -97,12 +97,13 @@ function optionsFor(chance: Chance): EnqueueOptions {
   }
 }
 
-/** Some are held for longer than their job is kept. */
+/** Some are held for longer than their job is kept, however it ended. */
 function dedupeFor(chance: Chance): DedupeRequest {
   const key = chance.pick(['p', 'q', 'r'])
   return {
     key,
     holdFor: key === 'r' ? 9_000 : chance.pick([0, 1_000]),
+    ...(key === 'r' && { holdAfter: 'ended' as const }),
     onConflict: chance.pick(['keep', 'keep', 'replace']),
   }
 }

@@ -87,7 +87,7 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
       isReady: delayMs === 0 && dueAt === null && orderKey === null,
       dueAt: delayMs > 0 ? now() + delayMs : null,
       orderKey,
-      key: dedupe === null ? null : { key: dedupe.key, holdMs: dedupe.holdMs ?? 0 },
+      key: dedupe === null ? null : { key: dedupe.key, holdMs: dedupe.holdMs, holdAfter: dedupe.holdAfter },
     })
   }
 

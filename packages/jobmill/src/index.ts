@@ -20,7 +20,7 @@ export type {
 export { boundOf, type Histogram, type MetricData, mergeData, percentile } from './job/metric-data.ts'
 export type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle, ResultOptions } from './job/handle.ts'
 export { Interruption, type InterruptionCause, isInterruption } from './job/interruption.ts'
-export type { Dedupe, DedupeScope, NewJob } from './job/new-job.ts'
+export type { Dedupe, DedupeScope, HoldAfter, NewJob } from './job/new-job.ts'
 export { type Outcome, OUTCOMES } from './job/outcome.ts'
 export { type DedupeRequest, type JobRequest, prepareJobs, type PrepareOptions } from './job/prepare-jobs.ts'
 export {

@@ -1,10 +1,11 @@
-/** A dedupe key is held by one job at a time, until it has ended, and after it is done for as long as was asked for. */
-import type { Entry } from '../entry.ts'
+/** A dedupe key is held by one job at a time, until it has ended, and after it is done, or however it ended, for as long as was asked for. */
+import type { Entry, Written } from '../entry.ts'
 import type { Violation } from '../violation.ts'
 
-interface Held {
+type Key = NonNullable<Written['key']>
+
+interface Held extends Key {
   readonly job: string
-  readonly holdMs: number
   /** Infinity until its job has ended. */
   until: number
 }
@@ -13,18 +14,19 @@ const ENDS = new Set(['done', 'dead', 'cancelled'])
 
 export function keysHeld(history: readonly Entry[]): Violation[] {
   const held = new Map<string, Held>()
-  const keyOf = new Map<string, string>()
+  const keyOf = new Map<string, Key>()
   const found: Violation[] = []
 
   const ended = (job: string, at: number, state: string | null): void => {
-    const holder = held.get(keyOf.get(job) ?? '')
+    const holder = held.get(keyOf.get(job)?.key ?? '')
     if (holder?.job !== job || !ENDS.has(state ?? '')) return
-    holder.until = Math.min(holder.until, state === 'done' ? at + holder.holdMs : at)
+    const isHeld = state === 'done' || holder.holdAfter === 'ended'
+    holder.until = Math.min(holder.until, isHeld ? at + holder.holdMs : at)
   }
 
   history.forEach((one, entry) => {
     if (one.what === 'written' && one.key !== null && one.key !== undefined && !keyOf.has(one.job)) {
-      const { key, holdMs } = one.key
+      const { key } = one.key
       const before = held.get(key)
       if (before !== undefined && before.until > one.at)
         found.push({
@@ -32,25 +34,24 @@ export function keysHeld(history: readonly Entry[]): Violation[] {
           told: `${one.job} was written under ${key}, which ${before.job} holds`,
           entry,
         })
-      held.set(key, { job: one.job, holdMs, until: Number.POSITIVE_INFINITY })
-      keyOf.set(one.job, key)
+      held.set(key, { ...one.key, job: one.job, until: Number.POSITIVE_INFINITY })
+      keyOf.set(one.job, one.key)
     } else if ((one.what === 'finished' && one.accepted) || one.what === 'taken back') {
       ended(one.job, one.at, one.state)
     } else if (one.what === 'withdrawn') {
       // Cancelled while it waited.
-      const holder = held.get(keyOf.get(one.job) ?? '')
-      if (holder?.job === one.job) holder.until = one.at
+      ended(one.job, one.at, 'cancelled')
     } else if (one.what === 'retried') {
-      const key = keyOf.get(one.job)
-      const holder = held.get(key ?? '')
-      if (key === undefined || holder === undefined) return
+      const own = keyOf.get(one.job)
+      const holder = held.get(own?.key ?? '')
+      if (own === undefined || holder === undefined) return
       if (holder.job !== one.job && holder.until > one.at)
         found.push({
           rule: 'key',
-          told: `${one.job} began again under ${key}, which ${holder.job} holds`,
+          told: `${one.job} began again under ${own.key}, which ${holder.job} holds`,
           entry,
         })
-      held.set(key, { job: one.job, holdMs: holder.holdMs, until: Number.POSITIVE_INFINITY })
+      held.set(own.key, { ...own, job: one.job, until: Number.POSITIVE_INFINITY })
     }
   })
   return found

@@ -25,11 +25,16 @@ export interface NewJob {
 export const DEDUPE_SCOPES = ['global', 'queue', 'kind'] as const
 export type DedupeScope = (typeof DEDUPE_SCOPES)[number]
 
+/** After which ends a key is held on: when its job is done, or however it ended. */
+export const HOLDS_AFTER = ['done', 'ended'] as const
+export type HoldAfter = (typeof HOLDS_AFTER)[number]
+
 export interface Dedupe {
   /** The key with its scope written in front, as it is kept. */
   readonly key: string
-  /** How long the key stays held after the job is done. */
+  /** How long the key stays held after the job is done, or has ended. */
   readonly holdMs: number
+  readonly holdAfter: HoldAfter
   /** What a new job does to the one that holds its key. */
   readonly onConflict: 'keep' | 'replace'
 }

@@ -9,7 +9,15 @@ import { jsonText } from './json-text.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { checkId, checkKey, checkName } from './names.ts'
 import { checkWhole } from './numbers.ts'
-import { DEDUPE_SCOPES, type Dedupe, type DedupeScope, type NewJob, scopedKey } from './new-job.ts'
+import {
+  DEDUPE_SCOPES,
+  type Dedupe,
+  type DedupeScope,
+  type HoldAfter,
+  HOLDS_AFTER,
+  type NewJob,
+  scopedKey,
+} from './new-job.ts'
 
 export interface JobRequest {
   /** The name of the handler that runs it, such as `email.send`. */
@@ -46,6 +54,8 @@ export interface DedupeRequest {
   readonly scope?: DedupeScope
   /** Also refuse repeats for this long after the job is done (default 0). */
   readonly holdFor?: Duration
+  /** `ended`: hold it for that long however the job ended, also when it is dead or cancelled (default `done`). */
+  readonly holdAfter?: HoldAfter
   /** `replace` gives a waiting job the new payload and due time (default `keep`). */
   readonly onConflict?: 'keep' | 'replace'
 }
@@ -76,6 +86,7 @@ const DEDUPE_KEYS = [
   'key',
   'scope',
   'holdFor',
+  'holdAfter',
   'onConflict',
 ] as const satisfies readonly (keyof DedupeRequest)[]
 
@@ -224,5 +235,23 @@ function checkDedupe(value: DedupeRequest, field: string, names: { queue: string
     })
   }
   const holdMs = value.holdFor === undefined ? 0 : durationMs(value.holdFor, `${field}.holdFor`)
-  return { key: scopedKey(scope, key, names), holdMs, onConflict }
+  const holdAfter = checkHoldAfter(value.holdAfter, holdMs, field)
+  return { key: scopedKey(scope, key, names), holdMs, holdAfter, onConflict }
+}
+
+function checkHoldAfter(value: HoldAfter | undefined, holdMs: number, field: string): HoldAfter {
+  const holdAfter = value === undefined ? 'done' : value
+  if (!HOLDS_AFTER.includes(holdAfter)) {
+    throw new JobmillError('OPTION_INVALID', 'is not an end to hold a key after', {
+      field: `${field}.holdAfter`,
+      value: shown(holdAfter),
+      fix: `Give one of ${HOLDS_AFTER.join(', ')}`,
+    })
+  }
+  if (holdAfter === 'done' || holdMs > 0) return holdAfter
+  throw new JobmillError('OPTION_CONFLICT', 'needs to know how long the key is held', {
+    field: `${field}.holdAfter`,
+    value: shown(holdAfter),
+    fix: "Give holdFor as well, such as holdFor: '7d'",
+  })
 }

@@ -1,5 +1,4 @@
-/** Delete: the job, its attempts and its tags, unless it runs. A hold on the key of a done job goes on. */
-import { STATE_CODE } from '../job/state.ts'
+/** Delete: the job, its attempts and its tags, unless it runs. A hold on the key of a job that ended goes on. */
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { FREED, GIVEN, INPUT_IDS, TAKEN } from './fragments.ts'
@@ -28,7 +27,7 @@ export const FORGOTTEN = `doomed AS (
 
 const DELETE_WAITING = `
 WITH ${GIVEN}, ${INPUT_IDS}, ${TAKEN}, ended AS (
-  SELECT id, ${STATE_CODE.cancelled} AS state, flags FROM taken
+  SELECT id, state, flags FROM taken
 ), ${FREED}, doomed AS (
   SELECT id, queue_id, state FROM taken
 ), ${REMOVED}

@@ -6,8 +6,9 @@
  * pooler or ORM that a user's transaction may come with.
  */
 import { STATE_CODE } from '../job/state.ts'
+import { HELD_ON } from './hold.ts'
 
-const { scheduled, ready, done } = STATE_CODE
+const { scheduled, ready } = STATE_CODE
 export const KEYED = 1
 export const ORDERED = 2
 export const HAS_TURN = 4
@@ -57,12 +58,12 @@ export const TAKEN = `from_later AS (
 )`
 
 /**
- * Frees the keys and turns of `ended(id, state, flags)`. A done job may hold its key for a while yet.
+ * Frees the keys and turns of `ended(id, state, flags)`. One that has ended may hold its key for a while yet (`hold.ts`).
  * `= ANY (ARRAY(…))` and not a join: the planner takes a join with a set of unknown size for a reason to read the whole
  * table, an array for a few index probes; and almost always the set is empty.
  */
 export const FREED = `keyed AS (
-  SELECT j.dedupe_key, j.id, j.hold_ms, e.state = ${done} AND j.hold_ms > 0 AS held_on
+  SELECT j.dedupe_key, j.id, j.hold_ms, ${HELD_ON} AS held_on
     FROM ended AS e JOIN jobmill.job AS j ON j.id = e.id
    WHERE j.id = ANY (ARRAY(SELECT id FROM ended WHERE flags & ${KEYED} <> 0))
 ), key_freed AS (
@@ -70,7 +71,7 @@ export const FREED = `keyed AS (
    WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE NOT held_on))
      AND d.job_id = ANY (ARRAY(SELECT id FROM keyed))
 ), key_held_on AS (
-  UPDATE jobmill.dedupe AS d SET expires_at = ${NOW} + k.hold_ms FROM keyed AS k
+  UPDATE jobmill.dedupe AS d SET expires_at = ${NOW} + abs(k.hold_ms) FROM keyed AS k
    WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE held_on)) AND d.key = k.dedupe_key AND d.job_id = k.id
 ), turn_freed AS (
   DELETE FROM jobmill.turn AS t

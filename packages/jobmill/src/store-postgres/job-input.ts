@@ -3,6 +3,7 @@ import type { NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Context } from './context.ts'
 import { KEYED, ORDERED } from './fragments.ts'
+import { keptHold } from './hold.ts'
 
 const { scheduled, ready } = STATE_CODE
 
@@ -64,7 +65,7 @@ export function jobsText({ names }: Context, jobs: readonly NewJob[]): string {
       (job.metadata === null ? '' : `,"metadata":${job.metadata}`) +
       (job.dedupe === null
         ? ''
-        : `,"dedupe_key":${JSON.stringify(job.dedupe.key)},"hold_ms":${job.dedupe.holdMs}`) +
+        : `,"dedupe_key":${JSON.stringify(job.dedupe.key)},"hold_ms":${keptHold(job.dedupe)}`) +
       (job.orderKey === null ? '' : `,"order_key":${JSON.stringify(job.orderKey)}`)
     return (
       `{"n":${n},"id":"${id}","queue_id":${names.queueId(queue)},"kind_id":${names.kindId(kind)},` +

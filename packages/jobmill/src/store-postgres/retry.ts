@@ -1,4 +1,4 @@
-/** Retry: a dead or cancelled job begins again, with its history, if its dedupe key is free. */
+/** Retry: a dead or cancelled job begins again, with its history, if no other has its dedupe key. */
 import { STATE_CODE } from '../job/state.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Query } from './connection.ts'
@@ -17,14 +17,14 @@ SELECT a.job_id AS id, j.dedupe_key IS NOT NULL AS keyed
   FROM jobmill.attempt AS a JOIN input ON input.id = a.job_id JOIN jobmill.job AS j ON j.id = a.job_id
  WHERE ${RETRYABLE} ORDER BY a.job_id FOR UPDATE OF a`
 
-/** As an enqueue takes a key: what is held is not even locked. */
+/** As an enqueue takes a key: what another holds is not even locked. Its own, held however the job ended, it takes back. */
 const TAKE_KEYS = `
 WITH ${GIVEN}, ${INPUT_IDS}, wanted AS (
   SELECT DISTINCT ON (j.dedupe_key) j.dedupe_key AS key, j.id FROM input JOIN jobmill.job AS j ON j.id = input.id
    ORDER BY j.dedupe_key, j.id
 ), taken_over AS (
   UPDATE jobmill.dedupe AS d SET job_id = w.id, expires_at = NULL FROM wanted AS w
-   WHERE d.key = w.key AND d.expires_at <= ${NOW} RETURNING d.job_id AS id
+   WHERE d.key = w.key AND (d.expires_at <= ${NOW} OR d.job_id = w.id) RETURNING d.job_id AS id
 ), taken AS (
   INSERT INTO jobmill.dedupe (key, job_id)
   SELECT w.key, w.id FROM wanted AS w WHERE NOT EXISTS (SELECT FROM taken_over AS t WHERE t.id = w.id) ORDER BY w.key
@@ -100,6 +100,7 @@ async function revive(
     const holders = lost.length === 0 ? [] : await run(context, query, HOLDERS, idsField(lost))
     for (const row of holders) {
       const id = String(row['id'])
+      // It has the key itself, and another one with this key was tried in its place: it is looked at again.
       const state = row['holder'] === id ? undefined : await endedAs(context, query, id)
       if (state !== undefined)
         verdicts.set(id, { id, verdict: 'refused', state, holder: String(row['holder']) })

@@ -1,6 +1,7 @@
 /** Dedupe keys: who holds one, and until when. All by primary key, under the write lock of the verb. */
+import type { Dedupe, HoldAfter } from '../job/new-job.ts'
 import type { Sql } from './handle.ts'
-import type { JobRow } from './job-row.ts'
+import { DONE, type JobRow } from './job-row.ts'
 
 const HOLDER = `SELECT job_id FROM jobmill_dedupe WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)`
 
@@ -20,10 +21,23 @@ export function takeKey(sql: Sql, key: string, jobId: string): void {
   sql(TAKE).run(key, jobId)
 }
 
-/** After done: held for a while longer, if that was asked for. */
-export function holdKey(sql: Sql, job: Keyed, now: number): void {
+/**
+ * `hold_ms` as it is kept: below 0 when the key is held however the job ended, so that no other column has to be read
+ * where jobs end, nor migrated. A release before this one takes it for no hold, and frees the key.
+ */
+export function keptHold({ holdMs, holdAfter }: Pick<Dedupe, 'holdMs' | 'holdAfter'>): number {
+  return holdAfter === 'ended' ? -holdMs : holdMs
+}
+
+export function holdOf(kept: number): { readonly holdMs: number; readonly holdAfter: HoldAfter } {
+  return { holdMs: Math.abs(kept), holdAfter: kept < 0 ? 'ended' : 'done' }
+}
+
+/** After the end: held for a while longer, if that was asked for. */
+export function holdKey(sql: Sql, job: Keyed, endedAs: number, now: number): void {
   if (job.dedupe_key === null) return
-  if (job.hold_ms > 0) sql(HOLD).run(now + job.hold_ms, job.dedupe_key, job.id)
+  const isHeld = endedAs === DONE ? job.hold_ms !== 0 : job.hold_ms < 0
+  if (isHeld) sql(HOLD).run(now + Math.abs(job.hold_ms), job.dedupe_key, job.id)
   else sql(FREE).run(job.dedupe_key, job.id)
 }
 

@@ -2,7 +2,7 @@
 import type { Verdict } from '../store/replies.ts'
 import { dropAttempts } from './attempts.ts'
 import { freeKey, holdKey } from './dedupe.ts'
-import { type JobRow, READY, RUNNING, SCHEDULED } from './job-row.ts'
+import { DONE, type JobRow, READY, RUNNING, SCHEDULED } from './job-row.ts'
 import { leaveOrder } from './lines.ts'
 import { freeHolder } from './permits.ts'
 import { changed, forEachJob, refused } from './verdicts.ts'
@@ -16,7 +16,7 @@ export function deleteJobs(work: Work, ids: readonly string[]): Verdict[] {
   return forEachJob(work, ids, (job) => {
     if (job.state === RUNNING) return refused(job)
     removeJob(work, job)
-    // The hold of a done job goes on without it, and a dead or cancelled one has none.
+    // The hold of a job that ended goes on without it.
     if (job.state === SCHEDULED || job.state === READY) {
       freeKey(work.sql, job)
       leaveOrder(work, job)
@@ -29,7 +29,7 @@ export function deleteJobs(work: Work, ids: readonly string[]): Verdict[] {
 export function forgetJob(work: Work, job: JobRow): void {
   if (job.permits === 1) freeHolder(work, job.id)
   removeJob(work, job)
-  holdKey(work.sql, job, work.now)
+  holdKey(work.sql, job, DONE, work.now)
   leaveOrder(work, job)
 }
 

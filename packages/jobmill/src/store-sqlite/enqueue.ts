@@ -6,7 +6,7 @@ import type { NewJob } from '../job/new-job.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { type Birth, birthOf, type Born, type Placed } from './birth.ts'
-import { keyHolder, takeKey } from './dedupe.ts'
+import { keptHold, keyHolder, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
 import { chooseHandOff, withLeases } from './hand-off.ts'
 import { findJob } from './job-row.ts'
@@ -95,7 +95,7 @@ function insert(work: Work, job: NewJob, place: number, birth: Birth): number | 
     birth.readyAt,
     birth.startedAt,
     job.timeoutMs,
-    job.dedupe?.holdMs ?? 0,
+    job.dedupe === null ? 0 : keptHold(job.dedupe),
     job.orderKey,
     job.dedupe?.key ?? null,
     job.tags.length === 0 ? null : JSON.stringify(job.tags),

@@ -117,7 +117,7 @@ function move(call: Call, job: JobRow, transition: Transition, to: number, count
   else if (transition.to === 'done') {
     call.done.push({ pk: job.pk, result: transition.result, records: counters.records })
     leave(work, job, DONE)
-    holdKey(work.sql, job, work.now)
+    holdKey(work.sql, job, DONE, work.now)
     leaveOrder(work, job)
   } else if (to === DEAD || to === CANCELLED) endJob(work, job, to, counters)
   else if (transition.to === 'ready') putBack(work, job, counters)

@@ -1,5 +1,5 @@
 /** The ways out of running, and of waiting for good, that several verbs share. */
-import { freeKey } from './dedupe.ts'
+import { holdKey } from './dedupe.ts'
 import { type JobRow, READY, RUNNING } from './job-row.ts'
 import { leaveOrder } from './lines.ts'
 import { freeHolder } from './permits.ts'
@@ -20,11 +20,11 @@ export function leave(work: Work, job: JobRow, to: number): void {
   if (job.state === RUNNING && job.permits === 1) freeHolder(work, job.id)
 }
 
-/** Dead or cancelled: the dedupe key is free at once, and the turn goes to the next in line. */
+/** Dead or cancelled: the dedupe key is free at once unless it is held however the job ended, and the turn goes to the next in line. */
 export function endJob(work: Work, job: JobRow, to: number, counters: Counters): void {
   work.sql(END).run(to, work.now, counters.attempt, counters.crashes, counters.records, job.pk)
   leave(work, job, to)
-  freeKey(work.sql, job)
+  holdKey(work.sql, job, to, work.now)
   leaveOrder(work, job)
 }
 

@@ -18,7 +18,8 @@ export function retry(work: Work, ids: readonly string[]): Verdict[] {
 function revive(work: Work, job: JobRow): Did {
   if (job.dedupe_key !== null) {
     const holder = keyHolder(work.sql, job.dedupe_key, work.now)
-    if (holder !== undefined) return { ...refused(job), holder }
+    // Its own, when it is held however the job ended.
+    if (holder !== undefined && holder !== job.id) return { ...refused(job), holder }
     takeKey(work.sql, job.dedupe_key, job.id)
   }
   work.sql(RENEW).run(work.now, job.pk)

@@ -3,6 +3,7 @@
  * equal to the last character. Instants are carried as they are, like those that users name.
  */
 import type { LimitSettings } from '../job/limit.ts'
+import type { HoldAfter } from '../job/new-job.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { JobState } from '../job/state.ts'
 import type { AttemptRecord, JobRecord } from './job-record.ts'
@@ -72,8 +73,9 @@ type Kept = Pick<
 /** A job with its whole history, which is at most 32 attempts. */
 export interface CarriedJob extends Kept {
   readonly state: Exclude<JobState, 'running'>
-  /** How long its dedupe key stays held after it is done; 0 when it has none. Whether it holds it now is told by the keys. */
+  /** How long its dedupe key stays held after it is done, or has ended; 0 when it has none. Whether it holds it now is told by the keys. */
   readonly holdMs: number
+  readonly holdAfter: HoldAfter
   /** Since when it is ready; null when it is not. */
   readonly readyAt: number | null
   /** Its place among the ready jobs, or in the line of its order key; null when it waits in neither. Numbers of one row of numbers, so that order holds over queues too. */

@@ -94,7 +94,8 @@ export function scheduledJob(name: string, live: ScheduleDefinition, id: string)
     timeoutMs,
     tags,
     metadata: JSON.stringify({ schedule: name }),
-    dedupe: overlap === 'skip' ? { key: overlapKey(name), holdMs: 0, onConflict: 'keep' } : null,
+    dedupe:
+      overlap === 'skip' ? { key: overlapKey(name), holdMs: 0, holdAfter: 'done', onConflict: 'keep' } : null,
     orderKey: null,
   }
 }

@@ -35,7 +35,12 @@ export async function planned({ store, clock }: Words): Promise<void> {
   ])
   await store.createSchedule('made', aDefinition({ when: 'every 10m', paused: true }))
   await store.changeSchedule('changed', { when: 'every 1h', payload: '{"b": 1, "a": 2}' })
-  const alone = { key: overlapKey('served'), holdMs: 0, onConflict: 'keep' as const }
+  const alone = {
+    key: overlapKey('served'),
+    holdMs: 0,
+    holdAfter: 'done' as const,
+    onConflict: 'keep' as const,
+  }
   const fires = [0, 1, 2].map((n) => ({
     at: SERVED_AT + n * 60_000,
     job: { ...aJob({ queue: 'mail' }), dedupe: alone },

@@ -16,6 +16,9 @@ export async function keyed({ store, clock, enqueue, running }: Words): Promise<
   await store.finish([aFinish(gone, DONE)])
   await store.delete([gone.id])
   await store.finish([aFinish(await running({ dedupe: { key: 'dead' } }), DEAD)])
+  const ended = { holdFor: HOUR, holdAfter: 'ended' } as const
+  await store.finish([aFinish(await running({ dedupe: { key: 'held though dead', ...ended } }), DEAD)])
+  await enqueue({ dedupe: { key: 'to be held however it ends', ...ended } })
   await enqueue({ dedupe: { key: 'replaced' }, payload: 1 })
   await enqueue({ dedupe: { key: 'replaced', onConflict: 'replace' }, payload: 2, delay: 20_000 })
 }

@@ -6,7 +6,7 @@ import { fakePlatform } from '../unit/support.ts'
 import { call, file, places, run } from './run.ts'
 
 const EVERY =
-  '--queue mail --priority -3 --timeout 90s --metadata {"trace":1} --run-at 2190-01-31T09:00:00Z --max-attempts 7 --tag a --tag b --order-key o --dedupe-key k --dedupe-scope queue --dedupe-hold-for 1h'
+  '--queue mail --priority -3 --timeout 90s --metadata {"trace":1} --run-at 2190-01-31T09:00:00Z --max-attempts 7 --tag a --tag b --order-key o --dedupe-key k --dedupe-scope queue --dedupe-hold-for 1h --dedupe-hold-after ended'
 
 describe.each(places)('enqueue on $name', { timeout: 60_000 }, ({ create }) => {
   test('every option arrives', async () => {
@@ -173,6 +173,10 @@ describe('enqueue on sqlite', () => {
     [['no good'], 'KIND: '],
     [['count', '--tag', 'a', '--tag', ''], '--tag: '],
     [['count', '--dedupe-key', 'k', '--dedupe-scope', 'all'], '--dedupe-scope: is not a scope'],
+    [
+      ['count', '--dedupe-key', 'k', '--dedupe-hold-after', 'ended'],
+      '--dedupe-hold-after: needs to know how long the key is held',
+    ],
     [['count', '--on-conflict', 'keep'], '--dedupe-key: is missing'],
   ])('%j is refused, and nothing is written', async (args, text) => {
     const { path: at, mill } = file()

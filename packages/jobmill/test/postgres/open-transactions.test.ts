@@ -170,7 +170,7 @@ describe('postgres: the same id sent under two keys at once', () => {
     const job = aJob({ queue: 'two-keys', dedupe: { key: 'first key' } })
     await store.enqueue([job], { tx: client })
     const again = store.enqueue(
-      [{ ...job, dedupe: { key: 'global second key', holdMs: 0, onConflict: 'keep' } }],
+      [{ ...job, dedupe: { key: 'global second key', holdMs: 0, holdAfter: 'done', onConflict: 'keep' } }],
       { mayRepeat: true },
     )
     // Until it waits for this transaction, with its own key taken: only then is there a key to give back.
@@ -194,7 +194,10 @@ describe('postgres: an open transaction that ends a job of a schedule with overl
     const definition = aDefinition({ overlap: 'skip', queue: 'kept' })
     await store.declareSchedules([{ name: 'kept', version: 1, definition }])
     const job = aJob({ queue: 'kept', dedupe: { key: 'kept' } })
-    const keyed = { ...job, dedupe: { key: overlapKey('kept'), holdMs: 0, onConflict: 'keep' } } as const
+    const keyed = {
+      ...job,
+      dedupe: { key: overlapKey('kept'), holdMs: 0, holdAfter: 'done', onConflict: 'keep' },
+    } as const
     const [record] = await store.schedules()
     const at = (record?.readAt ?? 0) + 1
     const planned = { schedule: 'kept', revision: 1, missed: 0 }

@@ -76,6 +76,10 @@ export const HOLDING: Readonly<Record<string, Holder>> = {
     },
     is: { state: 'done' },
   },
+  'dead, and held however it ended': {
+    make: (spot) => made(spot, 'die', { dedupe: { key: keyOf(spot), holdFor: '5s', holdAfter: 'ended' } }),
+    is: { state: 'dead' },
+  },
   'done, held and deleted': {
     async make(spot) {
       const id = await held(spot, 'return')

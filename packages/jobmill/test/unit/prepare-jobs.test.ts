@@ -70,7 +70,7 @@ test('every option arrives in the job', () => {
     timeout: '1h',
     tags: ['b', 'a', 'b'],
     metadata: { trace: 1 },
-    dedupe: { key: 'hi', scope: 'queue', holdFor: '1d', onConflict: 'replace' },
+    dedupe: { key: 'hi', scope: 'queue', holdFor: '1d', holdAfter: 'ended', onConflict: 'replace' },
     orderKey: 'user 7',
   })
   expect(job).toEqual({
@@ -85,7 +85,7 @@ test('every option arrives in the job', () => {
     timeoutMs: 3_600_000,
     tags: ['b', 'a'],
     metadata: '{"trace":1}',
-    dedupe: { key: 'queue mail hi', holdMs: 86_400_000, onConflict: 'replace' },
+    dedupe: { key: 'queue mail hi', holdMs: 86_400_000, holdAfter: 'ended', onConflict: 'replace' },
     orderKey: 'user 7',
   })
 })
@@ -164,6 +164,10 @@ describe('refused with the code, the field, the value, the fix and the index', (
     [{ dedupe: { key: 'a', onConflict: 'drop' } }, 'OPTION_INVALID', 'dedupe.onConflict'],
     [{ dedupe: { key: 'a', onConflict: null } }, 'OPTION_INVALID', 'dedupe.onConflict'],
     [{ dedupe: { key: 'a', holdFor: 'forever' } }, 'DURATION_INVALID', 'dedupe.holdFor'],
+    [{ dedupe: { key: 'a', holdFor: 1, holdAfter: 'dead' } }, 'OPTION_INVALID', 'dedupe.holdAfter'],
+    [{ dedupe: { key: 'a', holdFor: 1, holdAfter: null } }, 'OPTION_INVALID', 'dedupe.holdAfter'],
+    [{ dedupe: { key: 'a', holdAfter: 'ended' } }, 'OPTION_CONFLICT', 'dedupe.holdAfter'],
+    [{ dedupe: { key: 'a', holdFor: 0, holdAfter: 'ended' } }, 'OPTION_CONFLICT', 'dedupe.holdAfter'],
     [{ dedupe: { key: 'a', holdFr: 1 } }, 'OPTION_UNKNOWN', 'dedupe.holdFr'],
     [{ dedupeKey: 'a' }, 'OPTION_UNKNOWN', 'dedupeKey'],
     [{ pirority: 1 }, 'OPTION_UNKNOWN', 'pirority'],
@@ -265,7 +269,12 @@ const meaning = ({ scope, queue, kind, key }: HeldKey): string =>
 
 describe('dedupe', () => {
   test('is global, without a hold, and keeps the holder, unless something else is said', () => {
-    expect(one({ dedupe: { key: 'hi' } }).dedupe).toEqual({ key: 'global hi', holdMs: 0, onConflict: 'keep' })
+    expect(one({ dedupe: { key: 'hi' } }).dedupe).toEqual({
+      key: 'global hi',
+      holdMs: 0,
+      holdAfter: 'done',
+      onConflict: 'keep',
+    })
   })
 
   test('names its scope in the key that is kept', () => {

@@ -240,6 +240,7 @@ describe('a job', () => {
     expect(job({ overlap: 'skip' })?.dedupe).toEqual({
       key: 'schedule nightly',
       holdMs: 0,
+      holdAfter: 'done',
       onConflict: 'keep',
     })
   })

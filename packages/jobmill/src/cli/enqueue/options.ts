@@ -25,6 +25,11 @@ export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
     takes: 'DURATION',
     says: 'also refuse repeats for so long after it is done',
   },
+  'dedupe-hold-after': {
+    type: 'string',
+    takes: 'END',
+    says: 'hold it after done (default), or however it ended: ended',
+  },
   'on-conflict': {
     type: 'string',
     takes: 'HOW',
@@ -49,6 +54,7 @@ export const ENQUEUE_FIELDS: Readonly<Record<string, string>> = {
   'job.dedupe.key': '--dedupe-key',
   'job.dedupe.scope': '--dedupe-scope',
   'job.dedupe.holdFor': '--dedupe-hold-for',
+  'job.dedupe.holdAfter': '--dedupe-hold-after',
   'job.dedupe.onConflict': '--on-conflict',
   'job.orderKey': '--order-key',
   'job.id': '--id',
@@ -80,6 +86,7 @@ function dedupeOf(given: Given): DedupeRequest | undefined {
   const how = said({
     scope: given.text('dedupe-scope') as DedupeRequest['scope'],
     holdFor: lengthOf(given, 'dedupe-hold-for'),
+    holdAfter: given.text('dedupe-hold-after') as DedupeRequest['holdAfter'],
     onConflict: given.text('on-conflict') as DedupeRequest['onConflict'],
   })
   if (key !== undefined) return { key, ...how }

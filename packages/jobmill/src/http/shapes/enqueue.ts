@@ -35,6 +35,10 @@ export const enqueueShape = z
         holdFor: duration
           .optional()
           .openapi({ description: 'also so long after it is done: milliseconds, or "10m"' }),
+        holdAfter: z
+          .enum(['done', 'ended'])
+          .optional()
+          .openapi({ description: 'hold it after done (default), or however the job ended' }),
         onConflict: z
           .enum(['keep', 'replace'])
           .optional()

@@ -4,6 +4,7 @@ import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { CarriedAttempt, CarriedJob } from '../../store/carried.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN, HAS_TURN, KEYED, ORDERED } from '../fragments.ts'
+import { keptHold } from '../hold.ts'
 import { JOB_COLUMNS } from '../job-input.ts'
 import type { Names } from '../names.ts'
 
@@ -79,7 +80,7 @@ function rowOf(names: Names, job: CarriedJob): object {
     tags: job.tags.length === 0 ? null : job.tags,
     metadata: job.metadata,
     dedupe_key: job.dedupeKey,
-    hold_ms: job.dedupeKey === null ? null : job.holdMs,
+    hold_ms: job.dedupeKey === null ? null : keptHold(job),
     order_key: job.orderKey,
     state: STATE_CODE[job.state],
     place: job.place,

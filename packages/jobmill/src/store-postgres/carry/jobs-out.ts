@@ -4,6 +4,7 @@ import { type CarriedAttempt, type CarriedJob, fitting, type Page } from '../../
 import type { Row } from '../connection.ts'
 import { type Context, listOf, run } from '../context.ts'
 import { GIVEN, INPUT_IDS } from '../fragments.ts'
+import { holdOf } from '../hold.ts'
 import { learnNames, SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from '../job-rows.ts'
 import type { Names } from '../names.ts'
 import { idsField } from '../states.ts'
@@ -62,7 +63,7 @@ function carriedOf(names: Names, row: Row): CarriedJob {
     readyAt: row['ready_at'] as number | null,
     timeoutMs: row['timeout_ms'] as number | null,
     dedupeKey: row['dedupe_key'] as string | null,
-    holdMs: row['hold_ms'] as number,
+    ...holdOf(row['hold_ms'] as number),
     payload: row['payload'] as string,
     metadata: row['metadata'] as string | null,
     result: row['result'] as string | null,

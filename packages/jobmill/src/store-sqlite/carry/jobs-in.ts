@@ -2,6 +2,7 @@
 import { outcomeCode } from '../../job/outcome.ts'
 import { STATE_CODE } from '../../job/state.ts'
 import type { CarriedAttempt, CarriedJob } from '../../store/carried.ts'
+import { keptHold } from '../dedupe.ts'
 import { CANCELLED, DEAD, SCHEDULED } from '../job-row.ts'
 import { lineChanged } from '../lines.ts'
 import type { Work } from '../work.ts'
@@ -58,7 +59,7 @@ function insert({ sql }: Work, job: CarriedJob, queueId: number, kindId: number)
     job.readyAt,
     job.endedAt,
     job.timeoutMs,
-    job.holdMs,
+    keptHold(job),
     job.orderKey,
     job.dedupeKey,
     job.tags.length === 0 ? null : JSON.stringify(job.tags),

@@ -2,6 +2,7 @@
 import { outcomeOfCode } from '../../job/outcome.ts'
 import { isEnded, stateOfCode } from '../../job/state.ts'
 import { type CarriedAttempt, type CarriedJob, fitting, type Page } from '../../store/carried.ts'
+import { holdOf } from '../dedupe.ts'
 import { DONE, READY, SCHEDULED } from '../job-row.ts'
 import type { Look } from '../work.ts'
 
@@ -87,7 +88,7 @@ function carriedOf({ sql, names }: Look, row: Row): CarriedJob {
     endedAt: isEnded(state) ? row.ended_at : null,
     timeoutMs: row.timeout_ms,
     dedupeKey: row.dedupe_key,
-    holdMs: row.hold_ms,
+    ...holdOf(row.hold_ms),
     payload: row.payload,
     metadata: row.metadata,
     result: row.state === DONE ? row.result : null,

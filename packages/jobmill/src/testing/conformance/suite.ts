@@ -7,6 +7,7 @@ import { cancelCases } from './cancel.ts'
 import type { Case } from './case.ts'
 import type { ConformanceSubject } from './subject.ts'
 import { claimCases } from './claim.ts'
+import { dedupeEndedCases } from './dedupe-ended.ts'
 import { dedupeCases } from './dedupe.ts'
 import { enqueueCases } from './enqueue.ts'
 import { finishCases } from './finish.ts'
@@ -62,6 +63,7 @@ export const conformanceCases: readonly Case[] = [
   ...enqueueCases,
   ...sameIdCases,
   ...dedupeCases,
+  ...dedupeEndedCases,
   ...replaceCases,
   ...orderKeyCases,
   ...stageCases,

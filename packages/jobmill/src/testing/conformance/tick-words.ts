@@ -25,5 +25,5 @@ export async function record(store: Store): Promise<ScheduleRecord> {
 
 /** A job as the schedules with `overlap: 'skip'` enqueue it: never two at a time. */
 export function alone(): NewJob {
-  return { ...aJob(), dedupe: { key: overlapKey(NAME), holdMs: 0, onConflict: 'keep' } }
+  return { ...aJob(), dedupe: { key: overlapKey(NAME), holdMs: 0, holdAfter: 'done', onConflict: 'keep' } }
 }

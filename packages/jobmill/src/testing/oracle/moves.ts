@@ -33,14 +33,14 @@ function stopRunning(state: OracleState, job: OracleJob): void {
   job.run = null
 }
 
-/** Ends a job and frees what it held: its place in line, its turn, and its dedupe key (done: after the hold). */
+/** Ends a job and frees what it held: its place in line, its turn, and its dedupe key (after the hold). */
 export function end(state: OracleState, now: number, job: OracleJob, to: EndedState): void {
   job.state = to
   job.endedAt = now
   stopRunning(state, job)
   leaveLine(state, job)
   freeTurn(state, job)
-  if (to === 'done') holdOn(state, now, job)
+  if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, now, job)
   else freeKey(state, job)
 }
 

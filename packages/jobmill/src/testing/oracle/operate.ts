@@ -39,7 +39,7 @@ export function retry(state: OracleState, now: number, ids: readonly string[]): 
     if (job.state !== 'dead' && job.state !== 'cancelled') return refused(job.state)
     if (job.dedupe !== null) {
       const holder = holdOf(state, now, job.dedupe.key)?.holder
-      if (holder !== undefined) return { ...refused(job.state), holder }
+      if (holder !== undefined && holder !== job.id) return { ...refused(job.state), holder }
       state.holds.set(job.dedupe.key, { holder: job.id, until: null })
     }
     job.attempt = 0
@@ -68,8 +68,8 @@ export function remove(state: OracleState, ids: readonly string[]): Verdict[] {
     if (job.state === 'running') return refused('running')
     leaveLine(state, job)
     freeTurn(state, job)
-    // The hold of a done job lives on without it.
-    if (job.state !== 'done') freeKey(state, job)
+    // The hold of a job that ended lives on without it.
+    if (job.endedAt === null) freeKey(state, job)
     state.jobs.delete(job.id)
     return changed(null)
   })

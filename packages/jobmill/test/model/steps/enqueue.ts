@@ -23,15 +23,21 @@ const due = fc.oneof(
   { weight: 1, arbitrary: fc.record({ inMs: fc.constantFrom(-5_000, 0, 1_000) }) },
 )
 
-const dedupe = fc.record(
-  {
-    key: fc.constantFrom(...DEDUPE_KEYS),
-    scope: fc.constantFrom('global' as const, 'global' as const, 'queue' as const, 'kind' as const),
-    holdFor: fc.constantFrom(0, HOLD_MS),
-    onConflict: fc.constantFrom('keep' as const, 'replace' as const),
-  },
-  { requiredKeys: ['key'] },
-)
+const dedupe = fc
+  .record(
+    {
+      key: fc.constantFrom(...DEDUPE_KEYS),
+      scope: fc.constantFrom('global' as const, 'global' as const, 'queue' as const, 'kind' as const),
+      hold: fc.constantFrom(
+        { holdFor: 0 },
+        { holdFor: HOLD_MS },
+        { holdFor: HOLD_MS, holdAfter: 'ended' as const },
+      ),
+      onConflict: fc.constantFrom('keep' as const, 'replace' as const),
+    },
+    { requiredKeys: ['key'] },
+  )
+  .map(({ hold, ...rest }) => ({ ...rest, ...hold }))
 
 export interface JobShape extends Omit<JobRequest, 'payload'> {
   readonly inMs?: number

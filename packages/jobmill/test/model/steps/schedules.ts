@@ -63,7 +63,7 @@ function jobsFor(world: World, { name, instants, shape, isAlone }: Ticking): New
   if (!isAlone) return jobs
   return jobs.map((job) => ({
     ...job,
-    dedupe: { key: overlapKey(name), holdMs: 0, onConflict: 'keep' as const },
+    dedupe: { key: overlapKey(name), holdMs: 0, holdAfter: 'done' as const, onConflict: 'keep' as const },
   }))
 }
 
