@@ -38,6 +38,17 @@ export type { AttemptTrace, TracedJob, TraceIds, Tracing } from './job/tracing.t
 export { type EndedState, isEnded, JOB_STATES, type JobState } from './job/state.ts'
 export type { EventCounts, Listener } from './observe/event-hub.ts'
 export { consoleLogger, type Logger } from './observe/log-events.ts'
+export type { FigureLabels, FigureLabelValues } from './observe/prometheus/own-labels.ts'
+export type { OwnFigures } from './observe/prometheus/own-figures.ts'
+export type {
+  CounterOptions,
+  FigureOptions,
+  GaugeOptions,
+  GaugeReading,
+  HistogramOptions,
+  OwnCounter,
+  OwnHistogram,
+} from './observe/prometheus/own-options.ts'
 export { type Platform, systemPlatform, type Timer } from './platform/platform.ts'
 export type { ClaimRequest, Held, Lease } from './store/claim.ts'
 export type { CoolDown, Finish, Finished, Progress, Transition } from './store/finish.ts'

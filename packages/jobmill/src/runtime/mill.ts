@@ -13,6 +13,7 @@ import { checkName } from '../job/names.ts'
 import { type EventCounts, eventHub, type Listener } from '../observe/event-hub.ts'
 import { logEvents } from '../observe/log-events.ts'
 import { observer as createObserver } from '../observe/observer.ts'
+import { type OwnFigures, ownFigures } from '../observe/prometheus/own-figures.ts'
 import type { Store, ToolStore, TxOf } from '../store/store.ts'
 import { limits as createLimits } from '../limits/limits.ts'
 import { type Audit, audit } from './audit.ts'
@@ -51,6 +52,7 @@ export interface Mill<Tx = unknown>
     Limiting,
     Findings,
     Kinds,
+    OwnFigures,
     System {
   /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
   open(): Promise<void>
@@ -79,8 +81,8 @@ export interface Mill<Tx = unknown>
   /** Where what counts in the store differs from what the options of this process say. */
   differences(): Promise<Difference[]>
   /**
-   * What this process counted since its start, and how queues, limits, instances and duties stand, in the text format of Prometheus (0.0.4). Never rejects:
-   * without the store it tells what the process knows.
+   * What this process counted since its start, and how queues, limits, instances and duties stand, in the text format of Prometheus (0.0.4), with the figures
+   * that `counter`, `gauge` and `histogram` registered. Never rejects: without the store it tells what the process knows.
    */
   prometheus(): Promise<string>
   /** Hears what happens here. Listeners cannot slow the work down or break it. Returns what ends it. */
@@ -208,6 +210,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
   }
   const tending = tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit })
   const { tools = null } = plain as Partial<Pick<ToolStore, 'tools'>>
+  const own = ownFigures(platform)
   const mill: Mill = {
     ...enqueue,
     ...operate(operating),
@@ -222,6 +225,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     ...system({ opened, options, duties: () => tending.duties(), instance: () => instance.id, tools }),
     ...observation({ opened, platform }),
     ...limitsApi({ opened, limits }),
+    ...own.figures,
     schedules: schedulesApi({
       opened,
       platform,
@@ -238,6 +242,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
       platform,
       observer,
       events: hub.counts,
+      own,
       engine: () => life.engine,
       served: () => mill.queuesServed,
       instance: () => instance,

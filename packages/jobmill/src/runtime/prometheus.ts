@@ -1,5 +1,5 @@
 /**
- * `mill.prometheus()`: what this process counted since its start, and how the store stands, as text for Prometheus. A scrape reads little, whatever the
+ * `mill.prometheus()`: what this process counted since its start, how the store stands, and figures of the application's, as text for Prometheus. A scrape reads little, whatever the
  * store holds, and answers also when the store does not.
  */
 import type { InstanceInfo } from '../job/context.ts'
@@ -9,6 +9,7 @@ import { dutyFamilies } from '../observe/prometheus/of-duties.ts'
 import { processFamilies } from '../observe/prometheus/of-process.ts'
 import { queueFamilies } from '../observe/prometheus/of-queues.ts'
 import { storeFamilies, type StoreView } from '../observe/prometheus/of-store.ts'
+import type { OwnFigureTools } from '../observe/prometheus/own-figures.ts'
 import { exposition } from '../observe/prometheus/text.ts'
 import { newTally } from '../observe/tally.ts'
 import { systemUsage } from '../platform/gauges.ts'
@@ -24,6 +25,8 @@ export interface PrometheusTools {
   readonly platform: Platform
   readonly observer: Pick<Observer, 'totals'>
   readonly events: EventCounts
+  /** Of the application's. */
+  readonly own: Pick<OwnFigureTools, 'families'>
   readonly engine: () => Pick<Engine, 'workers' | 'duties'> | null
   /** The queues that this process works on. */
   readonly served: () => readonly string[]
@@ -66,7 +69,10 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
   }
 
   return async () => {
-    const seen = await within(platform, READ_MS, 'the scrape', readOnce()).catch(() => NOTHING)
+    const [seen, own] = await Promise.all([
+      within(platform, READ_MS, 'the scrape', readOnce()).catch(() => NOTHING),
+      tools.own.families(READ_MS),
+    ])
     const { queues, ...totals } = observer.totals()
     const { id, label } = tools.instance()
     const served = tools.served().map((queue) => [queue, newTally()] as const)
@@ -82,6 +88,7 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
       ...queueFamilies(new Map([...served, ...queues])),
       ...dutyFamilies(tools.engine()?.duties() ?? [], seen.duties, platform.now()),
       ...storeFamilies(seen),
+      ...own,
     ])
   }
 }

@@ -10,20 +10,25 @@ export interface Sample {
 export type Labels = Readonly<Record<string, string>>
 
 export interface Family {
-  /** Without the prefix. */
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
   readonly samples: readonly Sample[]
 }
 
-const PREFIX = 'jobmill_'
+/** Of every family of ours. */
+export const PREFIX = 'jobmill_'
 
 const ofType =
   (type: Family['type']) =>
-  (name: string, help: string, samples: readonly Sample[]): Family => ({ name, type, help, samples })
+  (name: string, help: string, samples: readonly Sample[]): Family => ({
+    name: `${PREFIX}${name}`,
+    type,
+    help,
+    samples,
+  })
 
-/** Each of a name, a help and samples. */
+/** Ours: each of a name without the prefix, a help and samples. */
 export const counter = ofType('counter')
 export const gauge = ofType('gauge')
 export const histogram = ofType('histogram')
@@ -37,11 +42,10 @@ export function exposition(families: readonly Family[]): string {
 }
 
 function familyText({ name, type, help, samples }: Family): string {
-  const full = `${PREFIX}${name}`
   const lines = samples.map(
-    ({ suffix = '', labels = {}, value }) => `${full}${suffix}${labelText(labels)} ${numberText(value)}`,
+    ({ suffix = '', labels = {}, value }) => `${name}${suffix}${labelText(labels)} ${numberText(value)}`,
   )
-  return `# HELP ${full} ${escaped(help)}\n# TYPE ${full} ${type}\n${lines.join('\n')}\n`
+  return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`
 }
 
 /** An empty value is as good as none, and is left out. */
