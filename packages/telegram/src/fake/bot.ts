@@ -33,7 +33,7 @@ export interface Bot {
   poll: Poll | undefined
 }
 
-export interface Poll {
+interface Poll {
   readonly look: () => void
   readonly end: (why: string) => void
 }

@@ -29,7 +29,7 @@ export function changes(): Changes {
             resolve()
           } catch (error) {
             end()
-            reject(error)
+            reject(new Error('what was waited for threw', { cause: error }))
           }
         },
         fail: (why) => {

@@ -1,7 +1,15 @@
 /** One chat of one bot: what both sides said, and how a test talks in it. */
 import { type Bot, makeUpdate } from './bot.ts'
 import type { Changes } from './changes.ts'
-import type { ChatOptions, ChatType, FakeChat, FakeUser, SaysOptions, TranscriptEntry } from './types.ts'
+import type {
+  ChatOptions,
+  ChatType,
+  FakeChat,
+  FakeUser,
+  Said,
+  SaysOptions,
+  TranscriptEntry,
+} from './types.ts'
 
 const PATIENCE_MS = 10_000
 
@@ -43,7 +51,7 @@ export function newChat(options: Omit<ChatOptions, 'bot'>, { bot, changes, clock
     return true
   }
 
-  function says(text: string, { from = user, message = {}, updateId }: SaysOptions = {}) {
+  function says(text: string, { from = user, message = {}, updateId }: SaysOptions = {}): Said {
     if (updateId !== undefined) bot.nextUpdateId = updateId
     const messageId = write('user', text)
     const update = makeUpdate(

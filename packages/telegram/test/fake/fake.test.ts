@@ -322,9 +322,11 @@ describe('webhooks', () => {
       expect(await after(1)).toBe(n + 3)
     }
     expect(await after(59_999)).toBe(7)
-    expect(await after(60_001)).toBe(8)
+    expect(await after(4_001)).toBe(8)
+    expect(await after(59_000)).toBe(8)
+    expect(await after(61_000)).toBe(9)
     order.stop()
-    expect(await after(HOUR)).toBe(8)
+    expect(await after(HOUR)).toBe(9)
   })
 
   test('are left alone for as long as they ask, and lose what becomes a day old', async () => {
@@ -342,10 +344,35 @@ describe('webhooks', () => {
     chat.says('first')
     now += 23.5 * HOUR
     chat.says('second')
+    expect(await api.getWebhookInfo()).toMatchObject({ pending_update_count: 2 })
     await api.setWebhook(hook.url)
     await fake.until(() => fake.deliveries.some(({ status }) => status === 200))
     expect(textsOf(hook.updates)).toEqual(['first', 'first', 'second'])
     expect(await api.getWebhookInfo()).toMatchObject({ pending_update_count: 0 })
+  })
+
+  test('do not get what became too old behind another', async () => {
+    let now = 0
+    const sent: number[] = []
+    await new Promise<void>((resolve) => {
+      const order = lanes({
+        maxConnections: 1,
+        retryScale: 1,
+        clock: () => now,
+        deliver: ({ id }) => {
+          sent.push(id)
+          now = 10
+          return Promise.resolve({ status: 200, error: null, retryAfterS: 0 })
+        },
+        drop: ({ id }) => {
+          if (id === 3) resolve()
+        },
+      })
+      for (const [id, expiresAt] of [[1, 100] as const, [2, 10] as const, [3, 100] as const]) {
+        order.add({ id, chatId: 1, value: {}, expiresAt })
+      }
+    })
+    expect(sent).toEqual([1, 3])
   })
 
   test('get again what they took, when their answer is lost', async () => {

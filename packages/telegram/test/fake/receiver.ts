@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-export interface Received {
+interface Received {
   readonly update_id: number
   readonly message: { readonly text: string; readonly chat: { readonly id: number } }
 }
