@@ -11,12 +11,14 @@ import { earlier, keptSchemas, RELEASES } from './release.ts'
 
 const url = inject('postgresUrl')
 
-/** A client in the midst of a transaction that has looked at the queues, as an enqueue of its own would. */
+/** A client in the midst of a transaction that has looked at the queues, as an enqueue of its own would, and at the limits, where there are any. */
 async function openTransaction(schema: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   onTestFinished(() => client.end())
   await client.query(`BEGIN; SELECT FROM ${schema}.queue`)
+  const { rows } = await client.query(`SELECT WHERE to_regclass('${schema}.limit') IS NOT NULL`)
+  if (rows.length > 0) await client.query(`SELECT FROM ${schema}.limit`)
   return client
 }
 

@@ -13,8 +13,10 @@ export type { LimitOptions, LimitSettings } from './job/limit.ts'
 export type {
   AcquireOptions,
   DrainLimitOptions,
+  LimitDraw,
   LimitHandle,
   LimitInside,
+  LimitOf,
   Permit,
 } from './job/limit-handle.ts'
 export { boundOf, type Histogram, type MetricData, mergeData, percentile } from './job/metric-data.ts'

@@ -25,10 +25,12 @@ const WORDS: Readonly<Record<string, Words>> = {
   'queue-changed': (_, { queue }) => `The settings of queue ${text(queue)} were changed`,
   'settings-differ': ({ what, name, field }) =>
     `The ${text(what)} ${text(name)} differs from code in ${text(field)}`,
-  'limit-drained': ({ limit, forMs }) =>
-    count(forMs) === 0
-      ? `Limit ${text(limit)} was emptied`
-      : `Limit ${text(limit)} grants nothing for ${long(forMs)}`,
+  'limit-drained': ({ limit, key, forMs }) => {
+    const whose = typeof key === 'string' ? `${text(limit)}, key ${key},` : text(limit)
+    return count(forMs) === 0
+      ? `Limit ${whose} was emptied`
+      : `Limit ${whose} grants nothing for ${long(forMs)}`
+  },
   'schedule-fired': ({ schedule, outcome }) =>
     outcome === 'skipped'
       ? `Schedule ${text(schedule)} skipped a run: the one before has not ended`

@@ -13,6 +13,7 @@ const PHRASES: readonly (readonly [string, string])[] = [
     'name it in the option limits or create it with POST /api/limits',
   ],
   ['mill.limits.change', 'PATCH /api/limits/{name}'],
+  ["such as { key: 'chat:42' }", 'such as { "key": "chat:42" }'],
   ['list() tells those that there are', 'GET /api/schedules tells those that there are'],
   ['Give a Date, milliseconds since 1970', 'Give milliseconds since 1970'],
 ]

@@ -88,6 +88,8 @@ export const BOUNDS = Object.freeze({
   nameChars: 128,
   keyChars: 512,
   tagChars: 100,
+  /** Of a key of a limit that counts for each key by itself. */
+  limitKeyChars: 200,
   tags: 20,
   metadataBytes: 16 * 1024,
   /** How deep arrays and objects may be nested in JSON: databases parse them by recursion. */

@@ -57,7 +57,12 @@ export interface EventTable {
     readonly stored: unknown
   }
   /** Nothing is granted from a limit for a while: an upstream has said so. */
-  'limit-drained': { readonly limit: string; readonly forMs: number }
+  'limit-drained': {
+    readonly limit: string
+    /** Null when it is not one that counts for each key by itself. */
+    readonly key: string | null
+    readonly forMs: number
+  }
   /** A planned instant of a schedule was served. `skipped`: the job with this id, of an earlier one, has not ended yet. */
   'schedule-fired': {
     readonly schedule: string

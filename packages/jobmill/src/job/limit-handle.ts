@@ -4,6 +4,8 @@ import type { Duration } from './duration.ts'
 /** What was taken from a limit. `await using permit = await limit.acquire('db')` gives it back at the end of the block. */
 export interface Permit extends AsyncDisposable {
   readonly limit: string
+  /** Of a limit that counts for each key by itself. */
+  readonly key?: string | undefined
   readonly amount: number
   /** Gives it back now. Of a rate there is nothing to give back. Twice is once; it never throws. */
   release(): Promise<void>
@@ -12,6 +14,16 @@ export interface Permit extends AsyncDisposable {
 export interface DrainLimitOptions {
   /** What the upstream named: nothing is granted for so long, in any process (at most 24 h). Left out: only what had gathered is gone. */
   readonly retryAfter?: Duration
+  /** Of a limit that counts for each key by itself: only this one waits. */
+  readonly key?: string | undefined
+}
+
+/** How much is drawn, and for whom. */
+export interface LimitDraw {
+  /** Tokens or permits (default 1). */
+  readonly amount?: number | undefined
+  /** Of a limit that counts for each key by itself (`perKey`), and needed there: whose budget is meant. */
+  readonly key?: string | undefined
 }
 
 /** `limit` of a handler. */
@@ -19,11 +31,11 @@ export interface LimitInside {
   /**
    * Takes from a limit, and waits up to a second for that. When it takes longer it throws a `Snooze`: the job is due again when there is budget,
    * and its attempt is not spent. So call it before the work, and let what it throws pass. A permit is given back when the job ends, or by
-   * `release`.
+   * `release`. A number is the amount; a limit that counts for each key by itself is told the key: `{ key: 'chat:42' }`.
    */
-  readonly acquire: (name: string, amount?: number) => Promise<Permit>
+  readonly acquire: (name: string, draw?: number | LimitDraw) => Promise<Permit>
   /** Never waits: null when there is nothing to be had now. */
-  readonly tryAcquire: (name: string, amount?: number) => Promise<Permit | null>
+  readonly tryAcquire: (name: string, draw?: number | LimitDraw) => Promise<Permit | null>
   /** The upstream refused: nobody gets anything for a while. */
   readonly drain: (name: string, options?: DrainLimitOptions) => Promise<void>
 }
@@ -37,12 +49,16 @@ export interface AcquireOptions {
   readonly timeout?: Duration
 }
 
+/** Which of the budgets of a limit, where it counts for each key by itself. */
+export type LimitOf = Pick<LimitDraw, 'key'>
+
 /** A limit outside of handlers: the same budget. */
 export interface LimitHandle {
   readonly name: string
+  readonly key?: string | undefined
   /** Waits where it is, as long as it takes. Permits of a concurrency limit need a started mill, and are gone when it stops. */
   readonly acquire: (options?: AcquireOptions) => Promise<Permit>
   /** Never waits: null when there is nothing to be had now. */
   readonly tryAcquire: (amount?: number) => Promise<Permit | null>
-  readonly drain: (options?: DrainLimitOptions) => Promise<void>
+  readonly drain: (options?: Omit<DrainLimitOptions, 'key'>) => Promise<void>
 }

@@ -3,7 +3,7 @@ import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { type Duration, durationMs } from './duration.ts'
 import { JobmillError, shown } from './errors.ts'
 import { checkObjectKeys } from './known-keys.ts'
-import { checkWhole } from './numbers.ts'
+import { checkBoolean, checkOneOf, checkWhole } from './numbers.ts'
 
 export type LimitSettings = RateSettings | ConcurrencySettings
 
@@ -13,6 +13,8 @@ export interface RateSettings {
   readonly amount: number
   readonly perMs: number
   readonly burst: number
+  /** It counts for each key by itself: as many budgets as there are keys, all alike. */
+  readonly perKey?: true | undefined
 }
 
 export interface ConcurrencySettings {
@@ -22,7 +24,13 @@ export interface ConcurrencySettings {
 
 /** What a user writes: `{ rate: 50, per: '1m' }` or `{ concurrency: 5 }`. */
 export type LimitOptions =
-  | { readonly rate: number; readonly per?: Duration; readonly burst?: number }
+  | {
+      readonly rate: number
+      readonly per?: Duration
+      readonly burst?: number
+      /** Each key has a budget of its own, which comes into being with its first use (default false). */
+      readonly perKey?: boolean
+    }
   | { readonly concurrency: number }
 
 /** Tokens or permits that can be had at once. */
@@ -31,12 +39,19 @@ export function mostAtOnce(settings: LimitSettings): number {
 }
 
 export function limitSettings(options: LimitOptions, field: string): LimitSettings {
-  const given = options as { rate?: unknown; per?: Duration; burst?: unknown; concurrency?: unknown }
+  const given = options as {
+    rate?: unknown
+    per?: Duration
+    burst?: unknown
+    perKey?: unknown
+    concurrency?: unknown
+  }
   if (typeof given === 'object' && given !== null && 'concurrency' in given) {
-    checkObjectKeys(given, field, ['concurrency'])
+    if (given.perKey === true) throw concurrencyPerKey(field)
+    checkObjectKeys(given, field, ['concurrency', 'perKey'])
     return { type: 'concurrency', most: checkWhole(given.concurrency, `${field}.concurrency`, BOUNDS.limit) }
   }
-  checkObjectKeys(given, field, ['rate', 'per', 'burst', 'concurrency'])
+  checkObjectKeys(given, field, ['rate', 'per', 'burst', 'perKey', 'concurrency'])
   const amount = checkWhole(given.rate, `${field}.rate`, BOUNDS.limit)
   const perMs = given.per === undefined ? DEFAULTS.limitPerMs : durationMs(given.per, `${field}.per`)
   if (perMs < SHORTEST_PER_MS) {
@@ -50,7 +65,15 @@ export function limitSettings(options: LimitOptions, field: string): LimitSettin
     given.burst === undefined
       ? defaultBurst(amount, perMs)
       : checkWhole(given.burst, `${field}.burst`, BOUNDS.limit)
-  return { type: 'rate', amount, perMs, burst }
+  const perKey = given.perKey !== undefined && checkBoolean(given.perKey, `${field}.perKey`)
+  return { type: 'rate', amount, perMs, burst, ...(perKey && { perKey: true as const }) }
+}
+
+function concurrencyPerKey(field: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', 'is for rates only, and this is a concurrency', {
+    field: `${field}.perKey`,
+    fix: 'Enqueue jobs with an orderKey to run those of one key one at a time; leave perKey out',
+  })
 }
 
 /** What is shorter was nearly always meant in another unit. */
@@ -68,18 +91,32 @@ export function checkLimitSettings(settings: LimitSettings, field: string): Limi
     checkWhole(settings.most, `${field}.most`, BOUNDS.limit)
     return settings
   }
-  checkObjectKeys(settings, field, ['type', 'amount', 'perMs', 'burst'])
+  checkObjectKeys(settings, field, ['type', 'amount', 'perMs', 'burst', 'perKey'])
   checkWhole(settings.amount, `${field}.amount`, BOUNDS.limit)
   checkWhole(settings.perMs, `${field}.perMs`, { least: 1, most: BOUNDS.durationMs })
   checkWhole(settings.burst, `${field}.burst`, BOUNDS.limit)
+  if (settings.perKey !== undefined) checkOneOf(String(settings.perKey), `${field}.perKey`, ['true'])
   return settings
 }
 
-/** What is kept with an attempt that was sent away by a limit, and how the limit is told from it again. */
-export function emptyLimit(name: string): string {
-  return `limit ${name} is empty`
+/** Settings as they are told and kept: `perKey` stands there only where it is true. */
+export function isPerKey(settings: LimitSettings): boolean {
+  return settings.type === 'rate' && settings.perKey === true
 }
 
-export function limitNamed(error: string | null): string | null {
-  return /^limit (\S+) is empty$/.exec(error ?? '')?.[1] ?? null
+/** What the budget of one key is called in a store. No name has a space, so the two can be told apart. */
+export function keyedName(name: string, key: string | undefined): string {
+  return key === undefined ? name : `${name} ${key}`
+}
+
+/** What is kept with an attempt that was sent away by a limit, and how the limit is told from it again. */
+export function emptyLimit(name: string, key?: string): string {
+  return key === undefined ? `limit ${name} is empty` : `limit ${name} is empty for ${key}`
+}
+
+export function limitNamed(
+  error: string | null,
+): { readonly limit: string; readonly key: string | null } | null {
+  const [, limit, key = null] = /^limit (\S+) is empty(?: for (.+))?$/.exec(error ?? '') ?? []
+  return limit === undefined ? null : { limit, key }
 }

@@ -5,7 +5,7 @@
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { emptyLimit } from '../job/limit.ts'
-import type { LimitInside, Permit } from '../job/limit-handle.ts'
+import type { LimitDraw, LimitInside, Permit } from '../job/limit-handle.ts'
 import { Snooze } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
@@ -59,14 +59,14 @@ export function limitInside(
     return found
   }
 
-  /** A permit, or how long to stay away. */
+  /** A permit, or how long to stay away, and whose budget it was. */
   async function taken(
     name: string,
-    amount: number,
+    wanted: number | LimitDraw | undefined,
     how: (take: Take, options: AskOptions) => Promise<number>,
-  ): Promise<Permit | number> {
+  ): Promise<Permit | { readonly inMs: number; readonly key: string | undefined }> {
     checkLive()
-    const what = checkDraw(name, amount)
+    const what = checkDraw(name, wanted)
     // The claim has a permit for this job already, and would be in the way of a second one for ever.
     if (queueLimit() === name && (await known.typeOf(name)) === 'concurrency') throw drawnOnTwice(name)
     const { id: holder, token } = lease
@@ -78,7 +78,7 @@ export function limitInside(
       if (inMs > 0) {
         drew(name, lease.kind, 'refused')
         await mine.end()
-        return inMs
+        return { inMs, key: what.key }
       }
     } catch (error) {
       // One that is still on its way keeps the others: they go with the job, which is about to end.
@@ -87,7 +87,7 @@ export function limitInside(
     }
     mine.granted()
     drew(name, lease.kind, 'granted')
-    return permit({ ...what, holder, token, instance, waitUpToMs: 0 }, async () => {
+    return permit(what, async () => {
       if ((await known.typeOf(name)) !== 'rate') await mine.end()
     })
   }
@@ -118,14 +118,14 @@ export function limitInside(
   }
 
   return {
-    async acquire(name, amount = 1) {
-      const got = await taken(name, amount, inPlace)
-      if (typeof got === 'number') throw new Snooze(spread(got), emptyLimit(name))
+    async acquire(name, wanted) {
+      const got = await taken(name, wanted, inPlace)
+      if ('inMs' in got) throw new Snooze(spread(got.inMs), emptyLimit(name, got.key))
       return got
     },
-    async tryAcquire(name, amount = 1) {
-      const got = await taken(name, amount, draw)
-      return typeof got === 'number' ? null : got
+    async tryAcquire(name, wanted) {
+      const got = await taken(name, wanted, draw)
+      return 'inMs' in got ? null : got
     },
     async drain(name, options) {
       checkLive()

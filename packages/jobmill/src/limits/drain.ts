@@ -4,9 +4,11 @@ import { durationMs } from '../job/duration.ts'
 import { isJobmillError, JobmillError, shown } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
+import { keyedName } from '../job/limit.ts'
 import type { DrainLimitOptions } from '../job/limit-handle.ts'
 import { checkName } from '../job/names.ts'
 import { pauses } from '../platform/pauses.ts'
+import { checkLimitKey } from '../store/check-cluster.ts'
 import type { LimitRecord } from '../store/limit.ts'
 import type { AskTools } from './ask.ts'
 import type { KnownLimits } from './known-limits.ts'
@@ -15,11 +17,16 @@ export type DrainLimit = (name: string, options?: DrainLimitOptions) => Promise<
 
 export interface Drains {
   readonly drain: DrainLimit
-  /** How often it was drained here: who waits for an instant that was granted before a drain must not use it. */
+  /**
+   * Another number after each drain here, of a limit or of one of its keys by the name that stores have for it: who waits for an instant that was granted before a
+   * drain must not use it.
+   */
   readonly timesOf: (name: string) => number
 }
 
 const MOST_TIMES = 10
+/** Of keys there may be any number. */
+const MOST_KNOWN = 10_000
 
 export interface DrainTools extends AskTools {
   readonly emit: Emit
@@ -27,17 +34,28 @@ export interface DrainTools extends AskTools {
 
 export function drains({ opened, platform, emit }: DrainTools, known: KnownLimits): Drains {
   const times = new Map<string, number>()
-  const timesOf = (name: string): number => times.get(name) ?? 0
-  const count = (name: string): void => void times.set(name, timesOf(name) + 1)
+  let last = 0
+  let others = 0
+  const timesOf = (name: string): number => times.get(name) ?? others
+  function count(name: string): void {
+    last += 1
+    // Whoever waits just now takes it for a drain, and asks again.
+    if (times.size >= MOST_KNOWN) {
+      times.clear()
+      others = last
+      last += 1
+    }
+    times.set(name, last)
+  }
 
   /** Sent again until it is known, for what is left of the time: a reply that was lost must not make the pause longer. */
-  async function send(name: string, forMs: number): Promise<LimitRecord> {
+  async function send(name: string, forMs: number, key: string | undefined): Promise<LimitRecord> {
     const pause = pauses(platform, { firstMs: 50, longestMs: 5_000 })
     const sentAt = platform.monotonic()
     for (let sends = 1; ; sends += 1) {
       const goneMs = Math.floor(platform.monotonic() - sentAt)
       try {
-        return await (await opened()).drain(name, Math.max(0, forMs - goneMs))
+        return await (await opened()).drain(name, Math.max(0, forMs - goneMs), key)
       } catch (error) {
         if (!isJobmillError(error)) throw error
         if (error.code === 'LIMIT_UNKNOWN') throw await known.unknown(name)
@@ -49,15 +67,17 @@ export function drains({ opened, platform, emit }: DrainTools, known: KnownLimit
 
   const drain: DrainLimit = async (name, options = {}) => {
     checkName(name, 'limit')
-    checkObjectKeys(options, 'options', ['retryAfter'])
-    const { retryAfter } = options
+    checkObjectKeys(options, 'options', ['retryAfter', 'key'])
+    const { retryAfter, key } = options
+    if (key !== undefined) checkLimitKey(key, 'key')
     const forMs = retryAfter === undefined ? 0 : retryAfterMs(retryAfter)
-    count(name)
-    const record = await send(name, forMs)
+    const counted = keyedName(name, key)
+    count(counted)
+    const record = await send(name, forMs, key)
     // Again: what was granted while it was on its way was granted before.
-    count(name)
+    count(counted)
     if (retryAfter === undefined && record.settings.type === 'concurrency') throw withoutTime(name)
-    emit('limit-drained', { limit: name, forMs: record.drainedMs })
+    emit('limit-drained', { limit: name, key: key ?? null, forMs: record.drainedMs })
     return record
   }
   return { drain, timesOf }

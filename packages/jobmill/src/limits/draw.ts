@@ -1,8 +1,10 @@
 /** One holder draws on one limit: it gets what it asked for and the right moment for it, or learns how long to stay away. */
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError } from '../job/errors.ts'
+import { keyedName } from '../job/limit.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
+import { wrongKey } from '../store/cluster-errors.ts'
 import type { Take, Taken } from '../store/limit.ts'
 import type { AskOptions, Asked, Asks } from './ask.ts'
 import type { Drains } from './drain.ts'
@@ -40,7 +42,7 @@ export function draw({ ask, known, timesDrained, platform }: DrawTools): Draw {
       signal.throwIfAborted()
     }
     const isLate = platform.monotonic() - dueAt > LATE_MS || asked.tookMs > SLOW_MS
-    if (!isLate && timesDrained(take.limit) === asked.drained) return true
+    if (!isLate && timesDrained(keyedName(take.limit, take.key)) === asked.drained) return true
     // Permits have no instant that they could miss.
     return asked.waitMs === 0 && (await known.typeOf(take.limit)) !== 'rate'
   }
@@ -49,7 +51,7 @@ export function draw({ ask, known, timesDrained, platform }: DrawTools): Draw {
     const { signal } = options
     for (let spoilt = 0; spoilt < MOST_SPOILT; spoilt += 1) {
       signal.throwIfAborted()
-      const drained = timesDrained(take.limit)
+      const drained = timesDrained(keyedName(take.limit, take.key))
       const { taken, tookMs } = await ask(take, options)
       if (taken.outcome === 'later') return taken.inMs
       if (taken.outcome !== 'granted') throw await refusal(take, taken, known)
@@ -63,6 +65,7 @@ type Refused = Exclude<Taken, { readonly outcome: 'granted' | 'later' }>
 
 async function refusal(take: Take, taken: Refused, known: KnownLimits): Promise<JobmillError> {
   if (taken.outcome === 'unknown') return known.unknown(take.limit)
+  if (taken.outcome === 'wrong-key') return wrongKey(take.limit, taken.perKey)
   if (taken.outcome === 'never') {
     return new JobmillError('OPTION_INVALID', `is more than limit "${take.limit}" ever has at once`, {
       field: 'amount',

@@ -1,7 +1,7 @@
 /** All that a process needs to draw on limits. One for each mill: what shares a statement are the calls made through it. */
 import type { Emit } from '../job/events.ts'
-import type { LimitHandle, LimitInside } from '../job/limit-handle.ts'
-import { checkName } from '../job/names.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import type { LimitHandle, LimitInside, LimitOf } from '../job/limit-handle.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
 import { type AcquireTools, type JobHolder, limitInside } from './acquire.ts'
@@ -11,6 +11,7 @@ import { draw } from './draw.ts'
 import type { Holding } from './holding.ts'
 import { type KnownLimits, knownLimits } from './known-limits.ts'
 import { limitOutside } from './outside.ts'
+import { checkDraw } from './permit.ts'
 import { seats as createSeats } from './seats.ts'
 
 export interface LimitsTools extends AskTools {
@@ -26,7 +27,7 @@ export interface LimitsTools extends AskTools {
 
 export interface Limits {
   readonly inside: (holder: JobHolder) => LimitInside
-  readonly outside: (name: string) => LimitHandle
+  readonly outside: (name: string, of?: LimitOf) => LimitHandle
   readonly drain: DrainLimit
   readonly unknown: KnownLimits['unknown']
   /** The end of an attempt is written, and its permits are free: whoever waits for one here need not ask in vain. */
@@ -66,7 +67,11 @@ export function limits(given: LimitsTools): Limits {
       held.set(holder.lease, own)
       return limitInside(holder, own, tools)
     },
-    outside: (name) => limitOutside(checkName(name, 'limit'), tools),
+    outside(name, of = {}) {
+      checkObjectKeys(of, 'options', ['key'])
+      const { limit, key } = checkDraw(name, of)
+      return limitOutside(limit, key, tools)
+    },
     ended(lease, queueLimit) {
       const names = [...(held.get(lease)?.keys() ?? []), ...(queueLimit === null ? [] : [queueLimit])]
       for (const name of names) seats.freed(name)

@@ -22,13 +22,19 @@ const ASK_EVERY_MS = 200
 /** Once it has waited for a while. */
 const ASK_SELDOM_MS = 1_000
 
-export function limitOutside(name: string, tools: OutsideTools): LimitHandle {
+export function limitOutside(name: string, key: string | undefined, tools: OutsideTools): LimitHandle {
   const { known, seats, platform, stopped } = tools
 
   function takeFor(amount: number): Take {
     const holder = platform.id()
     const { instance } = tools
-    return { ...checkDraw(name, amount), holder, token: null, instance, waitUpToMs: DEFAULTS.limitWaitMs }
+    return {
+      ...checkDraw(name, { amount, key }),
+      holder,
+      token: null,
+      instance,
+      waitUpToMs: DEFAULTS.limitWaitMs,
+    }
   }
 
   function given(take: Take): Permit {
@@ -78,6 +84,7 @@ export function limitOutside(name: string, tools: OutsideTools): LimitHandle {
 
   return {
     name,
+    ...(key !== undefined && { key }),
     async acquire(options = {}) {
       checkObjectKeys(options, 'options', ['amount', 'signal', 'timeout'])
       const take = takeFor(options.amount ?? 1)
@@ -94,8 +101,9 @@ export function limitOutside(name: string, tools: OutsideTools): LimitHandle {
       const take = { ...takeFor(amount), waitUpToMs: 0 }
       return (await draw(take, { signal: stopped, mayGiveBack: () => true })) === 0 ? given(take) : null
     },
-    async drain(options) {
-      await tools.drain(name, options)
+    async drain(options = {}) {
+      checkObjectKeys(options, 'options', ['retryAfter'])
+      await tools.drain(name, key === undefined ? options : { ...options, key })
     },
   }
 }

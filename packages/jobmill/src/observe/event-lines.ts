@@ -40,8 +40,10 @@ const LINES: Lines = {
   'queue-changed': ({ queue }) => `the settings of queue ${queue} were changed`,
   'settings-differ': ({ what, name, field, code, stored }) =>
     `${what} ${name}: code says ${field} ${JSON.stringify(code)}, and ${JSON.stringify(stored)} counts, as it was stored; change it there`,
-  'limit-drained': ({ limit, forMs }) =>
-    forMs === 0 ? `limit ${limit} was emptied` : `limit ${limit} grants nothing for ${ms(forMs)}`,
+  'limit-drained': ({ limit, key, forMs }) => {
+    const whose = key === null ? `limit ${limit}` : `limit ${limit} for ${key}`
+    return forMs === 0 ? `${whose} was emptied` : `${whose} grants nothing for ${ms(forMs)}`
+  },
   'schedule-fired': ({ schedule, outcome, id }) =>
     outcome === 'enqueued'
       ? `schedule ${schedule} enqueued ${id}`

@@ -3,15 +3,17 @@ import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys, nearest } from '../job/known-keys.ts'
 import {
   defaultBurst,
+  isPerKey,
   type LimitOptions,
   limitSettings,
   type LimitSettings,
   type RateSettings,
 } from '../job/limit.ts'
-import type { DrainLimitOptions, LimitHandle, LimitInside } from '../job/limit-handle.ts'
+import type { DrainLimitOptions, LimitHandle, LimitInside, LimitOf } from '../job/limit-handle.ts'
 import { checkName } from '../job/names.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { Limits } from '../limits/limits.ts'
+import { perKeyFixed, perKeyOnQueue } from '../store/cluster-errors.ts'
 import type { LimitRecord } from '../store/limit.ts'
 import type { Store } from '../store/store.ts'
 import type { Attempt } from '../work/attempt.ts'
@@ -23,7 +25,7 @@ export interface DeclaredLimit {
   readonly settings: LimitSettings
 }
 
-const KEYS: readonly string[] = ['rate', 'per', 'burst', 'concurrency']
+const KEYS: readonly string[] = ['rate', 'per', 'burst', 'perKey', 'concurrency']
 
 /** The option `limits`: `{ smtp: { rate: 50, per: '1m' }, db: { concurrency: 5 } }`. */
 export function declaredLimits(
@@ -41,15 +43,21 @@ export function declaredLimits(
   })
 }
 
-/** A queue may draw on a limit that an operator made; one that is nearly the name of a declared limit is often a typo. */
-export function warnOfQueueLimits(
+/** A queue may draw on a limit that an operator made; one that is nearly the name of a declared limit is often a typo. One for each key is of no use to it. */
+export function checkQueueLimits(
   queues: readonly { readonly name: string; readonly settings: QueueSettings }[],
   declared: readonly DeclaredLimit[],
   found: Problems,
 ): void {
   const names = declared.map(({ name }) => name)
   for (const { name, settings } of queues) {
-    if (settings.limit === null || names.includes(settings.limit)) continue
+    if (settings.limit === null) continue
+    const known = declared.find((limit) => limit.name === settings.limit)
+    if (known !== undefined && isPerKey(known.settings))
+      found.try(`queues.${name}.limit`, undefined, () => {
+        throw perKeyOnQueue(known.name, `queues.${name}.limit`)
+      })
+    if (known !== undefined) continue
     const near = nearest(settings.limit, names)
     if (near === undefined) continue
     const what = `no limit of this process is called "${settings.limit}". Did you mean "${near}"?`
@@ -87,14 +95,14 @@ export interface MillLimits {
   change(name: string, change: LimitChange): Promise<LimitRecord>
   /** False when there is none. Refused while a queue draws on it. */
   delete(name: string): Promise<boolean>
-  /** Nothing is granted for a while: `{ retryAfter: '30s' }`. */
+  /** Nothing is granted for a while: `{ retryAfter: '30s' }`; with `key`, to that key of a limit for each. */
   drain(name: string, options?: DrainLimitOptions): Promise<LimitRecord>
 }
 
 export interface Limiting {
   readonly limits: MillLimits
   /** A limit outside of handlers: the same budget. */
-  readonly limit: (name: string) => LimitHandle
+  readonly limit: (name: string, of?: LimitOf) => LimitHandle
 }
 
 export interface LimitsApiTools {
@@ -127,7 +135,7 @@ export function limitsApi({ opened, limits }: LimitsApiTools): Limiting {
       },
       async change(name, change) {
         const { settings } = await existing(name)
-        return (await opened()).changeLimit(name, merged(settings, change))
+        return (await opened()).changeLimit(name, merged(name, settings, change))
       },
       delete: async (name) => (await opened()).deleteLimit(checkName(name, 'limit')),
       drain: limits.drain,
@@ -135,14 +143,17 @@ export function limitsApi({ opened, limits }: LimitsApiTools): Limiting {
   }
 }
 
-function merged(before: LimitSettings, change: LimitChange): LimitSettings {
+function merged(name: string, before: LimitSettings, change: LimitChange): LimitSettings {
   checkObjectKeys(change, 'limit', KEYS)
+  const perKey = isPerKey(before)
+  if (perKey && 'concurrency' in change) throw perKeyFixed(name, perKey)
   if ('concurrency' in change || before.type === 'concurrency')
     return settingsOf(change as LimitOptions, 'limit')
   const { rate = before.amount, per = before.perMs, burst } = change
+  if ('perKey' in change && change.perKey !== perKey) throw perKeyFixed(name, perKey)
   // A burst that nobody chose follows the rate.
   const kept = hasDefaultBurst(before) ? {} : { burst: before.burst }
-  return settingsOf({ rate, per, ...(burst === undefined ? kept : { burst }) }, 'limit')
+  return settingsOf({ rate, per, perKey, ...(burst === undefined ? kept : { burst }) }, 'limit')
 }
 
 function hasDefaultBurst({ amount, perMs, burst }: RateSettings): boolean {
@@ -150,7 +161,8 @@ function hasDefaultBurst({ amount, perMs, burst }: RateSettings): boolean {
 }
 
 function isSame(a: LimitSettings, b: LimitSettings): boolean {
-  return Object.entries(a).every(([key, value]) => b[key as keyof LimitSettings] === value)
+  const keys = Object.keys({ ...a, ...b }) as (keyof LimitSettings)[]
+  return keys.every((key) => a[key] === b[key])
 }
 
 function exists(name: string): JobmillError {
@@ -178,8 +190,8 @@ export function limitFor(
       queueLimit: () => settings(lease.queue).limit,
     }))
   return {
-    acquire: (name, amount) => inside().acquire(name, amount),
-    tryAcquire: (name, amount) => inside().tryAcquire(name, amount),
+    acquire: (name, draw) => inside().acquire(name, draw),
+    tryAcquire: (name, draw) => inside().tryAcquire(name, draw),
     drain: (name, options) => inside().drain(name, options),
   }
 }

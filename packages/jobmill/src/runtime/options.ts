@@ -14,7 +14,7 @@ import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from '../work/handler.ts'
 import { type OwnDuty, ownDuties, type ResolvedDuty } from './duty-options.ts'
-import { declaredLimits, type DeclaredLimit, warnOfQueueLimits } from './limits.ts'
+import { checkQueueLimits, declaredLimits, type DeclaredLimit } from './limits.ts'
 import { type LogOption, loggerFor } from './log-option.ts'
 import { type Problem, type Problems, problems } from './problems.ts'
 import { type QueueOptions, queueSettings, servedQueues, warnOfStrays } from './queue-options.ts'
@@ -132,7 +132,7 @@ export function resolveOptions(given: MillOptions): Resolved {
   const payloadLimitBytes = whole(options, 'payloadLimitBytes', DEFAULTS.payloadLimitBytes, found)
   const schedules = declaredSchedules(options.schedules ?? [], { jobs, queueOf, payloadLimitBytes }, found)
   warnOfStrays(declared, [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)], found)
-  warnOfQueueLimits(declared, limits, found)
+  checkQueueLimits(declared, limits, found)
   return Object.freeze({
     jobs,
     declared,

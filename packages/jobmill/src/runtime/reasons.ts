@@ -72,7 +72,12 @@ function* waiting({ job, now, last }: Scene): Generator<Reason> {
   const left = spanText(job.dueAt - now)
   const limit = limitNamed(last?.error ?? null)
   if (limit !== null) {
-    yield reason('limit', `The limit ${limit} was empty: it is tried again in ${left}`, job.dueAt)
+    const whose = limit.key === null ? '' : ` for the key ${JSON.stringify(limit.key)}`
+    yield reason(
+      'limit',
+      `The limit ${limit.limit} was empty${whose}: it is tried again in ${left}`,
+      job.dueAt,
+    )
     return
   }
   const after = last === undefined ? '' : `, since its last attempt ${BECAUSE[last.outcome] ?? 'ended'}`

@@ -1,6 +1,6 @@
 /** The rows of limits: what they mean, how they are locked, and how many permits are out. */
 import type { BudgetState } from '../job/budget.ts'
-import type { LimitSettings } from '../job/limit.ts'
+import { isPerKey, type LimitSettings } from '../job/limit.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW_AGAIN } from './fragments.ts'
@@ -17,7 +17,7 @@ export interface LockedLimit extends LimitRow {
 }
 
 /** Of a row `l`. */
-export const LIMIT_COLUMNS = `l.name, l.amount, l.per_ms, l.burst, l.most, l.paid_at, l.line_at, l.drained_until`
+export const LIMIT_COLUMNS = `l.name, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.line_at, l.drained_until`
 
 /** The permits of the limit `l` that are out: a range of the primary key of `permit`. Of a rate none count. */
 export const HELD = `(SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t
@@ -56,6 +56,7 @@ export function limitOf(row: Row): LimitRow {
             amount: row['amount'] as number,
             perMs: row['per_ms'] as number,
             burst: row['burst'] as number,
+            ...(row['per_key'] === true && { perKey: true as const }),
           }
         : { type: 'concurrency', most },
     state: {
@@ -67,10 +68,11 @@ export function limitOf(row: Row): LimitRow {
 }
 
 /** The settings as they stand in a row. */
-export function settingsColumns(settings: LimitSettings): Record<string, number | null> {
+export function settingsColumns(settings: LimitSettings): Record<string, number | boolean | null> {
+  const per_key = isPerKey(settings)
   return settings.type === 'rate'
-    ? { amount: settings.amount, per_ms: settings.perMs, burst: settings.burst, most: null }
-    : { amount: null, per_ms: null, burst: null, most: settings.most }
+    ? { amount: settings.amount, per_ms: settings.perMs, burst: settings.burst, most: null, per_key }
+    : { amount: null, per_ms: null, burst: null, most: settings.most, per_key }
 }
 
 export function stateColumns({ paidAt, lineAt, drainedUntil }: BudgetState): Record<string, number> {

@@ -11,8 +11,16 @@ import { runtime } from './migrations/0002-runtime.ts'
 import { cluster } from './migrations/0003-cluster.ts'
 import { fastPath } from './migrations/0004-fast-path.ts'
 import { declaredQueues } from './migrations/0005-declared-queues.ts'
+import { limitKeys } from './migrations/0006-limit-keys.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster, fastPath, declaredQueues]
+export const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  runtime,
+  cluster,
+  fastPath,
+  declaredQueues,
+  limitKeys,
+]
 
 const CREATE_LEDGER = `
 CREATE TABLE IF NOT EXISTS jobmill.migration (

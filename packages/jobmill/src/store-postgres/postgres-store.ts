@@ -111,7 +111,7 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
     deleteLimit: (name) => run((context) => deleteLimit(context, name)),
     take: (items) => run((context) => take(context, items)),
     giveBack: (items) => run((context) => giveBack(context, items)),
-    drain: (name, forMs) => run((context) => drain(context, name, forMs)),
+    drain: (name, forMs, key) => run((context) => drain(context, name, forMs, key)),
     get: (ids) => run((context) => get(context, ids)),
     results: (ids) => run((context) => results(context, ids)),
     failures: (ids) => run((context) => failures(context, ids)),

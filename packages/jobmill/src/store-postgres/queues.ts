@@ -1,6 +1,6 @@
 /** Queues and their live settings. */
 import { type QueuePatch, type QueueSettings, saysMore } from '../job/queue-settings.ts'
-import { limitUnknown } from '../store/cluster-errors.ts'
+import { limitUnknown, perKeyOnQueue } from '../store/cluster-errors.ts'
 import { type QueueRecord, queueUnknown } from '../store/queue-record.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
@@ -66,7 +66,7 @@ SELECT ${RECORD} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
 /** Kept from being deleted until the queue that names it is written: a delete looks for such queues once it has the row for itself. */
 const NAMED_LIMITS = `
 WITH ${GIVEN}
-SELECT l.name FROM jobmill.limit AS l
+SELECT l.name, l.per_key FROM jobmill.limit AS l
  WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given)) ORDER BY l.name FOR SHARE`
 
 /** Runs `work` once all limits are found to be there; without any it is one statement. */
@@ -81,6 +81,8 @@ async function withLimits(
     const found = new Set(rows.map((row) => row['name']))
     const missing = limits.find((limit) => !found.has(limit))
     if (missing !== undefined) throw limitUnknown(missing)
+    const perKey = rows.find((row) => row['per_key'] === true)
+    if (perKey !== undefined) throw perKeyOnQueue(perKey['name'] as string)
     return work(query)
   })
 }

@@ -4,6 +4,7 @@ import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Retained, RetainRequest } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW } from './fragments.ts'
+import { retainKeys } from './limit-keys.ts'
 import { SLOTS_LEFT } from './slots.ts'
 import { retainJobs } from './retain-jobs.ts'
 
@@ -67,6 +68,8 @@ export async function retain(context: Context, request: RetainRequest): Promise<
   const { jobs, found } = await retainJobs(context, limit)
   const fields = { ticks_ms: ticksMs, events_ms: eventsMs, metrics_ms: metricsMs }
   const [aged] = await run(context, query, retainAged(limit), JSON.stringify(fields).slice(1, -1))
+  // After the places that kept them.
+  const limitKeys = await retainKeys(context, limit)
   const [ended] = await run(context, query, RETAIN_ENDED, '')
   const [keys, ticks, events, metrics] = ['keys', 'ticks', 'events', 'metrics'].map((sort) =>
     Number(aged?.[sort]),
@@ -78,6 +81,6 @@ export async function retain(context: Context, request: RetainRequest): Promise<
     ticks,
     events,
     metrics,
-    more: Math.max(found, keys, ticks, events, metrics, Number(aged?.['others'])) >= limit,
+    more: Math.max(found, keys, ticks, events, metrics, limitKeys, Number(aged?.['others'])) >= limit,
   }
 }

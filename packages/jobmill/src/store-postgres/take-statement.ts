@@ -5,7 +5,7 @@ import { LIMIT_COLUMNS, lockedLimits } from './limit-rows.ts'
 /**
  * By primary keys. `sought` are the items that ask for a permit, as far as this snapshot knows. The condition of `locked` makes the rows of jobs
  * and instances come first: somebody may be finishing such a job in a transaction that stays open, and only this call is to wait for that.
- * Places are written by their holders alone, so that they may be as old as this snapshot.
+ * Places are written by their holders alone, so that they may be as old as this snapshot. Nobody draws on a limit for each key as such.
  */
 export const LOCK_TAKE = `
 WITH ${GIVEN}, input AS MATERIALIZED (
@@ -19,7 +19,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT i.id FROM jobmill.instance AS i
    WHERE i.id = ANY (ARRAY(SELECT instance FROM sought WHERE token IS NULL)) AND i.ended_at IS NULL AND i.expires_at > ${NOW}
    ORDER BY i.id FOR SHARE
-), ${lockedLimits('SELECT limit_name FROM input', '(SELECT count(*) FROM job) + (SELECT count(*) FROM living) >= 0')}
+), ${lockedLimits('SELECT limit_name FROM input', 'NOT l.per_key AND (SELECT count(*) FROM job) + (SELECT count(*) FROM living) >= 0')}
 SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now, l.name = ANY (ARRAY(SELECT limit_name FROM sought)) AS was_sought,
        (SELECT json_agg(json_build_array(j.id, j.token)) FROM job AS j) AS jobs,
        (SELECT json_agg(v.id) FROM living AS v) AS living,

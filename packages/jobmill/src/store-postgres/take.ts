@@ -1,8 +1,10 @@
 /** Drawing on limits: a short transaction with the rows of the limits locked, and the arithmetic of job/budget.ts in between. */
 import { answer, type BudgetState } from '../job/budget.ts'
+import { keyedName } from '../job/limit.ts'
 import type { Take, Taken } from '../store/limit.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
+import { makeKeys } from './limit-keys.ts'
 import { limitOf, type LockedLimit, permitsOut, stateColumns } from './limit-rows.ts'
 import { LOCK_TAKE, WRITE_TAKE } from './take-statement.ts'
 
@@ -20,20 +22,32 @@ interface Draw {
 
 export async function take(context: Context, items: readonly Take[]): Promise<Taken[]> {
   if (items.length === 0) return []
-  // Again when a limit became another sort of limit between the look and the lock.
+  const refused = new Map<Take, Taken>()
   for (;;) {
-    const taken = await context.connection.transaction((query) => takeOnce(context, query, items))
-    if (taken !== undefined) return taken
+    const open = items.filter((item) => !refused.has(item))
+    const { taken, missing } = await tryOnce(context, open)
+    if (taken !== null) {
+      const answers = taken[Symbol.iterator]()
+      return items.map((item) => refused.get(item) ?? (answers.next().value as Taken))
+    }
+    if (missing.length > 0) for (const [item, why] of await makeKeys(context, missing)) refused.set(item, why)
   }
 }
 
-async function takeOnce(
-  context: Context,
-  query: Query,
-  items: readonly Take[],
-): Promise<Taken[] | undefined> {
-  const asked = items.map(({ limit, holder, instance, token }) => ({
-    limit_name: limit,
+/** Without an answer it is to be tried again: what is missing has to be made, or a limit became another sort of limit between the look and the lock. */
+interface Tried {
+  readonly taken: readonly Taken[] | null
+  readonly missing: readonly Take[]
+}
+
+async function tryOnce(context: Context, items: readonly Take[]): Promise<Tried> {
+  if (items.length === 0) return { taken: [], missing: [] }
+  return context.connection.transaction((query) => takeOnce(context, query, items))
+}
+
+async function takeOnce(context: Context, query: Query, items: readonly Take[]): Promise<Tried> {
+  const asked = items.map(({ limit, key, holder, instance, token }) => ({
+    limit_name: keyedName(limit, key),
     holder,
     instance,
     token,
@@ -41,15 +55,20 @@ async function takeOnce(
   const rows = await run(context, query, LOCK_TAKE, `"items":${JSON.stringify(asked)}`)
   const limits = rows.map((row) => ({ ...limitOf(row), now: row['now'] as number }))
   if (limits.some(({ settings }, at) => (settings.type === 'concurrency') !== rows[at]?.['was_sought']))
-    return
+    return { taken: null, missing: [] }
   const held = await permitsOut(context, query, limits)
   const draws = new Map(
     limits.map((limit, at) => [limit.name, drawOf(limit, rows[at]?.['places'], held.get(limit.name) ?? 0)]),
   )
+  const drawn = items.map((item) => ({ item, draw: draws.get(keyedName(item.limit, item.key)) }))
+  const missing = drawn.flatMap(({ item, draw }) => (draw === undefined ? item : []))
+  if (missing.length > 0) return { taken: null, missing }
   const isCurrent = currentHolders(rows[0])
-  const taken = items.map((item) => answerOne(item, draws.get(item.limit), isCurrent))
+  const taken = drawn.flatMap(({ item, draw }) =>
+    draw === undefined ? [] : answerOne(item, draw, isCurrent),
+  )
   await write(context, query, [...draws.values()])
-  return taken
+  return { taken, missing }
 }
 
 function drawOf(limit: LockedLimit, places: unknown, held: number): Draw {
@@ -71,8 +90,7 @@ function currentHolders(row: Row | undefined): (item: Take) => boolean {
   return ({ holder, instance, token }) => (token === null ? living.has(instance) : jobs.get(holder) === token)
 }
 
-function answerOne(item: Take, draw: Draw | undefined, isCurrent: (item: Take) => boolean): Taken {
-  if (draw === undefined) return { outcome: 'unknown' }
+function answerOne(item: Take, draw: Draw, isCurrent: (item: Take) => boolean): Taken {
   const { settings, now } = draw.limit
   if (settings.type === 'concurrency' && !isCurrent(item)) return { outcome: 'stale' }
   const { amount, waitUpToMs, holder } = item

@@ -1,16 +1,16 @@
 /** A limit as it is kept: its settings, and the state of its budget, which job/budget.ts reckons with. */
 import { available, type BudgetState, nextInMs } from '../job/budget.ts'
-import type { LimitSettings } from '../job/limit.ts'
+import { isPerKey, type LimitSettings } from '../job/limit.ts'
 import type { Sql } from './handle.ts'
 import type { Look, Work } from './work.ts'
 
-const COLUMNS = `id, name, settings, paid_at, line_at, drained_until, held`
+export const COLUMNS = `id, name, settings, per_key, paid_at, line_at, drained_until, held`
 
-// By the unique name or the primary key, or all of them: a row per limit, few enough to read. What reckons with one and writes it
-// does so under the write lock.
+// By the unique name or the primary key, or all of them by jobmill_limit_own: few enough to read, while of keys there may be any number. What reckons with one and
+// writes it does so under the write lock.
 const BY_NAME = `SELECT ${COLUMNS} FROM jobmill_limit WHERE name = ?`
 const BY_ID = `SELECT ${COLUMNS} FROM jobmill_limit WHERE id = ?`
-const ALL = `SELECT ${COLUMNS} FROM jobmill_limit ORDER BY name`
+const ALL = `SELECT ${COLUMNS} FROM jobmill_limit INDEXED BY jobmill_limit_own WHERE parent IS NULL ORDER BY name`
 const SAVE = `UPDATE jobmill_limit SET paid_at = ?, line_at = ?, drained_until = ? WHERE id = ?`
 
 export interface StoredLimit {
@@ -22,10 +22,11 @@ export interface StoredLimit {
   readonly held: number
 }
 
-interface Row {
+export interface Row {
   readonly id: number
   readonly name: string
   readonly settings: string
+  readonly per_key: number
   readonly paid_at: number
   readonly line_at: number
   readonly drained_until: number
@@ -59,8 +60,18 @@ export function nextOf({ now }: Look, { settings, budget, held }: StoredLimit): 
   return nextInMs(settings, budget, { now, held })
 }
 
-function storedOf(row: Row): StoredLimit {
-  const settings = JSON.parse(row.settings) as LimitSettings
+/** `perKey` is a column and no part of the text: a process of an earlier release that writes the text knows nothing of it. */
+export function settingsText(settings: LimitSettings): string {
+  return JSON.stringify({ ...settings, perKey: undefined })
+}
+
+export function perKeyColumn(settings: LimitSettings): number {
+  return Number(isPerKey(settings))
+}
+
+export function storedOf(row: Row): StoredLimit {
+  const kept = JSON.parse(row.settings) as LimitSettings
+  const settings = kept.type === 'rate' && row.per_key === 1 ? { ...kept, perKey: true as const } : kept
   return {
     id: row.id,
     name: row.name,

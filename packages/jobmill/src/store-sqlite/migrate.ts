@@ -6,8 +6,16 @@ import { runtime } from './migrations/0002-runtime.ts'
 import { cluster } from './migrations/0003-cluster.ts'
 import { narrowIndexes } from './migrations/0004-narrow-indexes.ts'
 import { declaredQueues } from './migrations/0005-declared-queues.ts'
+import { limitKeys } from './migrations/0006-limit-keys.ts'
 
-export const MIGRATIONS: readonly Migration[] = [foundation, runtime, cluster, narrowIndexes, declaredQueues]
+export const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  runtime,
+  cluster,
+  narrowIndexes,
+  declaredQueues,
+  limitKeys,
+]
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS jobmill_migration (

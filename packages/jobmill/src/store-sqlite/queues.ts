@@ -7,9 +7,9 @@ import type { Look, Work } from './work.ts'
 
 const SELECT = `
   SELECT q.id, q.name, q.workers, q.paused, q.backoff_enabled, q.backoff_base_ms, q.backoff_max_ms, q.retain_done_ms,
-    q.retain_cancelled_ms, q.retain_dead_ms, q.keep_done, q.keep_cancelled, q.keep_dead, l.name AS limit_name,
-    q.cool_until, q.throttles, q.declared
-  FROM jobmill_queue AS q LEFT JOIN jobmill_limit AS l ON l.id = q.limit_id`
+    q.retain_cancelled_ms, q.retain_dead_ms, q.keep_done, q.keep_cancelled, q.keep_dead,
+    (SELECT l.name FROM jobmill_limit AS l WHERE l.id = q.limit_id) AS limit_name, q.cool_until, q.throttles, q.declared
+  FROM jobmill_queue AS q`
 
 // By the unique name, or all of them in its order.
 export const ALL = `${SELECT} ORDER BY q.name`

@@ -4,6 +4,7 @@ import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Retained, RetainRequest } from '../store/replies.ts'
 import { removeJob } from './delete.ts'
 import { mergeLanes } from './lanes.ts'
+import { dropFullKeys, FULL_KEYS } from './limit-keys.ts'
 import { byEnd, oldJobs } from './old-jobs.ts'
 import { anyLeftBehind, freeLeftBehind } from './permits.ts'
 import type { Look, Work } from './work.ts'
@@ -61,6 +62,8 @@ export function retain(work: Work, { limit, ticksMs, eventsMs, metricsMs }: Reta
   )
   const others = [
     drop(DROP_PLACES, now - PLACE_MS, AT_MOST),
+    // After the places that kept them.
+    dropFullKeys(work, AT_MOST),
     drop(DROP_RECORDINGS, now - RECORDING_MS, AT_MOST),
   ]
   const isFull =
@@ -83,6 +86,7 @@ export function mayRetain(look: Look, { ticksMs, eventsMs, metricsMs }: RetainRe
     RESOLUTIONS.some((resolution, at) => any(METRICS, resolution, now - (metricsMs[at] ?? 0) - resolution)) ||
     anyLeftBehind(look) ||
     any(PLACES, now - PLACE_MS) ||
+    any(FULL_KEYS, now) ||
     any(RECORDINGS, now - RECORDING_MS)
   )
 }

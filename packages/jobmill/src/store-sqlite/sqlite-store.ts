@@ -118,7 +118,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     deleteLimit: async (name) => write(1, (work) => deleteLimit(work, name)),
     take: async (items) => write(items.length, (work) => take(work, items)),
     giveBack: async (items) => write(items.length, (work) => giveBack(work, items)),
-    drain: async (name, forMs) => write(1, (work) => drain(work, name, forMs)),
+    drain: async (name, forMs, key) => write(1, (work) => drain(work, name, forMs, key)),
 
     get: async (ids) => read((look) => get(look, ids)),
     results: async (ids) => read((look) => results(look, ids)),

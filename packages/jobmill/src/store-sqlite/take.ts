@@ -1,6 +1,7 @@
 /** Draws on limits, one item after the other, each under the write lock with the budget as the one before left it. */
 import { answer } from '../job/budget.ts'
 import type { PermitOf, Take, Taken } from '../store/limit.ts'
+import { budgetOf } from './limit-keys.ts'
 import { findLimit, saveBudget, type StoredLimit } from './limit-row.ts'
 import { livingInstance } from './living.ts'
 import { givePermit, returnPermit } from './permits.ts'
@@ -24,8 +25,10 @@ interface Bond {
 
 export function take(work: Work, items: readonly Take[]): Taken[] {
   return items.map((item): Taken => {
-    const limit = findLimit(work.sql, item.limit)
-    if (limit === undefined) return { outcome: 'unknown' }
+    const found = budgetOf(work, item.limit, item.key)
+    if (found.how === 'unknown') return { outcome: 'unknown' }
+    if (found.how === 'wrong-key') return { outcome: 'wrong-key', perKey: found.perKey }
+    const { limit } = found
     if (limit.settings.type === 'rate') return draw(work, limit, item)
     const bond = bondOf(work, item)
     if (bond === undefined) return { outcome: 'stale' }

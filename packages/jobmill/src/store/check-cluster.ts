@@ -99,6 +99,7 @@ export function checkTick(tick: Tick, index: number): Tick {
 export function checkTake(take: Take, index: number): Take {
   const field = `items[${index}]`
   checkName(take.limit, `${field}.limit`)
+  if (take.key !== undefined) checkLimitKey(take.key, `${field}.key`)
   checkWhole(take.amount, `${field}.amount`, BOUNDS.limit)
   checkWhole(take.waitUpToMs, `${field}.waitUpToMs`, DURATION)
   if (take.token !== null) checkWhole(take.token, `${field}.token`, COUNT)
@@ -107,6 +108,10 @@ export function checkTake(take: Take, index: number): Take {
     holder: checkId(take.holder, `${field}.holder`),
     instance: checkId(take.instance, `${field}.instance`),
   }
+}
+
+export function checkLimitKey(key: unknown, field: string): string {
+  return checkKey(key, field, BOUNDS.limitKeyChars)
 }
 
 export function checkPermitOf({ limit, holder, token }: PermitOf, index: number): PermitOf {

@@ -14,6 +14,7 @@ import { checkFinish, checkProgress } from './check-attempts.ts'
 import {
   checkDeclaredSchedule,
   checkLimit,
+  checkLimitKey,
   checkMetricQuery,
   checkPermitOf,
   checkRecording,
@@ -36,6 +37,7 @@ import {
   DURATION,
 } from './check-requests.ts'
 import type { HandOff } from './claim.ts'
+import { limitUnknown } from './cluster-errors.ts'
 import type { Enqueued } from './replies.ts'
 import type { Store } from './store.ts'
 
@@ -84,10 +86,17 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
       limits.forEach(checkLimit)
       await store.declareLimits(limits)
     },
-    changeLimit: async (name, settings) => store.changeLimit(name, checkLimitSettings(settings, 'settings')),
+    changeLimit: async (name, settings) => {
+      const checkedSettings = checkLimitSettings(settings, 'settings')
+      return store.changeLimit(ofLimit(name), checkedSettings)
+    },
+    deleteLimit: async (name) => !isOfKey(name) && store.deleteLimit(name),
     take: async (items) => store.take(items.map(checkTake)),
     giveBack: async (items) => store.giveBack(items.map(checkPermitOf)),
-    drain: async (name, forMs) => store.drain(name, checkWhole(forMs, 'forMs', DURATION)),
+    drain: async (name, forMs, key) => {
+      checkWhole(forMs, 'forMs', DURATION)
+      return store.drain(ofLimit(name), forMs, key === undefined ? undefined : checkLimitKey(key, 'key'))
+    },
     ticks: async (name, limit) => store.ticks(name, checkWhole(limit, 'limit', MOST_PER_PASS)),
     metrics: async (query) => store.metrics(checkMetricQuery(query)),
     timeline: async (query) => store.timeline(checkTimelineQuery(query)),
@@ -114,6 +123,14 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
       return store.wait(options)
     },
   }
+}
+
+/** What stores call the budget of a key is the name of no limit. */
+const isOfKey = (name: string): boolean => name.includes(' ')
+
+function ofLimit(name: string): string {
+  if (isOfKey(name)) throw limitUnknown(name)
+  return name
 }
 
 /** Nothing is awaited here either. */

@@ -25,6 +25,39 @@ export function limitUnknown(name: string): JobmillError {
   })
 }
 
+/** `perKey`: whether the limit counts for each key by itself. */
+export function wrongKey(name: string, perKey: boolean): JobmillError {
+  return perKey
+    ? new JobmillError(
+        'OPTION_CONFLICT',
+        `is missing: the limit ${shown(name)} counts for each key by itself`,
+        {
+          field: 'key',
+          fix: "Name the one that is meant, such as { key: 'chat:42' }",
+        },
+      )
+    : new JobmillError('OPTION_CONFLICT', `is named, but the limit ${shown(name)} is one budget for all`, {
+        field: 'key',
+        fix: 'Leave it out, or make another limit with perKey: true',
+      })
+}
+
+export function perKeyFixed(name: string, perKey: boolean): JobmillError {
+  const is = perKey ? 'counts for each key by itself' : 'is one budget for all'
+  return new JobmillError('OPTION_CONFLICT', `cannot be changed: the limit ${shown(name)} ${is}`, {
+    field: 'limit.perKey',
+    fix: 'Make another limit, and draw on that',
+  })
+}
+
+export function perKeyOnQueue(name: string, field = 'limit'): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', 'counts for each key by itself, and a claim names no key', {
+    field,
+    value: shown(name),
+    fix: 'Give the queue another limit, and draw on this one in the handler',
+  })
+}
+
 export function limitInUse(name: string, queue: string): JobmillError {
   return new JobmillError('LIMIT_IN_USE', `the queue ${shown(queue)} draws on it`, {
     field: 'limit',

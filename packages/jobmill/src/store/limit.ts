@@ -12,10 +12,20 @@ export interface LimitRecord {
   readonly nextInMs: number | null
   /** How much longer a drain keeps everything back; 0 when none does. */
   readonly drainedMs: number
+  /**
+   * Of a limit that counts for each key by itself: how many keys have a budget that is not known to be full, counted up to 10,000. The figures above are then those
+   * of a key that was never used. Null for every other limit.
+   */
+  readonly keys: number | null
 }
+
+/** How far keys are counted. */
+export const KEYS_MOST = 10_000
 
 export interface Take {
   readonly limit: string
+  /** Of a limit that counts for each key by itself: whose budget is meant. */
+  readonly key?: string | undefined
   /** Tokens or permits, at least 1. */
   readonly amount: number
   /** Who asks: the id of a job, or an id minted for a call outside of jobs. */
@@ -42,3 +52,5 @@ export type Taken =
   | { readonly outcome: 'stale' }
   /** No limit has this name. */
   | { readonly outcome: 'unknown' }
+  /** The limit counts for each key by itself and no key is named; or, where `perKey` is false, the other way round. */
+  | { readonly outcome: 'wrong-key'; readonly perKey: boolean }

@@ -99,7 +99,7 @@ export interface WriteSide<Tx> {
    * first; what somebody declared or changed is never changed by this.
    */
   declareQueues(queues: readonly { readonly name: string; readonly settings: QueueSettings }[]): Promise<void>
-  /** Changes the settings of one queue, which must exist (QUEUE_UNKNOWN), and so must the limit that it names (LIMIT_UNKNOWN). */
+  /** Changes the settings of one queue, which must exist (QUEUE_UNKNOWN), and so must the limit that it names (LIMIT_UNKNOWN), which may not be one for each key (OPTION_CONFLICT). */
   changeQueue(name: string, patch: QueuePatch): Promise<QueueRecord>
 
   /** Sets how many workers instances run. Writes only what differs; returns how many that were. Of instances that are not alive nothing is written. */
@@ -123,16 +123,22 @@ export interface WriteSide<Tx> {
 
   /** Creates limits that are not there yet; never changes one that is. */
   declareLimits(limits: readonly { readonly name: string; readonly settings: LimitSettings }[]): Promise<void>
-  /** LIMIT_UNKNOWN. Who holds permits keeps them, also when there are more than the new number. */
+  /**
+   * LIMIT_UNKNOWN. Who holds permits keeps them, also when there are more than the new number. The budgets of keys change with it. Whether it counts for each key by itself cannot be
+   * changed (OPTION_CONFLICT).
+   */
   changeLimit(name: string, settings: LimitSettings): Promise<LimitRecord>
-  /** False when there is none; refused (LIMIT_IN_USE) while a queue names it. */
+  /** False when there is none; refused (LIMIT_IN_USE) while a queue names it. The budgets of its keys go with it. */
   deleteLimit(name: string): Promise<boolean>
   /** Draws on limits; items of one limit in their order. */
   take(items: readonly Take[]): Promise<Taken[]>
   /** Gives permits back before their job ends; true where there was one. */
   giveBack(items: readonly PermitOf[]): Promise<boolean[]>
-  /** Empties a limit: nothing is granted for `forMs`, what had gathered is gone (LIMIT_UNKNOWN). */
-  drain(name: string, forMs: number): Promise<LimitRecord>
+  /**
+   * Empties a limit: nothing is granted for `forMs`, what had gathered is gone (LIMIT_UNKNOWN). One that counts for each key by itself is drained key by key (OPTION_CONFLICT without
+   * one), and the reply has the figures of that key.
+   */
+  drain(name: string, forMs: number, key?: string): Promise<LimitRecord>
 }
 
 export interface ReadSide {

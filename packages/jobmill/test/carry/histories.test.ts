@@ -62,7 +62,8 @@ async function compareKept(world: World): Promise<void> {
         queues: await store.queues(),
         schedules: await store.schedules(),
         ticks: await Promise.all(SCHEDULES.map((name) => store.ticks(name, 100))),
-        limits: await store.limits(),
+        // Keys begin full, so that none of them is there.
+        limits: (await store.limits()).map(({ keys: _, ...limit }) => limit),
       }
     },
     (shown) => shown,

@@ -30,7 +30,13 @@ describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ create }) 
     const drained = await place.run(['limits', 'drain', 'smtp', '--for', '1h'])
     expect(drained.out).toBe('smtp is drained: nothing is granted for 1h\n')
     const { out } = await place.run(['limits', 'list'])
-    expect(out).toMatch(/^smtp +--rate 50 --per 1m --burst 10 +0 +- +(?:1h|59m\S+) +for (?:1h|59m\S+)$/m)
+    expect(out).toMatch(/^smtp +--rate 50 --per 1m --burst 10 +0 +- +(?:1h|59m\S+) +for (?:1h|59m\S+) +-$/m)
+    const keyed = await place.run('limits set chat --rate 1 --burst 3 --per-key'.split(' '))
+    expect(keyed.out).toBe('chat was made: --rate 1 --per 1s --burst 3 --per-key\n')
+    const one = await place.run(['limits', 'drain', 'chat', '--key', 'bot 7', '--for', '17s'])
+    expect(one.out).toBe('chat bot 7 is drained: nothing is granted for 17s\n')
+    const { out: after } = await place.run(['limits', 'list'])
+    expect(after).toMatch(/^chat +--rate 1 --per 1s --burst 3 --per-key +3 +- +- +- +1$/m)
   })
 
   test('workers: who is there, what it runs, and who leads', async () => {
@@ -58,7 +64,7 @@ describe('the cluster on sqlite', () => {
       before: null,
       after: { settings: { type: 'concurrency', most: 5 } },
     })
-    expect((await call(at, ['limits', 'list'])).out).toMatch(/^db +--concurrency 5 +5 +0 +- +-$/m)
+    expect((await call(at, ['limits', 'list'])).out).toMatch(/^db +--concurrency 5 +5 +0 +- +- +-$/m)
   })
 
   test.each([
@@ -76,6 +82,7 @@ describe('the cluster on sqlite', () => {
     ],
     [['set', 'smtp', '--rate', '1', '--concurrency', '1'], 2, 'has both a rate and a concurrency'],
     [['set', 'smtp'], 2, 'nothing says what to set'],
+    [['set', 'smtp', '--concurrency', '1', '--per-key'], 2, '--per-key: is for rates only'],
   ])('limits %j is refused', async (args, code, text) => {
     const refused = await call(file().path, ['limits', ...args])
     expect(refused).toMatchObject({ code, out: '' })

@@ -226,6 +226,27 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       name: 'smtp',
     })
     expect((await call('limits.delete', { name: 'db' })).status).toBe(204)
+    const chat = { name: 'chat', rate: 1, burst: 3, perKey: true }
+    expect((await call('limits.create', {}, chat)).body).toMatchObject({
+      settings: { type: 'rate', amount: 1, perMs: 1_000, burst: 3, perKey: true },
+      keys: 0,
+    })
+    expect(
+      (await call('limits.drain', { name: 'chat' }, { key: 'bot 7', retryAfter: '30s' })).body,
+    ).toMatchObject({
+      name: 'chat',
+      drainedMs: expect.closeTo(30_000, -4) as number,
+      keys: 1,
+    })
+    expect((await call('limits.drain', { name: 'chat' }, {})).body).toMatchObject({
+      code: 'OPTION_CONFLICT',
+      field: 'key',
+    })
+    expect((await call('limits.change', { name: 'chat' }, { perKey: false })).body).toMatchObject({
+      code: 'OPTION_CONFLICT',
+      field: 'perKey',
+    })
+    expect((await call('limits.delete', { name: 'chat' })).status).toBe(204)
     expect((await call('limits.delete', { name: 'smtp' })).body).toMatchObject({
       code: 'LIMIT_IN_USE',
       status: 409,

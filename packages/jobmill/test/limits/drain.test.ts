@@ -1,7 +1,11 @@
 /** What goes wrong outside: replies that get lost, and upstreams that refuse. On the oracle. */
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
+import { limitSettings, type RateSettings } from '../../src/job/limit.ts'
 import { Snooze } from '../../src/job/thrown.ts'
+import { drains } from '../../src/limits/drain.ts'
+import { knownLimits } from '../../src/limits/known-limits.ts'
+import { oracle, oracleDatabase, testPlatform } from '../../src/testing/index.ts'
 import { aLease, failure, held, insideOf, running, scene } from './scene.ts'
 
 const HALF_SECONDLY = { api: { rate: 2 } } as const
@@ -60,6 +64,39 @@ describe('drain', () => {
     await limit.drain('api', { retryAfter: '10s' })
     await it.platform.advance(400)
     expect(await waiting).toBeInstanceOf(Snooze)
+  })
+
+  test.each([
+    ['another key', 'b', 'nothing was thrown'],
+    ['this key', 'a', expect.any(Snooze)],
+  ])('who waits for a key when %s is drained', async (_, key, told) => {
+    const it = await scene({ api: { ...HALF_SECONDLY.api, perKey: true } })
+    const limit = insideOf(it.first, aLease(it.platform))
+    await limit.acquire('api', { key: 'a', amount: 2 })
+    const waiting = failure(limit.acquire('api', { key: 'a' }))
+    await it.platform.advance(100)
+    await limit.drain('api', { key, retryAfter: '10s' })
+    await it.platform.advance(400)
+    expect(await waiting).toEqual(told)
+  })
+
+  test('drains of any number of keys are remembered for as long as somebody may wait, and not for ever', async () => {
+    const known = drains(
+      { opened: async () => store, platform: testPlatform(), emit: () => {} },
+      knownLimits(() => store.limits(), testPlatform()),
+    )
+    const store = oracle(oracleDatabase(), { clock: () => 0 })
+    await store.open()
+    await store.declareLimits([
+      { name: 'api', settings: { ...limitSettings({ rate: 1 }, ''), perKey: true } as RateSettings },
+    ])
+    const seen = new Set([known.timesOf('api k0')])
+    for (let n = 0; n <= 10_000; n += 1) {
+      await known.drain('api', { key: `k${n}` })
+      if (n === 0 || n === 9_999 || n === 10_000) seen.add(known.timesOf('api k0'))
+    }
+    // Before, after its own drain, and when all was forgotten: each time it is another.
+    expect(seen.size).toBe(3)
   })
 
   test('a lost reply does not make it longer', async () => {

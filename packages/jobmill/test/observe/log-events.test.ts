@@ -73,7 +73,8 @@ const LINES: readonly (readonly [Told, string])[] = [
     ['started', { ...ATTEMPT, crashes: 0, waitedMs: 3 }],
     'debug mail x in q, attempt 1 of 5, began after waiting for 3 ms',
   ],
-  [['limit-drained', { limit: 'smtp', forMs: 500 }], 'warn limit smtp grants nothing for 500 ms'],
+  [['limit-drained', { limit: 'smtp', key: null, forMs: 500 }], 'warn limit smtp grants nothing for 500 ms'],
+  [['limit-drained', { limit: 'chat', key: '42', forMs: 0 }], 'warn limit chat for 42 was emptied'],
   [
     ['schedule-fired', { schedule: 'nightly', plannedAt: 0, id: 'x', outcome: 'enqueued' }],
     'debug schedule nightly enqueued x',

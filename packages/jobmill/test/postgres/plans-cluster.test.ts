@@ -1,6 +1,6 @@
 /**
  * Plans of what concerns many processes, at 100,000 rows in every table that can grow: jobs that wait for a limit, schedules with a long past, figures
- * and events of a month. Of permits there are as many as limits allow.
+ * and events of a month, and keys of a limit. Of permits there are as many as limits allow.
  */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, inject, test } from 'vitest'
@@ -23,6 +23,7 @@ const ROWS = 100_000
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'plans')
 const alive = anInstance({ queues: ['slow', 'few'], kinds: ['known'], leaseMs: 3_600_000 })
+const EACH = { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true } as const
 let store: Explained
 
 /** Straight into the tables. Half of the ready jobs wait for each of two limits; these and others have 100 permits out. */
@@ -44,6 +45,8 @@ async function fill(): Promise<void> {
     await run(`INSERT INTO jobmill.permit (limit_name, holder, instance, token, amount)
       SELECT CASE WHEN n % 1000 = 0 THEN 'few' ELSE 'other' || n % 1000 END, id, instance, n, 1 FROM made WHERE place = 1 AND n % 1000 < 20`)
     await run(`INSERT INTO jobmill.place SELECT 'slow', id, 4000000000000 + n FROM made WHERE place = 0`)
+    await run(`INSERT INTO jobmill.limit (name, amount, per_ms, burst, parent, look_at)
+      SELECT 'each k' || n, 1, 1000, 1, 'each', 4000000000000 + n FROM made WHERE place = 0`)
     await run(`INSERT INTO jobmill.slot SELECT gen_random_uuid(), n % 2 + 1, 1 FROM made WHERE place = 0`)
     await run(`INSERT INTO jobmill.schedule (name, operator, paused, revision, created_at, planned, next_at)
       SELECT 's' || n, '{}', false, 1, 0, true, 4000000000000 + n FROM made WHERE place = 0`)
@@ -70,6 +73,8 @@ beforeAll(async () => {
   await store.declareLimits([
     { name: 'slow', settings: { type: 'rate', amount: 1_000, perMs: 1_000, burst: 1_000 } },
     { name: 'few', settings: { type: 'concurrency', most: 1_000 } },
+    { name: 'each', settings: EACH },
+    { name: 'some', settings: EACH },
   ])
   await store.declareQueues(
     ['slow', 'few'].map((name) => ({ name, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: name } })),
@@ -86,6 +91,7 @@ const BIG = [
   'running',
   'permit',
   'place',
+  'limit',
   'slot',
   'schedule',
   'tick',
@@ -135,6 +141,18 @@ describe('postgres plans: limits', () => {
     const take = aTake('few', { holder: lease?.id ?? '', token: lease?.token ?? 0, instance: alive.id })
     await expectIndexes(() => store.take([take]), 'running_pkey', 'permit_pkey')
     await expectIndexes(() => store.giveBack([take]), 'permit_holder')
+  })
+  test('P13 keys are found by their names, and are in the way of nobody who reads limits', async () => {
+    const takes = ['k1', 'k2', 'new'].map((key) => aTake('each', { key }))
+    await expectIndexes(() => store.take(takes), 'limit_pkey', 'place_pkey')
+    await expectIndexes(() => store.drain('each', 5, 'another'), 'limit_pkey')
+    await expectIndexes(() => store.limits(), 'limit_own', 'limit_key')
+    await store.take(['a', 'b'].map((key) => aTake('some', { key })))
+    // Nearly all places are of one limit here, so that they are read to find those of others: an operator does this now and then.
+    const big = BIG.filter((table) => table !== 'place')
+    await expectUse(store, big, () => store.changeLimit('some', { ...EACH, burst: 2 }), ['limit_key'])
+    await expectUse(store, big, () => store.deleteLimit('some'), ['limit_key'])
+    await expectIndexes(() => store.declareLimits([{ name: 'some', settings: EACH }]))
   })
   test('P4 P6 who ends an instance finds what it had by the instance', async () => {
     const other = anInstance()
@@ -191,6 +209,14 @@ describe('postgres plans: schedules, figures and events', () => {
       store,
       BIG.filter((table) => table !== 'permit'),
       () => store.retain(aRetain({ limit: 500 })),
-      ['tick_served', 'event_at', 'metric_pkey', 'place_taken', 'recorded_time', 'running_pkey'],
+      [
+        'tick_served',
+        'event_at',
+        'metric_pkey',
+        'place_taken',
+        'limit_look',
+        'recorded_time',
+        'running_pkey',
+      ],
     ))
 })

@@ -126,6 +126,81 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ mill: create }) => 
     expect(Math.min(...instants.slice(1)) - from).toBe(30_000)
   })
 
+  test('a limit for each key holds up those of that key alone, and a 429 drains that one', async () => {
+    const sent: string[] = []
+    const state = { refuses: true }
+    const send = defineJob({
+      kind: 'send',
+      async run({ limit, payload: key, now, snooze }: JobContext<string>) {
+        await limit.acquire('chat', { key, amount: 1 })
+        sent.push(`${key} at ${now() - from}`)
+        if (key !== 'c' || !state.refuses) return undefined
+        state.refuses = false
+        await limit.drain('chat', { key, retryAfter: '17s' })
+        return snooze('17s')
+      },
+    })
+    const mill = await create({
+      jobs: [send],
+      limits: { chat: { rate: 1, per: '5s', burst: 1, perKey: true } },
+    })
+    const from = mill.clock.now()
+    const jobs = await mill.enqueueMany(
+      send,
+      ['a', 'a', 'b', 'c'].map((payload) => ({ payload })),
+    )
+    await mill.clock.advance('2s')
+    expect(sent.toSorted()).toEqual(['a at 0', 'b at 0', 'c at 0'])
+    expect(await mill.limits.list()).toMatchObject([{ name: 'chat', available: 1, drainedMs: 0, keys: 3 }])
+    await mill.clock.advance('14s')
+    expect(sent.slice(3)).toEqual(['a at 5000'])
+    await mill.clock.advance('2s')
+    expect(sent.slice(4)).toEqual(['c at 17000'])
+    await Promise.all(jobs.map(({ id }) => mill.job(id).result()))
+    expect(mill.events.filter(({ type }) => type === 'limit-drained')).toMatchObject([
+      { limit: 'chat', key: 'c', forMs: 17_000 },
+    ])
+  })
+
+  test('a key that is missing, or one too many, is refused by name, inside and outside', async () => {
+    const wrong = defineJob({
+      kind: 'wrong',
+      maxAttempts: 1,
+      run: ({ limit, payload }: JobContext<string>) =>
+        payload === 'one too many' ? limit.tryAcquire('smtp', { key: 'a' }) : limit.acquire('chat'),
+    })
+    const limits = { ...SMTP, chat: { rate: 1, perKey: true } }
+    const mill = await create({ jobs: [wrong], limits })
+    const jobs = [await mill.enqueue(wrong, 'missing'), await mill.enqueue(wrong, 'one too many')]
+    const failed = await Promise.all(jobs.map((job) => failure(job.result())))
+    expect(failed.map(String)).toMatchObject([
+      expect.stringContaining('key: is missing: the limit "chat" counts for each key by itself'),
+      expect.stringContaining('key: is named, but the limit "smtp" is one budget for all'),
+    ])
+    const conflict = { code: 'OPTION_CONFLICT', field: 'key' }
+    expect(await failure(mill.limit('chat').acquire())).toMatchObject(conflict)
+    expect(await failure(mill.limit('smtp', { key: 'a' }).tryAcquire())).toMatchObject(conflict)
+    expect(await failure(mill.limits.drain('chat'))).toMatchObject(conflict)
+    expect(() => mill.limit('chat', { key: '' })).toThrow('key: is not a text, or is empty')
+    const a = mill.limit('chat', { key: 'a' })
+    expect(await a.acquire()).toMatchObject({ limit: 'chat', key: 'a', amount: 1 })
+    expect(await a.tryAcquire()).toBeNull()
+    await a.drain({ retryAfter: '1m' })
+    expect(await mill.limit('chat', { key: 'b' }).tryAcquire(1)).not.toBeNull()
+    expect(await mill.limits.change('chat', { rate: 2, perKey: true })).toMatchObject({
+      settings: { amount: 2, burst: 2, perKey: true },
+    })
+    for (const change of [{ perKey: false }, { concurrency: 1 }])
+      expect(await failure(mill.limits.change('chat', change))).toMatchObject({
+        code: 'OPTION_CONFLICT',
+        field: 'limit.perKey',
+        fix: 'Make another limit, and draw on that',
+      })
+    expect(await failure(mill.changeQueue('default', { limit: 'chat' }))).toMatchObject({
+      code: 'OPTION_CONFLICT',
+    })
+  })
+
   test('an unknown name fails the job with the nearest name, and nothing is drawn once the attempt has ended', async () => {
     const { job } = drawing('smpt')
     let late: Promise<unknown> = Promise.resolve()
@@ -248,6 +323,17 @@ describe('the option limits', () => {
     [50, 'OPTION_INVALID', 'limits'],
   ])('%j is refused: %s at %s', (limits, code, option) => {
     expect(problemsOf(limits)).toEqual([['error', code, option]])
+  })
+
+  test('a queue that names a limit for each key is refused', () => {
+    const options = {
+      store: sqlite(':memory:'),
+      limits: { chat: { rate: 1, perKey: true } },
+      queues: { mail: { limit: 'chat' } },
+    }
+    expect(checkOptions(options).filter(({ level }) => level === 'error')).toMatchObject([
+      { code: 'OPTION_CONFLICT', option: 'queues.mail.limit' },
+    ])
   })
 
   test('a queue that names nearly a limit is warned of', () => {

@@ -117,6 +117,21 @@ describe.each(subjects)('why a job is not running, on $name', ({ mill: create })
     expect(why?.reasons[0]?.until).toBe((await mill.get(second.id))?.dueAt)
   })
 
+  test('a limit that its handler drew on was empty for a key', async () => {
+    const draws = defineJob({
+      kind: 'draws',
+      run: ({ limit }: JobContext) => limit.acquire('chat', { key: 'bot 7' }).then(() => 1),
+    })
+    const limits = { chat: { rate: 1, per: '1h', burst: 1, perKey: true } } as const
+    const mill = await create({ jobs: [draws], limits })
+    await (await mill.enqueue(draws, null)).result()
+    const second = await mill.enqueue(draws, null)
+    await mill.clock.advance('2s')
+    expect((await mill.why(second.id))?.reasons[0]?.says).toMatch(
+      /^The limit chat was empty for the key "bot 7": it is tried again in \d+ m/,
+    )
+  })
+
   test('all workers are busy, nothing stands in its way, it runs, or it has ended', async () => {
     const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
     const running = await mill.enqueue(job, 'hold')

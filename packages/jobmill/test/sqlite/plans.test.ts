@@ -25,13 +25,14 @@ import {
 import { freshFile, openStore } from './support.ts'
 
 const ROWS = 100_000
+const EACH = { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true } as const
 
 /**
- * Tables that grow with the jobs or with time, by the names that statements give them. The others are small by nature: a row per
- * queue, kind, limit, schedule, duty or living instance; and the figures that wait for the next pass of the roll-up.
+ * Tables that grow with the jobs or with time, by the names that statements give them. The index of limits has none of their keys. The others are small by nature: a row per
+ * queue, kind, schedule, duty or living instance; and the figures that wait for the next pass of the roll-up.
  */
 const GROWING =
-  /^SCAN (?:jobmill_(?:job|attempt|dedupe|turn|tag|tick|permit|place|recording|metric|event)|j|a|t|line|tagged)\b/
+  /^SCAN (?:jobmill_(?:job|attempt|dedupe|turn|tag|tick|permit|place|limit|recording|metric|event)|j|a|t|l|line|tagged)\b(?! USING INDEX jobmill_limit_own)/
 
 /** What several processes share. The jobs of this queue draw on limits. */
 async function clusterStatements(store: Store, instance: string): Promise<void> {
@@ -39,7 +40,13 @@ async function clusterStatements(store: Store, instance: string): Promise<void> 
     { name: 'rate', settings: { type: 'rate', amount: 1, perMs: 60_000, burst: 1 } },
     { name: 'few', settings: { type: 'concurrency', most: 2 } },
     { name: 'gone', settings: { type: 'concurrency', most: 1 } },
+    { name: 'each', settings: EACH },
   ])
+  await store.take(['a', 'b', 'a'].map((key) => aTake('each', { key })))
+  await store.drain('each', 1, 'c')
+  await store.changeLimit('each', { ...EACH, burst: 2 })
+  await store.limits()
+  await store.deleteLimit('each')
   await store.changeLimit('few', { type: 'concurrency', most: 3 })
   await store.drain('gone', 1)
   await store.deleteLimit('gone')

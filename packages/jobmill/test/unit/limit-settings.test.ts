@@ -31,6 +31,14 @@ test.each<[object, LimitSettings]>([
     { type: 'rate', amount: 1_000_000, perMs: 100, burst: 1_000_000 },
   ],
   [{ concurrency: 5 }, { type: 'concurrency', most: 5 }],
+  [
+    { rate: 1, perKey: true },
+    { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true },
+  ],
+  [
+    { rate: 1, perKey: false },
+    { type: 'rate', amount: 1, perMs: 1_000, burst: 1 },
+  ],
 ])('%j is read', (options, settings) => {
   expect(read(options)).toEqual(settings)
   expect(checkLimitSettings(settings, 'settings')).toBe(settings)
@@ -57,6 +65,8 @@ test.each<[object, string, string]>([
   [{ rate: 5, per: 'soon' }, 'DURATION_INVALID', 'limits.api.per'],
   [{ rate: 5, burst: 0 }, 'NUMBER_INVALID', 'limits.api.burst'],
   [{ rate: 5, brust: 1 }, 'OPTION_UNKNOWN', 'limits.api.brust'],
+  [{ rate: 5, perKey: 1 }, 'OPTION_INVALID', 'limits.api.perKey'],
+  [{ concurrency: 1, perKey: true }, 'OPTION_CONFLICT', 'limits.api.perKey'],
   [{ concurrency: 0 }, 'NUMBER_INVALID', 'limits.api.concurrency'],
   [{ concurrency: 5, burst: 1 }, 'OPTION_UNKNOWN', 'limits.api.burst'],
   [{ concurrency: 5, rate: 1 }, 'OPTION_UNKNOWN', 'limits.api.rate'],

@@ -43,12 +43,21 @@ export interface Unserved {
 export interface Limit {
   readonly name: string
   readonly settings:
-    | { readonly type: 'rate'; readonly amount: number; readonly perMs: number; readonly burst: number }
+    | {
+        readonly type: 'rate'
+        readonly amount: number
+        readonly perMs: number
+        readonly burst: number
+        /** It counts for each key by itself. */
+        readonly perKey?: true
+      }
     | { readonly type: 'concurrency'; readonly most: number }
   readonly available: number
   readonly held: number
   readonly nextInMs: number | null
   readonly drainedMs: number
+  /** How many keys have a budget of their own now; null when it does not count for each, and an older server does not tell. */
+  readonly keys?: number | null
 }
 
 export interface Instance {

@@ -4,7 +4,7 @@ import { durationError, durationText, parseDuration } from '../../kit/duration.t
 
 export interface Draft {
   readonly name: string
-  readonly type: 'rate' | 'concurrency'
+  readonly type: 'rate' | 'rate per key' | 'concurrency'
   readonly amount: string
   readonly per: string
   /** Empty: one second's worth. */
@@ -19,8 +19,9 @@ export const NEW: Draft = { name: '', type: 'rate', amount: '', per: '1m', burst
 export function draftOf({ name, settings }: Limit): Draft {
   if (settings.type === 'concurrency')
     return { ...NEW, name, type: 'concurrency', most: String(settings.most) }
-  const { amount, perMs, burst } = settings
-  return { ...NEW, name, amount: String(amount), per: durationText(perMs), burst: String(burst) }
+  const { amount, perMs, burst, perKey } = settings
+  const type = perKey === true ? 'rate per key' : 'rate'
+  return { ...NEW, name, type, amount: String(amount), per: durationText(perMs), burst: String(burst) }
 }
 
 const MOST = 1_000_000
@@ -63,6 +64,7 @@ export function settingsOf(draft: Draft): Record<string, unknown> {
     rate: Number(draft.amount),
     per: parseDuration(draft.per),
     burst: draft.burst.trim() === '' ? burstOf(draft) : Number(draft.burst),
+    ...(draft.type === 'rate per key' && { perKey: true }),
   }
 }
 
@@ -76,6 +78,7 @@ const FIELDS: Readonly<Record<string, keyof Draft>> = {
   rate: 'amount',
   per: 'per',
   burst: 'burst',
+  perKey: 'type',
   concurrency: 'most',
 }
 

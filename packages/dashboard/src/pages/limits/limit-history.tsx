@@ -9,7 +9,7 @@ import { Shown } from '../../kit/shown.tsx'
 import { useCharted } from '../../figures/use-charted.ts'
 import { Drawers } from './drawers.tsx'
 import { limitLines } from './limit-lines.ts'
-import { unitOf } from './limit-words.ts'
+import { isPerKey, unitOf } from './limit-words.ts'
 
 interface Props {
   readonly limit: Limit
@@ -47,13 +47,17 @@ export function LimitHistory({ limit: { name, settings }, queues }: Props) {
                 Available {unit}{' '}
                 <span className="font-normal text-soft">the mean of each {span(bins.widthMs)}</span>
               </h3>
-              <Chart
-                label={`Available ${unit} of ${name}`}
-                times={bins.times}
-                lines={lines}
-                zoom={ranging.zoom}
-                format={(value) => number(Math.round(value * 10) / 10)}
-              />
+              {isPerKey(settings) ? (
+                <p className="text-soft">Each key has its own. Of a key that was not used, all are there.</p>
+              ) : (
+                <Chart
+                  label={`Available ${unit} of ${name}`}
+                  times={bins.times}
+                  lines={lines}
+                  zoom={ranging.zoom}
+                  format={(value) => number(Math.round(value * 10) / 10)}
+                />
+              )}
             </div>
             <Drawers queues={queues} all={found?.all} />
           </div>

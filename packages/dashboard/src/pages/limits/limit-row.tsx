@@ -10,7 +10,7 @@ import { Badge } from '../../kit/state.tsx'
 import { ActsCell, Cell, Row } from '../../kit/table.tsx'
 import { Countdown } from '../../kit/time.tsx'
 import { LimitActs } from './limit-acts.tsx'
-import { limitWords, mostOf, unitOf } from './limit-words.ts'
+import { isPerKey, keysWords, limitWords, mostOf, unitOf } from './limit-words.ts'
 
 export const LIMIT_COLUMNS = [
   { key: 'name', name: 'Limit' },
@@ -32,7 +32,8 @@ interface Props {
 }
 
 export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
-  const { name, settings, available, held, drainedMs } = limit
+  const { name, settings, available, held, drainedMs, keys } = limit
+  const perKey = isPerKey(settings)
   const differs = useDifferences('limit', name)
   return (
     <Row>
@@ -46,16 +47,20 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
       </Cell>
       <Cell className="whitespace-nowrap">{limitWords(settings)}</Cell>
       <Cell>
-        <Meter
-          label={`Available of ${name}`}
-          used={available}
-          of={mostOf(settings)}
-          unit={mostOf(settings) === 1 ? unitOf(settings) : `${unitOf(settings)}s`}
-        />
+        {perKey ? (
+          <span className="whitespace-nowrap">{keysWords(keys ?? 0)}</span>
+        ) : (
+          <Meter
+            label={`Available of ${name}`}
+            used={available}
+            of={mostOf(settings)}
+            unit={mostOf(settings) === 1 ? unitOf(settings) : `${unitOf(settings)}s`}
+          />
+        )}
       </Cell>
       <Cell right>{settings.type === 'rate' ? <span className="text-soft">–</span> : number(held)}</Cell>
       <Cell className="whitespace-nowrap">
-        <Next limit={limit} asOf={asOf} />
+        {perKey ? <span className="text-soft">–</span> : <Next limit={limit} asOf={asOf} />}
       </Cell>
       <Cell className="whitespace-nowrap">
         {drainedMs > 0 ? (
@@ -64,7 +69,7 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
             <Countdown until={asOf + drainedMs} />
           </span>
         ) : (
-          <span className="text-soft">no</span>
+          <span className="text-soft">{perKey ? '–' : 'no'}</span>
         )}
       </Cell>
       <Cell>

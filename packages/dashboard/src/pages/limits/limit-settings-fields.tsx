@@ -12,8 +12,18 @@ interface Props {
   readonly name: string | null
 }
 
+const TYPES: readonly Draft['type'][] = ['rate', 'rate per key', 'concurrency']
+
 export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
   const differs = useDifferences('limit', name)
+  // Whether a rate counts for each key by itself is settled when it is created.
+  const types = TYPES.filter((type) =>
+    name === null ? true : draft.type === 'rate per key' ? type === draft.type : type !== 'rate per key',
+  )
+  const hint =
+    draft.type === 'rate per key'
+      ? 'A rate over time, for each key by itself. It stays so.'
+      : 'A rate over time, or jobs at the same time.'
   const { amount, per } = wrongIn(draft)
   const natural = amount === undefined && per === undefined ? ` (${burstOf(draft)})` : ''
   const input = (
@@ -39,9 +49,7 @@ export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
     <>
       <Field
         label="Limits"
-        hint={
-          <CodeSays difference={differs.get('type')}>A rate over time, or jobs at the same time.</CodeSays>
-        }
+        hint={<CodeSays difference={differs.get('type') ?? differs.get('perKey')}>{hint}</CodeSays>}
       >
         {(ids) => (
           <Select
@@ -49,8 +57,11 @@ export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
             value={draft.type}
             onChange={(event) => set({ type: event.target.value as Draft['type'] })}
           >
-            <option value="rate">rate</option>
-            <option value="concurrency">concurrency</option>
+            {types.map((type) => (
+              <option key={type} value={type}>
+                {type}
+              </option>
+            ))}
           </Select>
         )}
       </Field>

@@ -12,6 +12,7 @@ import { CodeSays } from '../../kit/code-says.tsx'
 import { BackoffFields } from './backoff-fields.tsx'
 import { changeOf, type Draft, draftOf, fieldOf, wrongIn } from './queue-form.ts'
 import { RetentionFields } from './retention-fields.tsx'
+import { isPerKey } from '../limits/limit-words.ts'
 
 export function EditQueue({ settings, close }: { readonly settings: Queue; readonly close: () => void }) {
   // As it was when the drawer opened: what is shown elsewhere moves on meanwhile.
@@ -42,7 +43,10 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
     }
   }
   const names = [
-    ...new Set([...limits.map(({ name }) => name), ...(before.limit === null ? [] : [before.limit])]),
+    ...new Set([
+      ...limits.flatMap(({ name, settings }) => (isPerKey(settings) ? [] : name)),
+      ...(before.limit === null ? [] : [before.limit]),
+    ]),
   ]
   return (
     <Dialog isDrawer title={`Edit ${before.name}`} close={close}>

@@ -6,7 +6,7 @@ import { type Cell, table } from '../table.ts'
 import { withMill } from '../with-mill.ts'
 import { left } from '../wording.ts'
 
-const HEADS = ['limit', 'settings', 'available', 'held', 'next in', 'drained']
+const HEADS = ['limit', 'settings', 'available', 'held', 'next in', 'drained', 'keys']
 
 export const limitsList: Command = {
   words: 'limits list',
@@ -21,7 +21,7 @@ export const limitsList: Command = {
     }),
 }
 
-function rowOf({ name, settings, available, held, nextInMs, drainedMs }: LimitRecord): Cell[] {
+function rowOf({ name, settings, available, held, nextInMs, drainedMs, keys }: LimitRecord): Cell[] {
   return [
     name,
     limitText(settings),
@@ -29,5 +29,6 @@ function rowOf({ name, settings, available, held, nextInMs, drainedMs }: LimitRe
     settings.type === 'rate' ? null : held,
     nextInMs === null || nextInMs === 0 ? null : left(nextInMs),
     drainedMs === 0 ? null : { text: `for ${left(drainedMs)}`, style: 'yellow' },
+    keys,
   ]
 }

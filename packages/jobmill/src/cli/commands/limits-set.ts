@@ -20,6 +20,7 @@ export const limitsSet: Command = {
       takes: 'N',
       says: 'how many can gather (default: what comes in a second, and at least 1)',
     },
+    'per-key': { type: 'boolean', says: 'the rate counts for each key by itself; only of a new one' },
     concurrency: { type: 'string', takes: 'N', says: 'so many at once, instead of a rate' },
   },
   fields: {
@@ -28,12 +29,14 @@ export const limitsSet: Command = {
     'limit.rate': '--rate',
     'limit.per': '--per',
     'limit.burst': '--burst',
+    'limit.perKey': '--per-key',
     'limit.concurrency': '--concurrency',
   },
   examples: [
     'jobmill limits set smtp --rate 50 --per 1m --burst 10',
     'jobmill limits set smtp --rate 100',
     'jobmill limits set db --concurrency 5',
+    'jobmill limits set telegram-chat --rate 1 --burst 3 --per-key',
   ],
   run: async (given, terminal) => {
     const change = changeOf(given)
@@ -62,6 +65,7 @@ function changeOf(given: Given): LimitChange {
     rate: numberOf(given, 'rate'),
     per: lengthOf(given, 'per'),
     burst: numberOf(given, 'burst'),
+    perKey: given.has('per-key') ? true : undefined,
     concurrency: numberOf(given, 'concurrency'),
   })
   if (Object.keys(change).length > 0) return change

@@ -5,5 +5,6 @@ import { typed } from '../wording.ts'
 /** As it would be typed: `--rate 50 --per 1m --burst 10`. */
 export function limitText(settings: LimitSettings): string {
   if (settings.type === 'concurrency') return `--concurrency ${settings.most}`
-  return `--rate ${settings.amount} --per ${typed(settings.perMs)} --burst ${settings.burst}`
+  const rate = `--rate ${settings.amount} --per ${typed(settings.perMs)} --burst ${settings.burst}`
+  return settings.perKey === true ? `${rate} --per-key` : rate
 }

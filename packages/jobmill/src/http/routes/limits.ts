@@ -13,6 +13,7 @@ const settings = {
   rate: z.int().optional(),
   per: duration.optional(),
   burst: z.int().optional(),
+  perKey: z.boolean().optional(),
   concurrency: z.int().optional(),
 }
 
@@ -48,7 +49,10 @@ const drain = route('operator', 'limits.drain', {
   summary: 'Grant nothing for a while',
   request: {
     params: byName,
-    ...optionalBody(z.strictObject({ retryAfter: duration.optional() }).openapi('Drain'), 'For how long'),
+    ...optionalBody(
+      z.strictObject({ retryAfter: duration.optional(), key: z.string().optional() }).openapi('Drain'),
+      'For how long, and of a limit for each key which one',
+    ),
   },
   responses: { 200: json(limitShape, 'The limit') },
 })
@@ -86,10 +90,13 @@ export const limitRoutes: Routes = (api, { mill }) => {
   })
   api.openapi(drain, async (c) => {
     const { name } = c.req.valid('param')
-    const { retryAfter } = c.req.valid('json')
+    const { retryAfter, key } = c.req.valid('json')
     const was = await before(name)
-    const after = await mill.limits.drain(name, retryAfter === undefined ? {} : { retryAfter })
-    note(c, { target: name, before: { drainedMs: was?.drainedMs }, after: { drainedMs: after.drainedMs } })
+    const after = await mill.limits.drain(name, { ...(retryAfter !== undefined && { retryAfter }), key })
+    const { drainedMs } = after
+    // How long a key was drained before is told by nothing.
+    if (key !== undefined) note(c, { target: name, after: { key, drainedMs } })
+    else note(c, { target: name, before: { drainedMs: was?.drainedMs }, after: { drainedMs } })
     return c.json(after, 200)
   })
   api.openapi(remove, async (c) => {

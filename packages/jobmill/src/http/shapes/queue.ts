@@ -46,7 +46,13 @@ export const unservedShape = z
   .openapi('Unserved') satisfies z.ZodType<Unserved>
 
 const limitSettingsShape = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('rate'), amount: z.number(), perMs: ms, burst: z.number() }),
+  z.object({
+    type: z.literal('rate'),
+    amount: z.number(),
+    perMs: ms,
+    burst: z.number(),
+    perKey: z.literal(true).optional(),
+  }),
   z.object({ type: z.literal('concurrency'), most: count }),
 ]) satisfies z.ZodType<LimitSettings>
 
@@ -58,6 +64,7 @@ export const limitShape = z
     held: count,
     nextInMs: ms.nullable(),
     drainedMs: ms,
+    keys: count.nullable(),
   })
   .openapi('Limit') satisfies z.ZodType<LimitRecord>
 

@@ -2,6 +2,7 @@
 import type { CarriedRest } from '../../store/carried.ts'
 import { type Context, run } from '../context.ts'
 import { GIVEN, SETTINGS_CHANGED } from '../fragments.ts'
+import { keyNames } from '../limit-keys.ts'
 import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limit-rows.ts'
 import { COLUMN, columns, settingsOf, TYPED } from '../queues.ts'
 import { createRows, saveRows, storedOf } from '../schedule-row.ts'
@@ -12,7 +13,7 @@ const excluded = (names: readonly string[]): string =>
 
 const QUEUES_OUT = `
 SELECT q.name, ${QUEUE_COLUMNS.map((name) => `q.${name}`).join(', ')} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
-const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS} FROM jobmill.limit AS l ORDER BY l.name COLLATE "C"`
+const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS} FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
 const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
 
 /** Nothing was given out yet: null. */
@@ -28,13 +29,15 @@ SELECT x.name, ${QUEUE_COLUMNS.map((name) => `x.${name}`).join(', ')}
   FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED}, declared bool, cool_until int8, throttles int4) ORDER BY x.name
 ON CONFLICT (name) DO UPDATE SET ${excluded(QUEUE_COLUMNS)}`
 
-const LIMIT_STATE = ['amount', 'per_ms', 'burst', 'most', 'paid_at', 'line_at', 'drained_until']
+const LIMIT_STATE = ['amount', 'per_ms', 'burst', 'most', 'per_key', 'paid_at', 'line_at', 'drained_until']
 const LIMITS_IN = `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(
-    name text, amount int4, per_ms int8, burst int4, most int4, paid_at float8, line_at float8, drained_until float8)
+    name text, amount int4, per_ms int8, burst int4, most int4, per_key bool, paid_at float8, line_at float8, drained_until float8)
 ), forgotten AS (
   DELETE FROM jobmill.place WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
+), begin_full AS (
+  DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(${keyNames('input')}))
 )
 INSERT INTO jobmill.limit (name, ${LIMIT_STATE.join(', ')}) SELECT name, ${LIMIT_STATE.join(', ')} FROM input ORDER BY name
 ON CONFLICT (name) DO UPDATE SET ${excluded(LIMIT_STATE)}`

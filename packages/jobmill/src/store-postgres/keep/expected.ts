@@ -33,6 +33,9 @@ index kind.kind_name_key: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_name_key 
 index kind.kind_pkey: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_pkey PRIMARY KEY (id)
 index later.later_id_key: ALTER TABLE jobmill.later ADD CONSTRAINT later_id_key UNIQUE (id)
 index later.later_pkey: ALTER TABLE jobmill.later ADD CONSTRAINT later_pkey PRIMARY KEY (due_at, id)
+index limit.limit_key: CREATE INDEX limit_key ON jobmill."limit" USING btree (parent, name) WHERE (parent IS NOT NULL)
+index limit.limit_look: CREATE INDEX limit_look ON jobmill."limit" USING btree (look_at) WHERE (parent IS NOT NULL)
+index limit.limit_own: CREATE INDEX limit_own ON jobmill."limit" USING btree (name) WHERE (parent IS NULL)
 index limit.limit_pkey: ALTER TABLE jobmill."limit" ADD CONSTRAINT limit_pkey PRIMARY KEY (name)
 index line.line_due: CREATE INDEX line_due ON jobmill.line USING btree (due_at, id)
 index line.line_id_key: ALTER TABLE jobmill.line ADD CONSTRAINT line_id_key UNIQUE (id)
@@ -75,7 +78,7 @@ table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_ms bigint; id uuid
 table job_tag: job_id uuid NOT NULL; tag text NOT NULL
 table kind: id integer NOT NULL GENERATED ALWAYS AS IDENTITY; name text NOT NULL
 table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
-table limit: amount integer; burst integer; drained_until double precision NOT NULL DEFAULT 0; line_at double precision NOT NULL DEFAULT 0; most integer; name text NOT NULL; paid_at double precision NOT NULL DEFAULT 0; per_ms bigint
+table limit: amount integer; burst integer; drained_until double precision NOT NULL DEFAULT 0; line_at double precision NOT NULL DEFAULT 0; look_at bigint NOT NULL DEFAULT 0; most integer; name text NOT NULL; paid_at double precision NOT NULL DEFAULT 0; parent text; per_key boolean NOT NULL DEFAULT false; per_ms bigint
 table line: due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; order_key text NOT NULL; pos bigint NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
 table line_call: n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; order_key text NOT NULL; queue_id integer NOT NULL
 table members: version bigint NOT NULL

@@ -1,7 +1,8 @@
 /** Queues, limits and schedules with all that is kept of them, and the counters. */
 import type { CarriedQueue, CarriedRest } from '../../store/carried.ts'
 import { latest } from '../counter.ts'
-import { allLimits, findLimit, saveBudget } from '../limit-row.ts'
+import { dropKeys } from '../limit-keys.ts'
+import { allLimits, findLimit, perKeyColumn, saveBudget, settingsText } from '../limit-row.ts'
 import { declareLimits, limitIdOf } from '../limits.ts'
 import { settingValues } from '../names.ts'
 import { ALL, type QueueRow, settingsOf } from '../queues.ts'
@@ -13,7 +14,7 @@ const QUEUE = `
   UPDATE jobmill_queue SET workers = ?, paused = ?, backoff_enabled = ?, backoff_base_ms = ?, backoff_max_ms = ?,
     retain_done_ms = ?, retain_cancelled_ms = ?, retain_dead_ms = ?, keep_done = ?, keep_cancelled = ?, keep_dead = ?,
     limit_id = ?, declared = ?, cool_until = ?, throttles = ? WHERE id = ?`
-const LIMIT = `UPDATE jobmill_limit SET settings = ? WHERE id = ?`
+const LIMIT = `UPDATE jobmill_limit SET settings = ?, per_key = ? WHERE id = ?`
 const DROP_PLACES = `DELETE FROM jobmill_place WHERE limit_id = ?`
 
 export function restOut({ sql }: Look): CarriedRest {
@@ -43,7 +44,8 @@ export function restIn(work: Work, { queues, limits, schedules, lastPlace, lastT
   declareLimits(work, limits)
   for (const { name, settings, paidAt, drainedUntil } of limits) {
     const id = findLimit(sql, name)?.id ?? 0
-    sql(LIMIT).run(JSON.stringify(settings), id)
+    sql(LIMIT).run(settingsText(settings), perKeyColumn(settings), id)
+    dropKeys(work, name)
     sql(DROP_PLACES).run(id)
     saveBudget(work, id, { paidAt, lineAt: 0, drainedUntil })
   }

@@ -16,7 +16,7 @@ export const limitCases: readonly Case[] = [
         { name: 'b', settings: TEN },
         { name: 'a', settings: other },
       ])
-      const full = { held: 0, nextInMs: 0, drainedMs: 0 }
+      const full = { held: 0, nextInMs: 0, drainedMs: 0, keys: null }
       assert.deepEqual(await (await another()).limits(), [
         { name: 'a', settings: other, available: 3, ...full },
         { name: 'b', settings: TEN, available: 2, ...full },

@@ -43,6 +43,8 @@ import { figureCases } from './figures.ts'
 import { leadershipCases } from './leadership.ts'
 import { limitCases } from './limits.ts'
 import { limitChangeCases } from './limit-changes.ts'
+import { limitKeyCases } from './limit-keys.ts'
+import { limitKeyEndCases } from './limit-key-ends.ts'
 import { permitCases } from './permits.ts'
 import { permitEndCases } from './permit-ends.ts'
 import { queueLimitCases } from './queue-limits.ts'
@@ -95,6 +97,8 @@ export const conformanceCases: readonly Case[] = [
   ...tickOnceCases,
   ...limitCases,
   ...limitChangeCases,
+  ...limitKeyCases,
+  ...limitKeyEndCases,
   ...permitCases,
   ...permitEndCases,
   ...queueLimitCases,

@@ -6,11 +6,12 @@ import type { JobDefinition } from '../../job/definition.ts'
 import { type InterruptionCause, isInterruption } from '../../job/interruption.ts'
 import { jsonText } from '../../job/json-text.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
-import type { LimitInside, Permit } from '../../job/limit-handle.ts'
+import type { LimitDraw, LimitInside, Permit } from '../../job/limit-handle.ts'
 import { checkName } from '../../job/names.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { Outcome } from '../../job/outcome.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import { checkDraw, permit } from '../../limits/permit.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Lease } from '../../store/claim.ts'
 import { type Attempt, interrupt, newAttempt } from '../../work/attempt.ts'
@@ -88,18 +89,13 @@ export async function runJob<Input, Result>(
 
 /** All is granted at once: whether there is budget is no question of a single handler. */
 const BOUNDLESS: LimitInside = {
-  acquire: async (name, amount) => granted(name, amount),
-  tryAcquire: async (name, amount) => granted(name, amount),
+  acquire: async (name, draw) => granted(name, draw),
+  tryAcquire: async (name, draw) => granted(name, draw),
   drain: async (name) => void checkName(name, 'limit'),
 }
 
-function granted(name: string, amount = 1): Permit {
-  return {
-    limit: checkName(name, 'limit'),
-    amount: checkWhole(amount, 'amount', BOUNDS.limit),
-    release: async () => {},
-    [Symbol.asyncDispose]: async () => {},
-  }
+function granted(name: string, draw: number | LimitDraw | undefined): Permit {
+  return permit(checkDraw(name, draw), async () => {})
 }
 
 function leaseFor(

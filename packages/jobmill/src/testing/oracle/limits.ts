@@ -1,7 +1,8 @@
 /** Limits: their settings, who draws on them, and what is left. The arithmetic is that of every store. */
 import { answer, available, changed, drained, EMPTY_BUDGET, nextInMs, spent } from '../../job/budget.ts'
 import { JobmillError, shown } from '../../job/errors.ts'
-import type { LimitSettings } from '../../job/limit.ts'
+import { isPerKey, type LimitSettings } from '../../job/limit.ts'
+import { perKeyFixed, wrongKey } from '../../store/cluster-errors.ts'
 import type { LimitRecord, PermitOf, Take, Taken } from '../../store/limit.ts'
 import { isAlive } from './liveness.ts'
 import { givePermit, heldOf } from './permits.ts'
@@ -13,13 +14,18 @@ export function declareLimits(
 ): void {
   for (const { name, settings } of limits) {
     if (state.limits.has(name)) continue
-    state.limits.set(name, {
-      settings: { ...settings },
-      budget: EMPTY_BUDGET,
-      places: new Map(),
-      permits: new Map(),
-    })
+    state.limits.set(name, newLimit(settings))
     state.settingsVersion += 1
+  }
+}
+
+function newLimit(settings: LimitSettings): OracleLimit {
+  return {
+    settings: { ...settings },
+    budget: EMPTY_BUDGET,
+    places: new Map(),
+    permits: new Map(),
+    keys: new Map(),
   }
 }
 
@@ -30,9 +36,13 @@ export function changeLimit(
   settings: LimitSettings,
 ): LimitRecord {
   const limit = limitOf(state, name)
-  limit.budget = changed(limit.settings, settings, limit.budget, now)
-  limit.settings = { ...settings }
-  limit.places = new Map()
+  const perKey = isPerKey(limit.settings)
+  if (isPerKey(settings) !== perKey) throw perKeyFixed(name, perKey)
+  for (const each of [limit, ...limit.keys.values()]) {
+    each.budget = changed(each.settings, settings, each.budget, now)
+    each.settings = { ...settings }
+    each.places = new Map()
+  }
   state.settingsVersion += 1
   return limitRecord(now, name, limit)
 }
@@ -52,8 +62,10 @@ export function take(state: OracleState, now: number, items: readonly Take[]): T
 }
 
 function takeOne(state: OracleState, now: number, item: Take): Taken {
-  const limit = state.limits.get(item.limit)
-  if (limit === undefined) return { outcome: 'unknown' }
+  const named = state.limits.get(item.limit)
+  if (named === undefined) return { outcome: 'unknown' }
+  const limit = budgetOf(named, item.key)
+  if (limit === null) return { outcome: 'wrong-key', perKey: isPerKey(named.settings) }
   const isRate = limit.settings.type === 'rate'
   if (!isRate && !isCurrent(state, now, item)) return { outcome: 'stale' }
   const ask = { ...item, hasPlace: limit.places.has(item.holder) }
@@ -72,6 +84,15 @@ function takeOne(state: OracleState, now: number, item: Take): Taken {
   return told
 }
 
+/** What is drawn on: the limit, or the budget of a key, which is there from its first use on. Null when a key is missing, or is one too many. */
+function budgetOf(limit: OracleLimit, key: string | undefined): OracleLimit | null {
+  if (isPerKey(limit.settings) !== (key !== undefined)) return null
+  if (key === undefined) return limit
+  const found = limit.keys.get(key) ?? newLimit(limit.settings)
+  limit.keys.set(key, found)
+  return found
+}
+
 /** A permit goes with the attempt or with the instance, so that one of them must be there. */
 function isCurrent(state: OracleState, now: number, { holder, token, instance }: Take): boolean {
   if (token === null) return isAlive(state, now, instance)
@@ -85,10 +106,18 @@ export function giveBack(state: OracleState, items: readonly PermitOf[]): boolea
   })
 }
 
-export function drain(state: OracleState, now: number, name: string, forMs: number): LimitRecord {
+export function drain(
+  state: OracleState,
+  now: number,
+  name: string,
+  forMs: number,
+  key?: string,
+): LimitRecord {
   const limit = limitOf(state, name)
-  limit.budget = drained(limit.settings, limit.budget, forMs, now)
-  return limitRecord(now, name, limit)
+  const drawn = budgetOf(limit, key)
+  if (drawn === null) throw wrongKey(name, isPerKey(limit.settings))
+  drawn.budget = drained(drawn.settings, drawn.budget, forMs, now)
+  return limitRecord(now, name, { ...limit, budget: drawn.budget })
 }
 
 /** How many jobs a claim may take on account of this limit. */
@@ -130,5 +159,6 @@ export function limitRecord(
     held,
     nextInMs: nextInMs(settings, budget, { now, held }),
     drainedMs: Math.max(0, budget.drainedUntil - now),
+    keys: isPerKey(settings) ? rest.keys.size : null,
   }
 }

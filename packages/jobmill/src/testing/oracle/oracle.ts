@@ -130,7 +130,7 @@ export function oracle(
     deleteLimit: async (name) => deleteLimit(state(), name),
     take: async (items) => take(state(), clock(), items),
     giveBack: async (items) => ringing((state) => giveBack(state, items)),
-    drain: async (name, forMs) => drain(state(), clock(), name, forMs),
+    drain: async (name, forMs, key) => drain(state(), clock(), name, forMs, key),
 
     get: async (ids) => get(state(), ids),
     results: async (ids) => results(state(), ids),

@@ -1,6 +1,8 @@
 /** Queues: their settings, and how long they still cool down. */
 import { JobmillError, shown } from '../../job/errors.ts'
+import { isPerKey } from '../../job/limit.ts'
 import { type QueuePatch, type QueueSettings, saysMore } from '../../job/queue-settings.ts'
+import { perKeyOnQueue } from '../../store/cluster-errors.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
 import { ensureQueue } from './enqueue.ts'
 import { limitOf } from './limits.ts'
@@ -23,7 +25,8 @@ export function declareQueues(
 }
 
 function checkLimitOf(state: OracleState, { limit }: Partial<QueueSettings>): void {
-  if (limit !== undefined && limit !== null) limitOf(state, limit)
+  if (limit === undefined || limit === null) return
+  if (isPerKey(limitOf(state, limit).settings)) throw perKeyOnQueue(limit)
 }
 
 export function changeQueue(state: OracleState, now: number, name: string, patch: QueuePatch): QueueRecord {

@@ -49,8 +49,13 @@ const RECORDING_MS = 86_400_000
 
 /** Who was sent away from a limit long ago does not come back, and nobody sends a recording again after a day. */
 function forget(state: OracleState, now: number): void {
-  for (const { places } of state.limits.values())
-    for (const [holder, since] of places) if (now - since >= PLACE_MS) places.delete(holder)
+  for (const limit of state.limits.values()) {
+    for (const { places } of [limit, ...limit.keys.values()])
+      for (const [holder, since] of places) if (now - since >= PLACE_MS) places.delete(holder)
+    // What is full is as if it had never been used.
+    for (const [key, { budget, places }] of limit.keys)
+      if (places.size === 0 && Object.values(budget).every((at) => at <= now)) limit.keys.delete(key)
+  }
   for (const [source, { at }] of state.recorded) if (now - at >= RECORDING_MS) state.recorded.delete(source)
 }
 

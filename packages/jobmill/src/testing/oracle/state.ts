@@ -114,6 +114,8 @@ export interface OracleLimit {
   places: Map<string, number>
   /** By holder. */
   readonly permits: Map<string, Permit>
+  /** The budgets of its keys, where it counts for each key by itself. */
+  readonly keys: Map<string, OracleLimit>
 }
 
 export interface Permit {

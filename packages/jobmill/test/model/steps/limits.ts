@@ -5,15 +5,18 @@ import type { Take } from '../../../src/store/limit.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type System, tokenOf } from '../systems.ts'
 import { ask, busyWorker, mintId, orCode, pick, type World, workerOf } from '../world.ts'
-import { anyOne, LIMITS, NOBODY, stepOf, type Weighted } from './names.ts'
+import { anyOne, LIMIT_KEYS, LIMITS, NOBODY, stepOf, type Weighted } from './names.ts'
 
 const name = fc.constantFrom(...LIMITS)
+/** Limits for each key are drawn on with one; now and then another is, and they are without. */
+const anyKey = fc.constantFrom(...LIMIT_KEYS, undefined)
 const anyName = fc.constantFrom(...LIMITS, ...LIMITS, ...LIMITS, NOBODY)
 
 /** There from the beginning of a run. */
 export const FIRST_LIMITS: Parameters<Store['declareLimits']>[0] = [
   { name: 'rate', settings: { type: 'rate', amount: 3, perMs: 1_000, burst: 2 } },
   { name: 'permits', settings: { type: 'concurrency', most: 2 } },
+  { name: 'keyed', settings: { type: 'rate', amount: 3, perMs: 1_000, burst: 2, perKey: true } },
 ]
 
 const anySettings: fc.Arbitrary<LimitSettings> = fc.oneof(
@@ -23,6 +26,13 @@ const anySettings: fc.Arbitrary<LimitSettings> = fc.oneof(
     perMs: fc.constantFrom(1_000, 7_000),
     burst: fc.constantFrom(1, 2, 5),
   }),
+  fc.record({
+    type: fc.constant('rate' as const),
+    amount: fc.constantFrom(1, 3),
+    perMs: fc.constant(1_000),
+    burst: fc.constantFrom(1, 3),
+    perKey: fc.constant(true as const),
+  }),
   fc.record({ type: fc.constant('concurrency' as const), most: fc.constantFrom(1, 3) }),
 )
 // The tool makes objects without a prototype, and a store may give back what it was given.
@@ -30,6 +40,7 @@ const settings = anySettings.map((given) => ({ ...given }))
 
 const asking = fc.record({
   limit: anyName,
+  key: anyKey,
   /** A job that somebody believes to run, or somebody outside of jobs. */
   by: fc.constantFrom('job' as const, 'job' as const, 'outside' as const),
   worker: anyOne,
@@ -42,8 +53,13 @@ type Asking = typeof asking extends fc.Arbitrary<infer T> ? T : never
 /** A take before it is known which token a system has for its claim. */
 type NamedTake = Omit<Take, 'token'> & { readonly claim: number | null }
 
-function nameTake(world: World, { by, worker, holder, limit, amount, waitUpToMs }: Asking): NamedTake {
-  const what = { limit, amount, waitUpToMs }
+function nameTake(world: World, { by, worker, holder, limit, key, amount, waitUpToMs }: Asking): NamedTake {
+  const what = {
+    limit,
+    key: (holder % 8 === 0) === (limit === 'keyed') ? undefined : (key ?? LIMIT_KEYS[0]),
+    amount,
+    waitUpToMs,
+  }
   const { hand, instance } = busyWorker(world, worker)
   // Mostly what is believed to run; else what was finished a moment ago, or so it seems.
   const leases = holder % 4 === 0 || hand.length === 0 ? world.sentFinishes.flat() : hand
@@ -115,12 +131,12 @@ export const limitSteps: readonly Weighted[] = [
   stepOf(
     1,
     'drain',
-    fc.record({ name: anyName, forMs: fc.constantFrom(0, 500, 3_000) }),
-    async (world, { name, forMs }) => {
+    fc.record({ name: anyName, key: anyKey, forMs: fc.constantFrom(0, 500, 3_000) }),
+    async (world, { name, key, forMs }) => {
       await ask(
         world,
         'drain',
-        ({ store }) => orCode(() => store.drain(name, forMs)),
+        ({ store }) => orCode(() => store.drain(name, forMs, key)),
         (record) => record,
       )
     },

@@ -13,7 +13,8 @@ export const ORDER_KEYS = ['o1', 'o2']
 export const TAGS = ['red', 'big']
 export const DUTIES = ['reap', 'stage']
 export const SCHEDULES = ['s1', 's2']
-export const LIMITS = ['rate', 'permits']
+export const LIMITS = ['rate', 'permits', 'keyed']
+export const LIMIT_KEYS = ['l1', 'l2']
 /** Nothing has this name. */
 export const NOBODY = 'nope'
 

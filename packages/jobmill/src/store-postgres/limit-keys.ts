@@ -1,0 +1,166 @@
+/** The budgets of keys: rows beside that of their limit, which come into being with the first use of a key and go when they are full again. */
+import { changed } from '../job/budget.ts'
+import { isPerKey, type LimitSettings } from '../job/limit.ts'
+import { KEYS_MOST, type Take, type Taken } from '../store/limit.ts'
+import type { Query } from './connection.ts'
+import { type Context, run } from './context.ts'
+import { GIVEN, NOW, NOW_AGAIN } from './fragments.ts'
+import { LIMIT_COLUMNS, limitOf, type LockedLimit, settingsColumns, stateColumns } from './limit-rows.ts'
+
+/** How many rows of keys one statement changes. */
+const PAGE = 1_000
+
+/**
+ * Rows `k` of the keys of a limit, in the order of their names: a range of limit_key. Told as a range and not as one value: when most keys are of one limit, one value would be
+ * taken for most of the table, and looked for in all of it.
+ */
+const ofLimit = (name: string): string => `k.parent >= ${name} AND k.parent <= ${name}`
+const BY_NAME = 'ORDER BY k.parent, k.name'
+
+/** How many keys the limit `l` has. Null for one that has none. */
+export const KEYS = `CASE WHEN l.per_key THEN (
+  SELECT count(*)::int4 FROM (SELECT FROM jobmill.limit AS k WHERE ${ofLimit('l.name')} ${BY_NAME} LIMIT ${KEYS_MOST}) AS k) END`
+
+/** The names of all keys of the limits in `named(name)`. */
+export const keyNames = (named: string): string => `
+  SELECT k.name FROM ${named} AS l CROSS JOIN LATERAL (
+    SELECT k.name FROM jobmill.limit AS k WHERE ${ofLimit('l.name')} ${BY_NAME}) AS k`
+
+const KEYS_OF = `SELECT ${KEYS} AS keys FROM jobmill.limit AS l WHERE l.name = $1`
+
+/**
+ * By primary key. Never inside of a transaction that has other limits locked: two of those could wait for each other. The limit is shared until the rows are there, so that whoever changes or
+ * deletes it, and has it for itself, knows all its keys. Two who make the same ones do it in the order of the names, and the second finds them.
+ */
+const MAKE = `
+WITH ${GIVEN}, input AS MATERIALIZED (
+  SELECT DISTINCT x.limit_name, x.key FROM given, json_to_recordset(p -> 'items') AS x(limit_name text, key text)
+), parent AS MATERIALIZED (
+  SELECT l.name, l.amount, l.per_ms, l.burst, l.per_key AND l.most IS NULL AS per_key FROM jobmill.limit AS l
+   WHERE l.name = ANY (ARRAY(SELECT limit_name FROM input)) AND l.parent IS NULL ORDER BY l.name FOR SHARE
+), made AS (
+  INSERT INTO jobmill.limit (name, amount, per_ms, burst, parent)
+  SELECT l.name || ' ' || i.key AS name, l.amount, l.per_ms, l.burst, l.name FROM parent AS l JOIN input AS i ON i.limit_name = l.name
+   WHERE l.per_key AND i.key IS NOT NULL ORDER BY 1
+  ON CONFLICT (name) DO NOTHING
+)
+SELECT name, per_key FROM parent`
+
+/** Makes what these items lack, and tells of the others why there is nothing to make. */
+export async function makeKeys<T extends Pick<Take, 'limit' | 'key'>>(
+  context: Context,
+  items: readonly T[],
+): Promise<Map<T, Taken>> {
+  const asked = items.map(({ limit, key = null }) => ({ limit_name: limit, key }))
+  const rows = await run(context, context.connection.query, MAKE, `"items":${JSON.stringify(asked)}`)
+  const found = new Map(rows.map((row) => [row['name'] as string, row['per_key'] as boolean]))
+  const refused = new Map<T, Taken>()
+  for (const item of items) {
+    const perKey = found.get(item.limit)
+    if (perKey === undefined) refused.set(item, { outcome: 'unknown' })
+    else if (perKey !== (item.key !== undefined)) refused.set(item, { outcome: 'wrong-key', perKey })
+  }
+  return refused
+}
+
+/** By limit_key, under the lock of their limit, so that there come no more. In the order of the names, like every lock of several limits. */
+const LOCK_SOME = `
+WITH ${GIVEN}, locked AS MATERIALIZED (
+  SELECT k.* FROM jobmill.limit AS k WHERE ${ofLimit(`(SELECT p ->> 'name' FROM given)`)} AND k.name > (SELECT p ->> 'after' FROM given)
+   ${BY_NAME} LIMIT ${PAGE} FOR UPDATE
+)
+SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
+
+/** By primary keys; the rows are locked. */
+const CHANGE_SOME = `
+WITH ${GIVEN}, input AS MATERIALIZED (
+  SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(name text, amount int4, per_ms int8, burst int4,
+                                                              paid_at float8, line_at float8, drained_until float8)
+), forgotten AS (
+  DELETE FROM jobmill.place WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
+)
+UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.burst,
+       paid_at = x.paid_at, line_at = x.line_at, drained_until = x.drained_until, look_at = 0
+  FROM input AS x WHERE l.name = x.name`
+
+const DELETE_SOME = `
+WITH ${GIVEN}, input AS MATERIALIZED (
+  SELECT x.name FROM given, json_to_recordset(p -> 'limits') AS x(name text)
+), forgotten AS (
+  DELETE FROM jobmill.place WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
+)
+DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM input))`
+
+/** What was granted to each key stays granted, as that of a limit does. The limit is locked. */
+export async function changeKeys(
+  context: Context,
+  query: Query,
+  limit: string,
+  settings: LimitSettings,
+): Promise<void> {
+  const { amount, per_ms, burst } = settingsColumns(settings)
+  await eachPage(context, query, limit, CHANGE_SOME, (key) => ({
+    name: key.name,
+    amount,
+    per_ms,
+    burst,
+    ...stateColumns(changed(key.settings, settings, key.state, key.now)),
+  }))
+}
+
+export async function deleteKeys(context: Context, query: Query, limit: string): Promise<void> {
+  await eachPage(context, query, limit, DELETE_SOME, ({ name }) => ({ name }))
+}
+
+async function eachPage(
+  context: Context,
+  query: Query,
+  limit: string,
+  statement: string,
+  rowOf: (key: LockedLimit) => object,
+): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const fields = JSON.stringify({ name: limit, after }).slice(1, -1)
+    const keys = (await run(context, query, LOCK_SOME, fields)).map((row): LockedLimit => ({
+      ...limitOf(row),
+      now: row['now'] as number,
+    }))
+    if (keys.length > 0) await run(context, query, statement, `"limits":${JSON.stringify(keys.map(rowOf))}`)
+    // Some may have gone while they were waited for: only an empty page is the end.
+    after = keys.at(-1)?.name
+  }
+}
+
+export async function keysOf(
+  context: Context,
+  query: Query,
+  { name, settings }: { readonly name: string; readonly settings: LimitSettings },
+): Promise<number | null> {
+  if (!isPerKey(settings)) return null
+  const [row] = await query(context.sql(KEYS_OF), [name])
+  return row?.['keys'] as number
+}
+
+/**
+ * Keys whose budget is full again, which is as if it had never been used. By limit_look; what is not full is looked at again when it would be, so that a pass reads each row
+ * once. Who has a place keeps its key until the place has gone. A take at the same moment has the row, and is passed by; one that comes after makes it anew.
+ */
+const retainStatement = (limit: number): string => `
+WITH ${GIVEN}, looked AS MATERIALIZED (
+  SELECT l.name, greatest(l.paid_at, l.line_at, l.drained_until) > ${NOW} AS in_use FROM jobmill.limit AS l
+   WHERE l.parent IS NOT NULL AND l.look_at <= ${NOW}
+     AND (SELECT true FROM jobmill.place AS t WHERE t.limit_name = l.name ORDER BY t.holder LIMIT 1) IS NULL
+   ORDER BY l.look_at LIMIT ${limit} FOR UPDATE OF l SKIP LOCKED
+), gone AS (
+  DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM looked WHERE NOT in_use))
+), kept AS (
+  UPDATE jobmill.limit SET look_at = ceil(greatest(paid_at, line_at, drained_until))::int8
+   WHERE name = ANY (ARRAY(SELECT name FROM looked WHERE in_use))
+)
+SELECT count(*)::int4 AS looked FROM looked`
+
+/** How many rows were looked at. */
+export async function retainKeys(context: Context, limit: number): Promise<number> {
+  const [row] = await run(context, context.connection.query, retainStatement(limit), '')
+  return Number(row?.['looked'])
+}

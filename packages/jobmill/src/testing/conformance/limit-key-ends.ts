@@ -1,0 +1,180 @@
+/** What becomes of the keys of a limit: changes, deletions, the clean-up, and first uses that meet them. */
+import assert from 'node:assert/strict'
+import type { LimitSettings, RateSettings } from '../../job/limit.ts'
+import { aRetain, aTake } from '../factories.ts'
+import { HOUR, only } from './bench.ts'
+import type { Case } from './case.ts'
+import { EACH, ONE, outcomes } from './limit-key-words.ts'
+import { api, declare, draw, granted, patient, TEN } from './limit-words.ts'
+import { rejectsWith } from './looks.ts'
+
+const MINUTE = HOUR / 60
+
+export const limitKeyEndCases: readonly Case[] = [
+  {
+    name: 'P13 a change counts for every key at once, and what each was granted still has to be paid for',
+    async run({ store, clock }) {
+      await declare(store, { type: 'rate', amount: 1, perMs: 1_000, burst: 4, perKey: true })
+      await store.take([aTake('api', { key: 'a', amount: 4 }), aTake('api', { key: 'b', amount: 1 })])
+      await store.drain('api', 5_000, 'c')
+      await store.take([{ ...patient(), key: 'a' }])
+      const faster: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 4, perKey: true }
+      const changed = await store.changeLimit('api', faster)
+      assert.deepEqual([changed.settings, changed.available, changed.keys], [faster, 4, 3])
+      assert.deepEqual(await store.limits(), [changed])
+      // Nobody stands in line any more, and the old debt is paid at the new rate.
+      assert.deepEqual(await draw(store, { key: 'a', waitUpToMs: 1_000 }), {
+        outcome: 'granted',
+        waitMs: 100,
+      })
+      assert.deepEqual(await outcomes(store, ['b', 'b', 'b', 'b']), [
+        'granted',
+        'granted',
+        'granted',
+        'later',
+      ])
+      clock.advance(4_999)
+      assert.deepEqual(await outcomes(store, ['a', 'c']), ['granted', 'later'])
+      clock.advance(1)
+      assert.deepEqual(await outcomes(store, ['c', 'c']), ['granted', 'later'])
+    },
+  },
+  {
+    name: 'P13 whether a limit counts for each key by itself cannot be changed',
+    async run({ store }) {
+      await declare(store, EACH)
+      await store.declareLimits([{ name: 'plain', settings: TEN }])
+      await rejectsWith('OPTION_CONFLICT', () => store.changeLimit('api', TEN))
+      await rejectsWith('OPTION_CONFLICT', () => store.changeLimit('api', { type: 'concurrency', most: 1 }))
+      await rejectsWith('OPTION_CONFLICT', () => store.changeLimit('plain', EACH))
+      assert.deepEqual(
+        (await store.limits()).map(({ settings }) => settings),
+        [EACH, TEN],
+      )
+    },
+  },
+  {
+    name: 'P13 the keys of a deleted limit go with it, and one that is declared again begins anew',
+    async run({ store }) {
+      await declare(store, ONE)
+      await store.declareLimits([{ name: 'api2', settings: ONE }])
+      await store.take([aTake('api', { key: 'a' }), aTake('api2', { key: 'a' })])
+      const late = { ...patient(), key: 'a' }
+      await store.take([late])
+      assert.equal(await store.deleteLimit('api'), true)
+      assert.deepEqual(await draw(store, { key: 'a' }), { outcome: 'unknown' })
+      await declare(store, ONE)
+      assert.equal((await store.limits())[0]?.keys, 0)
+      assert.deepEqual(await outcomes(store, ['a']), ['granted'])
+      await store.take([{ ...patient(), key: 'a' }])
+      // It has no place any more.
+      assert.equal(only(await store.take([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
+      assert.equal(only(await store.take([aTake('api2', { key: 'a' })])).outcome, 'later')
+    },
+  },
+  {
+    name: 'P13 retain forgets a key once it is full again and nobody has a place, which changes nothing for who asks',
+    async run({ store, clock }) {
+      await declare(store, EACH)
+      await store.take([aTake('api', { key: 'a', amount: 2 }), aTake('api', { key: 'b' })])
+      await store.drain('api', 1_000, 'c')
+      const waiting = { ...patient(), key: 'd', amount: 2 }
+      await store.take([aTake('api', { key: 'd', amount: 2 }), waiting])
+      const left = async (): Promise<number | null> => {
+        await store.retain(aRetain())
+        return (await api(store)).keys
+      }
+      assert.equal(await left(), 4)
+      clock.advance(100)
+      assert.equal(await left(), 3)
+      // A little is not enough: what was granted is still owed.
+      clock.advance(50)
+      assert.deepEqual(await outcomes(store, ['a', 'a']), ['granted', 'later'])
+      clock.advance(MINUTE / 2)
+      // It was drained, and is full; the one that waits has its place.
+      assert.equal(await left(), 1)
+      assert.deepEqual(await outcomes(store, ['a', 'a', 'a']), ['granted', 'granted', 'later'])
+      assert.deepEqual(await outcomes(store, ['d']), ['granted'])
+      clock.advance(11 * MINUTE)
+      assert.equal(await left(), 0)
+      assert.deepEqual(await outcomes(store, ['a', 'd', 'd']), ['granted', 'granted', 'granted'])
+      assert.equal((await draw(store, { key: 'd', waitUpToMs: 1_000 })).outcome, 'granted')
+    },
+  },
+  {
+    name: 'P13 retain passes keys that are in use by, and says when there may be more',
+    async run({ store, clock }) {
+      await declare(store, ONE)
+      const keys = Array.from({ length: 30 }, (_, n) => `k${n}`)
+      await outcomes(store, keys)
+      await store.drain('api', HOUR, 'k7')
+      clock.advance(1_000)
+      for (let pass = 0; pass < 10; pass += 1) {
+        const { more } = await store.retain(aRetain({ limit: 10 }))
+        if (!more) break
+      }
+      assert.equal((await api(store)).keys, 1)
+      assert.deepEqual(await outcomes(store, ['k6', 'k7']), ['granted', 'later'])
+    },
+  },
+  {
+    name: 'P13 takes for many new keys in one call, and for the same ones through several handles at once',
+    async run({ store, another }) {
+      const stores = [store, await another(), await another()]
+      await declare(store, ONE)
+      await store.declareLimits([{ name: 'other', settings: ONE }])
+      const keys = Array.from({ length: 40 }, (_, n) => `k${n}`)
+      for (const round of [0, 1]) {
+        const replies = await Promise.all(
+          stores.map((each, n) => {
+            // Each in another order, and of two limits: whoever waited for the other would never be answered.
+            const mine = n === 1 ? keys.toReversed() : keys
+            return each.take(
+              mine.flatMap((key) => [
+                aTake(n === 2 ? 'other' : 'api', { key }),
+                aTake(n === 2 ? 'api' : 'other', { key }),
+              ]),
+            )
+          }),
+        )
+        assert.equal(granted(replies.flat()), round === 0 ? 80 : 0)
+      }
+      assert.deepEqual(
+        (await store.limits()).map((limit) => limit.keys),
+        [40, 40],
+      )
+    },
+  },
+  {
+    name: 'P13 keys that are first used while their limit is changed, cleaned up or deleted keep to it',
+    async run({ store, another, clock }) {
+      const other = await another()
+      const settings = (perMs: number): RateSettings => ({
+        type: 'rate',
+        amount: 1,
+        perMs,
+        burst: 1,
+        perKey: true,
+      })
+      await declare(store, settings(HOUR))
+      for (let round = 0; round < 6; round += 1) {
+        const keys = Array.from({ length: 8 }, (_, n) => `r${round}-${n}`)
+        const [replies] = await Promise.all([
+          Promise.all(keys.map((key) => outcomes(store, [key]))),
+          other.changeLimit('api', settings(HOUR + (round + 1) * 1_000)),
+          other.retain(aRetain()),
+        ])
+        assert.deepEqual(new Set(replies.flat()), new Set(['granted']))
+        // Of settings from before, something would be there by now.
+        clock.advance(10)
+        assert.deepEqual(new Set(await outcomes(store, keys)), new Set(['later']))
+      }
+      await Promise.all([
+        other.deleteLimit('api'),
+        ...Array.from({ length: 8 }, (_, n) => outcomes(store, [`last-${n}`, 'r0-0'])),
+      ])
+      assert.deepEqual(await outcomes(store, ['last-0']), ['unknown'])
+      assert.deepEqual(await store.limits(), [])
+    },
+  },
+]

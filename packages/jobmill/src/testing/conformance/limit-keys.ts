@@ -1,0 +1,176 @@
+/** Limits that count for each key by itself: as many budgets of one shape as there are keys. */
+import assert from 'node:assert/strict'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import { aRetain, aTake } from '../factories.ts'
+import { only } from './bench.ts'
+import type { Case } from './case.ts'
+import { EACH, ONE, outcomes } from './limit-key-words.ts'
+import { api, declare, draw, patient, settingsVersion, TEN } from './limit-words.ts'
+import { rejectsWith } from './looks.ts'
+
+export const limitKeyCases: readonly Case[] = [
+  {
+    name: 'P13 two keys of a limit do not touch each other, and each holds its rate',
+    async run({ store, clock }) {
+      await declare(store, EACH)
+      assert.deepEqual(await outcomes(store, ['a', 'a', 'a', 'b']), [
+        'granted',
+        'granted',
+        'later',
+        'granted',
+      ])
+      assert.deepEqual(await outcomes(store, ['b', 'b']), ['granted', 'later'])
+      clock.advance(100)
+      assert.deepEqual(await outcomes(store, ['a', 'a', 'b', 'b']), ['granted', 'later', 'granted', 'later'])
+      assert.deepEqual(await draw(store, { key: 'a', waitUpToMs: 100 }), { outcome: 'granted', waitMs: 100 })
+      assert.deepEqual(await draw(store, { key: 'c', amount: 3 }), { outcome: 'never', most: 2 })
+    },
+  },
+  {
+    name: 'P13 of each key no window of t has more than burst + rate × t, over several handles',
+    async run({ store, another, clock }) {
+      const stores = [store, await another()]
+      await declare(store, { type: 'rate', amount: 7, perMs: 100, burst: 3, perKey: true })
+      const keys = ['a', 'b', 'c']
+      const instants = new Map<string, number[]>(keys.map((key) => [key, []]))
+      for (let round = 0; round < 24; round += 1) {
+        const asked = keys.flatMap((key, n) => ({ key, waitUpToMs: n * 10, amount: 1 + ((round + n) % 2) }))
+        const replies = stores.map((each) => each.take(asked.map((one) => aTake('api', one))))
+        for (const told of await Promise.all(replies))
+          for (const [n, reply] of told.entries()) {
+            const { key = '', amount = 0 } = asked[n] ?? {}
+            if (reply.outcome !== 'granted') continue
+            const at = clock.now() + reply.waitMs
+            instants.get(key)?.push(...Array.from({ length: amount }, () => at))
+          }
+        clock.advance((round * 7) % 23)
+        if (round % 6 === 0) await store.retain(aRetain())
+      }
+      for (const [key, times] of instants) {
+        times.sort((a, b) => a - b)
+        assert.ok(times.length > 10, `${key}: only ${times.length} were granted`)
+        for (const [n, from] of times.entries())
+          for (const [more, to] of times.slice(n).entries())
+            assert.ok(
+              more + 1 <= 3 + (7 * (to - from)) / 100 + 1e-6,
+              `${key}: ${more + 1} in ${to - from} ms`,
+            )
+      }
+    },
+  },
+  {
+    name: 'P13 who was sent away from a key goes before newcomers to that key alone',
+    async run({ store, clock }) {
+      await declare(store, ONE)
+      await outcomes(store, ['a', 'b'])
+      const first = { ...patient(), key: 'a' }
+      assert.equal(only(await store.take([first])).outcome, 'later')
+      clock.advance(50)
+      assert.equal((await draw(store, { key: 'a', waitUpToMs: 1_000 })).outcome, 'later')
+      // The same holder has no place in the line of another key, where there is none.
+      assert.deepEqual(await draw(store, { key: 'b', waitUpToMs: 1_000 }), { outcome: 'granted', waitMs: 50 })
+      assert.deepEqual(only(await store.take([{ ...first, waitUpToMs: 1_000 }])), {
+        outcome: 'granted',
+        waitMs: 50,
+      })
+    },
+  },
+  {
+    name: 'P13 a drain of one key keeps that one back and no other',
+    async run({ store, clock }) {
+      await declare(store, EACH)
+      const drained = await store.drain('api', 3_000, 'a')
+      assert.deepEqual([drained.name, drained.settings, drained.keys], ['api', EACH, 1])
+      assert.deepEqual([drained.available, drained.nextInMs, drained.drainedMs], [0, 3_000, 3_000])
+      assert.deepEqual(await outcomes(store, ['a', 'b']), ['later', 'granted'])
+      clock.advance(3_000)
+      assert.deepEqual(await outcomes(store, ['a', 'a', 'b']), ['granted', 'later', 'granted'])
+    },
+  },
+  {
+    name: 'P13 a key that is missing, or one too many, is refused and nothing is drawn',
+    async run({ store }) {
+      await declare(store, EACH)
+      await store.declareLimits([{ name: 'plain', settings: TEN }])
+      assert.deepEqual(
+        await store.take([aTake('api'), aTake('plain', { key: 'a' }), aTake('nope', { key: 'a' })]),
+        [
+          { outcome: 'wrong-key', perKey: true },
+          { outcome: 'wrong-key', perKey: false },
+          { outcome: 'unknown' },
+        ],
+      )
+      // Its neighbours in the call notice nothing.
+      const mixed = await store.take([aTake('api'), aTake('api', { key: 'a' }), aTake('plain'), aTake('api')])
+      assert.deepEqual(
+        mixed.map(({ outcome }) => outcome),
+        ['wrong-key', 'granted', 'granted', 'wrong-key'],
+      )
+      await rejectsWith('OPTION_CONFLICT', () => store.drain('api', 5))
+      await rejectsWith('OPTION_CONFLICT', () => store.drain('plain', 5, 'a'))
+      await rejectsWith('LIMIT_UNKNOWN', () => store.drain('nope', 5, 'a'))
+      const records = await store.limits()
+      assert.deepEqual(
+        records.map(({ name, available, keys }) => ({ name, available, keys })),
+        [
+          { name: 'api', available: 2, keys: 1 },
+          { name: 'plain', available: 1, keys: null },
+        ],
+      )
+    },
+  },
+  {
+    name: 'P13 a key is any text on one line of at most 200 characters',
+    async run({ store }) {
+      await declare(store, ONE)
+      const keys = ['a', 'A', ' a', 'a ', '-', 'ключ', '🦆', `"'\\`, 'x'.repeat(200)]
+      assert.deepEqual(new Set(await outcomes(store, keys)), new Set(['granted']))
+      assert.deepEqual(new Set(await outcomes(store, keys)), new Set(['later']))
+      for (const key of ['', 'x'.repeat(201), 'a\u0000b', 'a\nb', '\ud800'])
+        await rejectsWith('NAME_INVALID', () => outcomes(store, [key]))
+      await rejectsWith('NAME_INVALID', () => store.drain('api', 5, ''))
+      assert.equal((await api(store)).keys, keys.length)
+    },
+  },
+  {
+    name: 'P13 keys are no limits: they are told by none, and cannot be changed, deleted or named by a queue',
+    async run({ store }) {
+      await declare(store, EACH)
+      const version = await settingsVersion(store)
+      await outcomes(store, ['a', 'a', 'b'])
+      assert.equal(await settingsVersion(store), version)
+      const record = await api(store)
+      assert.deepEqual(record, {
+        name: 'api',
+        settings: EACH,
+        available: 2,
+        held: 0,
+        nextInMs: 0,
+        drainedMs: 0,
+        keys: 2,
+      })
+      await rejectsWith('LIMIT_UNKNOWN', () => store.changeLimit('api a', TEN))
+      await rejectsWith('LIMIT_UNKNOWN', () => store.drain('api a', 5))
+      assert.equal(await store.deleteLimit('api a'), false)
+      assert.deepEqual(await outcomes(store, ['a']), ['later'])
+    },
+  },
+  {
+    name: 'P13 a limit for each key cannot be named by a queue',
+    async run({ store }) {
+      await declare(store, EACH)
+      const settings = DEFAULT_QUEUE_SETTINGS
+      await store.declareQueues([{ name: 'default', settings }])
+      await rejectsWith('OPTION_CONFLICT', () =>
+        store.changeQueue('default', { settings: { limit: 'api' }, coolMs: null }),
+      )
+      await rejectsWith('OPTION_CONFLICT', () =>
+        store.declareQueues([{ name: 'other', settings: { ...settings, limit: 'api' } }]),
+      )
+      assert.deepEqual(
+        (await store.queues()).map(({ name, limit }) => [name, limit]),
+        [['default', null]],
+      )
+    },
+  },
+]
