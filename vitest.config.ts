@@ -31,6 +31,7 @@ export default defineConfig({
       { find: /^jobmill\/(sqlite|postgres|http|opentelemetry)$/, replacement: source('$1.ts') },
       { find: /^jobmill\/testing$/, replacement: source('testing/index.ts') },
       { find: /^jobmill-(tables|telegram|uploads)$/, replacement: application('$1/src/index.ts') },
+      { find: /^jobmill-telegram\/fake$/, replacement: application('telegram/src/fake.ts') },
       { find: /^jobmill-uploads\/client$/, replacement: application('uploads/src/client.ts') },
     ],
   },

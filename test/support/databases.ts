@@ -41,7 +41,12 @@ async function dropSchema(url: string, name: string): Promise<string[]> {
     // A connection that a test forgot may hold locks: then fail here with a clear message, do not hang.
     await client.query(`set lock_timeout = '5s'`)
     const left = await aliveInSchema(client, name)
-    await client.query(`drop schema if exists ${pg.escapeIdentifier(name)} cascade`)
+    // And those of applications, which are called after it.
+    const { rows } = await client.query<{ nspname: string }>(
+      `select nspname from pg_namespace where nspname = $1 or starts_with(nspname, $1 || '_')`,
+      [name],
+    )
+    for (const { nspname } of rows) await client.query(`drop schema ${pg.escapeIdentifier(nspname)} cascade`)
     return left
   } finally {
     await client.end()

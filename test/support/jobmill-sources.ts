@@ -11,6 +11,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'jobmill/testing': 'jobmill/src/testing/index.ts',
   'jobmill-tables': 'tables/src/index.ts',
   'jobmill-telegram': 'telegram/src/index.ts',
+  'jobmill-telegram/fake': 'telegram/src/fake.ts',
   'jobmill-uploads': 'uploads/src/index.ts',
   'jobmill-uploads/client': 'uploads/src/client.ts',
 }

@@ -34,7 +34,7 @@ function driverOn(handle: Sqlite.Database): Driver {
     void (await connection.executeQuery(CompiledQuery.raw(text)))
   // One handle: whoever has a transaction open on it has it alone.
   let last: Promise<void> = Promise.resolve()
-  let free = (): void => {}
+  let free: (() => void) | null = null
   return {
     async init() {},
     async acquireConnection() {
@@ -46,7 +46,7 @@ function driverOn(handle: Sqlite.Database): Driver {
       return connection
     },
     async releaseConnection() {
-      free()
+      free?.()
     },
     beginTransaction: send('BEGIN IMMEDIATE'),
     commitTransaction: send('COMMIT'),

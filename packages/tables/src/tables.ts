@@ -63,7 +63,14 @@ function onSqlite<T>(file: string, options: TableOptions): Tables<T> {
   handle.pragma('foreign_keys = ON')
   const db = new Kysely<T>({ dialect: sqliteDialect(handle) })
   const now = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
-  return tablesOf(db, { ...options, type: 'sqlite', schema: null, databaseNow: now, txOf: () => handle })
+  return tablesOf(db, {
+    ...options,
+    type: 'sqlite',
+    schema: null,
+    databaseNow: now,
+    txOf: () => handle,
+    end: async () => void handle.close(),
+  })
 }
 
 function onPostgres<T>(
@@ -77,7 +84,10 @@ function onPostgres<T>(
     query_timeout: STATEMENT_MS,
     connectionTimeoutMillis: CONNECT_MS,
     // Counts and instants are whole numbers well below 2^53.
-    types: { getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) },
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary'): ((text: string) => unknown) =>
+        oid === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
+    },
   })
   // Without it a connection that the server ends takes the process down.
   pool.on('error', onError)
@@ -87,6 +97,9 @@ function onPostgres<T>(
     type: 'postgres',
     schema: `${schema}_${app}`,
     databaseNow: sql<number>`(extract(epoch FROM clock_timestamp()) * 1000)::int8`,
+    end: async () => {
+      if (!pool.ended) await pool.end()
+    },
     txOf: (trx) => (text: string, values: unknown[]) => trx.executeQuery(CompiledQuery.raw(text, values)),
   })
 }
@@ -96,11 +109,13 @@ interface Made<T> extends TableOptions {
   readonly schema: string | null
   readonly databaseNow: RawBuilder<number>
   readonly txOf: (trx: Transaction<T>) => unknown
+  /** Kysely ends only what it has used. */
+  readonly end: () => Promise<void>
 }
 
 function tablesOf<T>(
   db: Kysely<T>,
-  { app, steps, type, schema, clock, databaseNow, txOf }: Made<T>,
+  { app, steps, type, schema, clock, databaseNow, txOf, end }: Made<T>,
 ): Tables<T> {
   const table = (name: string): RawBuilder<unknown> => sql.table(schema === null ? name : `${schema}.${name}`)
   return {
@@ -112,6 +127,9 @@ function tablesOf<T>(
     },
     transaction: (work) => db.transaction().execute((trx) => work(trx, txOf(trx) as never)),
     open: () => migrate(db as unknown as Kysely<never>, { app, schema, type, table, steps }),
-    close: () => db.destroy(),
+    async close() {
+      await db.destroy()
+      await end()
+    },
   }
 }

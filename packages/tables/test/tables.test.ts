@@ -24,10 +24,10 @@ const PLACES = {
 
 const receipt = defineJob({ kind: 'receipt', run: () => 'sent' })
 
-describe.each(Object.entries(PLACES))('tables on %s', (_name, fresh) => {
-  const opened = (address: string, steps = STEPS, clock?: () => number) =>
-    openTables<Schema>(address, { app: 'shop', steps, ...(clock === undefined ? {} : { clock }) })
+const opened = (address: string, steps = STEPS, clock?: () => number) =>
+  openTables<Schema>(address, { app: 'shop', steps, ...(clock === undefined ? {} : { clock }) })
 
+describe.each(Object.entries(PLACES))('tables on %s', (_name, fresh) => {
   test('several that start at once make them once, and a later release adds its step', async () => {
     const address = fresh()
     const first = await opened(address, STEPS.slice(0, 1))

@@ -43,6 +43,8 @@ export interface OwnHistogram<L extends FigureLabels = FigureLabels> {
 }
 
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
+/** Those that ship with it. */
+const OF_APPLICATIONS = /^jobmill_(?:telegram|uploads)_/
 const NAME_CHARS = 200
 const HELP_CHARS = 1_000
 const MOST_BUCKETS = 100
@@ -58,7 +60,8 @@ export function checkFigure(type: Family['type'], options: FigureOptions): Figur
   const { name, help, labels = {} } = options
   if (typeof name !== 'string' || !NAME.test(name) || name.length > NAME_CHARS)
     throw badName(name, `Use letters, digits, _ and :, at most ${NAME_CHARS}, and begin with no digit`)
-  if (name.startsWith(PREFIX)) throw badName(name, `Leave ${PREFIX} to the figures of Jobmill itself`)
+  if (name.startsWith(PREFIX) && !OF_APPLICATIONS.test(name))
+    throw badName(name, `Leave ${PREFIX} to the figures of Jobmill itself`)
   if (name.endsWith('_total') !== (type === 'counter'))
     throw badName(
       name,

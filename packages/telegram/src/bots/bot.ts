@@ -1,0 +1,30 @@
+/** A bot at run time: its config, its way to Telegram, and what answers its updates. */
+import { Api } from 'grammy'
+import type { BotConfig } from '../config/config.ts'
+import type { Handler } from '../handlers/handler.ts'
+import { type Call, callOf } from '../work/call.ts'
+
+export interface Bot extends BotConfig {
+  readonly api: Api
+  readonly call: Call
+  readonly handle: Handler
+  /** For people; null until Telegram told it. */
+  username: string | null
+}
+
+/** Longer than Telegram ever takes; shorter than the grace of a stop, so that what is on its way arrives. */
+const CALL_SECONDS = 20
+
+export function botOf(config: BotConfig, handle: Handler, apiRoot: string): Bot {
+  const api = new Api(config.token, { apiRoot, timeoutSeconds: CALL_SECONDS })
+  return { ...config, api, call: callOf(api), handle, username: null }
+}
+
+/** How to get a session for a bot that asks for one. */
+export function promptOf(bot: BotConfig, bots: readonly Bot[]): string {
+  if (bot.words.prompt !== '') return bot.words.prompt
+  const door = bots.find(({ handler }) => handler === 'auth')
+  const where =
+    door === undefined ? '' : ` with ${door.username === null ? `the bot ${door.slug}` : `@${door.username}`}`
+  return `Please log in first${where}: send it /auth and your code.`
+}

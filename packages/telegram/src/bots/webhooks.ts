@@ -1,0 +1,54 @@
+/** Tells Telegram where its updates go, when that is not so already, and asks how it fares with that. */
+import { createHash } from 'node:crypto'
+import type { Tables } from 'jobmill-tables'
+import type { Schema } from '../sessions/steps.ts'
+import type { Bot } from './bot.ts'
+
+export interface WebhookState {
+  readonly slug: string
+  readonly url: string
+  readonly pending: number
+  /** Null when nothing went wrong. */
+  readonly lastError: string | null
+  readonly lastErrorAt: number | null
+}
+
+/** Where updates of a bot are posted: this and its slug. */
+export const WEBHOOK_PATH = '/telegram/'
+
+/** What Telegram may have open at once: other chats go on while one waits. */
+const MAX_CONNECTIONS = 40
+
+/** Sets it only when the address or the secret is another one: Telegram tells the first, and we remember a hash of both. */
+export async function pointWebhook(bot: Bot, url: string, tables: Tables<Schema>): Promise<'set' | 'same'> {
+  const fingerprint = createHash('sha256')
+    .update(`${url} ${bot.secrets[0] ?? ''}`)
+    .digest('hex')
+  const [info, known] = await Promise.all([
+    bot.api.getWebhookInfo(),
+    tables.db
+      .selectFrom('telegram_webhook')
+      .select('fingerprint')
+      .where('bot_id', '=', bot.id)
+      .executeTakeFirst(),
+  ])
+  if (info.url === url && known?.fingerprint === fingerprint) return 'same'
+  await bot.api.setWebhook(url, { secret_token: bot.secrets[0] ?? '', max_connections: MAX_CONNECTIONS })
+  await tables.db
+    .insertInto('telegram_webhook')
+    .values({ bot_id: bot.id, fingerprint, set_at: tables.now })
+    .onConflict((held) => held.column('bot_id').doUpdateSet({ fingerprint, set_at: tables.now }))
+    .execute()
+  return 'set'
+}
+
+export async function webhookState({ slug, api }: Bot): Promise<WebhookState> {
+  const info = await api.getWebhookInfo()
+  return {
+    slug,
+    url: info.url ?? '',
+    pending: info.pending_update_count,
+    lastError: info.last_error_message ?? null,
+    lastErrorAt: info.last_error_date === undefined ? null : info.last_error_date * 1_000,
+  }
+}

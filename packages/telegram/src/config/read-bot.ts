@@ -1,0 +1,217 @@
+/** One bot of the config: its section of the YAML, and its secrets of the environment. */
+import { type BotConfig, type CommandTarget, HANDLERS, type HttpTarget, type JobTarget } from './config.ts'
+import { durationAt, type Findings, type Section, typeOf } from './findings.ts'
+import { botVariable, type Env, secretOf } from './secrets.ts'
+
+const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+const TOKEN = /^(\d{1,16}):[A-Za-z0-9_-]{10,}$/
+const SECRET = /^[A-Za-z0-9_-]{1,256}$/
+const HTTP_TIMEOUT_MS = 5_000
+const HTTP_LONGEST_MS = 30_000
+const COMMAND_TIMEOUT_MS = 600_000
+const BACKOFF_MS = [30_000, 120_000, 600_000, 3_600_000]
+const DEAD = 'Sorry, this did not work, and I have stopped trying. Please send it again, or ask for help.'
+
+export interface BotSources {
+  readonly env: Env
+  readonly found: Findings
+  /** Handlers that were given in code. */
+  readonly own: readonly string[]
+  readonly hasDatabase: boolean
+}
+
+export function readBot(slug: string, section: Section, sources: BotSources): BotConfig | null {
+  const { found, own } = sources
+  if (!SLUG.test(slug) || slug.length > 40) {
+    found.error(
+      section.at(),
+      'is no slug',
+      'Use a-z, 0-9 and single dashes between them, at most 40 characters',
+    )
+    return null
+  }
+  refuseSecrets(section, found, slug)
+  const handler = section.text('handler')
+  const known = [...HANDLERS, ...own]
+  if (handler === undefined)
+    found.error(section.at(), 'has no handler', `Write handler: and one of ${known.join(', ')}`)
+  else if (!known.includes(handler))
+    found.error(
+      section.at('handler'),
+      `is ${typeOf(handler)}, which nobody knows`,
+      `Write one of ${known.join(', ')}`,
+    )
+  const isAsync = section.flag('async', false)
+  if (isAsync && !sources.hasDatabase)
+    found.error(
+      section.at('async'),
+      'needs a database, and store is none',
+      'Leave store out, or async: false',
+    )
+  if (handler === 'command' && !isAsync)
+    found.error(section.at(), 'runs a command while Telegram waits', 'Write async: true')
+  const requireAuth = authOf(section, handler, found)
+  const token = tokenOf(slug, sources)
+  const secrets = secretsOf(slug, sources)
+  const bot = {
+    slug,
+    token: token?.text ?? '',
+    id: token?.id ?? 0,
+    secrets,
+    handler: handler ?? '',
+    async: isAsync,
+    requireAuth,
+    allowedUsers: usersOf(section.list('allowedUsers'), section.at('allowedUsers'), found),
+    ordered: section.flag('ordered', isAsync),
+    concurrency: section.whole('concurrency', 10, { least: 1, most: 10_000 }),
+    retry: retryOf(section.section('retry'), found),
+    replies: section.oneOf('replies', 'at-least-once', ['at-least-once', 'at-most-once']),
+    words: {
+      dead: section.get('deadNotice') === false ? null : (section.text('deadNotice') ?? DEAD),
+      prompt: section.text('prompt') ?? '',
+    },
+    http:
+      handler === 'http' ? httpOf(slug, section.section('http'), sources) : refused(section, 'http', found),
+    command:
+      handler === 'command'
+        ? commandOf(section.section('command'), found)
+        : refused(section, 'command', found),
+    job: handler === 'job' ? jobOf(section.section('job'), found) : refused(section, 'job', found),
+  }
+  section.refuseOthers()
+  return bot
+}
+
+function refused(section: Section, name: string, found: Findings): null {
+  if (section.get(name) !== undefined)
+    found.error(section.at(name), `is for the handler ${name}`, `Write handler: ${name}, or take it out`)
+  return null
+}
+
+function refuseSecrets(section: Section, found: Findings, slug: string): void {
+  for (const name of ['token', 'secret']) {
+    if (section.get(name) === undefined) continue
+    const variable = botVariable(slug, name.toUpperCase())
+    found.error(
+      section.at(name),
+      'must not be in this file',
+      `Set ${variable} or ${variable}_FILE instead, and revoke this one`,
+    )
+  }
+}
+
+function authOf(section: Section, handler: string | undefined, found: Findings): boolean {
+  const given = section.get('requireAuth')
+  if (handler === 'auth' && given === true)
+    found.error(
+      section.at('requireAuth'),
+      'would lock everybody out of the bot that lets them in',
+      'Take it out',
+    )
+  return section.flag('requireAuth', handler !== 'auth') && handler !== 'auth'
+}
+
+function tokenOf(
+  slug: string,
+  { env, found }: BotSources,
+): { readonly text: string; readonly id: number } | null {
+  const variable = botVariable(slug, 'TOKEN')
+  const text = secretOf(env, variable, found)
+  const id = TOKEN.exec(text ?? '')?.[1]
+  if (text === undefined)
+    found.error(variable, 'is not set', `Set it, or ${variable}_FILE, to the token of @BotFather`)
+  else if (id === undefined)
+    found.error(variable, 'is no token', 'Copy it from @BotFather: digits, a colon, letters')
+  return text === undefined || id === undefined ? null : { text, id: Number(id) }
+}
+
+function secretsOf(slug: string, { env, found }: BotSources): string[] {
+  const names = [botVariable(slug, 'SECRET'), botVariable(slug, 'SECRET_OLD')]
+  const secrets = names.map((name) => secretOf(env, name, found))
+  if (secrets[0] === undefined)
+    found.error(names[0] ?? '', 'is not set', 'Set it to 32 or more random characters of A-Z a-z 0-9 _ -')
+  return secrets.flatMap((secret, at) => {
+    if (secret === undefined) return []
+    if (SECRET.test(secret)) {
+      if (secret.length < 16)
+        found.warn(names[at] ?? '', 'is short enough to be guessed', 'Use 32 or more random characters')
+      return [secret]
+    }
+    found.error(
+      names[at] ?? '',
+      'is no secret that Telegram takes',
+      'Use 1 to 256 characters of A-Z a-z 0-9 _ -',
+    )
+    return []
+  })
+}
+
+export function usersOf(
+  list: readonly unknown[] | undefined,
+  place: string,
+  found: Findings,
+): Set<number> | null {
+  if (list === undefined) return null
+  const ids = list.filter((id): id is number => Number.isSafeInteger(id) && (id as number) > 0)
+  if (ids.length < list.length)
+    found.error(place, 'has something that is no user id', 'Write numbers: [123456789]')
+  return new Set(ids)
+}
+
+function retryOf(section: Section, found: Findings): BotConfig['retry'] {
+  const list = section.list('backoff')
+  const at = section.at('backoff')
+  const backoffMs = list === undefined ? BACKOFF_MS : list.map((wait) => durationAt(wait, 0, at, found))
+  if (backoffMs.length === 0) found.error(at, 'is empty', 'Write at least one wait, such as [30s]')
+  const percent = section.whole('jitterPercent', 20, { least: 0, most: 100 })
+  const retry = {
+    attempts: section.whole('attempts', 5, { least: 1, most: 1_000 }),
+    backoffMs,
+    jitter: percent / 100,
+  }
+  section.refuseOthers()
+  return retry
+}
+
+function httpOf(slug: string, section: Section, { env, found }: BotSources): HttpTarget {
+  const url = section.text('url')
+  if (url === undefined) found.error(section.at(), 'has no url', 'Write http: { url: http://service/path }')
+  else if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+    found.error(section.at('url'), `is ${typeOf(url)}`, 'Write the whole address: http://service/path')
+  const timeoutMs = section.duration('timeout', HTTP_TIMEOUT_MS)
+  if (timeoutMs > HTTP_LONGEST_MS || timeoutMs === 0)
+    found.error(
+      section.at('timeout'),
+      'is not between 1 ms and 30 s',
+      'Answer sooner, or take the work into a job',
+    )
+  const isSigned = section.flag('signed', true)
+  const variable = botVariable(slug, 'HTTP_SECRET')
+  const secret = secretOf(env, variable, found) ?? null
+  if (isSigned && secret === null)
+    found.error(
+      variable,
+      'is not set',
+      'Set what your service checks signatures with, or write signed: false',
+    )
+  section.refuseOthers()
+  return { url: url ?? '', timeoutMs, secret: isSigned ? secret : null }
+}
+
+function commandOf(section: Section, found: Findings): CommandTarget {
+  const argv = section.list('run') ?? []
+  const texts = argv.filter((one): one is string => typeof one === 'string')
+  if (texts.length === 0 || texts.length < argv.length)
+    found.error(section.at('run'), 'is no command', "Write run: ['/usr/bin/program', 'argument']")
+  const target = { argv: texts, timeoutMs: section.duration('timeout', COMMAND_TIMEOUT_MS) }
+  section.refuseOthers()
+  return target
+}
+
+function jobOf(section: Section, found: Findings): JobTarget {
+  const kind = section.text('kind')
+  if (kind === undefined) found.error(section.at(), 'has no kind', 'Write job: { kind: my.kind }')
+  const target = { kind: kind ?? '', queue: section.text('queue') ?? null }
+  section.refuseOthers()
+  return target
+}

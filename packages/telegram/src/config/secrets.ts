@@ -1,0 +1,35 @@
+/** Tokens and secrets: from the environment, or from files that it names; never from the YAML. */
+import { readFileSync } from 'node:fs'
+import type { Findings } from './findings.ts'
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** `BOT_MY_BOT_TOKEN` of `my-bot`. */
+export function botVariable(slug: string, what: string): string {
+  return `BOT_${slug.toUpperCase().replaceAll('-', '_')}_${what}`
+}
+
+/** The value of a variable, or of the file that `<name>_FILE` names. A blank one is unset. */
+export function secretOf(env: Env, name: string, found: Findings): string | undefined {
+  const value = env[name]?.trim()
+  const file = env[`${name}_FILE`]?.trim()
+  if (value !== undefined && value !== '') {
+    if (file !== undefined && file !== '')
+      found.error(name, `is set, and so is ${name}_FILE`, 'Set one of the two')
+    return value
+  }
+  if (file === undefined || file === '') return undefined
+  try {
+    const text = readFileSync(file, 'utf8').trim()
+    if (text !== '') return text
+    found.error(`${name}_FILE`, `names ${file}, which is empty`, 'Write the secret into it')
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    found.error(
+      `${name}_FILE`,
+      `names ${file}, which cannot be read (${why})`,
+      'Name a file that this user can read',
+    )
+  }
+  return undefined
+}

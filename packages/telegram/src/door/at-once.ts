@@ -1,0 +1,124 @@
+/** Synchronous bots: the handler runs while Telegram waits, and the answer says how it ended. What fails is sent again by Telegram. */
+import { Dead, type Mill, Snooze } from 'jobmill'
+import type { Tables, Transaction } from 'jobmill-tables'
+import type { Bot } from '../bots/bot.ts'
+import type { Log } from '../log.ts'
+import { handle, type Handled, messages, type Reply } from '../handlers/handler.ts'
+import type { Claimed, Seen } from '../sessions/seen.ts'
+import type { Schema } from '../sessions/steps.ts'
+import { type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
+import { retryWaitMs } from '../work/backoff.ts'
+import type { Fault } from '../work/fault.ts'
+import { sendKind } from '../work/names.ts'
+import { placeOf, sendPayload } from '../work/send-job.ts'
+import type { Received } from './receive.ts'
+
+export interface AtOnceTools {
+  readonly mill: Pick<Mill, 'enqueue' | 'wake'> | null
+  readonly tables: Tables<Schema>
+  readonly seen: Seen
+  /** How often to say that an update is still being handled. */
+  readonly renewMs: number
+  readonly fault: Fault
+  readonly random: () => number
+  readonly log: Log
+}
+
+/** Telegram waits for a minute; a handler that takes this long belongs into a job. */
+const HANDLER_MS = 30_000
+const BUSY_MS = 5_000
+
+export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOnceTools) {
+  /** The replies and the mark that it was handled are one transaction: a repeat finds both, or neither. */
+  async function finish(bot: Bot, claimed: Claimed, { replies, followUps }: Handled): Promise<void> {
+    if (mill === null) {
+      for (const reply of replies) await sendNow(bot, reply)
+      await tables.transaction((db) => mark(db, claimed))
+      return
+    }
+    await tables.transaction(async (db, tx) => {
+      await mark(db, claimed)
+      for (const [n, reply] of replies.entries()) {
+        const payload = sendPayload(bot, reply, `${updateKey(bot.id, claimed.updateId)}/${n}`)
+        await mill.enqueue(sendKind(bot), payload, { ...placeOf(bot, payload.chatId), tx })
+      }
+      for (const { kind, payload, options } of followUps)
+        await mill.enqueue(kind, payload, { ...options, tx })
+    })
+    mill.wake()
+  }
+
+  async function mark(db: Transaction<Schema>, claimed: Claimed): Promise<void> {
+    if (!(await seen.handled(db, claimed))) throw new Overtaken()
+  }
+
+  /** Without a database a reply is sent before the update counts as handled. */
+  async function sendNow(bot: Bot, reply: Reply): Promise<void> {
+    const called = await bot.call(reply.method, reply.payload)
+    if (called.outcome === 'throttled') throw new Snooze(called.retryAfterMs, 'Telegram answered 429')
+    if (called.outcome === 'failed') throw called.error
+    if (called.outcome === 'refused' && !reply.bestEffort)
+      log('error', 'a reply was refused', {
+        bot: bot.slug,
+        method: reply.method,
+        error: called.error.message,
+      })
+  }
+
+  async function failed(bot: Bot, facts: UpdateFacts, claimed: Claimed, error: unknown): Promise<Received> {
+    const text = error instanceof Error ? error.message : String(error)
+    const { attempt } = claimed
+    const fields = { bot: bot.slug, update: facts.updateId, attempt, error: text }
+    const isSnoozed = error instanceof Snooze
+    if (error instanceof Dead || (!isSnoozed && attempt >= bot.retry.attempts)) {
+      log('error', 'an update is dead', fields)
+      const notice =
+        bot.words.dead === null || facts.chatId === null ? [] : messages(facts.chatId, bot.words.dead)
+      await finish(bot, claimed, { replies: notice, followUps: [] })
+      return { result: 'dead' }
+    }
+    log('warn', 'an update failed, and Telegram is asked to send it again', fields)
+    await seen.failed(claimed, !isSnoozed)
+    return {
+      result: 'failed',
+      retryAfterMs: isSnoozed ? error.forMs : retryWaitMs(bot.retry, attempt, random()),
+    }
+  }
+
+  return async (bot: Bot, update: RawUpdate, facts: UpdateFacts): Promise<Received> => {
+    const claim = await seen.claim({ botId: bot.id, updateId: facts.updateId })
+    if (claim.outcome === 'duplicate') return { result: 'duplicate' }
+    if (claim.outcome === 'running') return { result: 'busy', retryAfterMs: BUSY_MS }
+    const { claimed } = claim
+    // Without a word from us for the length of the lease, another process may take it.
+    const renewing = setInterval(() => void seen.renew(claimed).catch(() => {}), renewMs)
+    try {
+      await fault('sync.claimed')
+      const handled = await run(bot, update, facts, claimed)
+      await fault('sync.handled')
+      await finish(bot, claimed, handled)
+      await fault('sync.written')
+      return { result: 'handled' }
+    } catch (error) {
+      if (error instanceof Overtaken) return { result: 'busy', retryAfterMs: BUSY_MS }
+      return await failed(bot, facts, claimed, error)
+    } finally {
+      clearInterval(renewing)
+    }
+  }
+}
+
+/** Another process has the update now, and answers it. */
+class Overtaken extends Error {}
+
+async function run(bot: Bot, update: RawUpdate, facts: UpdateFacts, { attempt }: Claimed): Promise<Handled> {
+  return handle(bot.handle, {
+    ...facts,
+    bot: { slug: bot.slug, id: bot.id },
+    update,
+    key: updateKey(bot.id, facts.updateId),
+    attempt,
+    signal: AbortSignal.timeout(HANDLER_MS),
+    log: () => {},
+  })
+}

@@ -1,0 +1,74 @@
+/** What becomes of an update, however it came: who sent it, whether they may, and then a job, or the handler at once. */
+import type { Mill } from 'jobmill'
+import { type Bot, promptOf } from '../bots/bot.ts'
+import { messages } from '../handlers/handler.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
+import type { Result } from '../work/figures.ts'
+import { sendKind, updateKind, updateQueue } from '../work/names.ts'
+import { placeOf, sendPayload } from '../work/send-job.ts'
+import type { UpdatePayload } from '../work/update-job.ts'
+
+export interface Received {
+  readonly result: Result
+  /** Of what Telegram should send again: when. */
+  readonly retryAfterMs?: number
+}
+
+export type Receive = (bot: Bot, update: RawUpdate) => Promise<Received>
+
+export interface ReceiveTools {
+  readonly bots: readonly Bot[]
+  /** Null without a database. */
+  readonly mill: Pick<Mill, 'enqueue'> | null
+  readonly sessions: Sessions
+  readonly dedupeMs: number
+  /** Runs the handler while Telegram waits. */
+  readonly atOnce: (bot: Bot, update: RawUpdate, facts: UpdateFacts) => Promise<Received>
+}
+
+/** Rejects when it could not be stored, or not be known who may speak: then Telegram must send it again. */
+export function receiver({ bots, mill, sessions, dedupeMs, atOnce }: ReceiveTools): Receive {
+  /** The key is held from the first write on, for days after the job ended: a repeat changes nothing, and is told. */
+  const once = (bot: Bot, { updateId }: UpdateFacts) =>
+    ({ key: updateKey(bot.id, updateId), holdFor: dedupeMs, holdAfter: 'ended' }) as const
+
+  async function prompt(bot: Bot, facts: UpdateFacts): Promise<Received> {
+    const [reply] = facts.chatId === null ? [] : messages(facts.chatId, promptOf(bot, bots))
+    if (reply === undefined) return { result: 'dropped' }
+    if (mill === null) {
+      await bot.call(reply.method, reply.payload)
+      return { result: 'prompted' }
+    }
+    const payload = sendPayload(bot, reply, `${once(bot, facts).key}/prompt`)
+    const { outcome } = await mill.enqueue(sendKind(bot), payload, {
+      ...placeOf(bot, facts.chatId),
+      dedupe: once(bot, facts),
+    })
+    return { result: outcome === 'duplicate' ? 'duplicate' : 'prompted' }
+  }
+
+  async function store(bot: Bot, update: RawUpdate, facts: UpdateFacts): Promise<Received> {
+    if (mill === null) throw new Error(`${bot.slug} is async, and there is no database`)
+    const { slug, id: botId, handler, retry } = bot
+    const payload: UpdatePayload = { botId, slug, handler, update }
+    const orderKey = bot.ordered ? orderKeyOf(bot.id, facts) : null
+    const { outcome } = await mill.enqueue(updateKind(bot), payload, {
+      queue: updateQueue(bot),
+      maxAttempts: retry.attempts,
+      dedupe: once(bot, facts),
+      ...(orderKey === null ? {} : { orderKey }),
+    })
+    return { result: outcome === 'duplicate' ? 'duplicate' : 'queued' }
+  }
+
+  return async (bot, update) => {
+    const facts = factsOf(update)
+    // Before anything is said: strangers learn nothing, not even that there is a door.
+    if (bot.allowedUsers !== null && !(facts.userId !== null && bot.allowedUsers.has(facts.userId)))
+      return { result: 'dropped' }
+    if (bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug))))
+      return prompt(bot, facts)
+    return bot.async ? store(bot, update, facts) : atOnce(bot, update, facts)
+  }
+}

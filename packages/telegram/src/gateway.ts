@@ -1,0 +1,156 @@
+/** The gateway: its parts put together, started and stopped as one. */
+import { DEFAULTS, jobmill, type Logger, type Mill, type Platform, type Store } from 'jobmill'
+import { serve, type ServeOptions } from 'jobmill/http'
+import { openTables, type Tables } from 'jobmill-tables'
+import { type Bot, botOf } from './bots/bot.ts'
+import { reach } from './bots/reach.ts'
+import { WEBHOOK_PATH, type WebhookState, webhookState } from './bots/webhooks.ts'
+import type { GatewayConfig } from './config/config.ts'
+import { atOnce } from './door/at-once.ts'
+import { health } from './door/health.ts'
+import { listen } from './door/listen.ts'
+import { receiver } from './door/receive.ts'
+import { webhook } from './door/webhook.ts'
+import { handlerFor } from './handlers/handler-for.ts'
+import type { Handler } from './handlers/handler.ts'
+import { logTo } from './log.ts'
+import { begun } from './sessions/begun.ts'
+import { type Codes, codes } from './sessions/codes.ts'
+import { seen } from './sessions/seen.ts'
+import { type Schema, STEPS } from './sessions/steps.ts'
+import { type Sessions, sessions } from './sessions/sessions.ts'
+import { upkeepDuty } from './upkeep.ts'
+import type { Fault } from './work/fault.ts'
+import { figures } from './work/figures.ts'
+import { millOptions } from './work/mill-options.ts'
+import { sendJob } from './work/send-job.ts'
+import { updateJob } from './work/update-job.ts'
+
+export interface GatewayOptions {
+  readonly config: GatewayConfig
+  /** Handlers of your own, which a bot names in the config. */
+  readonly handlers?: Readonly<Record<string, Handler>>
+  /** Who may look at Mission Control, as for `serve` of jobmill/http. */
+  readonly admin?: Pick<ServeOptions, 'tokens' | 'whoIs' | 'insecure'>
+  readonly log?: Logger
+  /** For tests. */
+  readonly fault?: Fault
+  readonly random?: () => number
+  readonly platform?: Platform
+}
+
+export interface Gateway {
+  /** Where webhooks arrive. */
+  readonly url: string
+  /** Mission Control; null without. */
+  readonly adminUrl: string | null
+  readonly bots: readonly Bot[]
+  /** Null without a database. */
+  readonly mill: Mill<never> | null
+  readonly sessions: Sessions
+  /** Null when nothing asks for a session. */
+  readonly codes: Codes | null
+  /** How Telegram fares with sending us updates. */
+  readonly webhooks: () => Promise<WebhookState[]>
+  /** Takes no more updates, answers those that it has, lets jobs go on for the grace, and closes everything. */
+  readonly stop: () => Promise<void>
+}
+
+/** A job has a few words more than its update. */
+const PAYLOAD_FACTOR = 2
+
+/** Everything that does not begin anything yet. */
+function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Schema>) {
+  const { config, handlers: own = {}, fault = () => {}, random = Math.random, platform } = options
+  const log = logTo(options.log)
+  const open = sessions(tables)
+  const allCodes = config.auth === null ? null : codes(tables, config.auth)
+  const bots = config.bots.map((bot) => {
+    const tools = { auth: config.auth, codes: allCodes, sessions: open, own }
+    return botOf(bot, handlerFor(bot, tools), config.apiRoot)
+  })
+  const counted = figures(bots.map(({ slug }) => slug))
+  const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
+  const marks = { seen: seen(tables, { dedupeMs: config.dedupeMs, leaseMs }), begun: begun(tables) }
+  const mill =
+    config.database === null
+      ? null
+      : jobmill({
+          ...millOptions(config),
+          store,
+          jobs: bots.flatMap((bot) => [
+            ...(bot.async ? [updateJob(bot, { bots, sessions: open, fault, random })] : []),
+            sendJob(bot, { ...marks, figures: counted, fault }),
+          ]),
+          duties: [upkeepDuty({ ...marks, tables, dedupeMs: config.dedupeMs })],
+          payloadLimitBytes: config.maxBodyBytes * PAYLOAD_FACTOR,
+          ...(options.log === undefined ? {} : { log: options.log }),
+          ...(platform === undefined ? {} : { platform }),
+        })
+  if (mill !== null) counted.tell(mill)
+  const run = atOnce({ mill, tables, seen: marks.seen, renewMs: leaseMs / 3, fault, random, log })
+  const receive = receiver({ bots, mill, sessions: open, dedupeMs: config.dedupeMs, atOnce: run })
+  const knock = webhook({
+    botOf: (slug) => bots.find((bot) => bot.slug === slug),
+    receive,
+    maxBodyBytes: config.maxBodyBytes,
+    figures: counted,
+    fault,
+    log,
+  })
+  return { log, bots, mill, sessions: open, codes: allCodes, figures: counted, receive, knock }
+}
+
+/** A start that fails undoes what it began. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, platform } = options
+  const { store, tables } = await openTables<Schema>(config.database ?? ':memory:', {
+    app: 'telegram',
+    steps: STEPS,
+    onError: (error) =>
+      logTo(options.log)('warn', 'a connection to the database was lost', { error: error.message }),
+    ...(platform === undefined ? {} : { clock: () => platform.now() }),
+  })
+  const undo: (() => Promise<unknown>)[] = [() => tables.close()]
+  const stop = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step()
+  }
+  try {
+    const { mill, bots, log, figures: counted, receive, knock, ...known } = partsOf(options, store, tables)
+    await tables.open()
+    if (mill !== null) {
+      await mill.start()
+      undo.push(() => mill.stop())
+    }
+    const look = health({ mill, tables })
+    const door = await listen(config.listen, (request, response) =>
+      (request.url ?? '').startsWith(WEBHOOK_PATH) ? knock(request, response) : look(request, response),
+    )
+    undo.push(door.close)
+    const admin =
+      mill === null || config.admin === null
+        ? null
+        : await serve(mill, { port: config.admin.port, bind: config.admin.host, ...options.admin })
+    if (admin !== null) undo.push(admin.close)
+    const stopping = new AbortController()
+    const { mode, publicUrl } = config
+    const tools = { receive, figures: counted, log, signal: stopping.signal, tables, mode, publicUrl }
+    const reaching = bots.map((bot) => reach(bot, tools))
+    undo.push(async () => {
+      stopping.abort()
+      await Promise.all(reaching)
+    })
+    return {
+      ...known,
+      url: door.url,
+      adminUrl: admin?.url ?? null,
+      bots,
+      mill,
+      webhooks: () => Promise.all(bots.map(webhookState)),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

@@ -1,0 +1,84 @@
+/** The bot that lets people in: it takes a code, opens a session, and removes the message that the code was in. */
+import type { AuthConfig } from '../config/config.ts'
+import type { Codes, Verdict } from '../sessions/codes.ts'
+import { EVERY_BOT, type Sessions } from '../sessions/sessions.ts'
+import type { Handler, HandlerContext } from './handler.ts'
+
+export interface AuthTools {
+  readonly auth: AuthConfig
+  readonly codes: Codes
+  readonly sessions: Sessions
+}
+
+const HELP = `I know these:
+/auth CODE opens a session
+/whoami tells who you are, and how long your session lasts
+/logout ends it`
+
+export function auth(tools: AuthTools): Handler {
+  return async (context) => {
+    const { text, userId } = context
+    // In groups a command may name the bot that it is for.
+    const [, word = '', rest = ''] = /^\/([a-z]+)(?:@\w+)?(?:\s+([\s\S]*))?$/i.exec(text.trim()) ?? []
+    if (userId === null) return
+    switch (word.toLowerCase()) {
+      case 'start':
+        return context.reply(`Hello. I open the other bots for you.\n\n${HELP}`)
+      case 'auth':
+        return logIn(context, userId, rest.trim(), tools)
+      case 'whoami':
+        return context.reply(await whoIs(context, userId, tools))
+      case 'logout':
+        return context.reply(
+          (await tools.sessions.close(userId)) ? 'Your session is over.' : 'You had no session.',
+        )
+      default:
+        return context.reply(HELP)
+    }
+  }
+}
+
+async function logIn(
+  { key, chatId, messageId, reply, call }: HandlerContext,
+  userId: number,
+  code: string,
+  { auth, codes, sessions }: AuthTools,
+): Promise<void> {
+  if (code === '') return reply('Send the code with it: /auth CODE')
+  // Right or wrong: a wrong one may be nearly right, or right for somebody else.
+  if (chatId !== null && messageId !== null)
+    call('deleteMessage', { chat_id: chatId, message_id: messageId }, { bestEffort: true })
+  const verdict = await codes.try({ userId, code, key })
+  if (verdict.outcome === 'right') await sessions.open(userId, verdict.scopes, auth.ttlMs)
+  reply(told(verdict, auth.ttlMs))
+}
+
+function told(verdict: Verdict, ttlMs: number): string {
+  switch (verdict.outcome) {
+    case 'right':
+      return `Welcome. Your session lasts ${lasting(ttlMs)} and opens ${opened(verdict.scopes)}.`
+    case 'wrong':
+      return `This code is not valid. ${verdict.triesLeft} more, and you are locked out for a while.`
+    case 'locked':
+      return `Too many wrong codes. Try again in ${lasting(verdict.forMs)}.`
+  }
+}
+
+async function whoIs({ userName }: HandlerContext, userId: number, { sessions }: AuthTools): Promise<string> {
+  const open = await sessions.of(userId)
+  const who = `You are ${userName ?? 'somebody'} (${userId}).`
+  if (open.length === 0) return `${who} You have no session: send /auth CODE.`
+  const left = open.map(({ scope, remainingMs }) => `${opened([scope])} for ${lasting(remainingMs)} more`)
+  return `${who} Your session opens ${left.join(', ')}.`
+}
+
+function opened(scopes: readonly string[]): string {
+  return scopes.includes(EVERY_BOT) ? 'every bot' : scopes.join(', ')
+}
+
+export function lasting(ms: number): string {
+  const minutes = Math.max(1, Math.round(ms / 60_000))
+  if (minutes < 120) return minutes === 1 ? '1 minute' : `${minutes} minutes`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`
+}

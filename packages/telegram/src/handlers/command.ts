@@ -1,0 +1,19 @@
+/** Runs a program with the update on its standard input, and sends back what it prints. Its own process group is ended with the job. */
+import { commandJob, type JobContext } from 'jobmill'
+import type { CommandTarget } from '../config/config.ts'
+import type { Handler } from './handler.ts'
+
+export function command({ argv, timeoutMs }: CommandTarget): Handler {
+  const [program = ''] = argv
+  const runner = commandJob({ kind: 'telegram.command', programs: [program], timeout: timeoutMs })
+  return async ({ update, signal, log, reply }) => {
+    const lines = Object.assign(log, { debug: log, info: log, warn: log, error: log })
+    const context = {
+      payload: { argv, stdin: JSON.stringify(update), timeout: timeoutMs },
+      signal,
+      log: lines,
+    }
+    const { stdout } = (await runner.run(context as unknown as JobContext)) as { stdout: string }
+    reply(stdout.trim())
+  }
+}

@@ -1,0 +1,108 @@
+/** Hands the update to a service of yours, signed, and sends back what it answers. */
+import { createHmac } from 'node:crypto'
+import { Dead, Snooze } from 'jobmill'
+import type { HttpTarget } from '../config/config.ts'
+import type { Handler, HandlerContext } from './handler.ts'
+
+const MOST_BYTES = 1_024 * 1_024
+/** The service says that this very request will never work. */
+const NEVER = new Set([400, 410, 413, 415, 422])
+const LONGEST_WAIT_S = 86_400
+
+export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
+  return async (context) => {
+    const body = JSON.stringify(context.update)
+    const response = await post(url, body, headersFor(context, body, secret), timeoutMs, context.signal)
+    const text = await textOf(response, url)
+    if (response.status === 429 || (response.status === 503 && response.headers.has('retry-after'))) {
+      const seconds = Number(response.headers.get('retry-after'))
+      if (seconds > 0)
+        throw new Snooze(Math.min(seconds, LONGEST_WAIT_S) * 1_000, `${url} answered ${response.status}`)
+    }
+    if (NEVER.has(response.status))
+      throw new Dead(`${url} answered ${response.status}: ${text.slice(0, 200)}`)
+    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 200)}`)
+    answer(text, url, context)
+  }
+}
+
+async function post(
+  url: string,
+  body: string,
+  headers: Record<string, string>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Response> {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  try {
+    // A redirect is an answer that nobody meant: what is signed goes to one address.
+    return await fetch(url, {
+      method: 'POST',
+      body,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, deadline]),
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (deadline.aborted) throw new Error(`${url} did not answer within ${timeoutMs} ms`, { cause: error })
+    throw new Error(`${url} cannot be reached`, { cause: error })
+  }
+}
+
+/** `t=<seconds>,v1=<hex>`: an HMAC-SHA-256 of `<seconds>.<body>`, so that an old request cannot be sent again. */
+export function signature(secret: string, body: string, seconds: number): string {
+  return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`
+}
+
+function headersFor(
+  { bot, key, attempt }: HandlerContext,
+  body: string,
+  secret: string | null,
+): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'x-jobmill-bot': bot.slug,
+    'x-jobmill-attempt': String(attempt),
+    // The same for every attempt: a service that keeps it does the work once.
+    'idempotency-key': key.replaceAll(' ', ':'),
+    ...(secret === null
+      ? {}
+      : { 'x-jobmill-signature': signature(secret, body, Math.floor(Date.now() / 1_000)) }),
+  }
+}
+
+async function textOf(response: Response, url: string): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true })
+    if (text.length > MOST_BYTES) throw new Dead(`${url} answered with more than ${MOST_BYTES} bytes`)
+  }
+  return text
+}
+
+/** `{ text }`, or `{ replies: [{ text } | { method, payload }] }`; nothing for no reply. */
+function answer(text: string, url: string, { reply, call }: HandlerContext): void {
+  if (text.trim() === '') return
+  const value = parsed(text, url)
+  const { text: one, replies } = value
+  if (typeof one === 'string') reply(one)
+  if (!Array.isArray(replies)) return
+  for (const item of replies as Record<string, unknown>[]) {
+    if (typeof item?.['text'] === 'string') reply(item['text'])
+    else if (typeof item?.['method'] === 'string')
+      call(item['method'], (item['payload'] ?? {}) as Record<string, unknown>)
+    else throw new Dead(`${url} answered with a reply that has neither text nor method`)
+  }
+}
+
+function parsed(text: string, url: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch {
+    // Told below.
+  }
+  throw new Error(`${url} did not answer with a JSON object: ${text.slice(0, 200)}`)
+}

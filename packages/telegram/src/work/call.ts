@@ -1,0 +1,54 @@
+/** One call of the Bot API, and what its answer means for whoever wanted it made. */
+import { type Api, GrammyError, HttpError } from 'grammy'
+
+type Called =
+  | { readonly outcome: 'sent'; readonly result: unknown }
+  /** 429: nothing was done, and nothing will be for so long. */
+  | { readonly outcome: 'throttled'; readonly retryAfterMs: number }
+  /** The chat has become another one. */
+  | { readonly outcome: 'moved'; readonly chatId: number }
+  /** It will never be done: the bot was blocked, the text is too long. */
+  | { readonly outcome: 'refused'; readonly error: Error }
+  /** `mayHaveArrived`: Telegram may have done it all the same. */
+  | { readonly outcome: 'failed'; readonly error: Error; readonly mayHaveArrived: boolean }
+
+export type Call = (method: string, payload: Readonly<Record<string, unknown>>) => Promise<Called>
+
+/** Nobody heard of it: there was no connection yet. */
+const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
+const NOT_SAID_MS = 5_000
+
+export function callOf(api: Api): Call {
+  return async (method, payload) => {
+    const raw = api.raw as unknown as Record<string, (payload: unknown) => Promise<unknown>>
+    try {
+      const send = raw[method]
+      if (send === undefined) throw new TypeError(`the Bot API has no method ${method}`)
+      return { outcome: 'sent', result: await send(payload) }
+    } catch (error) {
+      return meaningOf(error)
+    }
+  }
+}
+
+function meaningOf(error: unknown): Called {
+  if (error instanceof GrammyError) {
+    const { error_code: code, parameters } = error
+    if (code === 429)
+      return {
+        outcome: 'throttled',
+        retryAfterMs: parameters.retry_after === undefined ? NOT_SAID_MS : parameters.retry_after * 1_000,
+      }
+    if (parameters.migrate_to_chat_id !== undefined)
+      return { outcome: 'moved', chatId: parameters.migrate_to_chat_id }
+    if (code === 400 || code === 403) return { outcome: 'refused', error }
+    return { outcome: 'failed', error, mayHaveArrived: code >= 500 }
+  }
+  if (error instanceof HttpError)
+    return { outcome: 'failed', error, mayHaveArrived: !NOT_CONNECTED.has(codeOf(error.error)) }
+  return { outcome: 'refused', error: error instanceof Error ? error : new Error(String(error)) }
+}
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+}

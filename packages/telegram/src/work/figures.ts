@@ -1,0 +1,77 @@
+/** What the gateway counts, for Prometheus. */
+import type { Mill } from 'jobmill'
+
+/** How an update was received. */
+const RESULTS = [
+  'queued',
+  'handled',
+  'duplicate',
+  'dropped',
+  'prompted',
+  'failed',
+  'busy',
+  'dead',
+  'unstored',
+] as const
+export type Result = (typeof RESULTS)[number]
+
+/** Why a request did not become an update. */
+const REFUSALS = ['path', 'secret', 'size', 'json'] as const
+export type Refusal = (typeof REFUSALS)[number]
+
+export interface Figures {
+  readonly received: (labels: { readonly bot: string; readonly result: Result }) => void
+  readonly refused: (reason: Refusal) => void
+  readonly sent: (labels: { readonly bot: string; readonly method: string; readonly result: string }) => void
+  readonly throttled: (labels: { readonly bot: string }) => void
+  readonly answered: (seconds: number) => void
+}
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** Counts for whichever mill it is told of; before that, and without one, there is nobody to tell. */
+export function figures(slugs: readonly string[]): Figures & { readonly tell: (mill: Counting) => void } {
+  let to: ReturnType<typeof registered> | null = null
+  return {
+    tell(mill) {
+      to = registered(mill, slugs)
+    },
+    received: (labels) => to?.updates.add(labels),
+    refused: (reason) => to?.refused.add({ reason }),
+    sent: (labels) => to?.sends.add(labels),
+    throttled: (labels) => to?.throttled.add(labels),
+    answered: (seconds) => to?.answered.observe(seconds),
+  }
+}
+
+type Counting = Pick<Mill<never>, 'counter' | 'histogram'>
+
+function registered(mill: Counting, slugs: readonly string[]) {
+  return {
+    updates: mill.counter({
+      name: 'jobmill_telegram_updates_total',
+      help: 'Updates received, by what became of them.',
+      labels: { bot: slugs, result: RESULTS },
+    }),
+    refused: mill.counter({
+      name: 'jobmill_telegram_refused_total',
+      help: 'Requests that were no update of a bot of ours.',
+      labels: { reason: REFUSALS },
+    }),
+    sends: mill.counter({
+      name: 'jobmill_telegram_sends_total',
+      help: 'Calls of the Bot API for replies, by how they ended.',
+      labels: { bot: slugs, method: true, result: true },
+    }),
+    throttled: mill.counter({
+      name: 'jobmill_telegram_throttled_total',
+      help: 'Replies that Telegram refused for a while (429).',
+      labels: { bot: slugs },
+    }),
+    answered: mill.histogram({
+      name: 'jobmill_telegram_webhook_seconds',
+      help: 'How long Telegram waited for the answer to a webhook.',
+      buckets: BUCKETS,
+    }),
+  }
+}

@@ -1,0 +1,32 @@
+/** What the config means for the mill: queues of each bot, budgets of Telegram, how long things are kept. */
+import type { MillOptions } from 'jobmill'
+import type { GatewayConfig } from '../config/config.ts'
+import { LIMITS, sendQueue, updateQueue } from './names.ts'
+
+/** Replies of a bot that are on their way at once. */
+const SENDERS = 20
+/** A process says three times within its lease that it is alive. */
+const SIGNS = 3
+
+export function millOptions({
+  bots,
+  retention,
+  leaseMs,
+}: GatewayConfig): Pick<MillOptions, 'queues' | 'limits' | 'retain' | 'lease' | 'renewEvery'> {
+  const retain = {
+    done: retention.doneMs,
+    cancelled: retention.doneMs,
+    dead: retention.deadMs ?? ('forever' as const),
+  }
+  return {
+    queues: Object.fromEntries(
+      bots.flatMap((bot) => [
+        [updateQueue(bot), { workers: bot.concurrency, retain }],
+        [sendQueue(bot), { workers: SENDERS, retain }],
+      ]),
+    ),
+    limits: LIMITS,
+    retain: { every: retention.everyMs },
+    ...(leaseMs === null ? {} : { lease: leaseMs, renewEvery: Math.floor(leaseMs / SIGNS) }),
+  }
+}

@@ -1,0 +1,106 @@
+/** The outbox: each reply is a job, written together with the end of the job that it answers, and sent until Telegram has taken it or never will. */
+import { Dead, defineJob, type JobContext, type JobDefinition } from 'jobmill'
+import type { Bot } from '../bots/bot.ts'
+import type { Reply } from '../handlers/handler.ts'
+import type { Begun } from '../sessions/begun.ts'
+import type { Fault } from './fault.ts'
+import type { Figures } from './figures.ts'
+import { chatLimit, sendKind, sendQueue } from './names.ts'
+
+export interface SendPayload extends Reply {
+  readonly botId: number
+  readonly chatId: number | null
+  /** What it answers, and as which of its replies: `<job>/<n>`. */
+  readonly of: string
+}
+
+export interface SendTools {
+  readonly begun: Begun
+  readonly figures: Figures
+  readonly fault: Fault
+}
+
+/** About five hours, for a Telegram that is away. */
+const ATTEMPTS = 16
+const BACKOFF = { base: '1s', max: '30m' } as const
+
+export function sendJob(bot: Bot, { begun, figures, fault }: SendTools): JobDefinition<SendPayload> {
+  const isOnce = bot.replies === 'at-most-once'
+  const count = (method: string, result: string): void => figures.sent({ bot: bot.slug, method, result })
+
+  async function run({ payload, job, limit, snooze, enqueue }: JobContext<SendPayload>): Promise<unknown> {
+    const { method, chatId } = payload
+    const key = `${bot.id}:${chatId}`
+    if (chatId !== null && isMessage(method)) await limit.acquire(chatLimit(chatId), { key })
+    await limit.acquire('telegram-bot', { key: String(bot.id) })
+    if (isOnce && !(await begun.begin(job.id))) {
+      count(method, 'unsure')
+      return { sent: 'perhaps', because: 'an earlier attempt began it, and how that ended is not known' }
+    }
+    await fault('send.begun')
+    const called = await bot.call(method, payload.payload)
+    await fault('send.accepted')
+    switch (called.outcome) {
+      case 'sent':
+        count(method, 'sent')
+        return { sent: 'yes', ...messageOf(called.result) }
+      case 'throttled':
+        figures.throttled({ bot: bot.slug })
+        if (isOnce) await begun.undo(job.id)
+        if (chatId !== null && isMessage(method))
+          await limit.drain(chatLimit(chatId), { key, retryAfter: called.retryAfterMs })
+        return snooze(called.retryAfterMs)
+      case 'moved': {
+        count(method, 'moved')
+        const moved = {
+          ...payload,
+          chatId: called.chatId,
+          payload: { ...payload.payload, chat_id: called.chatId },
+        }
+        await enqueue(sendKind(bot), moved, { ...placeOf(bot, called.chatId), withCompletion: true })
+        return { sent: 'no', movedTo: called.chatId }
+      }
+      case 'refused':
+        count(method, payload.bestEffort ? 'refused' : 'dead')
+        if (payload.bestEffort) return { sent: 'no', because: called.error.message }
+        throw new Dead(called.error.message, { cause: called.error })
+      case 'failed':
+        if (isOnce && called.mayHaveArrived) {
+          count(method, 'unsure')
+          return { sent: 'perhaps', because: called.error.message }
+        }
+        count(method, 'failed')
+        if (isOnce) await begun.undo(job.id)
+        throw called.error
+    }
+  }
+
+  return defineJob({
+    kind: sendKind(bot),
+    queue: sendQueue(bot),
+    maxAttempts: ATTEMPTS,
+    backoff: BACKOFF,
+    run,
+  })
+}
+
+/** What the limits of a chat are about: who deletes a message sends none. */
+function isMessage(method: string): boolean {
+  return /^(?:send|copy|forward|edit)/.test(method)
+}
+
+/** Replies to a chat arrive in the order in which they were written. */
+export function placeOf(bot: Pick<Bot, 'slug' | 'id'>, chatId: number | null) {
+  return { queue: sendQueue(bot), ...(chatId === null ? {} : { orderKey: `${bot.id}:${chatId}` }) }
+}
+
+export function sendPayload(bot: Pick<Bot, 'id'>, reply: Reply, of: string): SendPayload {
+  const chat = reply.payload['chat_id']
+  return { ...reply, botId: bot.id, chatId: Number.isSafeInteger(chat) ? (chat as number) : null, of }
+}
+
+function messageOf(result: unknown): { messageId?: number } {
+  const id =
+    typeof result === 'object' && result !== null && 'message_id' in result ? result.message_id : undefined
+  return typeof id === 'number' ? { messageId: id } : {}
+}

@@ -1,0 +1,85 @@
+/** An update of a durable bot, as a job: the handler runs, and what it wants sent is written with its end. */
+import { type DeadContext, defineJob, type JobContext, type JobDefinition } from 'jobmill'
+import { type Bot, promptOf } from '../bots/bot.ts'
+import { handle, messages, type Reply } from '../handlers/handler.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { factsOf, type RawUpdate, updateKey } from '../update/update.ts'
+import { retryWaitMs } from './backoff.ts'
+import type { Fault } from './fault.ts'
+import { sendKind, updateKind, updateQueue } from './names.ts'
+import { placeOf, sendPayload } from './send-job.ts'
+
+export interface UpdatePayload {
+  readonly botId: number
+  readonly slug: string
+  readonly handler: string
+  /** As Telegram sent it, unknown fields included. */
+  readonly update: RawUpdate
+}
+
+export interface UpdateTools {
+  readonly bots: readonly Bot[]
+  readonly sessions: Sessions
+  readonly fault: Fault
+  readonly random: () => number
+}
+
+export function updateJob(
+  bot: Bot,
+  { bots, sessions, fault, random }: UpdateTools,
+): JobDefinition<UpdatePayload> {
+  type Enqueue = JobContext['enqueue']
+
+  /** Written in the transaction that ends the job, so each is there once, whatever happens. */
+  async function send(enqueue: Enqueue, jobId: string, replies: readonly Reply[]): Promise<void> {
+    for (const [n, reply] of replies.entries()) {
+      const payload = sendPayload(bot, reply, `${jobId}/${n}`)
+      await enqueue(sendKind(bot), payload, { ...placeOf(bot, payload.chatId), withCompletion: true })
+    }
+  }
+
+  async function run({ payload, job, signal, log, enqueue }: JobContext<UpdatePayload>): Promise<unknown> {
+    const { update } = payload
+    const facts = factsOf(update)
+    await fault('update.begun')
+    if (bot.requireAuth && !(await isStillAllowed(facts.userId))) {
+      if (facts.chatId !== null) await send(enqueue, job.id, messages(facts.chatId, promptOf(bot, bots)))
+      return { handled: 'no', because: 'the session is over' }
+    }
+    const { replies, followUps } = await handle(bot.handle, {
+      ...facts,
+      bot: { slug: bot.slug, id: bot.id },
+      update,
+      key: updateKey(bot.id, facts.updateId),
+      attempt: job.attempt,
+      signal,
+      log,
+    })
+    await send(enqueue, job.id, replies)
+    for (const { kind, payload: given, options } of followUps)
+      await enqueue(kind, given, { ...options, withCompletion: true })
+    await fault('update.handled')
+    return { handled: 'yes', replies: replies.length }
+  }
+
+  async function isStillAllowed(userId: number | null): Promise<boolean> {
+    return userId !== null && sessions.isOpen(userId, bot.slug)
+  }
+
+  /** A job of its own, which the death itself enqueued: the notice is written with its end, once. */
+  async function onDead({ payload, dead, enqueue }: DeadContext<UpdatePayload>): Promise<void> {
+    await fault('dead.begun')
+    const { chatId } = factsOf(payload.update)
+    if (chatId !== null && bot.words.dead !== null)
+      await send(enqueue, dead.id, messages(chatId, bot.words.dead))
+  }
+
+  return defineJob<UpdatePayload>({
+    kind: updateKind(bot),
+    queue: updateQueue(bot),
+    maxAttempts: bot.retry.attempts,
+    backoff: ({ attempt }) => retryWaitMs(bot.retry, attempt, random()),
+    run,
+    onDead,
+  })
+}

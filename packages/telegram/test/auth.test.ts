@@ -1,0 +1,148 @@
+/** Who may come in: sessions, codes, and what happens to those who guess. On both stores. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { FakeChat } from '../src/fake/types.ts'
+import { AUTH_SECRET, saidBy, scene, type Scene, STORES } from './support/scene.ts'
+
+/** Says it, and waits for what is answered to it. */
+async function ask(chat: FakeChat, text: string): Promise<string> {
+  const before = saidBy(chat).length
+  chat.says(text)
+  await chat.until((all) => all.filter(({ by }) => by === 'bot').length > before)
+  return saidBy(chat).at(-1) ?? ''
+}
+
+describe.each(STORES)('auth on %s', (store) => {
+  let at: Scene
+  let user = 50_000
+
+  beforeAll(async () => {
+    at = await scene({
+      store,
+      handlers: {
+        async waiting({ reply, text }) {
+          if (text === 'later' && !isLater) throw new Error('not yet')
+          reply(`did ${text}`)
+        },
+      },
+      bots: {
+        door: { handler: 'auth' },
+        echo: { handler: 'echo' },
+        other: { handler: 'echo', async: true },
+        slow: { handler: 'waiting', async: true, retry: { attempts: 9, backoff: ['1s'], jitterPercent: 0 } },
+      },
+    })
+  })
+  afterAll(() => at.stop())
+  let isLater = false
+
+  const person = () => {
+    user += 1
+    return {
+      id: user,
+      door: at.chat('door', user),
+      echo: at.chat('echo', user),
+      other: at.chat('other', user),
+      slow: at.chat('slow', user),
+    }
+  }
+
+  test('A7 /start greets, /help and anything else help', async () => {
+    const { door } = person()
+    expect(await ask(door, '/start')).toContain('Hello')
+    for (const text of ['/help', 'what?', '/nonsense']) expect(await ask(door, text)).toContain('/auth CODE')
+    expect(await ask(door, '/auth')).toContain('/auth CODE')
+  })
+
+  test('F login, use, logout: one session opens every bot, and ends for all', async () => {
+    const { door, echo, other, id } = person()
+    expect(await ask(echo, 'hello')).toContain('Please log in first')
+    expect(await ask(door, `/auth ${AUTH_SECRET}`)).toMatch(
+      /^Welcome\. Your session lasts 24 hours and opens every bot\.$/,
+    )
+    expect(await ask(echo, 'hello')).toBe('hello')
+    expect(await ask(other, 'durably')).toBe('durably')
+    expect(await ask(door, '/whoami')).toMatch(new RegExp(`\\(${id}\\).*every bot for 24 hours more`))
+    expect(await ask(door, '/logout')).toBe('Your session is over.')
+    expect(await ask(door, '/logout')).toBe('You had no session.')
+    expect(await ask(echo, 'hello')).toContain('Please log in first')
+    expect(await ask(door, '/whoami')).toContain('You have no session')
+  })
+
+  test('E27 a message with a code is deleted, right or wrong', async () => {
+    const { door } = person()
+    await ask(door, '/auth wrong')
+    await ask(door, `/auth ${AUTH_SECRET}`)
+    await door.until((all) => all.filter(({ deleted }) => deleted).length === 2)
+    expect(
+      door
+        .transcript()
+        .filter(({ deleted }) => deleted)
+        .map(({ text }) => text),
+    ).toEqual(['/auth wrong', `/auth ${AUTH_SECRET}`])
+  })
+
+  test('E27 five wrong codes lock the sender out, also from the right one; nobody else', async () => {
+    const { door } = person()
+    for (const left of [4, 3, 2, 1]) expect(await ask(door, '/auth guess')).toContain(`${left} more`)
+    expect(await ask(door, '/auth guess')).toContain('Too many wrong codes. Try again in 15 minutes')
+    expect(await ask(door, `/auth ${AUTH_SECRET}`)).toContain('Too many wrong codes')
+    expect(await ask(person().door, `/auth ${AUTH_SECRET}`)).toContain('Welcome')
+  })
+
+  test('E27 a code works once, for whom it was made, as long as it lasts', async () => {
+    const codes = at.gateway.codes
+    const [ada, bob] = [person(), person()]
+    const once = (await codes?.issue({ scopes: ['*'], ttlMs: 60_000 })) ?? ''
+    expect(await ask(ada.door, `/auth ${once.toLowerCase()}`)).toContain('Welcome')
+    expect(await ask(bob.door, `/auth ${once}`)).toContain('not valid')
+    const hers = (await codes?.issue({ scopes: ['*'], ttlMs: 60_000, userId: ada.id })) ?? ''
+    expect(await ask(bob.door, `/auth ${hers}`)).toContain('not valid')
+    expect(await ask(ada.door, `/auth ${hers}`)).toContain('Welcome')
+    const over = (await codes?.issue({ scopes: ['*'], ttlMs: 0 })) ?? ''
+    expect(await ask(bob.door, `/auth ${over}`)).toContain('not valid')
+  })
+
+  test('E28 a session opens the bots that its code was made for', async () => {
+    const { door, echo, other } = person()
+    const code = (await at.gateway.codes?.issue({ scopes: ['echo'], ttlMs: 60_000 })) ?? ''
+    expect(await ask(door, `/auth ${code}`)).toContain('opens echo')
+    expect(await ask(echo, 'hi')).toBe('hi')
+    expect(await ask(other, 'hi')).toContain('Please log in first')
+  })
+
+  test('a login that is delivered again is the same login', async () => {
+    const { door } = person()
+    const code = (await at.gateway.codes?.issue({ scopes: ['*'], ttlMs: 60_000 })) ?? ''
+    const attempt = { userId: door.id, code, key: 'telegram 1:2' }
+    expect(await at.gateway.codes?.try(attempt)).toMatchObject({ outcome: 'right' })
+    expect(await at.gateway.codes?.try(attempt)).toMatchObject({ outcome: 'right' })
+    expect(await at.gateway.codes?.try({ ...attempt, key: 'telegram 1:3' })).toMatchObject({
+      outcome: 'wrong',
+    })
+  })
+
+  test('E29 a session that ended while the job waited is noticed when it runs', async () => {
+    const { door, slow } = person()
+    await ask(door, `/auth ${AUTH_SECRET}`)
+    isLater = false
+    slow.says('later')
+    await expect
+      .poll(
+        async () =>
+          (await at.gateway.mill?.counts())?.find(({ queue }) => queue === 'telegram.slow')?.scheduled,
+      )
+      .toBeGreaterThan(0)
+    expect(await ask(door, '/logout')).toBe('Your session is over.')
+    isLater = true
+    await slow.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(saidBy(slow)).toEqual([expect.stringContaining('Please log in first')])
+  })
+
+  test('A8 a session ends by itself', async () => {
+    const { door, echo } = person()
+    await at.gateway.sessions.open(door.id, ['*'], 0)
+    expect(await ask(echo, 'x')).toContain('Please log in first')
+    await at.gateway.sessions.open(door.id, ['*'], 60_000)
+    expect(await ask(echo, 'x')).toBe('x')
+  })
+})

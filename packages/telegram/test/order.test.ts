@@ -1,0 +1,96 @@
+/** Updates of a chat: one after the other in their order, whatever fails; other chats go on. On both stores. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
+
+describe.each(STORES)('order on %s', (store) => {
+  let at: Scene
+  let fails = 0
+  const ran: string[] = []
+  const gates = new Map<string, PromiseWithResolvers<void>>()
+
+  beforeAll(async () => {
+    at = await scene({
+      store,
+      handlers: {
+        async careful({ text, chatId, reply }) {
+          ran.push(`${chatId} ${text}`)
+          await gates.get(text)?.promise
+          if (text === 'poison' || (text.startsWith('fails') && (fails += 1) < 3)) throw new Error('not now')
+          reply(`did ${text}`)
+        },
+      },
+      bots: {
+        ordered: {
+          handler: 'careful',
+          async: true,
+          requireAuth: false,
+          retry: { attempts: 3, backoff: ['0s'], jitterPercent: 0 },
+          deadNotice: 'Gave up.',
+        },
+        loose: {
+          handler: 'careful',
+          async: true,
+          ordered: false,
+          requireAuth: false,
+          retry: { attempts: 9, backoff: ['1s'], jitterPercent: 0 },
+        },
+      },
+    })
+  })
+  afterAll(() => at.stop())
+
+  test('E16 a failing update is not overtaken by the next one of its chat; others go on meanwhile', async () => {
+    const [chat, other] = [at.chat('ordered'), at.chat('ordered')]
+    fails = 0
+    for (const text of ['fails at first', 'second', 'third'])
+      await at.post('ordered', anUpdate(text, { userId: chat.id }))
+    await at.post('ordered', anUpdate('elsewhere', { userId: other.id }))
+    await other.until((all) => all.some(({ by }) => by === 'bot'))
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 3, 20_000)
+    expect(saidBy(chat)).toEqual(['did fails at first', 'did second', 'did third'])
+    const mine = ran
+      .filter((one) => one.startsWith(`${chat.id} `))
+      .map((one) => one.slice(String(chat.id).length + 1))
+    expect(mine).toEqual(['fails at first', 'fails at first', 'fails at first', 'second', 'third'])
+  })
+
+  test('E17 a slow update holds up its own chat alone', async () => {
+    const gate = Promise.withResolvers<void>()
+    gates.set('slow', gate)
+    const [chat, other] = [at.chat('ordered'), at.chat('ordered')]
+    await at.post('ordered', anUpdate('slow', { userId: chat.id }))
+    await at.post('ordered', anUpdate('after it', { userId: chat.id }))
+    await expect.poll(() => ran).toContain(`${chat.id} slow`)
+    await at.post('ordered', anUpdate('quick', { userId: other.id }))
+    await other.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(ran).not.toContain(`${chat.id} after it`)
+    gate.resolve()
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
+    expect(saidBy(chat)).toEqual(['did slow', 'did after it'])
+  })
+
+  test('A10 E19 a dead update unblocks its chat, and the user is told once, in the words of the bot', async () => {
+    const chat = at.chat('ordered')
+    await at.post('ordered', anUpdate('poison', { userId: chat.id }))
+    await at.post('ordered', anUpdate('next', { userId: chat.id }))
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2, 20_000)
+    expect(saidBy(chat).toSorted()).toEqual(['Gave up.', 'did next'])
+    const { jobs = [] } = (await at.gateway.mill?.list({ state: 'dead', queue: 'telegram.ordered' })) ?? {}
+    expect(jobs).toHaveLength(1)
+    // E10: what it failed of is kept, attempt by attempt.
+    const history = (await at.gateway.mill?.history(jobs[0]?.id ?? '')) ?? []
+    expect(history.map(({ outcome }) => outcome)).toEqual(['threw', 'threw', 'threw'])
+    // E23: it can be tried again by hand.
+    expect(await at.gateway.mill?.retry(jobs[0]?.id ?? '')).toMatchObject({ verdict: 'changed' })
+    await chat.until((all) => all.filter(({ text }) => text === 'Gave up.').length === 2, 20_000)
+  })
+
+  test('without order the next one goes first', async () => {
+    const chat = at.chat('loose')
+    fails = 0
+    await at.post('loose', anUpdate('fails loosely', { userId: chat.id }))
+    await at.post('loose', anUpdate('overtakes', { userId: chat.id }))
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2, 20_000)
+    expect(saidBy(chat)).toEqual(['did overtakes', 'did fails loosely'])
+  })
+})

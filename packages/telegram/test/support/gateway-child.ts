@@ -1,0 +1,30 @@
+/**
+ * A gateway in a process of its own, which ends itself at the point that it is told, once it was told by SIGUSR2 that this is the time. Says `ready` when it
+ * listens, and `armed` when it was told.
+ */
+import { readConfig, startGateway } from 'jobmill-telegram'
+
+const { YAML = '', FAULT = '' } = process.env
+const { config, problems } = readConfig({ yaml: YAML, env: process.env, handlers: ['moody'] })
+if (config === null) throw new Error(JSON.stringify(problems))
+let isArmed = false
+const gateway = await startGateway({
+  // So that a test need not wait as long as people do.
+  config: { ...config, leaseMs: 1_500 },
+  log: { debug() {}, info() {}, warn() {}, error() {} },
+  handlers: {
+    moody({ text, reply }) {
+      if (text.startsWith('poison')) throw new Error('poison')
+      reply(`did ${text}`)
+    },
+  },
+  fault(point) {
+    if (isArmed && point === FAULT) process.kill(process.pid, 'SIGKILL')
+  },
+})
+process.on('SIGUSR2', () => {
+  isArmed = true
+  console.log('armed')
+})
+process.once('SIGTERM', () => void gateway.stop().then(() => process.exit(0)))
+console.log('ready')

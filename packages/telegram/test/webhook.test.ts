@@ -1,0 +1,198 @@
+/** The door: who is let in, what Telegram is told, and what a repeat is. On both stores, over a socket. */
+import { request } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Handler } from '../src/index.ts'
+import { anUpdate, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'
+
+const OLD_SECRET = 'the-secret-of-before-the-rotation'
+
+/** The status, and what it says became of it. */
+async function told(answer: Promise<Response>) {
+  const response = await answer
+  return [response.status, ((await response.json()) as { result?: string }).result]
+}
+
+describe.each(STORES)('the webhook on %s', (store) => {
+  let at: Scene
+  let runs = 0
+  const counting: Handler = ({ text, reply }) => {
+    runs += 1
+    if (text === 'fail') throw new Error('it failed')
+    reply(`${text}!`)
+  }
+
+  beforeAll(async () => {
+    at = await scene({
+      store,
+      handlers: { counting },
+      bots: {
+        durable: { handler: 'counting', async: true, requireAuth: false },
+        direct: {
+          handler: 'counting',
+          requireAuth: false,
+          retry: { attempts: 3, backoff: ['7s'], jitterPercent: 0 },
+        },
+        gated: { handler: 'counting', async: true },
+        'gated-direct': { handler: 'counting' },
+        closed: { handler: 'counting', async: true, allowedUsers: [5] },
+        door: { handler: 'auth' },
+      },
+      env: { BOT_DURABLE_SECRET_OLD: OLD_SECRET },
+    })
+  })
+  afterAll(() => at.stop())
+
+  test('A5 404 for an unknown bot, 405 for what is not posted, 401 for a missing or wrong secret', async () => {
+    expect((await at.post('nobody', anUpdate('x'))).status).toBe(404)
+    expect((await fetch(`${at.gateway.url}/telegram/durable`)).status).toBe(405)
+    expect((await at.post('durable', anUpdate('x'), { secret: null })).status).toBe(401)
+    expect((await at.post('durable', anUpdate('x'), { secret: `${SECRET}x` })).status).toBe(401)
+    expect((await at.post('durable', anUpdate('x'), { secret: '' })).status).toBe(401)
+    expect((await fetch(`${at.gateway.url}/elsewhere`)).status).toBe(404)
+  })
+
+  test('E31 while a secret is being replaced both are taken', async () => {
+    expect((await at.post('durable', anUpdate('old'), { secret: OLD_SECRET })).status).toBe(200)
+    expect((await at.post('durable', anUpdate('new'), { secret: SECRET })).status).toBe(200)
+    expect((await at.post('direct', anUpdate('x'), { secret: OLD_SECRET })).status).toBe(401)
+  })
+
+  test('A5 400 for what is no JSON and no update; F fields that nobody knows are accepted', async () => {
+    for (const raw of [
+      '',
+      '{',
+      '[]',
+      '5',
+      'null',
+      '{}',
+      '{"update_id":"5"}',
+      '{"update_id":-1}',
+      '{"update_id":1.5}',
+    ])
+      expect([raw, (await at.post('durable', null, { raw })).status]).toEqual([raw, 400])
+    expect(await told(at.post('durable', { update_id: 12, from_the_future: [{}] }))).toEqual([200, 'queued'])
+  })
+
+  test('E31 413 for a body that is too long, also when it does not say so', async () => {
+    const raw = `{"update_id":5,"x":"${'x'.repeat(1_100_000)}"}`
+    expect((await at.post('durable', null, { raw })).status).toBe(413)
+    const status = await new Promise((resolve, reject) => {
+      const sent = request(
+        `${at.gateway.url}/telegram/durable`,
+        {
+          method: 'POST',
+          headers: { 'x-telegram-bot-api-secret-token': SECRET, 'transfer-encoding': 'chunked' },
+        },
+        (response) => resolve(response.statusCode),
+      )
+      sent.on('error', reject)
+      sent.write(raw)
+    })
+    expect(status).toBe(413)
+  })
+
+  test('E15 E21 a repeat is told from what is new, and runs nothing, on both paths', async () => {
+    for (const [slug, first] of [
+      ['durable', 'queued'],
+      ['direct', 'handled'],
+    ] as const) {
+      const chat = at.chat(slug)
+      const { updateId } = chat.says(`once ${slug}`)
+      await chat.until((all) => all.some(({ text }) => text === `once ${slug}!`))
+      const before = runs
+      const again = await at.fake.redeliver(updateId, { bot: at.tokenOf(slug) })
+      expect(again.status).toBe(200)
+      const update = anUpdate('twice', { userId: chat.id })
+      expect(await told(at.post(slug, update))).toEqual([200, first])
+      expect(await told(at.post(slug, update))).toEqual([200, 'duplicate'])
+      await chat.until((all) => all.some(({ text }) => text === 'twice!'))
+      expect(runs).toBe(before + 1)
+      expect(saidBy(chat)).toEqual([`once ${slug}!`, 'twice!'])
+    }
+  })
+
+  test('E21 two deliveries of one update at once run once', async () => {
+    const update = anUpdate('at once')
+    const before = runs
+    const answers = await Promise.all(Array.from({ length: 5 }, () => told(at.post('direct', update))))
+    expect(answers.filter(([, result]) => result === 'handled')).toHaveLength(1)
+    for (const [status, result] of answers)
+      expect([
+        [200, 'handled'],
+        [200, 'duplicate'],
+        [503, 'busy'],
+      ]).toContainEqual([status, result])
+    expect(runs).toBe(before + 1)
+  })
+
+  test('A5 who is not on the list is dropped, and hears nothing', async () => {
+    const chat = at.chat('closed')
+    const { updateId } = chat.says('hello?')
+    await at.fake.until(() =>
+      at.fake.deliveries.some((one) => one.updateId === updateId && one.status === 200),
+    )
+    expect(await told(at.post('closed', anUpdate('hello', { userId: chat.id })))).toEqual([200, 'dropped'])
+    expect(await told(at.post('closed', { update_id: 4, channel_post: { chat: { id: -5 } } }))).toEqual([
+      200,
+      'dropped',
+    ])
+    expect(saidBy(chat)).toEqual([])
+  })
+
+  test.each(['gated', 'gated-direct'])(
+    'A5 who has no session is told where to get one, once for each update (%s)',
+    async (slug) => {
+      const chat = at.chat(slug)
+      const update = anUpdate('let me', { userId: chat.id })
+      expect(await told(at.post(slug, update))).toEqual([200, 'prompted'])
+      expect(await told(at.post(slug, update))).toEqual([200, 'duplicate'])
+      await chat.until((all) => all.some(({ by }) => by === 'bot'))
+      expect(saidBy(chat)).toEqual(['Please log in first with @door_bot: send it /auth and your code.'])
+    },
+  )
+
+  test('A5 a synchronous handler that fails is answered with 503, so that Telegram sends it again; after the last try the user is told', async () => {
+    const chat = at.chat('direct')
+    const update = anUpdate('fail', { userId: chat.id })
+    const first = await at.post('direct', update)
+    expect([first.status, first.headers.get('retry-after')]).toEqual([503, '7'])
+    expect(await told(at.post('direct', update))).toEqual([503, 'failed'])
+    expect(await told(at.post('direct', update))).toEqual([200, 'dead'])
+    expect(await told(at.post('direct', update))).toEqual([200, 'duplicate'])
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(saidBy(chat)).toEqual([expect.stringContaining('stopped trying')])
+  })
+
+  test('E14 a new bot under an old slug does not collide with the old one', async () => {
+    const update = anUpdate('same number')
+    expect(await told(at.post('durable', update))).toEqual([200, 'queued'])
+    at.fake.addBot({ token: '9999:abcdefghijklmnop', username: 'another_bot' })
+    const second = await scene({
+      store,
+      database: at.database,
+      telegram: at.fake,
+      handlers: { counting },
+      bots: { durable: { handler: 'counting', async: true, requireAuth: false } },
+      ids: { durable: 9_999 },
+    })
+    expect(await told(second.post('durable', update))).toEqual([200, 'queued'])
+    expect(await told(second.post('durable', update))).toEqual([200, 'duplicate'])
+    await second.stop()
+  })
+
+  test('A5 it is alive, and ready', async () => {
+    for (const path of ['/healthz', '/readyz'])
+      expect(await (await fetch(`${at.gateway.url}${path}`)).json()).toEqual({ ok: true })
+  })
+
+  test('every answer is counted', async () => {
+    const text = (await at.gateway.mill?.prometheus()) ?? ''
+    expect(text).toMatch(/jobmill_telegram_updates_total\{bot="durable",result="queued"\} [1-9]/)
+    expect(text).toMatch(/jobmill_telegram_updates_total\{bot="direct",result="duplicate"\} [1-9]/)
+    expect(text).toMatch(/jobmill_telegram_refused_total\{reason="secret"\} [1-9]/)
+    expect(text).toMatch(
+      /jobmill_telegram_sends_total\{bot="direct",method="sendMessage",result="sent"\} [1-9]/,
+    )
+    expect(text).toMatch(/jobmill_telegram_webhook_seconds_count \d+/)
+  })
+})
