@@ -19,6 +19,7 @@ import { WorkersPage } from './pages/workers/workers-page.tsx'
 import { Frame } from './shell/frame.tsx'
 import { Shortcuts } from './shell/shortcuts.tsx'
 import { SignIn } from './shell/sign-in.tsx'
+import { useAppPlaces } from './shell/use-app-places.ts'
 
 export function App() {
   return (
@@ -41,6 +42,7 @@ function decoded(name: string): string {
 
 function Pages() {
   const { data, error, refetch } = useOverview()
+  const appPlaces = useAppPlaces()
   if (error?.status === 401) return <SignIn />
   if (data === undefined && error !== null) return <Failed problem={error} again={() => void refetch()} />
   return (
@@ -59,6 +61,12 @@ function Pages() {
         </Route>
         <Route path="/limits" component={LimitsPage} />
         <Route path="/system" component={SystemPage} />
+        {appPlaces?.map(({ path, component: Page }) => (
+          <Route key={path} path={`${path}/:item?`}>
+            {({ item }) => (item === undefined ? <Page /> : <Page key={item} item={decoded(item)} />)}
+          </Route>
+        ))}
+        {appPlaces === null && <Route path="/apps/*">{null}</Route>}
         <Route>
           <Empty title="There is no such page">
             <TextLink to="/">Go to the overview</TextLink>

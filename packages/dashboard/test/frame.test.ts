@@ -22,6 +22,20 @@ mission('the frame', (at, test) => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
+  test('asks once which applications there are, however often it is refreshed', async () => {
+    const page = await at.open('/queues')
+    const asked = (path: string): Promise<number> =>
+      page.evaluate(
+        (end) => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith(end)).length,
+        path,
+      )
+    await expect.poll(() => asked('/api/apps')).toBe(1)
+    const before = await asked('/api/overview')
+    await page.keyboard.press('r')
+    await expect.poll(() => asked('/api/overview')).toBeGreaterThan(before)
+    expect(await asked('/api/apps')).toBe(1)
+  })
+
   test('asks for a token, refuses a wrong one, and lets nobody do more than their role', async () => {
     const page = await at.open('/', { as: 'nobody', mayComplain: /401/ })
     await at.expectAccessible(page)

@@ -1,6 +1,7 @@
 /** The page believes the server to answer in these types. The compiler holds them against the shapes that the server declares; the server's own tests hold its answers against those. */
 import type { z } from 'zod'
 import { expectTypeOf, test } from 'vitest'
+import type { appShape } from '../../jobmill/src/http/shapes/app.ts'
 import type { attemptShape, jobPageShape, jobShape, whyShape } from '../../jobmill/src/http/shapes/job.ts'
 import type {
   countsShape,
@@ -12,7 +13,7 @@ import type { scheduleShape, tickShape } from '../../jobmill/src/http/shapes/sch
 import type { seriesShape } from '../../jobmill/src/http/shapes/series.ts'
 import type { Series } from '../src/api/types/history.ts'
 import type { Attempt, Job, JobPage, Why } from '../src/api/types/job.ts'
-import type { Counts, Instance, Queue, Schedule, Tick, Unserved } from '../src/api/types/mill.ts'
+import type { App, Counts, Instance, Queue, Schedule, Tick, Unserved } from '../src/api/types/mill.ts'
 
 type Told<S extends z.ZodType> = z.infer<S>
 
@@ -27,5 +28,6 @@ test('what the server tells is what the page expects', () => {
   expectTypeOf<Told<typeof instanceShape>>().toExtend<Instance>()
   expectTypeOf<Told<typeof scheduleShape>>().toExtend<Schedule>()
   expectTypeOf<Told<typeof tickShape>>().toExtend<Tick>()
+  expectTypeOf<Told<typeof appShape>>().toExtend<App>()
   expectTypeOf<Told<typeof seriesShape>>().toExtend<Series>()
 })

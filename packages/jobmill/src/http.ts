@@ -1,5 +1,7 @@
 /** `jobmill/http`: the API as a fetch handler, and a server for it. */
 export { httpApi, type HttpApi, type HttpOptions } from './http/api.ts'
+export type { HttpApp, HttpApps } from './http/apps.ts'
+export type { Beside } from './http/beside.ts'
 export type { WhoIs } from './http/door/door.ts'
 export { type Role, ROLES, type Who } from './http/door/roles.ts'
 export { SECRET_KEYS } from './http/redact.ts'

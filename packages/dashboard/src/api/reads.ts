@@ -5,6 +5,7 @@ import type { Range } from './range.ts'
 import type { AuditEntry, Series, System, TimelineEntry } from './types/history.ts'
 import type { BulkAct, BulkPreview, Errors, Inspected, JobPage } from './types/job.ts'
 import type {
+  App,
   Finding,
   InspectedSchedule,
   Kind,
@@ -49,6 +50,14 @@ export const useLimits = (): Read<{ limits: readonly (Limit & { queues: readonly
 export const useSchedules = (): Read<{ schedules: readonly Schedule[] }> => useRead('schedules')
 export const useKinds = (): Read<{ kinds: readonly Kind[] }> => useRead('kinds')
 export const useSystem = (): Read<System> => useRead('system')
+
+/** Asked for once, when it is known who looks: which applications there are is settled when the server starts. */
+export const useApps = (isKnown: boolean): Read<{ apps: readonly App[] }> =>
+  useQuery<{ apps: readonly App[] }, Problem>({
+    queryKey: ['apps'],
+    queryFn: ({ signal }) => ask('apps', { signal }),
+    enabled: ({ state }) => isKnown && state.data === undefined,
+  })
 
 /** Its ends move with the time, so they are found when it is asked for, and are not part of what it is remembered by. */
 export function useSeries(range: Range, query: Query = {}, how: How = {}): Read<Series> {

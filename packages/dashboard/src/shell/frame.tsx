@@ -11,15 +11,17 @@ import { TopBar } from './top-bar.tsx'
 import { Unreachable } from './unreachable.tsx'
 import { type Place, PLACES } from './places.ts'
 import { useShortcut } from './shortcuts.tsx'
+import { useAppPlaces } from './use-app-places.ts'
 
 export function Frame({ children }: { readonly children: ReactNode }) {
   useLive()
   const [path] = useLocation()
   const [isOpen, setOpen] = useState(false)
+  const places: readonly Place[] = [...PLACES, ...(useAppPlaces() ?? [])]
+  const here = places.find((one) => isAt(path, one.path))?.name
   useEffect(() => {
-    const place = PLACES.find((one) => isAt(path, one.path))
-    document.title = `${place === undefined ? '' : `${place.name} · `}Jobmill`
-  }, [path])
+    document.title = `${here === undefined ? '' : `${here} · `}Jobmill`
+  }, [here])
   return (
     <div className="flex min-h-dvh flex-col lg:flex-row">
       <a
@@ -47,11 +49,14 @@ export function Frame({ children }: { readonly children: ReactNode }) {
           <Mark />
         </div>
         <nav aria-label="Pages" className="flex flex-col gap-0.5">
-          {PLACES.map((place) => (
+          {places.map(({ path: to, name, icon, letter }) => (
             <NavLink
-              key={place.path}
-              {...place}
-              isHere={isAt(path, place.path)}
+              key={to}
+              path={to}
+              name={name}
+              icon={icon}
+              letter={letter}
+              isHere={isAt(path, to)}
               went={() => setOpen(false)}
             />
           ))}

@@ -6,8 +6,10 @@ import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { HTTPException } from 'hono/http-exception'
 import { type Api, newApi, type RouteTools } from './app.ts'
+import { checkApps, type HttpApps } from './apps.ts'
 import { audited } from './audited.ts'
 import { checkBasePath, withoutBase } from './base-path.ts'
+import { answerBeside, type Beside, checkBeside } from './beside.ts'
 import { door, type WhoIs } from './door/door.ts'
 import { isRead } from './door/reads.ts'
 import { bearerOf, holderOf, readTokens } from './door/tokens.ts'
@@ -16,6 +18,7 @@ import { type Page, missionControl } from './page.ts'
 import { problem, problemOf } from './problem.ts'
 import { redactor, SECRET_KEYS } from './redact.ts'
 import { remembered, rememberedBy } from './remembered.ts'
+import { appRoutes } from './routes/apps.ts'
 import { bulkRoutes } from './routes/bulk.ts'
 import { errorRoutes } from './routes/errors.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -41,6 +44,13 @@ export interface HttpOptions {
   readonly basePath?: string
   /** False for the API alone, without Mission Control (default true, where it is installed). */
   readonly page?: boolean
+  /** Applications behind the same door, by name, at `/api/apps/<name>/…`: to look takes a viewer, everything else an operator. */
+  readonly apps?: HttpApps
+  /**
+   * Asked before all else, with the request as it came: for addresses of an application that have an authentication of their own, such as webhooks. Null for
+   * what is not its own. What it answers does not pass our door: no tokens, no limits, and bodies stream.
+   */
+  readonly beside?: Beside
   /** Keys whose values viewers do not see in payloads, results, metadata and logs. */
   readonly redact?: readonly RegExp[]
   /** The largest body of a request (default 8 MiB). */
@@ -60,6 +70,8 @@ const KEYS = [
   'insecure',
   'basePath',
   'page',
+  'apps',
+  'beside',
   'redact',
   'maxBodyBytes',
   'requestsPerSecond',
@@ -89,12 +101,18 @@ export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
 }
 
 /** What a server or a mount needs of it. */
-export function handlerOf({ root, feed, basePath, page }: BuiltApi): HttpApi {
+export function handlerOf({ root, feed, basePath, page, beside }: BuiltApi): HttpApi {
+  const ours = (given: Request, env: unknown): Response | Promise<Response> => {
+    const request = withoutBase(given, basePath)
+    return page?.(request) ?? root.fetch(request, env as object)
+  }
+  const besideFirst = async (given: Request, env: unknown): Promise<Response> => {
+    // The one of the Node server cannot do all that a request can.
+    const request = new Request(given.url, given)
+    return (await beside?.(request)) ?? ours(request, env)
+  }
   return {
-    fetch(given, env) {
-      const request = withoutBase(given, basePath)
-      return page?.(request) ?? root.fetch(request, env as object)
-    },
+    fetch: beside === null ? ours : besideFirst,
     stop: () => feed.stop(),
     hasPage: page !== null,
   }
@@ -106,6 +124,8 @@ interface BuiltApi {
   readonly basePath: string
   /** Null for none. */
   readonly page: Page | null
+  /** Null where there is nothing beside us; gives null for what is not its own. */
+  readonly beside: ((request: Request) => Promise<Response | null>) | null
 }
 
 /** `onlyLocal`: nobody has to say who they are, because only this machine can ask. */
@@ -135,6 +155,7 @@ export function apiFor(
       requestsPerSecond: options.requestsPerSecond ?? REQUESTS_PER_SECOND,
       strangersPerSecond: options.strangersPerSecond ?? STRANGERS_PER_SECOND,
       now: () => platform.monotonic(),
+      platform,
     }),
   )
   root.use(
@@ -152,13 +173,20 @@ export function apiFor(
     return problemOf(error, { unforeseen, inAddress: isRead(c.req.method) })
   })
   const api = newApi()
-  for (const add of ROUTES) add(api, tools)
+  for (const add of [...ROUTES, appRoutes(checkApps(options.apps ?? {}))]) add(api, tools)
   root.route('/api', api)
   healthRoutes(root, mill)
   root.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   root.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Jobmill', version: VERSION } })
   const basePath = checkBasePath(options.basePath ?? '')
-  return { root, feed, basePath, page: options.page === false ? null : missionControl(basePath) }
+  const given = checkBeside(options.beside)
+  return {
+    root,
+    feed,
+    basePath,
+    page: options.page === false ? null : missionControl(basePath),
+    beside: given === undefined ? null : (request) => answerBeside(given, request, onError),
+  }
 }
 
 const ROUTES = [

@@ -25,5 +25,12 @@ export interface Env {
     note: Note | undefined
   }
   /** Of the Node server, where there is one. */
-  Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string } } }
+  Bindings: {
+    readonly incoming?: {
+      readonly socket: { readonly remoteAddress?: string }
+      /** Whether it has come to its last byte. */
+      readonly complete?: boolean
+      readonly destroy?: () => unknown
+    }
+  }
 }

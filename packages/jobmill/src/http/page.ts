@@ -26,7 +26,8 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** The page finds its way itself from any of these. */
-const PLACES = /^\/(?:(?:errors|queues|workers|limits|system)?|(?:jobs|schedules)(?:\/[^/]+)?)$/
+const PLACES =
+  /^\/(?:(?:errors|queues|workers|limits|system)?|(?:jobs|schedules)(?:\/[^/]+)?|apps\/[^/]+(?:\/[^/]+)?)$/
 
 /** What answers in its own way, also where there is nothing. */
 const OURS = /^\/(?:api|assets|metrics|healthz|readyz)(?:\/|$)/

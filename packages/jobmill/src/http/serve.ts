@@ -6,7 +6,9 @@ import { createAdaptorServer } from '@hono/node-server'
 import { JobmillError, shown } from '../job/errors.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
+import { ownAnswer } from './apps.ts'
 import { checkBasePath } from './base-path.ts'
+import { ARRIVES_WITHIN_MS } from './door/body.ts'
 import { apiFor, handlerOf, httpApi, type HttpApi, type HttpOptions } from './api.ts'
 
 export interface ServeOptions extends HttpOptions {
@@ -26,7 +28,6 @@ export interface Served {
 }
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
-const REQUEST_TIMEOUT_MS = 30_000
 /** How long the last answers may take. */
 const LAST_MS = 2_000
 const IDLE_MS = 50
@@ -39,13 +40,17 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
   const server = createAdaptorServer({
     async fetch(request, env) {
       const response = await api.fetch(request, env)
+      if (closing === null) return response
+      const last = ownAnswer(response)
       // Who has a connection open would go on asking.
-      if (closing !== null) response.headers.set('connection', 'close')
-      return response
+      last.headers.set('connection', 'close')
+      return last
     },
     overrideGlobalObjects: false,
   }) as Server
-  server.requestTimeout = REQUEST_TIMEOUT_MS
+  // What stands beside the API may take as long as it likes for its bodies; of ours the door says it too.
+  server.requestTimeout = rest.beside === undefined ? ARRIVES_WITHIN_MS : 0
+  server.headersTimeout = ARRIVES_WITHIN_MS
   server.listen(port, bind)
   try {
     await once(server, 'listening')

@@ -48,6 +48,7 @@ describe('roles by routes', () => {
     const table = Object.fromEntries(operations.map(({ name, role }) => [name, role]))
     expect(table).toMatchInlineSnapshot(`
       {
+        "apps.list": "viewer",
         "audit.read": "operator",
         "bulk.preview": "operator",
         "bulk.run": "operator",

@@ -319,6 +319,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('audit.read')).body).toMatchObject({
       entries: [{ what: 'duties.run', target: 'retain' }],
     })
+    expect((await call('apps.list')).body).toEqual({ apps: [] })
     expect((await call('metrics.read')).body).toContain('jobmill_jobs_enqueued_total{queue="default"} 1')
   })
 

@@ -180,3 +180,9 @@ export interface Finding {
     readonly name: string | null
   }
 }
+
+/** An application behind the same door. */
+export interface App {
+  readonly name: string
+  readonly title: string
+}

@@ -1,8 +1,31 @@
 /** Bodies: JSON that says so, and not more of it than we want to hold. */
 import type { MiddlewareHandler } from 'hono'
+import type { Platform } from '../../platform/platform.ts'
 import type { Env } from '../env.ts'
 import { problem } from '../problem.ts'
 import { isRead } from './reads.ts'
+
+/** In which a request has to arrive, to its last byte. */
+export const ARRIVES_WITHIN_MS = 30_000
+
+/**
+ * A body that never comes to its end must not hold a connection. Node can say that for a whole server only, and what stands beside us may take as long as it
+ * likes.
+ */
+export function bodyInTime(platform: Platform): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const incoming = c.env?.incoming
+    if (incoming === undefined || incoming.complete !== false || isRead(c.req.method)) return next()
+    const late = platform.timer(ARRIVES_WITHIN_MS, () => {
+      if (incoming.complete === false) incoming.destroy?.()
+    })
+    try {
+      return await next()
+    } finally {
+      late.cancel()
+    }
+  }
+}
 
 export function bodyWithin(mostBytes: number): MiddlewareHandler<Env> {
   const tooLarge = (): Response => problem('TOO_LARGE', { detail: `a body may have ${mostBytes} bytes` })

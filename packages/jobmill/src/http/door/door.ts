@@ -4,7 +4,8 @@ import { secureHeaders } from 'hono/secure-headers'
 import type { Env } from '../env.ts'
 import { problem } from '../problem.ts'
 import { mayDo, type Role, type Who } from './roles.ts'
-import { bodyWithin } from './body.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { bodyInTime, bodyWithin } from './body.ts'
 import { pace } from './pace.ts'
 import { isRead } from './reads.ts'
 
@@ -17,6 +18,7 @@ export interface DoorOptions {
   readonly requestsPerSecond: number
   readonly strangersPerSecond: number
   readonly now: () => number
+  readonly platform: Platform
 }
 
 export type WhoIs = (request: Request) => Who | null | Promise<Who | null>
@@ -38,6 +40,7 @@ export function door(options: DoorOptions): MiddlewareHandler<Env>[] {
     sameOrigin(options.onlyLocal),
     identified(options),
     paced(options),
+    bodyInTime(options.platform),
     bodyWithin(options.maxBodyBytes),
   ]
 }

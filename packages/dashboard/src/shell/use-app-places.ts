@@ -1,0 +1,9 @@
+/** The pages of those applications that the server has; null while that is not known. */
+import { useApps, useOverview } from '../api/reads.ts'
+import { type AppPlace, appPlaces } from '../pages/app-pages.ts'
+
+export function useAppPlaces(): readonly AppPlace[] | null {
+  const { data: overview } = useOverview()
+  const { data } = useApps(overview !== undefined)
+  return data === undefined ? null : appPlaces(data.apps)
+}

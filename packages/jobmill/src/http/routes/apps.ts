@@ -1,0 +1,45 @@
+/** Applications beside the mill: which there are, and whatever they answer themselves. */
+import { z } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
+import { json, note, route, type Routes } from '../app.ts'
+import { appAddress, atPath, type HttpApp, type HttpApps, isAnswer, ownAnswer } from '../apps.ts'
+import { allow } from '../door/door.ts'
+import { isRead } from '../door/reads.ts'
+import type { Env } from '../env.ts'
+import { appShape } from '../shapes/app.ts'
+
+const list = route('viewer', 'apps.list', {
+  method: 'get',
+  path: '/apps',
+  summary: 'The applications behind this door, at /api/apps/NAME/…',
+  responses: { 200: json(z.object({ apps: z.array(appShape) }), 'The applications') },
+})
+
+/** In the audit. */
+const MOST_CHARS = 200
+
+const [looks, acts] = [allow('viewer'), allow('operator')]
+
+/** What an application is asked for is not known here, so the method decides who may. */
+const byMethod: MiddlewareHandler<Env> = (c, next) => (isRead(c.req.method) ? looks : acts)(c, next)
+
+export const appRoutes =
+  (apps: HttpApps): Routes =>
+  (api) => {
+    const known = new Map<string, HttpApp>(Object.entries(apps))
+    api.openapi(list, (c) => c.json({ apps: [...known].map(([name, { title }]) => ({ name, title })) }, 200))
+    if (known.size === 0) return
+    const appOf = (request: Request): HttpApp | undefined => known.get(appAddress(request.url).name)
+    const isKnown: MiddlewareHandler<Env> = async (c, next) =>
+      appOf(c.req.raw) === undefined ? c.notFound() : next()
+    api.all('/apps/:app/*', isKnown, byMethod, async (c) => {
+      const { name, path } = appAddress(c.req.raw.url)
+      const [app, who] = [appOf(c.req.raw), c.get('who')]
+      if (app === undefined || who === null) return c.notFound()
+      const response = await app.fetch(atPath(c.req.raw, path), who)
+      if (!isAnswer(response)) throw new Error(`the application ${name} gave no answer`)
+      c.set('what', `apps.${name}`)
+      if (!isRead(c.req.method)) note(c, { target: `${c.req.method} ${path}`.slice(0, MOST_CHARS) })
+      return ownAnswer(response)
+    })
+  }
