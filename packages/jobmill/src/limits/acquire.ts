@@ -5,6 +5,7 @@
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { emptyLimit } from '../job/limit.ts'
+import { checkDraw } from '../job/limit-draw.ts'
 import type { LimitDraw, LimitInside, Permit } from '../job/limit-handle.ts'
 import { Snooze } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -15,7 +16,7 @@ import type { DrainLimit } from './drain.ts'
 import type { Draw } from './draw.ts'
 import { type Holding, holding } from './holding.ts'
 import type { KnownLimits } from './known-limits.ts'
-import { checkDraw, permit } from './permit.ts'
+import { permit } from './permit.ts'
 import type { Seats } from './seats.ts'
 
 /** The attempt on whose behalf a handler draws. */

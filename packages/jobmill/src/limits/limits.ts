@@ -1,6 +1,7 @@
 /** All that a process needs to draw on limits. One for each mill: what shares a statement are the calls made through it. */
 import type { Emit } from '../job/events.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkDraw } from '../job/limit-draw.ts'
 import type { LimitHandle, LimitInside, LimitOf } from '../job/limit-handle.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
@@ -11,7 +12,6 @@ import { draw } from './draw.ts'
 import type { Holding } from './holding.ts'
 import { type KnownLimits, knownLimits } from './known-limits.ts'
 import { limitOutside } from './outside.ts'
-import { checkDraw } from './permit.ts'
 import { seats as createSeats } from './seats.ts'
 
 export interface LimitsTools extends AskTools {

@@ -3,13 +3,14 @@ import { DEFAULTS } from '../job/defaults.ts'
 import { timeoutMs } from '../job/duration.ts'
 import { isJobmillError } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkDraw } from '../job/limit-draw.ts'
 import type { AcquireOptions, LimitHandle, Permit } from '../job/limit-handle.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { Take } from '../store/limit.ts'
 import type { AcquireTools } from './acquire.ts'
 import type { AskOptions } from './ask.ts'
-import { checkDraw, permit } from './permit.ts'
+import { permit } from './permit.ts'
 
 export interface OutsideTools extends AcquireTools {
   /** Rejects unless the mill was started: permits are given back when its instance ends, so there must be one. */

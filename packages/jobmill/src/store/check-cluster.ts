@@ -5,6 +5,7 @@ import { storableText } from '../job/error-text.ts'
 import { checkJsonText } from '../job/json-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkLimitSettings, type LimitSettings } from '../job/limit.ts'
+import { checkLimitKey } from '../job/limit-draw.ts'
 import { checkId, checkKey, checkName } from '../job/names.ts'
 import { checkBoolean, checkOneOf, checkWhole } from '../job/numbers.ts'
 import { MISSED, OVERLAPS, SCHEDULE_KEYS, type SchedulePatch } from '../job/schedule.ts'
@@ -108,10 +109,6 @@ export function checkTake(take: Take, index: number): Take {
     holder: checkId(take.holder, `${field}.holder`),
     instance: checkId(take.instance, `${field}.instance`),
   }
-}
-
-export function checkLimitKey(key: unknown, field: string): string {
-  return checkKey(key, field, BOUNDS.limitKeyChars)
 }
 
 export function checkPermitOf({ limit, holder, token }: PermitOf, index: number): PermitOf {

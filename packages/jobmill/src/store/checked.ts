@@ -6,6 +6,7 @@ import { BOUNDS } from '../job/defaults.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkLimitSettings } from '../job/limit.ts'
+import { checkLimitKey } from '../job/limit-draw.ts'
 import { checkId, checkName } from '../job/names.ts'
 import { checkWhole } from '../job/numbers.ts'
 import { checkQueueSettings } from '../job/queue-settings.ts'
@@ -14,7 +15,6 @@ import { checkFinish, checkProgress } from './check-attempts.ts'
 import {
   checkDeclaredSchedule,
   checkLimit,
-  checkLimitKey,
   checkMetricQuery,
   checkPermitOf,
   checkRecording,

@@ -59,6 +59,7 @@ describe('jobmill db on sqlite', () => {
       'applied  3 cluster',
       'applied  4 narrow-indexes',
       'applied  5 declared-queues',
+      'applied  6 limit-keys',
       'sqlite jobs.db: current',
       '',
     ])

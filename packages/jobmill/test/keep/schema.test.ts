@@ -14,7 +14,7 @@ describe.each(ALL)('schema on $name', (sites) => {
     const { store, contents } = sites.empty()
     const status = await store.tools.schema()
     expect(status).toMatchObject(NOTHING)
-    expect(numbers(status.pending)).toEqual([1, 2, 3, 4, 5])
+    expect(numbers(status.pending)).toEqual([1, 2, 3, 4, 5, 6])
     expect(await contents()).toEqual([])
   })
 
@@ -24,7 +24,7 @@ describe.each(ALL)('schema on $name', (sites) => {
     expect(await store.tools.schema()).toMatchObject({ isThere: true, pending: [], refused: null })
     await store.close()
     const status = await store.tools.schema()
-    expect(numbers(status.applied)).toEqual([1, 2, 3, 4, 5])
+    expect(numbers(status.applied)).toEqual([1, 2, 3, 4, 5, 6])
     expect(status.applied[0]).toEqual({ number: 1, name: 'foundation' })
   })
 
@@ -35,7 +35,7 @@ describe.each(ALL)('schema on $name', (sites) => {
     expect(status).toMatchObject({ isThere: true, refused: null })
     expect([numbers(status.applied), numbers(status.pending)]).toEqual([
       [1, 2],
-      [3, 4, 5],
+      [3, 4, 5, 6],
     ])
     expect(await contents()).toEqual(before)
   })

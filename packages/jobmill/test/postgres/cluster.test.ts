@@ -65,6 +65,23 @@ const ENDS: [string, (lease: Lease) => Promise<unknown>][] = [
   ['a release', (lease) => store.finish([{ ...done(lease), outcome: null, transition: { to: 'ready' } }])],
 ]
 
+test('P13 a key that is first used while its limit is being changed waits for that, and has the new settings', async () => {
+  const settings = { type: 'rate', amount: 1, perMs: 3_600_000, burst: 1, perKey: true } as const
+  await store.declareLimits([{ name: 'keyed', settings }])
+  const changing = await client()
+  await changing.query(`BEGIN; UPDATE ${schema}.limit SET burst = 5 WHERE name = 'keyed'`)
+  const taking = store.take([aTake('keyed', { key: 'new', amount: 5 })])
+  await untilBlocked(changing)
+  await changing.query('COMMIT')
+  expect(await taking).toMatchObject([{ outcome: 'granted' }])
+  // And one whose limit goes meanwhile is none.
+  await changing.query(`BEGIN; DELETE FROM ${schema}.limit WHERE name = 'keyed'`)
+  const late = store.take([aTake('keyed', { key: 'another' })])
+  await untilBlocked(changing)
+  await changing.query('COMMIT')
+  expect(await late).toEqual([{ outcome: 'unknown' }])
+})
+
 describe('postgres: permits', () => {
   test.each(ENDS)('P13 of a take that %s had to wait for are given back all the same', async (how, end) => {
     const name = how.replace(' ', '-')

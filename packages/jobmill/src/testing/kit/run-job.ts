@@ -6,12 +6,12 @@ import type { JobDefinition } from '../../job/definition.ts'
 import { type InterruptionCause, isInterruption } from '../../job/interruption.ts'
 import { jsonText } from '../../job/json-text.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkDraw } from '../../job/limit-draw.ts'
 import type { LimitDraw, LimitInside, Permit } from '../../job/limit-handle.ts'
 import { checkName } from '../../job/names.ts'
 import { checkWhole } from '../../job/numbers.ts'
 import type { Outcome } from '../../job/outcome.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
-import { checkDraw, permit } from '../../limits/permit.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import type { Lease } from '../../store/claim.ts'
 import { type Attempt, interrupt, newAttempt } from '../../work/attempt.ts'
@@ -95,7 +95,7 @@ const BOUNDLESS: LimitInside = {
 }
 
 function granted(name: string, draw: number | LimitDraw | undefined): Permit {
-  return permit(checkDraw(name, draw), async () => {})
+  return { ...checkDraw(name, draw), release: async () => {}, [Symbol.asyncDispose]: async () => {} }
 }
 
 function leaseFor(
