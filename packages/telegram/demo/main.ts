@@ -38,7 +38,13 @@ if (weatherBot?.http === undefined || weatherBot.http === null)
 const bots = config.bots.map((bot) =>
   bot === weatherBot ? { ...bot, http: { ...weatherBot.http, url: weather.url } } : bot,
 )
-const gateway = await startGateway({ config: { ...config, bots: bots as typeof config.bots } })
+/** What an operator would read in the log. */
+const tell = (message: string): void =>
+  console.log(`  (${(message.split('\n')[0] ?? '').replaceAll(/ [0-9a-f-]{36}/g, '')})`)
+const gateway = await startGateway({
+  config: { ...config, bots: bots as typeof config.bots },
+  log: { least: 'warn', debug() {}, info() {}, warn: tell, error: tell },
+})
 for (const { api, slug, secrets: own } of gateway.bots)
   await api.setWebhook(`${gateway.url}/telegram/${slug}`, { secret_token: own[0] ?? '' })
 

@@ -4,7 +4,7 @@ import { serve, type ServeOptions } from 'jobmill/http'
 import { openTables, type Tables } from 'jobmill-tables'
 import { type Bot, botOf } from './bots/bot.ts'
 import { reach } from './bots/reach.ts'
-import { WEBHOOK_PATH, type WebhookState, webhookState } from './bots/webhooks.ts'
+import { WEBHOOK_PATH, type WebhookState, webhookState, webhookStates } from './bots/webhooks.ts'
 import type { GatewayConfig } from './config/config.ts'
 import { atOnce } from './door/at-once.ts'
 import { health } from './door/health.ts'
@@ -87,7 +87,7 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
           ...(options.log === undefined ? {} : { log: options.log }),
           ...(platform === undefined ? {} : { platform }),
         })
-  if (mill !== null) counted.tell(mill)
+  if (mill !== null) counted.tell(mill, webhookStates(bots))
   const run = atOnce({ mill, tables, seen: marks.seen, renewMs: leaseMs / 3, fault, random, log })
   const receive = receiver({ bots, mill, sessions: open, dedupeMs: config.dedupeMs, atOnce: run })
   const knock = webhook({
@@ -117,6 +117,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
   try {
     const { mill, bots, log, figures: counted, receive, knock, ...known } = partsOf(options, store, tables)
+    undo.push(async () => bots.forEach((bot) => bot.close()))
     await tables.open()
     if (mill !== null) {
       await mill.start()

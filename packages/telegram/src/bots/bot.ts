@@ -1,4 +1,6 @@
 /** A bot at run time: its config, its way to Telegram, and what answers its updates. */
+import { Agent } from 'node:http'
+import { Agent as SecureAgent } from 'node:https'
 import { Api } from 'grammy'
 import type { BotConfig } from '../config/config.ts'
 import type { Handler } from '../handlers/handler.ts'
@@ -10,14 +12,23 @@ export interface Bot extends BotConfig {
   readonly handle: Handler
   /** For people; null until Telegram told it. */
   username: string | null
+  /** Ends connections that are kept for the next call. */
+  readonly close: () => void
 }
 
 /** Longer than Telegram ever takes; shorter than the grace of a stop, so that what is on its way arrives. */
 const CALL_SECONDS = 20
 
 export function botOf(config: BotConfig, handle: Handler, apiRoot: string): Bot {
-  const api = new Api(config.token, { apiRoot, timeoutSeconds: CALL_SECONDS })
-  return { ...config, api, call: callOf(api), handle, username: null }
+  const agent = apiRoot.startsWith('https:')
+    ? new SecureAgent({ keepAlive: true })
+    : new Agent({ keepAlive: true })
+  const api = new Api(config.token, {
+    apiRoot,
+    timeoutSeconds: CALL_SECONDS,
+    baseFetchConfig: { compress: true, agent },
+  })
+  return { ...config, api, call: callOf(api), handle, username: null, close: () => agent.destroy() }
 }
 
 /** How to get a session for a bot that asks for one. */

@@ -42,6 +42,22 @@ export async function pointWebhook(bot: Bot, url: string, tables: Tables<Schema>
   return 'set'
 }
 
+/** How often Telegram is asked, however often somebody wants to know. */
+const ASKED_EVERY_MS = 60_000
+
+/** The state of all bots, a minute old at most; of one that Telegram says nothing of there is none. */
+export function webhookStates(bots: readonly Bot[]): () => Promise<WebhookState[]> {
+  let asked: { readonly at: number; readonly states: Promise<WebhookState[]> } | null = null
+  return () => {
+    if (asked !== null && performance.now() - asked.at < ASKED_EVERY_MS) return asked.states
+    const states = Promise.allSettled(bots.map(webhookState)).then((all) =>
+      all.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
+    )
+    asked = { at: performance.now(), states }
+    return states
+  }
+}
+
 export async function webhookState({ slug, api }: Bot): Promise<WebhookState> {
   const info = await api.getWebhookInfo()
   return {

@@ -66,7 +66,7 @@ export function webhook(tools: WebhookTools) {
   }
 
   async function received(bot: Bot, update: NonNullable<ReturnType<typeof asUpdate>>): Promise<Answer> {
-    const { result, retryAfterMs = RETRY_SECONDS * 1_000 } = await receive(bot, update).catch(
+    const { result, retryAfterMs = RETRY_SECONDS * 1_000 } = await inTime(receive(bot, update)).catch(
       (error: unknown): Received => {
         log('error', 'an update could not be stored', {
           bot: bot.slug,
@@ -97,6 +97,20 @@ export function webhook(tools: WebhookTools) {
     if (!request.complete) response.setHeader('connection', 'close')
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     figures.answered((performance.now() - startedAt) / 1_000)
+  }
+}
+
+/** Longer than anything of ours takes, and shorter than Telegram waits: who gets no answer does not know that it should try again. */
+const ANSWER_MS = 45_000
+
+/** What comes too late may have been done all the same: then the repeat is recognised. */
+async function inTime(received: Promise<Received>): Promise<Received> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`it took longer than ${ANSWER_MS} ms`)), ANSWER_MS)
+  try {
+    return await Promise.race([received, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

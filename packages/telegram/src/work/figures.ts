@@ -1,5 +1,6 @@
 /** What the gateway counts, for Prometheus. */
 import type { Mill } from 'jobmill'
+import type { WebhookState } from '../bots/webhooks.ts'
 
 /** How an update was received. */
 const RESULTS = [
@@ -30,11 +31,14 @@ export interface Figures {
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** Counts for whichever mill it is told of; before that, and without one, there is nobody to tell. */
-export function figures(slugs: readonly string[]): Figures & { readonly tell: (mill: Counting) => void } {
+export function figures(
+  slugs: readonly string[],
+): Figures & { readonly tell: (mill: Counting, states: States) => void } {
   let to: ReturnType<typeof registered> | null = null
   return {
-    tell(mill) {
+    tell(mill, states) {
       to = registered(mill, slugs)
+      watched(mill, states)
     },
     received: (labels) => to?.updates.add(labels),
     refused: (reason) => to?.refused.add({ reason }),
@@ -44,7 +48,30 @@ export function figures(slugs: readonly string[]): Figures & { readonly tell: (m
   }
 }
 
-type Counting = Pick<Mill<never>, 'counter' | 'histogram'>
+type Counting = Pick<Mill<never>, 'counter' | 'histogram' | 'gauge'>
+
+type States = () => Promise<readonly WebhookState[]>
+
+/** What Telegram itself says of our webhooks: the first to know that nothing arrives. */
+function watched(mill: Counting, states: States): void {
+  mill.gauge({
+    name: 'jobmill_telegram_webhook_pending',
+    help: 'Updates that Telegram has not been able to deliver yet.',
+    labels: { bot: true },
+    read: async () =>
+      (await states()).map(({ slug, pending }) => ({ labels: { bot: slug }, value: pending })),
+  })
+  mill.gauge({
+    name: 'jobmill_telegram_webhook_last_error_timestamp_seconds',
+    help: 'When Telegram last failed to deliver an update; 0 for never.',
+    labels: { bot: true },
+    read: async () =>
+      (await states()).map(({ slug, lastErrorAt }) => ({
+        labels: { bot: slug },
+        value: (lastErrorAt ?? 0) / 1_000,
+      })),
+  })
+}
 
 function registered(mill: Counting, slugs: readonly string[]) {
   return {

@@ -1,0 +1,159 @@
+/** The way to Telegram: told where updates go when that changed, asked for updates where it cannot call, and what happens without a database. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { fakeTelegram } from '../src/fake/fake-telegram.ts'
+import type { FakeTelegram } from '../src/fake/types.ts'
+import { type Gateway, readConfig, startGateway } from '../src/index.ts'
+import {
+  anUpdate,
+  AUTH_SECRET,
+  envOf,
+  freshDatabase,
+  saidBy,
+  scene,
+  type Scene,
+  STORES,
+} from './support/scene.ts'
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} }
+
+describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => {
+  let fake: FakeTelegram
+  let database: string
+  const { BOT_ECHO_TOKEN: token = '' } = envOf(['echo'])
+  beforeAll(async () => {
+    fake = await fakeTelegram()
+    fake.addBot({ token, username: 'echo_bot' })
+    database = freshDatabase(store)
+  })
+  afterAll(() => fake.close())
+
+  async function boot(
+    env: Record<string, string> = {},
+    publicUrl = 'https://tg.example.org',
+  ): Promise<Gateway> {
+    const { config } = readConfig({
+      yaml: JSON.stringify({
+        publicUrl,
+        apiRoot: fake.url,
+        listen: '127.0.0.1:0',
+        admin: false,
+        bots: { echo: { handler: 'echo', requireAuth: false } },
+      }),
+      env: { ...envOf(['echo']), DATABASE_URL: database, ...env },
+    })
+    if (config === null) throw new Error('the config is wrong')
+    const before = calls('getWebhookInfo')
+    const gateway = await startGateway({ config, log: QUIET })
+    await fake.until(() => calls('getWebhookInfo') > before)
+    // What follows it is awaited by the stop.
+    await gateway.stop()
+    return gateway
+  }
+  const calls = (method: string) => fake.calls.filter((call) => call.method === method).length
+
+  test('C is set at boot with its secret, and again only when address or secret are others', async () => {
+    await boot()
+    expect(fake.calls.findLast(({ method }) => method === 'setWebhook')?.payload).toMatchObject({
+      url: 'https://tg.example.org/telegram/echo',
+      secret_token: envOf(['echo'])['BOT_ECHO_SECRET'],
+    })
+    expect(calls('setWebhook')).toBe(1)
+    await boot()
+    expect(calls('setWebhook')).toBe(1)
+    await boot({ BOT_ECHO_SECRET: 'another-secret-that-is-long-enough' })
+    expect(calls('setWebhook')).toBe(2)
+    await boot({ BOT_ECHO_SECRET: 'another-secret-that-is-long-enough' }, 'https://tg2.example.org')
+    expect(calls('setWebhook')).toBe(3)
+  })
+})
+
+describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
+  let at: Scene
+  afterEach(() => at.stop())
+
+  test('updates are fetched in order, handled like any other, and acknowledged when that is written', async () => {
+    at = await scene({
+      store,
+      bots: { echo: { handler: 'echo', requireAuth: false, async: store !== 'none' } },
+      yaml: { mode: 'polling' },
+    })
+    const chat = at.chat('echo')
+    for (const text of ['one', 'two', 'three']) chat.says(text)
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 3)
+    expect(saidBy(chat)).toEqual(['one', 'two', 'three'])
+    await at.fake.until(() =>
+      at.fake.calls.some(({ method, payload }) => method === 'getUpdates' && Number(payload['offset']) > 0),
+    )
+  })
+
+  test('one that cannot be handled now is not passed over', async () => {
+    let fails = 2
+    at = await scene({
+      store,
+      handlers: {
+        moody({ reply, text }) {
+          if ((fails -= 1) >= 0) throw new Error('not yet')
+          reply(text)
+        },
+      },
+      bots: {
+        moody: {
+          handler: 'moody',
+          requireAuth: false,
+          retry: { attempts: 5, backoff: ['0s'], jitterPercent: 0 },
+        },
+      },
+      yaml: { mode: 'polling' },
+    })
+    const chat = at.chat('moody')
+    chat.says('first')
+    chat.says('second')
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
+    expect(saidBy(chat)).toEqual(['first', 'second'])
+  })
+})
+
+describe('without a database', () => {
+  let at: Scene
+  beforeAll(async () => {
+    at = await scene({
+      store: 'none',
+      bots: {
+        echo: { handler: 'echo', requireAuth: false },
+        gated: { handler: 'echo' },
+        door: { handler: 'auth' },
+      },
+    })
+  })
+  afterAll(() => at.stop())
+
+  test('A1 synchronous bots work, repeats are recognised, and there is no mill', async () => {
+    const chat = at.chat('echo')
+    const update = anUpdate('hello', { userId: chat.id })
+    expect(await (await at.post('echo', update)).json()).toEqual({ ok: true, result: 'handled' })
+    expect(await (await at.post('echo', update)).json()).toEqual({ ok: true, result: 'duplicate' })
+    expect(saidBy(chat)).toEqual(['hello'])
+    expect(at.gateway.mill).toBeNull()
+  })
+
+  test('a reply that cannot be sent is not handled: Telegram sends the update again', async () => {
+    const chat = at.chat('echo')
+    at.fake.next('sendMessage', { error: 429, retryAfter: 9 })
+    const update = anUpdate('patience', { userId: chat.id })
+    const answer = await at.post('echo', update)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '9'])
+    expect((await at.post('echo', update)).status).toBe(200)
+    expect(saidBy(chat)).toEqual(['patience'])
+  })
+
+  test('login works too', async () => {
+    const [door, gated] = [at.chat('door', 31), at.chat('gated', 31)]
+    gated.says('hi')
+    await gated.until((all) => all.some(({ by }) => by === 'bot'))
+    door.says(`/auth ${AUTH_SECRET}`)
+    await door.until((all) => all.some(({ by }) => by === 'bot'))
+    gated.says('hi')
+    await gated.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
+    expect(saidBy(gated)).toEqual([expect.stringContaining('Please log in first'), 'hi'])
+  })
+})

@@ -1,0 +1,100 @@
+/** What is kept and for how long, jobs of bots that are gone, and a database that is away. */
+import { afterEach, describe, expect, test } from 'vitest'
+import { startPostgres } from '../../../test/support/postgres-server.ts'
+import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
+
+const ECHO = { handler: 'echo', async: true, requireAuth: false }
+
+describe.each(STORES)('upkeep on %s', (store) => {
+  let at: Scene
+  afterEach(() => at.stop())
+
+  test('E13 E25 with a retention of 0 nothing is kept of a message that was answered, and a repeat is recognised all the same', async () => {
+    at = await scene({ store, bots: { echo: ECHO }, env: { QUEUE_DONE_RETENTION: '0s' } })
+    const chat = at.chat('echo')
+    const update = anUpdate('private', { userId: chat.id })
+    await at.post('echo', update)
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
+    await expect.poll(async () => (await at.gateway.mill?.list({}))?.jobs.length).toBe(0)
+    expect(await (await at.post('echo', update)).json()).toEqual({ ok: true, result: 'duplicate' })
+    expect(saidBy(chat)).toEqual(['private'])
+  })
+
+  test('A11 retention deletes what is done and keeps what is dead', async () => {
+    at = await scene({
+      store,
+      handlers: { poison: () => Promise.reject(new Error('always')) },
+      bots: {
+        echo: ECHO,
+        poison: {
+          handler: 'poison',
+          async: true,
+          requireAuth: false,
+          retry: { attempts: 1 },
+          deadNotice: false,
+        },
+      },
+      env: { QUEUE_DONE_RETENTION: '1ms' },
+    })
+    const mill = at.gateway.mill
+    await at.post('poison', anUpdate('x'))
+    await at.post('echo', { update_id: 1, poll: {} })
+    await expect.poll(async () => (await mill?.list({ state: 'dead' }))?.jobs.length).toBe(1)
+    await expect
+      .poll(async () => {
+        await mill?.retain()
+        return (await mill?.list({}))?.jobs.map(({ kind }) => kind.split('.')[1])
+      })
+      .toEqual(['poison'])
+  })
+
+  test('A job whose bot or handler left the config waits as unserved', async () => {
+    const gate = Promise.withResolvers<void>()
+    at = await scene({
+      store,
+      handlers: { held: () => gate.promise },
+      bots: { old: { handler: 'held', async: true, requireAuth: false }, echo: ECHO },
+    })
+    await at.gateway.mill?.pause('telegram.old')
+    await at.post('old', anUpdate('waits'))
+    const { database, fake, stop } = at
+    await at.gateway.stop()
+    at = {
+      ...(await scene({ store, database, telegram: fake, bots: { old: ECHO }, ids: { old: 7_000 } })),
+      stop,
+    }
+    await at.gateway.mill?.resume('telegram.old')
+    await expect
+      .poll(async () => (await at.gateway.mill?.unserved())?.map(({ kind }) => kind))
+      .toEqual(['telegram.old.7000.held'])
+    const { gateway } = at
+    at = { ...at, stop: async () => (await gateway.stop(), fake.close()) }
+    gate.resolve()
+  })
+})
+
+test('E22 E30 P16 an update that cannot be stored, or whose sender cannot be known, is answered with 503 and taken when the database is back', async () => {
+  const server = await startPostgres({ binaries: 'current' })
+  const at = await scene({
+    store: 'postgres',
+    database: server.url,
+    bots: { echo: ECHO, gated: { handler: 'echo', async: true } },
+  })
+  try {
+    await server.shutDown()
+    for (const slug of ['echo', 'gated']) {
+      const answer = await at.post(slug, anUpdate('lost?'))
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+    }
+    expect((await fetch(`${at.gateway.url}/readyz`)).status).toBe(503)
+    expect((await fetch(`${at.gateway.url}/healthz`)).status).toBe(200)
+    await server.restart()
+    const chat = at.chat('echo')
+    chat.says('back')
+    await chat.until((all) => all.some(({ by }) => by === 'bot'), 60_000)
+    expect(saidBy(chat)).toEqual(['back'])
+  } finally {
+    await at.stop()
+    await server.stop()
+  }
+}, 120_000)
