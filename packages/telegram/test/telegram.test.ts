@@ -1,5 +1,5 @@
 /** The way to Telegram: told where updates go when that changed, asked for updates where it cannot call, and what happens without a database. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
 import { type Gateway, readConfig, startGateway } from '../src/index.ts'
@@ -20,12 +20,12 @@ describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => 
   let fake: FakeTelegram
   let database: string
   const { BOT_ECHO_TOKEN: token = '' } = envOf(['echo'])
-  beforeAll(async () => {
+  beforeEach(async () => {
     fake = await fakeTelegram()
     fake.addBot({ token, username: 'echo_bot' })
     database = freshDatabase(store)
   })
-  afterAll(() => fake.close())
+  afterEach(() => fake.close())
 
   async function boot(
     env: Record<string, string> = {},
