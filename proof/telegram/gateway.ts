@@ -1,0 +1,30 @@
+/** The gateway under load, in a process of its own: a bot whose handler fails now and then. */
+import { createHash } from 'node:crypto'
+import { readConfig, startGateway } from 'jobmill-telegram'
+
+const { YAML = '', FAILS_PERCENT = '5' } = process.env
+const { config, problems } = readConfig({ yaml: YAML, env: process.env, handlers: ['moody'] })
+if (config === null) throw new Error(JSON.stringify(problems, null, 2))
+
+/** The same update fails at the same attempts in every process. */
+function fails(key: string, attempt: number): boolean {
+  return (
+    (createHash('sha256').update(`${key} ${attempt}`).digest()[0] ?? 0) < (256 * Number(FAILS_PERCENT)) / 100
+  )
+}
+
+const gateway = await startGateway({
+  config,
+  log: { least: 'error', debug() {}, info() {}, warn() {}, error() {} },
+  handlers: {
+    moody({ text, key, attempt, reply }) {
+      if (fails(key, attempt)) throw new Error('not this time')
+      reply(`did ${text}`)
+    },
+  },
+})
+// Replies in a benchmark go to nobody: the limits of Telegram would be all that it shows.
+await gateway.mill?.limits.change('telegram-bot', { rate: 10_000, burst: 10_000 })
+await gateway.mill?.limits.change('telegram-chat', { rate: 100, burst: 100 })
+process.once('SIGTERM', () => void gateway.stop().then(() => process.exit(0)))
+console.log('ready')

@@ -1,0 +1,66 @@
+/**
+ * `npm run prove:telegram`: the gateway under load, on SQLite and on PostgreSQL. Many chats write at once, Telegram repeats some updates, the handler fails now
+ * and then, the process is killed once and the database restarted once; afterwards every update was answered, once, in the order of its chat.
+ *
+ *   npm run prove:telegram -- [--chats 2000] [--updates 20] [--store sqlite|postgres] [--json FILE]
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { startPostgres } from '../../test/support/postgres-server.ts'
+import { closers, interrupted } from '../closing.ts'
+import { load, type LoadReport } from './load.ts'
+
+const { values } = parseArgs({
+  options: {
+    chats: { type: 'string', default: '2000' },
+    updates: { type: 'string', default: '20' },
+    store: { type: 'string' },
+    json: { type: 'string' },
+  },
+})
+const size = { chats: Number(values.chats), updates: Number(values.updates) }
+const closing = closers('prove:telegram')
+
+async function prove(): Promise<LoadReport[]> {
+  const reports: LoadReport[] = []
+  if (values.store !== 'postgres') {
+    const folder = mkdtempSync(path.join(tmpdir(), 'prove-telegram-'))
+    closing.add(async () => rmSync(folder, { recursive: true, force: true }))
+    const database = path.join(folder, 'telegram.db')
+    // A file has no server to restart: the process is killed a second time instead.
+    reports.push(await load({ ...size, store: 'sqlite', database, restart: null }, closing))
+  }
+  if (values.store !== 'sqlite') {
+    // As it comes: every commit is synced.
+    const server = await startPostgres({ binaries: 'current', settings: { fsync: 'on' } })
+    closing.add(() => server.stop())
+    const restart = (): Promise<void> => server.restart()
+    reports.push(await load({ ...size, store: 'postgres', database: server.url, restart }, closing))
+  }
+  return reports
+}
+
+const reports = await Promise.race([prove(), interrupted(new AbortController())]).finally(closing.close)
+console.log(
+  `\nLoad of the machine ${loadavg()
+    .map((one) => one.toFixed(1))
+    .join(' ')}\n`,
+)
+console.log(
+  '| store | updates | webhooks | a second | p50 | p99 | with kill and restart: a second | p99 | not taken at first | repeats recognised | answered | twice | out of order | lost |',
+)
+console.log('|---|---|---|---|---|---|---|---|---|---|---|---|---|---|')
+for (const one of reports)
+  console.log(
+    `| ${one.store} | ${one.updates} | ${one.webhooks} | ${one.steady.perSecond} | ${one.steady.p50Ms} ms | ${one.steady.p99Ms} ms | ${one.whole.perSecond} | ${one.whole.p99Ms} ms | ${one.refused} | ${one.repeats} | ${one.answered} | ${one.twice} | ${one.outOfOrder} | ${one.lost} |`,
+  )
+if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(reports, null, 2))
+const isWell = reports.every(
+  ({ lost, outOfOrder, twice, most }) => lost === 0 && outOfOrder === 0 && twice <= most,
+)
+console.log(
+  isWell ? '\nNothing was lost, and everything was in order.' : '\nSomething was lost, or out of order.',
+)
+process.exit(isWell ? 0 : 1)
