@@ -81,7 +81,13 @@ test(
   'every TypeScript block of the README, the guides and the reference compiles',
   { timeout: 60_000 },
   async () => {
-    const pages = ['README.md', ...pagesBelow('docs/guides'), ...pagesBelow('docs/reference')]
+    const pages = [
+      'README.md',
+      'packages/tables/README.md',
+      'packages/telegram/README.md',
+      ...pagesBelow('docs/guides'),
+      ...pagesBelow('docs/reference'),
+    ]
     const blocks = pages.flatMap(blocksOf)
     expect(new Set(blocks.map(({ page }) => page)).size).toBeGreaterThanOrEqual(
       pagesBelow('docs/guides').length + 1,
@@ -124,7 +130,8 @@ test.each(LINKED)('every link of %s leads to something that is there', (page) =>
 })
 
 test('every file that ARCHITECTURE.md names is there', () => {
-  const sources = ['packages/jobmill/src', 'packages/jobmill/test', 'test'].flatMap((folder) =>
+  const folders = ['packages/jobmill/src', 'packages/telegram/src', 'packages/jobmill/test', 'test']
+  const sources = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
       (path) => `/${folder}/${path}`,
     ),
