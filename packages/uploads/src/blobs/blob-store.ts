@@ -1,0 +1,34 @@
+/**
+ * Where the bytes of files are. Small on purpose: nothing is renamed, listed or changed, so that a store of objects behind a network fits too. An id is
+ * `<upload>/<n>`, made by the inbox and never by a sender.
+ */
+import type { ByteRange } from '../clean/byte-range.ts'
+
+export interface BlobStore {
+  /** For people. */
+  readonly name: string
+  /** Makes it usable, and says no where it never will be. */
+  readonly open: () => Promise<void>
+  /** Durable when it resolves. When it rejects, something may be left, which `delete` takes away. */
+  readonly write: (id: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
+  /** Rejects with `BlobMissing` before the first byte when there is none. */
+  readonly read: (id: string, range: ByteRange) => Promise<AsyncIterable<Uint8Array>>
+  /** Whether there was anything, also half of one. Deleting what is not there is no error. */
+  readonly delete: (id: string) => Promise<boolean>
+}
+
+export class BlobMissing extends Error {
+  constructor(id: string) {
+    super(`there is no blob ${id}`)
+    this.name = 'BlobMissing'
+  }
+}
+
+const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\/\d{1,3}$/
+
+/** The two parts. Nothing else becomes a path. */
+export function partsOf(id: string): [upload: string, n: string] {
+  if (!ID.test(id)) throw new Error('that is the id of no blob')
+  const slash = id.indexOf('/')
+  return [id.slice(0, slash), id.slice(slash + 1)]
+}

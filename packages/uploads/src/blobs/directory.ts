@@ -1,0 +1,94 @@
+/**
+ * Blobs as files of a folder: `ab/<upload>/<n>`, where `ab` is how the upload ends. Written under another name, flushed, renamed, and the folders flushed: what is
+ * there under its name is whole, also after a power cut.
+ */
+import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
+import path from 'node:path'
+import { type BlobStore, BlobMissing, partsOf } from './blob-store.ts'
+
+const READ_BYTES = 64 * 1_024
+
+export function directoryBlobs(root: string): BlobStore {
+  const folderOf = (upload: string): string => path.join(root, upload.slice(-2), upload)
+  const pathOf = (id: string): { folder: string; file: string; part: string } => {
+    const [upload, n] = partsOf(id)
+    const folder = folderOf(upload)
+    return { folder, file: path.join(folder, n), part: path.join(folder, `${n}.part`) }
+  }
+  return {
+    name: `the folder ${root}`,
+    async open() {
+      await mkdir(root, { recursive: true, mode: 0o700 })
+    },
+    async write(id, bytes, signal) {
+      const { folder, file, part } = pathOf(id)
+      await makeFolder(root, folder)
+      const handle = await open(part, 'wx', 0o600)
+      try {
+        for await (const chunk of bytes) {
+          signal.throwIfAborted()
+          await writeAll(handle, chunk)
+        }
+        signal.throwIfAborted()
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      await rename(part, file)
+      await flushFolder(folder)
+    },
+    async read(id, { start, end }) {
+      const { file } = pathOf(id)
+      const handle = await open(file, 'r').catch((error: unknown) => {
+        throw codeOf(error) === 'ENOENT' ? new BlobMissing(id) : error
+      })
+      return handle.createReadStream({ start, end, highWaterMark: READ_BYTES })
+    },
+    async delete(id) {
+      const { folder, file, part } = pathOf(id)
+      const removed = await Promise.all([file, part].map(remove))
+      // The last one takes the folder along; others are still in it otherwise.
+      await rmdir(folder).catch(() => {})
+      return removed.includes(true)
+    },
+  }
+}
+
+async function makeFolder(root: string, folder: string): Promise<void> {
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (made === undefined) return
+  // Every folder that is new has to be known to the one above it.
+  for (let at = path.dirname(folder); at.length >= root.length; at = path.dirname(at)) {
+    await flushFolder(at)
+    if (at === path.dirname(at) || at === root) return
+  }
+}
+
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function writeAll(handle: Awaited<ReturnType<typeof open>>, chunk: Uint8Array): Promise<void> {
+  let written = 0
+  while (written < chunk.length)
+    written += (await handle.write(chunk, written, chunk.length - written)).bytesWritten
+}
+
+async function remove(file: string): Promise<boolean> {
+  try {
+    await rm(file)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}

@@ -1,0 +1,22 @@
+/** The same bytes in pieces of one size, but for the last. Holds one piece and never more. */
+export async function* inPieces(
+  bytes: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let piece = Buffer.allocUnsafe(size)
+  let filled = 0
+  for await (const chunk of bytes) {
+    for (let at = 0; at < chunk.length;) {
+      const room = Math.min(size - filled, chunk.length - at)
+      piece.set(chunk.subarray(at, at + room), filled)
+      filled += room
+      at += room
+      if (filled < size) continue
+      yield piece
+      // The one before may still be on its way.
+      piece = Buffer.allocUnsafe(size)
+      filled = 0
+    }
+  }
+  if (filled > 0) yield piece.subarray(0, filled)
+}

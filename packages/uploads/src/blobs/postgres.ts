@@ -1,0 +1,59 @@
+/** Blobs as rows of chunks, for a cluster whose processes share no disk. Written and read a chunk at a time. */
+import { JobmillError } from 'jobmill'
+import type { Tables } from 'jobmill-tables'
+import type { Schema } from '../tables/schema.ts'
+import { type BlobStore, BlobMissing, partsOf } from './blob-store.ts'
+import { inPieces } from './in-pieces.ts'
+
+const CHUNK_BYTES = 256 * 1_024
+
+export function postgresBlobs({ db, type }: Pick<Tables<Schema>, 'db' | 'type'>): BlobStore {
+  const chunkOf = async (blob: string, n: number): Promise<Uint8Array> => {
+    const row = await db
+      .selectFrom('uploads_chunk')
+      .select('bytes')
+      .where('blob', '=', blob)
+      .where('n', '=', n)
+      .executeTakeFirst()
+    if (row === undefined) throw new BlobMissing(blob)
+    return row.bytes
+  }
+  return {
+    name: 'the database',
+    async open() {
+      if (type === 'postgres') return
+      throw new JobmillError('OPTION_CONFLICT', 'files are kept in a database by PostgreSQL only', {
+        field: 'blobs',
+        fix: 'Name a folder, or set DATABASE_URL to postgres://…',
+      })
+    },
+    async write(blob, bytes, signal) {
+      partsOf(blob)
+      let n = 0
+      for await (const piece of inPieces(bytes, CHUNK_BYTES)) {
+        signal.throwIfAborted()
+        await db.insertInto('uploads_chunk').values({ blob, n, bytes: piece }).execute()
+        n += 1
+      }
+    },
+    async read(blob, { start, end }) {
+      const firstAt = Math.floor(start / CHUNK_BYTES)
+      // Now, so that whoever asks hears before the first byte that there is none.
+      const first = await chunkOf(blob, firstAt)
+      return (async function* () {
+        for (let n = firstAt; n * CHUNK_BYTES <= end; n += 1) {
+          const bytes = n === firstAt ? first : await chunkOf(blob, n)
+          const from = Math.max(0, start - n * CHUNK_BYTES)
+          yield bytes.subarray(from, Math.min(bytes.length, end + 1 - n * CHUNK_BYTES))
+        }
+      })()
+    },
+    async delete(blob) {
+      const { numDeletedRows } = await db
+        .deleteFrom('uploads_chunk')
+        .where('blob', '=', blob)
+        .executeTakeFirstOrThrow()
+      return numDeletedRows > 0n
+    },
+  }
+}

@@ -1,0 +1,13 @@
+/** A media type that can stand in a header: one kind and one subtype, visible ASCII, no parameters. */
+export const UNKNOWN_TYPE = 'application/octet-stream'
+const LONGEST_TYPE = 255
+
+/** Empty stays empty: nobody said. */
+export function cleanType(given: string): string {
+  const [type = ''] = given.split(';', 1)
+  const bare = type.trim()
+  if (bare === '') return ''
+  return /^[\x21-\x2e\x30-\x7e]+\/[\x21-\x2e\x30-\x7e]+$/.test(bare) && bare.length <= LONGEST_TYPE
+    ? bare
+    : UNKNOWN_TYPE
+}

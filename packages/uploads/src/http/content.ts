@@ -1,0 +1,89 @@
+/** The bytes of a file as an answer: whole, a range, or only what is known of it. A fetch counts when the last byte of the file was handed over. */
+import { byteRange } from '../clean/byte-range.ts'
+import { UNKNOWN_TYPE } from '../clean/clean-type.ts'
+import { disposition } from '../clean/disposition.ts'
+import type { FileRow } from '../inbox/file-view.ts'
+import { findFile, type FileRef, openBlob, stampFetch } from '../inbox/files.ts'
+import type { Inside } from '../inbox/inside.ts'
+import { Refusal } from '../refusal.ts'
+
+export async function content(inside: Inside, request: Request, ref: FileRef): Promise<Response> {
+  const row = await findFile(inside, ref)
+  await inside.fault('fetch:read')
+  const etag = `"${row.sha256}"`
+  const headers = new Headers(headersOf(row, etag))
+  if (matches(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers })
+  const given = ifRangeHolds(request, etag) ? request.headers.get('range') : null
+  const range = byteRange(given, row.size)
+  if (range === 'unsatisfiable')
+    throw new Refusal('RANGE_UNSATISFIABLE', {
+      field: 'Range',
+      detail: `the file has ${row.size} bytes`,
+      fix: 'Ask for bytes that it has',
+      size: row.size,
+      headers: { 'content-range': `bytes */${row.size}` },
+    })
+  const { start, end } = range ?? { start: 0, end: row.size - 1 }
+  headers.set('content-length', String(end - start + 1))
+  if (range !== null) headers.set('content-range', `bytes ${start}-${end}/${row.size}`)
+  const status = range === null ? 200 : 206
+  if (request.method === 'HEAD') return new Response(null, { status, headers })
+  const bytes = await openBlob(inside, row, { start, end })
+  return new Response(bodyOf(inside, bytes, end === row.size - 1 ? ref : null), { status, headers })
+}
+
+function headersOf(row: FileRow, etag: string): Record<string, string> {
+  return {
+    'content-type': row.type === '' ? UNKNOWN_TYPE : row.type,
+    'content-disposition': disposition(row.name),
+    // Whatever it says it is: a browser must neither guess nor run it.
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    etag,
+  }
+}
+
+function matches(header: string | null, etag: string): boolean {
+  if (header === null) return false
+  return header
+    .slice(0, 4_096)
+    .split(',')
+    .some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag)
+}
+
+function ifRangeHolds({ headers }: Request, etag: string): boolean {
+  const given = headers.get('if-range')
+  return given === null || given.trim() === etag
+}
+
+/** A chunk at a time, when it is asked for. `last`: the file whose last byte is in it. */
+function bodyOf(inside: Inside, bytes: AsyncIterable<Uint8Array>, last: FileRef | null): ReadableStream {
+  const chunks = bytes[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await chunks.next()
+        if (next.done !== true) return controller.enqueue(next.value)
+        if (last !== null) await stamp(inside, last)
+        controller.close()
+      },
+      async cancel() {
+        await chunks.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** What was sent is sent, whatever becomes of this. */
+async function stamp(inside: Inside, ref: FileRef): Promise<void> {
+  try {
+    await inside.fault('fetch:sent')
+    await stampFetch(inside, ref)
+    await inside.fault('fetch:stamped')
+  } catch (error) {
+    inside.onError(error, `that file ${ref.file} was fetched`)
+  }
+}

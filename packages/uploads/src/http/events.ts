@@ -1,0 +1,56 @@
+/** What comes in, as it comes in (Server-Sent Events): first what is pending, or what came after the last event that was heard; then whatever is committed. */
+import { feed, type FeedPage } from '../inbox/feed.ts'
+import type { Inside } from '../inbox/inside.ts'
+
+const PAGE = 100
+/** So that nobody in between takes the connection for dead. */
+const QUIET_MS = 15_000
+const RETRY_MS = 2_000
+
+/** Rejects, before anything is sent, for a cursor that cannot be used. */
+export async function events(
+  inside: Inside,
+  { mailbox, after }: { readonly mailbox: string; readonly after: { text: string; field: string } | null },
+): Promise<Response> {
+  const pageAfter = (cursor: string | null): Promise<FeedPage> =>
+    feed(inside, {
+      mailbox,
+      state: 'pending',
+      after: cursor,
+      limit: PAGE,
+      ...(after !== null && { field: after.field }),
+    })
+  let page = await pageAfter(after?.text ?? null)
+  let isFirst = true
+  const gone = new AbortController()
+  const text = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (isFirst) controller.enqueue(text.encode(`retry: ${RETRY_MS}\n\n`))
+        else if (!page.more) {
+          await inside.live.wait(mailbox, page.seq, QUIET_MS, gone.signal)
+          if (inside.live.isStopped()) return controller.close()
+        }
+        if (gone.signal.aborted) return
+        if (!isFirst) page = await pageAfter(page.cursor)
+        isFirst = false
+        const lines = page.files.map(({ cursor, ...file }) => event(cursor, { ...file, cursor }))
+        controller.enqueue(text.encode(lines.length === 0 ? ': quiet\n\n' : lines.join('')))
+      },
+      cancel: () => gone.abort(),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    },
+  })
+}
+
+function event(id: string, data: object): string {
+  return `id: ${id}\nevent: file\ndata: ${JSON.stringify(data)}\n\n`
+}

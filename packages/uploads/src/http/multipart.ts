@@ -1,0 +1,160 @@
+/**
+ * The files of a multipart body, one after the other, while it arrives. The body waits while nobody takes the bytes of the file that is being read: at most a chunk
+ * or two are in memory.
+ */
+import type { Readable } from 'node:stream'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import type { MailboxLimits } from '../inbox/limits.ts'
+import type { Incoming } from '../inbox/take-in.ts'
+import { cleanName } from '../clean/clean-name.ts'
+import { Refusal } from '../refusal.ts'
+import { type Arrivals, arrivals } from './arrivals.ts'
+
+const PART = 'files'
+const FIELDS = 16
+const FIELD_BYTES = 4_096
+const HEADER_BYTES = 16 * 1_024
+const HOLD_BYTES = 64 * 1_024
+
+/** Has to be read to its end, or returned from: then the rest of the body is let go. */
+export async function* filesOf(
+  request: Request,
+  limits: MailboxLimits,
+  signal: AbortSignal,
+): AsyncGenerator<Incoming, void, undefined> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^multipart\/form-data\s*(?:;|$)/i.test(type))
+    throw new Refusal('MEDIA_TYPE_WRONG', {
+      field: 'Content-Type',
+      fix: 'Send multipart/form-data with its boundary, and each file as a part called files',
+    })
+  checkSize(Number(request.headers.get('content-length') ?? 0), limits.maxRequestBytes, null)
+  const stream = request.body as ReadableStream<Uint8Array> | null
+  if (stream === null) throw broken('there is no body')
+  const found = arrivals()
+  const parser = parserFor(type)
+  listenTo(parser, found, limits.maxFiles)
+  const body = stream.getReader()
+  const onAbort = (): void => found.fail(reasonOf(signal))
+  signal.addEventListener('abort', onAbort)
+  try {
+    if (signal.aborted) onAbort()
+    // Not waited for: it may never come back from a body that stands still. Whatever it meets is a failure of the whole.
+    pump(body, parser, found, limits.maxRequestBytes).catch((error: unknown) =>
+      found.fail(error instanceof Refusal ? error : broken('it ended too early', error)),
+    )
+    for (let n = 0; ; n += 1) {
+      const file = await found.next(n)
+      if (file === null) return
+      yield { name: file.name, type: file.type, bytes: orFailure(file.stream, found.failure) }
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    found.fail(new Error('nobody reads it'))
+    // What is still to come is taken and thrown away by the server, for a while.
+    body.cancel().catch(() => {})
+  }
+}
+
+function listenTo(parser: BusboyInstance, { add, end, fail }: Arrivals, maxFiles: number): void {
+  let files = 0
+  parser
+    .on('file', (field: string | undefined, stream, name: string | undefined, _, mime) => {
+      // It is told by `fail`, to whoever reads.
+      stream.on('error', (error) => fail(broken(error.message, error)))
+      files += 1
+      if (field !== PART) return fail(unknownPart(field))
+      if (files > maxFiles) return fail(tooMany(maxFiles))
+      add({ name: name ?? '', type: mime, stream })
+    })
+    .on('field', (field: string | undefined) => {
+      if (field === PART) fail(broken('a part called files has no filename'))
+    })
+    .on('fieldsLimit', () => fail(broken(`there are more than ${FIELDS} fields`)))
+    .on('error', (error) => fail(broken(error instanceof Error ? error.message : 'it is broken', error)))
+    .on('finish', end)
+}
+
+/** One chunk at a time: the next is asked for when the parser has taken this one. */
+async function pump(
+  body: ReadableStreamDefaultReader<Uint8Array>,
+  parser: BusboyInstance,
+  { failure, lastName }: Arrivals,
+  maxBytes: number,
+): Promise<void> {
+  let size = 0
+  while (failure() === null) {
+    const { done, value } = await body.read()
+    if (failure() !== null) return
+    if (done) return void parser.end()
+    size += value.length
+    checkSize(size, maxBytes, lastName())
+    await new Promise<void>((taken) => parser.write(value, () => taken()))
+  }
+}
+
+/** A stream that is destroyed ends with an error of its own, which says nothing. */
+async function* orFailure(
+  stream: Readable,
+  failure: () => Error | null,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of stream) yield chunk as Uint8Array
+  } catch (error) {
+    throw failure() ?? error
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : broken('it was broken off')
+}
+
+function parserFor(type: string): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { 'content-type': type },
+      fileHwm: HOLD_BYTES,
+      preservePath: true,
+      limits: { fields: FIELDS, fieldSize: FIELD_BYTES, headerSize: HEADER_BYTES, headerPairs: 32 },
+    })
+  } catch (error) {
+    throw broken(error instanceof Error ? error.message : 'it has no boundary', error)
+  }
+}
+
+function checkSize(size: number, max: number, file: string | null): void {
+  if (size <= max) return
+  throw new Refusal('REQUEST_TOO_LARGE', {
+    detail: `the body is larger than ${max} bytes`,
+    fix: 'Send fewer files in one request',
+    ...(file !== null && { file: cleanName(file) }),
+    size,
+    max,
+  })
+}
+
+function tooMany(max: number): Refusal {
+  return new Refusal('FILES_TOO_MANY', {
+    detail: `there are more than ${max}`,
+    field: PART,
+    fix: 'Send several requests',
+    max,
+  })
+}
+
+function unknownPart(field: string | undefined): Refusal {
+  const name = JSON.stringify((field ?? '').slice(0, 100).toWellFormed())
+  return new Refusal('PART_UNKNOWN', {
+    detail: `there is a file in a part called ${name}`,
+    field: (field ?? '').slice(0, 100).toWellFormed(),
+    fix: 'Call every part that is a file files',
+  })
+}
+
+function broken(detail: string, cause?: unknown): Refusal {
+  return new Refusal(
+    'MULTIPART_BROKEN',
+    { detail: detail.slice(0, 200), fix: 'Send multipart/form-data as RFC 7578 has it' },
+    cause,
+  )
+}

@@ -1,0 +1,179 @@
+/** The API of mailboxes: from a request to an answer. Whoever asks is known before anything else is said. */
+import type { Platform } from 'jobmill'
+import { cleanId } from '../clean/ids.ts'
+import { ack } from '../inbox/ack.ts'
+import { FEED_STATES } from '../inbox/feed.ts'
+import { fileView } from '../inbox/file-view.ts'
+import { findFile } from '../inbox/files.ts'
+import type { Inside } from '../inbox/inside.ts'
+import { limitsOf } from '../inbox/limits.ts'
+import { usageOf } from '../inbox/quota.ts'
+import type { Holder, Tokens } from '../inbox/tokens.ts'
+import { Refusal } from '../refusal.ts'
+import { content } from './content.ts'
+import { events } from './events.ts'
+import { parametersOf } from './parameters.ts'
+import { problem, refusalOf } from './problems.ts'
+import { smallBody } from './small-body.ts'
+import type { Uploader } from './upload.ts'
+import { waitForPage } from './wait.ts'
+import { mustBeAllowed, whoAsks } from './who.ts'
+
+export interface RouteTools {
+  readonly inside: Inside
+  readonly tokens: Tokens
+  readonly upload: Uploader
+  readonly platform: Platform
+}
+
+interface Asked extends RouteTools {
+  readonly request: Request
+  readonly url: URL
+  readonly holder: Holder
+  /** What stands in the place of `:file`. */
+  readonly file: string
+}
+
+type Route = (asked: Asked) => Promise<Response>
+
+const PAGE = { least: 1, usual: 100, most: 1_000 } as const
+const LONGEST_WAIT_MS = 60_000
+
+const ROUTES: readonly (readonly [pattern: RegExp, methods: Readonly<Record<string, Route>>])[] = [
+  [/^uploads$/, { GET: listFiles, POST: takeUpload }],
+  [/^events$/, { GET: listen }],
+  [/^limits$/, { GET: tellLimits }],
+  [/^uploads\/([^/]*)$/, { GET: tellFile }],
+  [/^uploads\/([^/]*)\/content$/, { GET: sendContent, HEAD: sendContent }],
+  [/^uploads\/([^/]*)\/ack$/, { POST: acknowledge }],
+]
+
+/** Null for an address that is not of mailboxes. */
+export function route(request: Request, tools: RouteTools): Promise<Response> | null {
+  const url = new URL(request.url)
+  const [, mailbox, rest] = /^\/mailboxes\/([^/]*)(?:\/(.*))?$/.exec(url.pathname) ?? []
+  if (mailbox === undefined) return null
+  return answer(request, url, mailbox, rest ?? '', tools).catch((error: unknown) => {
+    const refusal = refusalOf(error)
+    if (refusal.status >= 500 && refusal.cause !== undefined)
+      tools.inside.onError(error, `${request.method} ${url.pathname}`)
+    return problem(refusal)
+  })
+}
+
+async function answer(
+  request: Request,
+  url: URL,
+  mailbox: string,
+  rest: string,
+  tools: RouteTools,
+): Promise<Response> {
+  const holder = await whoAsks(request, mailbox, tools.tokens)
+  for (const [pattern, methods] of ROUTES) {
+    const found = pattern.exec(rest)
+    if (found === null) continue
+    const act = methods[request.method]
+    if (act === undefined || !Object.hasOwn(methods, request.method)) {
+      const allow = Object.keys(methods).join(', ')
+      throw new Refusal('METHOD_WRONG', { fix: `Use ${allow}`, headers: { allow } })
+    }
+    return act({ ...tools, request, url, holder, file: found[1] ?? '' })
+  }
+  throw new Refusal('ROUTE_UNKNOWN')
+}
+
+async function takeUpload({ upload, request, url, holder }: Asked): Promise<Response> {
+  mustBeAllowed(holder, 'upload')
+  parametersOf(url, [])
+  const { answer, isRepeat } = await upload(request, holder)
+  return Response.json(answer, {
+    headers: isRepeat ? { ...PRIVATE, 'idempotency-replayed': 'true' } : PRIVATE,
+  })
+}
+
+async function listFiles({ inside, platform, request, url, holder }: Asked): Promise<Response> {
+  mustBeAllowed(holder, 'consume')
+  const given = parametersOf(url, ['state', 'after', 'limit', 'wait'])
+  const { files, cursor, more } = await waitForPage(
+    inside,
+    {
+      mailbox: holder.mailbox,
+      state: given.oneOf('state', FEED_STATES, 'pending'),
+      after: given.text('after'),
+      limit: given.whole('limit', PAGE.usual, PAGE.least, PAGE.most),
+    },
+    { waitMs: given.duration('wait', 0, LONGEST_WAIT_MS), signal: request.signal, platform },
+  )
+  return Response.json({ files, cursor, more }, { headers: PRIVATE })
+}
+
+async function listen({ inside, request, url, holder }: Asked): Promise<Response> {
+  mustBeAllowed(holder, 'consume')
+  const parameter = parametersOf(url, ['after']).text('after')
+  // The header is newer: whoever comes back sends the address that it began with.
+  const header = request.headers.get('last-event-id')
+  const after =
+    header !== null && header !== ''
+      ? { text: header, field: 'Last-Event-ID' }
+      : parameter === null
+        ? null
+        : { text: parameter, field: 'after' }
+  return events(inside, { mailbox: holder.mailbox, after })
+}
+
+async function tellLimits({ inside, url, holder }: Asked): Promise<Response> {
+  parametersOf(url, [])
+  const { expireAfterMs, ackRetentionMs } = inside.limits
+  const used = await usageOf(inside.tables.db, holder.mailbox)
+  const limits = limitsOf(holder.limits, inside.limits)
+  return Response.json({ ...limits, used, expireAfterMs, ackRetentionMs }, { headers: PRIVATE })
+}
+
+async function tellFile(asked: Asked): Promise<Response> {
+  mustBeAllowed(asked.holder, 'consume')
+  parametersOf(asked.url, [])
+  return Response.json(fileView(await findFile(asked.inside, refOf(asked))), { headers: PRIVATE })
+}
+
+async function sendContent(asked: Asked): Promise<Response> {
+  mustBeAllowed(asked.holder, 'consume')
+  parametersOf(asked.url, [])
+  return content(asked.inside, asked.request, refOf(asked))
+}
+
+async function acknowledge(asked: Asked): Promise<Response> {
+  mustBeAllowed(asked.holder, 'consume')
+  parametersOf(asked.url, [])
+  const ref = refOf(asked)
+  const { sha256 = null, ...others } = (await smallBody(asked.request)) ?? {}
+  const [other] = Object.keys(others)
+  if (other !== undefined)
+    throw new Refusal('BODY_INVALID', {
+      detail: 'there is no such field',
+      field: other.slice(0, 100).toWellFormed(),
+      fix: 'Known is sha256',
+    })
+  return Response.json(await ack(asked.inside, { ...ref, sha256: hashOf(sha256) }), { headers: PRIVATE })
+}
+
+const PRIVATE = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
+
+function refOf({ holder, file }: Asked): { mailbox: string; file: string } {
+  const id = cleanId(file)
+  if (id !== null) return { mailbox: holder.mailbox, file: id }
+  throw new Refusal('ID_INVALID', {
+    field: 'file',
+    detail: 'the id of a file is a UUID',
+    fix: 'Copy it from the answer to the upload, or from the list',
+  })
+}
+
+function hashOf(given: unknown): string | null {
+  if (given === null) return null
+  if (typeof given === 'string' && /^[0-9a-f]{64}$/i.test(given)) return given.toLowerCase()
+  throw new Refusal('BODY_INVALID', {
+    field: 'sha256',
+    detail: 'is no SHA-256',
+    fix: 'Give its 64 hexadecimal digits, or leave it out',
+  })
+}

@@ -1,0 +1,86 @@
+/** An upload from its request: how many there are at once, how long one may take, and its idempotency key. */
+import type { Platform } from 'jobmill'
+import type { Inside } from '../inbox/inside.ts'
+import { limitsOf } from '../inbox/limits.ts'
+import { receive, type Received } from '../inbox/receive.ts'
+import type { Holder } from '../inbox/tokens.ts'
+import { Refusal } from '../refusal.ts'
+import { filesOf } from './multipart.ts'
+
+export type Uploader = (request: Request, holder: Holder) => Promise<Received>
+
+export interface Uploads {
+  readonly take: Uploader
+  /** No more are taken; resolves when those on their way have ended. After `graceMs` they are broken off. */
+  readonly stop: (graceMs: number) => Promise<void>
+  readonly running: () => number
+}
+
+const LONGEST_KEY = 200
+
+export function uploadsOf(inside: Inside, platform: Platform): Uploads {
+  const running = new Set<Promise<unknown>>()
+  const stopping = new AbortController()
+  let isStopping = false
+
+  async function take(request: Request, holder: Holder): Promise<Received> {
+    const limits = limitsOf(holder.limits, inside.limits)
+    const slow = new AbortController()
+    // Half of what the sweep waits: it never meets one that still goes on.
+    const timer = platform.timer(
+      inside.limits.stagingForMs / 2,
+      () =>
+        slow.abort(new Refusal('TOO_SLOW', { fix: 'Send it again, in smaller parts if the line is slow' })),
+      { unref: true },
+    )
+    const signal = AbortSignal.any([request.signal, stopping.signal, slow.signal])
+    const files = filesOf(request, limits, signal)
+    try {
+      return await receive(inside, { mailbox: holder.mailbox, limits, key: keyOf(request), files, signal })
+    } finally {
+      timer.cancel()
+      // Also when nobody began to read.
+      await files.return()
+    }
+  }
+
+  return {
+    async take(request, holder) {
+      if (isStopping) throw new Refusal('STOPPING')
+      const most = inside.limits.uploadsAtOnce
+      if (running.size >= most)
+        throw new Refusal('TOO_MANY', {
+          detail: `${most} uploads are on their way to this process`,
+          fix: 'Send it again in a moment',
+          max: most,
+          retryAfter: 1,
+        })
+      const work = take(request, holder)
+      running.add(work)
+      try {
+        return await work
+      } finally {
+        running.delete(work)
+      }
+    },
+    async stop(graceMs) {
+      isStopping = true
+      const timer = platform.timer(graceMs, () => stopping.abort(new Refusal('STOPPING')))
+      await Promise.allSettled(running)
+      timer.cancel()
+    },
+    running: () => running.size,
+  }
+}
+
+/** Null for none. */
+function keyOf({ headers }: Request): string | null {
+  const key = headers.get('idempotency-key')
+  if (key === null) return null
+  if (key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
+  throw new Refusal('KEY_INVALID', {
+    field: 'Idempotency-Key',
+    detail: `is not 1 to ${LONGEST_KEY} visible characters of ASCII`,
+    fix: 'Give a UUID, for example',
+  })
+}

@@ -1,0 +1,22 @@
+/** A page of the feed; one that would be empty waits for what comes, as long as it was asked to. */
+import type { Platform } from 'jobmill'
+import { feed, type FeedPage, type FeedRequest } from '../inbox/feed.ts'
+import type { Inside } from '../inbox/inside.ts'
+
+export async function waitForPage(
+  inside: Inside,
+  request: FeedRequest,
+  {
+    waitMs,
+    signal,
+    platform,
+  }: { readonly waitMs: number; readonly signal: AbortSignal; readonly platform: Platform },
+): Promise<FeedPage> {
+  const until = platform.monotonic() + waitMs
+  for (;;) {
+    const page = await feed(inside, request)
+    const leftMs = until - platform.monotonic()
+    if (page.files.length > 0 || leftMs <= 0 || signal.aborted || inside.live.isStopped()) return page
+    await inside.live.wait(request.mailbox, page.seq, leftMs, signal)
+  }
+}

@@ -1,0 +1,60 @@
+/** Acknowledges a file: in one statement, which reads no content. Only when it changed nothing, a second one asks why. */
+import { Refusal } from '../refusal.ts'
+import type { FileRef } from './files.ts'
+import type { Inside } from './inside.ts'
+
+export interface AckRequest extends FileRef {
+  /** What whoever has the file came to; null when that is not said. */
+  readonly sha256: string | null
+}
+
+export interface Acked {
+  readonly acked: true
+  readonly alreadyAcked?: true
+  /** The sweep was taking it away at the same time. */
+  readonly raced?: true
+}
+
+export async function ack({ tables, fault }: Inside, { mailbox, file, sha256 }: AckRequest): Promise<Acked> {
+  await fault('ack:before')
+  const { numUpdatedRows } = await tables.db
+    .updateTable('uploads_file')
+    .set({ acked_at: tables.now })
+    .where('mailbox', '=', mailbox)
+    .where('id', '=', file)
+    .where('acked_at', 'is', null)
+    .where('swept_at', 'is', null)
+    .where('expires_at', '>', tables.now)
+    .$if(sha256 !== null, (query) => query.where('sha256', '=', sha256 ?? ''))
+    .executeTakeFirstOrThrow()
+  await fault('ack:after')
+  if (numUpdatedRows > 0n) return { acked: true }
+  const row = await tables.db
+    .selectFrom('uploads_file')
+    .select(['sha256', 'acked_at', 'swept_at'])
+    .where('mailbox', '=', mailbox)
+    .where('id', '=', file)
+    // What has expired and was not acknowledged is gone already, whatever its hash.
+    .where((where) =>
+      where.or([
+        where('acked_at', 'is not', null),
+        where('swept_at', 'is not', null),
+        where('expires_at', '>', tables.now),
+      ]),
+    )
+    .executeTakeFirst()
+  if (row === undefined) throw new Refusal('FILE_UNKNOWN')
+  const { acked_at, swept_at } = row
+  if (sha256 !== null && row.sha256 !== sha256)
+    throw new Refusal('HASH_DIFFERS', {
+      field: 'sha256',
+      detail: `the file has the SHA-256 ${row.sha256}`,
+      fix: 'Fetch it again, and acknowledge what has this hash',
+    })
+  if (acked_at === null && swept_at === null) throw new Refusal('FILE_UNKNOWN')
+  return {
+    acked: true,
+    ...(acked_at !== null && { alreadyAcked: true }),
+    ...(swept_at !== null && { raced: true }),
+  }
+}

@@ -1,0 +1,50 @@
+/** One upload for one key: whoever commits first is the upload, and every other request with that key gets its answer, or is refused for having other files. */
+import type { Kysely } from 'jobmill-tables'
+import { Refusal } from '../refusal.ts'
+import type { Schema } from '../tables/schema.ts'
+
+export interface Answer {
+  readonly upload: string
+  readonly files: readonly AnsweredFile[]
+}
+
+export interface AnsweredFile {
+  readonly id: string
+  readonly uri: string
+  readonly name: string
+  readonly mimeType: string
+  readonly size: number
+  readonly sha256: string
+  readonly expiresAt: string
+}
+
+export interface Earlier {
+  readonly fingerprint: string
+  readonly answer: Answer
+}
+
+export async function earlierOf(db: Kysely<Schema>, mailbox: string, key: string): Promise<Earlier | null> {
+  const row = await db
+    .selectFrom('uploads_upload')
+    .select(['fingerprint', 'answer'])
+    .where('mailbox', '=', mailbox)
+    .where('idempotency_key', '=', key)
+    .executeTakeFirst()
+  return row === undefined ? null : { fingerprint: row.fingerprint, answer: JSON.parse(row.answer) as Answer }
+}
+
+export function sameOrRefused({ fingerprint, answer }: Earlier, print: string): Answer {
+  if (fingerprint === print) return answer
+  throw new Refusal('KEY_REUSED', {
+    detail: 'an earlier upload with this key had other files',
+    field: 'Idempotency-Key',
+    fix: 'Use a new key for every upload, and the same one only to send the same files again',
+  })
+}
+
+/** Whether it is the index of keys that said no. */
+export function isRepeated(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false
+  if (error.code === '23505') return 'constraint' in error && error.constraint === 'uploads_upload_key'
+  return error.code === 'SQLITE_CONSTRAINT_UNIQUE' && error.message.includes('idempotency_key')
+}

@@ -1,0 +1,48 @@
+/** How much, and for how long: one place for all of it, which the API serves too. */
+export interface Limits {
+  readonly maxFiles: number
+  readonly maxFileBytes: number
+  readonly maxRequestBytes: number
+  /** Of a mailbox that was made without one of its own; null for none. */
+  readonly quotaBytes: number | null
+  readonly quotaFiles: number | null
+  readonly uploadsAtOnce: number
+  readonly expireAfterMs: number
+  readonly ackRetentionMs: number
+  readonly stagingForMs: number
+  readonly keysForMs: number
+}
+
+/** Blobs of an upload are numbered below this, whatever the options say: so what a dead process left is found without a list. */
+export const MOST_FILES = 64
+
+export const LIMITS: Limits = Object.freeze({
+  maxFiles: MOST_FILES,
+  maxFileBytes: 100 * 1_024 * 1_024,
+  maxRequestBytes: 256 * 1_024 * 1_024,
+  quotaBytes: 10 * 1_024 ** 3,
+  quotaFiles: 10_000,
+  uploadsAtOnce: 256,
+  expireAfterMs: 24 * 3_600_000,
+  ackRetentionMs: 3_600_000,
+  stagingForMs: 3_600_000,
+  keysForMs: 24 * 3_600_000,
+})
+
+/** The same for one mailbox, where it has its own. */
+export type MailboxLimits = Pick<
+  Limits,
+  'maxFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'quotaBytes' | 'quotaFiles'
+>
+
+type Own = { readonly [K in Exclude<keyof MailboxLimits, 'maxFiles'>]: number | null }
+
+export function limitsOf(own: Own, limits: Limits): MailboxLimits {
+  return {
+    maxFiles: limits.maxFiles,
+    maxFileBytes: own.maxFileBytes ?? limits.maxFileBytes,
+    maxRequestBytes: own.maxRequestBytes ?? limits.maxRequestBytes,
+    quotaBytes: own.quotaBytes ?? limits.quotaBytes,
+    quotaFiles: own.quotaFiles ?? limits.quotaFiles,
+  }
+}

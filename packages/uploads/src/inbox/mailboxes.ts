@@ -1,0 +1,117 @@
+/** Mailboxes: made and removed by an operator, never by who sends or fetches. */
+import { JobmillError, shown } from './words.ts'
+import type { Inside } from './inside.ts'
+import { cleanId } from '../clean/ids.ts'
+
+export interface NewMailbox {
+  readonly name: string
+  /** Left out: as the inbox has it. */
+  readonly quotaBytes?: number
+  readonly quotaFiles?: number
+  readonly maxFileBytes?: number
+  readonly maxRequestBytes?: number
+}
+
+export interface Mailbox {
+  readonly id: string
+  readonly name: string
+  readonly quotaBytes: number | null
+  readonly quotaFiles: number | null
+  readonly maxFileBytes: number | null
+  readonly maxRequestBytes: number | null
+  readonly createdAt: number
+}
+
+export interface Mailboxes {
+  readonly add: (mailbox: NewMailbox) => Promise<Mailbox>
+  readonly list: () => Promise<Mailbox[]>
+  /** Its tokens work no longer; its files are gone with the next sweep. False when there is none. */
+  readonly remove: (id: string) => Promise<boolean>
+}
+
+const LONGEST_NAME = 200
+
+export function mailboxes({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Mailboxes {
+  const { db } = tables
+  return {
+    async add(given) {
+      const row = await db
+        .insertInto('uploads_mailbox')
+        .values({
+          id: newId(),
+          name: checkName(given.name),
+          quota_bytes: whole(given.quotaBytes, 'quotaBytes', 0),
+          quota_files: whole(given.quotaFiles, 'quotaFiles', 0),
+          max_file_bytes: whole(given.maxFileBytes, 'maxFileBytes', 1),
+          max_request_bytes: whole(given.maxRequestBytes, 'maxRequestBytes', 1),
+          last_seq: 0,
+          created_at: tables.now,
+          deleted_at: null,
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      return asMailbox(row)
+    },
+    async list() {
+      const rows = await db
+        .selectFrom('uploads_mailbox')
+        .selectAll()
+        .where('deleted_at', 'is', null)
+        .orderBy('id')
+        .execute()
+      return rows.map(asMailbox)
+    },
+    async remove(given) {
+      const id = cleanId(given)
+      if (id === null) return false
+      const { numUpdatedRows } = await db
+        .updateTable('uploads_mailbox')
+        .set({ deleted_at: tables.now })
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirstOrThrow()
+      return numUpdatedRows > 0n
+    },
+  }
+}
+
+function asMailbox(row: {
+  id: string
+  name: string
+  quota_bytes: number | null
+  quota_files: number | null
+  max_file_bytes: number | null
+  max_request_bytes: number | null
+  created_at: number
+}): Mailbox {
+  return {
+    id: row.id,
+    name: row.name,
+    quotaBytes: row.quota_bytes,
+    quotaFiles: row.quota_files,
+    maxFileBytes: row.max_file_bytes,
+    maxRequestBytes: row.max_request_bytes,
+    createdAt: row.created_at,
+  }
+}
+
+function checkName(name: string): string {
+  // eslint-disable-next-line no-control-regex
+  if (name.length > 0 && name.length <= LONGEST_NAME && name.isWellFormed() && !/[\u0000-\u001f]/.test(name))
+    return name
+  throw new JobmillError('NAME_INVALID', `is not 1 to ${LONGEST_NAME} characters in one line`, {
+    field: 'name',
+    value: shown(name),
+    fix: 'Give a name that people know it by',
+  })
+}
+
+function whole(value: number | undefined, field: string, least: number): number | null {
+  if (value === undefined) return null
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw new JobmillError('NUMBER_INVALID', `is not a whole number from ${least} on`, {
+    field,
+    value: shown(value),
+    fix: 'Leave it out for what the inbox has',
+  })
+}

@@ -1,0 +1,122 @@
+/** The transaction that makes an upload visible: quota, files, notices, answer and jobs, or nothing of it. */
+import { sql, type Transaction } from 'jobmill-tables'
+import { Refusal } from '../refusal.ts'
+import type { Schema } from '../tables/schema.ts'
+import { type FileRow, fileView, uriOf } from './file-view.ts'
+import type { Answer } from './idempotency.ts'
+import type { Inside } from './inside.ts'
+import type { MailboxLimits } from './limits.ts'
+import { checkQuota, usageOf } from './quota.ts'
+import type { TakenIn } from './take-in.ts'
+
+export interface NewUpload {
+  readonly upload: string
+  readonly mailbox: string
+  readonly limits: MailboxLimits
+  readonly key: string | null
+  readonly fingerprint: string
+  readonly files: readonly TakenIn[]
+}
+
+export async function writeRows(inside: Inside, given: NewUpload): Promise<Answer> {
+  const { tables, fault } = inside
+  return tables.transaction(async (db, tx) => {
+    const lastSeq = await enter(db, given)
+    await unstage(db, given)
+    const bytes = given.files.reduce((sum, { size }) => sum + size, 0)
+    checkQuota(await usageOf(db, given.mailbox), { files: given.files.length, bytes }, given.limits)
+    const rows = await writeFiles(inside, db, given)
+    await db
+      .insertInto('uploads_notice')
+      .values(
+        rows.map(({ id, created_at }, at) => ({
+          mailbox: given.mailbox,
+          seq: lastSeq - rows.length + at + 1,
+          file: id,
+          at: created_at,
+        })),
+      )
+      .execute()
+    const answer: Answer = { upload: given.upload, files: rows.map(answered) }
+    await db
+      .insertInto('uploads_upload')
+      .values({
+        id: given.upload,
+        mailbox: given.mailbox,
+        idempotency_key: given.key,
+        fingerprint: given.fingerprint,
+        answer: JSON.stringify(answer),
+        created_at: tables.now,
+      })
+      .execute()
+    await inside.bridge()?.enqueue(rows.map(payloadOf), tx)
+    await fault('receive:rows')
+    return answer
+  })
+}
+
+/** Takes the numbers for the notices, and with them the mailbox: until the commit nobody else writes to it. */
+async function enter(db: Transaction<Schema>, { mailbox, files }: NewUpload): Promise<number> {
+  const row = await db
+    .updateTable('uploads_mailbox')
+    .set({ last_seq: sql<number>`last_seq + ${files.length}` })
+    .where('id', '=', mailbox)
+    .where('deleted_at', 'is', null)
+    .returning('last_seq')
+    .executeTakeFirst()
+  // Removed while the files came.
+  if (row === undefined) throw new Refusal('TOKEN_WRONG')
+  return row.last_seq
+}
+
+async function unstage(db: Transaction<Schema>, { upload }: NewUpload): Promise<void> {
+  const { numDeletedRows } = await db
+    .deleteFrom('uploads_staging')
+    .where('upload', '=', upload)
+    .where('swept_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  // The sweep took this process for dead, and its blobs are gone.
+  if (numDeletedRows === 0n)
+    throw new Refusal('TOO_SLOW', { fix: 'Send it again, in smaller parts if the line is slow' })
+}
+
+async function writeFiles(
+  { tables, limits, newId }: Inside,
+  db: Transaction<Schema>,
+  { mailbox, upload, files }: NewUpload,
+): Promise<FileRow[]> {
+  const rows = await db
+    .insertInto('uploads_file')
+    .values(
+      files.map(({ name, type, size, sha256 }, n) => ({
+        mailbox,
+        id: newId(),
+        upload,
+        n,
+        name,
+        type,
+        size,
+        sha256,
+        created_at: tables.now,
+        expires_at: sql<number>`${tables.now} + ${sql.lit(limits.expireAfterMs)}`,
+        first_fetched_at: null,
+        last_fetched_at: null,
+        fetches: 0,
+        acked_at: null,
+        swept_at: null,
+      })),
+    )
+    .returningAll()
+    .execute()
+  // No database promises the order of what it returns.
+  return rows.toSorted((a, b) => a.n - b.n)
+}
+
+function answered(row: FileRow): Answer['files'][number] {
+  const { id, uri, name, mimeType, size, sha256, expiresAt } = fileView(row)
+  return { id, uri, name, mimeType, size, sha256, expiresAt }
+}
+
+function payloadOf({ mailbox, id, name, type, size, sha256 }: FileRow) {
+  return { uri: uriOf(mailbox, id), mailbox, fileId: id, name, type, size, sha256 }
+}

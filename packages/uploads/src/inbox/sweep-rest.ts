@@ -1,0 +1,45 @@
+/** What is left when files are gone: keys of uploads that nobody will send again, and mailboxes that were removed. */
+import { sql } from 'jobmill-tables'
+import type { Inside } from './inside.ts'
+
+const BATCH = 500
+
+export async function sweepUploads({ tables, limits }: Inside, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const found = tables.db
+      .selectFrom('uploads_upload')
+      .select('id')
+      .where('created_at', '<=', sql<number>`${tables.now} - ${sql.lit(limits.keysForMs)}`)
+      .limit(BATCH)
+    const { numDeletedRows } = await tables.db
+      .deleteFrom('uploads_upload')
+      .where('id', 'in', found)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows < BigInt(BATCH)) return
+  }
+}
+
+/** Those that have no file any more, and none on its way. */
+export async function sweepMailboxes({ tables }: Inside, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  const rows = await tables.db
+    .selectFrom('uploads_mailbox')
+    .select('id')
+    .where('deleted_at', 'is not', null)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where.selectFrom('uploads_file').select('n').whereRef('mailbox', '=', 'uploads_mailbox.id'),
+        ),
+      ),
+    )
+    .limit(BATCH)
+    .execute()
+  for (const { id } of rows)
+    await tables.transaction(async (db) => {
+      await db.deleteFrom('uploads_token').where('mailbox', '=', id).execute()
+      await db.deleteFrom('uploads_notice').where('mailbox', '=', id).execute()
+      await db.deleteFrom('uploads_upload').where('mailbox', '=', id).execute()
+      await db.deleteFrom('uploads_mailbox').where('id', '=', id).execute()
+    })
+}

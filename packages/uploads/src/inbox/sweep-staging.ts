@@ -1,0 +1,53 @@
+/** What uploads have left whose process died: found by their staging rows. Each is marked first, so that an upload that is only slow cannot commit any more. */
+import { sql } from 'jobmill-tables'
+import type { Inside } from './inside.ts'
+import { MOST_FILES } from './limits.ts'
+
+const BATCH = 50
+
+export async function sweepStaging(
+  inside: Inside,
+  signal: AbortSignal,
+  count: (blobs: number) => void,
+  failed: (error: unknown) => void,
+): Promise<void> {
+  const { tables, limits, fault } = inside
+  const { numUpdatedRows } = await tables.db
+    .updateTable('uploads_staging')
+    .set({ swept_at: tables.now })
+    .where('swept_at', 'is', null)
+    .where('begun_at', '<=', sql<number>`${tables.now} - ${sql.lit(limits.stagingForMs)}`)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows > 0n) await fault('sweep:staging-marked')
+  let last = ''
+  while (!signal.aborted) {
+    const rows = await tables.db
+      .selectFrom('uploads_staging')
+      .select('upload')
+      .where('swept_at', 'is not', null)
+      .where('upload', '>', last)
+      .orderBy('upload')
+      .limit(BATCH)
+      .execute()
+    for (const { upload } of rows) {
+      last = upload
+      try {
+        count(await deleteBlobs(inside, upload))
+      } catch (error) {
+        failed(error)
+        continue
+      }
+      await fault('sweep:staging-blobs')
+      await tables.db.deleteFrom('uploads_staging').where('upload', '=', upload).execute()
+      await fault('sweep:staging-rows')
+    }
+    if (rows.length < BATCH) return
+  }
+}
+
+/** How many it had is not written down: deleting what is not there costs little. */
+async function deleteBlobs({ blobs }: Inside, upload: string): Promise<number> {
+  let deleted = 0
+  for (let n = 0; n < MOST_FILES; n += 1) if (await blobs.delete(`${upload}/${n}`)) deleted += 1
+  return deleted
+}

@@ -1,0 +1,136 @@
+/**
+ * One pass of the sweep, in batches until nothing is left or it is told to stop. A file is marked first, and is gone for everybody from then on; then its blob is
+ * deleted, then its row. Whatever a pass that died has left marked, the next one finishes.
+ */
+import type { Inside } from './inside.ts'
+import { noneSwept, type SweptCounts, type SweptOutcome } from './swept.ts'
+import { markFiles, MARKS } from './sweep-marks.ts'
+import { sweepMailboxes, sweepUploads } from './sweep-rest.ts'
+import { sweepStaging } from './sweep-staging.ts'
+
+export const BATCH = 500
+/** Blobs that are deleted at a time. */
+export const AT_ONCE = 8
+
+/** Rejects after it has done what it could, when something could not be deleted. */
+export async function sweep(inside: Inside, signal: AbortSignal): Promise<SweptCounts> {
+  const counts = noneSwept()
+  const count = (outcome: SweptOutcome, n: number): void => {
+    counts[outcome] += n
+    inside.swept.add(outcome, n)
+  }
+  const failures: unknown[] = []
+  const failed = (error: unknown): void => void failures.push(error)
+  await finishMarked(inside, signal, count, failed)
+  for (const mark of MARKS)
+    while (!signal.aborted) {
+      const marked = await markFiles(inside, mark, BATCH)
+      if (marked === 0) break
+      await inside.fault('sweep:marked')
+      await finishMarked(inside, signal, count, failed)
+      if (marked < BATCH) break
+    }
+  await sweepStaging(inside, signal, (n) => count('orphan_blob', n), failed)
+  await sweepUploads(inside, signal)
+  await sweepMailboxes(inside, signal)
+  if (failures.length > 0)
+    throw new AggregateError(
+      failures,
+      `${failures.length} blobs could not be deleted: ${String(failures[0])}`,
+    )
+  return counts
+}
+
+/** By their keys, so that those whose blobs stay do not come again and again. */
+async function finishMarked(
+  inside: Inside,
+  signal: AbortSignal,
+  count: (outcome: SweptOutcome, n: number) => void,
+  failed: (error: unknown) => void,
+): Promise<void> {
+  const { tables, blobs, fault } = inside
+  let last = { mailbox: '', id: '' }
+  while (!signal.aborted) {
+    const { mailbox, id } = last
+    const rows = await tables.db
+      .selectFrom('uploads_file')
+      .leftJoin('uploads_mailbox', 'uploads_mailbox.id', 'uploads_file.mailbox')
+      .select(['uploads_file.mailbox', 'uploads_file.id', 'upload', 'n', 'acked_at', 'first_fetched_at'])
+      .select(['expires_at', 'swept_at', 'uploads_mailbox.deleted_at'])
+      .where('swept_at', 'is not', null)
+      .where((where) =>
+        where.or([
+          where('uploads_file.mailbox', '>', mailbox),
+          where.and([where('uploads_file.mailbox', '=', mailbox), where('uploads_file.id', '>', id)]),
+        ]),
+      )
+      .orderBy('uploads_file.mailbox')
+      .orderBy('uploads_file.id')
+      .limit(BATCH)
+      .execute()
+    const end = rows.at(-1)
+    if (end === undefined) return
+    last = end
+    const gone: typeof rows = []
+    await eachOf(rows, async (row) => {
+      try {
+        await blobs.delete(`${row.upload}/${row.n}`)
+        gone.push(row)
+      } catch (error) {
+        failed(error)
+      }
+      await fault('sweep:blob')
+    })
+    await fault('sweep:blobs')
+    const deleted = await deleteRows(inside, gone)
+    for (const row of gone) if (deleted.has(row.id)) count(outcomeOf(row), 1)
+    await fault('sweep:rows')
+    if (rows.length < BATCH) return
+  }
+}
+
+/** Which of them were there: so that two passes at once count each of them once. */
+async function deleteRows(
+  { tables }: Inside,
+  rows: readonly { readonly mailbox: string; readonly id: string }[],
+): Promise<Set<string>> {
+  const deleted = new Set<string>()
+  if (rows.length === 0) return deleted
+  await tables.transaction(async (db) => {
+    for (const [mailbox, files] of Map.groupBy(rows, (row) => row.mailbox)) {
+      const ids = files.map(({ id }) => id)
+      await db.deleteFrom('uploads_notice').where('mailbox', '=', mailbox).where('file', 'in', ids).execute()
+      const gone = await db
+        .deleteFrom('uploads_file')
+        .where('mailbox', '=', mailbox)
+        .where('id', 'in', ids)
+        .where('swept_at', 'is not', null)
+        .returning('id')
+        .execute()
+      for (const { id } of gone) deleted.add(id)
+    }
+  })
+  return deleted
+}
+
+function outcomeOf(row: {
+  readonly acked_at: number | null
+  readonly first_fetched_at: number | null
+  readonly expires_at: number
+  readonly swept_at: number | null
+}): SweptOutcome {
+  if (row.acked_at !== null) return 'acked'
+  // Only a mailbox that was removed gives up what has not expired.
+  if (row.expires_at > (row.swept_at ?? 0)) return 'mailbox_removed'
+  return row.first_fetched_at === null ? 'expired_unfetched' : 'expired_fetched'
+}
+
+/** A few at a time. */
+async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values()
+  await Promise.all(
+    Array.from({ length: Math.min(AT_ONCE, items.length) }, async () => {
+      for (const item of left) await act(item)
+    }),
+  )
+}

@@ -1,0 +1,33 @@
+/** What the sweep took away since this process started, by why. */
+export const OUTCOMES = [
+  'acked',
+  'expired_fetched',
+  'expired_unfetched',
+  'orphan_blob',
+  'mailbox_removed',
+] as const
+
+export type SweptOutcome = (typeof OUTCOMES)[number]
+export type SweptCounts = Readonly<Record<SweptOutcome, number>>
+
+export interface Swept {
+  readonly add: (outcome: SweptOutcome, n: number) => void
+  readonly totals: () => SweptCounts
+}
+
+/** `tell` hears of each, for a figure elsewhere. */
+export function swept(tell: (outcome: SweptOutcome, n: number) => void): Swept {
+  const totals = noneSwept()
+  return {
+    add(outcome, n) {
+      if (n === 0) return
+      totals[outcome] += n
+      tell(outcome, n)
+    },
+    totals: () => ({ ...totals }),
+  }
+}
+
+export function noneSwept(): Record<SweptOutcome, number> {
+  return { acked: 0, expired_fetched: 0, expired_unfetched: 0, orphan_blob: 0, mailbox_removed: 0 }
+}

@@ -1,0 +1,66 @@
+/** One file on its way in: counted against everything that bounds it, hashed, and handed on a chunk at a time. */
+import { createHash } from 'node:crypto'
+import { cleanName } from '../clean/clean-name.ts'
+import { cleanType } from '../clean/clean-type.ts'
+import { Refusal } from '../refusal.ts'
+import type { MailboxLimits } from './limits.ts'
+import { checkQuota, type Usage } from './quota.ts'
+
+/** As it comes from a request. Its bytes have to be read before the next one. */
+export interface Incoming {
+  readonly name: string
+  readonly type: string
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+export interface TakenIn {
+  readonly name: string
+  readonly type: string
+  readonly size: number
+  readonly sha256: string
+}
+
+export interface Bounds {
+  readonly limits: MailboxLimits
+  /** What the mailbox had when the request came. Null for a repeat, which adds nothing. */
+  readonly used: Usage | null
+}
+
+/** `before` is what the same request has brought already. */
+export async function takeIn(
+  file: Incoming,
+  before: Usage,
+  { limits, used }: Bounds,
+  write: (bytes: AsyncIterable<Uint8Array>) => Promise<void>,
+): Promise<TakenIn> {
+  const name = cleanName(file.name)
+  const { maxFileBytes } = limits
+  const hash = createHash('sha256')
+  let size = 0
+  async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of file.bytes) {
+      size += chunk.length
+      if (size > maxFileBytes)
+        throw new Refusal('FILE_TOO_LARGE', {
+          detail: `${name} is larger than ${maxFileBytes} bytes`,
+          field: 'files',
+          fix: 'Send it in parts, or have the limit of the mailbox raised',
+          file: name,
+          size,
+          max: maxFileBytes,
+        })
+      if (used !== null) checkQuota(used, { files: before.files + 1, bytes: before.bytes + size }, limits)
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  await write(counted())
+  if (size === 0)
+    throw new Refusal('FILE_EMPTY', {
+      detail: `${name} has no bytes`,
+      field: 'files',
+      fix: 'Leave it out',
+      file: name,
+    })
+  return { name, type: cleanType(file.type), size, sha256: hash.digest('hex') }
+}

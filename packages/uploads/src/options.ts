@@ -1,0 +1,114 @@
+/** What an inbox can be told, checked at once: every problem by its name. */
+import { JobmillError, type Duration, type Platform } from 'jobmill'
+import type { Tables } from 'jobmill-tables'
+import type { BlobStore } from './blobs/blob-store.ts'
+import type { BridgeOptions } from './inbox/bridge.ts'
+import type { FaultPoint } from './inbox/fault-points.ts'
+import { LIMITS, type Limits, MOST_FILES } from './inbox/limits.ts'
+import { shown } from './inbox/words.ts'
+import type { Schema } from './tables/schema.ts'
+
+export interface UploadsOptions {
+  /** Of `openTables(address, { app: 'uploads', steps: STEPS })`. The inbox opens and closes them. */
+  readonly tables: Tables<Schema>
+  /** `directoryBlobs(folder)` or `postgresBlobs(tables)`. */
+  readonly blobs: BlobStore
+  /** The most files of one request (default 64, which is the most there is). */
+  readonly maxFiles?: number
+  /** Default 100 MiB. */
+  readonly maxFileBytes?: number
+  /** Default 256 MiB. */
+  readonly maxRequestBytes?: number
+  /** What a mailbox without a quota of its own may have (default 10 GiB); null for no bound. */
+  readonly quotaBytes?: number | null
+  /** Default 10,000; null for no bound. */
+  readonly quotaFiles?: number | null
+  /** How many uploads one process takes at a time (default 256). */
+  readonly uploadsAtOnce?: number
+  /** How long a file waits for its acknowledgement (default 24 h). */
+  readonly expireAfter?: Duration
+  /** How long it is kept after it (default 1 h; 0: until the next sweep). */
+  readonly ackRetention?: Duration
+  /** After this an upload that never ended is cleaned up (default 1 h). One may take half of it. */
+  readonly stagingFor?: Duration
+  /** How long an idempotency key is known (default 24 h). */
+  readonly keysFor?: Duration
+  /** How often the sweep has a pass (default 5 min). */
+  readonly sweepEvery?: Duration
+  /** A job for each file that comes in. */
+  readonly job?: BridgeOptions
+  /** Hears of faults on our side (default: standard error). */
+  readonly onError?: (error: unknown, what: string) => void
+  /** For tests: called between any two steps. */
+  readonly fault?: (point: FaultPoint) => void | Promise<void>
+  readonly platform?: Platform
+}
+
+export interface Times {
+  readonly expireAfter: Duration
+  readonly ackRetention: Duration
+  readonly stagingFor: Duration
+  readonly keysFor: Duration
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Milliseconds, or text such as `90s` and `1h30m`. */
+export function durationMs(value: Duration, field: string, leastMs = 0): number {
+  const ms = typeof value === 'number' ? value : textMs(value)
+  if (Number.isFinite(ms) && ms >= leastMs && ms <= 10 * 366 * 86_400_000) return Math.round(ms)
+  throw new JobmillError(
+    'DURATION_INVALID',
+    ms < 0 ? 'must not be negative' : 'is not a duration that can be used',
+    {
+      field,
+      value: shown(value),
+      fix:
+        leastMs === 0
+          ? "Give milliseconds or a text such as '90s'; 0 is at once"
+          : `Give at least ${leastMs} ms`,
+    },
+  )
+}
+
+function textMs(text: string): number {
+  const negative = text.trim().startsWith('-')
+  const compact = text.trim().replace(/^-/, '')
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(compact)) return Number.NaN
+  let total = 0
+  for (const [, amount, unit] of compact.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g))
+    total += Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN)
+  return negative ? -total : total
+}
+
+export function resolveLimits(given: UploadsOptions): Limits {
+  return Object.freeze({
+    maxFiles: whole(given, 'maxFiles', 1, MOST_FILES),
+    maxFileBytes: whole(given, 'maxFileBytes', 1),
+    maxRequestBytes: whole(given, 'maxRequestBytes', 1),
+    quotaBytes: given.quotaBytes === null ? null : whole(given, 'quotaBytes', 0),
+    quotaFiles: given.quotaFiles === null ? null : whole(given, 'quotaFiles', 0),
+    uploadsAtOnce: whole(given, 'uploadsAtOnce', 1),
+    expireAfterMs: time(given, 'expireAfter', 1),
+    ackRetentionMs: time(given, 'ackRetention', 0),
+    stagingForMs: time(given, 'stagingFor', 1_000),
+    keysForMs: time(given, 'keysFor', 0),
+  })
+}
+
+function time(given: UploadsOptions, field: keyof Times, leastMs: number): number {
+  const value = given[field]
+  return value === undefined ? LIMITS[`${field}Ms`] : durationMs(value, field, leastMs)
+}
+
+type Number_ = 'maxFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'uploadsAtOnce' | 'quotaBytes' | 'quotaFiles'
+
+function whole(given: UploadsOptions, field: Number_, least: number, most = Number.MAX_SAFE_INTEGER): number {
+  const value = given[field] ?? LIMITS[field] ?? 0
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value
+  throw new JobmillError('NUMBER_INVALID', 'is no whole number that can be used', {
+    field,
+    value: shown(value),
+    fix: `Give ${least} to ${most}`,
+  })
+}

@@ -1,0 +1,63 @@
+/** The tables as queries see them. Instants are milliseconds by the database's clock, ids are UUIDs in lower case. */
+export interface Schema {
+  uploads_mailbox: {
+    id: string
+    name: string
+    /** Null: without bound. */
+    quota_bytes: number | null
+    quota_files: number | null
+    /** Null: as the inbox has it. */
+    max_file_bytes: number | null
+    max_request_bytes: number | null
+    /** The number of its last notice. Whoever writes notices raises it first, so they are committed in the order of their numbers. */
+    last_seq: number
+    created_at: number
+    /** From then on nobody gets in, and the sweep takes away what it has. */
+    deleted_at: number | null
+  }
+  uploads_token: {
+    id: string
+    mailbox: string
+    /** SHA-256 of the token, which nobody can be told again. */
+    hash: string
+    label: string
+    may: May
+    created_at: number
+    revoked_at: number | null
+  }
+  uploads_upload: {
+    id: string
+    mailbox: string
+    idempotency_key: string | null
+    fingerprint: string
+    answer: string
+    created_at: number
+  }
+  uploads_file: {
+    mailbox: string
+    id: string
+    upload: string
+    n: number
+    name: string
+    type: string
+    size: number
+    sha256: string
+    created_at: number
+    expires_at: number
+    first_fetched_at: number | null
+    last_fetched_at: number | null
+    fetches: number
+    acked_at: number | null
+    /** Marked by the sweep: it is gone for everybody, and its blob and this row are about to be. */
+    swept_at: number | null
+  }
+  uploads_notice: { mailbox: string; seq: number; file: string; at: number }
+  /** An upload on its way: whatever blobs it has made are found by this row if it never ends. */
+  uploads_staging: { upload: string; mailbox: string; begun_at: number; swept_at: number | null }
+  /** Blobs, where they are kept in the database. */
+  uploads_chunk: { blob: string; n: number; bytes: Uint8Array }
+}
+
+/** What the holder of a token may do. */
+export const MAY = ['upload', 'consume', 'both'] as const
+export type May = (typeof MAY)[number]

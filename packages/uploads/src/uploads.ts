@@ -1,0 +1,91 @@
+/** `uploads(options)`: the inbox, its parts put together. */
+import { type Mill, type OwnDuty, systemPlatform } from 'jobmill'
+import { bridgeTo, type Bridge } from './inbox/bridge.ts'
+import { lastSeqs } from './inbox/feed.ts'
+import type { Inside } from './inbox/inside.ts'
+import type { Limits } from './inbox/limits.ts'
+import { live as createLive } from './inbox/live.ts'
+import { type Mailboxes, mailboxes } from './inbox/mailboxes.ts'
+import { swept as createSwept, type SweptCounts } from './inbox/swept.ts'
+import { sweep } from './inbox/sweep.ts'
+import { type Tokens, tokens as createTokens } from './inbox/tokens.ts'
+import { route } from './http/routes.ts'
+import { uploadsOf } from './http/upload.ts'
+import { durationMs, resolveLimits, type UploadsOptions } from './options.ts'
+
+export interface Inbox {
+  /** Takes `/mailboxes/…`; null for what is not its own. */
+  readonly fetch: (request: Request) => Promise<Response> | null
+  /** For `jobmill({ duties })`: the sweep. */
+  readonly duty: OwnDuty
+  /** Makes the tables and the place for blobs, and knows the mill from then on. Twice is once. */
+  readonly start: (mill?: Mill<never>) => Promise<void>
+  /** Lets uploads on their way end, and whoever waits go. */
+  readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>
+  readonly mailboxes: Mailboxes
+  readonly tokens: Omit<Tokens, 'holderOf'>
+  /** One pass by hand. */
+  readonly sweep: (signal?: AbortSignal) => Promise<SweptCounts>
+  /** What this process has swept since its start. */
+  readonly swept: () => SweptCounts
+  readonly limits: Limits
+}
+
+const GRACE_MS = 20_000
+
+export function uploads(options: UploadsOptions): Inbox {
+  const { tables, blobs, platform = systemPlatform, fault = () => {}, onError = toStandardError } = options
+  const limits = resolveLimits(options)
+  const every = durationMs(options.sweepEvery ?? '5m', 'sweepEvery', 1_000)
+  let bridge: Bridge | null = null
+  const swept = createSwept(() => {})
+  const inside: Inside = {
+    tables,
+    blobs,
+    limits,
+    live: createLive(platform, (asked) => lastSeqs({ tables }, asked)),
+    swept,
+    bridge: () => bridge,
+    newId: () => platform.id(),
+    fault,
+    onError,
+  }
+  const taking = uploadsOf(inside, platform)
+  const tokens = createTokens(inside)
+  const pass = (signal = new AbortController().signal): Promise<SweptCounts> => sweep(inside, signal)
+  let started: Promise<void> | null = null
+  return {
+    fetch: (request) => route(request, { inside, tokens, upload: taking.take, platform }),
+    duty: {
+      name: 'sweep-uploads',
+      every,
+      // A pass goes on until nothing is left; it looks at its signal between batches.
+      deadline: '10m',
+      forAll: true,
+      run: async ({ signal }) => pass(signal),
+    },
+    start(mill) {
+      if (mill !== undefined && options.job !== undefined) bridge = bridgeTo(mill, options.job)
+      started ??= (async () => {
+        await tables.open()
+        await blobs.open()
+      })()
+      return started
+    },
+    async stop({ graceMs = GRACE_MS } = {}) {
+      inside.live.stop()
+      await taking.stop(graceMs)
+    },
+    mailboxes: mailboxes(inside),
+    tokens,
+    sweep: pass,
+    swept: swept.totals,
+    limits,
+  }
+}
+
+function toStandardError(error: unknown, what: string): void {
+  process.stderr.write(
+    `uploads error ${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  )
+}

@@ -1,0 +1,218 @@
+/** An inbox on a real store, served on a real socket, with a clock to move. One for a file of tests; each test has mailboxes of its own. */
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { jobmill, type MillOptions } from 'jobmill'
+import { type Served, serve } from 'jobmill/http'
+import { openTables } from 'jobmill-tables'
+import {
+  type BlobStore,
+  directoryBlobs,
+  type Inbox,
+  postgresBlobs,
+  type Schema,
+  STEPS,
+  uploads,
+  type UploadsOptions,
+} from 'jobmill-uploads'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+
+export const STORES = ['sqlite', 'postgres'] as const
+export type StoreName = (typeof STORES)[number]
+
+export function addressOf(store: StoreName): string {
+  if (store === 'sqlite') return freshFile()
+  const url = inject('postgresUrl')
+  return `${url}?schema=${freshSchema(url, 'inbox')}`
+}
+
+/** The schema of the tables is one of our own, beside the mill's. */
+export async function dropTables(address: string): Promise<void> {
+  if (!address.startsWith('postgres')) return
+  const url = new URL(address)
+  const schema = `${url.searchParams.get('schema')}_uploads`
+  url.searchParams.delete('schema')
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  await client.query(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(schema)} CASCADE`)
+  await client.end()
+}
+
+export interface Scene {
+  readonly inbox: Inbox
+  readonly url: string
+  readonly address: string
+  readonly tables: UploadsOptions['tables']
+  readonly mill: ReturnType<typeof jobmill>
+  readonly served: Served
+  /** Moves the clock of the database, as everybody here sees it. */
+  readonly later: (ms: number) => void
+  /** Every blob there is, by its id. */
+  readonly blobs: () => Promise<string[]>
+  readonly errors: unknown[]
+  readonly close: () => Promise<void>
+}
+
+export type SceneOptions = Partial<Omit<UploadsOptions, 'tables' | 'blobs'>> & {
+  readonly wrap?: (blobs: BlobStore) => BlobStore
+  readonly jobs?: MillOptions['jobs']
+  readonly address?: string
+  readonly folder?: string
+}
+
+export async function scene(store: StoreName, options: SceneOptions = {}): Promise<Scene> {
+  const { wrap = (blobs) => blobs, jobs = [], address = addressOf(store), ...rest } = options
+  let aheadMs = 0
+  const database = await openTables<Schema>(address, {
+    app: 'uploads',
+    steps: STEPS,
+    clock: () => Date.now() + aheadMs,
+  })
+  const { tables } = database
+  const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-blobs-'))
+  const real = store === 'sqlite' ? directoryBlobs(folder) : postgresBlobs(tables)
+  const errors: unknown[] = []
+  const inbox = uploads({
+    onError: (error) => void errors.push(error),
+    ...rest,
+    tables,
+    blobs: wrap(real),
+  })
+  const mill = jobmill({ store: database.store, jobs, serve: ['uploads'], log: 'silent' })
+  await inbox.start(mill)
+  const served = await serve(mill, { port: 0, page: false, beside: inbox.fetch })
+  if (jobs.length > 0) await mill.start()
+  return {
+    inbox,
+    url: served.url,
+    address,
+    tables,
+    mill,
+    served,
+    later: (ms) => void (aheadMs += ms),
+    errors,
+    async blobs() {
+      if (store === 'sqlite') return filesIn(folder)
+      const rows = await tables.db.selectFrom('uploads_chunk').select('blob').distinct().execute()
+      return rows.map(({ blob }) => blob)
+    },
+    async close() {
+      await inbox.stop({ graceMs: 0 })
+      await served.close()
+      await mill.stop({ grace: 0 })
+      await tables.close()
+      await dropTables(address)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(path.join(folder, name)).isFile(),
+  )
+}
+
+/** The scene of a whole file of tests. */
+export function sceneForAll(store: StoreName, options: SceneOptions = {}): () => Scene {
+  let made: Scene | null = null
+  beforeAll(async () => {
+    made = await scene(store, options)
+  })
+  afterAll(async () => made?.close())
+  return () => {
+    if (made === null) throw new Error('there is no scene yet')
+    return made
+  }
+}
+
+export interface Box {
+  readonly id: string
+  readonly token: string
+  /** With the token of the mailbox, and its address in front. */
+  readonly ask: (path: string, init?: RequestInit) => Promise<Response>
+  readonly upload: (files: readonly Given[], init?: RequestInit) => Promise<Response>
+  /** Uploads, and has to succeed. */
+  readonly sent: (...contents: string[]) => Promise<string[]>
+}
+
+export interface Given {
+  readonly name?: string
+  readonly type?: string
+  readonly bytes: string | Uint8Array<ArrayBuffer>
+}
+
+export async function mailbox(
+  { inbox, url }: Scene,
+  options: Partial<Parameters<Inbox['mailboxes']['add']>[0]> = {},
+): Promise<Box> {
+  const { id } = await inbox.mailboxes.add({ name: 'letters', ...options })
+  const { token } = await inbox.tokens.add(id)
+  const ask: Box['ask'] = (at, init = {}) =>
+    fetch(`${url}/mailboxes/${id}${at}`, {
+      ...init,
+      headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string> | undefined) },
+    })
+  const upload: Box['upload'] = (files, init = {}) =>
+    ask('/uploads', { method: 'POST', body: formOf(files), ...init })
+  return {
+    id,
+    token,
+    ask,
+    upload,
+    async sent(...contents) {
+      const response = await upload(
+        contents.map((bytes, n) => ({ name: `${n}.txt`, type: 'text/plain', bytes })),
+      )
+      if (response.status !== 200) throw new Error(await response.text())
+      const { files } = (await response.json()) as { files: { id: string }[] }
+      return files.map(({ id: file }) => file)
+    },
+  }
+}
+
+export function formOf(files: readonly Given[]): FormData {
+  const form = new FormData()
+  for (const { name = 'a.txt', type = 'text/plain', bytes } of files)
+    form.append('files', new Blob([bytes], { type }), name)
+  return form
+}
+
+export function sha256(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+export interface Page {
+  readonly files: readonly { id: string; name: string; uri: string; state: string; cursor: string }[]
+  readonly cursor: string
+  readonly more: boolean
+}
+
+export async function pending(box: Box, query = ''): Promise<Page> {
+  const response = await box.ask(`/uploads${query}`)
+  if (response.status !== 200) throw new Error(await response.text())
+  return (await response.json()) as Page
+}
+
+/** The status and code of a refusal, and whatever else is asked of it. */
+export async function refusal(response: Response): Promise<Record<string, unknown>> {
+  if (response.headers.get('content-type') !== 'application/problem+json')
+    throw new Error(`${response.status} is no problem: ${await response.text()}`)
+  return (await response.json()) as Record<string, unknown>
+}
+
+/** Nothing is left in any table or blob store of what a mailbox had. */
+export async function leftOf({ tables, blobs }: Scene, box: Box): Promise<Record<string, number>> {
+  const rows = async (name: 'uploads_file' | 'uploads_notice' | 'uploads_upload' | 'uploads_staging') =>
+    (await tables.db.selectFrom(name).select('mailbox').where('mailbox', '=', box.id).execute()).length
+  return {
+    files: await rows('uploads_file'),
+    notices: await rows('uploads_notice'),
+    uploads: await rows('uploads_upload'),
+    staging: await rows('uploads_staging'),
+    blobs: (await blobs()).length,
+  }
+}
