@@ -1,0 +1,32 @@
+/** What a command is. The help is written from this. */
+import type { Config } from '../config/shape.ts'
+
+export interface Command {
+  readonly words: string
+  /** What stands behind them. */
+  readonly takes?: string
+  readonly arguments?: readonly [least: number, most: number]
+  readonly says: string
+  /** Each with what it takes in capitals, or null for a switch, and what it says. */
+  readonly options?: Readonly<Record<string, readonly [takes: string | null, says: string]>>
+  readonly run: (given: Given) => Promise<number>
+}
+
+export interface Given {
+  readonly words: readonly string[]
+  readonly config: () => Config
+  readonly text: (option: string) => string | undefined
+  readonly has: (option: string) => boolean
+  readonly out: (line: string) => void
+  readonly err: (line: string) => void
+}
+
+/** For scripts. */
+export const EXIT = { done: 0, failed: 1, usage: 2, refused: 3, unavailable: 4 } as const
+
+export const COMMON = {
+  config: ['FILE', 'the config (default: jobmill-uploads.yaml of this folder, where there is one)'],
+  db: ['URL', 'the database: uploads.db, postgres://… (default: DATABASE_URL, else uploads.db)'],
+  json: [null, 'JSON instead of text'],
+  help: [null, 'this text'],
+} as const satisfies Command['options']

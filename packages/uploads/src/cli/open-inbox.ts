@@ -1,0 +1,61 @@
+/** What every command needs: the config, the database, and the inbox on it. */
+import { jobmill, type Mill, type MillOptions } from 'jobmill'
+import { type Database, openTables } from 'jobmill-tables'
+import { directoryBlobs } from '../blobs/directory.ts'
+import { postgresBlobs } from '../blobs/postgres.ts'
+import type { Config } from '../config/shape.ts'
+import { STEPS } from '../tables/steps.ts'
+import type { Schema } from '../tables/schema.ts'
+import { type Inbox, uploads } from '../uploads.ts'
+
+export const DEFAULT_DATABASE = 'uploads.db'
+export const DEFAULT_BLOBS = 'uploads-blobs'
+/** Connections to PostgreSQL: uploads that are written at a time. */
+const CONNECTIONS = 10
+/** A process that only sweeps serves a queue too. */
+const QUEUE = 'uploads'
+
+export interface Opened {
+  readonly inbox: Inbox
+  readonly database: Database<Schema>
+  readonly newMill: (options?: Partial<MillOptions>) => Mill<never>
+  readonly close: () => Promise<void>
+}
+
+export async function openInbox(config: Config): Promise<Opened> {
+  const { database: address = DEFAULT_DATABASE, blobs = DEFAULT_BLOBS } = config
+  const database = await openTables<Schema>(address, {
+    app: 'uploads',
+    steps: STEPS,
+    connections: CONNECTIONS,
+    onError: (error) => void process.stderr.write(`uploads error a connection broke: ${error.message}\n`),
+  })
+  const { tables } = database
+  const inbox = uploads({
+    ...optionsOf(config),
+    tables,
+    blobs: blobs === 'postgres' ? postgresBlobs(tables) : directoryBlobs(blobs),
+  })
+  return {
+    inbox,
+    database,
+    newMill: (options = {}) =>
+      jobmill({ store: database.store, serve: [QUEUE], duties: [inbox.duty], log: 'info', ...options }),
+    close: () => tables.close(),
+  }
+}
+
+function optionsOf(config: Config) {
+  const { database: _database, blobs: _blobs, port: _port, bind: _bind, tokens: _tokens, ...rest } = config
+  const { quotaBytes, quotaFiles, job, ...plain } = rest
+  const given = {
+    ...plain,
+    quotaBytes: quotaBytes === 'none' ? null : quotaBytes,
+    quotaFiles: quotaFiles === 'none' ? null : quotaFiles,
+    ...(job !== undefined && {
+      job: { kind: job.kind, ...(job.queue !== undefined && { queue: job.queue }) },
+    }),
+  }
+  // What is not said is left to the inbox.
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,102 @@
+/** The config of a process: a YAML file, and the environment above it. Everything that is wrong is told at once, each with its place. */
+import { existsSync, readFileSync } from 'node:fs'
+import { JobmillError } from 'jobmill'
+import { LineCounter, parseDocument } from 'yaml'
+import type * as z from 'zod'
+import { type Config, NAMES, shape } from './shape.ts'
+
+export const DEFAULT_CONFIG = 'jobmill-uploads.yaml'
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** `maxFileBytes` is UPLOADS_MAX_FILE_BYTES, and so on; the database is where everybody looks for it. */
+export function variableOf(name: keyof Config): string {
+  if (name === 'database') return 'DATABASE_URL'
+  if (name === 'tokens') return 'JOBMILL_TOKENS'
+  return `UPLOADS_${name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
+}
+
+export interface ConfigProblem {
+  /** `jobmill-uploads.yaml:3 quotaBytes`, or the name of the variable. */
+  readonly place: string
+  readonly message: string
+}
+
+/** `file`: as somebody named it; undefined for the usual one, where there is one. */
+export function readConfig(file: string | undefined, env: Env): Config {
+  const problems: ConfigProblem[] = []
+  const { values, placeOf } = fromFile(file, problems)
+  const given: Record<string, unknown> = { ...values }
+  const named = new Map<string, string>()
+  for (const name of NAMES) {
+    const value = env[variableOf(name)]?.trim() ?? ''
+    if (value === '' || name === 'job') continue
+    given[name] = value
+    named.set(name, variableOf(name))
+  }
+  const read = shape.safeParse(given)
+  if (!read.success)
+    for (const issue of read.error.issues)
+      problems.push(...toldOf(issue, (path) => named.get(String(path[0])) ?? placeOf(path)))
+  if (problems.length > 0 || !read.success) throw new ConfigInvalid(problems)
+  return read.data
+}
+
+export class ConfigInvalid extends JobmillError {
+  override readonly problems: readonly ConfigProblem[]
+  constructor(problems: readonly ConfigProblem[]) {
+    super('OPTIONS_INVALID', problems.map(({ place, message }) => `${place}: ${message}`).join('\n'))
+    this.problems = problems
+  }
+}
+
+interface Given {
+  readonly values: Record<string, unknown>
+  readonly placeOf: (path: readonly PropertyKey[]) => string
+}
+
+function fromFile(named: string | undefined, problems: ConfigProblem[]): Given {
+  const file = named ?? DEFAULT_CONFIG
+  const placeOf = (): string => file
+  if (!existsSync(file)) {
+    if (named !== undefined)
+      problems.push({ place: named, message: 'there is no such file. Name another with --config' })
+    return { values: {}, placeOf }
+  }
+  const lines = new LineCounter()
+  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines })
+  for (const { message, linePos } of document.errors)
+    problems.push({ place: `${file}:${linePos?.[0].line ?? 1}`, message: message.split('\n')[0] ?? message })
+  if (document.errors.length > 0) return { values: {}, placeOf }
+  const values: unknown = document.toJS()
+  if (values === null) return { values: {}, placeOf }
+  if (typeof values !== 'object' || Array.isArray(values)) {
+    problems.push({
+      place: file,
+      message: 'is not a list of names and values. Write "name: value" in each line',
+    })
+    return { values: {}, placeOf }
+  }
+  return {
+    values: values as Record<string, unknown>,
+    placeOf(path) {
+      const node = document.getIn(path, true) as { range?: [number, number, number] } | undefined
+      const line = node?.range === undefined ? null : lines.linePos(node.range[0]).line
+      return `${file}${line === null ? '' : `:${line}`} ${path.join('.')}`.trimEnd()
+    },
+  }
+}
+
+function toldOf(issue: z.core.$ZodIssue, placeOf: (path: readonly PropertyKey[]) => string): ConfigProblem[] {
+  if (issue.code !== 'unrecognized_keys') return [{ place: placeOf(issue.path), message: messageOf(issue) }]
+  return issue.keys.map((key) => ({
+    place: placeOf([...issue.path, key]),
+    message: `there is no such name. Known are ${issue.path.length === 0 ? NAMES.join(', ') : 'kind, queue'}`,
+  }))
+}
+
+/** Of several ways to be right, each has said why it is not that: the last is ours. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_union') return issue.errors.flat().at(-1)?.message ?? issue.message
+  return issue.message
+}
