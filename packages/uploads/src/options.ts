@@ -37,6 +37,8 @@ export interface UploadsOptions {
   readonly sweepEvery?: Duration
   /** A job for each file that comes in. */
   readonly job?: BridgeOptions
+  /** True: the gauges of what is pending are told by mailbox, for the 100 with the most bytes (default false: all together). */
+  readonly figuresByMailbox?: boolean
   /** Hears of faults on our side (default: standard error). */
   readonly onError?: (error: unknown, what: string) => void
   /** For tests: called between any two steps. */

@@ -14,6 +14,7 @@ export const REFUSALS = {
   TOKEN_WRONG: [401, 'A token of this mailbox is needed'],
   FORBIDDEN: [403, 'This token is not for that'],
   FILE_UNKNOWN: [404, 'There is no such file in this mailbox'],
+  MAILBOX_UNKNOWN: [404, 'There is no such mailbox'],
   ROUTE_UNKNOWN: [404, 'There is nothing at this address'],
   METHOD_WRONG: [405, 'That cannot be done with what is at this address'],
   TOO_SLOW: [408, 'The upload took too long'],

@@ -1,14 +1,16 @@
 /** `uploads(options)`: the inbox, its parts put together. */
 import { type Mill, type OwnDuty, systemPlatform } from 'jobmill'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
+import { countSwept, tellPending } from './inbox/figures.ts'
 import { lastSeqs } from './inbox/feed.ts'
 import type { Inside } from './inbox/inside.ts'
 import type { Limits } from './inbox/limits.ts'
 import { live as createLive } from './inbox/live.ts'
 import { type Mailboxes, mailboxes } from './inbox/mailboxes.ts'
-import { swept as createSwept, type SweptCounts } from './inbox/swept.ts'
+import { swept as createSwept, type SweptCounts, type SweptOutcome } from './inbox/swept.ts'
 import { sweep } from './inbox/sweep.ts'
 import { type Tokens, tokens as createTokens } from './inbox/tokens.ts'
+import { type App, app } from './http/app.ts'
 import { route } from './http/routes.ts'
 import { uploadsOf } from './http/upload.ts'
 import { durationMs, resolveLimits, type UploadsOptions } from './options.ts'
@@ -22,6 +24,8 @@ export interface Inbox {
   readonly start: (mill?: Mill<never>) => Promise<void>
   /** Lets uploads on their way end, and whoever waits go. */
   readonly stop: (options?: { readonly graceMs?: number }) => Promise<void>
+  /** For Mission Control, behind its door. */
+  readonly app: App
   readonly mailboxes: Mailboxes
   readonly tokens: Omit<Tokens, 'holderOf'>
   /** One pass by hand. */
@@ -38,7 +42,8 @@ export function uploads(options: UploadsOptions): Inbox {
   const limits = resolveLimits(options)
   const every = durationMs(options.sweepEvery ?? '5m', 'sweepEvery', 1_000)
   let bridge: Bridge | null = null
-  const swept = createSwept(() => {})
+  let counted: (outcome: SweptOutcome, n: number) => void = () => {}
+  const swept = createSwept((outcome, n) => counted(outcome, n))
   const inside: Inside = {
     tables,
     blobs,
@@ -67,6 +72,10 @@ export function uploads(options: UploadsOptions): Inbox {
     start(mill) {
       if (mill !== undefined && options.job !== undefined) bridge = bridgeTo(mill, options.job)
       started ??= (async () => {
+        if (mill !== undefined) {
+          counted = countSwept(mill)
+          tellPending(mill, inside, options.figuresByMailbox ?? false)
+        }
         await tables.open()
         await blobs.open()
       })()
@@ -76,6 +85,7 @@ export function uploads(options: UploadsOptions): Inbox {
       inside.live.stop()
       await taking.stop(graceMs)
     },
+    app: app(inside),
     mailboxes: mailboxes(inside),
     tokens,
     sweep: pass,

@@ -1,0 +1,81 @@
+/** The figures of the inbox in the text of the mill: what was swept, and what waits. */
+import type { Mill } from 'jobmill'
+import { sql } from 'jobmill-tables'
+import type { Inside } from './inside.ts'
+import { OUTCOMES, type SweptOutcome } from './swept.ts'
+
+/** Mailboxes that are told by themselves: those with the most bytes. */
+const FULLEST = 100
+
+/** Every series is there from zero. */
+export function countSwept(mill: Mill<never>): (outcome: SweptOutcome, n: number) => void {
+  const counter = mill.counter({
+    name: 'jobmill_uploads_swept_total',
+    help: 'Files that the sweep took away, by why; of uploads that never ended, the blobs.',
+    labels: { outcome: OUTCOMES },
+  })
+  return (outcome, n) => counter.add({ outcome }, n)
+}
+
+interface Pending {
+  readonly mailbox: string
+  readonly files: number
+  readonly bytes: number
+  readonly oldestMs: number
+}
+
+/** By mailbox, or all together. */
+export function tellPending(mill: Mill<never>, inside: Pick<Inside, 'tables'>, byMailbox: boolean): void {
+  let reading: Promise<Pending[]> | null = null
+  // All of them are read at the same time: one look at the table is enough.
+  const read = (): Promise<Pending[]> => {
+    reading ??= pendingOf(inside, byMailbox).finally(() => (reading = null))
+    return reading
+  }
+  const gauge = (name: string, help: string, valueOf: (pending: Pending) => number): void => {
+    if (byMailbox)
+      mill.gauge({
+        name,
+        help: `${help} The ${FULLEST} mailboxes with the most bytes.`,
+        labels: { mailbox: true },
+        read: async () =>
+          (await read()).map((one) => ({ labels: { mailbox: one.mailbox }, value: valueOf(one) })),
+      })
+    else mill.gauge({ name, help, read: async () => valueOf((await read())[0] ?? NOTHING) })
+  }
+  gauge(
+    'jobmill_uploads_pending_files',
+    'Files that are not acknowledged and have not expired.',
+    (one) => one.files,
+  )
+  gauge('jobmill_uploads_pending_bytes', 'Bytes of the files that are pending.', (one) => one.bytes)
+  gauge(
+    'jobmill_uploads_oldest_pending_seconds',
+    'How long the oldest file that is pending has waited.',
+    (one) => Math.max(0, one.oldestMs) / 1_000,
+  )
+}
+
+const NOTHING: Pending = { mailbox: '', files: 0, bytes: 0, oldestMs: 0 }
+
+async function pendingOf({ tables }: Pick<Inside, 'tables'>, byMailbox: boolean): Promise<Pending[]> {
+  const mailbox = byMailbox ? sql<string>`mailbox` : sql<string>`''`
+  return tables.db
+    .selectFrom('uploads_file')
+    .select([
+      mailbox.as('mailbox'),
+      sql<number>`count(*)`.as('files'),
+      sql<number>`CAST(coalesce(sum(size), 0) AS bigint)`.as('bytes'),
+      sql<number>`CAST(coalesce(${tables.now} - min(created_at), 0) AS bigint)`.as('oldestMs'),
+    ])
+    .where('acked_at', 'is', null)
+    .where('swept_at', 'is', null)
+    .where('expires_at', '>', tables.now)
+    .$if(byMailbox, (query) =>
+      query
+        .groupBy('mailbox')
+        .orderBy(sql`sum(size)`, 'desc')
+        .limit(FULLEST),
+    )
+    .execute()
+}

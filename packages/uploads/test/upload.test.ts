@@ -1,0 +1,322 @@
+/** What becomes of an upload: every row of the tables B.3 and B.4, and what was wrong with them, on both stores over a socket. */
+import { describe, expect, test } from 'vitest'
+import {
+  type Box,
+  leftOf,
+  mailbox,
+  pending,
+  refusal,
+  type Scene,
+  sceneForAll,
+  sha256,
+  STORES,
+} from './support/inboxes.ts'
+import { answerOf, BOUNDARY, chunk, END, openUpload, partOf } from './support/raw.ts'
+
+const KB = 1_024
+
+describe.each(STORES)('an upload on %s', (store) => {
+  const given = sceneForAll(store, { maxFileBytes: 64 * KB, maxRequestBytes: 256 * KB })
+  const bytes = (size: number): Uint8Array<ArrayBuffer> => new Uint8Array(size).fill(7)
+
+  async function expectNothingOf(scene: Scene, box: Box): Promise<void> {
+    const { blobs: _, ...rows } = await leftOf(scene, box)
+    expect(rows).toEqual({ files: 0, notices: 0, uploads: 0, staging: 0 })
+    expect(await blobsWithoutRow(scene)).toEqual([])
+  }
+
+  async function blobsWithoutRow({ tables, blobs }: Scene): Promise<string[]> {
+    const rows = await tables.db.selectFrom('uploads_file').select(['upload', 'n']).execute()
+    const known = new Set(rows.map(({ upload, n }) => `${upload}/${n}`))
+    return (await blobs()).map((path) => path.split('/').slice(-2).join('/')).filter((id) => !known.has(id))
+  }
+
+  /** A body by hand, of these parts. */
+  const send = (box: Box, body: string, headers: Record<string, string> = {}): Promise<Response> =>
+    box.ask('/uploads', {
+      method: 'POST',
+      body,
+      headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}`, ...headers },
+    })
+
+  describe('B4 is refused, and leaves nothing:', () => {
+    const rows: [string, (box: Box) => Promise<Response>, object][] = [
+      [
+        'no multipart',
+        (box) => box.ask('/uploads', { method: 'POST', body: 'hello' }),
+        { status: 415, code: 'MEDIA_TYPE_WRONG' },
+      ],
+      ['no body at all', (box) => box.ask('/uploads', { method: 'POST' }), { status: 415 }],
+      [
+        'no boundary',
+        (box) => send(box, 'x', { 'content-type': 'multipart/form-data' }),
+        { status: 400, code: 'MULTIPART_BROKEN' },
+      ],
+      ['an empty multipart', (box) => send(box, ''), { status: 400 }],
+      ['what is no multipart inside', (box) => send(box, 'hello'), { status: 400, code: 'MULTIPART_BROKEN' }],
+      [
+        'one that breaks off inside of a file',
+        (box) => send(box, partOf('files', 'a', 'hel').slice(0, -2)),
+        { status: 400, code: 'MULTIPART_BROKEN' },
+      ],
+      [
+        'no files',
+        (box) => send(box, partOf('note', null, 'hi') + END),
+        { status: 400, code: 'FILES_MISSING', field: 'files' },
+      ],
+      [
+        'E39 an empty file',
+        (box) => send(box, partOf('files', 'a', '') + END),
+        { status: 400, code: 'FILE_EMPTY', file: 'a' },
+      ],
+      [
+        'E39 an empty file behind a good one',
+        (box) => send(box, partOf('files', 'a', 'x') + partOf('files', 'b', '') + END),
+        { status: 400, code: 'FILE_EMPTY', file: 'b' },
+      ],
+      [
+        'a file in a part of another name',
+        (box) => send(box, partOf('files', 'a', 'x') + partOf('other', 'b', 'y') + END),
+        { status: 400, code: 'PART_UNKNOWN', field: 'other' },
+      ],
+      [
+        'a part called files that is no file',
+        (box) => send(box, partOf('files', null, 'x') + END),
+        { status: 400, code: 'MULTIPART_BROKEN' },
+      ],
+      [
+        '17 fields',
+        (box) => send(box, Array.from({ length: 17 }, (_, n) => partOf(`f${n}`, null, 'x')).join('') + END),
+        { status: 400, code: 'MULTIPART_BROKEN' },
+      ],
+      [
+        '65 files',
+        (box) => box.upload(Array.from({ length: 65 }, (_, n) => ({ name: `${n}`, bytes: 'x' }))),
+        { status: 400, code: 'FILES_TOO_MANY', max: 64 },
+      ],
+      [
+        'E39 a file of one byte more than it may have',
+        (box) => box.upload([{ bytes: 'x' }, { name: 'big.bin', bytes: bytes(64 * KB + 1) }]),
+        { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: 64 * KB + 1, max: 64 * KB },
+      ],
+      [
+        'E39 a body that says that it is too large',
+        (box) => box.upload(Array.from({ length: 5 }, () => ({ bytes: bytes(60 * KB) }))),
+        { status: 413, code: 'REQUEST_TOO_LARGE', max: 256 * KB },
+      ],
+      [
+        'a key with a space',
+        (box) => box.upload([{ bytes: 'x' }], { headers: { 'idempotency-key': 'a b' } }),
+        { status: 400, code: 'KEY_INVALID', field: 'Idempotency-Key' },
+      ],
+      [
+        'a parameter',
+        (box) => box.ask('/uploads?x=1', { method: 'POST' }),
+        { status: 400, code: 'OPTION_UNKNOWN', field: 'x' },
+      ],
+    ]
+    test.each(rows)('%s', async (_name, act, problem) => {
+      const scene = given()
+      const box = await mailbox(scene)
+      expect(await refusal(await act(box))).toMatchObject(problem)
+      await expectNothingOf(scene, box)
+    })
+  })
+
+  test('B4 64 files, and exactly as many bytes as one may have', async () => {
+    const box = await mailbox(given())
+    const many = await box.upload(
+      Array.from({ length: 64 }, (_, n) => ({ name: `${n}.txt`, bytes: `file ${n}` })),
+    )
+    const { files } = (await many.json()) as { files: { name: string; sha256: string }[] }
+    expect(files.map(({ name }) => name)).toEqual(Array.from({ length: 64 }, (_, n) => `${n}.txt`))
+    expect(files[63]?.sha256).toBe(sha256('file 63'))
+    for (const size of [64 * KB - 1, 64 * KB])
+      expect((await box.upload([{ bytes: bytes(size) }])).status).toBe(200)
+    expect((await pending(box)).files).toHaveLength(66)
+  })
+
+  test('B4 names and types are cleaned, small fields are allowed, a file may lack its name', async () => {
+    const box = await mailbox(given())
+    const body =
+      partOf('note', null, 'hi') +
+      partOf('files', '../../etc/pass wd', 'x', 'Content-Type: text/html; charset=x\r\n') +
+      partOf('files', null, 'y', 'Content-Type: application/octet-stream\r\n') +
+      partOf('files', 'z', 'z', 'Content-Type: nonsense\r\n') +
+      END
+    const { files } = (await (await send(box, body)).json()) as { files: object[] }
+    expect(files).toMatchObject([
+      { name: 'pass_wd', mimeType: 'text/html' },
+      { name: 'file', mimeType: 'application/octet-stream' },
+      { name: 'z', mimeType: 'application/octet-stream' },
+    ])
+  })
+
+  test('E39 a body that is larger than it said, or did not say, is too large', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const where = { url: scene.url, path: `/mailboxes/${box.id}/uploads`, token: box.token }
+    const socket = await openUpload({ ...where, headers: { 'transfer-encoding': 'chunked' } })
+    const answer = answerOf(socket)
+    for (let n = 0; n < 5; n += 1) socket.write(chunk(partOf('files', `${n}.txt`, 'x'.repeat(60 * KB))))
+    socket.write(`${chunk(END)}0\r\n\r\n`)
+    const { status, body } = await answer
+    expect({ status, ...JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)) }).toMatchObject(
+      {
+        status: 413,
+        code: 'REQUEST_TOO_LARGE',
+        max: 256 * KB,
+      },
+    )
+    await expectNothingOf(scene, box)
+  })
+
+  test('E35 whoever goes away half-way leaves nothing', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const where = { url: scene.url, path: `/mailboxes/${box.id}/uploads`, token: box.token }
+    const socket = await openUpload({ ...where, headers: { 'content-length': '60000' } })
+    socket.write(partOf('files', 'a.txt', 'x'.repeat(20_000)) + partOf('files', 'b.txt', 'y'.repeat(20_000)))
+    await expect.poll(() => blobsWithoutRow(scene)).not.toEqual([])
+    socket.destroy()
+    await expect.poll(() => leftOf(scene, box)).toMatchObject({ staging: 0, files: 0 })
+    await expectNothingOf(scene, box)
+  })
+
+  test('B4 E46 when a row cannot be written, nothing is: no file, no notice, no blob, and it works again afterwards', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const { tables } = scene
+    const rename = (from: string, to: string) => tables.db.schema.alterTable(from).renameTo(to).execute()
+    await rename('uploads_notice', 'uploads_away')
+    try {
+      expect(await refusal(await box.upload([{ bytes: 'x' }, { bytes: 'y' }]))).toEqual({
+        type: 'urn:jobmill-uploads:INTERNAL',
+        title: expect.any(String),
+        status: 500,
+        code: 'INTERNAL',
+      })
+    } finally {
+      await rename('uploads_away', 'uploads_notice')
+    }
+    expect(scene.errors.splice(0)).toHaveLength(1)
+    await expectNothingOf(scene, box)
+    expect(await box.sent('x')).toHaveLength(1)
+  })
+
+  describe('E37 an idempotency key', () => {
+    const keyed = (box: Box, key: string, ...contents: string[]): Promise<Response> =>
+      box.upload(
+        contents.map((one) => ({ name: 'a.txt', bytes: one })),
+        { headers: { 'idempotency-key': key } },
+      )
+
+    test('gives the first answer again, and no second file', async () => {
+      const scene = given()
+      const box = await mailbox(scene)
+      const first = await keyed(box, 'k', 'one', 'two')
+      const again = await keyed(box, 'k', 'one', 'two')
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+      expect(await again.json()).toEqual(await first.json())
+      expect((await pending(box)).files).toHaveLength(2)
+      expect(await blobsWithoutRow(scene)).toEqual([])
+    })
+
+    test('with other files is refused; in another mailbox it is another key', async () => {
+      const scene = given()
+      const [box, other] = [await mailbox(scene), await mailbox(scene)]
+      await keyed(box, 'k', 'one')
+      expect(await refusal(await keyed(box, 'k', 'two'))).toMatchObject({ status: 422, code: 'KEY_REUSED' })
+      expect((await keyed(other, 'k', 'two')).status).toBe(200)
+      expect((await pending(box)).files).toHaveLength(1)
+    })
+
+    test('of several at once lets one through, and all get its answer', async () => {
+      const scene = given()
+      const box = await mailbox(scene)
+      const all = await Promise.all([1, 2, 3, 4].map(() => keyed(box, 'k', 'one')))
+      expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+      const answers = await Promise.all(all.map((one) => one.text()))
+      expect(new Set(answers).size).toBe(1)
+      expect((await pending(box)).files).toHaveLength(1)
+      expect(await blobsWithoutRow(scene)).toEqual([])
+      expect((await leftOf(scene, box))['staging']).toBe(0)
+    })
+
+    test('of an upload that was refused can be used again', async () => {
+      const box = await mailbox(given())
+      expect((await keyed(box, 'k', '')).status).toBe(400)
+      expect((await keyed(box, 'k', 'one')).status).toBe(200)
+    })
+
+    test('is forgotten after its time', async () => {
+      const scene = given()
+      const box = await mailbox(scene)
+      await keyed(box, 'k', 'one')
+      scene.later(24 * 3_600_000 + 1)
+      await scene.inbox.sweep()
+      expect((await keyed(box, 'k', 'two')).status).toBe(200)
+    })
+  })
+
+  describe('E38 a quota', () => {
+    test('of files: one more is 429, and says when to come again', async () => {
+      const scene = given()
+      const box = await mailbox(scene, { quotaFiles: 2 })
+      await box.sent('a')
+      const response = await box.upload([{ bytes: 'b' }, { bytes: 'c' }])
+      expect(response.headers.get('retry-after')).toBe('60')
+      expect(await refusal(response)).toMatchObject({ status: 429, code: 'QUOTA_FILES', max: 2 })
+      await box.sent('b')
+      expect((await pending(box)).files).toHaveLength(2)
+    })
+
+    test('of bytes: one more is 507; what was swept makes room', async () => {
+      const scene = given()
+      const box = await mailbox(scene, { quotaBytes: 10 })
+      const [file = ''] = await box.sent('12345678')
+      expect(await refusal(await box.upload([{ bytes: '123' }]))).toMatchObject({
+        status: 507,
+        code: 'QUOTA_BYTES',
+        max: 10,
+      })
+      await box.sent('12')
+      await box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+      expect((await box.upload([{ bytes: '123' }])).status).toBe(507)
+      scene.later(3_600_001)
+      await scene.inbox.sweep()
+      await box.sent('12345678')
+      expect(await blobsWithoutRow(scene)).toEqual([])
+    })
+
+    test('holds when many come at once', async () => {
+      const scene = given()
+      const box = await mailbox(scene, { quotaFiles: 3 })
+      const all = await Promise.all(Array.from({ length: 8 }, () => box.upload([{ bytes: 'x' }])))
+      expect(all.filter(({ status }) => status === 200)).toHaveLength(3)
+      expect(all.filter(({ status }) => status === 429)).toHaveLength(5)
+      expect((await pending(box)).files).toHaveLength(3)
+      expect(await blobsWithoutRow(scene)).toEqual([])
+    })
+
+    test('and the limits of a mailbox are its own, and E41 served', async () => {
+      const scene = given()
+      const box = await mailbox(scene, { quotaFiles: 3, maxFileBytes: 5 })
+      expect(await refusal(await box.upload([{ bytes: '123456' }]))).toMatchObject({
+        code: 'FILE_TOO_LARGE',
+        max: 5,
+      })
+      await box.sent('12345')
+      expect(await (await box.ask('/limits')).json()).toEqual({
+        maxFiles: 64,
+        maxFileBytes: 5,
+        maxRequestBytes: 256 * KB,
+        quotaBytes: 10 * 1_024 ** 3,
+        quotaFiles: 3,
+        used: { files: 1, bytes: 5 },
+        expireAfterMs: 86_400_000,
+        ackRetentionMs: 3_600_000,
+      })
+    })
+  })
+})
