@@ -13,7 +13,6 @@ export interface Uploads {
   readonly take: Uploader
   /** No more are taken; resolves when those on their way have ended. After `graceMs` they are broken off. */
   readonly stop: (graceMs: number) => Promise<void>
-  readonly running: () => number
 }
 
 const LONGEST_KEY = 200
@@ -69,7 +68,6 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
       await Promise.allSettled(running)
       timer.cancel()
     },
-    running: () => running.size,
   }
 }
 

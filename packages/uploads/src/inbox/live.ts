@@ -12,7 +12,6 @@ export interface Live {
   /** Everybody hears, and nobody waits any more. */
   readonly stop: () => void
   readonly isStopped: () => boolean
-  readonly waiting: () => number
 }
 
 interface Waiter {
@@ -77,6 +76,5 @@ export function live(
       for (const waiter of waiters) waiter.wake()
     },
     isStopped: () => isStopped,
-    waiting: () => waiters.size,
   }
 }

@@ -53,6 +53,8 @@ export interface Scene {
   /** Every blob there is, by its id. */
   readonly blobs: () => Promise<string[]>
   readonly errors: unknown[]
+  /** The blob store, without what a test has put around it. */
+  readonly store: BlobStore
   readonly close: () => Promise<void>
 }
 
@@ -94,6 +96,7 @@ export async function scene(store: StoreName, options: SceneOptions = {}): Promi
     served,
     later: (ms) => void (aheadMs += ms),
     errors,
+    store: real,
     async blobs() {
       if (store === 'sqlite') return filesIn(folder)
       const rows = await tables.db.selectFrom('uploads_chunk').select('blob').distinct().execute()

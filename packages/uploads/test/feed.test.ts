@@ -1,0 +1,228 @@
+/** The feed: listed again until it is acknowledged, in order, waited for, and heard as it comes, also from another process. */
+import { openTables } from 'jobmill-tables'
+import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
+import { describe, expect, test } from 'vitest'
+import {
+  type Box,
+  mailbox,
+  type Page,
+  pending,
+  refusal,
+  type Scene,
+  scene,
+  sceneForAll,
+  STORES,
+} from './support/inboxes.ts'
+
+interface Heard {
+  readonly id: string
+  readonly data: { readonly id: string; readonly name: string }
+}
+
+/** Reads events until there are `n`. */
+async function hear(response: Response, n: number): Promise<Heard[]> {
+  const reader = (response.body as ReadableStream<Uint8Array>)
+    .pipeThrough(new TextDecoderStream())
+    .getReader()
+  const heard: Heard[] = []
+  let text = ''
+  while (heard.length < n) {
+    const { done, value } = await reader.read()
+    if (done) break
+    text += value
+    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+      const [, id, data] = /^id: (.*)\nevent: file\ndata: (.*)$/.exec(text.slice(0, end)) ?? []
+      if (id !== undefined && data !== undefined) heard.push({ id, data: JSON.parse(data) as Heard['data'] })
+      text = text.slice(end + 2)
+    }
+  }
+  await reader.cancel()
+  return heard
+}
+
+describe.each(STORES)('the feed on %s', (store) => {
+  const given = sceneForAll(store)
+  const ids = ({ files }: Page): string[] => files.map(({ id }) => id)
+  const ack = (box: Box, file: string): Promise<Response> =>
+    box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+
+  test('E32 a file that was fetched and never acknowledged is listed again from the beginning', async () => {
+    const box = await mailbox(given())
+    const [a = '', b = ''] = await box.sent('a', 'b')
+    const first = await pending(box)
+    expect(ids(first)).toEqual([a, b])
+    await (await box.ask(`/uploads/${a}/content`)).text()
+    // The cursor has passed it, as it does for whoever failed.
+    expect(ids(await pending(box, `?after=${first.cursor}`))).toEqual([])
+    expect(ids(await pending(box))).toEqual([a, b])
+    await ack(box, b)
+    expect(ids(await pending(box))).toEqual([a])
+    expect((await pending(box, '?state=all')).files.map(({ state }) => state)).toEqual(['pending', 'acked'])
+  })
+
+  test('B7 pages follow each other, in the order of coming in, also while more comes', async () => {
+    const box = await mailbox(given())
+    const sent = [...(await box.sent('a', 'b', 'c')), ...(await box.sent('d'))]
+    const first = await pending(box, '?limit=2')
+    expect([ids(first), first.more]).toEqual([sent.slice(0, 2), true])
+    sent.push(...(await box.sent('e')))
+    const second = await pending(box, `?limit=2&after=${first.cursor}`)
+    const third = await pending(box, `?limit=2&after=${second.cursor}`)
+    expect([...ids(first), ...ids(second), ...ids(third)]).toEqual(sent)
+    expect(third.more).toBe(false)
+    expect((await pending(box, `?after=${third.cursor}`)).cursor).toBe(third.cursor)
+    expect(ids(await pending(box, `?after=${first.files[0]?.cursor}`))).toEqual(sent.slice(1))
+  })
+
+  test('what others send at the same time is not passed over', async () => {
+    const box = await mailbox(given())
+    const seen: string[] = []
+    let cursor: string | null = null
+    const sending = Promise.all(Array.from({ length: 12 }, (_, n) => box.sent(`x${n}`)))
+    let isSent = false
+    void sending.then(() => (isSent = true))
+    for (let last = false; !last;) {
+      last = isSent
+      const page: Page = await pending(box, cursor === null ? '?limit=3' : `?limit=3&after=${cursor}`)
+      seen.push(...ids(page))
+      last &&= page.files.length === 0
+      cursor = page.cursor
+    }
+    expect(seen.toSorted()).toEqual((await sending).flat().toSorted())
+  })
+
+  test('F a cursor that this mailbox never gave out is 410 with the way out, and one that is none is 400', async () => {
+    const scene = given()
+    const [box, other] = [await mailbox(scene), await mailbox(scene)]
+    await box.sent('a')
+    const { cursor } = await pending(box)
+    expect(await refusal(await other.ask(`/uploads?after=${cursor}`))).toMatchObject({
+      status: 410,
+      code: 'CURSOR_GONE',
+      field: 'after',
+      fix: expect.stringContaining('Leave it out'),
+    })
+    // The database is an older copy.
+    await scene.tables.db
+      .updateTable('uploads_mailbox')
+      .set({ last_seq: 0 })
+      .where('id', '=', box.id)
+      .execute()
+    expect((await box.ask(`/uploads?after=${cursor}`)).status).toBe(410)
+    const events = await box.ask('/events', { headers: { 'last-event-id': cursor } })
+    expect(await refusal(events)).toMatchObject({ status: 410, field: 'Last-Event-ID' })
+    expect(await refusal(await box.ask('/uploads?after=nonsense'))).toMatchObject({
+      status: 400,
+      code: 'CURSOR_INVALID',
+    })
+  })
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['limit=x', 'limit'],
+    ['state=lost', 'state'],
+    ['wait=2m', 'wait'],
+    ['wait=-1s', 'wait'],
+    ['limit=1&limit=2', 'limit'],
+    ['page=2', 'page'],
+  ])('refuses ?%s by its name', async (query, field) => {
+    const box = await mailbox(given())
+    expect(await refusal(await box.ask(`/uploads?${query}`))).toMatchObject({ status: 400, field })
+  })
+
+  test('waits for what comes, and answers at once then', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const { cursor } = await pending(box)
+    const waiting = pending(box, `?after=${cursor}&wait=30s`)
+    const [file = ''] = await box.sent('a')
+    expect(ids(await waiting)).toEqual([file])
+    // Something there is no reason to wait.
+    expect(ids(await pending(box, '?wait=30s'))).toEqual([file])
+    expect(ids(await pending(box, `?after=${(await pending(box)).cursor}&wait=10ms`))).toEqual([])
+  })
+
+  test('whoever stops waiting is forgotten', async () => {
+    const box = await mailbox(given())
+    const leaving = new AbortController()
+    const waiting = box.ask('/uploads?wait=60s', { signal: leaving.signal })
+    leaving.abort()
+    await expect(waiting).rejects.toThrow('abort')
+  })
+
+  test('events: what is pending, then what comes; after a break, what came since', async () => {
+    const box = await mailbox(given())
+    const [a = '', b = ''] = await box.sent('a', 'b')
+    await ack(box, b)
+    const response = await box.ask('/events')
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    const hearing = hear(response, 2)
+    const [c = ''] = await box.sent('c')
+    const heard = await hearing
+    expect(heard.map(({ data }) => data.id)).toEqual([a, c])
+    const [d = ''] = await box.sent('d')
+    const again = await box.ask('/events', { headers: { 'last-event-id': heard.at(-1)?.id ?? '' } })
+    expect((await hear(again, 1)).map(({ data }) => data.id)).toEqual([d])
+    const after = await box.ask(`/events?after=${heard[0]?.id}`)
+    expect((await hear(after, 2)).map(({ data }) => data.id)).toEqual([c, d])
+  })
+
+  test('B4 nobody hears of an upload that was refused, or before it is committed', async () => {
+    const box = await mailbox(given())
+    const hearing = hear(await box.ask('/events'), 1)
+    expect((await box.upload([{ bytes: 'x' }, { bytes: '' }])).status).toBe(400)
+    const [file = ''] = await box.sent('y')
+    const [heard] = await hearing
+    expect(heard?.data.id).toBe(file)
+    expect((await box.ask(`/uploads/${file}/content`)).status).toBe(200)
+  })
+
+  test('E46 what another process took in is heard and waited for, though it told nobody', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const elsewhere = await other(scene)
+    const hearing = hear(await box.ask('/events'), 1)
+    const waiting = pending(box, '?wait=30s')
+    const form = new FormData()
+    form.append('files', new Blob(['x']), 'x.txt')
+    const response = await elsewhere.fetch(
+      new Request(`http://elsewhere/mailboxes/${box.id}/uploads`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${box.token}` },
+        body: form,
+      }),
+    )
+    const { files } = (await response?.json()) as { files: { id: string }[] }
+    expect((await hearing).map(({ data }) => data.id)).toEqual(files.map(({ id }) => id))
+    expect(ids(await waiting)).toEqual(files.map(({ id }) => id))
+    await elsewhere.close()
+  })
+
+  /** Another process on the same database, as far as the database can tell. */
+  async function other(scene: Scene) {
+    const { tables } = await openTables<Schema>(scene.address, { app: 'uploads', steps: STEPS })
+    const blobs = store === 'sqlite' ? directoryBlobs(`${scene.address}-elsewhere`) : postgresBlobs(tables)
+    const inbox = uploads({ tables, blobs })
+    await inbox.start()
+    return {
+      fetch: inbox.fetch,
+      async close() {
+        await inbox.stop()
+        await tables.close()
+      },
+    }
+  }
+})
+
+test('a process that stops lets everybody go', async () => {
+  const made = await scene('sqlite')
+  const box = await mailbox(made)
+  const waiting = pending(box, '?wait=60s')
+  const events = await box.ask('/events')
+  await made.inbox.stop()
+  expect((await waiting).files).toEqual([])
+  expect(await events.text()).toBe('retry: 2000\n\n: quiet\n\n')
+  expect(await refusal(await box.upload([{ bytes: 'x' }]))).toMatchObject({ status: 503, code: 'STOPPING' })
+  await made.close()
+})

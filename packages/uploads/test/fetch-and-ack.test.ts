@@ -1,0 +1,386 @@
+/** Fetching and acknowledging: every row of the tables B.3, B.5 and B.6, and what was wrong with them, on both stores over a socket. */
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import {
+  type Box,
+  mailbox,
+  pending,
+  refusal,
+  type Scene,
+  sceneForAll,
+  sha256,
+  STORES,
+} from './support/inboxes.ts'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+
+describe.each(STORES)('a file on %s', (store) => {
+  const given = sceneForAll(store)
+  const post = (box: Box, file: string, body?: unknown): Promise<Response> =>
+    box.ask(`/uploads/${file}/ack`, {
+      method: 'POST',
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+  const get = (box: Box, file: string, headers: Record<string, string> = {}): Promise<Response> =>
+    box.ask(`/uploads/${file}/content`, { headers })
+  const rowOf = (scene: Scene, file: string) =>
+    scene.tables.db.selectFrom('uploads_file').selectAll().where('id', '=', file).executeTakeFirstOrThrow()
+
+  async function sentOne(scene: Scene, content = '0123456789'): Promise<{ box: Box; file: string }> {
+    const box = await mailbox(scene)
+    const [file = ''] = await box.sent(content)
+    return { box, file }
+  }
+
+  describe('B5 the door', () => {
+    test('E47 401 comes before everything else, in the same words for everybody who is not known', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      const other = await mailbox(scene)
+      const paths = [
+        `${box.id}/uploads`,
+        `${box.id}/uploads/${file}/content`,
+        `${box.id}/nothing`,
+        'x/uploads',
+        `${randomUUID()}/uploads`,
+      ]
+      const words = new Set<string>()
+      for (const path of paths)
+        for (const authorization of [null, 'Bearer nope', 'Basic x', `Bearer ${'x'.repeat(5_000)}`]) {
+          const response = await fetch(`${scene.url}/mailboxes/${path}`, {
+            method: 'DELETE',
+            headers: authorization === null ? {} : { authorization },
+          })
+          expect(response.status).toBe(401)
+          expect(response.headers.get('www-authenticate')).toBe('Bearer')
+          words.add(await response.text())
+        }
+      // The token of another mailbox, here and where there is no mailbox at all.
+      for (const path of [`${box.id}/uploads`, `${randomUUID()}/uploads`]) {
+        const response = await fetch(`${scene.url}/mailboxes/${path}`, {
+          headers: { authorization: `Bearer ${other.token}` },
+        })
+        expect(response.status).toBe(401)
+        words.add(await response.text())
+      }
+      expect(words.size).toBe(1)
+    })
+
+    test('a bad id of a mailbox is 400 for somebody who is known', async () => {
+      const scene = given()
+      const { token } = await mailbox(scene)
+      const response = await fetch(`${scene.url}/mailboxes/x/uploads`, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+      expect(await refusal(response)).toMatchObject({ status: 400, code: 'ID_INVALID', field: 'mailbox' })
+    })
+
+    test('a token may be for one thing only, several work at once, and a revoked one does not', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      const sender = await scene.inbox.tokens.add(box.id, { may: 'upload', label: 'sender' })
+      const reader = await scene.inbox.tokens.add(box.id, { may: 'consume' })
+      const as = (token: string, path: string, init: RequestInit = {}): Promise<Response> =>
+        box.ask(path, { ...init, headers: { authorization: `Bearer ${token}` } })
+      for (const path of ['/uploads', '/events', `/uploads/${file}`, `/uploads/${file}/content`])
+        expect(await refusal(await as(sender.token, path))).toMatchObject({ status: 403, code: 'FORBIDDEN' })
+      expect((await as(sender.token, `/uploads/${file}/ack`, { method: 'POST' })).status).toBe(403)
+      expect((await as(reader.token, '/uploads', { method: 'POST' })).status).toBe(403)
+      expect((await as(reader.token, `/uploads/${file}/content`)).status).toBe(200)
+      expect((await as(sender.token, '/limits')).status).toBe(200)
+      expect((await scene.inbox.tokens.list(box.id)).map(({ label, may }) => [label, may])).toEqual([
+        ['', 'both'],
+        ['sender', 'upload'],
+        ['', 'consume'],
+      ])
+      expect(await scene.inbox.tokens.revoke(reader.id)).toBe(true)
+      expect(await scene.inbox.tokens.revoke(reader.id)).toBe(false)
+      expect((await as(reader.token, '/uploads')).status).toBe(401)
+      expect((await box.ask('/uploads')).status).toBe(200)
+      const kept = await scene.tables.db.selectFrom('uploads_token').selectAll().execute()
+      expect(JSON.stringify(kept)).not.toContain(sender.token)
+    })
+
+    test('what is not there is 404, and what cannot be done is 405 with what can: nothing is deleted by a caller', async () => {
+      const { box, file } = await sentOne(given())
+      for (const path of ['', '/x', '/uploads/a/b/c', `/uploads/${file}/content/x`])
+        expect(await refusal(await box.ask(path))).toMatchObject({ status: 404, code: 'ROUTE_UNKNOWN' })
+      for (const [path, allow] of [
+        ['/uploads', 'GET, POST'],
+        [`/uploads/${file}`, 'GET'],
+        [`/uploads/${file}/content`, 'GET, HEAD'],
+        [`/uploads/${file}/ack`, 'POST'],
+      ] as const) {
+        const response = await box.ask(path, { method: 'DELETE' })
+        expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
+      }
+      expect((await pending(box)).files).toHaveLength(1)
+    })
+  })
+
+  describe('B5 fetching', () => {
+    test('a bad id is 400; E40 one in upper case is found', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      expect(await refusal(await get(box, 'not-a-uuid'))).toMatchObject({
+        status: 400,
+        code: 'ID_INVALID',
+        field: 'file',
+      })
+      expect(await refusal(await post(box, '..%2f..%2fetc'))).toMatchObject({
+        status: 400,
+        code: 'ID_INVALID',
+      })
+      expect((await get(box, file.toUpperCase())).status).toBe(200)
+      const upper = await fetch(
+        `${scene.url}/mailboxes/${box.id.toUpperCase()}/uploads/${file.toUpperCase()}/ack`,
+        {
+          method: 'POST',
+          headers: { authorization: `Bearer ${box.token}` },
+        },
+      )
+      expect(await upper.json()).toEqual({ acked: true })
+    })
+
+    test("E33 another mailbox's file is one that never was: the same words, by the same statements, and untouched", async () => {
+      const scene = given()
+      const { file } = await sentOne(scene)
+      const other = await mailbox(scene)
+      const never = randomUUID()
+      for (const ask of [
+        (id: string) => get(other, id),
+        (id: string) => other.ask(`/uploads/${id}`),
+        (id: string) => post(other, id),
+        (id: string) => post(other, id, { sha256: sha256('0123456789') }),
+        (id: string) => post(other, id, { sha256: sha256('else') }),
+      ]) {
+        const [theirs, none] = [await ask(file), await ask(never)]
+        expect([theirs.status, none.status]).toEqual([404, 404])
+        expect(await theirs.text()).toBe(await none.text())
+        expect(Object.fromEntries([...theirs.headers].filter(([name]) => name !== 'date'))).toEqual(
+          Object.fromEntries([...none.headers].filter(([name]) => name !== 'date')),
+        )
+      }
+      expect(await rowOf(scene, file)).toMatchObject({ acked_at: null, fetches: 0 })
+    })
+
+    test('B10 again before the acknowledgement gives the same bytes, and afterwards too, until it is swept', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      for (let n = 0; n < 2; n += 1) expect(await (await get(box, file)).text()).toBe('0123456789')
+      await post(box, file)
+      expect(await (await get(box, file)).text()).toBe('0123456789')
+      expect(await (await box.ask(`/uploads/${file}`)).json()).toMatchObject({
+        id: file,
+        state: 'acked',
+        size: 10,
+      })
+      scene.later(HOUR_MS + 1)
+      expect((await get(box, file)).status).toBe(200)
+      await scene.inbox.sweep()
+      expect(await refusal(await get(box, file))).toMatchObject({ status: 404, code: 'FILE_UNKNOWN' })
+    })
+
+    test('E36 the ETag is the hash: what somebody has is not sent again', async () => {
+      const { box, file } = await sentOne(given())
+      const etag = `"${sha256('0123456789')}"`
+      expect((await get(box, file)).headers.get('etag')).toBe(etag)
+      for (const header of [etag, `W/${etag}`, '*', `"x", ${etag}`]) {
+        const response = await get(box, file, { 'if-none-match': header })
+        expect([response.status, await response.text()]).toEqual([304, ''])
+      }
+      expect((await get(box, file, { 'if-none-match': '"x"' })).status).toBe(200)
+    })
+
+    test('E35 ranges', async () => {
+      const { box, file } = await sentOne(given())
+      const ranged = async (range: string, more: Record<string, string> = {}) => {
+        const response = await get(box, file, { range, ...more })
+        return [response.status, response.headers.get('content-range'), await response.text()]
+      }
+      expect(await ranged('bytes=2-4')).toEqual([206, 'bytes 2-4/10', '234'])
+      expect(await ranged('bytes=7-')).toEqual([206, 'bytes 7-9/10', '789'])
+      expect(await ranged('bytes=-2')).toEqual([206, 'bytes 8-9/10', '89'])
+      expect(await ranged('bytes=nonsense')).toEqual([200, null, '0123456789'])
+      expect(await ranged('bytes=1-2', { 'if-range': `"${sha256('0123456789')}"` })).toEqual([
+        206,
+        'bytes 1-2/10',
+        '12',
+      ])
+      expect(await ranged('bytes=1-2', { 'if-range': '"old"' })).toEqual([200, null, '0123456789'])
+      const beyond = await get(box, file, { range: 'bytes=10-' })
+      expect(beyond.headers.get('content-range')).toBe('bytes */10')
+      expect(await refusal(beyond)).toMatchObject({ status: 416, code: 'RANGE_UNSATISFIABLE', size: 10 })
+    })
+
+    test('E35 ranges across the chunks of a large file', async () => {
+      const box = await mailbox(given())
+      const bytes = new Uint8Array(600_000).map((_, at) => (at * 7 + (at >> 9)) % 256)
+      const { files } = (await (await box.upload([{ bytes }])).json()) as { files: { id: string }[] }
+      const file = files[0]?.id ?? ''
+      for (const [start, end] of [
+        [0, 262_143],
+        [262_143, 262_144],
+        [262_144, 524_288],
+        [100_000, 599_999],
+        [599_999, 599_999],
+      ] as const) {
+        const response = await get(box, file, { range: `bytes=${start}-${end}` })
+        expect(sha256(new Uint8Array(await response.arrayBuffer()))).toBe(sha256(bytes.slice(start, end + 1)))
+      }
+    })
+
+    test('HEAD says all of it, and sends and counts nothing', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      const head = await box.ask(`/uploads/${file}/content`, { method: 'HEAD' })
+      expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', ''])
+      expect((await rowOf(scene, file)).fetches).toBe(0)
+    })
+
+    test('E43 the first and the last fetch are known, and how many there were; half of one is none', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      await (await get(box, file, { range: 'bytes=0-3' })).text()
+      await (await get(box, file, { 'if-none-match': '*' })).text()
+      await (await get(box, file)).text()
+      await expect.poll(async () => (await rowOf(scene, file)).fetches).toBe(1)
+      const first = await rowOf(scene, file)
+      scene.later(60_000)
+      await (await get(box, file, { range: 'bytes=4-' })).text()
+      await expect.poll(async () => (await rowOf(scene, file)).fetches).toBe(2)
+      const second = await rowOf(scene, file)
+      expect(second.first_fetched_at).toBe(first.first_fetched_at)
+      expect((second.last_fetched_at ?? 0) - (first.last_fetched_at ?? 0)).toBeGreaterThanOrEqual(60_000)
+    })
+
+    test('E47 whatever its type, a browser neither guesses nor runs it', async () => {
+      const box = await mailbox(given())
+      const { files } = (await (
+        await box.upload([{ name: 'x.html', type: 'text/html', bytes: '<script>alert(1)</script>' }])
+      ).json()) as { files: { id: string }[] }
+      const { headers } = await get(box, files[0]?.id ?? '')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('content-security-policy')).toContain('sandbox')
+      expect(headers.get('content-disposition')).toMatch(/^attachment;/)
+      expect(headers.get('cache-control')).toContain('private')
+    })
+
+    test('B3 between its expiry and the sweep a file is gone: not listed, 404 for fetch and ack', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      scene.later(DAY_MS)
+      expect((await pending(box)).files).toEqual([])
+      expect((await pending(box, '?state=all')).files).toEqual([])
+      expect((await get(box, file)).status).toBe(404)
+      expect((await box.ask(`/uploads/${file}`)).status).toBe(404)
+      expect((await post(box, file)).status).toBe(404)
+      expect((await post(box, file, { sha256: sha256('else') })).status).toBe(404)
+      expect((await rowOf(scene, file)).acked_at).toBeNull()
+    })
+  })
+
+  describe('B6 acknowledging', () => {
+    test('E34 is done once, however often it is said', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      expect(await (await post(box, file)).json()).toEqual({ acked: true })
+      const { acked_at } = await rowOf(scene, file)
+      scene.later(5_000)
+      for (let n = 0; n < 2; n += 1)
+        expect(await (await post(box, file)).json()).toEqual({ acked: true, alreadyAcked: true })
+      expect((await rowOf(scene, file)).acked_at).toBe(acked_at)
+    })
+
+    test('E36 with another hash is 409 and changes nothing, in any case of letters the right one is taken', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      const right = sha256('0123456789')
+      expect(await refusal(await post(box, file, { sha256: sha256('else') }))).toMatchObject({
+        status: 409,
+        code: 'HASH_DIFFERS',
+        field: 'sha256',
+      })
+      expect((await rowOf(scene, file)).acked_at).toBeNull()
+      expect(await (await post(box, file, { sha256: right.toUpperCase() })).json()).toEqual({ acked: true })
+      expect((await post(box, file, { sha256: sha256('else') })).status).toBe(409)
+      expect(await (await post(box, file, { sha256: right })).json()).toEqual({
+        acked: true,
+        alreadyAcked: true,
+      })
+    })
+
+    test.each([
+      ['no JSON', '{'],
+      ['a list', '[]'],
+      ['a hash that is none', { sha256: 'abc' }],
+      ['a number', { sha256: 7 }],
+      ['another field', { sha: 'x' }],
+    ])('takes no body that is %s', async (_name, body) => {
+      const { box, file } = await sentOne(given())
+      expect(await refusal(await post(box, file, body))).toMatchObject({ status: 400, code: 'BODY_INVALID' })
+      expect((await post(box, file, 'x'.repeat(10_000))).status).toBe(413)
+      expect((await pending(box)).files).toHaveLength(1)
+    })
+
+    test('an empty body, and an empty object, are no hash', async () => {
+      const { box, file } = await sentOne(given())
+      expect((await post(box, file, '')).status).toBe(200)
+      expect((await post(box, file, {})).status).toBe(200)
+    })
+
+    test('B6 that races with the sweep says so', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      await post(box, file)
+      await scene.tables.db.updateTable('uploads_file').set({ swept_at: 1 }).where('id', '=', file).execute()
+      expect(await (await post(box, file)).json()).toEqual({ acked: true, alreadyAcked: true, raced: true })
+      await scene.tables.db
+        .updateTable('uploads_file')
+        .set({ acked_at: null })
+        .where('id', '=', file)
+        .execute()
+      expect(await (await post(box, file)).json()).toEqual({ acked: true, raced: true })
+      expect((await get(box, file)).status).toBe(404)
+      await scene.inbox.sweep()
+      expect((await post(box, file)).status).toBe(404)
+    })
+  })
+
+  test('a database that says no is 500 without its words, and the file is as it was', async () => {
+    const scene = given()
+    const { box, file } = await sentOne(scene)
+    const rename = (from: string, to: string) =>
+      scene.tables.db.schema.alterTable(from).renameTo(to).execute()
+    await rename('uploads_file', 'uploads_away')
+    try {
+      for (const response of [await get(box, file), await post(box, file), await box.ask('/uploads')])
+        expect(await refusal(response)).toEqual({
+          type: 'urn:jobmill-uploads:INTERNAL',
+          title: expect.any(String),
+          status: 500,
+          code: 'INTERNAL',
+        })
+    } finally {
+      await rename('uploads_away', 'uploads_file')
+    }
+    expect(scene.errors.splice(0)).toHaveLength(3)
+    expect((await pending(box)).files).toHaveLength(1)
+  })
+
+  test('B5 a stamp that fails is told to the log, and the answer is what it was', async () => {
+    const scene = given()
+    const { box, file } = await sentOne(scene)
+    const { db } = scene.tables
+    const response = await get(box, file)
+    await db.schema.alterTable('uploads_file').renameColumn('fetches', 'gone').execute()
+    try {
+      expect(await response.text()).toBe('0123456789')
+      await expect.poll(() => scene.errors.length).toBeGreaterThan(0)
+    } finally {
+      await db.schema.alterTable('uploads_file').renameColumn('gone', 'fetches').execute()
+      scene.errors.splice(0)
+    }
+  })
+})

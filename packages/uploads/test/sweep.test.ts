@@ -1,0 +1,330 @@
+/** The sweep: which rows it takes and which it leaves, in what order, what it counts, and what the mill makes of it. B.3, B.8, B.9. */
+import { jobmill } from 'jobmill'
+import { openTables } from 'jobmill-tables'
+import {
+  type BlobStore,
+  directoryBlobs,
+  LIMITS,
+  postgresBlobs,
+  type Schema,
+  STEPS,
+  uploads,
+} from 'jobmill-uploads'
+import { describe, expect, test } from 'vitest'
+import { readExposition, valueOf } from '../../jobmill/test/observe/exposition.ts'
+import { freshFile } from '../../../test/support/databases.ts'
+import {
+  type Box,
+  leftOf,
+  mailbox,
+  pending,
+  type Scene,
+  scene,
+  sceneForAll,
+  STORES,
+} from './support/inboxes.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const NONE = { acked: 0, expired_fetched: 0, expired_unfetched: 0, orphan_blob: 0, mailbox_removed: 0 }
+
+describe.each(STORES)('the sweep on %s', (store) => {
+  /** What a wrapped store refuses to delete. */
+  let stuck: (id: string) => boolean = () => false
+  const wrap = (blobs: BlobStore): BlobStore => ({
+    ...blobs,
+    async delete(id) {
+      if (stuck(id)) throw new Error(`${id} is stuck`)
+      return blobs.delete(id)
+    },
+  })
+  const given = sceneForAll(store, { wrap })
+  const ack = (box: Box, file: string): Promise<Response> =>
+    box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+  const expectGone = async (made: Scene, box: Box): Promise<void> =>
+    expect(await leftOf(made, box)).toMatchObject({ files: 0, notices: 0, staging: 0, blobs: 0 })
+
+  test('B3 a file that is neither acknowledged nor expired survives, and an acknowledged one until its time is over', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    const [a = '', b = ''] = await box.sent('a', 'b')
+    await ack(box, a)
+    made.later(HOUR_MS - 60_000)
+    expect(await made.inbox.sweep()).toEqual(NONE)
+    made.later(60_001)
+    expect(await made.inbox.sweep()).toEqual({ ...NONE, acked: 1 })
+    expect((await pending(box)).files.map(({ id }) => id)).toEqual([b])
+    made.later(DAY_MS)
+    await made.inbox.sweep()
+    await expectGone(made, box)
+  })
+
+  test('E44 both arms in one pass, expired ones told apart by whether anybody ever fetched them, each counted once', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    const [a = '', b = ''] = await box.sent('a', 'b', 'c', 'd')
+    await ack(box, a)
+    await (await box.ask(`/uploads/${b}/content`)).text()
+    await expect
+      .poll(async () => (await (await box.ask(`/uploads/${b}`)).json()) as object)
+      .toMatchObject({ fetches: 1 })
+    made.later(DAY_MS)
+    const before = made.inbox.swept()
+    expect(await made.inbox.sweep()).toEqual({ ...NONE, acked: 1, expired_fetched: 1, expired_unfetched: 2 })
+    expect(await made.inbox.sweep()).toEqual(NONE)
+    const after = made.inbox.swept()
+    expect(after.acked - before.acked).toBe(1)
+    expect(after.expired_unfetched - before.expired_unfetched).toBe(2)
+    await expectGone(made, box)
+  })
+
+  test('two passes at once count each file once', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    await box.sent('a', 'b', 'c', 'd', 'e')
+    made.later(DAY_MS)
+    const passes = await Promise.all([made.inbox.sweep(), made.inbox.sweep()])
+    expect(passes.reduce((sum, { expired_unfetched }) => sum + expired_unfetched, 0)).toBe(5)
+    await expectGone(made, box)
+  })
+
+  test('E44 more than a batch of 500 goes in one pass; one that is told to stop leaves the rest to the next', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    const { tables } = made
+    const now = Date.now()
+    const rows = Array.from({ length: 1_100 }, (_, n) => ({
+      mailbox: box.id,
+      id: `${String(n).padStart(8, '0')}-0000-7000-8000-000000000000`,
+      upload: '00000000-0000-7000-8000-000000000000',
+      n: 0,
+      name: 'x',
+      type: '',
+      size: 1,
+      sha256: 'a'.repeat(64),
+      created_at: now,
+      expires_at: 1,
+      first_fetched_at: null,
+      last_fetched_at: null,
+      fetches: 0,
+      acked_at: null,
+      swept_at: null,
+    }))
+    for (let at = 0; at < rows.length; at += 550)
+      await tables.db
+        .insertInto('uploads_file')
+        .values(rows.slice(at, at + 550))
+        .execute()
+    const stopped = new AbortController()
+    stopped.abort()
+    expect(await made.inbox.sweep(stopped.signal)).toEqual(NONE)
+    expect(await made.inbox.sweep()).toEqual({ ...NONE, expired_unfetched: 1_100 })
+    await expectGone(made, box)
+  })
+
+  test('E44 a blob that cannot be deleted keeps its row, stops no other, fails the pass, and goes with a later one', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    await box.sent('a', 'b', 'c')
+    made.later(DAY_MS)
+    stuck = (id) => id.endsWith('/1')
+    await expect(made.inbox.sweep()).rejects.toThrow('1 blobs could not be deleted')
+    expect(await leftOf(made, box)).toMatchObject({ files: 1, blobs: 1 })
+    stuck = () => false
+    expect(await made.inbox.sweep()).toEqual({ ...NONE, expired_unfetched: 1 })
+    await expectGone(made, box)
+  })
+
+  test('E35 what an upload has left whose process died is found by its staging row, after an hour and not before', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    const upload = '00000000-0000-7000-8000-00000000000a'
+    await made.tables.db
+      .insertInto('uploads_staging')
+      .values({ upload, mailbox: box.id, begun_at: made.tables.now, swept_at: null })
+      .execute()
+    const [orphan] = await orphans(made, upload)
+    expect(orphan).toContain(upload)
+    expect(await made.inbox.sweep()).toEqual(NONE)
+    made.later(HOUR_MS)
+    expect(await made.inbox.sweep()).toEqual({ ...NONE, orphan_blob: 2 })
+    await expectGone(made, box)
+  })
+
+  /** Two blobs as a dead process leaves them: one that is whole, and half of one. */
+  async function orphans(made: Scene, upload: string): Promise<string[]> {
+    const blobs = made.store
+    async function* bytes(): AsyncGenerator<Uint8Array, void, undefined> {
+      yield new Uint8Array(300_000)
+    }
+    async function* half(): AsyncGenerator<Uint8Array, void, undefined> {
+      yield new Uint8Array(300_000)
+      throw new Error('gone')
+    }
+    await blobs.write(`${upload}/0`, bytes(), new AbortController().signal)
+    await expect(blobs.write(`${upload}/1`, half(), new AbortController().signal)).rejects.toThrow('gone')
+    return made.blobs()
+  }
+
+  test('an upload that the sweep took for dead cannot commit', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    const holding = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const slow = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        begun.resolve()
+        await holding.promise
+        controller.enqueue(
+          Buffer.from(
+            '--b\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\nx\r\n--b--\r\n',
+          ),
+        )
+        controller.close()
+      },
+    })
+    const sending = made.inbox.fetch(
+      new Request(`http://here/mailboxes/${box.id}/uploads`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${box.token}`, 'content-type': 'multipart/form-data; boundary=b' },
+        body: slow,
+        duplex: 'half',
+      } as RequestInit),
+    )
+    await begun.promise
+    await expect.poll(async () => (await leftOf(made, box))['staging']).toBe(1)
+    made.later(HOUR_MS)
+    await made.inbox.sweep()
+    holding.resolve()
+    expect((await sending)?.status).toBe(408)
+    await expectGone(made, box)
+  })
+
+  test('E47 a mailbox that is removed is closed at once, and the next sweep takes all it had, and only that', async () => {
+    const made = given()
+    const [box, other] = [await mailbox(made), await mailbox(made)]
+    const [file = ''] = await box.sent('a', 'b')
+    const [kept = ''] = await other.sent('c')
+    expect(await made.inbox.mailboxes.remove(box.id.toUpperCase())).toBe(true)
+    expect(await made.inbox.mailboxes.remove(box.id)).toBe(false)
+    for (const path of ['/uploads', `/uploads/${file}/content`, '/limits'])
+      expect((await box.ask(path)).status).toBe(401)
+    expect((await box.upload([{ bytes: 'x' }])).status).toBe(401)
+    expect((await made.inbox.mailboxes.list()).map(({ id }) => id)).not.toContain(box.id)
+    expect(await made.inbox.sweep()).toEqual({ ...NONE, mailbox_removed: 2 })
+    expect(await made.blobs()).toHaveLength(1)
+    expect(await leftOf(made, box)).toMatchObject({ files: 0, notices: 0, uploads: 0 })
+    const { db } = made.tables
+    expect(await db.selectFrom('uploads_token').select('id').where('mailbox', '=', box.id).execute()).toEqual(
+      [],
+    )
+    expect(await db.selectFrom('uploads_mailbox').select('id').where('id', '=', box.id).execute()).toEqual([])
+    expect((await other.ask(`/uploads/${kept}/content`)).status).toBe(200)
+    made.later(DAY_MS)
+    await made.inbox.sweep()
+  })
+})
+
+test('B3 ackRetention: 0 is the next sweep, unset is an hour, negative is refused', async () => {
+  const made = await scene('sqlite', { ackRetention: 0 })
+  const box = await mailbox(made)
+  const [file = ''] = await box.sent('a')
+  await box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+  expect(await made.inbox.sweep()).toMatchObject({ acked: 1 })
+  const { tables } = made
+  const blobs = postgresBlobs(tables)
+  expect(uploads({ tables, blobs }).limits).toEqual(LIMITS)
+  for (const ackRetention of [-1, '-1s'])
+    expect(() => uploads({ tables, blobs, ackRetention })).toThrow(/ackRetention: must not be negative/)
+  for (const wrong of [{ expireAfter: 'soon' }, { maxFiles: 65 }, { quotaBytes: -1 }, { sweepEvery: 5 }])
+    expect(() => uploads({ tables, blobs, ...wrong })).toThrow(Object.keys(wrong)[0] ?? '')
+  await expect(uploads({ tables, blobs }).start()).rejects.toThrow(
+    'blobs: files are kept in a database by PostgreSQL only',
+  )
+  await made.close()
+})
+
+describe('the duty of a mill', () => {
+  async function mill(fails: () => boolean) {
+    const file = freshFile()
+    const { store, tables } = await openTables<Schema>(file, { app: 'uploads', steps: STEPS })
+    const real = directoryBlobs(`${file}-blobs`)
+    const blobs: BlobStore = {
+      ...real,
+      delete: async (id) => (fails() ? Promise.reject(new Error('no')) : real.delete(id)),
+    }
+    const inbox = uploads({ tables, blobs, sweepEvery: '1h', ackRetention: 0 })
+    const made = jobmill({ store, duties: [inbox.duty], serve: ['uploads'], log: 'silent' })
+    await inbox.start(made)
+    await inbox.start(made)
+    const box = await inbox.mailboxes.add({ name: 'a' })
+    const { token } = await inbox.tokens.add(box.id)
+    const ask = async (path: string, init: RequestInit = {}): Promise<Response> =>
+      (await inbox.fetch(
+        new Request(`http://here/mailboxes/${box.id}${path}`, {
+          ...init,
+          headers: { authorization: `Bearer ${token}` },
+        }),
+      )) ?? new Response(null, { status: 599 })
+    return { made, inbox, tables, ask }
+  }
+
+  test('B8 sweeps at once at the start, E44 counts with every series from zero, and tells what is pending', async () => {
+    const { made, inbox, tables, ask } = await mill(() => false)
+    const form = new FormData()
+    for (const name of ['a', 'b']) form.append('files', new Blob(['xyz']), name)
+    const { files } = (await (await ask('/uploads', { method: 'POST', body: form })).json()) as {
+      files: { id: string }[]
+    }
+    const before = readExposition(await made.prometheus())
+    for (const outcome of Object.keys(NONE))
+      expect(valueOf(before, 'jobmill_uploads_swept_total', { outcome })).toBe(0)
+    expect(valueOf(before, 'jobmill_uploads_pending_files')).toBe(2)
+    expect(valueOf(before, 'jobmill_uploads_pending_bytes')).toBe(6)
+    expect(valueOf(before, 'jobmill_uploads_oldest_pending_seconds')).toBeGreaterThanOrEqual(0)
+    await ask(`/uploads/${files[0]?.id}/ack`, { method: 'POST' })
+    await made.start()
+    await expect.poll(() => inbox.swept().acked).toBe(1)
+    const after = readExposition(await made.prometheus())
+    expect(valueOf(after, 'jobmill_uploads_swept_total', { outcome: 'acked' })).toBe(1)
+    expect(valueOf(after, 'jobmill_uploads_pending_files')).toBe(1)
+    await expect
+      .poll(async () => (await made.duties()).find(({ name }) => name === 'sweep-uploads')?.lastSuccessAt)
+      .not.toBeNull()
+    await inbox.stop()
+    await made.stop()
+    await tables.close()
+  })
+
+  test('B9 E45 a pass that fails is counted by the duty and made again; the counters of rows know nothing of it', async () => {
+    let isBroken = true
+    const { made, inbox, tables, ask } = await mill(() => isBroken)
+    const form = new FormData()
+    form.append('files', new Blob(['xyz']), 'a')
+    const { files } = (await (await ask('/uploads', { method: 'POST', body: form })).json()) as {
+      files: { id: string }[]
+    }
+    await ask(`/uploads/${files[0]?.id}/ack`, { method: 'POST' })
+    const errors = async (): Promise<number | undefined> =>
+      valueOf(readExposition(await made.prometheus()), 'jobmill_duty_errors_total', { duty: 'sweep-uploads' })
+    await made.start()
+    await expect.poll(errors).toBeGreaterThan(0)
+    expect(inbox.swept()).toEqual(NONE)
+    isBroken = false
+    await expect.poll(() => inbox.swept().acked).toBe(1)
+    await inbox.stop()
+    await made.stop()
+    await tables.close()
+  })
+
+  test('by mailbox, where that is asked for', async () => {
+    const made = await scene('sqlite', { figuresByMailbox: true })
+    const [box, other] = [await mailbox(made), await mailbox(made)]
+    await box.sent('a', 'bc')
+    await other.sent('d')
+    const told = readExposition(await made.mill.prometheus())
+    expect(valueOf(told, 'jobmill_uploads_pending_bytes', { mailbox: box.id })).toBe(3)
+    expect(valueOf(told, 'jobmill_uploads_pending_files', { mailbox: other.id })).toBe(1)
+    await made.close()
+  })
+})
