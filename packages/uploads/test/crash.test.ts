@@ -1,0 +1,117 @@
+/**
+ * Kill -9 at every point between two steps, on both stores: whatever was answered is true afterwards, whoever sends again gets no second copy, no row is without its
+ * blob, and the next sweep leaves nothing that belongs to nobody.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { openTables } from 'jobmill-tables'
+import {
+  directoryBlobs,
+  FAULT_POINTS,
+  type FaultPoint,
+  type Inbox,
+  postgresBlobs,
+  type Schema,
+  STEPS,
+  uploads,
+  type UploadsOptions,
+} from 'jobmill-uploads'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bundled } from './support/bundled.ts'
+import { addressOf, dropTables, filesIn, sha256, STORES } from './support/inboxes.ts'
+import { CONTENTS, KEY, type Told } from './support/way-of-files.ts'
+
+let program = ''
+beforeAll(async () => {
+  program = await bundled(path.join(import.meta.dirname, 'support/dying.ts'))
+})
+
+async function die(args: readonly string[]): Promise<{ told: Told[]; signal: string | null }> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+  if (code !== null && code !== 0) throw new Error(`it failed by itself: ${err}`)
+  const lines = out.split('\n').filter((line) => line !== '')
+  return { told: lines.map((line) => JSON.parse(line) as Told), signal }
+}
+
+describe.each(STORES)('kill -9 on %s', (store) => {
+  let address = ''
+  let tables: UploadsOptions['tables']
+  let inbox: Inbox
+  let aheadMs = 0
+  const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-dying-'))
+
+  beforeAll(async () => {
+    address = addressOf(store)
+    const clock = (): number => Date.now() + aheadMs
+    ;({ tables } = await openTables<Schema>(address, { app: 'uploads', steps: STEPS, clock }))
+    const blobs = store === 'postgres' ? postgresBlobs(tables) : directoryBlobs(folder)
+    inbox = uploads({ tables, blobs, ackRetention: 0 })
+    await inbox.start()
+  })
+  afterAll(async () => {
+    await inbox.stop()
+    await tables.close()
+    await dropTables(address)
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  async function sender() {
+    const { id } = await inbox.mailboxes.add({ name: 'a' })
+    const { token } = await inbox.tokens.add(id)
+    const ask = async (at: string, init: RequestInit = {}): Promise<Response> => {
+      const headers = { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) }
+      const response = await inbox.fetch(
+        new Request(`http://here/mailboxes/${id}${at}`, { ...init, headers }),
+      )
+      if (response === null) throw new Error('not its own')
+      return response
+    }
+    return { id, token, ask }
+  }
+
+  test.each([...FAULT_POINTS, 'never'] as const)('at %s', async (point: FaultPoint | 'never') => {
+    aheadMs = 0
+    const { id, token, ask } = await sender()
+    const { told, signal } = await die([address, folder, point, id, token])
+    expect(signal).toBe(point === 'never' ? null : 'SIGKILL')
+
+    // What is visible is whole, and what was answered is there, unless it was acknowledged and may have been swept.
+    const uploaded = told.flatMap((one) => ('uploaded' in one ? one.uploaded : []))
+    const fetched = told.flatMap((one) => ('fetched' in one ? [one.fetched] : []))
+    const { files } = (await (await ask('/uploads?state=all')).json()) as {
+      files: { id: string; sha256: string }[]
+    }
+    for (const file of files) {
+      const content = await ask(`/uploads/${file.id}/content`)
+      expect(sha256(new Uint8Array(await content.arrayBuffer()))).toBe(file.sha256)
+    }
+    const kept = uploaded.filter((file) => point === 'ack:before' || !fetched.includes(file))
+    expect(files.map((file) => file.id)).toEqual(expect.arrayContaining(kept))
+
+    // Sent again with its key: the same files, and never more.
+    const form = new FormData()
+    for (const content of CONTENTS) form.append('files', new Blob([content]), 'a.bin')
+    const again = await ask('/uploads', { method: 'POST', body: form, headers: { 'idempotency-key': KEY } })
+    const answer = (await again.json()) as { files: { id: string }[] }
+    expect(answer.files).toHaveLength(CONTENTS.length)
+    const answered = answer.files.map((file) => file.id)
+    if (uploaded.length > 0) expect(answered).toEqual(uploaded)
+    const rows = await tables.db.selectFrom('uploads_file').select('id').execute()
+    expect(rows.map((row) => row.id).filter((one) => !answered.includes(one))).toEqual([])
+
+    // A day later nothing is left of anything.
+    aheadMs = 25 * 3_600_000
+    await inbox.sweep()
+    for (const table of ['uploads_file', 'uploads_notice', 'uploads_staging', 'uploads_chunk'] as const)
+      expect(await tables.db.selectFrom(table).selectAll().execute()).toEqual([])
+    expect(filesIn(folder)).toEqual([])
+  })
+})
