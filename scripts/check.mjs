@@ -8,6 +8,8 @@ const library = 'packages/jobmill'
 
 /** @type {Record<string, string[]>} */
 const steps = {
+  // First: the packages know each other as they are published.
+  build: ['node', 'scripts/setup.mjs'],
   format: ['oxfmt', '--check'],
   lint: ['oxlint', '--type-aware', '--deny-warnings'],
   types: ['tsc', '--noEmit'],
@@ -15,9 +17,9 @@ const steps = {
   'page tests': ['tsc', '-p', 'packages/dashboard/test'],
   imports: ['node', 'scripts/check-imports.mjs'],
   unused: ['knip', '--no-progress'],
-  build: ['node', 'scripts/setup.mjs'],
-  // These two read the package as it would be published, so they come after the build.
+  // These read the packages as they would be published, so they come after the build.
   package: ['publint', '--strict', library],
+  'package uploads': ['publint', '--strict', 'packages/uploads'],
   'package types': ['attw', '--pack', library, '--profile', 'esm-only', '--no-emoji'],
 }
 

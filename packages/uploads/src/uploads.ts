@@ -42,8 +42,8 @@ export function uploads(options: UploadsOptions): Inbox {
   const limits = resolveLimits(options)
   const every = durationMs(options.sweepEvery ?? '5m', 'sweepEvery', 1_000)
   let bridge: Bridge | null = null
-  let counted: (outcome: SweptOutcome, n: number) => void = () => {}
-  const swept = createSwept((outcome, n) => counted(outcome, n))
+  let counted: ((outcome: SweptOutcome, n: number) => void) | null = null
+  const swept = createSwept((outcome, n) => counted?.(outcome, n))
   const inside: Inside = {
     tables,
     blobs,

@@ -28,21 +28,59 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const NONE = { acked: 0, expired_fetched: 0, expired_unfetched: 0, orphan_blob: 0, mailbox_removed: 0 }
 
+const ack = (box: Box, file: string): Promise<Response> => box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+
+const expectGone = async (made: Scene, box: Box): Promise<void> =>
+  expect(await leftOf(made, box)).toMatchObject({ files: 0, notices: 0, staging: 0, blobs: 0 })
+
+async function* bytes(isCutOff: boolean): AsyncGenerator<Uint8Array, void, undefined> {
+  yield new Uint8Array(300_000)
+  if (isCutOff) throw new Error('gone')
+}
+
+/** Two blobs as a dead process leaves them: one that is whole, and half of one. */
+async function orphans(made: Scene, upload: string): Promise<string[]> {
+  const { signal } = new AbortController()
+  await made.store.write(`${upload}/0`, bytes(false), signal)
+  await expect(made.store.write(`${upload}/1`, bytes(true), signal)).rejects.toThrow('gone')
+  return made.blobs()
+}
+
+async function mill(fails: () => boolean) {
+  const file = freshFile()
+  const { store, tables } = await openTables<Schema>(file, { app: 'uploads', steps: STEPS })
+  const real = directoryBlobs(`${file}-blobs`)
+  const blobs: BlobStore = {
+    ...real,
+    delete: async (id) => (fails() ? Promise.reject(new Error('no')) : real.delete(id)),
+  }
+  const inbox = uploads({ tables, blobs, sweepEvery: '1h', ackRetention: 0 })
+  const made = jobmill({ store, duties: [inbox.duty], serve: ['uploads'], log: 'silent' })
+  await inbox.start(made)
+  await inbox.start(made)
+  const box = await inbox.mailboxes.add({ name: 'a' })
+  const { token } = await inbox.tokens.add(box.id)
+  const ask = async (path: string, init: RequestInit = {}): Promise<Response> =>
+    (await inbox.fetch(
+      new Request(`http://here/mailboxes/${box.id}${path}`, {
+        ...init,
+        headers: { authorization: `Bearer ${token}` },
+      }),
+    )) ?? new Response(null, { status: 599 })
+  return { made, inbox, tables, ask }
+}
+
 describe.each(STORES)('the sweep on %s', (store) => {
   /** What a wrapped store refuses to delete. */
-  let stuck: (id: string) => boolean = () => false
+  let stuck = ''
   const wrap = (blobs: BlobStore): BlobStore => ({
     ...blobs,
     async delete(id) {
-      if (stuck(id)) throw new Error(`${id} is stuck`)
+      if (stuck !== '' && id.endsWith(stuck)) throw new Error(`${id} is stuck`)
       return blobs.delete(id)
     },
   })
   const given = sceneForAll(store, { wrap })
-  const ack = (box: Box, file: string): Promise<Response> =>
-    box.ask(`/uploads/${file}/ack`, { method: 'POST' })
-  const expectGone = async (made: Scene, box: Box): Promise<void> =>
-    expect(await leftOf(made, box)).toMatchObject({ files: 0, notices: 0, staging: 0, blobs: 0 })
 
   test('B3 a file that is neither acknowledged nor expired survives, and an acknowledged one until its time is over', async () => {
     const made = given()
@@ -127,10 +165,10 @@ describe.each(STORES)('the sweep on %s', (store) => {
     const box = await mailbox(made)
     await box.sent('a', 'b', 'c')
     made.later(DAY_MS)
-    stuck = (id) => id.endsWith('/1')
+    stuck = '/1'
     await expect(made.inbox.sweep()).rejects.toThrow('1 blobs could not be deleted')
     expect(await leftOf(made, box)).toMatchObject({ files: 1, blobs: 1 })
-    stuck = () => false
+    stuck = ''
     expect(await made.inbox.sweep()).toEqual({ ...NONE, expired_unfetched: 1 })
     await expectGone(made, box)
   })
@@ -150,21 +188,6 @@ describe.each(STORES)('the sweep on %s', (store) => {
     expect(await made.inbox.sweep()).toEqual({ ...NONE, orphan_blob: 2 })
     await expectGone(made, box)
   })
-
-  /** Two blobs as a dead process leaves them: one that is whole, and half of one. */
-  async function orphans(made: Scene, upload: string): Promise<string[]> {
-    const blobs = made.store
-    async function* bytes(): AsyncGenerator<Uint8Array, void, undefined> {
-      yield new Uint8Array(300_000)
-    }
-    async function* half(): AsyncGenerator<Uint8Array, void, undefined> {
-      yield new Uint8Array(300_000)
-      throw new Error('gone')
-    }
-    await blobs.write(`${upload}/0`, bytes(), new AbortController().signal)
-    await expect(blobs.write(`${upload}/1`, half(), new AbortController().signal)).rejects.toThrow('gone')
-    return made.blobs()
-  }
 
   test('an upload that the sweep took for dead cannot commit', async () => {
     const made = given()
@@ -189,7 +212,7 @@ describe.each(STORES)('the sweep on %s', (store) => {
         headers: { authorization: `Bearer ${box.token}`, 'content-type': 'multipart/form-data; boundary=b' },
         body: slow,
         duplex: 'half',
-      } as RequestInit),
+      }),
     )
     await begun.promise
     await expect.poll(async () => (await leftOf(made, box))['staging']).toBe(1)
@@ -245,30 +268,6 @@ test('B3 ackRetention: 0 is the next sweep, unset is an hour, negative is refuse
 })
 
 describe('the duty of a mill', () => {
-  async function mill(fails: () => boolean) {
-    const file = freshFile()
-    const { store, tables } = await openTables<Schema>(file, { app: 'uploads', steps: STEPS })
-    const real = directoryBlobs(`${file}-blobs`)
-    const blobs: BlobStore = {
-      ...real,
-      delete: async (id) => (fails() ? Promise.reject(new Error('no')) : real.delete(id)),
-    }
-    const inbox = uploads({ tables, blobs, sweepEvery: '1h', ackRetention: 0 })
-    const made = jobmill({ store, duties: [inbox.duty], serve: ['uploads'], log: 'silent' })
-    await inbox.start(made)
-    await inbox.start(made)
-    const box = await inbox.mailboxes.add({ name: 'a' })
-    const { token } = await inbox.tokens.add(box.id)
-    const ask = async (path: string, init: RequestInit = {}): Promise<Response> =>
-      (await inbox.fetch(
-        new Request(`http://here/mailboxes/${box.id}${path}`, {
-          ...init,
-          headers: { authorization: `Bearer ${token}` },
-        }),
-      )) ?? new Response(null, { status: 599 })
-    return { made, inbox, tables, ask }
-  }
-
   test('B8 sweeps at once at the start, E44 counts with every series from zero, and tells what is pending', async () => {
     const { made, inbox, tables, ask } = await mill(() => false)
     const form = new FormData()

@@ -23,6 +23,7 @@ export const start: Command = {
       port,
       bind,
       beside: inbox.fetch,
+      apps: { uploads: inbox.app },
       ...(tokens !== undefined && { tokens }),
     })
     const ended = new Promise<number>((resolve) => {

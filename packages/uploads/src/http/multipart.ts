@@ -9,6 +9,7 @@ import type { Incoming } from '../inbox/take-in.ts'
 import { cleanName } from '../clean/clean-name.ts'
 import { Refusal } from '../refusal.ts'
 import { type Arrivals, arrivals } from './arrivals.ts'
+import { letGo } from './let-go.ts'
 
 const PART = 'files'
 const FIELDS = 16
@@ -31,7 +32,7 @@ export async function* filesOf(
   checkSize(Number(request.headers.get('content-length') ?? 0), limits.maxRequestBytes, null)
   const stream = request.body as ReadableStream<Uint8Array> | null
   if (stream === null) throw broken('there is no body')
-  const found = arrivals()
+  const found = arrivals(() => broken('it has a part that cannot be read'))
   const parser = parserFor(type)
   listenTo(parser, found, limits.maxFiles)
   const body = stream.getReader()
@@ -51,8 +52,7 @@ export async function* filesOf(
   } finally {
     signal.removeEventListener('abort', onAbort)
     found.fail(new Error('nobody reads it'))
-    // What is still to come is taken and thrown away by the server, for a while.
-    body.cancel().catch(() => {})
+    void letGo(body)
   }
 }
 
@@ -79,17 +79,17 @@ function listenTo(parser: BusboyInstance, { add, end, fail }: Arrivals, maxFiles
 async function pump(
   body: ReadableStreamDefaultReader<Uint8Array>,
   parser: BusboyInstance,
-  { failure, lastName }: Arrivals,
+  { failure, feeding, lastName }: Arrivals,
   maxBytes: number,
 ): Promise<void> {
   let size = 0
   while (failure() === null) {
     const { done, value } = await body.read()
     if (failure() !== null) return
-    if (done) return void parser.end()
+    if (done) return feeding(new Promise((ended) => parser.once('finish', ended).end()))
     size += value.length
     checkSize(size, maxBytes, lastName())
-    await new Promise<void>((taken) => parser.write(value, () => taken()))
+    await feeding(new Promise((taken) => parser.write(value, () => taken())))
   }
 }
 
@@ -105,8 +105,9 @@ async function* orFailure(
   }
 }
 
-function reasonOf({ reason }: AbortSignal): Error {
-  return reason instanceof Error ? reason : broken('it was broken off')
+/** Whoever sends went away, or we did. */
+export function reasonOf({ reason }: AbortSignal): Error {
+  return reason instanceof Refusal ? reason : broken('it was broken off')
 }
 
 function parserFor(type: string): BusboyInstance {

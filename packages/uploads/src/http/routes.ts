@@ -12,6 +12,7 @@ import type { Holder, Tokens } from '../inbox/tokens.ts'
 import { Refusal } from '../refusal.ts'
 import { content } from './content.ts'
 import { events } from './events.ts'
+import { letGoOf } from './let-go.ts'
 import { parametersOf } from './parameters.ts'
 import { problem, refusalOf } from './problems.ts'
 import { smallBody } from './small-body.ts'
@@ -54,6 +55,7 @@ export function route(request: Request, tools: RouteTools): Promise<Response> | 
   const [, mailbox, rest] = /^\/mailboxes\/([^/]*)(?:\/(.*))?$/.exec(url.pathname) ?? []
   if (mailbox === undefined) return null
   return answer(request, url, mailbox, rest ?? '', tools).catch((error: unknown) => {
+    letGoOf(request)
     const refusal = refusalOf(error)
     if (refusal.status >= 500 && refusal.cause !== undefined)
       tools.inside.onError(error, `${request.method} ${url.pathname}`)

@@ -5,7 +5,7 @@ import { limitsOf } from '../inbox/limits.ts'
 import { receive, type Received } from '../inbox/receive.ts'
 import type { Holder } from '../inbox/tokens.ts'
 import { Refusal } from '../refusal.ts'
-import { filesOf } from './multipart.ts'
+import { filesOf, reasonOf } from './multipart.ts'
 
 export type Uploader = (request: Request, holder: Holder) => Promise<Received>
 
@@ -36,6 +36,8 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
     const files = filesOf(request, limits, signal)
     try {
       return await receive(inside, { mailbox: holder.mailbox, limits, key: keyOf(request), files, signal })
+    } catch (error) {
+      throw signal.aborted && !(error instanceof Refusal) ? reasonOf(signal) : error
     } finally {
       timer.cancel()
       // Also when nobody began to read.

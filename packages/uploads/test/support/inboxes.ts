@@ -85,7 +85,12 @@ export async function scene(store: StoreName, options: SceneOptions = {}): Promi
   })
   const mill = jobmill({ store: database.store, jobs, serve: ['uploads'], log: 'silent' })
   await inbox.start(mill)
-  const served = await serve(mill, { port: 0, page: false, beside: inbox.fetch })
+  const served = await serve(mill, {
+    port: 0,
+    page: false,
+    beside: inbox.fetch,
+    apps: { uploads: inbox.app },
+  })
   if (jobs.length > 0) await mill.start()
   return {
     inbox,

@@ -1,0 +1,184 @@
+/** Nothing is in memory as a whole, a full disk leaves nothing, and files become jobs in the same transaction: on both stores. */
+import { type AnyJob, defineJob } from 'jobmill'
+import { describe, expect, test } from 'vitest'
+import { leftOf, mailbox, pending, refusal, scene, sceneForAll, sha256, STORES } from './support/inboxes.ts'
+import { type Full, fullAfter, stepByStep } from './support/poor-stores.ts'
+import { answerOf, BOUNDARY, END, openUpload, partOf } from './support/raw.ts'
+
+const MIB = 1_024 ** 2
+
+describe.each(STORES)('a disk that is full on %s', (store) => {
+  const full: Full = { afterBytes: null }
+  const given = sceneForAll(store, { wrap: (blobs) => fullAfter(blobs, full) })
+
+  test.each([0, 1, 65_536, 262_144, 299_999])(
+    'after %i bytes of a file: 507, and nothing is left',
+    async (afterBytes) => {
+      const made = given()
+      const box = await mailbox(made)
+      const bytes = new Uint8Array(300_000).fill(1)
+      full.afterBytes = afterBytes
+      const response = await box.upload([{ name: 'a', bytes }])
+      expect(response.headers.get('retry-after')).toBe('60')
+      expect(await refusal(response)).toMatchObject({ status: 507, code: 'DISK_FULL' })
+      full.afterBytes = null
+      expect(await leftOf(made, box)).toMatchObject({
+        files: 0,
+        notices: 0,
+        uploads: 0,
+        staging: 0,
+        blobs: 0,
+      })
+      expect(made.errors.splice(0)).toHaveLength(1)
+      const again = await box.upload([{ name: 'a', bytes }])
+      expect(again.status).toBe(200)
+      made.later(25 * 3_600_000)
+      await made.inbox.sweep()
+    },
+  )
+})
+
+describe.each(STORES)('bytes on %s', (store) => {
+  test('E35 a blob store that is slow keeps the sender waiting: little of a large file is on its way', async () => {
+    const steps: { step: () => void; taken: () => number } = { step: () => {}, taken: () => 0 }
+    const made = await scene(store, {
+      wrap(blobs) {
+        const slow = stepByStep(blobs)
+        Object.assign(steps, slow)
+        return slow.blobs
+      },
+    })
+    const box = await mailbox(made)
+    const size = 24 * MIB
+    const head = partOf('files', 'big.bin', '').slice(0, -2)
+    const length = head.length + size + 2 + END.length
+    const socket = await openUpload({
+      url: made.url,
+      path: `/mailboxes/${box.id}/uploads`,
+      token: box.token,
+      headers: { 'content-length': String(length) },
+    })
+    const answer = answerOf(socket)
+    socket.write(head)
+    const piece = Buffer.alloc(MIB, 7)
+    for (let n = 0; n < 24; n += 1) socket.write(piece)
+    socket.write(`\r\n${END}`)
+    await expect.poll(() => steps.taken()).toBeGreaterThan(0)
+    // What neither the kernel nor we could take still waits at the sender's.
+    expect(socket.writableLength).toBeGreaterThan(8 * MIB)
+    expect(steps.taken()).toBeLessThan(MIB)
+    const stepping = setInterval(() => steps.step(), 0)
+    const { status, body } = await answer
+    clearInterval(stepping)
+    expect(status).toBe(200)
+    expect(body).toContain(sha256(new Uint8Array(size).fill(7)))
+    await made.close()
+  })
+})
+
+describe.each(STORES)('E46 the bridge on %s', (store) => {
+  const payloads: unknown[] = []
+  const job: AnyJob = defineJob({
+    kind: 'file.received',
+    queue: 'uploads',
+    run: ({ payload }) => void payloads.push(payload),
+  })
+  const given = sceneForAll(store, {
+    job: { kind: 'file.received', queue: 'uploads' },
+    jobs: [job],
+    quotaFiles: 2,
+  })
+
+  test('makes a job of every file, and none of an upload that is refused', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    expect((await box.upload([{ bytes: 'a' }, { bytes: 'b' }, { bytes: 'c' }])).status).toBe(429)
+    const [first = '', second = ''] = await box.sent('one', 'two')
+    await expect.poll(() => payloads.length).toBe(2)
+    expect(payloads).toEqual(
+      expect.arrayContaining([
+        {
+          uri: `jobmill-upload:${box.id}/${first}`,
+          mailbox: box.id,
+          fileId: first,
+          name: '0.txt',
+          type: 'text/plain',
+          size: 3,
+          sha256: sha256('one'),
+        },
+      ]),
+    )
+    expect((await pending(box)).files.map(({ id }) => id)).toEqual([first, second])
+  })
+})
+
+test('too many at once are told to come again', async () => {
+  const made = await scene('sqlite', { uploadsAtOnce: 1 })
+  const box = await mailbox(made)
+  const socket = await openUpload({
+    url: made.url,
+    path: `/mailboxes/${box.id}/uploads`,
+    token: box.token,
+    headers: { 'content-length': '100000' },
+  })
+  socket.write(`--${BOUNDARY}\r\n`)
+  await expect.poll(async () => (await leftOf(made, box))['staging']).toBe(1)
+  const response = await box.upload([{ bytes: 'x' }])
+  expect(response.headers.get('retry-after')).toBe('1')
+  expect(await refusal(response)).toMatchObject({ status: 429, code: 'TOO_MANY', max: 1 })
+  socket.destroy()
+  await expect.poll(async () => (await box.upload([{ bytes: 'x' }])).status).toBe(200)
+  await made.close()
+})
+
+test('an upload that does not end is broken off before the sweep would meet it', async () => {
+  const made = await scene('sqlite', { stagingFor: '1s' })
+  const box = await mailbox(made)
+  const socket = await openUpload({
+    url: made.url,
+    path: `/mailboxes/${box.id}/uploads`,
+    token: box.token,
+    headers: { 'content-length': '100000' },
+  })
+  const answer = answerOf(socket)
+  socket.write(partOf('files', 'a', 'x'.repeat(1_000)))
+  expect((await answer).status).toBe(408)
+  expect(await leftOf(made, box)).toMatchObject({ staging: 0, blobs: 0 })
+  await made.close()
+})
+
+test('Mission Control reads mailboxes and their files behind its door', async () => {
+  const made = await scene('sqlite')
+  const [box, other] = [await mailbox(made, { name: 'first' }), await mailbox(made, { name: 'second' })]
+  const [file = ''] = await box.sent('abc', 'de')
+  await box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+  const read = async (path: string): Promise<Response> => fetch(`${made.url}/api/apps/uploads${path}`)
+  const all = (await (await read('/mailboxes')).json()) as { mailboxes: object[]; next: string | null }
+  expect(all).toMatchObject({
+    mailboxes: [
+      { id: box.id, name: 'first', pending: { files: 1, bytes: 2 }, stored: { files: 2, bytes: 5 } },
+      { id: other.id, name: 'second', pending: { files: 0, bytes: 0, oldestAt: null }, stored: { files: 0 } },
+    ],
+    next: null,
+  })
+  const first = (await (await read('/mailboxes?limit=1')).json()) as { next: string }
+  expect(await (await read(`/mailboxes?limit=1&after=${first.next}`)).json()).toMatchObject({
+    mailboxes: [{ id: other.id }],
+    next: null,
+  })
+  const page = (await (await read(`/mailboxes/${box.id}/files?state=all&limit=1`)).json()) as { next: string }
+  expect(page).toMatchObject({ files: [{ id: file, state: 'acked' }] })
+  expect(await (await read(`/mailboxes/${box.id}/files?after=${page.next}`)).json()).toMatchObject({
+    files: [{ name: '1.txt', state: 'pending' }],
+    next: null,
+  })
+  for (const [path, status] of [
+    ['/mailboxes/x/files', 400],
+    [`/mailboxes/${'0'.repeat(8)}-0000-7000-8000-000000000000/files`, 404],
+    ['/nothing', 404],
+    ['/mailboxes?x=1', 400],
+  ] as const)
+    expect((await read(path)).status).toBe(status)
+  expect((await fetch(`${made.url}/api/apps/uploads/mailboxes`, { method: 'POST' })).status).toBe(405)
+  await made.close()
+})

@@ -1,0 +1,58 @@
+/** Blob stores that are short of something: room, or time. */
+import type { BlobStore } from 'jobmill-uploads'
+
+/** A disk that is full after so many bytes of one file; null for one that has room. */
+export interface Full {
+  afterBytes: number | null
+}
+
+export function fullAfter(blobs: BlobStore, full: Full): BlobStore {
+  return {
+    ...blobs,
+    write(id, bytes, signal) {
+      async function* until(): AsyncGenerator<Uint8Array, void, undefined> {
+        let written = 0
+        for await (const chunk of bytes) {
+          const room = full.afterBytes === null ? Infinity : full.afterBytes - written
+          // As a disk does it: what fits is written.
+          if (room > 0) yield chunk.subarray(0, Math.min(room, chunk.length))
+          written += chunk.length
+          if (chunk.length > room)
+            throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+        }
+      }
+      return blobs.write(id, until(), signal)
+    },
+  }
+}
+
+/** One that takes a chunk only when it is told to. */
+export function stepByStep(blobs: BlobStore): {
+  readonly blobs: BlobStore
+  readonly taken: () => number
+  readonly step: () => void
+} {
+  let taken = 0
+  let go = Promise.withResolvers<void>()
+  return {
+    taken: () => taken,
+    step() {
+      go.resolve()
+      go = Promise.withResolvers<void>()
+    },
+    blobs: {
+      ...blobs,
+      write(id, bytes, signal) {
+        async function* slowly(): AsyncGenerator<Uint8Array, void, undefined> {
+          for await (const chunk of bytes) {
+            taken += chunk.length
+            const { promise } = go
+            await promise
+            yield chunk
+          }
+        }
+        return blobs.write(id, slowly(), signal)
+      },
+    },
+  }
+}
