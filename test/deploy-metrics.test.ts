@@ -5,7 +5,9 @@ import { parse } from 'yaml'
 import * as z from 'zod'
 import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'
 import { sqlite } from '../packages/jobmill/src/sqlite.ts'
-import { readExposition } from '../packages/jobmill/test/observe/exposition.ts'
+import { openTables } from '../packages/tables/src/index.ts'
+import { directoryBlobs, type Schema, STEPS, uploads } from '../packages/uploads/src/index.ts'
+import { readExposition, type ReadFamily } from '../packages/jobmill/test/observe/exposition.ts'
 import { freshFile } from './support/databases.ts'
 import { type Query, readQuery, type Selector } from './support/promql.ts'
 
@@ -17,7 +19,9 @@ const OF_TARGETS = ['job', 'instance']
 const FOREIGN = ['up', 'probe_success']
 /** The same in every process: added up, they would be that many times too large. */
 const OF_STORE =
-  /^jobmill_(?:jobs|oldest_ready_seconds|queue_\w+|instances|limit_\w+|duty_last_success_age_seconds)$/
+  /^jobmill_(?:uploads_(?:pending|oldest)_\w+|jobs|oldest_ready_seconds|queue_\w+|instances|limit_\w+|duty_last_success_age_seconds)$/
+
+const OF_APPLICATIONS = /^jobmill_uploads_/
 
 interface Known {
   readonly type: string
@@ -48,7 +52,7 @@ beforeAll(async () => {
   await (await mill.enqueue(work, null)).result()
   const told = readExposition(await mill.prometheus())
   await mill.stop()
-  for (const { type, samples } of told.values())
+  for (const { type, samples } of [...told.values(), ...(await ofUploads())])
     for (const { name, labels } of samples) {
       const { values } = learn(name, type, Object.keys(labels))
       for (const [label, value] of Object.entries(labels))
@@ -65,6 +69,20 @@ beforeAll(async () => {
         [...labels.matchAll(/\w+/g)].map(([label]) => label),
       )
 })
+
+/** An application has figures of its own, in the text of its mill. */
+async function ofUploads(): Promise<readonly ReadFamily[]> {
+  const file = freshFile()
+  const { store, tables } = await openTables<Schema>(file, { app: 'uploads', steps: STEPS })
+  const inbox = uploads({ tables, blobs: directoryBlobs(`${file}-blobs`) })
+  const mill = jobmill({ store, duties: [inbox.duty], serve: ['uploads'], log: 'silent' })
+  await inbox.start(mill)
+  const told = readExposition(await mill.prometheus())
+  await inbox.stop()
+  await mill.stop()
+  await tables.close()
+  return [...told.values()].filter(({ name }) => OF_APPLICATIONS.test(name))
+}
 
 function expectToBeTold({ metric, matches, grouped, aggregation, call }: Selector): void {
   if (FOREIGN.includes(metric)) return
@@ -122,13 +140,13 @@ describe('the dashboard', () => {
     }
   })
 
-  test('shows every figure there is, but for who tells it', () => {
+  test('shows every figure of the mill, but for who tells it', () => {
     const asked = new Set(
       shown.flatMap(({ targets }) =>
         targets.flatMap(({ expr }) => readQuery(expr).selectors.map(({ metric }) => family(metric))),
       ),
     )
-    const told = new Set([...known.keys()].map(family))
+    const told = new Set([...known.keys()].map(family).filter((name) => !OF_APPLICATIONS.test(name)))
     expect([...told].filter((name) => !asked.has(name))).toEqual(['jobmill_info'])
   })
 

@@ -80,16 +80,16 @@ const headers = fc.dictionary(
     .map((text) => text.replaceAll(/[^\x20-\x7e]/g, '?').trim()),
 )
 
+/** Within its time, and never a fault of ours. */
+async function expectFair(asking: Promise<Response>): Promise<number> {
+  const response = await asking
+  await response.body?.cancel()
+  expect(response.status).toBeLessThan(500)
+  return response.status
+}
+
 describe.each(STORES)('hostile bytes on %s', (store) => {
   const given = sceneForAll(store)
-
-  /** Within its time, and never a fault of ours. */
-  async function expectFair(asking: Promise<Response>): Promise<number> {
-    const response = await asking
-    await response.body?.cancel()
-    expect(response.status).toBeLessThan(500)
-    return response.status
-  }
 
   test('E39 multipart', async () => {
     const scene = given()

@@ -1,0 +1,25 @@
+/** docs/reference/uploads.md says what the code does: every refusal, option, default and figure. */
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { REFUSALS } from 'jobmill-uploads'
+import { variableOf } from '../src/config/read-config.ts'
+import { NAMES } from '../src/config/shape.ts'
+import { OUTCOMES } from '../src/inbox/swept.ts'
+
+const page = readFileSync(new URL('../../../docs/reference/uploads.md', import.meta.url), 'utf8')
+
+test('the page has every refusal under its status', () => {
+  const told = [...page.matchAll(/^\| (\d{3}) \| (.*) \|$/gm)].flatMap(([, status, codes = '']) =>
+    [...codes.matchAll(/`([A-Z_]{4,})`/g)].map(([, code]) => `${code} ${status}`),
+  )
+  const known = Object.entries(REFUSALS).map(([code, [status]]) => `${code} ${status}`)
+  expect(told.toSorted()).toEqual(known.toSorted())
+})
+
+test('the page has every option, its variable, and every outcome', () => {
+  for (const name of NAMES) {
+    expect(page).toContain(`\`${name}\``)
+    if (name !== 'job') expect(page).toContain(`\`${variableOf(name)}\``)
+  }
+  for (const outcome of OUTCOMES) expect(page).toContain(`\`${outcome}\``)
+})
