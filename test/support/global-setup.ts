@@ -1,7 +1,8 @@
 // Runs once around all test files: starts a current and an old PostgreSQL side by side and tells the tests
 // where they are: `inject('postgresUrl')` and `inject('oldPostgresUrl')`. TEST_DATABASE_URL and
-// TEST_DATABASE_URL_OLD name servers to use instead.
+// TEST_DATABASE_URL_OLD name servers to use instead. Makes the bundle of what tests start as processes.
 import type { TestProject } from 'vitest/node'
+import { bundlePrograms } from './bundle-programs.ts'
 import { postgresPackage } from './postgres-binaries.ts'
 import { startPostgres, type PostgresServer } from './postgres-server.ts'
 
@@ -10,6 +11,8 @@ declare module 'vitest' {
     postgresUrl: string
     /** Null where there is no older server to be had on this machine. */
     oldPostgresUrl: string | null
+    /** The folder of the bundle: see programs.ts. */
+    programs: string
   }
 }
 
@@ -24,6 +27,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   async function stopAll(): Promise<void> {
     await Promise.all(started.map((server) => server.stop()))
   }
+
+  const bundle = async (): Promise<void> => project.provide('programs', await bundlePrograms())
+  await bundle()
+  // While somebody watches, sources change.
+  project.onTestsRerun(bundle)
 
   const { TEST_DATABASE_URL, TEST_DATABASE_URL_OLD } = process.env
   const [current, old] = await Promise.allSettled([

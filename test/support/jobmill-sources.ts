@@ -1,6 +1,8 @@
 // For `node --import`: a program that imports jobmill by its name gets the sources, like every test, so that no
-// build has to come first.
+// build has to come first. JOBMILL_SOURCES names where they are bundled, for tests that start many processes.
 import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 const ENTRIES: Readonly<Record<string, string>> = {
   jobmill: 'index.ts',
@@ -10,10 +12,16 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'jobmill/testing': 'testing/index.ts',
 }
 
+const { JOBMILL_SOURCES } = process.env
+
+const urlOf = (entry: string): string =>
+  JOBMILL_SOURCES === undefined
+    ? new URL(`../../packages/jobmill/src/${entry}`, import.meta.url).href
+    : pathToFileURL(join(JOBMILL_SOURCES, entry.replace(/\.ts$/, '.js'))).href
+
 registerHooks({
   resolve(specifier, context, next) {
     const entry = ENTRIES[specifier]
-    if (entry === undefined) return next(specifier, context)
-    return next(new URL(`../../packages/jobmill/src/${entry}`, import.meta.url).href, context)
+    return next(entry === undefined ? specifier : urlOf(entry), context)
   },
 })
