@@ -1,6 +1,8 @@
 // Runs once around all test files: starts a current and an old PostgreSQL side by side and tells the tests
 // where they are: `inject('postgresUrl')` and `inject('oldPostgresUrl')`. TEST_DATABASE_URL and
 // TEST_DATABASE_URL_OLD name servers to use instead. Makes the bundle of what tests start as processes.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { bundlePrograms } from './bundle-programs.ts'
 import { postgresPackage } from './postgres-binaries.ts'
@@ -13,6 +15,8 @@ declare module 'vitest' {
     oldPostgresUrl: string | null
     /** The folder of the bundle: see programs.ts. */
     programs: string
+    /** A schema that nobody uses: see recycled-schemas.ts. */
+    patternSchema: string
   }
 }
 
@@ -33,6 +37,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // While somebody watches, sources change.
   project.onTestsRerun(bundle)
 
+  const patternSchema = `pattern_${randomBytes(6).toString('hex')}`
+  project.provide('patternSchema', patternSchema)
+
   const { TEST_DATABASE_URL, TEST_DATABASE_URL_OLD } = process.env
   const [current, old] = await Promise.allSettled([
     urlOf('current', TEST_DATABASE_URL),
@@ -48,7 +55,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const oldUrl = old.status === 'fulfilled' ? old.value : null
   project.provide('oldPostgresUrl', oldUrl)
   if (oldUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
-  return stopAll
+  return async () => {
+    // Ours goes with its server.
+    if (TEST_DATABASE_URL) await dropSchema(TEST_DATABASE_URL, patternSchema)
+    await stopAll()
+  }
+}
+
+async function dropSchema(url: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`drop schema if exists ${name} cascade`)
+  await client.end()
 }
 
 function warnWithoutOld(reason = `npm has none for ${process.platform} ${process.arch}`): void {

@@ -9,7 +9,8 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { exitCodeOf } from '../../src/cli/exit-code.ts'
 import { commandOf, wordsOf } from '../../src/cli/given.ts'
 import { obey } from '../../src/cli/obey.ts'
-import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { bundled } from '../../../../test/support/programs.ts'
 import { type AnyJob, jobmill, type Mill, type Store } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
@@ -113,7 +114,7 @@ export const places = [
     name: 'postgres',
     create: (lines: string = OPTIONS): Place => {
       const url = inject('postgresUrl')
-      const schema = freshSchema(url, 'cli')
+      const schema = recycledSchema(url, 'cli')
       const folder = path.dirname(freshFile())
       writeConfig(folder, `postgres(${JSON.stringify(url)}, ${JSON.stringify({ schema })})`, lines)
       return place(folder, () => postgres(url, { schema }))
