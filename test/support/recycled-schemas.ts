@@ -1,7 +1,7 @@
 // Schemas that the tests of a file use one after the other: to make one takes the server 110 ms and to drop it 40, to empty it a few. For tests that begin
 // with a database that is empty and up to date; who looks at how it comes about, or changes its tables, takes `freshSchema`.
 import pg from 'pg'
-import { inject, onTestFinished } from 'vitest'
+import { inject, onTestFinished, TestRunner } from 'vitest'
 import { postgres } from '../../packages/jobmill/src/postgres.ts'
 import { freshSchema } from './databases.ts'
 import { complain } from './leaks/complain.ts'
@@ -10,8 +10,12 @@ import { aliveInSchema } from './leaks/instance-rows.ts'
 /** By server. */
 const free = new Map<string, string[]>()
 
-/** For one test: new, or as new. Asked for before anything that the test ends, so that it is emptied after all that has ended. */
+/**
+ * For one test: new, or as new. Asked for before anything that the test ends, so that it is emptied after all that has ended. What is asked for outside of a
+ * test is for the whole file.
+ */
 export function recycledSchema(url: string, prefix?: string): string {
+  if (TestRunner.getCurrentTest() === undefined) return freshSchema(url, prefix)
   const name = free.get(url)?.pop() ?? freshSchema(url, prefix)
   onTestFinished(async ({ task }) => {
     // Whatever goes on in it after a failure, nobody else is to see it.
