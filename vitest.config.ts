@@ -21,6 +21,15 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('./node_modules/.cache/compiled', import.meta.url),
 )
 
+/**
+ * Tests of parts by themselves: no database, no process, and nothing that a file leaves to the next. They share processes, since to load the sources anew takes
+ * longer than most of them take.
+ */
+const PURE = [
+  'packages/jobmill/test/{unit,upkeep,enqueue,work}/*.test.ts',
+  'packages/dashboard/test/{unit,job}/*.test.ts',
+]
+
 export default defineConfig({
   resolve: {
     // Tests that import the package by its name get the sources, like every other test.
@@ -31,13 +40,11 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
     // Separate processes: a native driver that crashes takes one file down, not the run.
     pool: 'forks',
     // Many tests wait for processes and servers rather than for a core. Left to itself, vitest would use one of two.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     sequence: { sequencer: LongestFirst },
-    globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/no-leaks.ts', 'test/support/fixed-seed.ts'],
     // Bundles of earlier releases: Node runs them as they are.
     server: { deps: { external: [/\/test\/fixtures\/releases\//] } },
@@ -45,6 +52,18 @@ export default defineConfig({
     // What is waited for comes when it comes, also on a busy machine.
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 30_000,
+    projects: [
+      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'real',
+          include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...PURE, '**/node_modules/**'],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+    ],
     reporters: isWholeRun
       ? ['default', ['json', { outputFile: 'reports/tests.json' }], './test/support/closing-line-reporter.ts']
       : ['default', './test/support/closing-line-reporter.ts'],
