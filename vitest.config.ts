@@ -22,13 +22,14 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
 )
 
 /**
- * Tests of parts by themselves: no database, no process, and nothing that a file leaves to the next. They share processes, since to load the sources anew takes
- * longer than most of them take.
+ * They share processes, since to load the sources anew takes longer than many of them take: what a file leaves to the next is found by no-leaks.ts. Tests of parts
+ * by themselves, which need no database, and those of whole mills on both stores. All others have a process for each file.
  */
 const PURE = [
   'packages/jobmill/test/{unit,upkeep,enqueue,work}/*.test.ts',
   'packages/dashboard/test/{unit,job}/*.test.ts',
 ]
+const TOGETHER = ['packages/jobmill/test/{runtime,limits,kit,observe,http,keep}/*.test.ts']
 
 export default defineConfig({
   resolve: {
@@ -57,9 +58,18 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'together',
+          include: TOGETHER,
+          isolate: false,
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'real',
           include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...PURE, '**/node_modules/**'],
+          exclude: [...PURE, ...TOGETHER, '**/node_modules/**'],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

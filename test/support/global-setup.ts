@@ -3,6 +3,7 @@
 // TEST_DATABASE_URL_OLD name servers to use instead. Makes the bundle of what tests start as processes.
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { bundlePrograms } from './bundle-programs.ts'
 import { postgresPackage } from './postgres-binaries.ts'
@@ -20,7 +21,29 @@ declare module 'vitest' {
   }
 }
 
+interface Around {
+  readonly provided: Pick<ProvidedContext, 'postgresUrl' | 'oldPostgresUrl' | 'patternSchema'>
+  /** Safe twice. */
+  readonly stop: () => Promise<void>
+}
+
+/** One for all projects of the run, each of which loads this file by itself. */
+const shared = globalThis as { jobmillAround?: Promise<Around> | undefined }
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const bundle = async (): Promise<void> => project.provide('programs', await bundlePrograms())
+  await bundle()
+  // While somebody watches, sources change.
+  project.onTestsRerun(bundle)
+
+  shared.jobmillAround ??= start()
+  const { provided, stop } = await shared.jobmillAround
+  for (const [name, value] of Object.entries(provided))
+    project.provide(name as keyof typeof provided, value as string)
+  return stop
+}
+
+async function start(): Promise<Around> {
   const started: PostgresServer[] = []
   async function urlOf(binaries: 'current' | 'old', given: string | undefined): Promise<string> {
     if (given) return given
@@ -31,14 +54,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   async function stopAll(): Promise<void> {
     await Promise.all(started.map((server) => server.stop()))
   }
-
-  const bundle = async (): Promise<void> => project.provide('programs', await bundlePrograms())
-  await bundle()
-  // While somebody watches, sources change.
-  project.onTestsRerun(bundle)
-
-  const patternSchema = `pattern_${randomBytes(6).toString('hex')}`
-  project.provide('patternSchema', patternSchema)
 
   const { TEST_DATABASE_URL, TEST_DATABASE_URL_OLD } = process.env
   const [current, old] = await Promise.allSettled([
@@ -51,14 +66,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
       cause: current.reason,
     })
   }
-  project.provide('postgresUrl', current.value)
-  const oldUrl = old.status === 'fulfilled' ? old.value : null
-  project.provide('oldPostgresUrl', oldUrl)
-  if (oldUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
-  return async () => {
-    // Ours goes with its server.
-    if (TEST_DATABASE_URL) await dropSchema(TEST_DATABASE_URL, patternSchema)
-    await stopAll()
+  const oldPostgresUrl = old.status === 'fulfilled' ? old.value : null
+  if (oldPostgresUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
+  const patternSchema = `pattern_${randomBytes(6).toString('hex')}`
+  let stopping: Promise<void> | undefined
+  return {
+    provided: { postgresUrl: current.value, oldPostgresUrl, patternSchema },
+    stop: () => {
+      stopping ??= (async () => {
+        // Ours goes with its server.
+        if (TEST_DATABASE_URL) await dropSchema(TEST_DATABASE_URL, patternSchema)
+        await stopAll()
+      })()
+      return stopping
+    },
   }
 }
 

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { inject, onTestFinished, TestRunner } from 'vitest'
 import { postgres } from '../../packages/jobmill/src/postgres.ts'
 import { freshSchema } from './databases.ts'
+import { atFileEnd } from './file-end.ts'
 import { complain } from './leaks/complain.ts'
 import { aliveInSchema } from './leaks/instance-rows.ts'
 
@@ -16,12 +17,18 @@ const free = new Map<string, string[]>()
  */
 export function recycledSchema(url: string, prefix?: string): string {
   if (TestRunner.getCurrentTest() === undefined) return freshSchema(url, prefix)
+  atFileEnd(forgetAll)
   const name = free.get(url)?.pop() ?? freshSchema(url, prefix)
   onTestFinished(async ({ task }) => {
     // Whatever goes on in it after a failure, nobody else is to see it.
     if (task.result?.state !== 'fail') await release(url, name)
   })
   return name
+}
+
+/** They are dropped with all others of the file. */
+async function forgetAll(): Promise<void> {
+  free.clear()
 }
 
 async function release(url: string, name: string): Promise<void> {
