@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
+import { aliases } from './test/support/our-packages.ts'
 
 // Started by hand, the tests would run on whatever Node is installed, and the SQLite driver crashes on an old one.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
@@ -10,10 +11,7 @@ if (major < 22 || (major === 22 && minor < 14)) {
   throw new Error(`the tests need Node 22.14, and this is ${process.version}: use "npm test" or "npx vitest"`)
 }
 
-const source = (path: string): string =>
-  fileURLToPath(new URL(`./packages/jobmill/src/${path}`, import.meta.url))
-
-const application = (path: string): string => fileURLToPath(new URL('./packages/', import.meta.url)) + path
+const packages = fileURLToPath(new URL('./packages', import.meta.url))
 
 // The report says which promises are proven, so a run of some tests must not take the place of one of all.
 const isWholeRun = process.argv.slice(2).join(' ') === 'run'
@@ -23,26 +21,27 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('./node_modules/.cache/compiled', import.meta.url),
 )
 
+/**
+ * They share processes, since to load the sources anew takes longer than many of them take: what a file leaves to the next is found by no-leaks.ts. Tests of parts
+ * by themselves, which need no database, and those of whole mills on both stores. All others have a process for each file.
+ */
+const PURE = [
+  'packages/jobmill/test/{unit,upkeep,enqueue,work}/*.test.ts',
+  'packages/dashboard/test/{unit,job}/*.test.ts',
+]
+const TOGETHER = ['packages/jobmill/test/{runtime,limits,kit,observe,http,keep}/*.test.ts']
+
 export default defineConfig({
   resolve: {
     // Tests that import the package by its name get the sources, like every other test.
-    alias: [
-      { find: /^jobmill$/, replacement: source('index.ts') },
-      { find: /^jobmill\/(sqlite|postgres|http|opentelemetry)$/, replacement: source('$1.ts') },
-      { find: /^jobmill\/testing$/, replacement: source('testing/index.ts') },
-      { find: /^jobmill-(tables|telegram|uploads)$/, replacement: application('$1/src/index.ts') },
-      { find: /^jobmill-telegram\/fake$/, replacement: application('telegram/src/fake.ts') },
-      { find: /^jobmill-uploads\/client$/, replacement: application('uploads/src/client.ts') },
-    ],
+    alias: aliases(packages),
   },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
     // Separate processes: a native driver that crashes takes one file down, not the run.
     pool: 'forks',
     // Many tests wait for processes and servers rather than for a core. Left to itself, vitest would use one of two.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     sequence: { sequencer: LongestFirst },
-    globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/no-leaks.ts', 'test/support/fixed-seed.ts'],
     // Bundles of earlier releases: Node runs them as they are.
     server: { deps: { external: [/\/test\/fixtures\/releases\//] } },
@@ -50,6 +49,27 @@ export default defineConfig({
     // What is waited for comes when it comes, also on a busy machine.
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 30_000,
+    projects: [
+      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: TOGETHER,
+          isolate: false,
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'real',
+          include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...PURE, ...TOGETHER, '**/node_modules/**'],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+    ],
     reporters: isWholeRun
       ? ['default', ['json', { outputFile: 'reports/tests.json' }], './test/support/closing-line-reporter.ts']
       : ['default', './test/support/closing-line-reporter.ts'],

@@ -12,9 +12,9 @@ import { ledgerReader, ledgerWriter, type Run } from '../proof/cluster/ledger.ts
 import type { Lie } from '../proof/cluster/lies.ts'
 import { readOptions } from '../proof/cluster/options.ts'
 import type { Sent } from '../proof/cluster/stream.ts'
+import { withJobmill } from './support/programs.ts'
 
 const program = fileURLToPath(new URL('../proof/cluster/main.ts', import.meta.url))
-const sources = fileURLToPath(new URL('./support/jobmill-sources.ts', import.meta.url))
 const TIMEOUT_MS = 120_000
 
 function ownTemporaryFolder(): string {
@@ -33,8 +33,9 @@ interface Started {
 }
 
 function start(args: readonly string[], folder: string, lies: readonly Lie[] = []): Started {
-  const child = spawn(process.execPath, ['--import', sources, program, ...args], {
-    env: { ...process.env, TMPDIR: folder, JOBMILL_CLUSTER_LIE: lies.join(',') },
+  const node = withJobmill()
+  const child = spawn(process.execPath, [...node.args, program, ...args], {
+    env: { ...process.env, ...node.env, TMPDIR: folder, JOBMILL_CLUSTER_LIE: lies.join(',') },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

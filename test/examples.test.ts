@@ -9,9 +9,9 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { withJobmill } from './support/programs.ts'
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url))
-const sources = fileURLToPath(new URL('./support/jobmill-sources.ts', import.meta.url))
 const TIMEOUT_MS = 60_000
 
 type Place = 'sqlite' | 'postgres'
@@ -184,9 +184,15 @@ async function run(
   cwd = freshFolder(),
 ): Promise<Ended> {
   const { DATABASE_URL: _outer, ...inherited } = process.env
-  const child = spawn(process.execPath, ['--import', sources, join(examples, file)], {
+  const node = withJobmill()
+  const child = spawn(process.execPath, [...node.args, join(examples, file)], {
     cwd,
-    env: { ...inherited, ...(place === 'postgres' ? { DATABASE_URL: databaseUrl() } : {}), ...env },
+    env: {
+      ...inherited,
+      ...node.env,
+      ...(place === 'postgres' ? { DATABASE_URL: databaseUrl() } : {}),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr, [code]] = await Promise.all([

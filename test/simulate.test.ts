@@ -59,10 +59,11 @@ const told = ({ seed, violations }: Simulated): string[] =>
   violations.map(({ rule, told }) => `seed ${seed}: ${rule}: ${told}`)
 
 describe('simulated histories', () => {
-  test('P2 P3 P4 P12 P13 keep every promise, with 200 seeds', async () => {
-    const { happened, ...summary } = await simulateMany(200)
-    expect(summary).toMatchObject({ seeds: 200, violations: 0 })
-    expect(ABOUT.filter((what) => (happened[what] ?? 0) < 100)).toEqual([])
+  // Each takes a core for half a second. Every night there are 5,000.
+  test('P2 P3 P4 P12 P13 keep every promise, with 60 seeds', async () => {
+    const { happened, ...summary } = await simulateMany(60)
+    expect(summary).toMatchObject({ seeds: 60, violations: 0 })
+    expect(ABOUT.filter((what) => (happened[what] ?? 0) < 60)).toEqual([])
   }, 300_000)
 
   test.each(FOUND)('P2 P3 seed %i: %s', async (seed) => {

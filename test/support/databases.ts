@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { afterAll } from 'vitest'
+import { atFileEnd } from './file-end.ts'
 import { complain } from './leaks/complain.ts'
 import { aliveInFile, aliveInSchema } from './leaks/instance-rows.ts'
 
@@ -15,6 +15,7 @@ const files: string[] = []
 /** A schema name that is free; creating it is left to the store, dropping it to us. */
 export function freshSchema(url: string, prefix = 'test'): string {
   const name = `${prefix}_${randomBytes(6).toString('hex')}`
+  atFileEnd(removeAll)
   schemas.push({ url, name })
   return name
 }
@@ -23,6 +24,7 @@ export function freshSchema(url: string, prefix = 'test'): string {
 export function freshFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'jobmill-sqlite-'))
   const file = join(folder, 'jobs.db')
+  atFileEnd(removeAll)
   files.push(file)
   return file
 }
@@ -53,10 +55,10 @@ async function dropSchema(url: string, name: string): Promise<string[]> {
   }
 }
 
-// Hooks run last in, first out, and this one is registered on import: before any of the test file's.
-afterAll(async () => {
-  const inFiles = files.flatMap(aliveInFile)
-  for (const file of files.splice(0)) rmSync(dirname(file), { recursive: true, force: true })
+async function removeAll(): Promise<void> {
+  const paths = files.splice(0)
+  const inFiles = paths.flatMap(aliveInFile)
+  for (const file of paths) rmSync(dirname(file), { recursive: true, force: true })
   const inSchemas = await Promise.all(schemas.splice(0).map(({ url, name }) => dropSchema(url, name)))
   complain('this file', [...inFiles, ...inSchemas.flat()])
-})
+}

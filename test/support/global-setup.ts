@@ -1,7 +1,11 @@
 // Runs once around all test files: starts a current and an old PostgreSQL side by side and tells the tests
 // where they are: `inject('postgresUrl')` and `inject('oldPostgresUrl')`. TEST_DATABASE_URL and
-// TEST_DATABASE_URL_OLD name servers to use instead.
+// TEST_DATABASE_URL_OLD name servers to use instead. Makes the bundle of what tests start as processes.
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
+import { bundlePrograms } from './bundle-programs.ts'
 import { postgresPackage } from './postgres-binaries.ts'
 import { startPostgres, type PostgresServer } from './postgres-server.ts'
 
@@ -10,10 +14,36 @@ declare module 'vitest' {
     postgresUrl: string
     /** Null where there is no older server to be had on this machine. */
     oldPostgresUrl: string | null
+    /** The folder of the bundle: see programs.ts. */
+    programs: string
+    /** A schema that nobody uses: see recycled-schemas.ts. */
+    patternSchema: string
   }
 }
 
+interface Around {
+  readonly provided: Pick<ProvidedContext, 'postgresUrl' | 'oldPostgresUrl' | 'patternSchema'>
+  /** Safe twice. */
+  readonly stop: () => Promise<void>
+}
+
+/** One for all projects of the run, each of which loads this file by itself. */
+const shared = globalThis as { jobmillAround?: Promise<Around> | undefined }
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const bundle = async (): Promise<void> => project.provide('programs', await bundlePrograms())
+  await bundle()
+  // While somebody watches, sources change.
+  project.onTestsRerun(bundle)
+
+  shared.jobmillAround ??= start()
+  const { provided, stop } = await shared.jobmillAround
+  for (const [name, value] of Object.entries(provided))
+    project.provide(name as keyof typeof provided, value as string)
+  return stop
+}
+
+async function start(): Promise<Around> {
   const started: PostgresServer[] = []
   async function urlOf(binaries: 'current' | 'old', given: string | undefined): Promise<string> {
     if (given) return given
@@ -36,11 +66,28 @@ export default async function setup(project: TestProject): Promise<() => Promise
       cause: current.reason,
     })
   }
-  project.provide('postgresUrl', current.value)
-  const oldUrl = old.status === 'fulfilled' ? old.value : null
-  project.provide('oldPostgresUrl', oldUrl)
-  if (oldUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
-  return stopAll
+  const oldPostgresUrl = old.status === 'fulfilled' ? old.value : null
+  if (oldPostgresUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
+  const patternSchema = `pattern_${randomBytes(6).toString('hex')}`
+  let stopping: Promise<void> | undefined
+  return {
+    provided: { postgresUrl: current.value, oldPostgresUrl, patternSchema },
+    stop: () => {
+      stopping ??= (async () => {
+        // Ours goes with its server.
+        if (TEST_DATABASE_URL) await dropSchema(TEST_DATABASE_URL, patternSchema)
+        await stopAll()
+      })()
+      return stopping
+    },
+  }
+}
+
+async function dropSchema(url: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`drop schema if exists ${name} cascade`)
+  await client.end()
 }
 
 function warnWithoutOld(reason = `npm has none for ${process.platform} ${process.arch}`): void {

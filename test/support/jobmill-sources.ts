@@ -1,25 +1,24 @@
 // For `node --import`: a program that imports our packages by their names gets the sources, like every test, so that no
-// build has to come first.
+// build has to come first. JOBMILL_SOURCES names where they are bundled, for tests that start many processes.
+import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { OUR_PACKAGES } from './our-packages.ts'
 
-const ENTRIES: Readonly<Record<string, string>> = {
-  jobmill: 'jobmill/src/index.ts',
-  'jobmill/sqlite': 'jobmill/src/sqlite.ts',
-  'jobmill/postgres': 'jobmill/src/postgres.ts',
-  'jobmill/http': 'jobmill/src/http.ts',
-  'jobmill/opentelemetry': 'jobmill/src/opentelemetry.ts',
-  'jobmill/testing': 'jobmill/src/testing/index.ts',
-  'jobmill-tables': 'tables/src/index.ts',
-  'jobmill-telegram': 'telegram/src/index.ts',
-  'jobmill-telegram/fake': 'telegram/src/fake.ts',
-  'jobmill-uploads': 'uploads/src/index.ts',
-  'jobmill-uploads/client': 'uploads/src/client.ts',
+const { JOBMILL_SOURCES = '' } = process.env
+
+/** What is in no bundle comes from the sources. */
+function urlOf(entry: string): string {
+  const bundled = join(JOBMILL_SOURCES, entry.replace(/\.ts$/, '.js'))
+  return JOBMILL_SOURCES !== '' && existsSync(bundled)
+    ? pathToFileURL(bundled).href
+    : new URL(`../../packages/${entry}`, import.meta.url).href
 }
 
 registerHooks({
   resolve(specifier, context, next) {
-    const entry = ENTRIES[specifier]
-    if (entry === undefined) return next(specifier, context)
-    return next(new URL(`../../packages/${entry}`, import.meta.url).href, context)
+    const entry = OUR_PACKAGES[specifier]
+    return next(entry === undefined ? specifier : urlOf(entry), context)
   },
 })

@@ -3,22 +3,20 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const LONGEST = [
-  'test/simulate.test.ts',
-  'processes/mill-processes.test.ts',
   'test/cluster.test.ts',
   'conformance/postgres.test.ts',
   'test/examples.test.ts',
-  'model/model.test.ts',
-  'cluster/million.test.ts',
-  'conformance/sqlite.test.ts',
-  'limits/rate.test.ts',
-  'runtime/outcomes.test.ts',
-  'processes/processes.test.ts',
-  'postgres/plans-cluster.test.ts',
+  'processes/mill-processes.test.ts',
+  'test/simulate.test.ts',
   'postgres/plans.test.ts',
-  'cli/db.test.ts',
-  'conformance/postgres-pgbouncer.test.ts',
-  'conformance/postgres-old.test.ts',
+  'postgres/plans-cluster.test.ts',
+  'dashboard/test/frame.test.ts',
+  'dashboard/test/jobs.test.ts',
+  'dashboard/test/job.test.ts',
+  'dashboard/test/overview.test.ts',
+  'conformance/sqlite.test.ts',
+  'processes/processes.test.ts',
+  'test/power-cut.test.ts',
 ]
 
 function rank({ moduleId }: TestSpecification): number {

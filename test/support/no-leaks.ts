@@ -1,9 +1,10 @@
 // After every test, and all that it cleans up itself, nothing of what it made is left: no timer, socket, server, child, thread, listener, open file, SQLite handle
 // or mill. What a file makes for all its tests has to be gone at its end. Closing takes a moment, so it is waited for, and only what stays is told.
 import { afterAll, beforeEach, vi } from 'vitest'
+import { endFile } from './file-end.ts'
 import { begin, patience } from './leaks/check.ts'
 import { complain } from './leaks/complain.ts'
-import { watchedConnection, watchedGauges, watchedLife } from './leaks/watch-jobmill.ts'
+import { stopped, watchedConnection, watchedGauges, watchedLife } from './leaks/watch-jobmill.ts'
 import { watchNode } from './leaks/watch-node.ts'
 
 vi.mock('../../packages/jobmill/src/runtime/life.ts', async (real) => watchedLife(await real()))
@@ -29,4 +30,14 @@ beforeEach(({ onTestFinished, task }) => {
 
 afterAll(async () => {
   if (!hasFailed) complain('this file', await ofFile.left())
+}, 2 * patience.ms)
+
+// Hooks run last in, first out: after all of the file's, and before it is looked at.
+afterAll(async () => {
+  try {
+    await endFile()
+  } finally {
+    // What the next file finds in its databases is not of these.
+    stopped.clear()
+  }
 }, 2 * patience.ms)

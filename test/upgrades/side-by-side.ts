@@ -13,11 +13,11 @@ import { countedDone, everythingIn } from '../../proof/cluster/in-store.ts'
 import { judge } from '../../proof/cluster/judge.ts'
 import { type LedgerReader, ledgerReader } from '../../proof/cluster/ledger.ts'
 import type { Sent } from '../../proof/cluster/stream.ts'
+import { withJobmill } from '../support/programs.ts'
 import { type Place, today } from './release.ts'
 import type { WorkerMessage, WorkerOrder, WorkerTask } from './worker.ts'
 
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url))
-const sources = fileURLToPath(new URL('../support/jobmill-sources.ts', import.meta.url))
 
 /** The jobs of a process are numbered from its own number times this. */
 const FIRST_N = 1_000_000
@@ -47,8 +47,10 @@ function startWorker(given: {
   const ledger = join(folder, `${number}.ledger`)
   const sent = join(folder, `${number}.sent`)
   const task: WorkerTask = { release, place, ledger, sent, firstN: number * 1_000_000 }
+  const node = withJobmill()
   const child = fork(program, [JSON.stringify(task)], {
-    execArgv: ['--import', sources],
+    execArgv: [...node.args],
+    env: { ...process.env, ...node.env },
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
   let errors = ''

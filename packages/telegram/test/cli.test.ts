@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bundled } from '../../../test/support/programs.ts'
 import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
 import { AUTH_SECRET, envOf, saidBy } from './support/scene.ts'
 
 const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-const SOURCES = new URL('../../../test/support/jobmill-sources.ts', import.meta.url).href
 
 let fake: FakeTelegram
 let folder: string
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 function run(args: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['--import', SOURCES, MAIN, ...args], {
+  const child = spawn(process.execPath, [bundled(MAIN), ...args], {
     cwd: folder,
     env: {
       ...process.env,

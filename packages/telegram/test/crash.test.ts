@@ -5,13 +5,13 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../test/support/free-port.ts'
+import { bundled } from '../../../test/support/programs.ts'
 import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeChat, FakeTelegram } from '../src/fake/types.ts'
 import { FAULT_POINTS, type FaultPoint } from '../src/index.ts'
 import { envOf, freshDatabase, saidBy, STORES } from './support/scene.ts'
 
 const CHILD = fileURLToPath(new URL('support/gateway-child.ts', import.meta.url))
-const SOURCES = new URL('../../../test/support/jobmill-sources.ts', import.meta.url).href
 const RETRY = { attempts: 2, backoff: ['0s'], jitterPercent: 0 }
 const BOTS = {
   durable: { handler: 'moody', async: true, requireAuth: false, retry: RETRY },
@@ -52,7 +52,7 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
       admin: false,
       bots: BOTS,
     }
-    const child = spawn(process.execPath, ['--import', SOURCES, CHILD], {
+    const child = spawn(process.execPath, [bundled(CHILD)], {
       env: { ...process.env, ...tokens, YAML: JSON.stringify(yaml), DATABASE_URL: database, FAULT: point },
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -99,7 +99,12 @@ function watchWarnings(): void {
   })
 }
 
+let isWatching = false
+
+/** Once in a process, which may run several test files. */
 export function watchNode(): void {
+  if (isWatching) return
+  isWatching = true
   watchWarnings()
   watchTimers()
   watchSockets()

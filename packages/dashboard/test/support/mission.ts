@@ -80,6 +80,10 @@ function inTurns(first: number, register: Register): Register {
   }
 }
 
+/** For all tests of a file: to start one takes a core for a second. */
+let browser: Promise<Browser> | undefined
+afterAll(async () => (await browser)?.close())
+
 export function mission(
   name: string,
   tests: (at: Mission, test: Register) => void,
@@ -89,7 +93,6 @@ export function mission(
   describe.skipIf(!hasChromium).each(STORES)(`${name} on %s`, (on, store) => {
     let mill: Mill<never>
     let served: Served
-    let browser: Browser
     beforeAll(async () => {
       mill = jobmill({
         store: store(),
@@ -103,10 +106,10 @@ export function mission(
       })
       await mill.start()
       served = await serve(mill, { port: 0, tokens: TOKENS, requestsPerSecond: 100_000, basePath })
-      browser = await launch()
+      browser ??= launch()
+      await browser
     })
     afterAll(async () => {
-      await browser?.close()
       await served?.close()
       await mill?.stop()
     })
@@ -117,7 +120,8 @@ export function mission(
       get url() {
         return served.url
       },
-      open: (path, options = {}) => openPage(browser, `${served.url}${path}`, options),
+      open: async (path, options = {}) =>
+        openPage(await (browser ??= launch()), `${served.url}${path}`, options),
       expectAccessible,
     }
     tests(

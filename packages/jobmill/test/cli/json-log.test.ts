@@ -3,12 +3,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { bundled } from '../../../../test/support/programs.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
 /** What the process wrote to standard error until it ended, read as slowly as it takes. */
 async function linesOf(what: string): Promise<Line[]> {
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, 'json-log-child.ts'), what], {
+  const program = bundled(path.join(import.meta.dirname, 'json-log-child.ts'))
+  const child = spawn(process.execPath, [program, what], {
     stdio: ['ignore', 'inherit', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

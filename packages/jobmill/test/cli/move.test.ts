@@ -5,6 +5,7 @@ import { existsSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { bundled } from '../../../../test/support/programs.ts'
 import { move } from '../../src/cli/commands/move.ts'
 import { read } from '../../src/cli/given.ts'
 import { terminal } from '../../src/cli/terminal.ts'
@@ -14,7 +15,7 @@ import type { Store } from '../../src/store/store.ts'
 import { aFinish, DEAD, DONE, later } from '../../src/testing/conformance/bench.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
-const MAIN = path.join(import.meta.dirname, '../../src/cli/main.ts')
+const MAIN = bundled(path.join(import.meta.dirname, '../../src/cli/main.ts'))
 const JOBS = 2_000
 
 interface Database {

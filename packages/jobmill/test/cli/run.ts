@@ -9,12 +9,14 @@ import { COMMANDS } from '../../src/cli/commands.ts'
 import { exitCodeOf } from '../../src/cli/exit-code.ts'
 import { commandOf, wordsOf } from '../../src/cli/given.ts'
 import { obey } from '../../src/cli/obey.ts'
-import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
+import { bundled } from '../../../../test/support/programs.ts'
 import { type AnyJob, jobmill, type Mill, type Store } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 
-export const source = (file: string): string => path.join(import.meta.dirname, '../../src', file)
+export const source = (file: string): string => bundled(path.join(import.meta.dirname, '../../src', file))
 
 /** A config of these lines, which may say `store` and `defineJob`. */
 function writeConfig(folder: string, store: string, lines: string): void {
@@ -112,7 +114,7 @@ export const places = [
     name: 'postgres',
     create: (lines: string = OPTIONS): Place => {
       const url = inject('postgresUrl')
-      const schema = freshSchema(url, 'cli')
+      const schema = recycledSchema(url, 'cli')
       const folder = path.dirname(freshFile())
       writeConfig(folder, `postgres(${JSON.stringify(url)}, ${JSON.stringify({ schema })})`, lines)
       return place(folder, () => postgres(url, { schema }))

@@ -1,6 +1,7 @@
 /** Several mills on one database, each with a handle of its own, on a clock that the test moves. */
 import { inject, onTestFinished } from 'vitest'
-import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import type { Store } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -70,7 +71,7 @@ export const places: readonly (readonly [string, () => Cluster])[] = [
     'postgres',
     () => {
       const url = inject('postgresUrl')
-      const schema = freshSchema(url, 'cluster')
+      const schema = recycledSchema(url, 'cluster')
       return clusterOn((platform) => postgres(url, { schema, clock: platform.now }))
     },
   ],

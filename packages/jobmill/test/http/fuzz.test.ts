@@ -2,10 +2,11 @@
 import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { documentOf, operationsOf } from './calls.ts'
 import { bench, subjects } from './mills.ts'
 
-const RUNS = Number(process.env['JOBMILL_RUNS'] ?? 300)
+const RUNS = Number(process.env['JOBMILL_RUNS'] ?? inFull(600, 120))
 
 /** Keys that routes know, so that what stands behind them is reached. */
 const KEYS = [

@@ -1,6 +1,7 @@
 /** A mill that works, on a new database of each kind, with the API on a real socket. */
 import { inject, onTestFinished } from 'vitest'
-import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { serve, type ServeOptions, bulkJob } from '../../src/http.ts'
 import {
   Dead,
@@ -44,7 +45,7 @@ export const subjects: readonly Subject[] = [
     name: 'postgres',
     store() {
       const url = inject('postgresUrl')
-      return postgres(url, { schema: freshSchema(url, 'http') })
+      return postgres(url, { schema: recycledSchema(url, 'http') })
     },
   },
 ]

@@ -1,6 +1,6 @@
 // The clock of a test on PostgreSQL: the database counts by it, and real calls are waited for.
 import { describe, expect, expectTypeOf, inject, test } from 'vitest'
-import { freshSchema } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import {
@@ -16,7 +16,7 @@ const url = inject('postgresUrl')
 
 /** A store in a schema of its own, with planned faults when a test wants some. A doorbell that rings from outside comes when it likes. */
 const fresh = (doorbell?: false) => {
-  const schema = freshSchema(url, 'kit')
+  const schema = recycledSchema(url, 'kit')
   const options = doorbell === false ? { schema, doorbell } : { schema }
   return (platform: TestPlatform) => faultyStore(postgres(url, { ...options, clock: platform.now }))
 }

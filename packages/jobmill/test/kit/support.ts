@@ -6,10 +6,10 @@ import type { TestPlatform } from '../../src/testing/index.ts'
 
 export const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<{ n: number }>) => payload.n })
 
-/** Fails so many times, and is due again half an hour later each time. */
+/** Fails so many times, and is due again five minutes later each time. */
 export const flaky = defineJob({
   kind: 'flaky',
-  backoff: { fixed: '30m' },
+  backoff: { fixed: '5m' },
   run({ payload, attempt }: JobContext<{ failures: number }>) {
     if (attempt <= payload.failures) throw new Error(`failure ${attempt}`)
     return attempt

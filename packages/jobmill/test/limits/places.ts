@@ -1,6 +1,7 @@
 /** The databases that limits must hold on. */
 import { inject } from 'vitest'
-import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { type Database, oracles } from './scene.ts'
@@ -23,7 +24,7 @@ export const PLACES: readonly Place[] = [
     name: 'postgres',
     database(clock) {
       const url = inject('postgresUrl')
-      const schema = freshSchema(url, 'limits')
+      const schema = recycledSchema(url, 'limits')
       return () => postgres(url, { schema, clock })
     },
   },

@@ -1,5 +1,6 @@
 /** A limit attached to a queue: its jobs are claimed when there is budget, at the instants that the pulse names, and nobody else is held up. */
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { Pulse } from '../../src/store/instance.ts'
 import type { Lease } from '../../src/store/claim.ts'
@@ -59,7 +60,7 @@ function mostOver(instants: readonly number[]): number {
 const STORES = PLACES.filter(({ name }) => name !== 'oracle')
 
 /** Each claim is a transaction of several statements on a server: an hour of them takes most of a minute. The arithmetic is the same. */
-const MINUTES: Readonly<Record<string, number>> = { sqlite: 60, postgres: 6 }
+const MINUTES: Readonly<Record<string, number>> = { sqlite: inFull(60, 20), postgres: inFull(6, 3) }
 
 describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
   const minutes = MINUTES[name] ?? 60

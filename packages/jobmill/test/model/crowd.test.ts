@@ -2,6 +2,7 @@
 // most one live holder, and a job has at most one lease.
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import { describe, inject, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { postgresSubject } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from './check.ts'
@@ -9,7 +10,7 @@ import { claimOnce, dedupeOnce } from './crowd.ts'
 import { aCrowd } from './crowd-acts.ts'
 
 const FILE = 'packages/jobmill/test/model/crowd.test.ts'
-const RUNS = 6
+const RUNS = inFull(12, 3)
 
 describe.each([
   { name: 'sqlite', subject: sqliteSubject() },

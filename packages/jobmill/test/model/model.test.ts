@@ -2,13 +2,14 @@
 // that can be seen must agree. JOBMILL_RUNS asks for more runs, JOBMILL_SEED replays one that failed.
 // oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
 import { describe, inject, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { postgresSubject } from '../conformance/postgres-subject.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { check, timeoutMs } from './check.ts'
 import { run, someSteps } from './run.ts'
 
 const FILE = 'packages/jobmill/test/model/model.test.ts'
-const RUNS = 10
+const RUNS = inFull(20, 4)
 
 describe('model: sqlite and postgres', () => {
   const subjects = [sqliteSubject(), postgresSubject(inject('postgresUrl'))]

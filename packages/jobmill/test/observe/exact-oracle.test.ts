@@ -1,5 +1,6 @@
 // Figures on the contract in executable form: quick, so many histories.
 import { describe } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { oracle, oracleDatabase } from '../../src/testing/index.ts'
 import { figuresAreExact } from './exact.ts'
 
@@ -12,6 +13,6 @@ describe('figures: oracle', () => {
       fresh: async () => void (database = oracleDatabase()),
       handle: ({ clock = () => 0 }) => oracle(database, { clock }),
     },
-    60,
+    inFull(120, 20),
   )
 })

@@ -1,8 +1,9 @@
 // Figures on SQLite.
 import { describe } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { figuresAreExact } from './exact.ts'
 
 describe('figures: sqlite', () => {
-  figuresAreExact(sqliteSubject(), 25)
+  figuresAreExact(sqliteSubject(), inFull(50, 8))
 })

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { afterEach } from 'vitest'
+import { bundled } from '../../../../test/support/programs.ts'
 
 const children = new Set<ChildProcess>()
 afterEach(() => {
@@ -21,7 +22,7 @@ export interface Started {
 }
 
 export function startProcess(script: string, given: object): Started {
-  const child = fork(path.join(import.meta.dirname, script), [JSON.stringify(given)], {
+  const child = fork(bundled(path.join(import.meta.dirname, script)), [JSON.stringify(given)], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
   children.add(child)

@@ -1,6 +1,7 @@
 // Few keys, many callers in two processes, and a mill that works on what they enqueue: whatever the order, the words about keys hold.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { defineJob, isEnded, type EnqueuedJob, type JobContext, type JobView } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { type Place, places } from './places.ts'
@@ -142,7 +143,7 @@ function expectWords({ asked, ran, jobs }: Seen & { readonly jobs: readonly Foun
 
 describe.each(places)('bar 9 on $name: few keys and many callers', ({ name, create }) => {
   const at = create()
-  const numRuns = Number(process.env['JOBMILL_RUNS'] ?? (name === 'sqlite' ? 12 : 8))
+  const numRuns = Number(process.env['JOBMILL_RUNS'] ?? inFull(20, name === 'sqlite' ? 6 : 4))
 
   test(
     'bar 9: one live job per key, answers that name a holder, a job for every one enqueued, and only their payloads run',

@@ -2,7 +2,8 @@
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
-import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import type { Store } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -71,7 +72,7 @@ export const places: readonly Places[] = [
     name: 'postgres',
     create() {
       const url = inject('postgresUrl')
-      const schema = freshSchema(url, 'runtime')
+      const schema = recycledSchema(url, 'runtime')
       // Without the doorbell of others: it rings in real time, and these tests move their own.
       return place(
         ({ now }) => postgres(url, { schema, clock: now, doorbell: false }),

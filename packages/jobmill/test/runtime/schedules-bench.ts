@@ -1,6 +1,7 @@
 /** Schedules on both stores: two handles as two processes have them, and a clock that can be set back. */
 import { inject, onTestFinished } from 'vitest'
-import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import type { AnyJob } from '../../src/job/definition.ts'
 import { prepareSchedule, type ScheduleOptions } from '../../src/job/schedule-options.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
@@ -26,7 +27,7 @@ const databases: readonly (readonly ['sqlite' | 'postgres', () => Open])[] = [
     'postgres',
     () => {
       const url = inject('postgresUrl')
-      const schema = freshSchema(url, 'schedules')
+      const schema = recycledSchema(url, 'schedules')
       return (clock) => postgres(url, { schema, clock })
     },
   ],

@@ -1,6 +1,6 @@
 /** The runtime on each store, on a clock that the test moves. */
 import { inject, onTestFinished } from 'vitest'
-import { freshSchema } from '../../../../test/support/databases.ts'
+import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import type { Store } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -34,7 +34,7 @@ export const subjects: readonly Subject[] = [
     name: 'postgres',
     async mill(options = {}, around = (store) => store) {
       const url = inject('postgresUrl')
-      const schema = freshSchema(url, 'runtime')
+      const schema = recycledSchema(url, 'runtime')
       return stopped(
         await testMill<Store>({
           ...options,

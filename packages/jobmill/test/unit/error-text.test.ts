@@ -2,6 +2,7 @@
 import { runInNewContext } from 'node:vm'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { DEFAULTS } from '../../src/job/defaults.ts'
 import { errorText } from '../../src/job/error-text.ts'
 
@@ -177,7 +178,7 @@ describe('a cut', () => {
         expect(text.isWellFormed()).toBe(true)
         expect(text).not.toContain('\u0000')
       }),
-      { numRuns: 500 },
+      { numRuns: inFull(1_000, 150) },
     )
   })
 })

@@ -1,9 +1,10 @@
 /** Errors that are the same one but for what varies have one fingerprint, whatever they are made of. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { FINGERPRINT, fingerprintOf, literalOf, shapeOf } from '../../src/job/fingerprint.ts'
 
-const RUNS = Number(process.env['JOBMILL_RUNS'] ?? 1_000)
+const RUNS = Number(process.env['JOBMILL_RUNS'] ?? inFull(2_000, 300))
 const check = <T>(property: fc.IProperty<T>): void => fc.assert(property, { numRuns: RUNS, seed: 20_261_116 })
 
 const message = ({ id, text, email, url, path }: Record<string, string>): string =>

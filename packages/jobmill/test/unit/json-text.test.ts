@@ -2,6 +2,7 @@
 import { runInNewContext } from 'node:vm'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { BOUNDS } from '../../src/job/defaults.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import { jsonText } from '../../src/job/json-text.ts'
@@ -249,7 +250,7 @@ describe('for any value', () => {
         expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(value)))
         expect(count(JSON.parse(written))).toBe(count(value))
       }),
-      { numRuns: 500 },
+      { numRuns: inFull(1_000, 150) },
     )
   })
 })

@@ -1,6 +1,7 @@
 // The instants of any expression in any zone are those that a walk over all minutes finds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { instantsOf } from '../../src/job/when/instants.ts'
 import { parseWhen } from '../../src/job/when/parse-when.ts'
 import { changesIn, type Entry, walk, type Wall } from './when-walker.ts'
@@ -148,7 +149,7 @@ describe('planned instants', () => {
           expect(found !== null && found < until ? found : null).toBe(expected)
         }
       }),
-      { numRuns: Number(process.env['JOBMILL_RUNS'] ?? 50) },
+      { numRuns: Number(process.env['JOBMILL_RUNS'] ?? inFull(200, 20)) },
     )
   })
 })
