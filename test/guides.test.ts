@@ -130,7 +130,13 @@ test.each(LINKED)('every link of %s leads to something that is there', (page) =>
 })
 
 test('every file that ARCHITECTURE.md names is there', () => {
-  const folders = ['packages/jobmill/src', 'packages/telegram/src', 'packages/jobmill/test', 'test']
+  const folders = [
+    'packages/jobmill/src',
+    'packages/telegram/src',
+    'packages/uploads/src',
+    'packages/jobmill/test',
+    'test',
+  ]
   const sources = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
       (path) => `/${folder}/${path}`,

@@ -46,7 +46,7 @@ export interface UploadsOptions {
   readonly platform?: Platform
 }
 
-export interface Times {
+interface Times {
   readonly expireAfter: Duration
   readonly ackRetention: Duration
   readonly stagingFor: Duration

@@ -2,7 +2,7 @@
  * What a file is called here, whatever its sender called it: the last part of a path, of letters, digits, dots, dashes and underscores, 100 characters at most. It
  * can be put after a folder and into a header as it is.
  */
-export const LONGEST_NAME = 100
+const LONGEST_NAME = 100
 /** With its dot; a longer one is no ending, but a name with a dot in it. */
 const LONGEST_ENDING = 16
 const NAMELESS = 'file'

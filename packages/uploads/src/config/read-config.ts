@@ -5,7 +5,7 @@ import { LineCounter, parseDocument } from 'yaml'
 import type * as z from 'zod'
 import { type Config, NAMES, shape } from './shape.ts'
 
-export const DEFAULT_CONFIG = 'jobmill-uploads.yaml'
+const DEFAULT_CONFIG = 'jobmill-uploads.yaml'
 
 export type Env = Readonly<Record<string, string | undefined>>
 

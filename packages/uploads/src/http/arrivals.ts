@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-export interface Arrived {
+interface Arrived {
   readonly name: string
   readonly type: string
   readonly stream: Readable

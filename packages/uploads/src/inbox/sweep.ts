@@ -8,9 +8,9 @@ import { markFiles, MARKS } from './sweep-marks.ts'
 import { sweepMailboxes, sweepUploads } from './sweep-rest.ts'
 import { sweepStaging } from './sweep-staging.ts'
 
-export const BATCH = 500
+const BATCH = 500
 /** Blobs that are deleted at a time. */
-export const AT_ONCE = 8
+const AT_ONCE = 8
 
 /** Rejects after it has done what it could, when something could not be deleted. */
 export async function sweep(inside: Inside, signal: AbortSignal): Promise<SweptCounts> {
