@@ -2,6 +2,7 @@
 import { JobmillError, type Duration, type Platform } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from './blobs/blob-store.ts'
+import { textMs } from './clean/duration.ts'
 import type { BridgeOptions } from './inbox/bridge.ts'
 import type { FaultPoint } from './inbox/fault-points.ts'
 import { LIMITS, type Limits, MOST_FILES } from './inbox/limits.ts'
@@ -53,8 +54,6 @@ interface Times {
   readonly keysFor: Duration
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
 /** Milliseconds, or text such as `90s` and `1h30m`. */
 export function durationMs(value: Duration, field: string, leastMs = 0): number {
   const ms = typeof value === 'number' ? value : textMs(value)
@@ -71,16 +70,6 @@ export function durationMs(value: Duration, field: string, leastMs = 0): number 
           : `Give at least ${leastMs} ms`,
     },
   )
-}
-
-function textMs(text: string): number {
-  const negative = text.trim().startsWith('-')
-  const compact = text.trim().replace(/^-/, '')
-  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(compact)) return Number.NaN
-  let total = 0
-  for (const [, amount, unit] of compact.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g))
-    total += Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN)
-  return negative ? -total : total
 }
 
 export function resolveLimits(given: UploadsOptions): Limits {

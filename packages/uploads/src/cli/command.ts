@@ -9,6 +9,8 @@ export interface Command {
   readonly says: string
   /** Each with what it takes in capitals, or null for a switch, and what it says. */
   readonly options?: Readonly<Record<string, readonly [takes: string | null, says: string]>>
+  /** It talks to an inbox elsewhere, and has no config and no database here. */
+  readonly isClient?: boolean
   readonly run: (given: Given) => Promise<number>
 }
 
@@ -24,9 +26,26 @@ export interface Given {
 /** For scripts. */
 export const EXIT = { done: 0, failed: 1, usage: 2, refused: 3, unavailable: 4 } as const
 
-export const COMMON = {
+const SERVER = {
   config: ['FILE', 'the config (default: jobmill-uploads.yaml of this folder, where there is one)'],
   db: ['URL', 'the database: uploads.db, postgres://… (default: DATABASE_URL, else uploads.db)'],
+} as const satisfies Command['options']
+
+const CLIENT = {
+  url: ['URL', 'where the inbox is: https://inbox.example (default: UPLOADS_URL)'],
+  mailbox: ['ID', 'which mailbox (default: UPLOADS_MAILBOX)'],
+  'token-file': [
+    'FILE',
+    'a file with a token of the mailbox, read anew for every request (default: UPLOADS_TOKEN_FILE)',
+  ],
+} as const satisfies Command['options']
+
+const ALL = {
   json: [null, 'JSON instead of text'],
   help: [null, 'this text'],
 } as const satisfies Command['options']
+
+/** Everything that a command knows. */
+export function optionsOf({ options = {}, isClient = false }: Command): NonNullable<Command['options']> {
+  return { ...options, ...(isClient ? CLIENT : SERVER), ...ALL }
+}

@@ -1,5 +1,5 @@
 /** The help, written from the table of commands. */
-import { type Command, COMMON } from './command.ts'
+import { type Command, optionsOf } from './command.ts'
 
 export function helpOnAll(commands: readonly Command[]): string {
   const rows = commands.map(({ words, takes = '', says }) => `  ${`${words} ${takes}`.padEnd(32)} ${says}`)
@@ -12,8 +12,9 @@ export function helpOnAll(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-export function helpOn({ words, takes = '', says, options = {} }: Command): string {
-  const rows = Object.entries({ ...options, ...COMMON }).map(
+export function helpOn(command: Command): string {
+  const { words, takes = '', says } = command
+  const rows = Object.entries(optionsOf(command)).map(
     ([name, [value, text]]) => `  ${`--${name}${value === null ? '' : ` ${value}`}`.padEnd(32)} ${text}`,
   )
   return [`jobmill-uploads ${words} ${takes}`.trimEnd(), '', `  ${says}`, '', ...rows].join('\n')

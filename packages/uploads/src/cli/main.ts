@@ -3,7 +3,9 @@
 import { parseArgs } from 'node:util'
 import { isJobmillError } from 'jobmill'
 import { ConfigInvalid, readConfig } from '../config/read-config.ts'
-import { type Command, COMMON, EXIT, type Given } from './command.ts'
+import { ClientError } from '../client/client-error.ts'
+import { clientExitCode } from './client-line.ts'
+import { type Command, EXIT, type Given, optionsOf } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { helpOn, helpOnAll } from './help.ts'
 
@@ -18,12 +20,11 @@ function commandOf(typed: readonly string[]): Command | undefined {
 }
 
 function givenOf(command: Command, args: readonly string[]): Given {
-  const known = { ...command.options, ...COMMON }
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: Object.fromEntries(
-      Object.entries(known).map(([name, [takes]]) => [
+      Object.entries(optionsOf(command)).map(([name, [takes]]) => [
         name,
         { type: takes === null ? ('boolean' as const) : ('string' as const) },
       ]),
@@ -75,6 +76,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function exitCodeOf(error: unknown): number {
+  if (error instanceof ClientError) return clientExitCode(error)
   if (!isJobmillError(error)) return isUsage(error) ? EXIT.usage : EXIT.failed
   return error.code.startsWith('STORE_') ? EXIT.unavailable : EXIT.usage
 }
@@ -88,7 +90,8 @@ try {
 } catch (error) {
   if (error instanceof ConfigInvalid)
     for (const { place, message } of error.problems) err(`error   ${place}: ${message}`)
-  else if (isJobmillError(error) || isUsage(error)) err(`error   ${(error as Error).message}`)
+  else if (isJobmillError(error) || isUsage(error) || error instanceof ClientError)
+    err(`error   ${(error as Error).message}`)
   else err(`error   ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   process.exit(exitCodeOf(error))
 }

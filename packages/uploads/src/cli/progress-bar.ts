@@ -1,0 +1,38 @@
+/** One line of a terminal that says how far something is. Says nothing where nobody looks. */
+export interface ProgressBar {
+  readonly show: (done: number, total: number, what: string) => void
+  /** Leaves no trace of it. */
+  readonly end: () => void
+}
+
+const WIDTH = 30
+
+export function progressBar(to: {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly write: (text: string) => unknown
+}): ProgressBar {
+  let shown = ''
+  const clear = '\r\u001B[2K'
+  return {
+    show(done, total, what) {
+      if (to.isTTY !== true) return
+      const part = total === 0 ? 1 : Math.min(1, done / total)
+      const filled = Math.round(part * WIDTH)
+      // eslint-disable-next-line no-control-regex
+      const name = what.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+      const line = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)} ${String(Math.floor(part * 100)).padStart(3)} %  ${megabytes(done)} of ${megabytes(total)} MB  ${name}`
+      const fits = line.slice(0, (to.columns ?? 100) - 1)
+      if (fits !== shown) to.write(`${clear}${fits}`)
+      shown = fits
+    },
+    end() {
+      if (shown !== '') to.write(clear)
+      shown = ''
+    },
+  }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1)
+}

@@ -1,0 +1,39 @@
+/** `upload`: files to a mailbox. On a terminal with a bar that shows how far it is. */
+import { upload as send } from '../client/upload.ts'
+import { byOption, lineFrom, stopSignal } from './client-line.ts'
+import { type Command, EXIT } from './command.ts'
+import { progressBar } from './progress-bar.ts'
+
+export const upload: Command = {
+  words: 'upload',
+  takes: 'FILE…',
+  arguments: [1, Infinity],
+  says: 'sends files to a mailbox; sent again with the same key, there is no second copy',
+  isClient: true,
+  options: { key: ['TEXT', 'the idempotency key (default: a new one, for the attempts of this call)'] },
+  async run(given) {
+    const { words, text, has, out, err } = given
+    const { signal, done } = stopSignal(err)
+    const bar = progressBar(process.stderr)
+    const key = text('key')
+    try {
+      const files = await send({
+        ...lineFrom(given),
+        files: words.map((path) => ({ path })),
+        ...(key !== undefined && { key }),
+        onProgress: ({ sentBytes, totalBytes, path }) => bar.show(sentBytes, totalBytes, path),
+        signal,
+      })
+      bar.end()
+      for (const { uri, name } of has('json') ? [] : files) out(`file    ${uri}  ${name}`)
+      if (has('json')) out(JSON.stringify(files))
+      return EXIT.done
+    } catch (error) {
+      bar.end()
+      if (signal.aborted) return EXIT.failed
+      throw byOption(error)
+    } finally {
+      done()
+    }
+  },
+}

@@ -1,0 +1,14 @@
+/** `jobmill-uploads/client`: brings the files of a mailbox into a folder, and sends files to one. Needs nothing but Node. */
+export { pull, pullOnce, type Puller, type PullSummary, type Settled } from './client/pull.ts'
+export type { PulledFile, PullOptions } from './client/options.ts'
+export { PULL_FAULT_POINTS, type PullFaultPoint } from './client/fault-points.ts'
+export { ClientError, type ClientErrorCode } from './client/client-error.ts'
+export type { TokenSource } from './client/token.ts'
+export type { Trouble, TroubleCode } from './client/trouble.ts'
+export {
+  upload,
+  type FileToSend,
+  type SentFile,
+  type UploadOptions,
+  type UploadProgress,
+} from './client/upload.ts'

@@ -1,0 +1,140 @@
+/** One request to the inbox and its answer, within a time. What is no answer is an error that says whether it makes sense to ask again. */
+import { ClientError, textOf } from './client-error.ts'
+
+/** The mailbox that is talked to. */
+export interface Line {
+  /** With the mailbox: `https://inbox.example/mailboxes/ID`. */
+  readonly address: string
+  readonly token: () => Promise<string>
+}
+
+export interface Question {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** A stream says by `alive` that it goes on. */
+  readonly body?: string | ((alive: () => void) => ReadableStream<Uint8Array>)
+  /** Until the answer is there; with `alive`, until the next byte. */
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** `read` takes the answer in; `alive` begins the time again. */
+export async function ask<T>(
+  line: Line,
+  path: string,
+  { timeoutMs, signal, ...question }: Question,
+  read: (response: Response, alive: () => void) => Promise<T>,
+): Promise<T> {
+  const token = await line.token()
+  const call = new AbortController()
+  const onStop = (): void => call.abort(signal.reason)
+  const timer = setTimeout(() => call.abort(tooSlow(timeoutMs)), timeoutMs)
+  const alive = (): void => void timer.refresh()
+  const { body } = question
+  signal.addEventListener('abort', onStop)
+  try {
+    signal.throwIfAborted()
+    const response = await fetch(`${line.address}${path}`, {
+      method: question.method ?? 'GET',
+      ...(body !== undefined && { body: typeof body === 'string' ? body : body(alive), duplex: 'half' }),
+      // The token must not follow to another address, and bytes have to come as they are.
+      redirect: 'manual',
+      headers: {
+        'accept-encoding': 'identity',
+        ...question.headers,
+        authorization: `Bearer ${token}`,
+      },
+      signal: call.signal,
+    }).catch((error: unknown) => {
+      throw unreachable(error)
+    })
+    if (!response.ok) throw await refusalOf(response)
+    return await read(response, alive)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onStop)
+    // Whatever nobody has read is let go.
+    call.abort()
+  }
+}
+
+/** A body as it comes. What breaks it is an error of the line, and not of whoever takes the bytes. */
+export async function* chunksOf(
+  response: Response,
+  alive: () => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const body = response.body as ReadableStream<Uint8Array> | null
+  if (body === null) return
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      throw unreachable(error)
+    })
+    if (done) return
+    alive()
+    yield value
+  }
+}
+
+/** More than any answer of ours. */
+const MOST_TEXT_BYTES = 16 * 1_024 * 1_024
+
+export async function jsonOf(response: Response): Promise<Record<string, unknown>> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunksOf(response, () => {})) {
+    size += chunk.length
+    if (size > MOST_TEXT_BYTES) throw badAnswer('is longer than any answer of an inbox')
+    chunks.push(chunk)
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString())
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  throw badAnswer('is no JSON object')
+}
+
+export function badAnswer(what: string): ClientError {
+  return new ClientError('ANSWER_BAD', `the answer ${what}`, {
+    fix: 'Look whether the address is that of an inbox, and what stands in between',
+  })
+}
+
+async function refusalOf(response: Response): Promise<ClientError> {
+  const { status, headers } = response
+  if (status < 400)
+    return new ClientError('REFUSED', `answered ${status}, and leads elsewhere`, {
+      field: 'url',
+      fix: 'Give the address that it leads to',
+      status,
+    })
+  const said = await jsonOf(response).catch((): Record<string, unknown> => ({}))
+  const word = (name: string): string | undefined =>
+    typeof said[name] === 'string' ? said[name].slice(0, 300) : undefined
+  const code = word('code')
+  const fix = word('fix')
+  return new ClientError(
+    'REFUSED',
+    `the inbox answered ${status}: ${word('detail') ?? word('title') ?? 'without a reason'}`,
+    {
+      status,
+      ...(code !== undefined && { serverCode: code }),
+      ...(fix !== undefined && { fix }),
+      retryAfterMs: (Number(headers.get('retry-after')) || 0) * 1_000,
+    },
+  )
+}
+
+function tooSlow(ms: number): ClientError {
+  return new ClientError('UNREACHABLE', `the inbox was silent for ${ms / 1_000} s`)
+}
+
+function unreachable(error: unknown): unknown {
+  if (error instanceof ClientError) return error
+  const { cause } = error instanceof Error ? error : { cause: undefined }
+  const why = cause instanceof Error && cause.message !== '' ? cause.message : textOf(error)
+  return new ClientError('UNREACHABLE', `the inbox cannot be reached: ${why}`, { cause: error })
+}

@@ -1,0 +1,155 @@
+/** Who fetches: so many files at a time, each with its own failures and waits, so that none holds up another. */
+import { bring, type BringTools, type Failed, type Memory, type Outcome } from './bring.ts'
+import type { Listed } from './listing.ts'
+import { delayAfter } from './time.ts'
+import type { Trouble, TroubleCode } from './trouble.ts'
+
+export interface Crew {
+  /** To be fetched when there is room. One that is known already is left alone; `isFresh`: unless that was given up. */
+  readonly offer: (file: Listed, isFresh: boolean) => void
+  /** The same, now; resolves when the next attempt at it has ended. */
+  readonly attempt: (file: Listed) => Promise<Outcome>
+  /** A whole list has been seen: what was given up and is not in it is no longer wanted. */
+  readonly forgetAllBut: (listed: ReadonlySet<string>) => void
+  /** What does not work at the moment. */
+  readonly troubles: () => Trouble[]
+  /** Resolves when nobody works any more. The signal of the tools has fired before. */
+  readonly stop: () => Promise<void>
+}
+
+interface Work extends Memory {
+  readonly file: Listed
+  failures: number
+  state: 'queued' | 'running' | 'waiting' | 'given up'
+  timer: NodeJS.Timeout | null
+  trouble: Trouble | null
+  readonly waiters: ((outcome: Outcome) => void)[]
+}
+
+/** What trying again soon would not mend. */
+const HOPELESS: readonly TroubleCode[] = ['FILE_TOO_LARGE', 'NAME_TAKEN']
+
+export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew {
+  const { settings, known, signal } = tools
+  const works = new Map<string, Work>()
+  const queue: Work[] = []
+  const running = new Set<Promise<void>>()
+  /** While the disk is full nobody fetches; then one tries, and the others follow when it works. */
+  const full: { failures: number; timer: NodeJS.Timeout | null } = { failures: 0, timer: null }
+
+  function pump(): void {
+    const room = full.failures > 0 ? 1 : settings.concurrency
+    while (!signal.aborted && full.timer === null && running.size < room) {
+      const work = queue.shift()
+      if (work === undefined) return
+      const ran = run(work).finally(() => {
+        running.delete(ran)
+        pump()
+      })
+      running.add(ran)
+    }
+  }
+
+  async function run(work: Work): Promise<void> {
+    work.state = 'running'
+    const outcome = await bring(tools, work.file, work)
+    if (outcome.is === 'failed') failed(work, outcome)
+    else if (outcome.is !== 'stopped') await ended(work, outcome)
+    for (const resolve of work.waiters.splice(0)) resolve(outcome)
+  }
+
+  async function ended({ file, failures }: Work, outcome: Outcome): Promise<void> {
+    full.failures = 0
+    works.delete(file.id)
+    if (outcome.is !== 'gone') return
+    tell(troubleOf(file, 'FILE_GONE', 'the inbox has it no longer', failures + 1, null))
+    // It was known, and is neither here nor there.
+    if (known.get(file.uri)?.doneAt === null) await known.drop(file.uri).catch(() => {})
+  }
+
+  function failed(work: Work, outcome: Failed): void {
+    const { code, message, retryAfterMs, cause } = outcome
+    work.failures += 1
+    const isHopeless =
+      HOPELESS.includes(code) || (code === 'HASH_DIFFERS' && work.failures >= settings.hashAttempts)
+    const isFull = code === 'DISK_FULL'
+    if (isFull) full.failures += 1
+    const delayMs = delayAfter(isFull ? full.failures : work.failures, settings.backoff, retryAfterMs)
+    work.trouble = troubleOf(work.file, code, message, work.failures, isHopeless ? null : delayMs, cause)
+    tell(work.trouble)
+    if (signal.aborted) return
+    if (isFull) {
+      enqueue(work, 'unshift')
+      full.timer ??= setTimeout(() => {
+        full.timer = null
+        pump()
+      }, delayMs)
+    } else if (isHopeless) work.state = 'given up'
+    else {
+      work.state = 'waiting'
+      work.timer = setTimeout(() => enqueue(work), delayMs)
+    }
+  }
+
+  function enqueue(work: Work, how: 'push' | 'unshift' = 'push'): void {
+    if (work.timer !== null) clearTimeout(work.timer)
+    work.timer = null
+    work.state = 'queued'
+    queue[how](work)
+    pump()
+  }
+
+  function workOf(file: Listed): Work {
+    const there = works.get(file.id)
+    if (there !== undefined) return there
+    const work: Work = {
+      file,
+      failures: 0,
+      isTold: false,
+      state: 'waiting',
+      timer: null,
+      trouble: null,
+      waiters: [],
+    }
+    works.set(file.id, work)
+    return work
+  }
+
+  return {
+    offer(file, isFresh) {
+      const there = works.get(file.id)
+      if (there === undefined || (isFresh && there.state === 'given up')) enqueue(workOf(file))
+    },
+    attempt(file) {
+      if (signal.aborted) return Promise.resolve({ is: 'stopped' })
+      const work = workOf(file)
+      const { promise, resolve } = Promise.withResolvers<Outcome>()
+      work.waiters.push(resolve)
+      if (work.state === 'waiting' || work.state === 'given up') enqueue(work)
+      return promise
+    },
+    forgetAllBut(listed) {
+      for (const { file, state } of works.values())
+        if (state === 'given up' && !listed.has(file.id)) works.delete(file.id)
+    },
+    troubles: () => [...works.values()].flatMap(({ trouble }) => (trouble === null ? [] : [trouble])),
+    async stop() {
+      if (full.timer !== null) clearTimeout(full.timer)
+      for (const { timer } of works.values()) if (timer !== null) clearTimeout(timer)
+      await Promise.all(running)
+      for (const { waiters } of works.values())
+        for (const resolve of waiters.splice(0)) resolve({ is: 'stopped' })
+    },
+  }
+}
+
+function troubleOf(
+  { uri }: Listed,
+  code: TroubleCode,
+  message: string,
+  attempts: number,
+  againInMs: number | null,
+  cause: unknown = null,
+): Trouble {
+  return { code, message, uri, attempts, againInMs, cause }
+}

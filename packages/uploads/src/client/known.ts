@@ -1,0 +1,166 @@
+/**
+ * The index: which uri is which file of the folder, and whether that is acknowledged. Lines of JSON, the last one of a uri counts; a line that was cut off by a
+ * crash counts as not written.
+ */
+import { constants } from 'node:fs'
+import { type FileHandle, open, rename } from 'node:fs/promises'
+import path from 'node:path'
+import { systemCodeOf } from './client-error.ts'
+import { listedOf } from './listing.ts'
+import { fileNameOf, flushFolder } from './place.ts'
+
+export interface Entry {
+  readonly uri: string
+  /** Its name in the folder. */
+  readonly file: string
+  readonly id: string
+  readonly name: string
+  readonly mimeType: string
+  readonly size: number
+  readonly sha256: string
+  /** Acknowledged, or no longer wanted by the inbox: from then on its time in the folder counts. Null until then. */
+  readonly doneAt: number | null
+}
+
+export interface Known {
+  readonly get: (uri: string) => Entry | undefined
+  readonly all: () => IterableIterator<Entry>
+  /** On the disk when it resolves. */
+  readonly put: (entry: Entry) => Promise<void>
+  /** The same, where a power cut may take it back: it would only be asked again. */
+  readonly note: (entry: Entry) => Promise<void>
+  readonly drop: (uri: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const FILE = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}-[A-Za-z0-9._-]{1,100}$/
+/** Written anew when it has this many lines more than twice what counts. */
+const SLACK = 1_000
+
+export async function openKnown(file: string): Promise<Known> {
+  const { entries, lines, isTorn } = await read(file)
+  if (isTorn || lines > 2 * entries.size + SLACK) await writeAnew(file, entries)
+  let handle = await openToAppend(file)
+  let count = isTorn ? entries.size : lines
+  let isCut = false
+  let waiting: Line[] = []
+  let writing: Promise<void> | null = null
+
+  /** All lines that wait, with one flush; those that come meanwhile are the next. */
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      try {
+        await append(batch)
+        for (const { change, resolve } of batch) {
+          change()
+          resolve()
+        }
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    writing = null
+  }
+
+  async function append(batch: readonly Line[]): Promise<void> {
+    if (count > 2 * entries.size + SLACK) {
+      await writeAnew(file, entries)
+      await handle.close()
+      handle = await openToAppend(file)
+      count = entries.size
+    }
+    const text = batch.map(({ value }) => `${JSON.stringify(value)}\n`).join('')
+    // After one that may be half written: then that one stands alone.
+    const start = isCut ? '\n' : ''
+    isCut = true
+    await handle.appendFile(start + text)
+    if (batch.some(({ isNote }) => !isNote)) await handle.datasync()
+    isCut = false
+    count += batch.length
+  }
+
+  function add(value: object, change: () => void, isNote: boolean): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    waiting.push({ value, change, isNote, resolve, reject })
+    writing ??= write()
+    return promise
+  }
+
+  return {
+    get: (uri) => entries.get(uri),
+    all: () => entries.values(),
+    put: (entry) => add(entry, () => entries.set(entry.uri, entry), false),
+    note: (entry) => add(entry, () => entries.set(entry.uri, entry), true),
+    drop: (uri) => add({ uri, gone: true }, () => entries.delete(uri), true),
+    async close() {
+      await writing
+      await handle.close()
+    },
+  }
+}
+
+interface Line {
+  readonly value: object
+  readonly change: () => void
+  readonly isNote: boolean
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+function openToAppend(file: string): Promise<FileHandle> {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants
+  return open(file, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
+}
+
+async function read(file: string): Promise<{ entries: Map<string, Entry>; lines: number; isTorn: boolean }> {
+  const entries = new Map<string, Entry>()
+  let text = ''
+  try {
+    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW)
+    try {
+      text = await handle.readFile('utf8')
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error
+  }
+  const lines = text.split('\n')
+  const isTorn = lines.pop() !== ''
+  for (const line of lines) {
+    const entry = entryOf(line)
+    if (entry === null) continue
+    if ('gone' in entry) entries.delete(entry.uri)
+    else entries.set(entry.uri, entry)
+  }
+  return { entries, lines: lines.length, isTorn }
+}
+
+function entryOf(line: string): Entry | { readonly uri: string; readonly gone: true } | null {
+  try {
+    const entry = JSON.parse(line) as Entry & { gone?: true }
+    if (typeof entry.uri !== 'string') return null
+    if (entry.gone === true) return { uri: entry.uri, gone: true }
+    return FILE.test(entry.file) && entry.file === fileNameOf(entry) && listedOf(entry) !== null
+      ? entry
+      : null
+  } catch {
+    return null
+  }
+}
+
+async function writeAnew(file: string, entries: ReadonlyMap<string, Entry>): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
+  const fresh = `${file}.new`
+  const handle = await open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
+  try {
+    for (const entry of entries.values()) await handle.appendFile(`${JSON.stringify(entry)}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(fresh, file)
+  await flushFolder(path.dirname(file))
+}

@@ -1,0 +1,199 @@
+/** `pull(options)`: a folder that has what a mailbox gets. `pullOnce(options)`: the same, until what waits now is there. */
+import { existsSync } from 'node:fs'
+import { pulledOf } from './bring.ts'
+import { ClientError } from './client-error.ts'
+import { type Crew, crew as createCrew } from './crew.ts'
+import { type Known, openKnown } from './known.ts'
+import { type PulledFile, type PullOptions, type Settings, settingsOf } from './options.ts'
+import { openPlace } from './place.ts'
+import { clean, keepClean } from './retention.ts'
+import { rewrite } from './rewrite.ts'
+import { delayAfter, sleep } from './time.ts'
+import type { Trouble } from './trouble.ts'
+import { listAll, listenOn, listTrouble, poll, relist, type WatchTools } from './watch.ts'
+
+export interface Settled {
+  /** Whether everything that waited is there. */
+  readonly isComplete: boolean
+  readonly files: readonly PulledFile[]
+  /** What is not there, and why. */
+  readonly troubles: readonly Trouble[]
+}
+
+export interface Puller {
+  /** Resolves when the folder is open; rejects with FOLDER_BUSY when somebody else has it. Twice is once. */
+  readonly start: () => Promise<void>
+  /** Resolves when nothing of it runs any more. Safe before the start, and twice. */
+  readonly stop: () => Promise<void>
+  /**
+   * Lists what waits now, and resolves when there has been one attempt at each: whoever has got a message that speaks of files waits here before `rewrite`. After
+   * `withinMs` (65 s) with what there is. Never rejects for what the inbox does.
+   */
+  readonly settled: (options?: { readonly withinMs?: number }) => Promise<Settled>
+  /** A copy of a JSON value with paths in place of uris; a uri whose file is not here stays. */
+  readonly rewrite: <T>(value: T) => T
+  /** Null when it is not here. */
+  readonly pathOf: (uri: string) => string | null
+  /** What does not work at the moment. */
+  readonly troubles: () => Trouble[]
+}
+
+export interface PullSummary extends Settled {
+  /** Files that were taken away because their time in the folder was over. */
+  readonly cleaned: number
+}
+
+const WITHIN_MS = 65_000
+const ROUNDS = 4
+
+export function pull(options: PullOptions): Puller {
+  const settings = settingsOf(options)
+  let opened: Promise<Opened> | null = null
+  let current: Opened | null = null
+  const here = (): Opened => {
+    if (current !== null) return current
+    throw new ClientError('NOT_STARTED', 'the puller does not run', { fix: 'Call start() first' })
+  }
+  const pathOf = (uri: string): string | null => pathIn(settings, here().known, uri)
+  return {
+    async start() {
+      opened ??= open(settings).then((made) => {
+        begin(made)
+        current = made
+        return made
+      })
+      const mine = opened
+      await mine.catch((error: unknown) => {
+        // Whoever calls again tries again.
+        if (opened === mine) opened = null
+        throw error
+      })
+    },
+    async stop() {
+      const made = await opened?.catch(() => null)
+      opened = null
+      current = null
+      await made?.close()
+    },
+    settled: ({ withinMs = WITHIN_MS } = {}) => settle(here(), withinMs),
+    rewrite: (value) => rewrite(value, pathOf),
+    pathOf,
+    troubles: () => here().crew.troubles(),
+  }
+}
+
+/** Rejects when the inbox cannot be asked at all. What failed for a moment is tried a few times. */
+export async function pullOnce(
+  options: PullOptions & { readonly signal?: AbortSignal },
+): Promise<PullSummary> {
+  const settings = settingsOf(options)
+  const made = await open(settings)
+  const stopped = options.signal ?? new AbortController().signal
+  const onStop = (): void => made.abort()
+  stopped.addEventListener('abort', onStop)
+  try {
+    if (stopped.aborted) onStop()
+    const files = new Map<string, PulledFile>()
+    for (let round = 1; ; round += 1) {
+      const now = await settle(made, Infinity)
+      for (const file of now.files) files.set(file.uri, file)
+      const isOver = now.isComplete || stopped.aborted || round === ROUNDS
+      const [failed] = now.troubles.filter(({ uri }) => uri === null)
+      if (isOver && failed !== undefined && files.size === 0) throw failed.cause
+      const cleaned = isOver && settings.keepForMs !== Infinity ? await clean(settings, made.known) : 0
+      if (isOver) return { ...now, files: [...files.values()], cleaned }
+      await sleep(delayAfter(round, settings.backoff), made.signal)
+    }
+  } finally {
+    stopped.removeEventListener('abort', onStop)
+    await made.close()
+  }
+}
+
+interface Opened extends WatchTools {
+  readonly known: Known
+  readonly crew: Crew
+  readonly loops: Promise<void>[]
+  readonly abort: () => void
+  readonly close: () => Promise<void>
+}
+
+async function open(settings: Settings): Promise<Opened> {
+  const place = await openPlace(settings.folder)
+  const known = await openKnown(place.indexFile).catch(async (error: unknown) => {
+    await place.release()
+    throw error
+  })
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let limit = Infinity
+  const crew = createCrew(
+    { settings, known, signal, maxFileBytes: () => Math.min(limit, settings.maxFileBytes) },
+    settings.onTrouble,
+  )
+  const loops: Promise<void>[] = []
+  return {
+    settings,
+    known,
+    crew,
+    loops,
+    signal,
+    setLimit: (bytes) => void (limit = bytes),
+    abort: () => stopping.abort(),
+    async close() {
+      stopping.abort()
+      await crew.stop()
+      await Promise.all(loops)
+      await known.close()
+      await place.release()
+    },
+  }
+}
+
+function begin(made: Opened): void {
+  const { settings, known, crew, signal, loops } = made
+  // What an earlier run had on the disk and may not have acknowledged.
+  for (const entry of known.all()) if (entry.doneAt === null) crew.offer(entry, false)
+  if (settings.by === 'poll') loops.push(poll(made))
+  else loops.push(listenOn(made), relist(made))
+  loops.push(keepClean(settings, known, signal))
+}
+
+async function settle(made: Opened, withinMs: number): Promise<Settled> {
+  const files: PulledFile[] = []
+  const troubles: Trouble[] = []
+  const over = new AbortController()
+  const attempts = (async () => {
+    try {
+      const listed = await listAll(made)
+      // What an earlier run had on the disk and may not have acknowledged.
+      const ids = new Set(listed.map(({ id }) => id))
+      listed.push(...[...made.known.all()].filter(({ id, doneAt }) => doneAt === null && !ids.has(id)))
+      const outcomes = await Promise.all(
+        listed.map(async (file) => {
+          const outcome = await made.crew.attempt(file)
+          if (outcome.is === 'pulled') files.push(outcome.file)
+          return outcome
+        }),
+      )
+      return outcomes.every(({ is }) => is === 'pulled' || is === 'gone')
+    } catch (error) {
+      troubles.push(listTrouble(error, 1, null))
+      return false
+    }
+  })()
+  const isComplete = await Promise.race([
+    attempts,
+    ...(withinMs === Infinity ? [] : [sleep(withinMs, over.signal).then(() => false)]),
+  ])
+  over.abort()
+  return { isComplete, files: [...files], troubles: [...troubles, ...made.crew.troubles()] }
+}
+
+function pathIn({ folder }: Settings, known: Known, uri: string): string | null {
+  const entry = known.get(uri.toLowerCase())
+  if (entry === undefined) return null
+  const { path } = pulledOf(folder, entry)
+  // One that was moved away is not here.
+  return existsSync(path) ? path : null
+}

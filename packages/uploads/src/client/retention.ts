@@ -1,0 +1,46 @@
+/** Files whose time in the folder is over: first the file, then what is known of it, so that nothing is left behind that nobody knows. */
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { textOf } from './client-error.ts'
+import type { Known } from './known.ts'
+import type { Settings } from './options.ts'
+import { sleep } from './time.ts'
+
+const HOUR_MS = 3_600_000
+const LEAST_MS = 1_000
+
+/** One pass; how many went. Only what is in the index is touched, and a link in its place is not followed. */
+export async function clean(settings: Settings, known: Known): Promise<number> {
+  const { folder, keepForMs, clock, fault, onTrouble } = settings
+  let gone = 0
+  for (const { uri, file, doneAt } of known.all()) {
+    if (doneAt === null || clock() - doneAt < keepForMs) continue
+    try {
+      await rm(path.join(folder, file), { force: true })
+      await fault('clean:file')
+      await known.drop(uri)
+      await fault('clean:entry')
+      gone += 1
+    } catch (error) {
+      // The next pass tries again.
+      onTrouble({
+        code: 'WRITE_FAILED',
+        message: `${file} cannot be taken away: ${textOf(error)}`,
+        uri,
+        attempts: 1,
+        againInMs: null,
+        cause: error,
+      })
+    }
+  }
+  return gone
+}
+
+/** Until the signal fires. */
+export async function keepClean(settings: Settings, known: Known, signal: AbortSignal): Promise<void> {
+  if (settings.keepForMs === Infinity) return
+  while (!signal.aborted) {
+    await clean(settings, known)
+    await sleep(Math.max(LEAST_MS, Math.min(HOUR_MS, settings.keepForMs)), signal)
+  }
+}

@@ -1,0 +1,30 @@
+/** Waiting, and how long to wait after a failure. */
+export interface Backoff {
+  readonly firstMs: number
+  readonly mostMs: number
+}
+
+/** Ends early when the signal fires. Never rejects. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  if (signal.aborted) return Promise.resolve()
+  const end = (): void => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
+    resolve()
+  }
+  const timer = setTimeout(end, Math.min(ms, LONGEST_TIMER_MS))
+  signal.addEventListener('abort', end)
+  return promise
+}
+
+/** Node takes no longer ones. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** However long a server asks to wait. */
+const LONGEST_ASKED_MS = 300_000
+
+/** Doubles with each failure, and is spread, so that many clients do not come back together. */
+export function delayAfter(failures: number, { firstMs, mostMs }: Backoff, askedMs = 0): number {
+  const full = Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 30))
+  return Math.max(full / 2 + (Math.random() * full) / 2, Math.min(askedMs, LONGEST_ASKED_MS))
+}

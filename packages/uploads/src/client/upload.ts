@@ -1,0 +1,163 @@
+/** Sends files to a mailbox: as many requests as its limits ask for, each whole or not at all, and sent again under the same key when the line breaks. */
+import { randomUUID } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import { UNKNOWN_TYPE } from '../clean/clean-type.ts'
+import { ask, badAnswer, jsonOf } from './ask.ts'
+import { ClientError, textOf } from './client-error.ts'
+import { type Listed, listedOf, readLimits, type ServerLimits } from './listing.ts'
+import { bodyOf, overheadOf } from './multipart-body.ts'
+import { type LineOptions, lineOf } from './options.ts'
+import { delayAfter, sleep } from './time.ts'
+
+export interface FileToSend {
+  readonly path: string
+  /** What it shall be called (default: its own name). */
+  readonly name?: string
+  /** Default: by its ending, for those that everybody knows. */
+  readonly type?: string
+}
+
+export type SentFile = Listed
+
+export interface UploadProgress {
+  readonly sentBytes: number
+  readonly totalBytes: number
+  /** Which file is on its way. */
+  readonly path: string
+}
+
+export interface UploadOptions extends LineOptions {
+  readonly files: readonly FileToSend[]
+  /** Who calls again with the same one and the same files sends nothing twice (default: a new one for each call). */
+  readonly key?: string
+  readonly onProgress?: (progress: UploadProgress) => void
+  /** How often a request is sent before that is given up (default 5). */
+  readonly attempts?: number
+  readonly signal?: AbortSignal
+}
+
+interface Sized {
+  readonly path: string
+  readonly name: string
+  readonly type: string
+  readonly size: number
+}
+
+const SILENT_MS = 60_000
+const BACKOFF = { firstMs: 500, mostMs: 30_000 }
+
+export async function upload(options: UploadOptions): Promise<SentFile[]> {
+  const { files: given, key = randomUUID(), onProgress = () => {}, attempts = 5 } = options
+  const { signal = new AbortController().signal } = options
+  const line = lineOf(options)
+  const files = await Promise.all(given.map(sizedOf))
+  const requests = grouped(files, await readLimits(line, signal))
+  const totalBytes = files.reduce((sum, { size }) => sum + size, 0)
+  const sent: SentFile[] = []
+  let doneBytes = 0
+  for (const [n, group] of requests.entries()) {
+    const tell = (sentBytes: number, at: string): void =>
+      onProgress({ sentBytes: doneBytes + sentBytes, totalBytes, path: at })
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const boundary = `jobmill-${randomUUID()}`
+        const { files: answered } = await ask(
+          line,
+          '/uploads',
+          {
+            method: 'POST',
+            headers: {
+              'content-type': `multipart/form-data; boundary=${boundary}`,
+              'idempotency-key': requests.length === 1 ? key : `${key}-${n}`,
+            },
+            body: (alive) => bodyOf(group, boundary, (bytes, at) => (alive(), tell(bytes, at))),
+            timeoutMs: SILENT_MS,
+            signal,
+          },
+          jsonOf,
+        )
+        sent.push(...sentOf(answered, group.length))
+        break
+      } catch (error) {
+        if (attempt >= attempts || signal.aborted || !isPassing(error)) throw error
+        await sleep(delayAfter(attempt, BACKOFF, (error as ClientError).retryAfterMs), signal)
+      }
+    }
+    doneBytes += group.reduce((sum, { size }) => sum + size, 0)
+  }
+  return sent
+}
+
+async function sizedOf({ path: at, name = path.basename(at), type }: FileToSend): Promise<Sized> {
+  const found = await stat(at).catch((error: unknown) => {
+    throw new ClientError('FILE_UNREADABLE', `${at} cannot be read: ${textOf(error)}`, { cause: error })
+  })
+  if (!found.isFile())
+    throw new ClientError('FILE_UNREADABLE', `${at} is no file`, { fix: 'Name files alone' })
+  return {
+    path: at,
+    name,
+    type: type ?? TYPES[path.extname(at).toLowerCase()] ?? UNKNOWN_TYPE,
+    size: found.size,
+  }
+}
+
+/** In order; what is too large for any request is said before anything is sent. */
+function grouped(
+  files: readonly Sized[],
+  { maxFiles, maxFileBytes, maxRequestBytes }: ServerLimits,
+): Sized[][] {
+  const groups: Sized[][] = []
+  let bytes = Infinity
+  for (const file of files) {
+    const size = file.size + overheadOf(file)
+    const most = Math.min(maxFileBytes, maxRequestBytes - overheadOf(file))
+    if (file.size > most)
+      throw new ClientError(
+        'FILE_TOO_LARGE',
+        `${file.path} has ${file.size} bytes, and ${most} are taken at most`,
+      )
+    const last = groups.at(-1)
+    if (last !== undefined && last.length < maxFiles && bytes + size <= maxRequestBytes) {
+      last.push(file)
+      bytes += size
+    } else {
+      groups.push([file])
+      bytes = size
+    }
+  }
+  return groups
+}
+
+function sentOf(answered: unknown, expected: number): SentFile[] {
+  const files = Array.isArray(answered) ? answered.map(listedOf).filter((file) => file !== null) : []
+  if (files.length !== expected) throw badAnswer('does not have every file that was sent')
+  return files
+}
+
+/** Whether it makes sense to send the same again. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false
+  if (error.code === 'UNREACHABLE') return true
+  return [408, 500, 502, 503, 504].includes(error.status ?? 0) || error.serverCode === 'TOO_MANY'
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.gif': 'image/gif',
+  '.htm': 'text/html',
+  '.html': 'text/html',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.md': 'text/markdown',
+  '.mp3': 'audio/mpeg',
+  '.mp4': 'video/mp4',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain',
+  '.webp': 'image/webp',
+  '.zip': 'application/zip',
+}

@@ -1,0 +1,73 @@
+/** Somebody between client and inbox, who passes everything on, unless he is told to answer himself or to change what comes back. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface Passing {
+  readonly method: string
+  /** Behind the mailbox: `/uploads/ID/content`. */
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  /** What the inbox says. */
+  readonly ask: () => Promise<Response>
+}
+
+/** What is said instead, or null to pass it on. `hang` never says anything. */
+export type Meddle = (passing: Passing) => Promise<Response | 'hang' | null> | Response | 'hang' | null
+
+export interface Between {
+  readonly url: string
+  /** Every request, as `GET /uploads`. */
+  readonly seen: string[]
+  /** From now on. */
+  readonly meddle: (how: Meddle) => void
+}
+
+export async function between(upstream: string): Promise<Between> {
+  let how: Meddle | null = null
+  const seen: string[] = []
+  const server = createServer(
+    (request, response) => void pass(request, response).catch(() => response.destroy()),
+  )
+
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const path = (request.url ?? '').replace(/^\/mailboxes\/[^/]+/, '')
+    const method = request.method ?? ''
+    seen.push(`${method} ${path}`)
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    const headers = Object.entries(request.headers).filter(
+      ([name]) => !['host', 'connection', 'content-length', 'transfer-encoding'].includes(name),
+    ) as [string, string][]
+    const ask = (): Promise<Response> =>
+      fetch(`${upstream}${request.url}`, {
+        method,
+        headers,
+        signal: gone.signal,
+        ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+      })
+    const said = (await how?.({ method, path, headers: request.headers, ask })) ?? (await ask())
+    if (said === 'hang') return
+    response.writeHead(said.status, Object.fromEntries(said.headers))
+    response.flushHeaders()
+    for await (const chunk of (said.body ?? []) as AsyncIterable<Uint8Array>) response.write(chunk)
+    response.end()
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(async () => {
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    meddle: (next) => void (how = next),
+  }
+}

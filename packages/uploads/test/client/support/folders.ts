@@ -1,0 +1,29 @@
+/** Folders for pullers, and what is in them. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll } from 'vitest'
+
+export function freshFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-pull-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Everything but what the puller has for itself. */
+export function namesIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => name !== '.jobmill-uploads')
+    .toSorted()
+}
+
+export function indexOf(folder: string): Record<string, unknown>[] {
+  const last = new Map<unknown, Record<string, unknown>>()
+  for (const line of readFileSync(path.join(folder, '.jobmill-uploads/index.jsonl'), 'utf8').split('\n')) {
+    if (line === '') continue
+    const entry = JSON.parse(line) as Record<string, unknown>
+    if (entry['gone'] === true) last.delete(entry['uri'])
+    else last.set(entry['uri'], entry)
+  }
+  return [...last.values()]
+}

@@ -1,0 +1,38 @@
+/** A puller for a mailbox of a scene, stopped with its test, and what it has told. */
+import { type PulledFile, type Puller, pull, type PullOptions, type Trouble } from 'jobmill-uploads/client'
+import { onTestFinished } from 'vitest'
+import type { Box, Scene } from '../../support/inboxes.ts'
+import { freshFolder } from './folders.ts'
+
+export interface Pulling extends Puller {
+  readonly folder: string
+  readonly pulled: PulledFile[]
+  readonly told: Trouble[]
+}
+
+/** So that nobody waits as long as people do. */
+export const QUICK = { backoff: { first: 5, most: 20 }, wait: '5s' } as const
+
+export function optionsFor(
+  scene: Pick<Scene, 'url'>,
+  box: Box,
+  options: Partial<PullOptions> = {},
+): PullOptions {
+  return { url: scene.url, mailbox: box.id, token: box.token, folder: freshFolder(), ...QUICK, ...options }
+}
+
+export function puller(scene: Pick<Scene, 'url'>, box: Box, options: Partial<PullOptions> = {}): Pulling {
+  const pulled: PulledFile[] = []
+  const told: Trouble[] = []
+  const all = optionsFor(scene, box, options)
+  const made = pull({
+    ...all,
+    async onFile(file) {
+      await options.onFile?.(file)
+      pulled.push(file)
+    },
+    onTrouble: (trouble) => void told.push(trouble),
+  })
+  onTestFinished(() => made.stop())
+  return { ...made, folder: all.folder, pulled, told }
+}
