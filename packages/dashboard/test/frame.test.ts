@@ -36,6 +36,13 @@ mission('the frame', (at, test) => {
     expect(await asked('/api/apps')).toBe(1)
   })
 
+  test('knows no page of an application that the server does not have', async () => {
+    const page = await at.open('/jobs')
+    await page.goto(`${at.url}/apps/uploads`)
+    await page.getByText('There is no such page').waitFor()
+    expect(await page.getByRole('navigation').getByRole('link', { name: 'Uploads' }).count()).toBe(0)
+  })
+
   test('asks for a token, refuses a wrong one, and lets nobody do more than their role', async () => {
     const page = await at.open('/', { as: 'nobody', mayComplain: /401/ })
     await at.expectAccessible(page)

@@ -16,6 +16,7 @@ import type {
   Unserved,
   Workers,
 } from './types/mill.ts'
+import type { FilePage, Mailbox, MailboxPage } from './types/uploads.ts'
 
 export type Read<T> = UseQueryResult<T, Problem>
 
@@ -97,3 +98,12 @@ export const useAudit = (
   how?: How,
 ): Read<{ entries: readonly AuditEntry[]; next: string | null }> =>
   useRead('audit', query, { keep: true, ...how })
+
+export const useMailboxes = (query: Query): Read<MailboxPage> =>
+  useRead('apps/uploads/mailboxes', query, { keep: true })
+export const useMailbox = (
+  id: string,
+): Read<Pick<MailboxPage, 'expiredUnfetched'> & { readonly mailbox: Mailbox }> =>
+  useRead(`apps/uploads/mailboxes/${named(id)}`)
+export const useMailboxFiles = (id: string, query: Query): Read<FilePage> =>
+  useRead(`apps/uploads/mailboxes/${named(id)}/files`, query)

@@ -8,11 +8,14 @@ interface Props {
   readonly used: number
   readonly of: number
   readonly unit: string
+  /** Left out: as a plain number. */
+  readonly text?: (n: number) => string
   /** Full is bad news. */
   readonly isBadWhenFull?: boolean
 }
 
-export function Meter({ label, used, of, unit, isBadWhenFull = false }: Props) {
+export function Meter({ label, used, of, unit, text = number, isBadWhenFull = false }: Props) {
+  const most = `${text(of)} ${unit}`.trim()
   const share = of === 0 ? 0 : Math.min(1, used / of)
   return (
     <span className="inline-flex items-center gap-2 whitespace-nowrap tabular-nums">
@@ -22,7 +25,7 @@ export function Meter({ label, used, of, unit, isBadWhenFull = false }: Props) {
         aria-valuemin={0}
         aria-valuemax={Math.max(of, used)}
         aria-valuenow={used}
-        aria-valuetext={`${number(used)} of ${number(of)} ${unit}`}
+        aria-valuetext={`${text(used)} of ${most}`}
         className="h-2 w-20 shrink-0 overflow-hidden rounded-full bg-line"
       >
         <span
@@ -34,7 +37,7 @@ export function Meter({ label, used, of, unit, isBadWhenFull = false }: Props) {
         />
       </span>
       <span>
-        {number(used)} <span className="text-soft">{`of ${number(of)} ${unit}`}</span>
+        {text(used)} <span className="text-soft">{`of ${most}`}</span>
       </span>
     </span>
   )

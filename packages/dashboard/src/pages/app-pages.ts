@@ -2,10 +2,11 @@
  * Pages of applications that stand behind the same door as the mill. The one place to add one: its folder beside this file, and an entry here. It is shown, and its
  * address is known, only where the server has the application.
  */
-import type { LucideIcon } from 'lucide-react'
+import { Inbox, type LucideIcon } from 'lucide-react'
 import type { ComponentType } from 'react'
 import type { App } from '../api/types/mill.ts'
 import type { Place } from '../shell/places.ts'
+import { UploadsPage } from './uploads/uploads-page.tsx'
 
 export interface AppPage {
   /** What the server calls the application. */
@@ -17,7 +18,9 @@ export interface AppPage {
   readonly component: ComponentType<{ readonly item?: string }>
 }
 
-export const APP_PAGES: readonly AppPage[] = []
+export const APP_PAGES: readonly AppPage[] = [
+  { app: 'uploads', icon: Inbox, letter: 'u', component: UploadsPage },
+]
 
 export interface AppPlace extends Place {
   readonly component: AppPage['component']

@@ -18,7 +18,7 @@ import { violations } from './axe.ts'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
-import { type Served, bulkJob, serve } from '../../../jobmill/src/http.ts'
+import { type HttpApps, type Served, bulkJob, serve } from '../../../jobmill/src/http.ts'
 import { jobmill, type Mill, type Store } from '../../../jobmill/src/index.ts'
 import { postgres } from '../../../jobmill/src/postgres.ts'
 import { sqlite } from '../../../jobmill/src/sqlite.ts'
@@ -52,7 +52,9 @@ export interface Mission {
   readonly expectAccessible: (page: Page) => Promise<void>
 }
 
-const STORES: readonly [name: string, store: () => Store<never>][] = [
+export type StoreName = 'sqlite' | 'postgres'
+
+const STORES: readonly [name: StoreName, store: () => Store<never>][] = [
   ['sqlite', () => sqlite(freshFile())],
   [
     'postgres',
@@ -66,6 +68,8 @@ const STORES: readonly [name: string, store: () => Store<never>][] = [
 interface MissionOptions {
   readonly basePath?: string
   readonly payloadLimitBytes?: number
+  /** Applications behind its door, made anew for each store. */
+  readonly apps?: (on: StoreName) => Promise<{ readonly apps: HttpApps; readonly close: () => Promise<void> }>
 }
 
 type Register = (name: string, run: () => Promise<void>) => void
@@ -89,10 +93,11 @@ export function mission(
   tests: (at: Mission, test: Register) => void,
   options: MissionOptions = {},
 ): void {
-  const { basePath = '', ...limits } = options
+  const { basePath = '', apps: makeApps, ...limits } = options
   describe.skipIf(!hasChromium).each(STORES)(`${name} on %s`, (on, store) => {
     let mill: Mill<never>
     let served: Served
+    let made: Awaited<ReturnType<NonNullable<typeof makeApps>>> | undefined
     beforeAll(async () => {
       mill = jobmill({
         store: store(),
@@ -105,13 +110,21 @@ export function mission(
         ...limits,
       })
       await mill.start()
-      served = await serve(mill, { port: 0, tokens: TOKENS, requestsPerSecond: 100_000, basePath })
+      made = await makeApps?.(on)
+      served = await serve(mill, {
+        port: 0,
+        tokens: TOKENS,
+        requestsPerSecond: 100_000,
+        basePath,
+        ...(made !== undefined && { apps: made.apps }),
+      })
       browser ??= launch()
       await browser
     })
     afterAll(async () => {
       await served?.close()
       await mill?.stop()
+      await made?.close()
     })
     const at: Mission = {
       get mill() {

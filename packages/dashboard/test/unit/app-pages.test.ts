@@ -1,8 +1,11 @@
 /** Pages of applications: shown where the server has them. */
 import { Inbox, Send } from 'lucide-react'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { APP_PAGES, type AppPage, appPlaces } from '../../src/pages/app-pages.ts'
 import { PLACES } from '../../src/shell/places.ts'
+
+// The pages ask where they are as soon as they are loaded.
+vi.hoisted(() => vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' }))
 
 const component = (): null => null
 const pages: readonly AppPage[] = [

@@ -46,6 +46,9 @@ export function mailboxes({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): 
           max_request_bytes: whole(given.maxRequestBytes, 'maxRequestBytes', 1),
           last_seq: 0,
           created_at: tables.now,
+          last_upload_at: null,
+          unfetched_files: 0,
+          unfetched_at: null,
           deleted_at: null,
         })
         .returningAll()

@@ -21,7 +21,7 @@ export interface NewUpload {
 export async function writeRows(inside: Inside, given: NewUpload): Promise<Answer> {
   const { tables, fault } = inside
   return tables.transaction(async (db, tx) => {
-    const lastSeq = await enter(db, given)
+    const lastSeq = await enter(inside, db, given)
     await unstage(db, given)
     const bytes = given.files.reduce((sum, { size }) => sum + size, 0)
     checkQuota(await usageOf(db, given.mailbox), { files: given.files.length, bytes }, given.limits)
@@ -56,10 +56,14 @@ export async function writeRows(inside: Inside, given: NewUpload): Promise<Answe
 }
 
 /** Takes the numbers for the notices, and with them the mailbox: until the commit nobody else writes to it. */
-async function enter(db: Transaction<Schema>, { mailbox, files }: NewUpload): Promise<number> {
+async function enter(
+  { tables }: Inside,
+  db: Transaction<Schema>,
+  { mailbox, files }: NewUpload,
+): Promise<number> {
   const row = await db
     .updateTable('uploads_mailbox')
-    .set({ last_seq: sql<number>`last_seq + ${files.length}` })
+    .set({ last_seq: sql<number>`last_seq + ${files.length}`, last_upload_at: tables.now })
     .where('id', '=', mailbox)
     .where('deleted_at', 'is', null)
     .returning('last_seq')

@@ -5,6 +5,7 @@
 import type { Inside } from './inside.ts'
 import { noneSwept, type SweptCounts, type SweptOutcome } from './swept.ts'
 import { markFiles, MARKS } from './sweep-marks.ts'
+import { deleteRows, outcomeOf } from './sweep-rows.ts'
 import { sweepMailboxes, sweepUploads } from './sweep-rest.ts'
 import { sweepStaging } from './sweep-staging.ts'
 
@@ -87,42 +88,6 @@ async function finishMarked(
     await fault('sweep:rows')
     if (rows.length < BATCH) return
   }
-}
-
-/** Which of them were there: so that two passes at once count each of them once. */
-async function deleteRows(
-  { tables }: Inside,
-  rows: readonly { readonly mailbox: string; readonly id: string }[],
-): Promise<Set<string>> {
-  const deleted = new Set<string>()
-  if (rows.length === 0) return deleted
-  await tables.transaction(async (db) => {
-    for (const [mailbox, files] of Map.groupBy(rows, (row) => row.mailbox)) {
-      const ids = files.map(({ id }) => id)
-      await db.deleteFrom('uploads_notice').where('mailbox', '=', mailbox).where('file', 'in', ids).execute()
-      const gone = await db
-        .deleteFrom('uploads_file')
-        .where('mailbox', '=', mailbox)
-        .where('id', 'in', ids)
-        .where('swept_at', 'is not', null)
-        .returning('id')
-        .execute()
-      for (const { id } of gone) deleted.add(id)
-    }
-  })
-  return deleted
-}
-
-function outcomeOf(row: {
-  readonly acked_at: number | null
-  readonly first_fetched_at: number | null
-  readonly expires_at: number
-  readonly swept_at: number | null
-}): SweptOutcome {
-  if (row.acked_at !== null) return 'acked'
-  // Only a mailbox that was removed gives up what has not expired.
-  if (row.expires_at > (row.swept_at ?? 0)) return 'mailbox_removed'
-  return row.first_fetched_at === null ? 'expired_unfetched' : 'expired_fetched'
 }
 
 /** A few at a time. */

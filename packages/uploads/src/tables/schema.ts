@@ -12,6 +12,10 @@ export interface Schema {
     /** The number of its last notice. Whoever writes notices raises it first, so they are committed in the order of their numbers. */
     last_seq: number
     created_at: number
+    /** Kept when the files are long gone: when the last one came, and how many expired that nobody had fetched, the last of them when. */
+    last_upload_at: number | null
+    unfetched_files: number
+    unfetched_at: number | null
     /** From then on nobody gets in, and the sweep takes away what it has. */
     deleted_at: number | null
   }

@@ -92,4 +92,16 @@ const first: Step = async (db, { type, table }) => {
   for (const statement of statements) await statement.execute(db)
 }
 
-export const STEPS: readonly Step[] = [first]
+/** What Mission Control tells of a mailbox after its files are gone. */
+const remembered: Step = async (db, { table }) => {
+  const mailbox = table('uploads_mailbox')
+  const statements = [
+    sql`ALTER TABLE ${mailbox} ADD COLUMN last_upload_at bigint`,
+    sql`ALTER TABLE ${mailbox} ADD COLUMN unfetched_files bigint NOT NULL DEFAULT 0`,
+    sql`ALTER TABLE ${mailbox} ADD COLUMN unfetched_at bigint`,
+    sql`CREATE INDEX uploads_mailbox_unfetched ON ${mailbox} (unfetched_at) WHERE unfetched_at IS NOT NULL`,
+  ]
+  for (const statement of statements) await statement.execute(db)
+}
+
+export const STEPS: readonly Step[] = [first, remembered]

@@ -8,7 +8,7 @@ import { useSearchValue } from '../../kit/search.ts'
 import { Empty, Shown } from '../../kit/shown.tsx'
 import { Table } from '../../kit/table.tsx'
 import { AUDIT_COLUMNS, AuditRow } from './audit-row.tsx'
-import { Pager, usePaging } from './pages.tsx'
+import { Pager, usePaging } from '../../kit/pages.tsx'
 
 const PER_PAGE = 100
 

@@ -13,7 +13,7 @@ import { Badge } from '../../kit/state.tsx'
 import { Cell, Row, Table } from '../../kit/table.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { CHOICES } from './event-types.ts'
-import { Pager, usePaging } from './pages.tsx'
+import { Pager, usePaging } from '../../kit/pages.tsx'
 
 const PER_PAGE = 50
 

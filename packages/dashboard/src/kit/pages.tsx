@@ -1,7 +1,7 @@
-/** Pages of what happened: the newest first, and older ones on demand. */
+/** Pages of a list that is walked by cursors: there and back. */
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { useState } from 'react'
-import { Button } from '../../kit/button.tsx'
+import { Button } from './button.tsx'
 
 export interface Paging {
   readonly cursor: string | undefined
@@ -25,13 +25,20 @@ export function usePaging(of: string): Paging {
   }
 }
 
-export function Pager({ paging, next }: { readonly paging: Paging; readonly next: string | null }) {
+interface Props {
+  readonly paging: Paging
+  readonly next: string | null
+  /** What lies behind and ahead, where that is not newer and older. */
+  readonly words?: readonly [back: string, on: string]
+}
+
+export function Pager({ paging, next, words: [back, on] = ['Newer', 'Older'] }: Props) {
   if (paging.number === 1 && next === null) return null
   return (
     <nav aria-label="Pages of the list" className="flex items-center justify-end gap-2 px-4 py-2">
       <span className="text-soft">Page {paging.number}</span>
       <Button icon={ChevronLeft} disabled={paging.number === 1} onClick={paging.newer}>
-        Newer
+        {back}
       </Button>
       <Button
         icon={ChevronRight}
@@ -40,7 +47,7 @@ export function Pager({ paging, next }: { readonly paging: Paging; readonly next
           if (next !== null) paging.older(next)
         }}
       >
-        Older
+        {on}
       </Button>
     </nav>
   )

@@ -1,0 +1,73 @@
+/** One mailbox: how it stands, and its files. */
+import { useMailbox } from '../../api/reads.ts'
+import { LinkButton } from '../../kit/button.tsx'
+import { Card, Fact, Facts, PageHead } from '../../kit/card.tsx'
+import { bytes, plural } from '../../kit/format.ts'
+import { Empty, Failed, Waiting } from '../../kit/shown.tsx'
+import { Ago } from '../../kit/time.tsx'
+import { at } from './at.ts'
+import { FileList } from './file-list.tsx'
+import { Quota } from './quota.tsx'
+import { Unfetched } from './unfetched.tsx'
+
+export function MailboxPage({ id }: { readonly id: string }) {
+  const { data, error, refetch } = useMailbox(id)
+  const mailbox = data?.mailbox
+  const isUnknown = error !== null && (error.status === 404 || error.code === 'ID_INVALID')
+  const all = <LinkButton to="/apps/uploads">All mailboxes</LinkButton>
+  if (isUnknown || mailbox === undefined)
+    return (
+      <>
+        <PageHead title={<span className="break-all">{id}</span>} />
+        <Card>
+          {isUnknown ? (
+            <Empty title="There is no mailbox of this id">
+              <p className="mb-3">It may have been removed; its files go with the next sweep.</p>
+              {all}
+            </Empty>
+          ) : error === null ? (
+            <Waiting />
+          ) : (
+            <Failed problem={error} again={() => void refetch()} />
+          )}
+        </Card>
+      </>
+    )
+  const { name, pending, expiredUnfetched } = mailbox
+  return (
+    <>
+      <PageHead
+        title={<span className="break-words">{name}</span>}
+        note={<span className="font-mono text-xs break-all">{id}</span>}
+      >
+        {all}
+      </PageHead>
+      <Unfetched of={data?.expiredUnfetched ?? []} />
+      <Card className="mb-4">
+        <div className="grid gap-x-8 gap-y-1.5 lg:grid-cols-2">
+          <Facts>
+            <Fact name="Pending">
+              {plural(pending.files, 'file')}, {bytes(pending.bytes)}
+            </Fact>
+            <Fact name="Oldest came">
+              <Ago at={at(pending.oldestAt)} />
+            </Fact>
+            <Fact name="Last upload">
+              <Ago at={at(mailbox.lastUploadAt)} otherwise="Never" />
+            </Fact>
+          </Facts>
+          <Facts>
+            <Fact name="Quota, bytes">
+              <Quota mailbox={mailbox} of="bytes" />
+            </Fact>
+            <Fact name="Quota, files">
+              <Quota mailbox={mailbox} of="files" />
+            </Fact>
+            <Fact name="Expired unfetched">{plural(expiredUnfetched.files, 'file')} so far</Fact>
+          </Facts>
+        </div>
+      </Card>
+      <FileList mailbox={mailbox} />
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+/** All mailboxes, and those whose files nobody came for. */
+import { useMailboxes } from '../../api/reads.ts'
+import { Card, PageHead } from '../../kit/card.tsx'
+import { TextInput } from '../../kit/field.tsx'
+import { Pager, usePaging } from '../../kit/pages.tsx'
+import { useSearchValue } from '../../kit/search.ts'
+import { Empty, Shown } from '../../kit/shown.tsx'
+import { Table } from '../../kit/table.tsx'
+import { MAILBOX_COLUMNS, MailboxRow } from './mailbox-row.tsx'
+import { Unfetched } from './unfetched.tsx'
+
+const PER_PAGE = 50
+
+export function MailboxesPage() {
+  const [find, setFind] = useSearchValue('find')
+  const paging = usePaging(find ?? '')
+  const read = useMailboxes({ find: find ?? undefined, limit: PER_PAGE, after: paging.cursor })
+  return (
+    <>
+      <PageHead title="Uploads" note="Mailboxes, and what waits in them to be fetched and acknowledged.">
+        <TextInput
+          type="search"
+          aria-label="Find a mailbox"
+          placeholder="Name or id"
+          maxLength={200}
+          value={find ?? ''}
+          onChange={(event) => setFind(event.target.value)}
+        />
+      </PageHead>
+      <Unfetched of={read.data?.expiredUnfetched ?? []} />
+      <Card flush>
+        <Shown read={read}>
+          {({ mailboxes, next }) =>
+            mailboxes.length > 0 ? (
+              <>
+                <Table label="Mailboxes" columns={MAILBOX_COLUMNS}>
+                  {mailboxes.map((mailbox) => (
+                    <MailboxRow key={mailbox.id} mailbox={mailbox} />
+                  ))}
+                </Table>
+                <Pager paging={paging} next={next} words={['Back', 'Next']} />
+              </>
+            ) : find === null ? (
+              <Empty title="There is no mailbox">
+                Make one, and its first token, with{' '}
+                <code className="font-mono">jobmill-uploads mailboxes add NAME</code>.
+              </Empty>
+            ) : (
+              <Empty title="No mailbox matches">Look for a part of its name, or for its whole id.</Empty>
+            )
+          }
+        </Shown>
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,22 @@
+/** What a mailbox takes up, of what it may. What is acknowledged counts until the sweep has taken it. */
+import type { Mailbox } from '../../api/types/uploads.ts'
+import { bytes, number } from '../../kit/format.ts'
+import { Meter } from '../../kit/meter.tsx'
+
+export function Quota({ mailbox, of }: { readonly mailbox: Mailbox; readonly of: 'bytes' | 'files' }) {
+  const { name, stored, limits } = mailbox
+  const isBytes = of === 'bytes'
+  const most = isBytes ? limits.quotaBytes : limits.quotaFiles
+  const text = isBytes ? bytes : number
+  if (most === null) return <span className="text-soft">{text(stored[of])}, no quota</span>
+  return (
+    <Meter
+      label={`Quota of ${name} in ${of}`}
+      used={stored[of]}
+      of={most}
+      unit={isBytes ? '' : of}
+      text={text}
+      isBadWhenFull
+    />
+  )
+}

@@ -1,0 +1,128 @@
+/** The upload inbox: mailboxes, what waits in them, and what nobody came for. */
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { type Box, mailbox, type Scene, scene } from '../../uploads/test/support/inboxes.ts'
+import { mission } from './support/mission.ts'
+
+const HOUR_MS = 3_600_000
+
+let made: Scene
+
+const rowOf = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
+
+const act = async (box: Box, file: string, what: 'content' | 'ack'): Promise<void> => {
+  const answer = await box.ask(`/uploads/${file}/${what}`, { method: what === 'ack' ? 'POST' : 'GET' })
+  expect(answer.status).toBe(200)
+  await answer.arrayBuffer()
+}
+
+/** As if it had been sent so long ago. */
+async function sentAgo(hours: number, box: Box, ...contents: string[]): Promise<string[]> {
+  made.later(-hours * HOUR_MS)
+  try {
+    return await box.sent(...contents)
+  } finally {
+    made.later(hours * HOUR_MS)
+  }
+}
+
+mission(
+  'uploads',
+  (at, test) => {
+    test('lists mailboxes, warns of files that nobody fetched in time, and leads to one by keys', async () => {
+      const forgotten = await mailbox(made, { name: 'forgotten' })
+      await sentAgo(25, forgotten, 'one', 'two')
+      await made.inbox.sweep()
+      const letters = await mailbox(made, { name: 'letters', quotaBytes: 2_000, quotaFiles: 10 })
+      await sentAgo(3, letters, 'x'.repeat(500))
+      await letters.sent('y'.repeat(1_000))
+      await mailbox(made, { name: '100%_free' })
+
+      const page = await at.open('/jobs', { as: 'viewer' })
+      await page.getByRole('link', { name: 'Uploads' }).waitFor()
+      await page.keyboard.press('g')
+      await page.keyboard.press('u')
+      await page.getByRole('heading', { level: 1, name: 'Uploads' }).waitFor()
+      const row = rowOf(page, 'letters')
+      await row.getByText('1.5 KiB of 2.0 KiB').waitFor()
+      expect(await row.getByRole('cell').nth(1).innerText()).toBe('2')
+      await row.getByText('3 h ago').waitFor()
+      await rowOf(page, '100%_free').getByText('Never').waitFor()
+      const warning = page.getByRole('alert')
+      await warning.getByText('forgotten: 2 files so far, the last 1 h ago').waitFor()
+      expect(await rowOf(page, 'forgotten').getByRole('cell').last().innerText()).toBe('2')
+      await at.expectAccessible(page)
+
+      const find = page.getByLabel('Find a mailbox')
+      await find.fill('0%_F')
+      await rowOf(page, 'letters').waitFor({ state: 'detached' })
+      expect(await page.getByRole('row').count()).toBe(2)
+      await find.fill('nobody')
+      await page.getByText('No mailbox matches').waitFor()
+      await find.fill(letters.id.toUpperCase())
+      await row.getByRole('link').focus()
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: 'letters' }).waitFor()
+      await page.getByText('2 of 10 files').waitFor()
+      expect(await page.content()).not.toContain(letters.token)
+    })
+
+    test('shows the files of a mailbox by state, a page at a time, on a phone in the dark', async () => {
+      const box = await mailbox(made, { name: 'many' })
+      await box.sent(...Array.from({ length: 51 }, (_, n) => `file ${n}`))
+      const [acked = '', fetched = ''] = await box.sent('acked', 'fetched')
+      await act(box, fetched, 'content')
+      await act(box, acked, 'ack')
+      await sentAgo(30, box, 'too late')
+
+      const page = await at.open(`/apps/uploads/${box.id}`, { as: 'viewer', width: 390, colours: 'dark' })
+      const files = page.getByRole('table', { name: 'Files, pending' }).getByRole('row')
+      await expect.poll(() => files.count()).toBe(51)
+      await page.getByRole('button', { name: 'Next' }).click()
+      await expect.poll(() => files.count()).toBe(3)
+      await page.getByText('1×').waitFor()
+      await files.last().getByText('in 23 h 59 min').waitFor()
+      await page.getByRole('button', { name: 'Back' }).click()
+      await expect.poll(() => files.count()).toBe(51)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+      await at.expectAccessible(page)
+
+      await page.getByRole('button', { name: 'expired 1' }).click()
+      await page
+        .getByRole('table', { name: 'Files, expired' })
+        .getByText('6 h ago', { exact: true })
+        .waitFor()
+      await page.getByRole('button', { name: 'acked 1' }).click()
+      await page.getByRole('table', { name: 'Files, acked' }).getByText(acked).waitFor()
+      expect(new URL(page.url()).searchParams.get('state')).toBe('acked')
+      await at.expectAccessible(page)
+    })
+
+    test('says what is missing: an empty mailbox, one that is not there, a server that fails', async () => {
+      const box = await mailbox(made, { name: 'new' })
+      const page = await at.open(`/apps/uploads/${box.id}`, { mayComplain: /status of 4/ })
+      await page.getByText('Nothing waits').waitFor()
+      await page.getByRole('button', { name: 'acked 0' }).click()
+      await page.getByText('No file is acknowledged').waitFor()
+      await made.inbox.mailboxes.remove(box.id)
+      await page.reload()
+      await page.getByText('There is no mailbox of this id').waitFor()
+      await at.expectAccessible(page)
+      const answer = (status: number, json: object): Promise<unknown> =>
+        page.route('**/uploads/mailboxes?*', (route) => route.fulfill({ status, json }))
+      await answer(409, { code: 'AWAY', detail: 'the inbox is away' })
+      await page.getByRole('link', { name: 'All mailboxes' }).click()
+      await page.getByText('the inbox is away').waitFor()
+      await answer(200, { mailboxes: [], next: null, expiredUnfetched: [] })
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('jobmill-uploads mailboxes add NAME').waitFor()
+    })
+  },
+  {
+    async apps(on) {
+      made = await scene(on)
+      return { apps: { uploads: made.inbox.app }, close: made.close }
+    },
+  },
+)

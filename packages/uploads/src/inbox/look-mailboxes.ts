@@ -1,0 +1,144 @@
+/** What an operator sees of mailboxes: what waits in them, what they take up, and what came to nothing. */
+import { sql } from 'jobmill-tables'
+import type { Inside } from './inside.ts'
+import { limitsOf, type MailboxLimits } from './limits.ts'
+
+interface Sum {
+  readonly files: number
+  readonly bytes: number
+}
+
+interface Unfetched {
+  readonly files: number
+  readonly lastAt: string | null
+}
+
+export interface SeenMailbox {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: string
+  readonly lastUploadAt: string | null
+  readonly pending: Sum & { readonly oldestAt: string | null }
+  /** Of those that the sweep has not taken yet. */
+  readonly acked: number
+  readonly expired: number
+  /** What counts against the quota. */
+  readonly stored: Sum
+  /** Since the mailbox was made; of what expired, what the sweep has taken. */
+  readonly expiredUnfetched: Unfetched
+  readonly limits: MailboxLimits
+}
+
+interface Asked {
+  /** A part of the name, or the whole id. */
+  readonly find: string
+  readonly after: string
+  readonly limit: number
+}
+
+/** By id, which is by age. */
+export async function lookAtMailboxes(
+  inside: Inside,
+  { find, after, limit }: Asked,
+): Promise<{ mailboxes: SeenMailbox[]; next: string | null }> {
+  const rows = await sums(inside)
+    .where('uploads_mailbox.id', '>', after)
+    .$if(find !== '', (query) => query.where(matching(find)))
+    .orderBy('uploads_mailbox.id')
+    .limit(limit + 1)
+    .execute()
+  const shown = rows.slice(0, limit)
+  return {
+    mailboxes: shown.map((row) => seen(row, inside)),
+    next: rows.length > limit ? (shown.at(-1)?.id ?? null) : null,
+  }
+}
+
+/** Null where there is none. */
+export async function lookAtMailbox(inside: Inside, id: string): Promise<SeenMailbox | null> {
+  const row = await sums(inside).where('uploads_mailbox.id', '=', id).executeTakeFirst()
+  return row === undefined ? null : seen(row, inside)
+}
+
+const RECENT_MS = 7 * 24 * 3_600_000
+const MOST_WARNINGS = 20
+
+/** Mailboxes whose files expired lately before anybody had fetched them, the last first; all, or one. */
+export async function lookForUnfetched(
+  { tables }: Pick<Inside, 'tables'>,
+  mailbox?: string,
+): Promise<({ id: string; name: string } & Unfetched)[]> {
+  const rows = await tables.db
+    .selectFrom('uploads_mailbox')
+    .select(['id', 'name', 'unfetched_files', 'unfetched_at'])
+    .where('unfetched_at', '>', sql<number>`${tables.now} - ${sql.lit(RECENT_MS)}`)
+    .where('deleted_at', 'is', null)
+    .$if(mailbox !== undefined, (query) => query.where('id', '=', mailbox ?? ''))
+    .orderBy('unfetched_at', 'desc')
+    .limit(MOST_WARNINGS)
+    .execute()
+  return rows.map(({ id, name, unfetched_files, unfetched_at }) => ({
+    id,
+    name,
+    files: unfetched_files,
+    lastAt: instant(unfetched_at),
+  }))
+}
+
+/** One statement for a page of them: files are found by mailbox, which is what their index begins with. */
+function sums({ tables }: Pick<Inside, 'tables'>) {
+  const isPending = sql`acked_at IS NULL AND expires_at > ${tables.now}`
+  const isExpired = sql`acked_at IS NULL AND expires_at <= ${tables.now}`
+  return tables.db
+    .selectFrom('uploads_mailbox')
+    .leftJoin('uploads_file', (join) =>
+      join.onRef('uploads_file.mailbox', '=', 'uploads_mailbox.id').on('uploads_file.swept_at', 'is', null),
+    )
+    .selectAll('uploads_mailbox')
+    .select([
+      sql<number>`count(CASE WHEN ${isPending} THEN 1 END)`.as('pending'),
+      sql<number>`CAST(coalesce(sum(CASE WHEN ${isPending} THEN size END), 0) AS bigint)`.as('pendingBytes'),
+      sql<number | null>`min(CASE WHEN ${isPending} THEN uploads_file.created_at END)`.as('oldest'),
+      sql<number>`count(acked_at)`.as('acked'),
+      sql<number>`count(CASE WHEN ${isExpired} THEN 1 END)`.as('expired'),
+      sql<number>`count(uploads_file.id)`.as('stored'),
+      sql<number>`CAST(coalesce(sum(size), 0) AS bigint)`.as('storedBytes'),
+    ])
+    .where('uploads_mailbox.deleted_at', 'is', null)
+    .groupBy('uploads_mailbox.id')
+}
+
+function matching(find: string) {
+  const pattern = `%${find.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`
+  // Both lowered by the database: what it makes of other letters than ours it makes of both.
+  return sql<boolean>`(lower(uploads_mailbox.name) LIKE lower(${pattern}) ESCAPE '\\' OR uploads_mailbox.id = ${find.toLowerCase()})`
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof sums>['executeTakeFirstOrThrow']>>
+
+function seen(row: Row, { limits }: Pick<Inside, 'limits'>): SeenMailbox {
+  return {
+    id: row.id,
+    name: row.name,
+    createdAt: new Date(row.created_at).toISOString(),
+    lastUploadAt: instant(row.last_upload_at),
+    pending: { files: row.pending, bytes: row.pendingBytes, oldestAt: instant(row.oldest) },
+    acked: row.acked,
+    expired: row.expired,
+    stored: { files: row.stored, bytes: row.storedBytes },
+    expiredUnfetched: { files: row.unfetched_files, lastAt: instant(row.unfetched_at) },
+    limits: limitsOf(
+      {
+        quotaBytes: row.quota_bytes,
+        quotaFiles: row.quota_files,
+        maxFileBytes: row.max_file_bytes,
+        maxRequestBytes: row.max_request_bytes,
+      },
+      limits,
+    ),
+  }
+}
+
+function instant(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,67 @@
+/** The last of a swept file: its row, in the transaction that remembers what has to be remembered of it. */
+import { sql, type Transaction } from 'jobmill-tables'
+import type { Schema } from '../tables/schema.ts'
+import type { Inside } from './inside.ts'
+import type { SweptOutcome } from './swept.ts'
+
+/** Of a file that is marked. */
+interface Marked {
+  readonly mailbox: string
+  readonly id: string
+  readonly acked_at: number | null
+  readonly first_fetched_at: number | null
+  readonly expires_at: number
+  readonly swept_at: number | null
+}
+
+/** Which of them were there: so that two passes at once count each of them once. Mailboxes in one order, so that they never wait for each other. */
+export async function deleteRows({ tables }: Inside, rows: readonly Marked[]): Promise<Set<string>> {
+  const deleted = new Set<string>()
+  if (rows.length === 0) return deleted
+  const byMailbox = [...Map.groupBy(rows, (row) => row.mailbox)].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  await tables.transaction(async (db) => {
+    for (const [mailbox, files] of byMailbox) {
+      const ids = files.map(({ id }) => id)
+      await db.deleteFrom('uploads_notice').where('mailbox', '=', mailbox).where('file', 'in', ids).execute()
+      const gone = await db
+        .deleteFrom('uploads_file')
+        .where('mailbox', '=', mailbox)
+        .where('id', 'in', ids)
+        .where('swept_at', 'is not', null)
+        .returning('id')
+        .execute()
+      for (const { id } of gone) deleted.add(id)
+      await rememberUnfetched(
+        db,
+        mailbox,
+        files.filter((row) => deleted.has(row.id) && outcomeOf(row) === 'expired_unfetched'),
+      )
+    }
+  })
+  return deleted
+}
+
+/** With the rows, in their transaction: nobody can ask them any more. */
+async function rememberUnfetched(
+  db: Transaction<Schema>,
+  mailbox: string,
+  files: readonly Marked[],
+): Promise<void> {
+  if (files.length === 0) return
+  const lastAt = Math.max(...files.map((row) => row.expires_at))
+  await db
+    .updateTable('uploads_mailbox')
+    .set({
+      unfetched_files: sql<number>`unfetched_files + ${sql.lit(files.length)}`,
+      unfetched_at: sql<number>`CASE WHEN unfetched_at > ${sql.lit(lastAt)} THEN unfetched_at ELSE ${sql.lit(lastAt)} END`,
+    })
+    .where('id', '=', mailbox)
+    .execute()
+}
+
+export function outcomeOf(row: Marked): SweptOutcome {
+  if (row.acked_at !== null) return 'acked'
+  // Only a mailbox that was removed gives up what has not expired.
+  if (row.expires_at > (row.swept_at ?? 0)) return 'mailbox_removed'
+  return row.first_fetched_at === null ? 'expired_unfetched' : 'expired_fetched'
+}
