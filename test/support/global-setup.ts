@@ -38,8 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
   shared.jobmillAround ??= start()
   const { provided, stop } = await shared.jobmillAround
-  for (const [name, value] of Object.entries(provided))
-    project.provide(name as keyof typeof provided, value as string)
+  for (const [name, value] of Object.entries(provided)) project.provide(name as keyof typeof provided, value)
   return stop
 }
 

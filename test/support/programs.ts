@@ -14,7 +14,7 @@ export function bundled(source: string): string {
 /** How Node is started for a program that imports jobmill by its name. */
 export function withJobmill(): { readonly args: readonly string[]; readonly env: Record<string, string> } {
   return {
-    args: ['--import', join(root, 'test/support/jobmill-sources.ts')],
+    args: ['--import', fileURLToPath(new URL('./jobmill-sources.ts', import.meta.url))],
     env: { JOBMILL_SOURCES: join(inject('programs'), 'packages') },
   }
 }

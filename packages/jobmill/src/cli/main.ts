@@ -35,11 +35,25 @@ async function main(args: readonly string[]): Promise<number> {
 
 // By exit, since a handler that ignores its signal must not keep the process alive after the stop.
 try {
-  process.exit(await main(process.argv.slice(2)))
+  await end(await main(process.argv.slice(2)))
 } catch (error) {
   terminal.status('')
   terminal.err(`error   ${isJobmillError(error) ? error.message : describe(error)}`)
-  process.exit(exitCodeOf(error))
+  await end(exitCodeOf(error))
+}
+
+/** What nobody has read by then would be lost with the process: a pipe takes little at once. */
+async function end(code: number): Promise<never> {
+  await Promise.all([process.stdout, process.stderr].map(written))
+  process.exit(code)
+}
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    // Whoever read has gone.
+    stream.once('error', () => resolve())
+    stream.write('', () => resolve())
+  })
 }
 
 /** An error of the config itself: where it is matters. */
