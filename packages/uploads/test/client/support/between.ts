@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 
 export interface Passing {
   readonly method: string
@@ -22,9 +22,12 @@ export interface Between {
   readonly seen: string[]
   /** From now on. */
   readonly meddle: (how: Meddle) => void
+  /** Ends every connection that there is. */
+  readonly cut: () => void
 }
 
-export async function between(upstream: string): Promise<Between> {
+/** One for a whole file of tests; each begins with nobody meddling. */
+export function betweenForAll(upstream: () => string): () => Between {
   let how: Meddle | null = null
   const seen: string[] = []
   const server = createServer(
@@ -43,7 +46,7 @@ export async function between(upstream: string): Promise<Between> {
       ([name]) => !['host', 'connection', 'content-length', 'transfer-encoding'].includes(name),
     ) as [string, string][]
     const ask = (): Promise<Response> =>
-      fetch(`${upstream}${request.url}`, {
+      fetch(`${upstream()}${request.url}`, {
         method,
         headers,
         signal: gone.signal,
@@ -57,17 +60,24 @@ export async function between(upstream: string): Promise<Between> {
     response.end()
   }
 
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(async () => {
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+  beforeEach(() => {
+    how = null
+    seen.length = 0
+  })
+  afterAll(async () => {
     const closed = once(server, 'close')
     server.close()
     server.closeAllConnections()
     await closed
   })
-  return {
+  return () => ({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
     meddle: (next) => void (how = next),
-  }
+    cut: () => server.closeAllConnections(),
+  })
 }

@@ -1,0 +1,218 @@
+/**
+ * Kill -9 of the client at every point between two steps, and of the server while the client fetches, on both stores: what is acknowledged is on the disk with its
+ * hash, nothing is there twice, nothing is lost, and nothing is left half written.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { PULL_FAULT_POINTS, pull, type PullFaultPoint } from 'jobmill-uploads/client'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../../test/support/free-port.ts'
+import {
+  addressOf,
+  type Box,
+  dropTables,
+  formOf,
+  mailbox,
+  type Page,
+  pending,
+  sceneForAll,
+  sha256,
+  STORES,
+} from '../support/inboxes.ts'
+import { freshFolder, indexOf, namesIn } from './support/folders.ts'
+
+const CHILD = fileURLToPath(new URL('support/puller-child.ts', import.meta.url))
+const INBOX = fileURLToPath(new URL('support/inbox-child.ts', import.meta.url))
+const SOURCES = new URL('../../../../test/support/jobmill-sources.ts', import.meta.url).href
+
+interface Left {
+  /** What the inbox took for acknowledged when the puller was dead. */
+  readonly acked: readonly string[]
+  readonly namesWhenDead: readonly string[]
+  readonly namesMended: readonly string[]
+  readonly index: readonly Record<string, unknown>[]
+  readonly pending: Page['files']
+  readonly files: readonly { id: string; sha256: string }[]
+  /** What was there with the right hash when the puller was dead. */
+  readonly whole: readonly string[]
+}
+
+async function hears(lines: AsyncIterator<string>, word: string): Promise<void> {
+  const { value } = (await lines.next()) as { value: string | undefined }
+  if (value !== word) throw new Error(`the puller said ${value}, not ${word}`)
+}
+
+describe.each(STORES)('a puller on %s that is killed', (store) => {
+  const given = sceneForAll(store)
+  const left = new Map<PullFaultPoint, Left>()
+
+  async function start(
+    point: PullFaultPoint | 'none',
+    box: Box,
+    folder: string,
+  ): Promise<{ child: ChildProcess; lines: AsyncIterator<string> }> {
+    const child = spawn(process.execPath, ['--import', SOURCES, CHILD], {
+      env: {
+        ...process.env,
+        URL: given().url,
+        MAILBOX: box.id,
+        TOKEN: box.token,
+        FOLDER: folder,
+        FAULT: point,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    await hears(lines, 'settled')
+    return { child, lines }
+  }
+
+  async function listed(box: Box): Promise<Page['files']> {
+    return (await pending(box, '?state=all')).files
+  }
+
+  /** Every puller that dies is followed by one that mends what it left, and then dies at the next point itself. */
+  beforeAll(async () => {
+    const box = await mailbox(given())
+    const folder = freshFolder()
+    let before: { point: PullFaultPoint; dead: Omit<Left, 'namesMended' | 'index' | 'pending'> } | null = null
+    for (const point of [...PULL_FAULT_POINTS, 'none'] as const) {
+      const { child, lines } = await start(point, box, folder)
+      const ended = once(child, 'exit')
+      if (before !== null)
+        left.set(before.point, {
+          ...before.dead,
+          namesMended: namesIn(folder),
+          index: indexOf(folder),
+          pending: (await pending(box)).files,
+        })
+      if (point === 'none') {
+        child.kill('SIGTERM')
+        await ended
+        break
+      }
+      child.kill('SIGUSR2')
+      await hears(lines, 'armed')
+      const contents = [`${point} small`, `${point} large`.repeat(40_000)]
+      const ids = await box.sent(...contents)
+      const [, signal] = (await ended) as [unknown, string]
+      if (signal !== 'SIGKILL') throw new Error(`it did not come by ${point}, and ended by ${signal}`)
+      const all = await listed(box)
+      const files = ids.map((id, n) => ({ id, sha256: sha256(contents[n] ?? '') }))
+      before = {
+        point,
+        dead: {
+          acked: all.filter(({ id, state }) => ids.includes(id) && state === 'acked').map(({ id }) => id),
+          namesWhenDead: namesIn(folder),
+          whole: files
+            .filter((file, n) => {
+              const at = path.join(folder, `${file.id}-${n}.txt`)
+              return existsSync(at) && sha256(readFileSync(at)) === file.sha256
+            })
+            .map(({ id }) => id),
+          files,
+        },
+      }
+    }
+  }, 120_000)
+
+  const pulling = PULL_FAULT_POINTS.filter((point) => point.startsWith('pull'))
+
+  test.each(pulling)(
+    'E32 E42 at %s: none is acknowledged that is not there, none is lost, none is there twice',
+    (point) => {
+      const {
+        acked,
+        whole,
+        namesWhenDead,
+        namesMended,
+        index,
+        files,
+        pending: rest,
+      } = left.get(point) as Left
+      expect(whole).toEqual(expect.arrayContaining([...acked]))
+      // Under its name a file is whole, whenever one looks.
+      const named = namesWhenDead.filter((name) => files.some(({ id }) => name.startsWith(id)))
+      expect(named).toHaveLength(whole.length)
+      const mended = files.map(({ id }, n) => `${id}-${n}.txt`)
+      expect(namesMended.filter((name) => files.some(({ id }) => name.includes(id)))).toEqual(
+        mended.toSorted(),
+      )
+      expect(namesMended.filter((name) => name.endsWith('.part'))).toEqual([])
+      expect(rest).toEqual([])
+      const entries = index.filter(({ id }) => files.some((file) => file.id === id))
+      expect(entries.map(({ sha256: hash }) => hash).toSorted()).toEqual(
+        files.map((file) => file.sha256).toSorted(),
+      )
+      expect(entries.every(({ doneAt }) => doneAt !== null)).toBe(true)
+    },
+  )
+
+  test('E42 at clean:file, clean:entry: no file is without its entry, and the next pass takes the entry of what is gone', () => {
+    for (const point of ['clean:file', 'clean:entry'] as const) {
+      const { namesMended, index } = left.get(point) as Left
+      const known = index.map(({ file }) => file).toSorted()
+      expect(known.slice(point === 'clean:file' ? 1 : 0)).toEqual(namesMended)
+    }
+  })
+})
+
+describe.each(STORES)('an inbox on %s that is killed', (store) => {
+  test('E32 while a puller fetches: what was on its way is fetched from the next one, all of it, once', async () => {
+    const address = addressOf(store)
+    onTestFinished(() => dropTables(address))
+    const port = await freePort()
+    const blobs = freshFolder()
+    async function start(make: boolean): Promise<{ child: ChildProcess; said: string }> {
+      const child = spawn(process.execPath, ['--import', SOURCES, INBOX], {
+        env: { ...process.env, ADDRESS: address, BLOBS: blobs, PORT: String(port), MAKE: make ? 'yes' : '' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
+      return { child, said: String(value) }
+    }
+    const end = async (child: ChildProcess): Promise<void> => {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    }
+    const first = await start(true)
+    const { id, token } = JSON.parse(first.said) as { id: string; token: string }
+    const url = `http://127.0.0.1:${port}`
+    const files = Array.from({ length: 6 }, (_, n) => new Uint8Array(2_000_000).fill(n))
+    const response = await fetch(`${url}/mailboxes/${id}/uploads`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: formOf(files.map((bytes) => ({ bytes }))),
+    })
+    expect(response.status).toBe(200)
+    await response.arrayBuffer()
+    const folder = freshFolder()
+    const { promise: killed, resolve } = Promise.withResolvers<void>()
+    const pulled: string[] = []
+    const one = pull({
+      ...{ url, mailbox: id, token, folder, concurrency: 2, backoff: { first: 20, most: 100 } },
+      async onFile(file) {
+        if (pulled.length === 0) {
+          pulled.push(file.sha256)
+          await end(first.child)
+          resolve()
+        } else pulled.push(file.sha256)
+      },
+      onTrouble: () => {},
+    })
+    await one.start()
+    await killed
+    const second = await start(false)
+    await expect.poll(async () => (await one.settled()).isComplete && pulled.length).toBe(files.length)
+    expect(pulled.toSorted()).toEqual(files.map((bytes) => sha256(bytes)).toSorted())
+    expect(namesIn(folder)).toHaveLength(files.length)
+    expect(indexOf(folder).every(({ doneAt }) => doneAt !== null)).toBe(true)
+    await one.stop()
+    await end(second.child)
+  })
+})

@@ -1,0 +1,217 @@
+/** The folder of a puller: hostile names, links, full disks, other processes, torn lines, its own retention, and what `rewrite` makes of uris. */
+import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { pull, type PullOptions, pullOnce } from 'jobmill-uploads/client'
+import { describe, expect, test } from 'vitest'
+import { type Box, mailbox, type Page, pending, sceneForAll, STORES } from '../support/inboxes.ts'
+import { betweenForAll } from './support/between.ts'
+import { freshFolder, indexOf, namesIn } from './support/folders.ts'
+import { optionsFor, puller } from './support/pullers.ts'
+
+const DAY_MS = 86_400_000
+const full = (): never => {
+  throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+}
+
+describe.each(STORES)('the folder of a puller on %s', (store) => {
+  const given = sceneForAll(store)
+  const between = betweenForAll(() => given().url)
+
+  async function sent(...contents: string[]): Promise<{ box: Box; files: string[] }> {
+    const box = await mailbox(given())
+    return { box, files: await box.sent(...contents) }
+  }
+
+  test('B7 E42 hostile names stay inside, under the id of their file, whoever has cleaned them', async () => {
+    const { box, files } = await sent('1', '2', '3', '4', '5')
+    const names = [
+      '../../../etc/passwd',
+      '..',
+      'C:\\x\\a\u0000\u202E.exe',
+      '/abs/olute',
+      `${'x'.repeat(900)}.pdf`,
+    ]
+    const line = between()
+    line.meddle(async ({ method, path: at, ask }) => {
+      if (method !== 'GET' || !at.startsWith('/uploads?')) return null
+      const page = (await (await ask()).json()) as Page
+      const named = page.files.map((file) => ({ ...file, name: names[files.indexOf(file.id)] ?? '' }))
+      return Response.json({ ...page, files: named })
+    })
+    const options = optionsFor(line, box)
+    expect(await pullOnce(options)).toMatchObject({ isComplete: true })
+    expect(namesIn(options.folder)).toEqual(
+      files
+        .map((id, n) => `${id}-${['passwd', 'file', 'a__.exe', 'olute', `${'x'.repeat(96)}.pdf`][n]}`)
+        .toSorted(),
+    )
+  })
+
+  test.each(['a link', 'a folder', 'another file'])(
+    'B7 %s that has the name of a file is not followed, and not touched',
+    async (what) => {
+      const { box, files } = await sent('new')
+      const options = optionsFor(given(), box, { onTrouble: () => {} })
+      const elsewhere = path.join(freshFolder(), 'elsewhere')
+      writeFileSync(elsewhere, 'old')
+      const name = path.join(options.folder, `${files[0]}-0.txt`)
+      if (what === 'a link') symlinkSync(elsewhere, name)
+      else if (what === 'a folder') mkdirSync(name)
+      else writeFileSync(name, 'mine')
+      expect(await pullOnce(options)).toMatchObject({ isComplete: false, troubles: [{ code: 'NAME_TAKEN' }] })
+      expect(readFileSync(elsewhere, 'utf8')).toBe('old')
+      expect(namesIn(options.folder)).toHaveLength(1)
+      expect((await pending(box)).files).toHaveLength(1)
+    },
+  )
+
+  test.each(['pull:opened', 'pull:half', 'pull:written', 'pull:renamed', 'pull:kept', 'pull:acked'] as const)(
+    'the disk is full at %s: said, nobody fetches, and all come when there is room',
+    async (point) => {
+      const { box } = await sent('1', '2', '3')
+      let isFull = true
+      const one = puller(given(), box, {
+        concurrency: 2,
+        backoff: { first: 30, most: 30 },
+        fault: (at) => void (isFull && at === point && full()),
+      })
+      await one.start()
+      await expect.poll(() => one.told.length).toBeGreaterThanOrEqual(2)
+      expect(new Set(one.told.map(({ code }) => code))).toEqual(new Set(['DISK_FULL']))
+      isFull = false
+      await expect.poll(async () => (await pending(box)).files).toEqual([])
+      await expect.poll(() => one.troubles()).toEqual([])
+      expect(namesIn(one.folder).filter((name) => name.endsWith('.part'))).toEqual([])
+      expect(namesIn(one.folder)).toHaveLength(3)
+    },
+  )
+
+  test('E42 a second puller on the folder is refused, and one that died without a word is not in the way', async () => {
+    const box = await mailbox(given())
+    const one = puller(given(), box)
+    await one.start()
+    const options = optionsFor(given(), box, { folder: one.folder })
+    await expect(pullOnce(options)).rejects.toMatchObject({ code: 'FOLDER_BUSY', field: 'folder' })
+    await one.stop()
+    const own = path.join(one.folder, '.jobmill-uploads')
+    for (const lock of ['999999999 123', `${process.pid} 1`, `1 not-when-it-began`, 'nonsense']) {
+      writeFileSync(path.join(own, 'lock'), lock)
+      expect(await pullOnce(options)).toMatchObject({ isComplete: true })
+    }
+    writeFileSync(path.join(one.folder, `.${box.id}.0123456789abcdef.part`), 'half')
+    writeFileSync(path.join(one.folder, '.mine.part'), 'mine')
+    await pullOnce(options)
+    expect(namesIn(one.folder)).toEqual(['.mine.part'])
+  })
+
+  test('E42 the index survives: a torn line counts as not written, a line from elsewhere leads nowhere', async () => {
+    const { box } = await sent('one')
+    const options = optionsFor(given(), box)
+    const { files } = await pullOnce(options)
+    const index = path.join(options.folder, '.jobmill-uploads/index.jsonl')
+    const [line = ''] = readFileSync(index, 'utf8').split('\n')
+    const other = line.replace(/"file":"[^"]*"/, '"file":"../../secret"')
+    appendFileSync(index, `${other.replace(/"uri":"[^"]*"/, '"uri":"x"')}\nnot json\n${line.slice(0, 40)}`)
+    const again = pull(options)
+    await again.start()
+    const uri = files[0]?.uri ?? ''
+    expect(again.pathOf(uri)).toBe(files[0]?.path)
+    expect(again.pathOf('x')).toBeNull()
+    await again.stop()
+    expect(
+      readFileSync(index, 'utf8')
+        .split('\n')
+        .map((one) => one.slice(0, 1)),
+    ).toEqual(['{', ''])
+  })
+
+  test('E42 its own retention: a file goes with its entry when its time is over, counted from the acknowledgement; forever stays', async () => {
+    const { box } = await sent('one')
+    let nowMs = Date.now()
+    const options: PullOptions = optionsFor(given(), box, { keepFor: '2d', clock: () => nowMs })
+    const { files } = await pullOnce(options)
+    await box.sent('two')
+    nowMs += DAY_MS
+    await pullOnce(options)
+    writeFileSync(path.join(options.folder, 'mine.txt'), 'mine')
+    nowMs += DAY_MS
+    expect(await pullOnce({ ...options, keepFor: 'forever' })).toMatchObject({ cleaned: 0 })
+    expect(await pullOnce(options)).toMatchObject({ cleaned: 1 })
+    expect(existsSync(files[0]?.path ?? '')).toBe(false)
+    expect(namesIn(options.folder)).toHaveLength(2)
+    expect(indexOf(options.folder)).toHaveLength(1)
+  })
+
+  test('B7 the barrier: settled comes after every fetch, so that rewrite finds all; E42 and after a new start', async () => {
+    const { box, files } = await sent('1', '2', '3')
+    const uris = files.map((id) => `jobmill-upload:${box.id}/${id}`)
+    const message = {
+      parts: [{ uri: uris[0] }, `see ${uris[1]} and ${uris[2]?.toUpperCase()}`],
+      n: 1,
+      none: null,
+    }
+    const one = puller(given(), box, { concurrency: 1 })
+    expect(() => one.rewrite(message)).toThrow('start()')
+    await one.start()
+    await one.settled()
+    const paths = files.map((id, n) => path.join(one.folder, `${id}-${n}.txt`))
+    const unknown = `jobmill-upload:${box.id}/${box.id}`
+    expect(one.rewrite([message, unknown])).toEqual([
+      { parts: [{ uri: paths[0] }, `see ${paths[1]} and ${paths[2]}`], n: 1, none: null },
+      unknown,
+    ])
+    expect(message.parts[0]).toEqual({ uri: uris[0] })
+    await one.stop()
+    await one.start()
+    expect(one.rewrite(uris)).toEqual(paths)
+  })
+
+  test('B7 the barrier has an end of its own', async () => {
+    const { box } = await sent('1')
+    const line = between()
+    line.meddle(({ path: at }) => (at.endsWith('/content') ? 'hang' : null))
+    const one = puller(line, box)
+    await one.start()
+    expect(await one.settled({ withinMs: 100 })).toMatchObject({ isComplete: false, files: [] })
+    line.meddle(() => new Response('no', { status: 500 }))
+    expect(await one.settled()).toMatchObject({ isComplete: false, troubles: [{ code: 'LIST_FAILED' }] })
+  })
+})
+
+test('rewrite copes with any value: deep, cyclic, and with keys of prototypes', async () => {
+  const { rewrite } = await import('../../src/client/rewrite.ts')
+  const uri = 'jobmill-upload:00000000-0000-7000-8000-000000000000/00000000-0000-7000-8000-000000000001'
+  let deep: unknown = uri
+  for (let n = 0; n < 100_000; n += 1) deep = [deep]
+  let found: unknown = rewrite(deep, () => '/here')
+  while (Array.isArray(found)) [found] = found as unknown[]
+  expect(found).toBe('/here')
+  const hostile = JSON.parse(`{"__proto__":{"uri":"${uri}"},"constructor":"${uri}"}`) as object
+  expect(JSON.stringify(rewrite(hostile, () => '/here'))).toBe(
+    '{"__proto__":{"uri":"/here"},"constructor":"/here"}',
+  )
+  const round: { self?: unknown; uri: string } = { uri }
+  round.self = round
+  const copy = rewrite(round, () => '/here')
+  expect(copy.self).toBe(copy)
+  expect(copy.uri).toBe('/here')
+  const date = new Date(0)
+  expect(rewrite({ date }, () => '/here').date).toBe(date)
+})
+
+test.each([
+  [{ url: 'ftp://x' }, 'url'],
+  [{ url: 'http://a:b@x' }, 'url'],
+  [{ mailbox: 'm' }, 'mailbox'],
+  [{ token: '' }, 'token'],
+  [{ folder: '' }, 'folder'],
+  [{ concurrency: 0 }, 'concurrency'],
+  [{ keepFor: '-1d' }, 'keepFor'],
+  [{ wait: '2m' }, 'wait'],
+  [{ by: 'mail' as 'poll' }, 'by'],
+])('what cannot be used is refused by its name: %o', (options, field) => {
+  const usual = { url: 'http://x', mailbox: '00000000-0000-7000-8000-000000000000', token: 't', folder: 'f' }
+  expect(() => pull({ ...usual, ...options })).toThrow(
+    expect.objectContaining({ code: 'OPTION_INVALID', field }),
+  )
+})

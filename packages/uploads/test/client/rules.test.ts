@@ -1,0 +1,275 @@
+/** What the client does about each thing that can go wrong, against a real inbox with somebody in between: no file blocks another, and nothing dies silently. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { pullOnce } from 'jobmill-uploads/client'
+import { describe, expect, test } from 'vitest'
+import { type Box, mailbox, pending, sceneForAll, STORES } from '../support/inboxes.ts'
+import { betweenForAll, type Between, type Passing } from './support/between.ts'
+import { freshFolder, indexOf, namesIn } from './support/folders.ts'
+import { optionsFor, puller } from './support/pullers.ts'
+
+const isContent = ({ path: at }: Passing, file: string): boolean => at === `/uploads/${file}/content`
+const isAck = ({ path: at }: Passing, file = ''): boolean => at.endsWith(`${file}/ack`)
+const isList = ({ method, path: at }: Passing): boolean => method === 'GET' && at.startsWith('/uploads?')
+const codesOf = (told: readonly { code: string }[]): string[] => told.map(({ code }) => code)
+const stillPending = async (box: Box): Promise<string[]> => (await pending(box)).files.map(({ id }) => id)
+const countOf = ({ seen }: Between, text: string): number => seen.filter((one) => one.includes(text)).length
+
+describe.each(STORES)('a puller on %s, when', (store) => {
+  const given = sceneForAll(store)
+  const between = betweenForAll(() => given().url)
+
+  async function set(...contents: string[]): Promise<{ box: Box; files: string[]; line: Between }> {
+    const scene = given()
+    const box = await mailbox(scene)
+    return { box, files: await box.sent(...contents), line: between() }
+  }
+
+  test('B7 a fetch is answered 404, that one is dropped without an acknowledgement, and the others come', async () => {
+    const { box, files, line } = await set('bad', 'good')
+    const [bad = '', good = ''] = files
+    line.meddle((passing) => (isContent(passing, bad) ? new Response(null, { status: 404 }) : null))
+    const one = puller(line, box)
+    await one.start()
+    expect(await one.settled()).toMatchObject({ isComplete: true })
+    expect(one.pulled.map(({ id }) => id)).toEqual([good])
+    expect(one.told[0]).toMatchObject({ code: 'FILE_GONE', againInMs: null })
+    expect(await stillPending(box)).toEqual([bad])
+    expect(one.troubles()).toEqual([])
+  })
+
+  test.each([
+    ['500', () => new Response('no', { status: 500 })],
+    ['429', () => new Response('no', { status: 429, headers: { 'retry-after': '0' } })],
+    ['a broken line', () => Promise.reject(new Error('cut'))],
+  ])('E32 a fetch fails with %s, it is fetched again, and holds up nobody', async (_, answer) => {
+    const { box, files, line } = await set('bad', 'good')
+    const [bad = ''] = files
+    let failures = 3
+    line.meddle((passing) => (isContent(passing, bad) && failures-- > 0 ? answer() : null))
+    const one = puller(line, box, { concurrency: 1 })
+    await one.start()
+    await expect.poll(() => one.pulled).toHaveLength(2)
+    expect(one.pulled.map(({ path: at }) => readFileSync(at, 'utf8'))).toEqual(['good', 'bad'])
+    await expect.poll(() => stillPending(box)).toEqual([])
+    expect(codesOf(one.told)).toEqual(['FETCH_FAILED', 'FETCH_FAILED', 'FETCH_FAILED'])
+    expect(one.told.map(({ attempts }) => attempts)).toEqual([1, 2, 3])
+  })
+
+  test('E32 a fetch stands still, it is broken off and made again', async () => {
+    const { box, files, line } = await set('slow')
+    const [slow = ''] = files
+    let isFirst = true
+    line.meddle((passing) => {
+      if (!isContent(passing, slow) || !isFirst) return null
+      isFirst = false
+      return 'hang'
+    })
+    const one = puller(line, box, { silence: 200 })
+    await one.start()
+    await expect.poll(() => one.pulled).toHaveLength(1)
+    expect(one.told).toMatchObject([{ code: 'FETCH_FAILED', message: expect.stringContaining('silent') }])
+  })
+
+  test('E36 the bytes are others, they are taken away and fetched again; in the end that is given up, said, and tried with the next list', async () => {
+    const { box, files, line } = await set('0123456789', 'good')
+    const [bad = ''] = files
+    const wrong = [() => '012345678', () => '0123456789x', () => '9876543210']
+    let isWrong = true
+    let n = 0
+    line.meddle((passing) => (isWrong && isContent(passing, bad) ? new Response(wrong[n++ % 3]?.()) : null))
+    const one = puller(line, box, { hashAttempts: 3, relistEvery: 300 })
+    await one.start()
+    await expect.poll(() => one.told.filter(({ againInMs }) => againInMs === null)).not.toEqual([])
+    expect(codesOf(one.told.slice(0, 3))).toEqual(['HASH_DIFFERS', 'HASH_DIFFERS', 'HASH_DIFFERS'])
+    expect(one.told[2]).toMatchObject({ attempts: 3, againInMs: null })
+    await expect.poll(() => one.pulled).toHaveLength(1)
+    expect(namesIn(one.folder)).toHaveLength(1)
+    expect(await stillPending(box)).toEqual([bad])
+    expect(one.troubles()).toMatchObject([{ code: 'HASH_DIFFERS' }])
+    isWrong = false
+    await expect.poll(() => one.pulled).toHaveLength(2)
+    expect(readFileSync(one.pulled[1]?.path ?? '', 'utf8')).toBe('0123456789')
+    await expect.poll(() => one.troubles()).toEqual([])
+  })
+
+  test('B7 E41 a file is over the cap of the limits document, it is refused, not fetched and not acknowledged, until the cap is raised', async () => {
+    const { box, files, line } = await set('x'.repeat(101), 'y'.repeat(100))
+    const [large = '', small = ''] = files
+    let maxFileBytes = 100
+    line.meddle(async ({ path: at, ask }) =>
+      at === '/limits' ? Response.json({ ...((await (await ask()).json()) as object), maxFileBytes }) : null,
+    )
+    const one = puller(line, box, { relistEvery: 300 })
+    await one.start()
+    expect(await one.settled()).toMatchObject({
+      isComplete: false,
+      troubles: [{ code: 'FILE_TOO_LARGE', againInMs: null, message: expect.stringContaining('101') }],
+    })
+    expect(one.pulled.map(({ id }) => id)).toEqual([small])
+    expect(countOf(line, `${large}/content`)).toBe(0)
+    expect(await stillPending(box)).toEqual([large])
+    maxFileBytes = 101
+    await expect.poll(() => one.pulled).toHaveLength(2)
+  })
+
+  test('B7 an acknowledgement fails, the file stays, is not fetched again, and is acknowledged later', async () => {
+    const { box, files, line } = await set('kept')
+    const [kept = ''] = files
+    let failures = 2
+    line.meddle((passing) => (isAck(passing) && failures-- > 0 ? new Response('no', { status: 503 }) : null))
+    const one = puller(line, box)
+    await one.start()
+    await expect.poll(() => stillPending(box)).toEqual([])
+    expect(countOf(line, `${kept}/content`)).toBe(1)
+    expect(countOf(line, `${kept}/ack`)).toBe(3)
+    expect(codesOf(one.told)).toEqual(['ACK_FAILED', 'ACK_FAILED'])
+    expect(one.pulled).toHaveLength(1)
+  })
+
+  test('B7 the acknowledgement says that the sweep was quicker, or that nobody knows the file, the file is kept all the same', async () => {
+    const { box, line } = await set('raced', 'gone')
+    const answers = [Response.json({ acked: true, raced: true }), new Response(null, { status: 404 })]
+    line.meddle((passing) => (isAck(passing) ? (answers.shift() ?? null) : null))
+    const one = puller(line, box)
+    await one.start()
+    expect(await one.settled()).toMatchObject({ isComplete: true })
+    expect(namesIn(one.folder)).toHaveLength(2)
+    expect(indexOf(one.folder).map(({ doneAt }) => typeof doneAt)).toEqual(['number', 'number'])
+    expect(one.told).toEqual([])
+  })
+
+  test('the acknowledgement says that the hash is another, that is told and the file is kept', async () => {
+    const { box, files, line } = await set('one')
+    line.meddle((passing) =>
+      isAck(passing) ? Response.json({ code: 'HASH_DIFFERS' }, { status: 409 }) : null,
+    )
+    const summary = await pullOnce(optionsFor(line, box, { onTrouble: () => {} }))
+    expect(summary).toMatchObject({ isComplete: false, troubles: [{ code: 'ACK_FAILED' }] })
+    expect(await stillPending(box)).toEqual(files)
+  })
+
+  test('onFile throws, there is no acknowledgement, no second fetch, and it hears of the file again', async () => {
+    const { box, files, line } = await set('one')
+    let calls = 0
+    const one = puller(line, box, {
+      onFile() {
+        calls += 1
+        if (calls < 3) throw new Error('not now')
+      },
+    })
+    await one.start()
+    await expect.poll(() => stillPending(box)).toEqual([])
+    expect(calls).toBe(3)
+    expect(codesOf(one.told)).toEqual(['LISTENER_FAILED', 'LISTENER_FAILED'])
+    expect(countOf(line, `${files[0]}/content`)).toBe(1)
+  })
+
+  test('onFile moves the file away and the acknowledgement fails, nothing is fetched again', async () => {
+    const { box, files, line } = await set('one')
+    let failures = 2
+    line.meddle((passing) => (isAck(passing) && failures-- > 0 ? new Response('no', { status: 500 }) : null))
+    const one = puller(line, box, { onFile: ({ path: at }) => rmSync(at) })
+    await one.start()
+    await expect.poll(() => stillPending(box)).toEqual([])
+    expect(countOf(line, `${files[0]}/content`)).toBe(1)
+    expect(one.rewrite(one.pulled[0]?.uri)).toBe(one.pulled[0]?.uri)
+  })
+
+  test.each([
+    ['is no JSON', () => new Response('<html>hello</html>')],
+    ['is no list', () => Response.json({ files: 'many', cursor: 'x' })],
+    ['is JSON of another kind', () => Response.json(['x'])],
+    ['is 500', () => new Response('no', { status: 500 })],
+    ['is 403', () => Response.json({ code: 'FORBIDDEN' }, { status: 403 })],
+    [
+      'leads elsewhere',
+      () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
+    ],
+  ])('B7 the answer to the list %s, the cursor stays and it is asked again', async (_, answer) => {
+    const { box, line } = await set('one')
+    const one = puller(line, box)
+    await one.start()
+    // It waits for what comes after the first.
+    await expect.poll(() => countOf(line, 'after=')).toBe(1)
+    let failures = 2
+    line.meddle((passing) => (isList(passing) && failures-- > 0 ? answer() : null))
+    await box.sent('two')
+    await box.sent('three')
+    await expect.poll(() => one.pulled).toHaveLength(3)
+    expect(failures).toBeLessThanOrEqual(0)
+    expect(countOf(line, 'GET /uploads?') - countOf(line, 'after=')).toBe(1)
+    expect(one.told.length).toBeGreaterThanOrEqual(1)
+    expect(one.told[0]?.code).toMatch(/LIST_FAILED|TOKEN_REFUSED/)
+  })
+
+  test.each(['poll', 'events'] as const)(
+    'B7 the cursor is answered 410, by %s, it is dropped and everything is listed from the beginning',
+    async (by) => {
+      const { box, line } = await set('one')
+      const one = puller(line, box, { by })
+      await one.start()
+      await expect.poll(() => one.pulled).toHaveLength(1)
+      let lost = 0
+      line.meddle(({ path: at, headers }) => {
+        const hasCursor = at.includes('after=') || headers['last-event-id'] !== undefined
+        if (!hasCursor || lost > 0) return null
+        lost += 1
+        return Response.json({ code: 'CURSOR_GONE' }, { status: 410 })
+      })
+      // The next time it asks, it has a cursor.
+      if (by === 'events') await expect.poll(() => countOf(line, '/events')).toBe(1)
+      if (by === 'events') line.cut()
+      await box.sent('two')
+      await expect.poll(() => one.pulled).toHaveLength(2)
+      await box.sent('three')
+      await expect.poll(() => one.pulled).toHaveLength(3)
+      expect(lost).toBe(1)
+      expect(namesIn(one.folder)).toHaveLength(3)
+    },
+  )
+
+  test('B7 an entry of the list cannot be used, it is told and the others come', async () => {
+    const { box, files, line } = await set('one', 'two')
+    line.meddle(async (passing) => {
+      if (!isList(passing)) return null
+      const page = (await (await passing.ask()).json()) as { files: { id: string }[] }
+      const [first, ...rest] = page.files
+      const bad = first?.id === files[0] ? [{ ...first, id: '../../etc' }] : page.files.slice(0, 1)
+      return Response.json({ ...page, files: [...bad, null, ...rest] })
+    })
+    const one = puller(line, box)
+    await one.start()
+    await expect.poll(() => one.pulled.map(({ id }) => id)).toEqual([files[1]])
+    expect(one.told[0]).toMatchObject({ code: 'ENTRY_BAD', message: expect.stringContaining('2') })
+  })
+
+  test('B7 the token changes, it is read anew: from a file, and from a function', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    await box.sent('one')
+    const file = path.join(freshFolder(), 'token')
+    writeFileSync(file, 'jmu_wrong\n')
+    let token = 'jmu_wrong'
+    const byFile = puller(scene, box, { token: { file }, onFile: () => Promise.reject(new Error('keep it')) })
+    const byFunction = puller(scene, box, { token: async () => token, by: 'events' })
+    await byFile.start()
+    await byFunction.start()
+    for (const { told } of [byFile, byFunction])
+      await expect.poll(() => told[0]).toMatchObject({ code: 'TOKEN_REFUSED', uri: null })
+    rmSync(file)
+    await expect.poll(() => byFile.told.at(-1)?.message).toContain('cannot be read')
+    writeFileSync(file, `${box.token}\n`)
+    await expect.poll(() => byFile.told.at(-1)?.code).toBe('LISTENER_FAILED')
+    token = box.token
+    await expect.poll(() => byFunction.pulled).toHaveLength(1)
+  })
+
+  test('the inbox is not there at all, pullOnce says so', async () => {
+    const { box } = await set('one')
+    const options = optionsFor({ url: 'http://127.0.0.1:1' }, box, { onTrouble: () => {} })
+    await expect(pullOnce(options)).rejects.toMatchObject({ code: 'UNREACHABLE' })
+    const wrong = optionsFor(given(), box, { token: 'jmu_wrong', onTrouble: () => {} })
+    await expect(pullOnce(wrong)).rejects.toMatchObject({ code: 'REFUSED', status: 401 })
+  })
+})

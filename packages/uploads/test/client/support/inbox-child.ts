@@ -1,0 +1,19 @@
+/** An inbox in a process of its own, to be killed. Says `ready`, and the first one which mailbox it has made, as JSON. */
+import { jobmill } from 'jobmill'
+import { serve } from 'jobmill/http'
+import { openTables } from 'jobmill-tables'
+import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
+
+const { ADDRESS = '', BLOBS = '', PORT = '', MAKE = '' } = process.env
+const { store, tables } = await openTables<Schema>(ADDRESS, { app: 'uploads', steps: STEPS })
+const blobs = ADDRESS.startsWith('postgres') ? postgresBlobs(tables) : directoryBlobs(BLOBS)
+const inbox = uploads({ tables, blobs })
+const mill = jobmill({ store, serve: ['uploads'], log: 'silent' })
+await inbox.start(mill)
+await serve(mill, { port: Number(PORT), page: false, beside: inbox.fetch })
+if (MAKE === '') console.log('ready')
+else {
+  const { id } = await inbox.mailboxes.add({ name: 'letters' })
+  const { token } = await inbox.tokens.add(id)
+  console.log(JSON.stringify({ id, token }))
+}
