@@ -1,0 +1,107 @@
+/** `npm run start:uploads`: an inbox, a folder of files that are sent to it, and a client that brings them. Ends by itself; 1 when something is not as it should be. */
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { jobmill } from 'jobmill'
+import { serve } from 'jobmill/http'
+import { openTables } from 'jobmill-tables'
+import { directoryBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
+import { pullOnce, upload } from 'jobmill-uploads/client'
+import { progressBar } from '../src/cli/progress-bar.ts'
+import { sampleFiles } from './sample-files.ts'
+
+const HOUR_MS = 3_600_000
+const folder = mkdtempSync(join(tmpdir(), 'jobmill-uploads-'))
+let aheadMs = 0
+let isWell = true
+
+function expectThat(what: string, isSo: boolean): void {
+  isWell &&= isSo
+  if (!isSo) console.log(`  !! not so: ${what}`)
+}
+
+const { store, tables } = await openTables<Schema>(join(folder, 'uploads.db'), {
+  app: 'uploads',
+  steps: STEPS,
+  clock: () => Date.now() + aheadMs,
+})
+const inbox = uploads({ tables, blobs: directoryBlobs(join(folder, 'blobs')) })
+const mill = jobmill({ store, serve: ['uploads'], log: 'silent' })
+await inbox.start(mill)
+const { url, close } = await serve(mill, { port: 0, page: false, beside: inbox.fetch })
+const mailbox = await inbox.mailboxes.add({ name: 'the laptop of Ada' })
+const { token } = await inbox.tokens.add(mailbox.id)
+const line = { url, mailbox: mailbox.id, token }
+console.log(`The inbox listens at ${url}, and keeps everything in ${folder}.`)
+console.log(`Mailbox ${mailbox.id} belongs to a laptop behind NAT: nobody can call it.\n`)
+
+const samples = sampleFiles(join(folder, 'samples'))
+const totalBytes = samples.reduce((sum, { size }) => sum + size, 0)
+console.log(`Sending ${samples.length} files, ${(totalBytes / 1e6).toFixed(1)} MB:`)
+const bar = progressBar({
+  isTTY: process.stdout.isTTY,
+  columns: process.stdout.columns,
+  write: (text) => process.stdout.write(text),
+})
+const sentAt = performance.now()
+const sent = await upload({
+  ...line,
+  files: samples,
+  onProgress: ({ sentBytes, path }) => bar.show(sentBytes, totalBytes, basename(path)),
+})
+bar.end()
+const took = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`
+console.log(`  ${'█'.repeat(30)} 100 %  in ${took(sentAt)}; one request, all of it or nothing\n`)
+
+console.log('The laptop asks what there is, fetches four at a time, checks, keeps and acknowledges:')
+const pulledAt = performance.now()
+const { files, isComplete } = await pullOnce({ ...line, folder: join(folder, 'pulled') })
+console.log(`  ${files.length} files in ${took(pulledAt)}\n`)
+expectThat('everything was pulled', isComplete && files.length === samples.length)
+
+console.log(
+  `  ${'sent as'.padEnd(28)} ${'is here as'.padEnd(42)} ${'bytes'.padStart(10)}  sha-256 sent   on the disk`,
+)
+for (const [n, sample] of samples.entries()) {
+  const file = files.find(({ uri }) => uri === sent[n]?.uri)
+  const bytes = file === undefined ? Buffer.alloc(0) : readFileSync(file.path)
+  const actual = createHash('sha256').update(bytes).digest('hex')
+  const isEqual = actual === sample.sha256 && bytes.length === sample.size
+  expectThat(`${sample.name} is the same`, isEqual)
+  expectThat('only its owner may read it', file !== undefined && (statSync(file.path).mode & 0o777) === 0o600)
+  const name = file === undefined ? '(not here)' : `…${file.id.slice(-6)}-${file.name}`
+  console.log(
+    `  ${short(sample.name, 28)} ${short(name, 42)} ${String(sample.size).padStart(10)}  ${sample.sha256.slice(0, 12)} ${isEqual ? '=' : '≠'} ${actual.slice(0, 12)}`,
+  )
+}
+
+console.log('\nOne more file is sent, and nobody fetches it. A sweep an hour later, and one a day later:')
+await upload({ ...line, files: samples.slice(0, 1) })
+aheadMs = HOUR_MS + 1_000
+const { acked } = await inbox.sweep()
+aheadMs = 25 * HOUR_MS
+const { expired_unfetched: unfetched } = await inbox.sweep()
+console.log(`  acknowledged and gone  ${acked}`)
+console.log(`  expired, never fetched ${unfetched}`)
+expectThat('the sweep took what was acknowledged', acked === samples.length)
+expectThat('and what nobody fetched', unfetched === 1)
+const rows = await tables.db.selectFrom('uploads_file').select('id').execute()
+expectThat('nothing is left in the inbox', rows.length === 0)
+
+console.log('\nWhat was counted:')
+for (const text of (await mill.prometheus()).split('\n').filter((one) => one.startsWith('jobmill_uploads_')))
+  console.log(`  ${text}`)
+await inbox.stop()
+await close()
+await mill.stop()
+await tables.close()
+rmSync(folder, { recursive: true, force: true })
+console.log(
+  isWell ? '\nEverything was as it should be.' : '\nSomething was not as it should be: see the lines with !!',
+)
+process.exit(isWell ? 0 : 1)
+
+function short(text: string, width: number): string {
+  return (text.length > width ? `${text.slice(0, width - 1)}…` : text).padEnd(width)
+}
