@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
+const PACKAGE_PAGES = ['tables', 'telegram', 'uploads'].map((name) => `packages/${name}/README.md`)
 
 function pagesBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -83,8 +84,7 @@ test(
   async () => {
     const pages = [
       'README.md',
-      'packages/tables/README.md',
-      'packages/telegram/README.md',
+      ...PACKAGE_PAGES,
       ...pagesBelow('docs/guides'),
       ...pagesBelow('docs/reference'),
     ]
@@ -120,7 +120,11 @@ function isThere(page: string, link: string): boolean {
   return anchor === undefined || !target.endsWith('.md') || anchorsOf(target).includes(anchor)
 }
 
-const LINKED = [...readdirSync(root).filter((name) => name.endsWith('.md')), ...pagesBelow('docs')]
+const LINKED = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...PACKAGE_PAGES,
+  ...pagesBelow('docs'),
+]
 
 test.each(LINKED)('every link of %s leads to something that is there', (page) => {
   const text = read(page).replaceAll(/^```[\s\S]*?^```/gm, '')

@@ -16,9 +16,9 @@ const FIX = {
 } as const
 
 /** From the options, else from the environment. */
-export function lineFrom({ text }: Given): LineOptions {
+export function lineFrom({ text, env }: Given): LineOptions {
   const value = (option: keyof typeof FROM): string => {
-    const given = text(option) ?? process.env[FROM[option]]?.trim() ?? ''
+    const given = text(option) ?? env[FROM[option]]?.trim() ?? ''
     if (given !== '') return given
     throw new ClientError('OPTION_INVALID', 'is missing', { field: `--${option}`, fix: FIX[option] })
   }

@@ -1,4 +1,5 @@
 /** What a command is. The help is written from this. */
+import type { Env } from '../config/read-config.ts'
 import type { Config } from '../config/shape.ts'
 
 export interface Command {
@@ -19,6 +20,7 @@ export interface Given {
   readonly config: () => Config
   readonly text: (option: string) => string | undefined
   readonly has: (option: string) => boolean
+  readonly env: Env
   readonly out: (line: string) => void
   readonly err: (line: string) => void
 }

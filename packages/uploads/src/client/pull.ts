@@ -97,8 +97,10 @@ export async function pullOnce(
     for (let round = 1; ; round += 1) {
       const now = await settle(made, Infinity)
       for (const file of now.files) files.set(file.uri, file)
-      const isOver = now.isComplete || stopped.aborted || round === ROUNDS
       const [failed] = now.troubles.filter(({ uri }) => uri === null)
+      // Who is refused is refused again.
+      const isHopeless = failed?.code === 'TOKEN_REFUSED'
+      const isOver = now.isComplete || isHopeless || stopped.aborted || round === ROUNDS
       if (isOver && failed !== undefined && files.size === 0) throw failed.cause
       const cleaned = isOver && settings.keepForMs !== Infinity ? await clean(settings, made.known) : 0
       if (isOver) return { ...now, files: [...files.values()], cleaned }

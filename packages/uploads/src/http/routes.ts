@@ -40,7 +40,7 @@ type Route = (asked: Asked) => Promise<Response>
 const PAGE = { least: 1, usual: 100, most: 1_000 } as const
 const LONGEST_WAIT_MS = 60_000
 
-const ROUTES: readonly (readonly [pattern: RegExp, methods: Readonly<Record<string, Route>>])[] = [
+export const ROUTES: readonly (readonly [pattern: RegExp, methods: Readonly<Record<string, Route>>])[] = [
   [/^uploads$/, { GET: listFiles, POST: takeUpload }],
   [/^events$/, { GET: listen }],
   [/^limits$/, { GET: tellLimits }],

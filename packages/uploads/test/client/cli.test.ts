@@ -1,0 +1,138 @@
+/** `jobmill-uploads upload` and `pull`, as a user types them, against a real inbox. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { progressBar } from '../../src/cli/progress-bar.ts'
+import { run } from '../../src/cli/run.ts'
+import { type Box, mailbox, pending, sceneForAll } from '../support/inboxes.ts'
+import { freshFolder, namesIn } from './support/folders.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const SOURCES = new URL('../../../../test/support/jobmill-sources.ts', import.meta.url).href
+
+interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+async function type(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  const said = { out: '', err: '' }
+  const code = await run(args, {
+    out: (line) => void (said.out += `${line}\n`),
+    err: (line) => void (said.err += `${line}\n`),
+    env,
+  })
+  return { code, ...said }
+}
+
+describe('the command line of the client', () => {
+  const given = sceneForAll('sqlite')
+
+  async function set(): Promise<{ box: Box; folder: string; env: Record<string, string>; flags: string[] }> {
+    const { url } = given()
+    const box = await mailbox(given())
+    const folder = freshFolder()
+    const file = path.join(folder, 'token')
+    writeFileSync(file, `${box.token}\n`)
+    const env = { UPLOADS_URL: url, UPLOADS_MAILBOX: box.id, UPLOADS_TOKEN_FILE: file }
+    return { box, folder, env, flags: ['--url', url, '--mailbox', box.id, '--token-file', file] }
+  }
+
+  test('E37 upload sends files, with one key no second copy, and pull --once brings them', async () => {
+    const { box, folder, env, flags } = await set()
+    const files = ['a b.txt', 'c.pdf'].map((name) => path.join(folder, name))
+    for (const file of files) writeFileSync(file, `this is ${file}`)
+    const [first, second] = await Promise.all([
+      type(['upload', ...files, ...flags, '--key', 'k']),
+      type(['upload', ...files, '--key', 'k', '--json'], env),
+    ])
+    expect(first).toMatchObject({ code: 0, err: '' })
+    const sent = JSON.parse(second.out) as { uri: string; name: string; mimeType: string }[]
+    expect(first.out).toBe(sent.map(({ uri, name }) => `file    ${uri}  ${name}\n`).join(''))
+    expect(sent).toMatchObject([
+      { name: 'a_b.txt', mimeType: 'text/plain' },
+      { name: 'c.pdf', mimeType: 'application/pdf' },
+    ])
+    expect((await pending(box)).files).toHaveLength(2)
+    const dir = path.join(folder, 'pulled')
+    const pulled = await type(['pull', dir, '--once', '--keep', 'forever', ...flags])
+    expect(pulled).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/^(file {4}.*\n){2}done {4}2 files\n$/),
+    })
+    expect(
+      namesIn(dir)
+        .map((name) => readFileSync(path.join(dir, name), 'utf8'))
+        .toSorted(),
+    ).toEqual(files.map((file) => `this is ${file}`).toSorted())
+    expect((await pending(box)).files).toEqual([])
+  })
+
+  test('pull goes on until Ctrl-C, brings what comes, and ends cleanly', async () => {
+    const { box, folder, env } = await set()
+    const dir = path.join(folder, 'pulled')
+    const child = spawn(process.execPath, ['--import', SOURCES, MAIN, 'pull', dir, '--listen'], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(child, 'close')
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    expect(await lines.next()).toMatchObject({ value: `ready   ${dir}; stop it with Ctrl-C` })
+    await box.sent('one')
+    expect(await lines.next()).toMatchObject({ value: expect.stringContaining(`file    ${dir}/`) })
+    child.kill('SIGINT')
+    expect(await ended).toEqual([0, null])
+    expect(namesIn(dir)).toHaveLength(1)
+  })
+
+  test('what is wrong is said by the option, with the fix, and has an exit code', async () => {
+    const { folder, env, flags } = await set()
+    mkdirSync(path.join(folder, 'x'))
+    const cases: [string[], Record<string, string>, number, RegExp][] = [
+      [['pull', folder], {}, 2, /--url is missing. Give --url/],
+      [
+        ['pull', folder, ...flags, '--concurrency', 'many'],
+        {},
+        2,
+        /--concurrency is no whole number.*Give 1 to 64/,
+      ],
+      [['pull', folder, ...flags, '--keep', 'long'], {}, 2, /--keep is no length of time/],
+      [['pull'], env, 2, /pull takes DIR/],
+      [['upload', path.join(folder, 'token'), '--url', 'http://127.0.0.1:1'], env, 4, /cannot be reached/],
+      [['upload', path.join(folder, 'x')], env, 2, /x is no file/],
+      [
+        ['upload', path.join(folder, 'token')],
+        { ...env, UPLOADS_TOKEN_FILE: '/nowhere' },
+        2,
+        /cannot be read from \/nowhere/,
+      ],
+      [['upload', path.join(folder, 'token')], { ...env, UPLOADS_TOKEN_FILE: MAIN }, 2, /is no token/],
+    ]
+    const ran = await Promise.all(cases.map(([args, own]) => type(args, own)))
+    for (const [n, [args, , code, text]] of cases.entries()) {
+      expect(`${args.join(' ')}: ${ran[n]?.err}`).toMatch(text)
+      expect(ran[n]?.code).toBe(code)
+    }
+  })
+})
+
+test('the bar fits into its line, and says nothing where nobody looks', () => {
+  const said: string[] = []
+  const write = (text: string): void => void said.push(text)
+  const bar = progressBar({ isTTY: true, columns: 60, write })
+  bar.show(0, 2_000_000, 'a')
+  bar.show(1_000_000, 2_000_000, 'evil\u001B[2J\nname'.repeat(10))
+  bar.end()
+  bar.end()
+  expect(said).toHaveLength(3)
+  expect(said[1]).toContain(`${'█'.repeat(15)}${'░'.repeat(15)}  50 %  1.0 of 2.0 MB  evil?[`)
+  expect(said.map((text) => text.replace('\r\u001B[2K', '').length)).toEqual([54, 59, 0])
+  progressBar({ write }).show(1, 2, 'a')
+  expect(said).toHaveLength(3)
+})

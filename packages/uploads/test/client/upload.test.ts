@@ -1,0 +1,85 @@
+/** Sending files: as many requests as the limits ask for, and nothing twice when the line breaks. */
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { upload, type UploadProgress } from 'jobmill-uploads/client'
+import { describe, expect, test } from 'vitest'
+import { type Box, mailbox, pending, sceneForAll, sha256, STORES } from '../support/inboxes.ts'
+import { betweenForAll } from './support/between.ts'
+import { freshFolder } from './support/folders.ts'
+
+describe.each(STORES)('sending files to an inbox on %s', (store) => {
+  const given = sceneForAll(store)
+  const between = betweenForAll(() => given().url)
+
+  async function set(...contents: string[]) {
+    const box = await mailbox(given())
+    const folder = freshFolder()
+    const files = contents.map((content, n) => {
+      const at = path.join(folder, `file ${n}.txt`)
+      writeFileSync(at, content)
+      return { path: at }
+    })
+    const line = between()
+    return { box, files, line, options: { url: line.url, mailbox: box.id, token: box.token, files } }
+  }
+
+  const hashesOf = async (box: Box): Promise<string[]> =>
+    (await pending(box)).files.map((file) => (file as unknown as { sha256: string }).sha256)
+
+  test('E37 the answer is lost: sent again under the same key, and there is no second copy', async () => {
+    const { box, files, line, options } = await set('one', 'two')
+    const keys: unknown[] = []
+    line.meddle(async ({ method, headers, ask }) => {
+      if (method !== 'POST') return null
+      keys.push(headers['idempotency-key'])
+      if (keys.length > 1) return null
+      await (await ask()).arrayBuffer()
+      throw new Error('cut')
+    })
+    const told: UploadProgress[] = []
+    const sent = await upload({ ...options, onProgress: (progress) => void told.push(progress) })
+    expect(sent.map((file) => file.sha256)).toEqual([sha256('one'), sha256('two')])
+    expect(await hashesOf(box)).toEqual([sha256('one'), sha256('two')])
+    expect(keys).toHaveLength(2)
+    expect(keys[0]).toBe(keys[1])
+    expect(told.at(-1)).toEqual({ sentBytes: 6, totalBytes: 6, path: files[1]?.path })
+  })
+
+  test('E41 as many requests as the limits document asks for; a file that fits in none is said before anything is sent', async () => {
+    const { box, files, line, options } = await set('a', 'b', 'c', 'd', 'e'.repeat(3_000))
+    const keys: unknown[] = []
+    line.meddle(({ method, path: at, headers }) => {
+      if (method === 'POST') keys.push(headers['idempotency-key'])
+      return at === '/limits'
+        ? Response.json({ maxFiles: 3, maxFileBytes: 2_900, maxRequestBytes: 1_000 })
+        : null
+    })
+    await expect(upload(options)).rejects.toMatchObject({
+      code: 'FILE_TOO_LARGE',
+      message: expect.stringContaining('3000'),
+    })
+    expect(keys).toEqual([])
+    const sent = await upload({ ...options, files: files.slice(0, 4), key: 'k' })
+    expect(sent).toHaveLength(4)
+    expect(keys.length).toBeGreaterThan(1)
+    expect(keys).toEqual(keys.map((_, n) => `k-${n}`))
+    expect(await hashesOf(box)).toEqual(['a', 'b', 'c', 'd'].map((one) => sha256(one)))
+  })
+
+  test.each([401, 413, 422, 507])('%i is not sent again', async (status) => {
+    const { line, options } = await set('one')
+    line.meddle(({ method }) => (method === 'POST' ? Response.json({ code: 'X' }, { status }) : null))
+    await expect(upload(options)).rejects.toMatchObject({ code: 'REFUSED', status, serverCode: 'X' })
+    expect(line.seen.filter((one) => one.startsWith('POST'))).toHaveLength(1)
+  })
+
+  test('hostile names arrive as one part each, cleaned', async () => {
+    const { box, files, options } = await set('one', 'two')
+    const names = ['a"\r\nContent-Type: text/html\r\n\r\nx.txt', '../../☃.sh']
+    await upload({ ...options, files: files.map((file, n) => ({ ...file, name: names[n] ?? '' })) })
+    const listed = (await pending(box)).files.map(({ name }) => name)
+    expect(listed).toHaveLength(2)
+    for (const name of listed) expect(name).toMatch(/^[A-Za-z0-9._-]+$/)
+    expect(listed[1]).toBe('_.sh')
+  })
+})
