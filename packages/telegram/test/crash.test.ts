@@ -1,17 +1,13 @@
 /** The process dies between any two steps: nothing is lost, the order stays, and nobody hears twice what can be known to have arrived. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../test/support/free-port.ts'
-import { bundled } from '../../../test/support/programs.ts'
 import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeChat, FakeTelegram } from '../src/fake/types.ts'
 import { FAULT_POINTS, type FaultPoint } from '../src/index.ts'
+import { type GatewayChild, startChild } from './support/child.ts'
 import { envOf, freshDatabase, saidBy, STORES } from './support/scene.ts'
 
-const CHILD = fileURLToPath(new URL('support/gateway-child.ts', import.meta.url))
 const RETRY = { attempts: 2, backoff: ['0s'], jitterPercent: 0 }
 const BOTS = {
   durable: { handler: 'moody', async: true, requireAuth: false, retry: RETRY },
@@ -28,11 +24,6 @@ function slugsFor(point: FaultPoint): readonly Slug[] {
   return point.startsWith('sync') ? ['direct'] : ['durable', 'careful']
 }
 
-async function hears(lines: AsyncIterator<string>, word: string): Promise<void> {
-  const { value } = (await lines.next()) as { value: string | undefined }
-  if (value !== word) throw new Error(`the gateway said ${value}, not ${word}`)
-}
-
 describe.each(STORES)('a gateway on %s that is killed', (store) => {
   let fake: FakeTelegram
   let port: number
@@ -42,9 +33,7 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
   const tokens = envOf(SLUGS)
   const tokenOf = (slug: Slug) => tokens[`BOT_${slug.toUpperCase()}_TOKEN`] ?? ''
 
-  async function start(
-    point: FaultPoint | 'none',
-  ): Promise<{ child: ChildProcess; lines: AsyncIterator<string> }> {
+  async function start(point: FaultPoint | 'none'): Promise<GatewayChild> {
     const yaml = {
       apiRoot: fake.url,
       listen: `127.0.0.1:${port}`,
@@ -52,13 +41,7 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
       admin: false,
       bots: BOTS,
     }
-    const child = spawn(process.execPath, [bundled(CHILD)], {
-      env: { ...process.env, ...tokens, YAML: JSON.stringify(yaml), DATABASE_URL: database, FAULT: point },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-    await hears(lines, 'ready')
-    return { child, lines }
+    return startChild({ ...tokens, YAML: JSON.stringify(yaml), DATABASE_URL: database, FAULT: point })
   }
 
   /** Every gateway that dies is followed by one that mends what it left, and then dies at the next point itself. */
@@ -69,7 +52,7 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
     database = freshDatabase(store)
     let before: { point: FaultPoint; talks: [Slug, FakeChat][] } | null = null
     for (const point of [...FAULT_POINTS, 'none'] as const) {
-      const { child, lines } = await start(point)
+      const { child, hears } = await start(point)
       const ended = once(child, 'exit')
       if (before !== null) await mended(before)
       if (point === 'none') {
@@ -78,7 +61,7 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
         break
       }
       child.kill('SIGUSR2')
-      await hears(lines, 'armed')
+      await hears('armed')
       const talks = slugsFor(point).map((slug): [Slug, FakeChat] => [
         slug,
         fake.chat({ bot: tokenOf(slug), id: (chats += 1) }),

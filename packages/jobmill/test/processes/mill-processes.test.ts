@@ -81,10 +81,12 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     const mill = await operator(place)
     const ids = await enqueue(mill, 'hold', 1_000)
     await mill.changeQueue('default', { workers: 1_000 })
-    const victim = start(place, ['hold'])
+    // Long enough for a process with so much to do to renew it on a busy machine.
+    const patient = { lease: '5s', renewEvery: '1s' }
+    const victim = start(place, ['hold'], patient)
     await victim.says(() => startedIds(victim).length === 1_000)
     await kill(victim)
-    const heir = start(place, ['hold'])
+    const heir = start(place, ['hold'], patient)
     await heir.says(() => startedIds(heir).length === 1_000)
     heir.tell({ let: 'hold' })
     await until(

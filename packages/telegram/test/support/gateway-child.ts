@@ -4,17 +4,23 @@
  */
 import { readConfig, startGateway } from 'jobmill-telegram'
 
-const { YAML = '', FAULT = '' } = process.env
+const { YAML = '', FAULT = '', LEASE_MS = '1500' } = process.env
 const { config, problems } = readConfig({ yaml: YAML, env: process.env, handlers: ['moody'] })
 if (config === null) throw new Error(JSON.stringify(problems))
 let isArmed = false
 const gateway = await startGateway({
   // So that a test need not wait as long as people do.
-  config: { ...config, leaseMs: 1_500 },
+  config: { ...config, leaseMs: Number(LEASE_MS) },
   log: { debug() {}, info() {}, warn() {}, error() {} },
   handlers: {
-    moody({ text, reply }) {
+    async moody({ text, reply }) {
       if (text.startsWith('poison')) throw new Error('poison')
+      if (text.startsWith('die')) process.kill(process.pid, 'SIGKILL')
+      const [, ms] = /^slow (\d+)/.exec(text) ?? []
+      if (ms !== undefined) {
+        console.log('slow')
+        await new Promise((resolve) => setTimeout(resolve, Number(ms)))
+      }
       reply(`did ${text}`)
     },
   },

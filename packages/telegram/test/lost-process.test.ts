@@ -1,0 +1,100 @@
+/** Processes that stand still, die of what they are given, or are told to stop: the update is answered once, or the user is told. */
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../../test/support/free-port.ts'
+import { fakeTelegram } from '../src/fake/fake-telegram.ts'
+import type { FakeTelegram } from '../src/fake/types.ts'
+import { type GatewayChild, startChild } from './support/child.ts'
+import { envOf, freshDatabase, saidBy, STORES } from './support/scene.ts'
+
+const BOTS = { durable: { handler: 'moody', async: true, requireAuth: false } }
+const PATIENCE_MS = 60_000
+
+describe.each(STORES)('processes on %s', (store) => {
+  let fake: FakeTelegram
+  let database: string
+  let port: number
+  let chats = 90_000
+  const tokens = envOf(['durable'])
+  const { BOT_DURABLE_TOKEN: token = '' } = tokens
+
+  beforeAll(async () => {
+    fake = await fakeTelegram({ retryScale: 0.05 })
+    fake.addBot({ token, username: 'durable_bot' })
+    database = freshDatabase(store)
+    port = await freePort()
+  })
+  afterAll(() => fake.close())
+
+  /** Webhooks arrive at one address, whichever process is there. */
+  async function start({ isDoor = true } = {}): Promise<GatewayChild> {
+    const listen = isDoor ? `127.0.0.1:${port}` : '127.0.0.1:0'
+    const yaml = {
+      apiRoot: fake.url,
+      listen,
+      ...(isDoor ? { publicUrl: `http://${listen}` } : {}),
+      admin: false,
+      bots: BOTS,
+    }
+    return startChild({ ...tokens, YAML: JSON.stringify(yaml), DATABASE_URL: database, LEASE_MS: '3000' })
+  }
+
+  async function stop({ child }: GatewayChild): Promise<unknown> {
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    return (await ended)[0]
+  }
+
+  test('P2 E1 E2 E5 a job longer than a lease runs once; of a process that stood still nothing is accepted', async () => {
+    const chat = fake.chat({ bot: token, id: (chats += 1) })
+    const first = await start()
+    chat.says('slow 4000')
+    await first.hears('slow')
+    // Another one starts, and leaves alone what lives.
+    const second = await start({ isDoor: false })
+    await chat.until((all) => all.some(({ by }) => by === 'bot'), PATIENCE_MS)
+    expect(saidBy(chat)).toEqual(['did slow 4000'])
+
+    // Whoever gets the next one stands still for longer than its lease, and the other one does it.
+    chat.says('slow 300')
+    const slow = [first, second].map(async (one) => {
+      await one.hears('slow')
+      return one
+    })
+    const stuck = await Promise.race(slow)
+    stuck.child.kill('SIGSTOP')
+    await Promise.all(slow)
+    await chat.until((all) => all.some(({ text }) => text === 'did slow 300'), PATIENCE_MS)
+    stuck.child.kill('SIGCONT')
+    chat.says('after')
+    await chat.until((all) => all.some(({ text }) => text === 'did after'), PATIENCE_MS)
+    expect(saidBy(chat)).toEqual(['did slow 4000', 'did slow 300', 'did after'])
+    expect(await Promise.all([stop(first), stop(second)])).toEqual([0, 0])
+  }, 120_000)
+
+  test('P5 E3 an update that kills its process is dead after three, and the user is told', async () => {
+    const chat = fake.chat({ bot: token, id: (chats += 1) })
+    let gateway = await start()
+    chat.says('die')
+    for (let deaths = 0; deaths < 3; deaths += 1) {
+      await once(gateway.child, 'exit')
+      gateway = await start()
+    }
+    chat.says('alive?')
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2, PATIENCE_MS)
+    expect(saidBy(chat).toSorted()).toEqual([expect.stringContaining('stopped trying'), 'did alive?'])
+    expect(await stop(gateway)).toBe(0)
+  }, 120_000)
+
+  test('P6 E26 a process that is told to stop ends what it runs, and takes nothing more', async () => {
+    const chat = fake.chat({ bot: token, id: (chats += 1) })
+    const gateway = await start()
+    chat.says('slow 1500')
+    await gateway.hears('slow')
+    expect(await stop(gateway)).toBe(0)
+    const next = await start()
+    await chat.until((all) => all.some(({ by }) => by === 'bot'), PATIENCE_MS)
+    expect(saidBy(chat)).toEqual(['did slow 1500'])
+    expect(await stop(next)).toBe(0)
+  }, 120_000)
+})

@@ -1,0 +1,28 @@
+/** Gateways in processes of their own, which die when a test says so. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { bundled } from '../../../../test/support/programs.ts'
+
+const CHILD = fileURLToPath(new URL('gateway-child.ts', import.meta.url))
+
+export interface GatewayChild {
+  readonly child: ChildProcess
+  /** Resolves when it says this next. */
+  readonly hears: (word: string) => Promise<void>
+}
+
+/** `env`: its config as `YAML`, its database, its secrets, and the point where it ends itself. */
+export async function startChild(env: Readonly<Record<string, string>>): Promise<GatewayChild> {
+  const child = spawn(process.execPath, [bundled(CHILD)], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  async function hears(word: string): Promise<void> {
+    const { value } = (await lines.next()) as { value: string | undefined }
+    if (value !== word) throw new Error(`the gateway said ${value}, not ${word}`)
+  }
+  await hears('ready')
+  return { child, hears }
+}
