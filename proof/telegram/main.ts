@@ -42,7 +42,9 @@ async function prove(): Promise<LoadReport[]> {
   return reports
 }
 
-const reports = await Promise.race([prove(), interrupted(new AbortController())]).finally(() => closing.close())
+const reports = await Promise.race([prove(), interrupted(new AbortController())]).finally(async () => {
+  await closing.close()
+})
 console.log(
   `\nLoad of the machine ${loadavg()
     .map((one) => one.toFixed(1))

@@ -10,6 +10,13 @@ import { envOf, freshDatabase, saidBy, STORES } from './support/scene.ts'
 const BOTS = { durable: { handler: 'moody', async: true, requireAuth: false } }
 const PATIENCE_MS = 60_000
 
+/** Its exit code. */
+async function stop({ child }: GatewayChild): Promise<unknown> {
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  return (await ended)[0]
+}
+
 describe.each(STORES)('processes on %s', (store) => {
   let fake: FakeTelegram
   let database: string
@@ -37,12 +44,6 @@ describe.each(STORES)('processes on %s', (store) => {
       bots: BOTS,
     }
     return startChild({ ...tokens, YAML: JSON.stringify(yaml), DATABASE_URL: database, LEASE_MS: '3000' })
-  }
-
-  async function stop({ child }: GatewayChild): Promise<unknown> {
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    return (await ended)[0]
   }
 
   test('P2 E1 E2 E5 a job longer than a lease runs once; of a process that stood still nothing is accepted', async () => {

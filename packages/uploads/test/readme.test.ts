@@ -35,10 +35,12 @@ test('every route', () => {
 })
 
 test('every code of trouble, and every option of the client with a default', () => {
-  const codes = [...read('src/client/trouble.ts').matchAll(/^ {2}\| '([A-Z_]+)'/gm)].map(([, code]) => code)
+  const codes = [...read('src/client/trouble.ts').matchAll(/^ {2}\| '([A-Z_]+)'/gm)].map(
+    ([, code = '']) => code,
+  )
   expect(rowsOf('**When something fails**').toSorted()).toEqual(codes.toSorted())
   const [, own = ''] = /interface PullOptions [^{]*\{([\s\S]*?)\n\}/.exec(read('src/client/options.ts')) ?? []
-  const options = [...own.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name)
+  const options = [...own.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name = '']) => name)
   const told = ['onFile', 'onTrouble', 'fault', 'clock']
   const [, client = ''] = page.split('## The client')
   expect([...rowsOf('await puller.stop()', client), ...told].toSorted()).toEqual(options.toSorted())

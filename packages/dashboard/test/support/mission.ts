@@ -52,7 +52,7 @@ export interface Mission {
   readonly expectAccessible: (page: Page) => Promise<void>
 }
 
-export type StoreName = 'sqlite' | 'postgres'
+type StoreName = 'sqlite' | 'postgres'
 
 const STORES: readonly [name: StoreName, store: () => Store<never>][] = [
   ['sqlite', () => sqlite(freshFile())],

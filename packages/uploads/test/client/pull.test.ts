@@ -63,3 +63,19 @@ describe.each(STORES)('a puller on %s', (store) => {
     expect(new Set(files.map(({ id }) => id)).size).toBe(102)
   })
 })
+
+test('the client needs nothing but Node', () => {
+  const files = new Set<string>()
+  const others = new Set<string>()
+  const read = (file: string): void => {
+    if (files.has(file)) return
+    files.add(file)
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/from '([^']+)'/g)) {
+      if (name.startsWith('.')) read(path.join(path.dirname(file), name))
+      else if (!name.startsWith('node:')) others.add(name)
+    }
+  }
+  read(path.join(import.meta.dirname, '../../src/client.ts'))
+  expect(files.size).toBeGreaterThan(15)
+  expect([...others]).toEqual([])
+})

@@ -68,7 +68,8 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     const one = puller(line, box, { silence: 200 })
     await one.start()
     await expect.poll(() => one.pulled).toHaveLength(1)
-    expect(one.told).toMatchObject([{ code: 'FETCH_FAILED', message: expect.stringContaining('silent') }])
+    expect(one.told.map(({ code }) => code)).toEqual(['FETCH_FAILED'])
+    expect(one.told[0]?.message).toContain('silent')
   })
 
   test('E36 the bytes are others, they are taken away and fetched again; in the end that is given up, said, and tried with the next list', async () => {
@@ -104,7 +105,9 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     await one.start()
     expect(await one.settled()).toMatchObject({
       isComplete: false,
-      troubles: [{ code: 'FILE_TOO_LARGE', againInMs: null, message: expect.stringContaining('101') }],
+      troubles: [
+        { code: 'FILE_TOO_LARGE', againInMs: null, message: 'it has 101 bytes, and 100 are taken at most' },
+      ],
     })
     expect(one.pulled.map(({ id }) => id)).toEqual([small])
     expect(countOf(line, `${large}/content`)).toBe(0)
@@ -218,7 +221,6 @@ describe.each(STORES)('a puller on %s, when', (store) => {
         return Response.json({ code: 'CURSOR_GONE' }, { status: 410 })
       })
       // The next time it asks, it has a cursor.
-      if (by === 'events') await expect.poll(() => countOf(line, '/events')).toBe(1)
       if (by === 'events') line.cut()
       await box.sent('two')
       await expect.poll(() => one.pulled).toHaveLength(2)
@@ -241,7 +243,7 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     const one = puller(line, box)
     await one.start()
     await expect.poll(() => one.pulled.map(({ id }) => id)).toEqual([files[1]])
-    expect(one.told[0]).toMatchObject({ code: 'ENTRY_BAD', message: expect.stringContaining('2') })
+    expect(one.told[0]?.message).toBe('the inbox has listed 2 files that cannot be used')
   })
 
   test('B7 the token changes, it is read anew: from a file, and from a function', async () => {

@@ -56,7 +56,6 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
     })
     await expect(upload(options)).rejects.toMatchObject({
       code: 'FILE_TOO_LARGE',
-      message: expect.stringContaining('3000'),
     })
     expect(keys).toEqual([])
     const sent = await upload({ ...options, files: files.slice(0, 4), key: 'k' })

@@ -33,7 +33,7 @@ export interface MailboxPage {
 export const FILE_STATES = ['pending', 'acked', 'expired'] as const
 export type FileState = (typeof FILE_STATES)[number]
 
-export interface UploadedFile {
+interface UploadedFile {
   readonly id: string
   readonly name: string
   readonly mimeType: string

@@ -14,7 +14,7 @@ export interface Passing {
 }
 
 /** What is said instead, or null to pass it on. `hang` never says anything. */
-export type Meddle = (passing: Passing) => Promise<Response | 'hang' | null> | Response | 'hang' | null
+type Meddle = (passing: Passing) => Promise<Response | 'hang' | null> | Response | 'hang' | null
 
 export interface Between {
   readonly url: string

@@ -11,7 +11,7 @@ export interface Pulling extends Puller {
 }
 
 /** So that nobody waits as long as people do. */
-export const QUICK = { backoff: { first: 5, most: 20 }, wait: '5s' } as const
+const QUICK = { backoff: { first: 5, most: 20 }, wait: '5s' } as const
 
 export function optionsFor(
   scene: Pick<Scene, 'url'>,
