@@ -53,13 +53,13 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
       const { box, files } = await sent('new')
       const options = optionsFor(given(), box, { onTrouble: () => {} })
       const elsewhere = path.join(freshFolder(), 'elsewhere')
-      writeFileSync(elsewhere, 'old')
+      writeFileSync(elsewhere, 'new')
       const name = path.join(options.folder, `${files[0]}-0.txt`)
       if (what === 'a link') symlinkSync(elsewhere, name)
       else if (what === 'a folder') mkdirSync(name)
       else writeFileSync(name, 'mine')
       expect(await pullOnce(options)).toMatchObject({ isComplete: false, troubles: [{ code: 'NAME_TAKEN' }] })
-      expect(readFileSync(elsewhere, 'utf8')).toBe('old')
+      expect(readFileSync(elsewhere, 'utf8')).toBe('new')
       expect(namesIn(options.folder)).toHaveLength(1)
       expect((await pending(box)).files).toHaveLength(1)
     },
@@ -85,6 +85,21 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
       expect(namesIn(one.folder)).toHaveLength(3)
     },
   )
+
+  test('the disk is full: nobody else fetches until it was tried again', async () => {
+    const { box } = await sent('1', '2', '3')
+    const line = between()
+    const backoff = { first: '1h', most: '1h' }
+    const one = puller(line, box, {
+      concurrency: 1,
+      backoff,
+      fault: (at) => void (at === 'pull:half' && full()),
+    })
+    await one.start()
+    await expect.poll(() => one.told.length).toBe(1)
+    expect(await one.settled({ withinMs: 100 })).toMatchObject({ isComplete: false })
+    expect(line.seen.filter((at) => at.endsWith('/content'))).toHaveLength(1)
+  })
 
   test('E42 a second puller on the folder is refused, and one that died without a word is not in the way', async () => {
     const box = await mailbox(given())

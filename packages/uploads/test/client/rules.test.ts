@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pullOnce } from 'jobmill-uploads/client'
 import { describe, expect, test } from 'vitest'
-import { type Box, mailbox, pending, sceneForAll, STORES } from '../support/inboxes.ts'
+import { type Box, mailbox, pending, sceneForAll, sha256, STORES } from '../support/inboxes.ts'
 import { betweenForAll, type Between, type Passing } from './support/between.ts'
 import { freshFolder, indexOf, namesIn } from './support/folders.ts'
 import { optionsFor, puller } from './support/pullers.ts'
@@ -140,6 +140,44 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     expect(namesIn(one.folder)).toHaveLength(2)
     expect(indexOf(one.folder).map(({ doneAt }) => typeof doneAt)).toEqual(['number', 'number'])
     expect(one.told).toEqual([])
+  })
+
+  test('E36 a file is acknowledged with the hash of what is on the disk', async () => {
+    const { box, line } = await set('one')
+    const bodies: string[] = []
+    line.meddle((passing) => {
+      if (isAck(passing)) bodies.push(passing.body)
+      return null
+    })
+    await pullOnce(optionsFor(line, box))
+    expect(bodies).toEqual([JSON.stringify({ sha256: sha256('one') })])
+  })
+
+  test('B7 a file is listed again that was acknowledged before, it is acknowledged again, and not fetched, wherever it is now', async () => {
+    const { box, files, line } = await set('one')
+    const options = optionsFor(line, box)
+    const listed = (await pending(box)).files
+    const before = await pullOnce(options)
+    rmSync(before.files[0]?.path ?? '')
+    line.meddle((passing) =>
+      isList(passing) ? Response.json({ files: listed, cursor: 'x', more: false }) : null,
+    )
+    expect(await pullOnce(options)).toMatchObject({ isComplete: true })
+    expect(countOf(line, `${files[0]}/content`)).toBe(1)
+    expect(countOf(line, `${files[0]}/ack`)).toBe(2)
+    expect(namesIn(options.folder)).toEqual([])
+  })
+
+  test('the inbox leads elsewhere, the token does not follow', async () => {
+    const { box, line } = await set('one')
+    line.meddle(({ path: at }) =>
+      at === '/limits'
+        ? new Response(null, { status: 307, headers: { location: `${line.url}/elsewhere` } })
+        : null,
+    )
+    const refused = pullOnce(optionsFor(line, box, { onTrouble: () => {} }))
+    await expect(refused).rejects.toMatchObject({ code: 'REFUSED', status: 307, field: 'url' })
+    expect(countOf(line, 'elsewhere')).toBe(0)
   })
 
   test('the acknowledgement says that the hash is another, that is told and the file is kept', async () => {

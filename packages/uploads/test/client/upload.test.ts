@@ -7,6 +7,9 @@ import { type Box, mailbox, pending, sceneForAll, sha256, STORES } from '../supp
 import { betweenForAll } from './support/between.ts'
 import { freshFolder } from './support/folders.ts'
 
+const hashesOf = async (box: Box): Promise<string[]> =>
+  (await pending(box)).files.map((file) => (file as unknown as { sha256: string }).sha256)
+
 describe.each(STORES)('sending files to an inbox on %s', (store) => {
   const given = sceneForAll(store)
   const between = betweenForAll(() => given().url)
@@ -22,9 +25,6 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
     const line = between()
     return { box, files, line, options: { url: line.url, mailbox: box.id, token: box.token, files } }
   }
-
-  const hashesOf = async (box: Box): Promise<string[]> =>
-    (await pending(box)).files.map((file) => (file as unknown as { sha256: string }).sha256)
 
   test('E37 the answer is lost: sent again under the same key, and there is no second copy', async () => {
     const { box, files, line, options } = await set('one', 'two')

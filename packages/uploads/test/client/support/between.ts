@@ -9,6 +9,7 @@ export interface Passing {
   /** Behind the mailbox: `/uploads/ID/content`. */
   readonly path: string
   readonly headers: IncomingMessage['headers']
+  readonly body: string
   /** What the inbox says. */
   readonly ask: () => Promise<Response>
 }
@@ -39,6 +40,7 @@ export function betweenForAll(upstream: () => string): () => Between {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const path = (request.url ?? '').replace(/^\/mailboxes\/[^/]+/, '')
     const method = request.method ?? ''
+    const body = method === 'POST' && path.endsWith('/ack') ? Buffer.concat(chunks).toString() : ''
     seen.push(`${method} ${path}`)
     const gone = new AbortController()
     response.on('close', () => gone.abort())
@@ -52,7 +54,7 @@ export function betweenForAll(upstream: () => string): () => Between {
         signal: gone.signal,
         ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
       })
-    const said = (await how?.({ method, path, headers: request.headers, ask })) ?? (await ask())
+    const said = (await how?.({ method, path, headers: request.headers, body, ask })) ?? (await ask())
     if (said === 'hang') return
     response.writeHead(said.status, Object.fromEntries(said.headers))
     response.flushHeaders()
