@@ -42,9 +42,15 @@ async function prove(): Promise<LoadReport[]> {
   return reports
 }
 
-const reports = await Promise.race([prove(), interrupted(new AbortController())]).finally(async () => {
-  await closing.close()
-})
+async function proveAndClose(): Promise<LoadReport[]> {
+  try {
+    return await Promise.race([prove(), interrupted(new AbortController())])
+  } finally {
+    await closing.close()
+  }
+}
+
+const reports = await proveAndClose()
 console.log(
   `\nLoad of the machine ${loadavg()
     .map((one) => one.toFixed(1))
