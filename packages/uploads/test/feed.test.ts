@@ -169,6 +169,16 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect((await hear(after, 2)).map(({ data }) => data.id)).toEqual([c, d])
   })
 
+  test('whoever listens with a token that is revoked hears nothing more', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const { id, token } = await scene.inbox.tokens.add(box.id)
+    const response = await box.ask('/events', { headers: { authorization: `Bearer ${token}` } })
+    await scene.inbox.tokens.revoke(id)
+    await box.sent('a')
+    expect(await response.text()).not.toContain('event: file')
+  })
+
   test('B4 nobody hears of an upload that was refused, or before it is committed', async () => {
     const box = await mailbox(given())
     const hearing = hear(await box.ask('/events'), 1)

@@ -2,6 +2,7 @@
 import { stopOnSignals } from 'jobmill'
 import { serve } from 'jobmill/http'
 import { type Command, EXIT } from './command.ts'
+import { keepSmall } from './keep-small.ts'
 import { openInbox } from './open-inbox.ts'
 
 const DEFAULT_PORT = 8788
@@ -15,6 +16,7 @@ export const start: Command = {
   },
   async run({ config, out, err }) {
     const settings = config()
+    keepSmall()
     const { port = DEFAULT_PORT, bind = '127.0.0.1', tokens, blobs } = settings
     const { inbox, newMill, close } = await openInbox(settings)
     const mill = newMill({ log: 'warn' })

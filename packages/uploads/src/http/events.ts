@@ -7,11 +7,15 @@ const PAGE = 100
 const QUIET_MS = 15_000
 const RETRY_MS = 2_000
 
+export interface Listening {
+  readonly mailbox: string
+  readonly after: { readonly text: string; readonly field: string } | null
+  /** Whether the token still works: whoever listens may do so for days. */
+  readonly isAllowed: () => Promise<boolean>
+}
+
 /** Rejects, before anything is sent, for a cursor that cannot be used. */
-export async function events(
-  inside: Inside,
-  { mailbox, after }: { readonly mailbox: string; readonly after: { text: string; field: string } | null },
-): Promise<Response> {
+export async function events(inside: Inside, { mailbox, after, isAllowed }: Listening): Promise<Response> {
   const pageAfter = (cursor: string | null): Promise<FeedPage> =>
     feed(inside, {
       mailbox,
@@ -30,7 +34,7 @@ export async function events(
         if (isFirst) controller.enqueue(text.encode(`retry: ${RETRY_MS}\n\n`))
         else if (!page.more) {
           await inside.live.wait(mailbox, page.seq, QUIET_MS, gone.signal)
-          if (inside.live.isStopped()) return controller.close()
+          if (inside.live.isStopped() || !(await isAllowed())) return controller.close()
         }
         if (gone.signal.aborted) return
         if (!isFirst) page = await pageAfter(page.cursor)

@@ -109,7 +109,7 @@ async function listFiles({ inside, platform, request, url, holder }: Asked): Pro
   return Response.json({ files, cursor, more }, { headers: PRIVATE })
 }
 
-async function listen({ inside, request, url, holder }: Asked): Promise<Response> {
+async function listen({ inside, tokens, request, url, holder }: Asked): Promise<Response> {
   mustBeAllowed(holder, 'consume')
   const parameter = parametersOf(url, ['after']).text('after')
   // The header is newer: whoever comes back sends the address that it began with.
@@ -120,7 +120,9 @@ async function listen({ inside, request, url, holder }: Asked): Promise<Response
       : parameter === null
         ? null
         : { text: parameter, field: 'after' }
-  return events(inside, { mailbox: holder.mailbox, after })
+  const isAllowed = (): Promise<boolean> =>
+    whoAsks(request, holder.mailbox, tokens).then(Boolean, () => false)
+  return events(inside, { mailbox: holder.mailbox, after, isAllowed })
 }
 
 async function tellLimits({ inside, url, holder }: Asked): Promise<Response> {
