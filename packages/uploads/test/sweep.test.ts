@@ -73,9 +73,12 @@ async function mill(fails: () => boolean) {
 describe.each(STORES)('the sweep on %s', (store) => {
   /** What a wrapped store refuses to delete. */
   let stuck = ''
+  /** What every deletion waits for. */
+  let held: ((id: string) => Promise<void>) | null = null
   const wrap = (blobs: BlobStore): BlobStore => ({
     ...blobs,
     async delete(id) {
+      await held?.(id)
       if (stuck !== '' && id.endsWith(stuck)) throw new Error(`${id} is stuck`)
       return blobs.delete(id)
     },
@@ -121,8 +124,30 @@ describe.each(STORES)('the sweep on %s', (store) => {
     const box = await mailbox(made)
     await box.sent('a', 'b', 'c', 'd', 'e')
     made.later(DAY_MS)
-    const passes = await Promise.all([made.inbox.sweep(), made.inbox.sweep()])
+    // Nobody deletes before both have seen all of them.
+    const [marked, seen] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let calls = 0
+    held = () => {
+      calls += 1
+      if (calls === 5) marked.resolve()
+      if (calls === 10) seen.resolve()
+      return seen.promise
+    }
+    const first = made.inbox.sweep()
+    await marked.promise
+    const passes = await Promise.all([first, made.inbox.sweep()])
+    held = null
     expect(passes.reduce((sum, { expired_unfetched }) => sum + expired_unfetched, 0)).toBe(5)
+    await expectGone(made, box)
+  })
+
+  test('what a pass that died has left marked is finished by the next, though nothing else is due', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    const [file = ''] = await box.sent('a')
+    await ack(box, file)
+    await made.tables.db.updateTable('uploads_file').set({ swept_at: made.tables.now }).execute()
+    expect(await made.inbox.sweep()).toEqual({ ...NONE, acked: 1 })
     await expectGone(made, box)
   })
 
