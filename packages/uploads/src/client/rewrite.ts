@@ -6,7 +6,7 @@ export function rewrite<T>(value: T, pathOf: (uri: string) => string | null): T 
   const top = { value: value as unknown }
   const copies = new Map<object, object>()
   const open: object[] = [top]
-  const text = (given: string): string => given.replaceAll(URI, (uri) => pathOf(uri.toLowerCase()) ?? uri)
+  const text = (given: string): string => given.replaceAll(URI, (uri) => pathOf(uri) ?? uri)
 
   function replaced(given: unknown): unknown {
     if (typeof given === 'string') return text(given)

@@ -109,6 +109,10 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     await expect(pullOnce(options)).rejects.toMatchObject({ code: 'FOLDER_BUSY', field: 'folder' })
     await one.stop()
     const own = path.join(one.folder, '.jobmill-uploads')
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
+    const begin = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    writeFileSync(path.join(own, 'lock'), `${process.ppid} ${begin}`)
+    await expect(pullOnce(options)).rejects.toThrow(`process ${process.ppid}`)
     for (const lock of ['999999999 123', `${process.pid} 1`, `1 not-when-it-began`, 'nonsense']) {
       writeFileSync(path.join(own, 'lock'), lock)
       expect(await pullOnce(options)).toMatchObject({ isComplete: true })

@@ -58,7 +58,10 @@ export function betweenForAll(upstream: () => string): () => Between {
     if (said === 'hang') return
     response.writeHead(said.status, Object.fromEntries(said.headers))
     response.flushHeaders()
-    for await (const chunk of (said.body ?? []) as AsyncIterable<Uint8Array>) response.write(chunk)
+    for await (const chunk of (said.body ?? []) as AsyncIterable<Uint8Array>) {
+      await new Promise<void>((written) => response.write(chunk, () => written()))
+      if (response.destroyed) break
+    }
     response.end()
   }
 
