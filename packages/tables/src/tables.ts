@@ -91,6 +91,8 @@ function onPostgres<T>(
   })
   // Without it a connection that the server ends takes the process down.
   pool.on('error', onError)
+  // And one that is in use: whoever uses it hears of it by its statement.
+  pool.on('connect', (client) => client.on('error', onError))
   const db = new Kysely<T>({ dialect: new PostgresDialect({ pool }) }).withSchema(`${schema}_${app}`)
   return tablesOf(db, {
     ...options,

@@ -31,6 +31,11 @@ export function botOf(config: BotConfig, handle: Handler, apiRoot: string): Bot 
   return { ...config, api, call: callOf(api), handle, username: null, close: () => agent.destroy() }
 }
 
+/** Whether this user may speak at all. */
+export function isListed({ allowedUsers }: BotConfig, userId: number | null): boolean {
+  return allowedUsers === null || (userId !== null && allowedUsers.has(userId))
+}
+
 /** How to get a session for a bot that asks for one. */
 export function promptOf(bot: BotConfig, bots: readonly Bot[]): string {
   if (bot.words.prompt !== '') return bot.words.prompt

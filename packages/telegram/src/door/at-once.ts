@@ -65,18 +65,26 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
       })
   }
 
+  async function dead(bot: Bot, facts: UpdateFacts, claimed: Claimed, error: string): Promise<Received> {
+    log('error', 'an update is dead', {
+      bot: bot.slug,
+      update: facts.updateId,
+      attempt: claimed.attempt,
+      error,
+    })
+    const notice =
+      bot.words.dead === null || facts.chatId === null ? [] : messages(facts.chatId, bot.words.dead)
+    await finish(bot, claimed, { replies: notice, followUps: [] })
+    return { result: 'dead' }
+  }
+
   async function failed(bot: Bot, facts: UpdateFacts, claimed: Claimed, error: unknown): Promise<Received> {
     const text = error instanceof Error ? error.message : String(error)
     const { attempt } = claimed
     const fields = { bot: bot.slug, update: facts.updateId, attempt, error: text }
     const isSnoozed = error instanceof Snooze
-    if (error instanceof Dead || (!isSnoozed && attempt >= bot.retry.attempts)) {
-      log('error', 'an update is dead', fields)
-      const notice =
-        bot.words.dead === null || facts.chatId === null ? [] : messages(facts.chatId, bot.words.dead)
-      await finish(bot, claimed, { replies: notice, followUps: [] })
-      return { result: 'dead' }
-    }
+    if (error instanceof Dead || (!isSnoozed && attempt >= bot.retry.attempts))
+      return dead(bot, facts, claimed, text)
     log('warn', 'an update failed, and Telegram is asked to send it again', fields)
     await seen.failed(claimed, !isSnoozed)
     return {
@@ -85,7 +93,12 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
     }
   }
 
-  return async (bot: Bot, update: RawUpdate, facts: UpdateFacts): Promise<Received> => {
+  return async (
+    bot: Bot,
+    update: RawUpdate,
+    facts: UpdateFacts,
+    instead: readonly Reply[] | null,
+  ): Promise<Received> => {
     const claim = await seen.claim({ botId: bot.id, updateId: facts.updateId })
     if (claim.outcome === 'duplicate') return { result: 'duplicate' }
     if (claim.outcome === 'running') return { result: 'busy', retryAfterMs: BUSY_MS }
@@ -94,11 +107,15 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
     const renewing = setInterval(() => void seen.renew(claimed).catch(() => {}), renewMs)
     try {
       await fault('sync.claimed')
-      const handled = await run(bot, update, facts, claimed)
+      // Tries that never came back, because their process died, count here too.
+      if (claimed.attempt > bot.retry.attempts)
+        return await dead(bot, facts, claimed, 'it was begun too often, and never ended')
+      const handled =
+        instead === null ? await run(bot, update, facts, claimed) : { replies: instead, followUps: [] }
       await fault('sync.handled')
       await finish(bot, claimed, handled)
       await fault('sync.written')
-      return { result: 'handled' }
+      return { result: instead === null ? 'handled' : instead.length === 0 ? 'dropped' : 'prompted' }
     } catch (error) {
       if (error instanceof Overtaken) return { result: 'busy', retryAfterMs: BUSY_MS }
       return await failed(bot, facts, claimed, error)
@@ -111,14 +128,28 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
 /** Another process has the update now, and answers it. */
 class Overtaken extends Error {}
 
+/** A handler that does not listen to its signal is left behind: what it comes to is not waited for. */
 async function run(bot: Bot, update: RawUpdate, facts: UpdateFacts, { attempt }: Claimed): Promise<Handled> {
-  return handle(bot.handle, {
+  const over = new AbortController()
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const error = new Error(`the handler took longer than ${HANDLER_MS} ms`)
+    over.abort(error)
+    late.reject(error)
+  }, HANDLER_MS)
+  const handled = handle(bot.handle, {
     ...facts,
     bot: { slug: bot.slug, id: bot.id },
     update,
     key: updateKey(bot.id, facts.updateId),
     attempt,
-    signal: AbortSignal.timeout(HANDLER_MS),
+    signal: over.signal,
     log: () => {},
   })
+  try {
+    return await Promise.race([handled, late.promise])
+  } finally {
+    clearTimeout(timer)
+    handled.catch(() => {})
+  }
 }

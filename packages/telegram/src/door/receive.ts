@@ -1,7 +1,7 @@
 /** What becomes of an update, however it came: who sent it, whether they may, and then a job, or the handler at once. */
 import type { Mill } from 'jobmill'
-import { type Bot, promptOf } from '../bots/bot.ts'
-import { messages } from '../handlers/handler.ts'
+import { type Bot, isListed, promptOf } from '../bots/bot.ts'
+import { messages, type Reply } from '../handlers/handler.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
 import type { Result } from '../work/figures.ts'
@@ -23,8 +23,13 @@ export interface ReceiveTools {
   readonly mill: Pick<Mill, 'enqueue'> | null
   readonly sessions: Sessions
   readonly dedupeMs: number
-  /** Runs the handler while Telegram waits. */
-  readonly atOnce: (bot: Bot, update: RawUpdate, facts: UpdateFacts) => Promise<Received>
+  /** Runs the handler while Telegram waits; or only says this to somebody without a session. */
+  readonly atOnce: (
+    bot: Bot,
+    update: RawUpdate,
+    facts: UpdateFacts,
+    instead: readonly Reply[] | null,
+  ) => Promise<Received>
 }
 
 /** Rejects when it could not be stored, or not be known who may speak: then Telegram must send it again. */
@@ -33,19 +38,20 @@ export function receiver({ bots, mill, sessions, dedupeMs, atOnce }: ReceiveTool
   const once = (bot: Bot, { updateId }: UpdateFacts) =>
     ({ key: updateKey(bot.id, updateId), holdFor: dedupeMs, holdAfter: 'ended' }) as const
 
+  /** Who has no session is told how to get one, when they said something. */
   async function prompt(bot: Bot, facts: UpdateFacts): Promise<Received> {
-    const [reply] = facts.chatId === null ? [] : messages(facts.chatId, promptOf(bot, bots))
-    if (reply === undefined) return { result: 'dropped' }
-    if (mill === null) {
-      await bot.call(reply.method, reply.payload)
-      return { result: 'prompted' }
-    }
+    const [reply] = promptsFor(bot, facts)
+    if (reply === undefined || mill === null) return { result: 'dropped' }
     const payload = sendPayload(bot, reply, `${once(bot, facts).key}/prompt`)
     const { outcome } = await mill.enqueue(sendKind(bot), payload, {
       ...placeOf(bot, facts.chatId),
       dedupe: once(bot, facts),
     })
     return { result: outcome === 'duplicate' ? 'duplicate' : 'prompted' }
+  }
+
+  function promptsFor(bot: Bot, { chatId, isTalk }: UpdateFacts): readonly Reply[] {
+    return chatId === null || !isTalk ? [] : messages(chatId, promptOf(bot, bots))
   }
 
   async function store(bot: Bot, update: RawUpdate, facts: UpdateFacts): Promise<Received> {
@@ -65,10 +71,10 @@ export function receiver({ bots, mill, sessions, dedupeMs, atOnce }: ReceiveTool
   return async (bot, update) => {
     const facts = factsOf(update)
     // Before anything is said: strangers learn nothing, not even that there is a door.
-    if (bot.allowedUsers !== null && !(facts.userId !== null && bot.allowedUsers.has(facts.userId)))
-      return { result: 'dropped' }
-    if (bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug))))
-      return prompt(bot, facts)
-    return bot.async ? store(bot, update, facts) : atOnce(bot, update, facts)
+    if (!isListed(bot, facts.userId)) return { result: 'dropped' }
+    const isStranger =
+      bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug)))
+    if (!bot.async) return atOnce(bot, update, facts, isStranger ? promptsFor(bot, facts) : null)
+    return isStranger ? prompt(bot, facts) : store(bot, update, facts)
   }
 }

@@ -78,6 +78,8 @@ export function webhook(tools: WebhookTools) {
     )
     await fault('webhook.stored')
     figures.received({ bot: bot.slug, result })
+    if (result === 'duplicate')
+      log('info', 'an update came again', { bot: bot.slug, update: update.update_id })
     const status = STATUS[result]
     return {
       status,

@@ -11,6 +11,8 @@ export interface UpdateFacts {
   /** Of a message with text or a caption; else empty. */
   readonly text: string
   readonly messageId: number | null
+  /** Somebody said something, and may be answered. */
+  readonly isTalk: boolean
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -22,12 +24,18 @@ export function asUpdate(value: unknown): RawUpdate | null {
   return value as RawUpdate
 }
 
-/** The part that tells what happened is the only object beside the id: a message, a pressed button, a new member. */
+/** What people write or press, by the names that Telegram gives it. */
+const TALK = ['message', 'edited_message', 'callback_query']
+
+/** The part that tells what happened: what people say where there is some, or else the first object beside the id. */
 export function factsOf(update: RawUpdate): UpdateFacts {
-  const event = Object.values(update).find(isFields) ?? {}
+  const said = TALK.map((name) => update[name]).find(isFields)
+  const event = said ?? Object.values(update).find(isFields) ?? {}
   // A pressed button carries the message that it is under.
   const message = isFields(event['message']) ? event['message'] : event
-  const user = fields(event['from'] ?? event['user'])
+  const from = fields(event['from'] ?? event['user'])
+  // Anonymous admins and channels all share an account of Telegram's own: that is nobody.
+  const user = from['is_bot'] === true || isFields(message['sender_chat']) ? {} : from
   const chat = fields(message['chat'])
   return {
     updateId: update.update_id,
@@ -36,6 +44,7 @@ export function factsOf(update: RawUpdate): UpdateFacts {
     chatId: whole(chat['id']) ?? null,
     text: text(event['text']) ?? text(event['caption']) ?? '',
     messageId: whole(message['message_id']),
+    isTalk: said !== undefined,
   }
 }
 

@@ -28,7 +28,23 @@ export function sendJob(bot: Bot, { begun, figures, fault }: SendTools): JobDefi
   const isOnce = bot.replies === 'at-most-once'
   const count = (method: string, result: string): void => figures.sent({ bot: bot.slug, method, result })
 
-  async function run({ payload, job, limit, snooze, enqueue }: JobContext<SendPayload>): Promise<unknown> {
+  let refused = { chatId: null as number | null, until: 0 }
+
+  /** When another chat is refused before the first may be written to again, it is the bot that is refused: then all of it waits. */
+  function isStorm(chatId: number | null, retryAfterMs: number, at: number): boolean {
+    const isOther = at < refused.until && refused.chatId !== chatId
+    refused = { chatId, until: Math.max(refused.until, at + retryAfterMs) }
+    return isOther
+  }
+
+  async function run({
+    payload,
+    job,
+    limit,
+    snooze,
+    enqueue,
+    now,
+  }: JobContext<SendPayload>): Promise<unknown> {
     const { method, chatId } = payload
     const key = `${bot.id}:${chatId}`
     if (chatId !== null && isMessage(method)) await limit.acquire(chatLimit(chatId), { key })
@@ -49,6 +65,8 @@ export function sendJob(bot: Bot, { begun, figures, fault }: SendTools): JobDefi
         if (isOnce) await begun.undo(job.id)
         if (chatId !== null && isMessage(method))
           await limit.drain(chatLimit(chatId), { key, retryAfter: called.retryAfterMs })
+        if (isStorm(chatId, called.retryAfterMs, now()))
+          await limit.drain('telegram-bot', { key: String(bot.id), retryAfter: called.retryAfterMs })
         return snooze(called.retryAfterMs)
       case 'moved': {
         count(method, 'moved')

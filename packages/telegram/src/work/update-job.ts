@@ -1,6 +1,6 @@
 /** An update of a durable bot, as a job: the handler runs, and what it wants sent is written with its end. */
 import { type DeadContext, defineJob, type JobContext, type JobDefinition } from 'jobmill'
-import { type Bot, promptOf } from '../bots/bot.ts'
+import { type Bot, isListed, promptOf } from '../bots/bot.ts'
 import { handle, messages, type Reply } from '../handlers/handler.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { factsOf, type RawUpdate, updateKey } from '../update/update.ts'
@@ -42,6 +42,8 @@ export function updateJob(
     const { update } = payload
     const facts = factsOf(update)
     await fault('update.begun')
+    if (!isListed(bot, facts.userId))
+      return { handled: 'no', because: 'the sender is not on the list any more' }
     if (bot.requireAuth && !(await isStillAllowed(facts.userId))) {
       if (facts.chatId !== null) await send(enqueue, job.id, messages(facts.chatId, promptOf(bot, bots)))
       return { handled: 'no', because: 'the session is over' }

@@ -70,6 +70,8 @@ function bodyOf(inside: Inside, bytes: AsyncIterable<Uint8Array>, last: FileRef 
         controller.close()
       },
       async cancel() {
+        // One that nobody has read from yet does not end by itself.
+        if ('destroy' in bytes && typeof bytes.destroy === 'function') bytes.destroy()
         await chunks.return?.()
       },
     },

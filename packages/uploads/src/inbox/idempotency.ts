@@ -42,8 +42,12 @@ export function sameOrRefused({ fingerprint, answer }: Earlier, print: string): 
   })
 }
 
-/** Whether it is the index of keys that said no. */
+/** An upload with this key is there already. */
+export class Repeated extends Error {}
+
+/** Whether it was there already, or the index of keys said no. */
 export function isRepeated(error: unknown): boolean {
+  if (error instanceof Repeated) return true
   if (!(error instanceof Error) || !('code' in error)) return false
   if (error.code === '23505') return 'constraint' in error && error.constraint === 'uploads_upload_key'
   return error.code === 'SQLITE_CONSTRAINT_UNIQUE' && error.message.includes('idempotency_key')

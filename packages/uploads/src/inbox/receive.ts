@@ -45,7 +45,8 @@ export async function receive(inside: Inside, request: UploadRequest): Promise<R
     inside.bridge()?.wake()
     return { answer, isRepeat: false }
   } catch (error) {
-    await discard(inside, upload, begun.files)
+    const committed = await discard(inside, upload, begun.files)
+    if (committed !== null) return { answer: committed, isRepeat: false }
     // Two with one key at the same time: the other one was first.
     const first = key !== null && isRepeated(error) ? await earlierOf(inside.tables.db, mailbox, key) : null
     if (first !== null) return { answer: sameOrRefused(first, printOf(taken)), isRepeat: true }
@@ -111,10 +112,20 @@ function printOf(files: readonly TakenIn[]): string {
   return hash.digest('hex')
 }
 
-/** Blobs first: while the row is there, the sweep finds them. */
-async function discard(inside: Inside, upload: string, files: number): Promise<void> {
+/**
+ * Takes back what came. A commit whose reply was lost may have happened all the same, or be about to: only who can still mark the staging row, which the commit takes
+ * away, may delete anything. Returns the answer of an upload that turns out to be there. Blobs first: while the row is there, the sweep finds them.
+ */
+async function discard(inside: Inside, upload: string, files: number): Promise<Answer | null> {
   const { tables, blobs, fault, onError } = inside
   try {
+    const marked = await tables.db
+      .updateTable('uploads_staging')
+      .set({ swept_at: tables.now })
+      .where('upload', '=', upload)
+      .returning('upload')
+      .executeTakeFirst()
+    if (marked === undefined) return await committedAs(inside, upload)
     for (let n = 0; n < files; n += 1) {
       await blobs.delete(`${upload}/${n}`)
       await fault('discard:blob')
@@ -125,4 +136,14 @@ async function discard(inside: Inside, upload: string, files: number): Promise<v
     // The sweep does it then.
     onError(error, `what is left of upload ${upload}`)
   }
+  return null
+}
+
+async function committedAs({ tables }: Inside, upload: string): Promise<Answer | null> {
+  const row = await tables.db
+    .selectFrom('uploads_upload')
+    .select('answer')
+    .where('id', '=', upload)
+    .executeTakeFirst()
+  return row === undefined ? null : (JSON.parse(row.answer) as Answer)
 }

@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'jobmill-tables'
 import { Refusal } from '../refusal.ts'
 import type { Schema } from '../tables/schema.ts'
 import { type FileRow, fileView, uriOf } from './file-view.ts'
-import type { Answer } from './idempotency.ts'
+import { type Answer, earlierOf, Repeated } from './idempotency.ts'
 import type { Inside } from './inside.ts'
 import type { MailboxLimits } from './limits.ts'
 import { checkQuota, usageOf } from './quota.ts'
@@ -23,6 +23,8 @@ export async function writeRows(inside: Inside, given: NewUpload): Promise<Answe
   return tables.transaction(async (db, tx) => {
     const lastSeq = await enter(inside, db, given)
     await unstage(db, given)
+    // Before the quota, which the first of two with one key may have used up.
+    if (given.key !== null && (await earlierOf(db, given.mailbox, given.key)) !== null) throw new Repeated()
     const bytes = given.files.reduce((sum, { size }) => sum + size, 0)
     checkQuota(await usageOf(db, given.mailbox), { files: given.files.length, bytes }, given.limits)
     const rows = await writeFiles(inside, db, given)
