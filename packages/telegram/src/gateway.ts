@@ -54,6 +54,8 @@ export interface Gateway {
   readonly webhooks: () => Promise<WebhookState[]>
   /** Takes no more updates, answers those that it has, lets jobs go on for the grace, and closes everything. */
   readonly stop: () => Promise<void>
+  /** Beside `stop`: gives what runs no more time, and ends the programs that it started. */
+  readonly hurry: () => void
 }
 
 /** A job has a few words more than its update. */
@@ -112,6 +114,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(platform === undefined ? {} : { clock: () => platform.now() }),
   })
   const undo: (() => Promise<unknown>)[] = [() => tables.close()]
+  let hurried = false
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step()
   }
@@ -119,10 +122,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const { mill, bots, log, figures: counted, receive, knock, ...known } = partsOf(options, store, tables)
     undo.push(async () => bots.forEach((bot) => bot.close()))
     await tables.open()
-    if (mill !== null) {
-      await mill.start()
-      undo.push(() => mill.stop())
-    }
+    if (mill !== null) undo.push(() => mill.stop(hurried ? { grace: 0 } : {}))
     const look = health({ mill, tables })
     const door = await listen(config.listen, (request, response) =>
       (request.url ?? '').startsWith(WEBHOOK_PATH) ? knock(request, response) : look(request, response),
@@ -133,6 +133,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         ? null
         : await serve(mill, { port: config.admin.port, bind: config.admin.host, ...options.admin })
     if (admin !== null) undo.push(admin.close)
+    // Only now: what cannot listen has not begun to work.
+    await mill?.start()
     const stopping = new AbortController()
     const { mode, publicUrl } = config
     const tools = { receive, figures: counted, log, signal: stopping.signal, tables, mode, publicUrl }
@@ -149,6 +151,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       mill,
       webhooks: () => Promise.all(bots.map(webhookState)),
       stop,
+      hurry() {
+        hurried = true
+        void mill?.stop({ grace: 0 })
+      },
     }
   } catch (error) {
     await stop()

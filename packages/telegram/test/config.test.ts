@@ -126,6 +126,17 @@ bots:
     ['bots:\n  factory: { handler: echo, http: { url: x } }', 'is for the handler http'],
     ['bots:\n  factory: { handler: echo, retry: { backoff: [soon] } }', 'no duration'],
     ['auth: { scope: [other] }\nbots:\n  factory: { handler: echo }', 'which is no bot'],
+    ['bots:\n  factory: { handler: auth, async: true }', 'keep the codes'],
+    ['store: none\nbots:\n  factory: { handler: job, job: { kind: x } }', 'needs a database'],
+    ['store: none\nbots:\n  factory: { handler: echo, replies: at-most-once }', 'needs a database'],
+    ['bots:\n  factory: { handler: http, http: { url: "http://me:secret@x/" } }', 'a name or a password'],
+    [
+      'bots:\n  factory: { handler: echo }\n  factory-http: { handler: echo }',
+      'would share BOT_FACTORY_HTTP_SECRET',
+    ],
+    ['auth: { scope: [] }\nbots:\n  factory: { handler: echo }', 'has to name bots'],
+    ['apiRoot: nonsense\nbots:\n  factory: { handler: echo }', 'api.telegram.org'],
+    ['listen: 127.0.0.1:9\nadmin: 127.0.0.1:9\nbots:\n  factory: { handler: echo }', 'a port of its own'],
   ])('%j is refused', (yaml, words) => {
     const { config, problems } = read(yaml)
     expect(config).toBeNull()

@@ -71,7 +71,8 @@ describe.each(STORES)('order on %s', (store) => {
 
   test('A10 E19 a dead update unblocks its chat, and the user is told once, in the words of the bot', async () => {
     const chat = at.chat('ordered')
-    await at.post('ordered', anUpdate('poison', { userId: chat.id }))
+    const poison = anUpdate('poison', { userId: chat.id })
+    await at.post('ordered', poison)
     await at.post('ordered', anUpdate('next', { userId: chat.id }))
     await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2, 20_000)
     expect(saidBy(chat).toSorted()).toEqual(['Gave up.', 'did next'])
@@ -80,6 +81,8 @@ describe.each(STORES)('order on %s', (store) => {
     // E10: what it failed of is kept, attempt by attempt.
     const history = (await at.gateway.mill?.history(jobs[0]?.id ?? '')) ?? []
     expect(history.map(({ outcome }) => outcome)).toEqual(['threw', 'threw', 'threw'])
+    // E14: a repeat of an update that died is a repeat.
+    expect(await (await at.post('ordered', poison)).json()).toEqual({ ok: true, result: 'duplicate' })
     // E23: it can be tried again by hand.
     expect(await at.gateway.mill?.retry(jobs[0]?.id ?? '')).toMatchObject({ verdict: 'changed' })
     await chat.until((all) => all.filter(({ text }) => text === 'Gave up.').length === 2, 20_000)

@@ -18,6 +18,7 @@ describe.each(STORES)('replies on %s', (store) => {
         direct: { handler: 'echo', requireAuth: false },
         careful: { handler: 'echo', async: true, requireAuth: false, replies: 'at-most-once' },
         many: { handler: 'many', async: true, requireAuth: false },
+        stormy: { handler: 'echo', async: true, requireAuth: false },
       },
       fake: { limits: { perChatPerSecond: 4, perBotPerSecond: 61 } },
     })
@@ -108,6 +109,35 @@ describe.each(STORES)('replies on %s', (store) => {
     await careful.until((all) => all.some(({ by }) => by === 'bot'), 30_000)
     expect(saidBy(careful)).toEqual(['patient'])
   })
+
+  test('P13 groups and bots have budgets of their own', async () => {
+    const group = at.fake.chat({ bot: at.tokenOf('echo'), id: -77, type: 'group' })
+    group.says('hello all')
+    await group.until((all) => all.some(({ by }) => by === 'bot'), 30_000)
+    const limits = (await at.gateway.mill?.limits.list()) ?? []
+    const used = limits.filter(({ keys }) => (keys ?? 0) > 0).map(({ name }) => name)
+    expect(used.toSorted()).toEqual(['telegram-bot', 'telegram-chat', 'telegram-group'])
+  })
+
+  test('C P13 when Telegram refuses more than one chat, the whole bot waits', async () => {
+    const chats = Array.from({ length: 40 }, () => at.chat('stormy'))
+    at.fake.next('sendMessage', ...Array.from({ length: 39 }, () => ({ error: 429, retryAfter: 2 })))
+    const before = at.fake.calls.length
+    for (const chat of chats) chat.says('anybody?')
+    const refusals = () => at.fake.calls.slice(before).filter(({ method }) => method === 'sendMessage').length
+    await expect.poll(refusals).toBeGreaterThan(1)
+    // All that were on their way when the second was refused, and no others.
+    const limit = async () =>
+      (await at.gateway.mill?.limits.list())?.find(({ name }) => name === 'telegram-bot')
+    expect(await limit()).toBeDefined()
+    for (const chat of chats) await chat.until((all) => all.some(({ by }) => by === 'bot'), 60_000)
+    const times = at.fake.calls
+      .slice(before)
+      .filter(({ method }) => method === 'sendMessage')
+      .map(({ at: when }) => when)
+    const first = Math.min(...times)
+    expect(times.filter((when) => when < first + 1_900).length).toBeLessThanOrEqual(30)
+  }, 90_000)
 
   test('P13 replies keep the limits of a chat, arrive in order, and none is refused', async () => {
     const before = at.fake.calls.filter(

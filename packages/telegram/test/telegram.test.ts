@@ -1,4 +1,6 @@
 /** The way to Telegram: told where updates go when that changed, asked for updates where it cannot call, and what happens without a database. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
@@ -86,6 +88,29 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
     )
   })
 
+  test('a chat whose update fails holds up no other', async () => {
+    at = await scene({
+      store,
+      handlers: {
+        moody({ reply, text }) {
+          if (text === 'fails') throw new Error('not now')
+          reply(text)
+        },
+      },
+      bots: { moody: { handler: 'moody', requireAuth: false } },
+      yaml: { mode: 'polling' },
+    })
+    const [sad, glad] = [at.chat('moody'), at.chat('moody')]
+    sad.says('fails')
+    sad.says('waits')
+    glad.says('one')
+    glad.says('two')
+    await glad.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
+    glad.says('three')
+    await glad.until((all) => all.filter(({ by }) => by === 'bot').length === 3)
+    expect([saidBy(sad), saidBy(glad)]).toEqual([[], ['one', 'two', 'three']])
+  })
+
   test('one that cannot be handled now is not passed over', async () => {
     let fails = 2
     at = await scene({
@@ -111,6 +136,22 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
     await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
     expect(saidBy(chat)).toEqual(['first', 'second'])
   })
+})
+
+test('E26 connections that say nothing hold up no stop', async () => {
+  const at = await scene({ store: 'none', bots: { echo: { handler: 'echo', requireAuth: false } } })
+  const { port, hostname } = new URL(at.gateway.url)
+  const [silent, half] = [connect(Number(port), hostname), connect(Number(port), hostname)]
+  await Promise.all([once(silent, 'connect'), once(half, 'connect')])
+  half.write('POST /telegram/echo HTTP/1.1\r\nHost: x\r\n')
+  // By an error or without one.
+  const ended = Promise.all(
+    [silent, half].map(
+      (socket) => new Promise((resolve) => socket.on('error', () => {}).once('close', resolve)),
+    ),
+  )
+  await at.stop()
+  await ended
 })
 
 describe('without a database', () => {

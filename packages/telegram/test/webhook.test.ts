@@ -180,6 +180,78 @@ describe.each(STORES)('the webhook on %s', (store) => {
     await second.stop()
   })
 
+  test('E21 what was said to somebody without a session is not done when they have one', async () => {
+    const chat = at.chat('gated-direct')
+    const update = anUpdate('too early', { userId: chat.id })
+    expect(await told(at.post('gated-direct', update))).toEqual([200, 'prompted'])
+    await at.gateway.sessions.open(chat.id, ['*'], 60_000)
+    expect(await told(at.post('gated-direct', update))).toEqual([200, 'duplicate'])
+    const next = anUpdate('in time', { userId: chat.id })
+    expect(await told(at.post('gated-direct', next))).toEqual([200, 'handled'])
+    await at.gateway.sessions.close(chat.id)
+    expect(await told(at.post('gated-direct', next))).toEqual([200, 'duplicate'])
+  })
+
+  test('E28 accounts that many share are nobody: they get no session, and none of somebody else', async () => {
+    const update = anUpdate('hello', { userId: 1_087_968_824 })
+    await at.gateway.sessions.open(1_087_968_824, ['*'], 60_000)
+    const anonymous = {
+      ...update.message,
+      from: { ...update.message.from, is_bot: true },
+      sender_chat: { id: -5 },
+    }
+    expect(await told(at.post('gated', { ...update, message: anonymous }))).toEqual([200, 'prompted'])
+  })
+
+  test('who is in a chat without saying anything is not answered', async () => {
+    const event = { chat: { id: 5 }, from: { id: 5 }, date: 1, new_chat_member: { status: 'kicked' } }
+    expect(await told(at.post('gated', { update_id: 31, my_chat_member: event }))).toEqual([200, 'dropped'])
+  })
+
+  test('F an object that nobody knows does not hide the message', async () => {
+    const { update_id, message } = anUpdate('hidden?')
+    const update = { update_id, invented: { from: { id: 1 } }, message }
+    expect(await told(at.post('direct', update))).toEqual([200, 'handled'])
+  })
+
+  test('E9 what no database can keep is not asked for again', async () => {
+    expect(await told(at.post('durable', anUpdate('\u0000')))).toEqual([200, 'dead'])
+  })
+
+  test("E1 a synchronous update that takes longer than a lease is nobody else's meanwhile", async () => {
+    const gate = Promise.withResolvers<void>()
+    let begun = 0
+    const slow: Handler = async ({ reply }) => {
+      begun += 1
+      await gate.promise
+      reply('slowly')
+    }
+    const options = {
+      store,
+      telegram: at.fake,
+      handlers: { slow },
+      bots: { direct: { handler: 'slow', requireAuth: false } },
+      ids: { direct: 7_001 },
+      leaseMs: 900,
+    }
+    const one = await scene({ ...options, database: at.database })
+    const two = await scene({ ...options, database: at.database })
+    const update = anUpdate('slow')
+    const first = told(one.post('direct', update))
+    await expect.poll(() => begun).toBe(1)
+    const askedUntil = Date.now() + 2_500
+    while (Date.now() < askedUntil) expect(await told(two.post('direct', update))).toEqual([503, 'busy'])
+    gate.resolve()
+    expect(await first).toEqual([200, 'handled'])
+    expect(await told(two.post('direct', update))).toEqual([200, 'duplicate'])
+    expect(begun).toBe(1)
+    await one.stop()
+    await two.stop()
+    await at.gateway.bots
+      .find(({ slug }) => slug === 'direct')
+      ?.api.setWebhook(`${at.gateway.url}/telegram/direct`, { secret_token: SECRET })
+  })
+
   test('A5 it is alive, and ready', async () => {
     for (const path of ['/healthz', '/readyz'])
       expect(await (await fetch(`${at.gateway.url}${path}`)).json()).toEqual({ ok: true })

@@ -1,13 +1,12 @@
 /**
- * For machines that nobody can call: asks Telegram for updates and receives them as if they had been posted. An update is acknowledged, by asking for the next
- * one, only when it is durable or handled.
+ * For machines that nobody can call: asks Telegram for updates and receives them as if they had been posted. Chats go on beside each other, and an update is
+ * acknowledged, by asking for what comes after it, only when it and all before it are durable or handled.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Update } from 'grammy/types'
-import type { Receive, Received } from '../door/receive.ts'
-import { asUpdate } from '../update/update.ts'
-import type { Figures } from '../work/figures.ts'
+import { notReceived, type Receive } from '../door/receive.ts'
 import type { Log } from '../log.ts'
+import { asUpdate, factsOf, orderKeyOf, type RawUpdate } from '../update/update.ts'
+import type { Figures } from '../work/figures.ts'
 import type { Bot } from './bot.ts'
 
 export interface PollTools {
@@ -21,37 +20,73 @@ export interface PollTools {
 const WAIT_SECONDS = 15
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
+/** Telegram tells as many at a time, the unacknowledged among them. */
+const BATCH = 100
 
 export async function poll(bot: Bot, { receive, figures, log, signal }: PollTools): Promise<void> {
-  let offset = 0
+  /** Known and not done yet, by their ids. */
+  const open = new Set<number>()
+  const lanes = new Map<string, Promise<void>>()
+  let last = -1
   let pauseMs = FIRST_PAUSE_MS
+
+  /** Until it is received: what comes after it in its chat waits. */
+  async function take(update: RawUpdate): Promise<void> {
+    while (!signal.aborted) {
+      const { result, retryAfterMs = FIRST_PAUSE_MS } = await receive(bot, update).catch((error: unknown) => {
+        log('error', 'an update could not be stored', {
+          bot: bot.slug,
+          update: update.update_id,
+          error: String(error),
+        })
+        return { retryAfterMs: FIRST_PAUSE_MS, ...notReceived(error) }
+      })
+      figures.received({ bot: bot.slug, result })
+      if (!['busy', 'failed', 'unstored'].includes(result)) return void open.delete(update.update_id)
+      await pause(retryAfterMs, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  function add(update: RawUpdate): void {
+    if (update.update_id <= last || open.has(update.update_id)) return
+    open.add(update.update_id)
+    const lane = orderKeyOf(bot.id, factsOf(update)) ?? `update ${update.update_id}`
+    const next = (lanes.get(lane) ?? Promise.resolve()).then(() => take(update))
+    lanes.set(lane, next)
+    void next.then(() => lanes.get(lane) === next && lanes.delete(lane))
+  }
+
   while (!signal.aborted) {
     try {
-      const updates = await bot.api.getUpdates({ offset, timeout: WAIT_SECONDS, limit: 100 }, signal as never)
-      for (const update of updates) {
-        await take(update)
-        offset = update.update_id + 1
+      const offset = open.size > 0 ? Math.min(...open) : last + 1
+      // With something open Telegram answers at once, and says it again.
+      const timeout = open.size > 0 ? 0 : WAIT_SECONDS
+      const updates = await bot.api.getUpdates({ offset, timeout, limit: BATCH }, signal as never)
+      for (const given of updates) {
+        const update = asUpdate(given)
+        if (update !== null) add(update)
       }
+      last = Math.max(last, ...updates.map(({ update_id: id }) => id))
       pauseMs = FIRST_PAUSE_MS
+      await settled()
     } catch (error) {
-      if (signal.aborted) return
+      if (signal.aborted) break
       log('warn', 'updates could not be fetched', { bot: bot.slug, error: String(error), againInMs: pauseMs })
       await pause(pauseMs, undefined, { signal }).catch(() => {})
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }
   }
+  await Promise.all(lanes.values())
 
-  /** Until it is received: what comes after it may belong to the same chat. */
-  async function take(given: Update): Promise<void> {
-    const update = asUpdate(given)
-    if (update === null) return
-    for (;;) {
-      const { result, retryAfterMs = FIRST_PAUSE_MS } = await receive(bot, update).catch((): Received => ({
-        result: 'unstored',
-      }))
-      figures.received({ bot: bot.slug, result })
-      if (!['busy', 'failed', 'unstored'].includes(result)) return
-      await pause(retryAfterMs, undefined, { signal })
-    }
+  /** Until nothing is open, or for a moment: somebody else may have written meanwhile. */
+  async function settled(): Promise<void> {
+    if (open.size === 0) return
+    const moment = new AbortController()
+    const some = AbortSignal.any([signal, moment.signal])
+    await Promise.race([
+      Promise.all(lanes.values()),
+      pause(FIRST_PAUSE_MS, undefined, { signal: some }).catch(() => {}),
+    ])
+    moment.abort()
   }
 }

@@ -1,6 +1,8 @@
 /** First contact with Telegram: who the bot is, and how its updates come. A Telegram that is away keeps nothing from starting. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { GrammyError } from 'grammy'
 import type { Tables } from 'jobmill-tables'
+import { botVariable } from '../config/secrets.ts'
 import type { Log } from '../log.ts'
 import type { Schema } from '../sessions/steps.ts'
 import type { Bot } from './bot.ts'
@@ -32,7 +34,11 @@ export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
       }
       break
     } catch (error) {
-      log('error', 'Telegram was not reached', { bot: bot.slug, error: String(error), againInMs: pauseMs })
+      const isRefused = error instanceof GrammyError && [401, 404].includes(error.error_code)
+      const what = isRefused
+        ? `Telegram refuses the token: check ${botVariable(bot.slug, 'TOKEN')}`
+        : 'Telegram was not reached'
+      log('error', what, { bot: bot.slug, error: String(error), againInMs: pauseMs })
       await pause(pauseMs, undefined, { signal }).catch(() => {})
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }

@@ -13,7 +13,7 @@ const HELP = `jobmill-telegram: many Telegram bots behind one door
         [--bot SLUG]…   for these bots (default: every bot)
         [--user ID]     for this user alone
         [--ttl 1h]      as long as it works
-  codes list            codes that can still be used
+  codes list            codes that have not expired, and who used them
   bots                  the bots, and how Telegram fares with sending them updates
 
   --config FILE         the config (default telegram.yaml, or TELEGRAM_CONFIG, or the text in TELEGRAM_CONFIG_YAML)

@@ -33,8 +33,11 @@ export async function start(args: readonly string[]): Promise<number> {
   const signals = new AbortController()
   await Promise.race(['SIGINT', 'SIGTERM'].map((name) => once(process, name, { signal: signals.signal })))
   console.log('stopping: no more updates; what runs may end (again to stop at once)')
-  process.once('SIGINT', () => process.exit(130))
-  process.once('SIGTERM', () => process.exit(143))
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.once(name, () => {
+      console.log('stopping at once: what runs is interrupted, and goes on at the next start')
+      gateway.hurry()
+    })
   await gateway.stop()
   console.log('stopped')
   return 0

@@ -48,6 +48,26 @@ export function readBot(slug: string, section: Section, sources: BotSources): Bo
       'needs a database, and store is none',
       'Leave store out, or async: false',
     )
+  if (handler === 'auth' && isAsync)
+    found.error(section.at('async'), 'would keep the codes that people type in the database', 'Take it out')
+  if (handler === 'job' && !sources.hasDatabase)
+    found.error(
+      section.at('handler'),
+      'needs a database to put jobs into, and store is none',
+      'Leave store out',
+    )
+  if (section.get('replies') === 'at-most-once' && !sources.hasDatabase)
+    found.error(
+      section.at('replies'),
+      'needs a database to remember what was sent, and store is none',
+      'Leave store out',
+    )
+  if (section.get('ordered') === true && !isAsync)
+    found.warn(
+      section.at('ordered'),
+      'is for async bots: Telegram itself sends one update of a chat at a time',
+      'Take it out',
+    )
   if (handler === 'command' && !isAsync)
     found.error(section.at(), 'runs a command while Telegram waits', 'Write async: true')
   const requireAuth = authOf(section, handler, found)
@@ -178,6 +198,12 @@ function httpOf(slug: string, section: Section, { env, found }: BotSources): Htt
   if (url === undefined) found.error(section.at(), 'has no url', 'Write http: { url: http://service/path }')
   else if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
     found.error(section.at('url'), `is ${typeOf(url)}`, 'Write the whole address: http://service/path')
+  else if (new URL(url).password !== '' || new URL(url).username !== '')
+    found.error(
+      section.at('url'),
+      'has a name or a password in it',
+      'Take it out: the signature says who asks',
+    )
   const timeoutMs = section.duration('timeout', HTTP_TIMEOUT_MS)
   if (timeoutMs > HTTP_LONGEST_MS || timeoutMs === 0)
     found.error(
@@ -204,6 +230,7 @@ function commandOf(section: Section, found: Findings): CommandTarget {
   if (texts.length === 0 || texts.length < argv.length)
     found.error(section.at('run'), 'is no command', "Write run: ['/usr/bin/program', 'argument']")
   const target = { argv: texts, timeoutMs: section.duration('timeout', COMMAND_TIMEOUT_MS) }
+  if (target.timeoutMs === 0) found.error(section.at('timeout'), 'is over at once', "Write '10m'")
   section.refuseOthers()
   return target
 }

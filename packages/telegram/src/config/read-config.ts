@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Address, AuthConfig, BotConfig, GatewayConfig, Problem } from './config.ts'
 import { durationAt, findings, type Findings, readYaml, type Section, typeOf } from './findings.ts'
 import { readBot, usersOf } from './read-bot.ts'
-import { type Env, secretOf } from './secrets.ts'
+import { botVariable, type Env, secretOf } from './secrets.ts'
 
 export interface ConfigSources {
   /** The text of the YAML. */
@@ -47,6 +47,7 @@ export function readConfig({ yaml, name = 'the config', env, handlers = [] }: Co
   if (section.names.length === 0)
     found.error(name, 'has no bots', 'Write bots: and below it a slug with its handler')
   refuseTwins(bots, found)
+  refuseSameNames(section.names, found)
   const config: GatewayConfig = {
     auth: authOf(root.section('auth'), bots, env, found),
     bots,
@@ -73,6 +74,15 @@ export function readConfig({ yaml, name = 'the config', env, handlers = [] }: Co
     maxBodyBytes: root.whole('maxBodyBytes', BODY_BYTES, { least: 1_024, most: 16 * BODY_BYTES }),
     ...queueOf(env, found),
   }
+  if (!/^https?:$/.test(URL.canParse(config.apiRoot) ? new URL(config.apiRoot).protocol : ''))
+    found.error(
+      root.at('apiRoot'),
+      `is ${typeOf(config.apiRoot)}`,
+      'Write https://api.telegram.org, or leave it out',
+    )
+  const { listen, admin } = config
+  if (admin !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)
+    found.error(root.at('admin'), 'is where updates arrive', 'Give Mission Control a port of its own')
   root.refuseOthers()
   const isWrong = found.problems.some(({ level }) => level === 'error')
   return { config: isWrong ? null : config, problems: found.problems }
@@ -112,6 +122,18 @@ function refuseTwins(bots: readonly BotConfig[], found: Findings): void {
   }
 }
 
+/** `a` and `a-http` would both have BOT_A_HTTP_SECRET: the one to sign with, the other to be called with. */
+function refuseSameNames(slugs: readonly string[], found: Findings): void {
+  const ofAll = slugs.flatMap((slug) =>
+    ['TOKEN', 'SECRET', 'SECRET_OLD', 'HTTP_SECRET'].map((what) => ({ slug, name: botVariable(slug, what) })),
+  )
+  for (const { slug, name } of ofAll) {
+    const other = ofAll.find((one) => one.name === name && one.slug < slug)
+    if (other !== undefined)
+      found.error(`bots.${slug}`, `would share ${name} with ${other.slug}`, 'Give one of them another slug')
+  }
+}
+
 function authOf(section: Section, bots: readonly BotConfig[], env: Env, found: Findings): AuthConfig | null {
   const ttlMs = durationAt(
     section.get('sessionTtl') ?? set(env['AUTH_SESSION_TTL']),
@@ -120,7 +142,10 @@ function authOf(section: Section, bots: readonly BotConfig[], env: Env, found: F
     found,
   )
   if (ttlMs === 0) found.error(section.at('sessionTtl'), 'ends sessions as they begin', "Write '24h'")
-  const scope = (section.list('scope') ?? ['*']).filter((one): one is string => typeof one === 'string')
+  const given = section.list('scope') ?? ['*']
+  const scope = given.filter((one): one is string => typeof one === 'string')
+  if (scope.length === 0 || scope.length < given.length)
+    found.error(section.at('scope'), 'has to name bots', "Write ['*'] for all of them")
   for (const slug of scope)
     if (slug !== '*' && !bots.some((bot) => bot.slug === slug))
       found.error(
@@ -141,6 +166,8 @@ function authOf(section: Section, bots: readonly BotConfig[], env: Env, found: F
   }
   if (secret !== undefined && secret.length < 8)
     found.error('AUTH_SECRET', 'is short enough to be guessed', 'Use 16 or more random characters')
+  else if (secret !== undefined && secret.length < 16)
+    found.warn('AUTH_SECRET', 'is rather short', 'Use 16 or more random characters')
   if (bots.some(({ requireAuth }) => requireAuth) && !bots.some(({ handler }) => handler === 'auth'))
     found.warn(
       'bots',
@@ -153,7 +180,15 @@ function authOf(section: Section, bots: readonly BotConfig[], env: Env, found: F
 function publicUrlOf(root: Section, env: Env, found: Findings): string | null {
   const url = root.text('publicUrl') ?? set(env['PUBLIC_URL'])
   if (url === undefined) return null
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url.replace(/\/+$/, '')
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) {
+    if (url.startsWith('http:'))
+      found.warn(
+        root.at('publicUrl'),
+        'is not https, and Telegram calls nothing else',
+        'Write https://…, on port 443, 80, 88 or 8443',
+      )
+    return url.replace(/\/+$/, '')
+  }
   found.error(
     root.at('publicUrl'),
     `is ${typeOf(url)}`,

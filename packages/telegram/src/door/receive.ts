@@ -1,5 +1,5 @@
 /** What becomes of an update, however it came: who sent it, whether they may, and then a job, or the handler at once. */
-import type { Mill } from 'jobmill'
+import { isJobmillError, type Mill } from 'jobmill'
 import { type Bot, isListed, promptOf } from '../bots/bot.ts'
 import { messages, type Reply } from '../handlers/handler.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -30,6 +30,12 @@ export interface ReceiveTools {
     facts: UpdateFacts,
     instead: readonly Reply[] | null,
   ) => Promise<Received>
+}
+
+/** What no database can keep, such as NUL, is not asked for again: that would hold up its chat for a day. Everything else is. */
+export function notReceived(error: unknown): Received {
+  const isHopeless = isJobmillError(error) && error.code.startsWith('PAYLOAD_')
+  return { result: isHopeless ? 'dead' : 'unstored' }
 }
 
 /** Rejects when it could not be stored, or not be known who may speak: then Telegram must send it again. */

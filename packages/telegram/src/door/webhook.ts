@@ -6,7 +6,7 @@ import type { Log } from '../log.ts'
 import { asUpdate } from '../update/update.ts'
 import type { Fault } from '../work/fault.ts'
 import type { Figures, Refusal, Result } from '../work/figures.ts'
-import type { Receive, Received } from './receive.ts'
+import { notReceived, type Receive, type Received } from './receive.ts'
 import { isSecret } from './secret.ts'
 
 export interface WebhookTools {
@@ -73,7 +73,7 @@ export function webhook(tools: WebhookTools) {
           update: update.update_id,
           error: String(error),
         })
-        return { result: 'unstored' }
+        return notReceived(error)
       },
     )
     await fault('webhook.stored')

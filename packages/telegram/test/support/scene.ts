@@ -30,6 +30,8 @@ export interface SceneOptions extends Omit<GatewayOptions, 'config'> {
   readonly bots: Readonly<Record<string, BotYaml>>
   readonly yaml?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
+  /** How long a process may be silent; less than people may set. */
+  readonly leaseMs?: number
   /** Ids of the bots by their slugs, where they are not the usual ones. */
   readonly ids?: Readonly<Record<string, number>>
 }
@@ -107,7 +109,11 @@ export async function scene(options: SceneOptions): Promise<Scene> {
     handlers: Object.keys(options.handlers ?? {}),
   })
   if (config === null) throw new Error(JSON.stringify(problems, null, 2))
-  const gateway = await startGateway({ log: QUIET, ...rest, config })
+  const gateway = await startGateway({
+    log: QUIET,
+    ...rest,
+    config: options.leaseMs === undefined ? config : { ...config, leaseMs: options.leaseMs },
+  })
   // The address is known only now.
   if (config.mode === 'webhook')
     await Promise.all(
