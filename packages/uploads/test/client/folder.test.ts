@@ -86,6 +86,16 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     },
   )
 
+  test('B7 something else takes the name while a file is fetched, it is not overwritten', async () => {
+    const { box, files } = await sent('new')
+    const options = optionsFor(given(), box, { onTrouble: () => {} })
+    const name = path.join(options.folder, `${files[0]}-0.txt`)
+    const fault = (at: string): void => void (at === 'pull:flushed' && writeFileSync(name, 'mine'))
+    expect(await pullOnce({ ...options, fault })).toMatchObject({ troubles: [{ code: 'NAME_TAKEN' }] })
+    expect(readFileSync(name, 'utf8')).toBe('mine')
+    expect(namesIn(options.folder)).toHaveLength(1)
+  })
+
   test('the disk is full: nobody else fetches until it was tried again', async () => {
     const { box } = await sent('1', '2', '3')
     const line = between()
