@@ -31,7 +31,7 @@ const LOOKS = [
   { look: 'phone', colorScheme: 'light', width: 390, height: 844 },
 ] as const
 
-function picturesOf({ ids }: Demo): Picture[] {
+function picturesOf({ ids, mailbox }: Demo): Picture[] {
   const pictures: Picture[] = [
     { name: 'overview', path: '/', height: 1_320 },
     { name: 'jobs', path: '/jobs?state=dead' },
@@ -44,6 +44,8 @@ function picturesOf({ ids }: Demo): Picture[] {
     { name: 'schedules', path: '/schedules' },
     { name: 'limits', path: '/limits' },
     { name: 'system', path: '/system' },
+    { name: 'uploads', path: '/apps/uploads' },
+    { name: 'mailbox', path: `/apps/uploads/${mailbox}` },
     {
       name: 'enqueue',
       path: '/jobs',

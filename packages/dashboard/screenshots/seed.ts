@@ -1,14 +1,18 @@
 /** A mill as somebody might have it on a working day: two processes, some trouble, and a day behind it. */
+import { dirname } from 'node:path'
 import { bulkJob, serve } from 'jobmill/http'
 import { jobmill, type Mill, type MillOptions } from 'jobmill'
 import { sqlite } from 'jobmill/sqlite'
 import { writeHistory } from './history.ts'
+import { seededInbox } from './inbox.ts'
 import { kinds } from './kinds.ts'
 
 export interface Demo {
   readonly url: string
   /** Ids of jobs worth a picture. */
   readonly ids: { readonly dead: string; readonly waiting: string; readonly running: string }
+  /** And of a mailbox. */
+  readonly mailbox: string
   readonly close: () => Promise<void>
 }
 
@@ -61,13 +65,16 @@ export async function seeded(file: string): Promise<Demo> {
   await second.start()
   await writeHistory(store, Date.now())
   const ids = await enqueueAll(mill)
-  const served = await serve(mill, { port: 0 })
+  const { inbox, mailbox, close } = await seededInbox(dirname(file))
+  const served = await serve(mill, { port: 0, apps: { uploads: inbox.app } })
   return {
     url: served.url,
     ids,
+    mailbox,
     async close() {
       await served.close()
       await Promise.all([mill.stop(), second.stop()])
+      await close()
     },
   }
 }

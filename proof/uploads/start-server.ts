@@ -1,0 +1,77 @@
+/** Starts the inbox, asks it, and watches how much memory it has. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Left, Question, Ready } from './server.ts'
+
+export interface Place {
+  readonly name: string
+  readonly database: string
+  /** A folder, or `postgres`. */
+  readonly blobs: string
+}
+
+export interface Running extends Ready {
+  readonly later: (ms: number) => void
+  /** One pass, beside those that the mill has. */
+  readonly sweep: () => Promise<void>
+  readonly left: () => Promise<Left>
+  /** Resident now, and the most so far, in MB; of Linux, null elsewhere. */
+  readonly memory: () => { readonly now: number; readonly most: number } | null
+  readonly stop: () => Promise<void>
+}
+
+export async function startServer(
+  { database, blobs }: Pick<Place, 'database' | 'blobs'>,
+  mailboxes: number,
+): Promise<Running> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('server.ts', import.meta.url))], {
+    env: { ...process.env, DATABASE_URL: database, BLOBS: blobs, MAILBOXES: String(mailboxes) },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const ready = (await heard(child)) as Ready
+  const send = (question: Question): void => void child.send(question)
+  async function ask(question: Question): Promise<unknown> {
+    const answer = heard(child)
+    send(question)
+    return answer
+  }
+  return {
+    ...ready,
+    later: (ms) => send({ later: ms }),
+    sweep: async () => void (await ask({ ask: 'sweep' })),
+    left: async () => (await ask({ ask: 'left' })) as Left,
+    memory: () => memoryOf(child.pid),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const gone = once(child, 'exit')
+      child.kill('SIGTERM')
+      await gone
+    },
+  }
+}
+
+/** The next that the process says; rejects when it ends instead. */
+async function heard(child: ChildProcess): Promise<unknown> {
+  const ending = new AbortController()
+  const { signal } = ending
+  try {
+    return await Promise.race([
+      once(child, 'message', { signal }).then(([message]: unknown[]) => message),
+      once(child, 'exit', { signal }).then(([code]) => {
+        throw new Error(`the inbox ended with ${String(code)}`)
+      }),
+    ])
+  } finally {
+    ending.abort()
+  }
+}
+
+function memoryOf(pid: number | undefined): { now: number; most: number } | null {
+  if (process.platform !== 'linux') return null
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const megabytes = (field: string): number =>
+    Math.round((Number(new RegExp(`^${field}:\\s*(\\d+)`, 'm').exec(text)?.[1]) * 1_024) / 1e6)
+  return { now: megabytes('VmRSS'), most: megabytes('VmHWM') }
+}
