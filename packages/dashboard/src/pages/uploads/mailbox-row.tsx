@@ -1,7 +1,7 @@
 /** A mailbox in the table. */
 import type { Mailbox } from '../../api/types/uploads.ts'
 import { TextLink } from '../../kit/button.tsx'
-import { bytes, number } from '../../kit/format.ts'
+import { bytes, number, shortId } from '../../kit/format.ts'
 import { Cell, Row } from '../../kit/table.tsx'
 import { Ago } from '../../kit/time.tsx'
 import { at } from './at.ts'
@@ -25,7 +25,9 @@ export function MailboxRow({ mailbox }: { readonly mailbox: Mailbox }) {
         <TextLink to={`/apps/uploads/${id}`} className="block truncate font-medium">
           <span title={name}>{name}</span>
         </TextLink>
-        <span className="block truncate font-mono text-xs text-soft">{id}</span>
+        <span className="font-mono text-xs text-soft" title={id}>
+          {shortId(id)}
+        </span>
       </Cell>
       <Cell right>{number(pending.files)}</Cell>
       <Cell right>{bytes(pending.bytes)}</Cell>
