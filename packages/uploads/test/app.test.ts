@@ -15,6 +15,11 @@ describe.each(STORES)('the app on %s', (store) => {
   }
   const one = async (box: Box) => (await look(`/mailboxes/${box.id}`)).body
   const files = async (box: Box, query = '') => (await look(`/mailboxes/${box.id}/files${query}`)).body
+  /** It is written down after the last byte was handed over. */
+  async function fetched(box: Box, file: string): Promise<void> {
+    await (await box.ask(`/uploads/${file}/content`)).arrayBuffer()
+    await expect.poll(async () => (await files(box)).files?.find(({ id }) => id === file)?.fetches).toBe(1)
+  }
 
   test('tells what a mailbox has, by state, and no token of it', async () => {
     const box = await mailbox(made, { quotaBytes: 1_000 })
@@ -24,7 +29,7 @@ describe.each(STORES)('the app on %s', (store) => {
     })
     const [a = '', b = '', c = ''] = await box.sent('a', 'bb', 'ccc')
     await box.ask(`/uploads/${b}/ack`, { method: 'POST' })
-    await (await box.ask(`/uploads/${c}/content`)).arrayBuffer()
+    await fetched(box, c)
     const told = await one(box)
     expect(told.mailbox).toMatchObject({
       id: box.id,
@@ -50,7 +55,7 @@ describe.each(STORES)('the app on %s', (store) => {
   test('remembers what expired unfetched when the files are gone, each once, and warns for a week', async () => {
     const box = await mailbox(made, { name: 'forgotten' })
     const [, read = ''] = await box.sent('never', 'fetched', 'never too')
-    await (await box.ask(`/uploads/${read}/content`)).arrayBuffer()
+    await fetched(box, read)
     made.later(DAY_MS)
     expect((await one(box)).mailbox).toMatchObject({ pending: { files: 0 }, expired: 3 })
     const expired = (await files(box, '?state=expired')).files ?? []
