@@ -8,6 +8,12 @@ import { conversation } from './conversation.ts'
 import { weatherService } from './weather-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'jobmill-telegram-'))
+/** Who wants no more leaves nothing behind. */
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => {
+    rmSync(folder, { recursive: true, force: true })
+    process.exit(130)
+  })
 const telegram = await fakeTelegram({ retryScale: 0.1 })
 const weather = await weatherService('a-secret-that-both-sides-know')
 const SLUGS = ['door', 'parrot', 'weather', 'report', 'trouble']

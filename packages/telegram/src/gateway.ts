@@ -121,6 +121,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     const { mill, bots, log, figures: counted, receive, knock, ...known } = partsOf(options, store, tables)
     undo.push(async () => bots.forEach((bot) => bot.close()))
+    // First, since it says in words why a database cannot be had.
+    await mill?.open()
     await tables.open()
     if (mill !== null) undo.push(() => mill.stop(hurried ? { grace: 0 } : {}))
     const look = health({ mill, tables })

@@ -13,6 +13,12 @@ import { sampleFiles } from './sample-files.ts'
 
 const HOUR_MS = 3_600_000
 const folder = mkdtempSync(join(tmpdir(), 'jobmill-uploads-'))
+/** Who wants no more leaves nothing behind. */
+for (const name of ['SIGINT', 'SIGTERM'] as const)
+  process.once(name, () => {
+    rmSync(folder, { recursive: true, force: true })
+    process.exit(130)
+  })
 let aheadMs = 0
 let isWell = true
 
