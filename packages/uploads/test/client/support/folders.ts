@@ -4,9 +4,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll } from 'vitest'
 
+const made: string[] = []
+afterAll(() => {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** Gone with the tests of the file. */
 export function freshFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-pull-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  made.push(folder)
   return folder
 }
 
