@@ -182,3 +182,38 @@ test('Mission Control reads mailboxes and their files behind its door', async ()
   expect((await fetch(`${made.url}/api/apps/uploads/mailboxes`, { method: 'POST' })).status).toBe(405)
   await made.close()
 })
+
+describe.each(STORES)('an upload on %s whose commit nobody heard of', (store) => {
+  let isCut = false
+  const given = sceneForAll(store, {
+    quotaBytes: 150_000,
+    fault(point) {
+      if (!isCut || point !== 'receive:committed') return
+      isCut = false
+      throw new Error('the connection was cut after the commit')
+    },
+  })
+
+  test('P16 is there with its bytes, and is answered as what it is', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    isCut = true
+    const response = await box.upload([{ name: 'a', bytes: 'kept' }])
+    expect(response.status).toBe(200)
+    const { files } = (await response.json()) as { files: { id: string }[] }
+    const content = await box.ask(`/uploads/${files[0]?.id}/content`)
+    expect([content.status, await content.text()]).toEqual([200, 'kept'])
+    expect(await leftOf(made, box)).toMatchObject({ files: 1, staging: 0, blobs: 1 })
+  })
+
+  test('E37 four with one key at once near the quota are one upload, and get one answer', async () => {
+    const box = await mailbox(given())
+    const bytes = new Uint8Array(100_000).fill(3)
+    const all = await Promise.all(
+      [1, 2, 3, 4].map(() => box.upload([{ name: 'a', bytes }], { headers: { 'idempotency-key': 'k' } })),
+    )
+    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const answers = await Promise.all(all.map((one) => one.text()))
+    expect(new Set(answers).size).toBe(1)
+  })
+})
