@@ -1,7 +1,7 @@
 /** What is sent: files whose sizes differ as files do, none of them like another, and what their hashes must be. */
 import { createHash, randomBytes } from 'node:crypto'
 
-export const SMALLEST = 1_000
+const SMALLEST = 1_000
 export const LARGEST = 20_000_000
 
 export interface Content {

@@ -73,13 +73,19 @@ async function prove(): Promise<{ loads: LoadReport[]; memories: MemoryReport[] 
   return { loads, memories }
 }
 
-const { loads, memories } = await Promise.race([prove(), interrupted(new AbortController())])
-  .catch((error: unknown) => {
+async function proveAndClose(): ReturnType<typeof prove> {
+  try {
+    return await Promise.race([prove(), interrupted(new AbortController())])
+  } catch (error) {
     console.error(`prove:uploads: ${error instanceof Error ? error.message : String(error)}`)
     process.exitCode = 1
     return { loads: [], memories: [] }
-  })
-  .finally(closing.close)
+  } finally {
+    await closing.close()
+  }
+}
+
+const { loads, memories } = await proveAndClose()
 if (process.exitCode === 1) process.exit()
 const memoryText = (memory: { mostMb: number } | null, other: number | undefined): string =>
   memory === null ? 'not told' : `${other} / ${memory.mostMb} MB`

@@ -9,7 +9,7 @@ export interface Mailbox {
   readonly token: string
 }
 
-export interface Listed {
+interface Listed {
   readonly files: readonly { readonly id: string; readonly name: string; readonly sha256: string }[]
   readonly cursor: string
 }

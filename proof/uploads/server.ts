@@ -68,7 +68,7 @@ async function left(): Promise<Left> {
         .selectFrom(name)
         .select((select) => select.fn.countAll<number>().as('n'))
         .executeTakeFirstOrThrow()
-      return [name, Number(n)] as const
+      return [name, n] as const
     }),
   )
   const files = BLOBS === 'postgres' ? [] : readdirSync(BLOBS, { recursive: true, withFileTypes: true })

@@ -151,7 +151,7 @@ test('E26 connections that say nothing hold up no stop', async () => {
     ),
   )
   await at.stop()
-  await ended
+  expect(await ended).toHaveLength(2)
 })
 
 describe('without a database', () => {

@@ -1,4 +1,5 @@
 /** The bytes of a file as an answer: whole, a range, or only what is known of it. A fetch counts when the last byte of the file was handed over. */
+import { Readable } from 'node:stream'
 import { byteRange } from '../clean/byte-range.ts'
 import { UNKNOWN_TYPE } from '../clean/clean-type.ts'
 import { disposition } from '../clean/disposition.ts'
@@ -71,7 +72,7 @@ function bodyOf(inside: Inside, bytes: AsyncIterable<Uint8Array>, last: FileRef 
       },
       async cancel() {
         // One that nobody has read from yet does not end by itself.
-        if ('destroy' in bytes && typeof bytes.destroy === 'function') bytes.destroy()
+        if (bytes instanceof Readable) bytes.destroy()
         await chunks.return?.()
       },
     },
