@@ -211,11 +211,12 @@ describe.each(STORES)('an upload on %s whose commit nobody heard of', (store) =>
   test('E37 four with one key at once near the quota are one upload, and get one answer', async () => {
     const box = await mailbox(given())
     const bytes = new Uint8Array(100_000).fill(3)
-    const all = await Promise.all(
-      [1, 2, 3, 4].map(() => box.upload([{ name: 'a', bytes }], { headers: { 'idempotency-key': 'k' } })),
-    )
-    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
-    const answers = await Promise.all(all.map((one) => one.text()))
+    const send = () => box.upload([{ name: 'a', bytes }], { headers: { 'idempotency-key': 'k' } })
+    const all = await Promise.all([send(), send(), send(), send()])
+    // Who is told to come again gets it then.
+    const again = await Promise.all(all.map(async (one) => (one.status === 503 ? send() : one)))
+    expect(again.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const answers = await Promise.all(again.map((one) => one.text()))
     expect(new Set(answers).size).toBe(1)
   })
 })

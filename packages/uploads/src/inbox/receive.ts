@@ -50,8 +50,18 @@ export async function receive(inside: Inside, request: UploadRequest): Promise<R
     // Two with one key at the same time: the other one was first.
     const first = key !== null && isRepeated(error) ? await earlierOf(inside.tables.db, mailbox, key) : null
     if (first !== null) return { answer: sameOrRefused(first, printOf(taken)), isRepeat: true }
+    // The first of two with one key used the quota up while this one came: asked again, it gets that answer.
+    if (key !== null && isQuota(error) && (await earlierOf(inside.tables.db, mailbox, key)) !== null)
+      throw new Refusal('UNAVAILABLE', {
+        fix: 'Send it again with the same key',
+        headers: { 'retry-after': '1' },
+      })
     throw error
   }
+}
+
+function isQuota(error: unknown): boolean {
+  return error instanceof Refusal && error.code.startsWith('QUOTA_')
 }
 
 async function stage({ tables }: Inside, upload: string, mailbox: string): Promise<void> {
@@ -113,8 +123,8 @@ function printOf(files: readonly TakenIn[]): string {
 }
 
 /**
- * Takes back what came. A commit whose reply was lost may have happened all the same, or be about to: only who can still mark the staging row, which the commit takes
- * away, may delete anything. Returns the answer of an upload that turns out to be there. Blobs first: while the row is there, the sweep finds them.
+ * Takes back what came. A commit whose reply was lost may have happened all the same, or be about to: the staging row tells, which the commit takes away, and which
+ * whoever marks it waits for. Returns the answer of an upload that turns out to be there. Blobs first: while the row is there, the sweep finds them.
  */
 async function discard(inside: Inside, upload: string, files: number): Promise<Answer | null> {
   const { tables, blobs, fault, onError } = inside
@@ -125,7 +135,9 @@ async function discard(inside: Inside, upload: string, files: number): Promise<A
       .where('upload', '=', upload)
       .returning('upload')
       .executeTakeFirst()
-    if (marked === undefined) return await committedAs(inside, upload)
+    // Gone: by the commit, or by a sweep that took this process for dead; then nothing can commit it any more.
+    const committed = marked === undefined ? await committedAs(inside, upload) : null
+    if (committed !== null) return committed
     for (let n = 0; n < files; n += 1) {
       await blobs.delete(`${upload}/${n}`)
       await fault('discard:blob')
