@@ -210,11 +210,13 @@ describe.each(STORES)('an inbox on %s that is killed', (store) => {
     await one.start()
     await killed
     const second = await start(false)
-    await expect.poll(async () => (await one.settled()).isComplete && pulled.length).toBe(files.length)
+    await expect
+      .poll(async () => (await one.settled()).isComplete && pulled.length, { timeout: 60_000 })
+      .toBe(files.length)
     expect(pulled.toSorted()).toEqual(files.map((bytes) => sha256(bytes)).toSorted())
     expect(namesIn(folder)).toHaveLength(files.length)
     expect(indexOf(folder).every(({ doneAt }) => doneAt !== null)).toBe(true)
     await one.stop()
     await kill(second.child)
-  })
+  }, 90_000)
 })
