@@ -39,7 +39,7 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     expect(await one.settled()).toMatchObject({ isComplete: true })
     expect(one.pulled.map(({ id }) => id)).toEqual([good])
     expect(one.told[0]).toMatchObject({ code: 'FILE_GONE', againInMs: null })
-    expect(await stillPending(box)).toEqual([bad])
+    await expect.poll(() => stillPending(box)).toEqual([bad])
     expect(one.troubles()).toEqual([])
   })
 
@@ -91,8 +91,8 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     expect(one.told[2]).toMatchObject({ attempts: 3, againInMs: null })
     await expect.poll(() => one.pulled).toHaveLength(1)
     expect(namesIn(one.folder)).toHaveLength(1)
-    expect(await stillPending(box)).toEqual([bad])
-    expect(one.troubles()).toMatchObject([{ code: 'HASH_DIFFERS' }])
+    await expect.poll(() => stillPending(box)).toEqual([bad])
+    await expect.poll(() => one.troubles()).toMatchObject([{ code: 'HASH_DIFFERS' }])
     isWrong = false
     await expect.poll(() => one.pulled).toHaveLength(2)
     expect(readFileSync(one.pulled[1]?.path ?? '', 'utf8')).toBe('0123456789')
@@ -116,7 +116,7 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     })
     expect(one.pulled.map(({ id }) => id)).toEqual([small])
     expect(countOf(line, `${large}/content`)).toBe(0)
-    expect(await stillPending(box)).toEqual([large])
+    await expect.poll(() => stillPending(box)).toEqual([large])
     maxFileBytes = 101
     await expect.poll(() => one.pulled).toHaveLength(2)
   })
@@ -192,7 +192,7 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     )
     const summary = await pullOnce(optionsFor(line, box, { onTrouble: () => {} }))
     expect(summary).toMatchObject({ isComplete: false, troubles: [{ code: 'ACK_FAILED' }] })
-    expect(await stillPending(box)).toEqual(files)
+    await expect.poll(() => stillPending(box)).toEqual(files)
   })
 
   test('onFile throws, there is no acknowledgement, no second fetch, and it hears of the file again', async () => {
