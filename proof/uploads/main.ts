@@ -5,8 +5,8 @@
  *
  *   npm run prove:uploads -- [--files 20000] [--mailboxes 500] [--only sqlite|postgres|blobs|memory] [--json FILE]
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -15,6 +15,7 @@ import { closers, interrupted } from '../closing.ts'
 import { load, type LoadReport } from './load.ts'
 import { memoryUnder, type MemoryReport } from './memory.ts'
 import type { Place } from './start-server.ts'
+import { type Proven, tell } from './tell.ts'
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +33,7 @@ const isMeant = (name: string): boolean => values.only === undefined || values.o
 const folder = mkdtempSync(path.join(tmpdir(), 'prove-uploads-'))
 closing.add(async () => rmSync(folder, { recursive: true, force: true }))
 
-async function prove(): Promise<{ loads: LoadReport[]; memories: MemoryReport[] }> {
+async function prove(): Promise<Proven> {
   // As it comes: every commit is synced.
   const server = await startPostgres({ binaries: 'current', settings: { fsync: 'on' } })
   closing.add(() => server.stop())
@@ -73,51 +74,21 @@ async function prove(): Promise<{ loads: LoadReport[]; memories: MemoryReport[] 
   return { loads, memories }
 }
 
-async function proveAndClose(): ReturnType<typeof prove> {
-  try {
-    return await Promise.race([prove(), interrupted(new AbortController())])
-  } catch (error) {
-    console.error(`prove:uploads: ${error instanceof Error ? error.message : String(error)}`)
-    process.exitCode = 1
-    return { loads: [], memories: [] }
-  } finally {
-    await closing.close()
-  }
-}
-
-const { loads, memories } = await proveAndClose()
-if (process.exitCode === 1) process.exit()
-const memoryText = (memory: { mostMb: number } | null, other: number | undefined): string =>
-  memory === null ? 'not told' : `${other} / ${memory.mostMb} MB`
-
-if (loads.length > 0) {
+try {
+  const proven = await Promise.race([prove(), interrupted(new AbortController())])
+  tell(proven, values.json)
+  const { loads, memories } = proven
+  const isWell = loads.every(({ wrong }) => wrong.length === 0) && memories.every((one) => one.isWell)
   console.log(
-    '\n| store, blobs | mailboxes | files | GB | time | uploads/s | MB/s | p50 | p99 | fetches/s | MB/s | p50 | p99 | acks/s | p99 | resident, median / most | load average |',
+    isWell
+      ? '\nEvery file came as it was sent, and nothing is left.'
+      : '\nSomething is not as it should be: it stands above.',
   )
-  console.log('|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|')
+  process.exitCode = isWell ? 0 : 1
+} catch (error) {
+  console.error(`prove:uploads: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
+} finally {
+  await closing.close()
 }
-for (const { name, mailboxes, files, gigabytes, seconds, upload, fetch, ack, memory, loadAverage } of loads)
-  console.log(
-    `| ${name} | ${mailboxes} | ${files} | ${gigabytes} | ${seconds} s | ${upload.perSecond} | ${upload.megabytesPerSecond} | ${upload.p50Ms} ms | ${upload.p99Ms} ms | ${fetch.perSecond} | ${fetch.megabytesPerSecond} | ${fetch.p50Ms} ms | ${fetch.p99Ms} ms | ${ack.perSecond} | ${ack.p99Ms} ms | ${memoryText(memory, memory?.medianMb)} | ${loadAverage} |`,
-  )
-if (memories.length > 0) {
-  console.log('\n| store, blobs | uploads of 20 MB at once | time | resident, before / most | load average |')
-  console.log('|---|---|---|---|---|')
-}
-for (const { name, uploads, seconds, memory, loadAverage } of memories)
-  console.log(
-    `| ${name} | ${uploads} | ${seconds} s | ${memoryText(memory, memory?.idleMb)} | ${loadAverage} |`,
-  )
-for (const { name, wrong } of loads)
-  for (const one of wrong.slice(0, 20)) console.log(`WRONG  ${name}: ${one}`)
-for (const { name, isWell, memory } of memories)
-  if (!isWell) console.log(`WRONG  ${name}: ${memory?.mostMb} MB resident, or a hash that differs`)
-if (values.json !== undefined)
-  writeFileSync(values.json, JSON.stringify({ cores: cpus().length, loads, memories }, null, 2))
-const isWell = loads.every(({ wrong }) => wrong.length === 0) && memories.every((one) => one.isWell)
-console.log(
-  isWell
-    ? '\nEvery file came as it was sent, and nothing is left.'
-    : '\nSomething is not as it should be: it stands above.',
-)
-process.exit(isWell ? 0 : 1)
+process.exit()
