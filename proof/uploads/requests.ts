@@ -44,15 +44,16 @@ export function requestsTo(url: string, waitSeconds: number): Requests {
     for (const part of body) sent.write(part)
     sent.end()
     const what = `${options.method ?? 'GET'} ${path}`
+    let answer: IncomingMessage
     try {
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-      if (answer.statusCode === 200) return answer
-      throw new Error(`${what}: ${answer.statusCode} ${await textOf(answer)}`)
+      ;[answer] = (await once(sent, 'response')) as [IncomingMessage]
     } catch (error) {
       // The server closed an idle connection just as it was used again: every client has to come back then.
       if (sent.reusedSocket && isReset(error)) return ask({ id, token }, path, options, body)
       throw new Error(`${what}: ${String(error)}`, { cause: error })
     }
+    if (answer.statusCode === 200) return answer
+    throw new Error(`${what}: ${answer.statusCode} ${await textOf(answer)}`)
   }
 
   return {
