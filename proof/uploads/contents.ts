@@ -15,7 +15,7 @@ const HEAD_BYTES = 16
 const pool = randomBytes(LARGEST)
 
 /**
- * The size of file `n` of `of`: a power law between the smallest and the largest, each of its steps once. Half are below 4 KB, one of thirty above 1 MB, one of
+ * The size of file `n` of `of`: a power law between the smallest and the largest, each of its steps once. Half are below 4 KB, one of forty above 1 MB, one of
  * three hundred above 10 MB.
  */
 export function sizeOf(n: number, of: number): number {
