@@ -357,7 +357,7 @@ describe('how much and how often', () => {
       'Did you mean "most"?',
     ],
     ['PATCH', '/api/queues/default', { workers: -1 }, 'workers', 'Give a whole number'],
-    ['PATCH', '/api/limits/smtp', { zzzzzz: 1 }, 'zzzzzz', 'Known are rate, per, burst, concurrency'],
+    ['PATCH', '/api/limits/smtp', { zzzzzz: 1 }, 'zzzzzz', 'Known are rate, per, burst, perKey, concurrency'],
     ['PATCH', '/api/limits/odd', { rate: 1 }, 'name', 'create it with POST /api/limits'],
     ['POST', '/api/limits/smtp/drain', { retryAfter: 'x' }, 'retryAfter', 'Give milliseconds'],
     ['PATCH', '/api/schedules/nightly', { when: 'x' }, 'when', ''],
