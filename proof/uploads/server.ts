@@ -4,6 +4,7 @@ import { jobmill } from 'jobmill'
 import { serve } from 'jobmill/http'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, type SweptCounts, uploads } from 'jobmill-uploads'
+import { keepSmall } from '../../packages/uploads/src/cli/keep-small.ts'
 
 /** What the parent asks. `later`: how far the clock goes forward. */
 export type Question = { readonly later: number } | { readonly ask: 'sweep' | 'left' }
@@ -30,6 +31,7 @@ const TABLES = [
 ] as const
 
 const { DATABASE_URL = '', BLOBS = '', MAILBOXES = '0' } = process.env
+keepSmall()
 let aheadMs = 0
 let errors = 0
 const database = await openTables<Schema>(DATABASE_URL, {

@@ -26,7 +26,9 @@ export async function startServer(
   { database, blobs }: Pick<Place, 'database' | 'blobs'>,
   mailboxes: number,
 ): Promise<Running> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('server.ts', import.meta.url))], {
+  const program = fileURLToPath(new URL('server.ts', import.meta.url))
+  // As its command has it, in bin/.
+  const child = spawn(process.execPath, ['--max-semi-space-size=2', program], {
     env: { ...process.env, DATABASE_URL: database, BLOBS: blobs, MAILBOXES: String(mailboxes) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
