@@ -90,7 +90,7 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     expect(codesOf(one.told.slice(0, 3))).toEqual(['HASH_DIFFERS', 'HASH_DIFFERS', 'HASH_DIFFERS'])
     expect(one.told[2]).toMatchObject({ attempts: 3, againInMs: null })
     await expect.poll(() => one.pulled).toHaveLength(1)
-    expect(namesIn(one.folder)).toHaveLength(1)
+    await expect.poll(() => namesIn(one.folder)).toHaveLength(1)
     await expect.poll(() => stillPending(box)).toEqual([bad])
     await expect.poll(() => one.troubles()).toMatchObject([{ code: 'HASH_DIFFERS' }])
     isWrong = false
