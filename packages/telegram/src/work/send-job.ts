@@ -20,7 +20,7 @@ export interface SendTools {
   readonly fault: Fault
 }
 
-/** About five hours, for a Telegram that is away. */
+/** An hour or two, by chance, for a Telegram that is away. */
 const ATTEMPTS = 16
 const BACKOFF = { base: '1s', max: '30m' } as const
 
