@@ -1,6 +1,6 @@
 // Gets a checkout ready to run: installs what the lockfile names, then compiles the packages. Does only what
 // is needed and says so; silent when there is nothing to do. Runs on Node 20 before anything is installed.
-//   node scripts/setup.mjs [--install-only] [--build]     (--build compiles even when nothing changed)
+//   node scripts/setup.mjs [--install-only] [--build] [PACKAGE …]     (--build compiles even when nothing changed)
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -133,5 +133,7 @@ if (!nodeIsAtLeast(20, 0)) fail(`Node 20 or newer is needed to start with, and t
 install()
 const node = runtime()
 if (!process.argv.includes('--install-only')) {
-  for (const pack of readdirSync(join(root, 'packages'))) build(pack, node, process.argv.includes('--build'))
+  const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+  for (const pack of asked.length > 0 ? asked : readdirSync(join(root, 'packages')))
+    build(pack, node, process.argv.includes('--build'))
 }
