@@ -83,6 +83,7 @@ export function engine(given: EngineOptions): Engine {
 
   const reading = trouble('settings', emit)
   const watch = queueWatch({
+    me: instance.id,
     store,
     served: () => served,
     platform,

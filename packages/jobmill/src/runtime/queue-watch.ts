@@ -11,7 +11,7 @@ import type { InstanceRecord, Pulse } from '../store/instance.ts'
 import type { QueueRecord } from '../store/queue-record.ts'
 import type { Ringee } from '../store/rung.ts'
 import type { ReadSide } from '../store/store.ts'
-import { serves } from '../upkeep/rebalance.ts'
+import { serves, wantedSlots } from '../upkeep/rebalance.ts'
 
 export interface QueueWatch {
   readonly settings: (queue: string) => QueueSettings
@@ -33,6 +33,8 @@ export interface Member extends Ringee {
 }
 
 export interface QueueWatchOptions {
+  /** The id of this instance. */
+  readonly me: string
   readonly store: Pick<ReadSide, 'queues' | 'instances' | 'limits'>
   readonly served: () => readonly string[]
   readonly platform: Platform
@@ -48,6 +50,8 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   let known = new Map<string, QueueRecord>()
   let limits: ReadonlyMap<string, LimitSettings> = new Map()
   let alive: readonly InstanceRecord[] = []
+  /** As the pulse last brought it. */
+  let heardSlots: ReadonlyMap<string, number> = new Map()
   let assigned: ReadonlyMap<string, number> = new Map()
   let workers: ReadonlyMap<string, number> = new Map()
   let version: string | null = null
@@ -83,9 +87,24 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
     const before = known
     known = new Map(records.map((record) => [record.name, record]))
     alive = instances.filter(({ state }) => state === 'alive')
+    assigned = new Map([...assigned, ...foreseen(before)])
     share()
     for (const record of records) tell(before.get(record.name), record)
     options.changed()
+  }
+
+  /**
+   * What the leader is about to assign of totals that have changed: everybody comes to the same by themselves, and need not wait until it was written and
+   * another pulse brought it.
+   */
+  function foreseen(before: ReadonlyMap<string, QueueRecord>): [queue: string, workers: number][] {
+    const changed = [...known.values()].filter(({ name, workers: total }) => {
+      const old = before.get(name)
+      return old !== undefined && old.workers !== total
+    })
+    return wantedSlots(changed, alive)
+      .filter(({ instance }) => instance === options.me)
+      .map(({ queue, workers: own }) => [queue, own])
   }
 
   function share(): void {
@@ -135,9 +154,10 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
     settings: (queue) => known.get(queue) ?? DEFAULT_QUEUE_SETTINGS,
     workers: () => workers,
     heard({ settingsVersion, membersVersion, slots }) {
-      const before = assigned
-      assigned = new Map(slots.map((slot) => [slot.queue, slot.workers]))
-      if (!isEqual(before, assigned)) {
+      const before = heardSlots
+      heardSlots = new Map(slots.map((slot) => [slot.queue, slot.workers]))
+      if (!isEqual(before, heardSlots)) {
+        assigned = heardSlots
         share()
         options.changed()
       }

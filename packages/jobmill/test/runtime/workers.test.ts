@@ -72,6 +72,23 @@ describe.each(subjects)('workers on $name', ({ mill: create }) => {
     await end(mill, running, 6)
   })
 
+  test('a total that changes counts with the next pulse, also before it was assigned', async () => {
+    const { job, running } = holding()
+    let isAway = false
+    const mill = await create({ jobs: [job], queues: { default: { workers: 3 } } }, (store) => ({
+      ...store,
+      assign: (changes) => (isAway ? Promise.reject(new Error('away')) : store.assign(changes)),
+    }))
+    await mill.clock.advance('2s')
+    isAway = true
+    await mill.changeQueue('default', { workers: 5 })
+    await mill.enqueueMany(job, many(1, 6))
+    await mill.clock.advance('1s')
+    expect([...running.keys()]).toEqual([1, 2, 3, 4, 5])
+    await end(mill, running, ...running.keys())
+    await end(mill, running, ...running.keys())
+  })
+
   test('P7 a paused queue finishes what runs; resumed, it goes on within a second', async () => {
     const { job, running } = holding()
     const mill = await create({ jobs: [job], queues: { default: { workers: 1 } } })
