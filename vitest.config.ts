@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { keepTemporaryFilesInMemory } from './test/support/in-memory.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
 import { aliases } from './test/support/our-packages.ts'
 
@@ -10,6 +11,8 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 14)) {
   throw new Error(`the tests need Node 22.14, and this is ${process.version}: use "npm test" or "npx vitest"`)
 }
+
+keepTemporaryFilesInMemory()
 
 const packages = fileURLToPath(new URL('./packages', import.meta.url))
 

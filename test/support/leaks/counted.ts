@@ -40,7 +40,7 @@ function files(): ReadonlyMap<string, number> {
 function targetOf(number: string): string | null {
   try {
     const target = readlinkSync(`${LIST}/${number}`)
-    return /^\/proc\/|^anon_inode:|^\/dev\//.test(target) ? null : target
+    return /^\/proc\/|^anon_inode:|^\/dev\/(?!shm\/)/.test(target) ? null : target
   } catch {
     return null
   }

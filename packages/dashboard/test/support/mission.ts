@@ -173,6 +173,8 @@ async function openPage(browser: Browser, url: string, options: OpenOptions): Pr
   })
   await page.goto(url)
   await page.getByRole('heading', { level: 1 }).waitFor()
+  // The browser may tell a page of its colours when it is drawn already: whoever measures contrast meanwhile sees texts of one set on grounds of the other.
+  await page.locator(`html[data-theme=${colours}]`).waitFor({ state: 'attached' })
   return page
 }
 
