@@ -32,7 +32,10 @@ const PURE = [
   'packages/jobmill/test/{unit,upkeep,enqueue,work}/*.test.ts',
   'packages/dashboard/test/{unit,job}/*.test.ts',
 ]
-const TOGETHER = ['packages/jobmill/test/{runtime,limits,kit,observe,http,keep}/*.test.ts']
+const TOGETHER = [
+  'packages/jobmill/test/{runtime,limits,kit,observe,http,keep,cluster,postgres,hostile,cli}/*.test.ts',
+  'packages/{telegram,uploads,tables}/test/**/*.test.ts',
+]
 
 export default defineConfig({
   resolve: {
