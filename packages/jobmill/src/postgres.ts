@@ -1,4 +1,5 @@
 /** `jobmill/postgres`: the store on a PostgreSQL server, version 14 or newer. */
+export { inOurWords as postgresError } from './store-postgres/errors.ts'
 export type { PostgresOptions } from './store-postgres/options.ts'
 export { postgres } from './store-postgres/postgres-store.ts'
 export type { Tx } from './store-postgres/tx.ts'

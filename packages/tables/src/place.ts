@@ -20,17 +20,23 @@ export function placeOf(address: string): Place {
   return { type: 'sqlite', file: address.replace(/^sqlite:/, '') }
 }
 
+/** What the driver says when the database cannot be had, in the words of the mill. */
+export type ErrorOf = (error: unknown) => unknown
+
 /** The driver that is not needed is not loaded. */
 export async function storeAt(
   place: Place,
   options: { readonly clock?: () => number },
-): Promise<Store<never>> {
+): Promise<{ readonly store: Store<never>; readonly errorOf: ErrorOf }> {
   if (place.type === 'sqlite') {
-    const { sqlite } = await import('jobmill/sqlite')
-    return sqlite(place.file, options)
+    const { sqlite, sqliteError } = await import('jobmill/sqlite')
+    return { store: sqlite(place.file, options), errorOf: (error) => sqliteError(error, place.file) }
   }
-  const { postgres } = await import('jobmill/postgres')
-  return postgres(place.url, { schema: place.schema, ...options })
+  const { postgres, postgresError } = await import('jobmill/postgres')
+  return {
+    store: postgres(place.url, { schema: place.schema, ...options }),
+    errorOf: (error) => postgresError(error, { sent: false }),
+  }
 }
 
 function unknown(): JobmillError {

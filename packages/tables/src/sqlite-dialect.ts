@@ -15,6 +15,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { statementsOf } from './statements.ts'
 
 const RETRY_MS = 5
 const GIVE_UP_MS = 10_000
@@ -61,12 +62,13 @@ function driverOn(handle: Sqlite.Database): Driver {
 }
 
 function connectionOf(handle: Sqlite.Database): DatabaseConnection {
+  const prepared = statementsOf(handle)
   return {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
       const giveUpAt = performance.now() + GIVE_UP_MS
       for (;;) {
         try {
-          const statement = handle.prepare(sql)
+          const statement = prepared(sql)
           if (statement.reader) return { rows: statement.all(...parameters) as R[] }
           const { changes } = statement.run(...parameters)
           return { rows: [], numAffectedRows: BigInt(changes) }

@@ -4,7 +4,8 @@ import type { Store } from 'jobmill'
 import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { migrate, type Step, type StepTools } from './migrate.ts'
-import { type Place, placeOf, storeAt } from './place.ts'
+import { type ErrorOf, type Place, placeOf, storeAt } from './place.ts'
+import { withDeadline } from './postgres-deadline.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
 export interface TableOptions {
@@ -13,6 +14,8 @@ export interface TableOptions {
   readonly steps: readonly Step[]
   /** Connections to PostgreSQL (default 4). */
   readonly connections?: number
+  /** How long a statement may take on PostgreSQL before it is cancelled (default 30 s): nothing waits for ever. */
+  readonly deadlineMs?: number
   /** For tests: their now instead of the database's. */
   readonly clock?: () => number
   /** Hears of connections that break while nobody uses them (default: nobody). */
@@ -38,7 +41,6 @@ export interface Database<T> {
   readonly tables: Tables<T>
 }
 
-/** How long our own statements may take: nothing waits for ever. */
 const STATEMENT_MS = 30_000
 const CONNECT_MS = 10_000
 /** Longer waits are made in the event loop. */
@@ -48,19 +50,29 @@ const INT8 = 20
 export async function openTables<T>(address: string, options: TableOptions): Promise<Database<T>> {
   const place = placeOf(address)
   const { clock } = options
-  return {
-    place,
-    store: await storeAt(place, clock === undefined ? {} : { clock }),
-    tables: place.type === 'sqlite' ? onSqlite(place.file, options) : onPostgres(place, options),
+  const { store, errorOf } = await storeAt(place, clock === undefined ? {} : { clock })
+  const tables =
+    place.type === 'sqlite'
+      ? onSqlite<T>(place.file, options, errorOf)
+      : onPostgres<T>(place, options, errorOf)
+  return { place, store, tables }
+}
+
+function handleOf(file: string, errorOf: ErrorOf): Sqlite.Database {
+  try {
+    const handle = new Sqlite(file, { timeout: BUSY_MS })
+    handle.pragma('journal_mode = WAL')
+    // What was acknowledged must be there after a power cut.
+    handle.pragma('synchronous = FULL')
+    handle.pragma('foreign_keys = ON')
+    return handle
+  } catch (error) {
+    throw errorOf(error)
   }
 }
 
-function onSqlite<T>(file: string, options: TableOptions): Tables<T> {
-  const handle = new Sqlite(file, { timeout: BUSY_MS })
-  handle.pragma('journal_mode = WAL')
-  // What was acknowledged must be there after a power cut.
-  handle.pragma('synchronous = FULL')
-  handle.pragma('foreign_keys = ON')
+function onSqlite<T>(file: string, options: TableOptions, errorOf: ErrorOf): Tables<T> {
+  const handle = handleOf(file, errorOf)
   const db = new Kysely<T>({ dialect: sqliteDialect(handle) })
   const now = sql<number>`CAST(unixepoch('subsec') * 1000 AS INTEGER)`
   return tablesOf(db, {
@@ -69,6 +81,7 @@ function onSqlite<T>(file: string, options: TableOptions): Tables<T> {
     schema: null,
     databaseNow: now,
     txOf: () => handle,
+    reach: async () => {},
     end: async () => void handle.close(),
   })
 }
@@ -76,12 +89,13 @@ function onSqlite<T>(file: string, options: TableOptions): Tables<T> {
 function onPostgres<T>(
   { url, schema }: Place & { readonly type: 'postgres' },
   options: TableOptions,
+  errorOf: ErrorOf,
 ): Tables<T> {
-  const { onError = () => {}, connections = 4, app } = options
+  const { onError = () => {}, connections = 4, deadlineMs = STATEMENT_MS, app } = options
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
-    query_timeout: STATEMENT_MS,
+    query_timeout: deadlineMs,
     connectionTimeoutMillis: CONNECT_MS,
     // Counts and instants are whole numbers well below 2^53.
     types: {
@@ -93,12 +107,20 @@ function onPostgres<T>(
   pool.on('error', onError)
   // And one that is in use: whoever uses it hears of it by its statement.
   pool.on('connect', (client) => client.on('error', onError))
-  const db = new Kysely<T>({ dialect: new PostgresDialect({ pool }) }).withSchema(`${schema}_${app}`)
+  const db = new Kysely<T>({
+    dialect: new PostgresDialect({ pool: withDeadline(pool, deadlineMs) }),
+  }).withSchema(`${schema}_${app}`)
   return tablesOf(db, {
     ...options,
     type: 'postgres',
     schema: `${schema}_${app}`,
     databaseNow: sql<number>`(extract(epoch FROM clock_timestamp()) * 1000)::int8`,
+    async reach() {
+      const client = await pool.connect().catch((error: unknown) => {
+        throw errorOf(error)
+      })
+      client.release()
+    },
     end: async () => {
       if (!pool.ended) await pool.end()
     },
@@ -111,13 +133,15 @@ interface Made<T> extends TableOptions {
   readonly schema: string | null
   readonly databaseNow: RawBuilder<number>
   readonly txOf: (trx: Transaction<T>) => unknown
+  /** Says in words why the database cannot be had. */
+  readonly reach: () => Promise<void>
   /** Kysely ends only what it has used. */
   readonly end: () => Promise<void>
 }
 
 function tablesOf<T>(
   db: Kysely<T>,
-  { app, steps, type, schema, clock, databaseNow, txOf, end }: Made<T>,
+  { app, steps, type, schema, clock, databaseNow, txOf, reach, end }: Made<T>,
 ): Tables<T> {
   const table = (name: string): RawBuilder<unknown> => sql.table(schema === null ? name : `${schema}.${name}`)
   return {
@@ -128,7 +152,10 @@ function tablesOf<T>(
       return clock === undefined ? databaseNow : sql<number>`${sql.lit(clock())}`
     },
     transaction: (work) => db.transaction().execute((trx) => work(trx, txOf(trx) as never)),
-    open: () => migrate(db as unknown as Kysely<never>, { app, schema, type, table, steps }),
+    async open() {
+      await reach()
+      await migrate(db as unknown as Kysely<never>, { app, schema, type, table, steps })
+    },
     async close() {
       await db.destroy()
       await end()

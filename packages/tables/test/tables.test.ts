@@ -1,8 +1,12 @@
 /** Rows and jobs in one database: opened by several at once, written together or not at all, on both stores. */
-import { inject, describe, expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import pg from 'pg'
+import { inject, describe, expect, onTestFinished, test } from 'vitest'
 import { defineJob, jobmill } from 'jobmill'
 import { openTables, sql, type Step } from 'jobmill-tables'
 import { freshFile, freshSchema } from '../../../test/support/databases.ts'
+import { statementsOf } from '../src/statements.ts'
 
 interface Schema {
   shop_order: { id: string; paid_at: number; amount: number | null }
@@ -112,4 +116,68 @@ test('an address of no database that we know is refused, and not shown', async (
   await expect(openTables('mysql://me:secret@here/x', { app: 'shop', steps: [] })).rejects.toThrow(
     /^(?!.*secret).*database/s,
   )
+})
+
+test("a statement that takes too long on PostgreSQL is cancelled, and its connection stands in nobody's way", async () => {
+  const url = inject('postgresUrl')
+  const schema = freshSchema(url, 'tables')
+  const { tables } = await openTables<Schema>(`${url}?schema=${schema}`, {
+    app: 'shop',
+    steps: STEPS,
+    connections: 1,
+    deadlineMs: 250,
+  })
+  onTestFinished(() => tables.close())
+  await tables.open()
+  const other = new pg.Client({ connectionString: url })
+  await other.connect()
+  onTestFinished(() => other.end())
+  await other.query(`BEGIN; LOCK TABLE ${schema}_shop.shop_order`)
+  const buy = (id: string) => ({ id, paid_at: 1, amount: null })
+  const late = { code: 'OUTCOME_UNKNOWN', message: expect.stringContaining('within 250 ms') as string }
+  await expect(tables.db.insertInto('shop_order').values(buy('a')).execute()).rejects.toMatchObject(late)
+  await expect(
+    tables.transaction((db) => db.insertInto('shop_order').values(buy('b')).execute()),
+  ).rejects.toMatchObject(late)
+  // The one connection there may be works, while the lock is still held.
+  expect((await sql`SELECT 1 AS one`.execute(tables.db)).rows).toEqual([{ one: 1 }])
+  const waiting = `SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND relation = '${schema}_shop.shop_order'::regclass`
+  await expect.poll(async () => (await other.query<{ n: number }>(waiting)).rows[0]?.n).toBe(0)
+  await other.query('COMMIT')
+  expect(await tables.db.selectFrom('shop_order').selectAll().execute()).toEqual([])
+})
+
+test('a database that cannot be had is told in words, with what to do', async () => {
+  const nowhere = await opened('postgres://127.0.0.1:1/x')
+  await expect(nowhere.tables.open()).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    fix: 'Check the address, and that the server runs',
+  })
+  await nowhere.tables.close()
+  const file = freshFile()
+  await expect(opened(join(file, 'x', 'y.db'))).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    fix: 'Create the folder, or change the path',
+  })
+  await expect(opened(dirname(file))).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    field: dirname(file),
+  })
+})
+
+test('statements on SQLite are prepared once, as many as are in use, and what changes tables is not kept', () => {
+  const handle = new Sqlite(':memory:')
+  onTestFinished(() => void handle.close())
+  const prepared = statementsOf(handle)
+  const often = prepared('SELECT 0 AS n')
+  for (let n = 1; n <= 500; n += 1) {
+    prepared(`SELECT ${n} AS n`)
+    expect(prepared('SELECT 0 AS n')).toBe(often)
+  }
+  const early = prepared('SELECT 1 AS n')
+  expect(prepared('SELECT 1 AS n')).toBe(early)
+  for (let n = 2; n <= 500; n += 1) prepared(`SELECT ${n} AS n`)
+  expect(prepared('SELECT 1 AS n')).not.toBe(early)
+  const table = 'CREATE TABLE IF NOT EXISTS t (n)'
+  expect(prepared(table)).not.toBe(prepared(table))
 })
