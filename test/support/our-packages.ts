@@ -5,6 +5,7 @@ export const OUR_PACKAGES: Readonly<Record<string, string>> = {
   'jobmill/sqlite': 'jobmill/src/sqlite.ts',
   'jobmill/postgres': 'jobmill/src/postgres.ts',
   'jobmill/http': 'jobmill/src/http.ts',
+  'jobmill/cli': 'jobmill/src/cli.ts',
   'jobmill/opentelemetry': 'jobmill/src/opentelemetry.ts',
   'jobmill/testing': 'jobmill/src/testing/index.ts',
   'jobmill-tables': 'tables/src/index.ts',

@@ -7,9 +7,12 @@ export interface Option {
   readonly takes?: string
   readonly says: string
   readonly multiple?: boolean
+  /** One letter for it, behind one dash. */
+  readonly short?: string
 }
 
-export interface Command {
+/** What it is called and what it takes, of whatever program: enough to read what was typed, and to help. */
+export interface Shape {
   /** `jobs list` */
   readonly words: string
   /** What stands behind them: `KIND [JSON]`. */
@@ -20,6 +23,10 @@ export interface Command {
   readonly options?: Readonly<Record<string, Option>>
   /** What the library calls by a path, and what it is here: `job.delay` is `--delay`. For what it says when it refuses something. */
   readonly fields?: Readonly<Record<string, string>>
+  readonly examples?: readonly string[]
+}
+
+export interface Command extends Shape {
   readonly examples: readonly string[]
   readonly run: (given: Given, terminal: Terminal) => Promise<number>
 }
@@ -33,6 +40,9 @@ export interface Given {
   texts(option: string): readonly string[]
   has(option: string): boolean
 }
+
+/** Where a program says something: what was asked for, and what is wrong. */
+export type Lines = Pick<Terminal, 'out' | 'err'>
 
 /** For scripts. */
 export const EXIT = {
@@ -60,5 +70,5 @@ export const COMMON: Readonly<Record<string, Option>> = {
     says: 'the database instead of the one of the config: sqlite:jobs.db, postgres://…',
   },
   json: { type: 'boolean', says: 'JSON instead of text' },
-  help: { type: 'boolean', says: 'this text' },
+  help: { type: 'boolean', short: 'h', says: 'this text' },
 }

@@ -2,27 +2,40 @@
 import { parseArgs } from 'node:util'
 import { JobmillError, shown } from '../job/errors.ts'
 import { nearest } from '../job/known-keys.ts'
-import { type Command, COMMON, type Given, type Option } from './command.ts'
+import { COMMON, type Given, type Option, type Shape } from './command.ts'
+
+type Options = Readonly<Record<string, Option>>
 
 /** The one with the most words that these begin with. */
-export function commandOf(typed: readonly string[], commands: readonly Command[]): Command | undefined {
+export function commandOf<C extends Shape>(typed: readonly string[], commands: readonly C[]): C | undefined {
   return commands
     .filter(({ words }) => words.split(' ').every((word, at) => typed[at] === word))
     .toSorted((a, b) => b.words.length - a.words.length)[0]
 }
 
 /** Options may stand anywhere, so words are those that no option has taken. */
-export function wordsOf(args: readonly string[], commands: readonly Command[]): string[] {
+export function wordsOf<C extends Shape>(
+  args: readonly string[],
+  commands: readonly C[],
+  common: (command: C) => Options = () => COMMON,
+): string[] {
   const taking = new Set(
-    [COMMON, ...commands.map(({ options = {} }) => options)]
-      .flatMap((options) => Object.entries(options))
-      .flatMap(([name, { type }]) => (type === 'string' ? [`--${name}`] : [])),
+    commands
+      .flatMap((command) => Object.entries({ ...common(command), ...command.options }))
+      .flatMap(([name, { type, short = name }]) => (type === 'string' ? [`--${name}`, `-${short}`] : [])),
   )
   return args.filter((arg, at) => !arg.startsWith('-') && !taking.has(args[at - 1] ?? ''))
 }
 
-export function read(args: readonly string[], command: Command): Given {
-  const options = { ...COMMON, ...command.options }
+/** `name` is that of the program, `options` all that the command has. */
+export function read(
+  args: readonly string[],
+  command: Shape,
+  { name: program, options }: { readonly name: string; readonly options: Options } = {
+    name: 'jobmill',
+    options: { ...COMMON, ...command.options },
+  },
+): Given {
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -30,15 +43,16 @@ export function read(args: readonly string[], command: Command): Given {
     strict: false,
     tokens: true,
     options: Object.fromEntries(
-      Object.entries(options).map(([name, { type, multiple = false }]) => [
+      Object.entries(options).map(([name, { type, multiple = false, short }]) => [
         name,
-        { type, multiple, ...(name === 'help' && { short: 'h' }) },
+        { type, multiple, ...(short !== undefined && { short }) },
       ]),
     ),
   })
-  for (const token of tokens) if (token.kind === 'option') checkOption(token, options, command)
+  for (const token of tokens)
+    if (token.kind === 'option') checkOption(token, options, `${program} ${command.words}`)
   const words = positionals.slice(command.words.split(' ').length)
-  checkCount(words, command)
+  checkCount(words, command, program)
   const all = (option: string): string[] =>
     [values[option]].flat().filter((value): value is string => typeof value === 'string')
   return {
@@ -59,11 +73,11 @@ interface Typed {
 
 function checkOption(
   { name, rawName: field, value, inlineValue = false }: Typed,
-  options: Readonly<Record<string, Option>>,
-  { words }: Command,
+  options: Options,
+  command: string,
 ): void {
   const option = Object.hasOwn(options, name) ? options[name] : undefined
-  if (option === undefined) throw noSuchOption(name, field, Object.keys(options), words)
+  if (option === undefined) throw noSuchOption(name, field, Object.keys(options), command)
   if (option.type === 'boolean') {
     if (value === undefined) return
     throw new JobmillError('OPTION_INVALID', 'takes no value', {
@@ -79,10 +93,10 @@ function checkOption(
 }
 
 /** A typo gets the nearest name that there is. */
-function noSuchOption(name: string, field: string, known: readonly string[], words: string): JobmillError {
+function noSuchOption(name: string, field: string, known: readonly string[], command: string): JobmillError {
   const near = nearest(name, known)
   const all = known.map((one) => `--${one}`).join(', ')
-  return new JobmillError('OPTION_UNKNOWN', `is not an option of jobmill ${words}`, {
+  return new JobmillError('OPTION_UNKNOWN', `is not an option of ${command}`, {
     field,
     fix: near === undefined ? `There are ${all}` : `Did you mean "--${near}"?`,
   })
@@ -90,7 +104,8 @@ function noSuchOption(name: string, field: string, known: readonly string[], wor
 
 function checkCount(
   words: readonly string[],
-  { words: name, takes = '', arguments: [least, most] = [0, 0] }: Command,
+  { words: name, takes = '', arguments: [least, most] = [0, 0] }: Shape,
+  program: string,
 ): void {
   if (words.length >= least && words.length <= most) return
   const isMissing = words.length < least
@@ -99,16 +114,20 @@ function checkCount(
     isMissing ? 'something is missing' : `there is nothing to do with ${shown(words[most])}`,
     {
       field: name,
-      fix: `Write jobmill ${name}${takes === '' ? '' : ` ${takes}`}`,
+      fix: `Write ${program} ${name}${takes === '' ? '' : ` ${takes}`}`,
     },
   )
 }
 
-export function noSuchCommand(typed: readonly string[], commands: readonly Command[]): string {
+export function noSuchCommand(
+  typed: readonly string[],
+  commands: readonly Shape[],
+  program: string = 'jobmill',
+): string {
   // What stands behind the words of a command is no part of its name.
   const near = [typed.length, 2, 1]
     .map((most) => nearest(typed.slice(0, most).join(' '), [...new Set(commands.map(({ words }) => words))]))
     .find((found) => found !== undefined)
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `there is no such command: ${typed.join(' ')}.${hint} See jobmill --help`
+  return `there is no such command: ${typed.join(' ')}.${hint} See ${program} --help`
 }

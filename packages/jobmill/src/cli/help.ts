@@ -1,35 +1,60 @@
 /** The help, written from the table of commands, so that it cannot differ from it. */
-import { type Command, COMMON, type Option } from './command.ts'
+import { COMMON, type Option, type Shape } from './command.ts'
 
-const INTRODUCTION = `jobmill: durable background work
+/** What the help has to know of a program. */
+interface Told {
+  readonly name: string
+  readonly introduction: string
+  readonly reaches?: string
+}
+
+/** Ours. */
+export const JOBMILL: Told = {
+  name: 'jobmill',
+  introduction: `jobmill: durable background work
 
 The config is a module whose default export is the options of jobmill(): export default { jobs }. Without a store in it,
-DATABASE_URL names one; without that it is the SQLite file jobmill.db of this folder.`
+DATABASE_URL names one; without that it is the SQLite file jobmill.db of this folder.`,
+}
 
-const EXIT_CODES = `Exit codes: 0 done, 1 it failed, 2 it was called wrongly, 3 not there or its state does not allow it, 4 the database
-cannot be reached.`
-
-export function helpOnAll(commands: readonly Command[]): string {
-  const lines = commands.map((command) => [`jobmill ${called(command)}`, command.says] as const)
-  return `${INTRODUCTION}\n\n${columns(lines)}\n\n  jobmill COMMAND --help   for its options and examples\n  jobmill --version        which release this is\n\n${EXIT_CODES}`
+export function helpOnAll(commands: readonly Shape[], program: Told = JOBMILL): string {
+  const { name, introduction } = program
+  const more = columns([
+    [`${name} COMMAND --help`, 'for its options'],
+    [`${name} --version`, 'which release this is'],
+  ])
+  return `${introduction}\n\n${helpOnGroup(commands, program)}\n\n${more}\n\n${exitCodes(program)}`
 }
 
 /** `jobmill jobs` and `jobmill jobs --help`: what there is of this name. */
-export function helpOnGroup(commands: readonly Command[]): string {
-  return columns(commands.map((command) => [`jobmill ${called(command)}`, command.says] as const))
+export function helpOnGroup(commands: readonly Shape[], { name }: Told = JOBMILL): string {
+  return columns(commands.map((command) => [`${name} ${called(command)}`, command.says] as const))
 }
 
-export function helpOn(command: Command): string {
-  const options = Object.entries({ ...command.options, ...COMMON })
+export function helpOn(
+  command: Shape,
+  program: Told & { readonly options: Readonly<Record<string, Option>> } = {
+    ...JOBMILL,
+    options: { ...command.options, ...COMMON },
+  },
+): string {
+  const { examples = [] } = command
+  const options = Object.entries(program.options)
   return [
-    `jobmill ${called(command)}\n\n  ${command.says}`,
+    `${program.name} ${called(command)}\n\n  ${command.says}`,
     `Options:\n${columns(options.map(([name, option]) => [spelled(name, option), option.says] as const))}`,
-    `Examples:\n${command.examples.map((example) => `  ${example}`).join('\n')}`,
-    EXIT_CODES,
+    ...(examples.length === 0 ? [] : [`Examples:\n${examples.map((example) => `  ${example}`).join('\n')}`]),
+    exitCodes(program),
   ].join('\n\n')
 }
 
-function called({ words, takes }: Command): string {
+function exitCodes({ reaches }: Told): string {
+  const far = reaches === undefined ? 'the database' : `the database or ${reaches}`
+  return `Exit codes: 0 done, 1 it failed, 2 it was called wrongly, 3 not there or its state does not allow it, 4 ${far}
+cannot be reached.`
+}
+
+function called({ words, takes }: Shape): string {
   return takes === undefined ? words : `${words} ${takes}`
 }
 

@@ -1,41 +1,14 @@
 #!/usr/bin/env node
-/** The command line: finds the command, and turns errors into a line and an exit code. */
+/** The process of the command line. */
 import { isJobmillError } from '../job/errors.ts'
-import { VERSION } from '../job/version.ts'
-import { EXIT } from './command.ts'
-import { COMMANDS } from './commands.ts'
 import { exitCodeOf } from './exit-code.ts'
-import { commandOf, noSuchCommand, wordsOf } from './given.ts'
-import { helpOn, helpOnAll, helpOnGroup } from './help.ts'
-import { obey } from './obey.ts'
+import { ours } from './ours.ts'
+import { obeyProgram } from './program.ts'
 import { terminal } from './terminal.ts'
-
-async function main(args: readonly string[]): Promise<number> {
-  if (args.length === 1 && (args[0] === '--version' || args[0] === '-v')) {
-    terminal.out(VERSION)
-    return EXIT.done
-  }
-  const typed = wordsOf(args, COMMANDS)
-  const asksForHelp = args.includes('--help') || args.includes('-h') || typed[0] === 'help'
-  const meant = typed[0] === 'help' ? typed.slice(1) : typed
-  const command = commandOf(meant, COMMANDS)
-  if (command === undefined) {
-    const group = COMMANDS.filter(({ words }) => meant.length > 0 && words.startsWith(`${meant.join(' ')} `))
-    if (group.length > 0) terminal[asksForHelp ? 'out' : 'err'](helpOnGroup(group))
-    else if (meant.length === 0) terminal[asksForHelp ? 'out' : 'err'](helpOnAll(COMMANDS))
-    else terminal.err(`error   ${noSuchCommand(meant, COMMANDS)}`)
-    return asksForHelp && (group.length > 0 || meant.length === 0) ? EXIT.done : EXIT.usage
-  }
-  if (asksForHelp) {
-    terminal.out(helpOn(command))
-    return EXIT.done
-  }
-  return obey(command, args, terminal)
-}
 
 // By exit, since a handler that ignores its signal must not keep the process alive after the stop.
 try {
-  await end(await main(process.argv.slice(2)))
+  await end(await obeyProgram(ours(terminal), process.argv.slice(2), terminal))
 } catch (error) {
   terminal.status('')
   terminal.err(`error   ${isJobmillError(error) ? error.message : describe(error)}`)

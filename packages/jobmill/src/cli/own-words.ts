@@ -3,7 +3,7 @@
  * command; what is the same for all stands here.
  */
 import { isJobmillError, retold } from '../job/errors.ts'
-import type { Command } from './command.ts'
+import type { Shape } from './command.ts'
 
 /** What the library says, and what we say instead. */
 const PHRASES: readonly (readonly [string, string])[] = [
@@ -24,7 +24,7 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ['Give an object, such as { traceId }', `Give an object, such as '{"traceId":"4bf9"}'`],
 ]
 
-export function inOwnWords(error: unknown, { fields = {} }: Pick<Command, 'fields'>): unknown {
+export function inOwnWords(error: unknown, { fields = {} }: Pick<Shape, 'fields'>): unknown {
   if (!isJobmillError(error)) return error
   return retold(error, { field: (field) => optionFor(field, fields), text: ownPhrases })
 }

@@ -5,10 +5,9 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { inject, onTestFinished } from 'vitest'
 import type { Terminal } from '../../src/cli/terminal.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
 import { exitCodeOf } from '../../src/cli/exit-code.ts'
-import { commandOf, wordsOf } from '../../src/cli/given.ts'
-import { obey } from '../../src/cli/obey.ts'
+import { ours } from '../../src/cli/ours.ts'
+import { obeyProgram } from '../../src/cli/program.ts'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { bundled } from '../../../../test/support/programs.ts'
@@ -57,10 +56,8 @@ export async function call(file: string, args: readonly string[], answer?: boole
       return answer === true ? 'y' : ''
     },
   }
-  const command = commandOf(wordsOf(args, COMMANDS), COMMANDS)
-  if (command === undefined) throw new Error(`there is no command ${args.join(' ')}`)
   try {
-    const code = await obey(command, [...args, '--db', `sqlite:${file}`], terminal)
+    const code = await obeyProgram(ours(terminal), [...args, '--db', `sqlite:${file}`], terminal)
     return { code, ...said }
   } catch (error) {
     return { code: exitCodeOf(error), out: said.out, err: said.err + String(error) }

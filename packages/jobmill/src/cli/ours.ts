@@ -1,0 +1,17 @@
+/** Our own program: all commands of the table, on a terminal. */
+import { VERSION } from '../job/version.ts'
+import { type Command, COMMON } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { JOBMILL } from './help.ts'
+import type { Program } from './program.ts'
+import type { Terminal } from './terminal.ts'
+
+export function ours(terminal: Terminal): Program<Command> {
+  return {
+    ...JOBMILL,
+    version: VERSION,
+    commands: COMMANDS,
+    common: () => COMMON,
+    run: (command, given) => command.run(given, terminal),
+  }
+}
