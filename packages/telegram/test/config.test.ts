@@ -80,7 +80,8 @@ bots:
       `
 store: none
 bots:
-  Bad_Slug: { handler: echo }
+  Bad_Slug:
+    handler: eco
   factory:
     handler: ecko
     async: true
@@ -97,18 +98,20 @@ bots:
     expect(told).toEqual(
       expect.arrayContaining([
         'bots.Bad_Slug (line 4): is no slug',
-        'bots.factory.token (line 8): must not be in this file',
-        'bots.factory.handler (line 6): is "ecko", which nobody knows',
-        'bots.factory.async (line 7): needs a database, and store is none',
-        'bots.factory.concurency (line 9): is not a setting',
+        'bots.Bad_Slug.handler (line 5): is "eco", which nobody knows',
+        'BOT_BAD_SLUG_TOKEN: is not set',
+        'bots.factory.token (line 9): must not be in this file',
+        'bots.factory.handler (line 7): is "ecko", which nobody knows',
+        'bots.factory.async (line 8): needs a database, and store is none',
+        'bots.factory.concurency (line 10): is not a setting',
         'BOT_FACTORY_TOKEN: is not set',
         'BOT_FACTORY_SECRET: is no secret that Telegram takes',
-        'bots.hooks.http (line 12): has no url',
-        'bots.hooks.http.timeout (line 12): is not between 1 ms and 30 s',
-        'bots.runs (line 13): runs a command while Telegram waits',
-        'bots.runs.command.run (line 13): is no command',
-        'bots.door.requireAuth (line 14): would lock everybody out of the bot that lets them in',
-        'AUTH_SECRET: is not set, and factory, hooks, runs, door cannot let anybody in without',
+        'bots.hooks.http (line 13): has no url',
+        'bots.hooks.http.timeout (line 13): is not between 1 ms and 30 s',
+        'bots.runs (line 14): runs a command while Telegram waits',
+        'bots.runs.command.run (line 14): is no command',
+        'bots.door.requireAuth (line 15): would lock everybody out of the bot that lets them in',
+        'AUTH_SECRET: is not set, and bad-slug, factory, hooks, runs, door cannot let anybody in without',
       ]),
     )
     expect(read('bots: {}').config).toBeNull()
@@ -116,7 +119,7 @@ bots:
 
   test.each([
     ['bots: {}', 'has no bots'],
-    ['bots: [', 'Mend the YAML'],
+    ['- 1', 'the config","problem":"is a list'],
     ['bots: 5', 'names with values are expected'],
     ['bots:\n  factory: { handler: echo }\ndedupe: 23h', 'shorter than the 24 hours'],
     ['bots:\n  factory: { handler: echo }\nstore: postgres://me:secret@here/x', 'has a password in it'],
@@ -143,11 +146,83 @@ bots:
     expect(JSON.stringify(problems)).toContain(words)
   })
 
+  test('a bot as a whole is told by the line of its slug, and YAML that is none by the line alone', () => {
+    expect(wrong('bots:\n\n  factory:\n    async: true\n  a.b:\n    handler: echo')).toEqual(
+      expect.arrayContaining(['bots.factory (line 3): has no handler', 'bots.a.b (line 5): is no slug']),
+    )
+    const { config, problems } = read('bots:\n  factory: {\n', { QUEUE_STUCK_TIMEOUT: '1s' })
+    expect(config).toBeNull()
+    expect(problems.map(({ place, problem }) => `${place}: ${problem}`)).toEqual([
+      'the config (line 3): is no YAML: Flow map in block collection must be sufficiently indented and end with a }',
+      'QUEUE_STUCK_TIMEOUT: is shorter than two signs of life of a process',
+    ])
+    expect(wrong('bots: 5')).toEqual(
+      expect.arrayContaining(['bots (line 1): is 5, and names with values are expected']),
+    )
+    expect(wrong('bots: 5').join()).not.toContain('has no bots')
+  })
+
+  test('what was mistyped is told with what may be meant', () => {
+    const { problems } = read(
+      'mod: polling\nbots:\n  factory: { handler: ecko, concurency: 3, replies: at-most-one }\nauth: { scope: [factori] }',
+      { BOT_FACTORY_TOKN: 'x', BOT_FACTRY_SECRET: 'x', BOT_OTHER_SECRET: 'x', BOT_BLANK_TOKEN: ' ' },
+    )
+    expect(Object.fromEntries(problems.map(({ place, fix }) => [place, fix]))).toMatchObject({
+      'mod (line 1)': expect.stringMatching(/^Did you mean mode\? There are admin, /) as string,
+      'bots.factory.handler (line 3)': 'Did you mean echo? There are auth, command, echo, http, job',
+      'bots.factory.concurency (line 3)': expect.stringContaining('Did you mean concurrency?') as string,
+      'bots.factory.replies (line 3)': expect.stringContaining('Did you mean at-most-once?') as string,
+      'auth.scope (line 4)': 'Did you mean factory? There are *, factory',
+      BOT_FACTORY_TOKN: 'Did you mean BOT_FACTORY_TOKEN?',
+      BOT_FACTRY_SECRET: 'Did you mean BOT_FACTORY_SECRET?',
+      BOT_OTHER_SECRET: expect.stringContaining('Take it away') as string,
+    })
+    expect(problems.filter(({ level }) => level === 'warning').map(({ place }) => place)).toEqual([
+      'BOT_FACTORY_TOKN',
+      'BOT_FACTRY_SECRET',
+      'BOT_OTHER_SECRET',
+      'bots',
+    ])
+  })
+
+  test('what is in the YAML or in a variable is told where it was written', () => {
+    const bots = 'bots:\n  factory: { handler: echo }\n'
+    const yaml = `${bots}auth:\n  sessionTtl: soon\nlisten: 99999\nadmin: [1]\npublicUrl: x\nstore: mysql://me:secret@h/x\nallowedUsers: 5`
+    expect(wrong(yaml)).toEqual(
+      expect.arrayContaining([
+        'auth.sessionTtl (line 4): is no duration that can be used ("soon")',
+        'listen (line 5): has the port 99999, and the last there is is 65535',
+        'admin (line 6): is a list, which is no address',
+        'publicUrl (line 7): is "x"',
+        'store (line 8): is the address of no database that we know',
+        'allowedUsers (line 9): has something that is no user id',
+      ]),
+    )
+    const env = {
+      AUTH_SESSION_TTL: 'soon',
+      LISTEN: 'here',
+      ADMIN_LISTEN: '1:99999',
+      PUBLIC_URL: 'x',
+      DATABASE_URL: 'mysql://me:secret@h/x',
+      ALLOWED_USERS: 'ada',
+      TELEGRAM_API_ROOT: 'ftp://x',
+    }
+    const { problems } = read(bots, env)
+    expect(problems.filter(({ level }) => level === 'error').map(({ place }) => place)).toEqual(
+      expect.arrayContaining(Object.keys(env)),
+    )
+    expect(JSON.stringify([problems, read(yaml).problems])).not.toContain('secret@')
+    expect(read(`${bots}listen: 8080\nadmin: ':9090'`).config).toMatchObject({
+      listen: { host: '127.0.0.1', port: 8_080 },
+      admin: { host: '0.0.0.0', port: 9_090 },
+    })
+  })
+
   test('E31 a secret is needed, and a bot that has the token of another is refused', () => {
     const yaml = 'bots:\n  a: { handler: echo }\n  b: { handler: echo }'
     const env = { ...envOf(['a', 'b']), BOT_A_SECRET: '', BOT_B_TOKEN: '7000:abcdefghijklmnop' }
     expect(wrong(yaml, env)).toEqual(
-      expect.arrayContaining(['BOT_A_SECRET: is not set', 'bots.b: has the token of a']),
+      expect.arrayContaining(['BOT_A_SECRET: is not set', 'bots.b (line 3): has the token of a']),
     )
   })
 

@@ -1,14 +1,17 @@
 /** One bot of the config: its section of the YAML, and its secrets of the environment. */
-import { type BotConfig, type CommandTarget, HANDLERS, type HttpTarget, type JobTarget } from './config.ts'
-import { durationAt, type Findings, type Section, typeOf } from './findings.ts'
+import { type BotConfig, HANDLERS } from './config.ts'
+import { durationAt, type Findings, thereAre, typeOf } from './findings.ts'
+import type { GivenValue } from './given.ts'
+import { commandOf, httpOf, jobOf } from './read-targets.ts'
+import type { Section } from './section.ts'
 import { botVariable, type Env, secretOf } from './secrets.ts'
 
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+/** Never in the file. */
+const SECRETS = ['token', 'secret']
+const LONGEST_SLUG = 40
 const TOKEN = /^(\d{1,16}):[A-Za-z0-9_-]{10,}$/
 const SECRET = /^[A-Za-z0-9_-]{1,256}$/
-const HTTP_TIMEOUT_MS = 5_000
-const HTTP_LONGEST_MS = 30_000
-const COMMAND_TIMEOUT_MS = 600_000
 const BACKOFF_MS = [30_000, 120_000, 600_000, 3_600_000]
 const DEAD = 'Sorry, this did not work, and I have stopped trying. Please send it again, or ask for help.'
 
@@ -20,27 +23,17 @@ export interface BotSources {
   readonly hasDatabase: boolean
 }
 
-export function readBot(slug: string, section: Section, sources: BotSources): BotConfig | null {
+export function readBot(name: string, section: Section, sources: BotSources): BotConfig {
   const { found, own } = sources
-  if (!SLUG.test(slug) || slug.length > 40) {
-    found.error(
-      section.at(),
-      'is no slug',
-      'Use a-z, 0-9 and single dashes between them, at most 40 characters',
-    )
-    return null
-  }
+  // One that can be used, so that everything else can be told too.
+  const slug = slugOf(name, section, found)
   refuseSecrets(section, found, slug)
   const handler = section.text('handler')
   const known = [...HANDLERS, ...own]
   if (handler === undefined)
     found.error(section.at(), 'has no handler', `Write handler: and one of ${known.join(', ')}`)
   else if (!known.includes(handler))
-    found.error(
-      section.at('handler'),
-      `is ${typeOf(handler)}, which nobody knows`,
-      `Write one of ${known.join(', ')}`,
-    )
+    found.error(section.at('handler'), `is ${typeOf(handler)}, which nobody knows`, thereAre(handler, known))
   const isAsync = section.flag('async', false)
   if (isAsync && !sources.hasDatabase)
     found.error(
@@ -81,7 +74,7 @@ export function readBot(slug: string, section: Section, sources: BotSources): Bo
     handler: handler ?? '',
     async: isAsync,
     requireAuth,
-    allowedUsers: usersOf(section.list('allowedUsers'), section.at('allowedUsers'), found),
+    allowedUsers: usersOf({ value: section.get('allowedUsers'), place: section.at('allowedUsers') }, found),
     ordered: section.flag('ordered', isAsync),
     concurrency: section.whole('concurrency', 10, { least: 1, most: 10_000 }),
     retry: retryOf(section.section('retry'), found),
@@ -98,8 +91,30 @@ export function readBot(slug: string, section: Section, sources: BotSources): Bo
         : refused(section, 'command', found),
     job: handler === 'job' ? jobOf(section.section('job'), found) : refused(section, 'job', found),
   }
-  section.refuseOthers()
+  section.refuseOthers(SECRETS)
   return bot
+}
+
+/** The nearest that can be used, where one cannot. */
+export function slugFor(name: string): string {
+  return (
+    name
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .slice(0, LONGEST_SLUG)
+      .replaceAll(/^-+|-+$/g, '') || 'bot'
+  )
+}
+
+function slugOf(name: string, section: Section, found: Findings): string {
+  if (SLUG.test(name) && name.length <= LONGEST_SLUG) return name
+  const slug = slugFor(name)
+  found.error(
+    section.at(),
+    'is no slug',
+    `Use a-z, 0-9 and single dashes between them, at most ${LONGEST_SLUG} characters, such as ${slug}`,
+  )
+  return slug
 }
 
 function refused(section: Section, name: string, found: Findings): null {
@@ -109,7 +124,7 @@ function refused(section: Section, name: string, found: Findings): null {
 }
 
 function refuseSecrets(section: Section, found: Findings, slug: string): void {
-  for (const name of ['token', 'secret']) {
+  for (const name of SECRETS) {
     if (section.get(name) === undefined) continue
     const variable = botVariable(slug, name.toUpperCase())
     found.error(
@@ -166,15 +181,12 @@ function secretsOf(slug: string, { env, found }: BotSources): string[] {
   })
 }
 
-export function usersOf(
-  list: readonly unknown[] | undefined,
-  place: string,
-  found: Findings,
-): Set<number> | null {
-  if (list === undefined) return null
+export function usersOf({ value, place }: GivenValue, found: Findings): Set<number> | null {
+  if (value === undefined) return null
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   const ids = list.filter((id): id is number => Number.isSafeInteger(id) && (id as number) > 0)
-  if (ids.length < list.length)
-    found.error(place, 'has something that is no user id', 'Write numbers: [123456789]')
+  if (ids.length < list.length || !Array.isArray(value))
+    found.error(place, 'has something that is no user id', 'Write a list of numbers: [123456789]')
   return new Set(ids)
 }
 
@@ -191,54 +203,4 @@ function retryOf(section: Section, found: Findings): BotConfig['retry'] {
   }
   section.refuseOthers()
   return retry
-}
-
-function httpOf(slug: string, section: Section, { env, found }: BotSources): HttpTarget {
-  const url = section.text('url')
-  if (url === undefined) found.error(section.at(), 'has no url', 'Write http: { url: http://service/path }')
-  else if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-    found.error(section.at('url'), `is ${typeOf(url)}`, 'Write the whole address: http://service/path')
-  else if (new URL(url).password !== '' || new URL(url).username !== '')
-    found.error(
-      section.at('url'),
-      'has a name or a password in it',
-      'Take it out: the signature says who asks',
-    )
-  const timeoutMs = section.duration('timeout', HTTP_TIMEOUT_MS)
-  if (timeoutMs > HTTP_LONGEST_MS || timeoutMs === 0)
-    found.error(
-      section.at('timeout'),
-      'is not between 1 ms and 30 s',
-      'Answer sooner, or take the work into a job',
-    )
-  const isSigned = section.flag('signed', true)
-  const variable = botVariable(slug, 'HTTP_SECRET')
-  const secret = secretOf(env, variable, found) ?? null
-  if (isSigned && secret === null)
-    found.error(
-      variable,
-      'is not set',
-      'Set what your service checks signatures with, or write signed: false',
-    )
-  section.refuseOthers()
-  return { url: url ?? '', timeoutMs, secret: isSigned ? secret : null }
-}
-
-function commandOf(section: Section, found: Findings): CommandTarget {
-  const argv = section.list('run') ?? []
-  const texts = argv.filter((one): one is string => typeof one === 'string')
-  if (texts.length === 0 || texts.length < argv.length)
-    found.error(section.at('run'), 'is no command', "Write run: ['/usr/bin/program', 'argument']")
-  const target = { argv: texts, timeoutMs: section.duration('timeout', COMMAND_TIMEOUT_MS) }
-  if (target.timeoutMs === 0) found.error(section.at('timeout'), 'is over at once', "Write '10m'")
-  section.refuseOthers()
-  return target
-}
-
-function jobOf(section: Section, found: Findings): JobTarget {
-  const kind = section.text('kind')
-  if (kind === undefined) found.error(section.at(), 'has no kind', 'Write job: { kind: my.kind }')
-  const target = { kind: kind ?? '', queue: section.text('queue') ?? null }
-  section.refuseOthers()
-  return target
 }

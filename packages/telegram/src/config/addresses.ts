@@ -1,0 +1,78 @@
+/** Addresses in the config: where we listen, where Telegram is, where Telegram finds us, and where the database is. */
+import { isJobmillError } from 'jobmill'
+import { placeOf } from 'jobmill-tables'
+import type { Address } from './config.ts'
+import { type Findings, typeOf } from './findings.ts'
+import { type GivenValue, givenIn } from './given.ts'
+import type { Section } from './section.ts'
+import type { Env } from './secrets.ts'
+
+const DEFAULT_FILE = 'telegram.db'
+const TELEGRAM = 'https://api.telegram.org'
+const LAST_PORT = 65_535
+
+/** `host:port`, `:port` or `port`. */
+export function addressOf({ value, place }: GivenValue, otherwise: Address, found: Findings): Address {
+  if (value === undefined) return otherwise
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
+  const match = /^(?:(.*):)?(\d+)$/.exec(text)
+  const port = Number(match?.[2] ?? Number.NaN)
+  const example = `Write host:port, such as ${otherwise.host}:${otherwise.port}`
+  if (match === null) found.error(place, `is ${typeOf(value)}, which is no address`, example)
+  else if (port > LAST_PORT)
+    found.error(place, `has the port ${match[2]}, and the last there is is ${LAST_PORT}`, example)
+  else return { host: match[1] === undefined ? otherwise.host : match[1] || '0.0.0.0', port }
+  return otherwise
+}
+
+export function publicUrlOf(root: Section, env: Env, found: Findings): string | null {
+  const { value, place } = givenIn(root, 'publicUrl', env, 'PUBLIC_URL')
+  if (value === undefined) return null
+  const url = httpUrl(value)
+  if (url === null) {
+    found.error(
+      place,
+      `is ${typeOf(value)}`,
+      'Write the address that Telegram can reach: https://tg.example.org',
+    )
+    return null
+  }
+  if (url.startsWith('http:'))
+    found.warn(
+      place,
+      'is not https, and Telegram calls nothing else',
+      'Write https://…, on port 443, 80, 88 or 8443',
+    )
+  return url.replace(/\/+$/, '')
+}
+
+export function apiRootOf(root: Section, env: Env, found: Findings): string {
+  const { value = TELEGRAM, place } = givenIn(root, 'apiRoot', env, 'TELEGRAM_API_ROOT')
+  const url = httpUrl(value)
+  if (url === null) found.error(place, `is ${typeOf(value)}`, `Write ${TELEGRAM}, or leave it out`)
+  return url ?? TELEGRAM
+}
+
+function httpUrl(value: unknown): string | null {
+  if (typeof value !== 'string' || !URL.canParse(value)) return null
+  return /^https?:$/.test(new URL(value).protocol) ? value : null
+}
+
+/** Null for none. What is wrong is told without the address, which may have a password in it. */
+export function databaseOf(root: Section, env: Env, found: Findings): string | null {
+  const { value = DEFAULT_FILE, place } = givenIn(root, 'store', env, 'DATABASE_URL')
+  if (value === 'none' && root.get('store') === 'none') return null
+  if (typeof value !== 'string' || value.trim() === '') {
+    found.error(place, 'is no database', 'Write the path of a file, or none; or set DATABASE_URL')
+    return DEFAULT_FILE
+  }
+  if (root.get('store') !== undefined && /^postgres(?:ql)?:\/\/[^/]*:[^/]*@/.test(value))
+    found.error(place, 'has a password in it', 'Set DATABASE_URL instead')
+  try {
+    placeOf(value)
+  } catch (error) {
+    if (!isJobmillError(error)) throw error
+    found.error(place, 'is the address of no database that we know', error.fix ?? '')
+  }
+  return value
+}

@@ -1,0 +1,38 @@
+/** What the predecessor's variables say of keeping and of lost processes. */
+import type { GatewayConfig } from './config.ts'
+import { durationAt, type Findings } from './findings.ts'
+import { set } from './given.ts'
+import type { Env } from './secrets.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+export function queueOf(env: Env, found: Findings): Pick<GatewayConfig, 'retention' | 'leaseMs'> {
+  const of = (name: string, otherwise: number): number => durationAt(set(env[name]), otherwise, name, found)
+  const dead = set(env['QUEUE_DEAD_RETENTION'])
+  const stuck = set(env['QUEUE_STUCK_TIMEOUT'])
+  const leaseMs = stuck === undefined ? null : durationAt(stuck, 10_000, 'QUEUE_STUCK_TIMEOUT', found)
+  if (leaseMs !== null && leaseMs < 6_000)
+    found.error(
+      'QUEUE_STUCK_TIMEOUT',
+      'is shorter than two signs of life of a process',
+      "Write '10s' or more, or leave it out",
+    )
+  if (leaseMs !== null && leaseMs > MINUTE_MS)
+    found.warn(
+      'QUEUE_STUCK_TIMEOUT',
+      'makes the jobs of a process that died wait longer than a minute',
+      'Leave it out: long jobs are safe without it, and those of a dead process go on within 15 s',
+    )
+  const everyMs = of('QUEUE_JANITOR_INTERVAL', HOUR_MS)
+  if (everyMs < 1_000) found.error('QUEUE_JANITOR_INTERVAL', 'is shorter than a second', "Write '1h'")
+  return {
+    retention: {
+      doneMs: of('QUEUE_DONE_RETENTION', 7 * DAY_MS),
+      deadMs: dead === undefined || dead === 'forever' ? null : of('QUEUE_DEAD_RETENTION', 0),
+      everyMs,
+    },
+    leaseMs,
+  }
+}

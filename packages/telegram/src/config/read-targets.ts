@@ -1,0 +1,63 @@
+/** What the handlers of a bot work with: a service to call, a program to run, a kind of job. */
+import type { CommandTarget, HttpTarget, JobTarget } from './config.ts'
+import { type Findings, typeOf } from './findings.ts'
+import type { Section } from './section.ts'
+import { botVariable, type Env, secretOf } from './secrets.ts'
+
+const HTTP_TIMEOUT_MS = 5_000
+const HTTP_LONGEST_MS = 30_000
+const COMMAND_TIMEOUT_MS = 600_000
+
+export function httpOf(
+  slug: string,
+  section: Section,
+  { env, found }: { readonly env: Env; readonly found: Findings },
+): HttpTarget {
+  const url = section.text('url')
+  if (url === undefined) found.error(section.at(), 'has no url', 'Write http: { url: http://service/path }')
+  else if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+    found.error(section.at('url'), `is ${typeOf(url)}`, 'Write the whole address: http://service/path')
+  else if (new URL(url).password !== '' || new URL(url).username !== '')
+    found.error(
+      section.at('url'),
+      'has a name or a password in it',
+      'Take it out: the signature says who asks',
+    )
+  const timeoutMs = section.duration('timeout', HTTP_TIMEOUT_MS)
+  if (timeoutMs > HTTP_LONGEST_MS || timeoutMs === 0)
+    found.error(
+      section.at('timeout'),
+      'is not between 1 ms and 30 s',
+      'Answer sooner, or take the work into a job',
+    )
+  const isSigned = section.flag('signed', true)
+  const variable = botVariable(slug, 'HTTP_SECRET')
+  const secret = secretOf(env, variable, found) ?? null
+  if (isSigned && secret === null)
+    found.error(
+      variable,
+      'is not set',
+      'Set what your service checks signatures with, or write signed: false',
+    )
+  section.refuseOthers()
+  return { url: url ?? '', timeoutMs, secret: isSigned ? secret : null }
+}
+
+export function commandOf(section: Section, found: Findings): CommandTarget {
+  const argv = section.list('run') ?? []
+  const texts = argv.filter((one): one is string => typeof one === 'string')
+  if (texts.length === 0 || texts.length < argv.length)
+    found.error(section.at('run'), 'is no command', "Write run: ['/usr/bin/program', 'argument']")
+  const target = { argv: texts, timeoutMs: section.duration('timeout', COMMAND_TIMEOUT_MS) }
+  if (target.timeoutMs === 0) found.error(section.at('timeout'), 'is over at once', "Write '10m'")
+  section.refuseOthers()
+  return target
+}
+
+export function jobOf(section: Section, found: Findings): JobTarget {
+  const kind = section.text('kind')
+  if (kind === undefined) found.error(section.at(), 'has no kind', 'Write job: { kind: my.kind }')
+  const target = { kind: kind ?? '', queue: section.text('queue') ?? null }
+  section.refuseOthers()
+  return target
+}

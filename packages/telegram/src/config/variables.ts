@@ -1,0 +1,50 @@
+/** The variables of the bots: no two may have the same, and one that nobody reads is likely a typo. */
+import { nearest } from 'jobmill/cli'
+import type { Findings } from './findings.ts'
+import { set } from './given.ts'
+import { slugFor } from './read-bot.ts'
+import { botVariable, type Env } from './secrets.ts'
+
+const KINDS = ['TOKEN', 'SECRET', 'SECRET_OLD', 'HTTP_SECRET']
+const ENDINGS = KINDS.flatMap((kind) => [kind, `${kind}_FILE`])
+
+/** `a` and `a-http` would both have BOT_A_HTTP_SECRET: the one to sign with, the other to be called with. */
+export function refuseSameNames(slugs: readonly string[], found: Findings): void {
+  const ofAll = slugs.flatMap((slug) => KINDS.map((what) => ({ slug, name: botVariable(slug, what) })))
+  for (const { slug, name } of ofAll) {
+    const other = ofAll.find((one) => one.name === name && one.slug < slug)
+    if (other !== undefined)
+      found.error(`bots.${slug}`, `would share ${name} with ${other.slug}`, 'Give one of them another slug')
+  }
+}
+
+export function warnOfUnread(names: readonly string[], env: Env, found: Findings): void {
+  const slugs = names.map(slugFor)
+  const known = new Set(slugs.flatMap((slug) => ENDINGS.map((what) => botVariable(slug, what))))
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('BOT_') || known.has(name) || set(env[name]) === undefined) continue
+    const meant = meantBy(name, slugs)
+    found.warn(
+      name,
+      'is set, and no bot reads it',
+      meant === undefined
+        ? 'Take it away, or add its bot: they are called BOT_<SLUG>_TOKEN and BOT_<SLUG>_SECRET'
+        : `Did you mean ${meant}?`,
+    )
+  }
+}
+
+/** The bot is right and the ending is not, or the other way round. */
+function meantBy(name: string, slugs: readonly string[]): string | undefined {
+  for (const slug of slugs) {
+    const start = botVariable(slug, '')
+    const near = name.startsWith(start) ? nearest(name.slice(start.length), ENDINGS) : undefined
+    if (near !== undefined) return botVariable(slug, near)
+  }
+  for (const what of ENDINGS) {
+    const typed = name.slice('BOT_'.length, -what.length - 1).replaceAll('_', '-')
+    const near = name.endsWith(`_${what}`) ? nearest(typed, slugs) : undefined
+    if (near !== undefined) return botVariable(near, what)
+  }
+  return undefined
+}
