@@ -1,7 +1,8 @@
 /** The gateway: its parts put together, started and stopped as one. */
 import { DEFAULTS, jobmill, type Logger, type Mill, type Platform, type Store } from 'jobmill'
-import { serve, type ServeOptions } from 'jobmill/http'
+import type { ServeOptions } from 'jobmill/http'
 import { openTables, type Tables } from 'jobmill-tables'
+import { serveAdmin } from './admin-address.ts'
 import { type Bot, botOf } from './bots/bot.ts'
 import { reach } from './bots/reach.ts'
 import { WEBHOOK_PATH, type WebhookState, webhookState, webhookStates } from './bots/webhooks.ts'
@@ -131,9 +132,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     )
     undo.push(door.close)
     const admin =
-      mill === null || config.admin === null
-        ? null
-        : await serve(mill, { port: config.admin.port, bind: config.admin.host, ...options.admin })
+      mill === null || config.admin === null ? null : await serveAdmin(mill, config.admin, options.admin)
     if (admin !== null) undo.push(admin.close)
     // Only now: what cannot listen has not begun to work.
     await mill?.start()

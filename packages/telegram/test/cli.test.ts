@@ -1,15 +1,18 @@
 /** The command: what it says, and how it ends. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { bundled } from '../../../test/support/programs.ts'
+import { COMMANDS, run as runHere } from '../src/cli/run.ts'
 import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
+import { VERSION } from '../src/version.ts'
 import { AUTH_SECRET, envOf, saidBy } from './support/scene.ts'
 
 const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
@@ -32,49 +35,160 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
+const envFor = (env: Record<string, string>): Record<string, string> => ({
+  ...envOf(SLUGS),
+  AUTH_SECRET,
+  DATABASE_URL: '',
+  TELEGRAM_API_ROOT: fake.url,
+  ...env,
+})
+
 function run(args: readonly string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [bundled(MAIN), ...args], {
     cwd: folder,
-    env: {
-      ...process.env,
-      ...envOf(SLUGS),
-      AUTH_SECRET,
-      DATABASE_URL: '',
-      TELEGRAM_API_ROOT: fake.url,
-      ...env,
-    },
+    env: { ...process.env, ...envFor(env) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  onTestFinished(() => void child.kill('SIGKILL'))
   const told = { out: '', err: '' }
   child.stdout.on('data', (chunk: Buffer) => (told.out += String(chunk)))
   child.stderr.on('data', (chunk: Buffer) => (told.err += String(chunk)))
   return { child, told, ended: once(child, 'close').then(([code]) => ({ code: code as number, ...told })) }
 }
 
-test('check says what there is, or everything that is wrong', async () => {
+/** The same in this process, with a database that nobody has made yet. */
+async function type(args: readonly string[], env: Record<string, string> = {}) {
+  const told = { out: '', err: '' }
+  const code = await runHere(args, {
+    out: (line) => void (told.out += `${line}\n`),
+    err: (line) => void (told.err += `${line}\n`),
+    env: envFor({
+      TELEGRAM_CONFIG: join(folder, 'telegram.yaml'),
+      DATABASE_URL: join(folder, 'other.db'),
+      ...env,
+    }),
+  })
+  return { code, ...told }
+}
+
+test('check says what there is, or everything that is wrong, and makes nothing', async () => {
   expect(await run(['check']).ended).toEqual({
     code: 0,
     out: 'ok: 2 bots: door (auth), echo (echo, async)\n',
     err: '',
   })
-  const wrong = await run(['check'], { BOT_ECHO_TOKEN: '', AUTH_SECRET: '' }).ended
-  expect(wrong.code).toBe(2)
+  const wrong = await type(['check'], {
+    BOT_ECHO_TOKEN: '',
+    BOT_ECHO_TOKN: '7:x',
+    AUTH_SECRET: '',
+    DATABASE_URL: 'mysql://me:hidden@here/x',
+    JOBMILL_TOKENS_FILE: '/nowhere',
+  })
+  expect([wrong.code, wrong.out]).toEqual([2, ''])
   expect(wrong.err).toContain('error   BOT_ECHO_TOKEN: is not set\n        Set it, or BOT_ECHO_TOKEN_FILE')
   expect(wrong.err).toContain('error   AUTH_SECRET: is not set')
-  const missing = await run(['check', '--config', 'nowhere.yaml']).ended
-  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('nowhere.yaml')])
+  expect(wrong.err).toContain(
+    'warning BOT_ECHO_TOKN: is set, and no bot reads it\n        Did you mean BOT_ECHO_TOKEN?',
+  )
+  expect(wrong.err).toContain('error   DATABASE_URL: is the address of no database that we know')
+  expect(wrong.err).toContain('error   JOBMILL_TOKENS_FILE: names /nowhere, which cannot be read (ENOENT)')
+  expect(wrong.err).not.toContain('hidden')
+  expect((await type(['check'], { ADMIN_LISTEN: '', TELEGRAM_CONFIG: '/nowhere.yaml' })).err).toContain(
+    '/nowhere.yaml',
+  )
+  const yaml = readFileSync(join(folder, 'telegram.yaml'), 'utf8').replace(
+    'admin: 127.0.0.1:0',
+    'admin: 0.0.0.0:0',
+  )
+  expect(await type(['check'], { TELEGRAM_CONFIG: '', TELEGRAM_CONFIG_YAML: yaml })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('JOBMILL_TOKENS: is not set, and others than this machine') as string,
+  })
+  expect(readdirSync(folder)).toEqual(['telegram.yaml'])
 })
 
-test('words that nobody knows are refused with those that there are', async () => {
-  expect(await run(['strat']).ended).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('check, start, codes, bots') as string,
+test('what was typed wrongly is told with what is meant, and ends with 2', async () => {
+  const cases: [readonly string[], RegExp][] = [
+    [
+      ['strat'],
+      /^error {3}there is no such command: strat\. Did you mean "start"\? See jobmill-telegram --help\n$/,
+    ],
+    [['codes'], /jobmill-telegram codes new .*\n.*codes list/],
+    [['codes', 'nwe'], /Did you mean "codes new"\?/],
+    [
+      ['check', '--loud'],
+      /^error {3}--loud: is not an option of jobmill-telegram check\. There are --config, --help\.\n$/,
+    ],
+    [['check', '--confg', 'x'], /Did you mean "--config"\?/],
+    [['check', '--config'], /--config: needs a value\. Write --config FILE/],
+    [['check', 'this'], /there is nothing to do with "this"/],
+    [['start', '--poll=yes'], /--poll: takes no value/],
+    [['codes', 'new', '--ttl', 'banana'], /^error {3}--ttl: .*banana/],
+    [['codes', 'new', '--ttl', '0s'], /--ttl: is over at once/],
+    [
+      ['codes', 'new', '--bot', 'ecko'],
+      /^error {3}--bot: is no bot of the config \(got "ecko"\)\. Did you mean "echo"\?/,
+    ],
+    [['codes', 'new', '--user', 'ada'], /^error {3}--user: is no user id \(got "ada"\)/],
+    [[], /jobmill-telegram: many Telegram bots/],
+  ]
+  for (const [args, text] of cases) {
+    const { code, out, err } = await type(args)
+    expect([args.join(' '), code, out, err]).toEqual([args.join(' '), 2, '', expect.stringMatching(text)])
+  }
+  expect(existsSync(join(folder, 'other.db'))).toBe(false)
+})
+
+test('--version and --help say what they should', async () => {
+  expect(await type(['--version'])).toEqual({ code: 0, out: `${VERSION}\n`, err: '' })
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  expect(VERSION).toBe(version)
+  expect(await type(['--help'])).toMatchObject({
+    code: 0,
+    err: '',
+    out: expect.stringContaining('codes new') as string,
   })
-  expect(await run(['check', '--loud']).ended).toMatchObject({
+  expect((await type(['codes', 'new', '--help'])).out).toContain('--ttl TIME')
+})
+
+test('an address that is taken, a database that is away and a token that is refused are told with the fix', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  onTestFinished(() => void taken.close())
+  const at = `127.0.0.1:${(taken.address() as AddressInfo).port}`
+  const yaml = 'bots:\n  door: { handler: auth }\n  echo: { handler: echo, async: true }\n'
+  const env = { TELEGRAM_CONFIG: '', TELEGRAM_CONFIG_YAML: yaml, ADMIN_LISTEN: '127.0.0.1:0' }
+  expect(await type(['start'], { ...env, LISTEN: at })).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--loud') as string,
+    err: `error   listen: somebody else listens there (got ${at}). Choose another: listen in the config, or LISTEN.\n`,
   })
-  expect((await run(['--help']).ended).out).toContain('codes new')
+  expect(await type(['start'], { ...env, LISTEN: '127.0.0.1:0', ADMIN_LISTEN: at })).toMatchObject({
+    code: 2,
+    err: `error   admin: somebody else listens there (got ${at}). Choose another: admin in the config, or ADMIN_LISTEN.\n`,
+  })
+  const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }
+  for (const args of [['start'], ['codes', 'list'], ['codes', 'new']])
+    expect(await type(args, away)).toMatchObject({
+      code: 4,
+      err: expect.stringMatching(
+        /^error {3}the database cannot be reached: .*Check the address.*\n$/,
+      ) as string,
+    })
+  const refused = await type(['bots'], { BOT_ECHO_TOKEN: '4711:nobody-knows-this-one' })
+  expect([refused.code, refused.err]).toEqual([3, ''])
+  expect(refused.out).toContain('Telegram refuses the token: check BOT_ECHO_TOKEN')
+  expect(refused.out).toContain('@door_bot')
+  const { child, told, ended } = run(['start', '--poll'], {
+    BOT_ECHO_TOKEN: '4711:nobody-knows-this-one',
+    DATABASE_URL: join(folder, 'refused.db'),
+  })
+  await expect.poll(() => told.out + told.err).toContain('refuses the token: check BOT_ECHO_TOKEN')
+  child.kill('SIGTERM')
+  expect((await ended).code).toBe(0)
+  const unreached = await type(['bots'], { TELEGRAM_API_ROOT: 'http://127.0.0.1:1' })
+  expect([unreached.code, unreached.out]).toEqual([4, expect.stringContaining('Telegram was not reached')])
 })
 
 test('start, a code, a conversation, the bots, and a clean stop', async () => {
@@ -83,7 +197,8 @@ test('start, a code, a conversation, the bots, and a clean stop', async () => {
   expect(told.out).toMatch(
     /jobmill-telegram listens at http:[^]*Mission Control {3}http:[^]*bot echo {10}echo, durable, for who logged in/,
   )
-  const code = await run(['codes', 'new', '--bot', 'echo', '--ttl', '5m']).ended
+  const same = { DATABASE_URL: join(folder, 'telegram.db') }
+  const code = await type(['codes', 'new', '--bot', 'echo', '--ttl', '5m'], same)
   expect(code).toMatchObject({
     code: 0,
     err: expect.stringContaining('It opens echo, once, within 5 minutes') as string,
@@ -96,21 +211,18 @@ test('start, a code, a conversation, the bots, and a clean stop', async () => {
   echo.says('hello')
   await echo.until((all) => all.some(({ by }) => by === 'bot'), 20_000)
   expect(saidBy(echo)).toEqual(['hello'])
-  expect((await run(['codes', 'list']).ended).out).toMatch(/^used by 5 +echo {2}until /)
-  expect((await run(['bots']).ended).out).toContain('@echo_bot, no webhook, 0 pending')
+  expect((await type(['codes', 'list'], same)).out).toMatch(/^used by 5 +echo {2}until /)
+  expect((await type(['bots'])).out).toContain('@echo_bot, no webhook, 0 pending')
   child.kill('SIGTERM')
   const { code: exit, out } = await ended
   expect([exit, out.endsWith('stopped\n')]).toEqual([0, true])
 }, 60_000)
 
-test('codes for bots and users that are none are refused', async () => {
-  for (const [flag, value] of [
-    ['--bot', 'nobody'],
-    ['--user', 'ada'],
-    ['--ttl', 'soon'],
-  ] as const) {
-    const refused = await run(['codes', 'new', flag, value]).ended
-    expect([refused.code, refused.err]).toEqual([expect.any(Number), expect.stringContaining(flag)])
-    expect(refused.code).not.toBe(0)
+test('the README has every command, with its own options', () => {
+  const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  for (const { words, options = {} } of COMMANDS) {
+    const row = new RegExp(`^\\| \`${words}\` \\|.*$`, 'm').exec(page)?.[0] ?? ''
+    expect([words, row]).toEqual([words, expect.stringContaining(words)])
+    for (const option of Object.keys(options)) expect(row).toContain(`\`--${option}\``)
   }
 })

@@ -17,9 +17,14 @@ export interface Terminal {
   ask(question: string): Promise<string>
 }
 
-export const terminal: Terminal = {
+/** For programs that only write lines. */
+export const standardLines: Pick<Terminal, 'out' | 'err'> = {
   out: (line) => void process.stdout.write(`${line}\n`),
   err: (line) => void process.stderr.write(`${line}\n`),
+}
+
+export const terminal: Terminal = {
+  ...standardLines,
   status(line) {
     // Back to the first column, and whatever stood there goes.
     if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${line}`)

@@ -1,12 +1,11 @@
 /** First contact with Telegram: who the bot is, and how its updates come. A Telegram that is away keeps nothing from starting. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { GrammyError } from 'grammy'
 import type { Tables } from 'jobmill-tables'
-import { botVariable } from '../config/secrets.ts'
 import type { Log } from '../log.ts'
 import type { Schema } from '../sessions/steps.ts'
 import type { Bot } from './bot.ts'
 import { poll, type PollTools } from './polling.ts'
+import { troubleWith } from './trouble.ts'
 import { pointWebhook, WEBHOOK_PATH } from './webhooks.ts'
 
 export interface ReachTools extends PollTools {
@@ -34,11 +33,7 @@ export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
       }
       break
     } catch (error) {
-      const isRefused = error instanceof GrammyError && [401, 404].includes(error.error_code)
-      const what = isRefused
-        ? `Telegram refuses the token: check ${botVariable(bot.slug, 'TOKEN')}`
-        : 'Telegram was not reached'
-      log('error', what, { bot: bot.slug, error: String(error), againInMs: pauseMs })
+      log('error', troubleWith(bot, error).what, { bot: bot.slug, error: String(error), againInMs: pauseMs })
       await pause(pauseMs, undefined, { signal }).catch(() => {})
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }

@@ -1,31 +1,50 @@
 /** The bots, and how Telegram fares with sending them updates. */
+import { EXIT } from 'jobmill/cli'
 import { botOf } from '../bots/bot.ts'
+import { troubleWith } from '../bots/trouble.ts'
 import { webhookState } from '../bots/webhooks.ts'
-import { configFor, flags } from './config.ts'
+import type { BotConfig } from '../config/config.ts'
+import type { Command } from './command.ts'
+import { configured } from './config.ts'
 
-export async function bots(args: readonly string[]): Promise<number> {
-  const { values } = flags(args, {})
-  const config = configFor(values.config)
-  if (config === null) return 2
-  let isWell = true
-  for (const one of config.bots) {
-    const bot = botOf(one, () => {}, config.apiRoot)
-    const what = `${one.slug.padEnd(16)} ${one.handler}${one.async ? ', durable' : ''}${one.requireAuth ? ', for who logged in' : ''}`
-    try {
-      const [{ username }, state] = await Promise.all([bot.api.getMe(), webhookState(bot)])
-      const error =
-        state.lastError === null
-          ? ''
-          : `, last error ${new Date(state.lastErrorAt ?? 0).toISOString()}: ${state.lastError}`
-      console.log(
-        `${what}\n  @${username}, ${state.url === '' ? 'no webhook' : state.url}, ${state.pending} pending${error}`,
+export const bots: Command = {
+  words: 'bots',
+  says: 'the bots, and how Telegram fares with sending them updates',
+  async run(given, io) {
+    const found = configured(given, io)
+    if (found === null) return EXIT.usage
+    const { config } = found
+    let code: number = EXIT.done
+    for (const one of config.bots) {
+      const { line, code: own } = await askFor(one, config.apiRoot)
+      io.out(
+        `${one.slug.padEnd(16)} ${one.handler}${one.async ? ', durable' : ''}${one.requireAuth ? ', for who logged in' : ''}\n  ${line}`,
       )
-    } catch (error) {
-      isWell = false
-      console.log(
-        `${what}\n  Telegram was not reached: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      // Who is refused needs somebody; who is not reached may be reached in a moment.
+      if (code === EXIT.done || own === EXIT.refused) code = own === EXIT.done ? code : own
     }
+    return code
+  },
+}
+
+async function askFor(
+  config: BotConfig,
+  apiRoot: string,
+): Promise<{ readonly line: string; readonly code: number }> {
+  const bot = botOf(config, () => {}, apiRoot)
+  try {
+    const [{ username }, state] = await Promise.all([bot.api.getMe(), webhookState(bot)])
+    const error =
+      state.lastError === null
+        ? ''
+        : `, last error ${new Date(state.lastErrorAt ?? 0).toISOString()}: ${state.lastError}`
+    const where = state.url === '' ? 'no webhook' : state.url
+    return { line: `@${username}, ${where}, ${state.pending} pending${error}`, code: EXIT.done }
+  } catch (error) {
+    const { what, isRefused } = troubleWith(bot, error)
+    const why = error instanceof Error ? error.message : String(error)
+    return { line: `${what} (${why})`, code: isRefused ? EXIT.refused : EXIT.unavailable }
+  } finally {
+    bot.close()
   }
-  return isWell ? 0 : 1
 }

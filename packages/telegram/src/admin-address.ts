@@ -1,0 +1,31 @@
+/** Mission Control on its own address: what is wrong with that is told by our setting, and not by an option of the library's. */
+import { isJobmillError, JobmillError, type Mill } from 'jobmill'
+import { serve, type Served, type ServeOptions } from 'jobmill/http'
+import type { Address } from './config/config.ts'
+
+export async function serveAdmin(
+  mill: Mill<never>,
+  { host, port }: Address,
+  options: ServeOptions = {},
+): Promise<Served> {
+  try {
+    return await serve(mill, { ...options, port, bind: host })
+  } catch (error) {
+    const { cause } = isJobmillError(error) ? error : {}
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    const what = WHY[code]
+    if (what === undefined) throw error
+    throw new JobmillError('OPTION_INVALID', what, {
+      field: 'admin',
+      value: `${host}:${port}`,
+      fix: 'Choose another: admin in the config, or ADMIN_LISTEN',
+      cause: error,
+    })
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'somebody else listens there',
+  EACCES: 'this user may not listen there',
+  EADDRNOTAVAIL: 'this machine has no such address',
+}

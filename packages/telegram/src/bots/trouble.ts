@@ -1,0 +1,19 @@
+/** Why a bot could not talk to Telegram, and what to do about it. */
+import { GrammyError } from 'grammy'
+import { botVariable } from '../config/secrets.ts'
+
+export interface BotTrouble {
+  readonly isRefused: boolean
+  readonly what: string
+}
+
+export function troubleWith({ slug }: { readonly slug: string }, error: unknown): BotTrouble {
+  // Telegram says that there is no such page when it does not know the token in its address.
+  const isRefused = error instanceof GrammyError && [401, 404].includes(error.error_code)
+  return {
+    isRefused,
+    what: isRefused
+      ? `Telegram refuses the token: check ${botVariable(slug, 'TOKEN')}`
+      : 'Telegram was not reached',
+  }
+}

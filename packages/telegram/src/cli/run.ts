@@ -1,0 +1,37 @@
+/** The command line: its commands, and what they have in common. */
+import { type Option, runProgram } from 'jobmill/cli'
+import { VERSION } from '../version.ts'
+import { bots } from './bots.ts'
+import { check } from './check.ts'
+import { codes } from './codes.ts'
+import type { Command, Io } from './command.ts'
+import { start } from './start.ts'
+
+const INTRODUCTION = `jobmill-telegram: many Telegram bots behind one door
+
+The config is telegram.yaml of this folder, or what TELEGRAM_CONFIG names, or the text in TELEGRAM_CONFIG_YAML. Tokens and secrets
+come from the environment.`
+
+const COMMON: Readonly<Record<string, Option>> = {
+  config: { type: 'string', takes: 'FILE', short: 'c', says: 'the config (default telegram.yaml)' },
+  help: { type: 'boolean', short: 'h', says: 'this text' },
+}
+
+export const COMMANDS: readonly Command[] = [check, start, ...codes, bots]
+
+/** The exit code. */
+export function run(args: readonly string[], io: Io): Promise<number> {
+  return runProgram(
+    {
+      name: 'jobmill-telegram',
+      version: VERSION,
+      introduction: INTRODUCTION,
+      reaches: 'Telegram',
+      commands: COMMANDS,
+      common: () => COMMON,
+      run: (command: Command, given) => command.run(given, io),
+    },
+    args,
+    io,
+  )
+}
