@@ -1,5 +1,6 @@
 /** `jobmill-tables`: tables of an application, in the database that its jobs are in. */
 export { type Database, openTables, type TableOptions, type Tables } from './tables.ts'
 export type { Step, StepTools } from './migrate.ts'
+export { checkPlace } from './check-place.ts'
 export { placeOf, type Place } from './place.ts'
 export { sql, type Insertable, type Kysely, type Selectable, type Transaction } from 'kysely'

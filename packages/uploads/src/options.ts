@@ -72,7 +72,9 @@ export function durationMs(value: Duration, field: string, leastMs = 0): number 
   )
 }
 
-export function resolveLimits(given: UploadsOptions): Limits {
+type Numbers = Omit<UploadsOptions, 'tables' | 'blobs'>
+
+export function resolveLimits(given: Numbers): Limits {
   return Object.freeze({
     maxFiles: whole(given, 'maxFiles', 1, MOST_FILES),
     maxFileBytes: whole(given, 'maxFileBytes', 1),
@@ -87,14 +89,14 @@ export function resolveLimits(given: UploadsOptions): Limits {
   })
 }
 
-function time(given: UploadsOptions, field: keyof Times, leastMs: number): number {
+function time(given: Numbers, field: keyof Times, leastMs: number): number {
   const value = given[field]
   return value === undefined ? LIMITS[`${field}Ms`] : durationMs(value, field, leastMs)
 }
 
 type Number_ = 'maxFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'uploadsAtOnce' | 'quotaBytes' | 'quotaFiles'
 
-function whole(given: UploadsOptions, field: Number_, least: number, most = Number.MAX_SAFE_INTEGER): number {
+function whole(given: Numbers, field: Number_, least: number, most = Number.MAX_SAFE_INTEGER): number {
   const value = given[field] ?? LIMITS[field] ?? 0
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value
   throw new JobmillError('NUMBER_INVALID', 'is no whole number that can be used', {

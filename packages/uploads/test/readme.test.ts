@@ -1,7 +1,7 @@
 /** README.md says what the code does: every command and option, every route, every option of the client and what it tells. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { optionsOf } from '../src/cli/command.ts'
+import { commonOptions } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { ROUTES } from '../src/http/routes.ts'
 
@@ -20,7 +20,8 @@ test('every command, with what it takes and its own options', () => {
     COMMANDS.map(({ words, takes }) => (takes === undefined ? words : `${words} ${takes}`)),
   )
   for (const command of COMMANDS)
-    for (const option of Object.keys(optionsOf(command))) expect(page).toContain(`\`--${option}\``)
+    for (const option of Object.keys({ ...command.options, ...commonOptions(command) }))
+      expect(page).toContain(`\`--${option}\``)
 })
 
 test('every route', () => {

@@ -58,7 +58,8 @@ export async function obeyProgram<C extends Shape>(
   try {
     return await program.run(command, read(args, command, { name, options }))
   } catch (error) {
-    throw inOwnWords(error, command)
+    // Those of the program's own are in its words already.
+    throw program.explain?.(error) === undefined ? inOwnWords(error, command) : error
   }
 }
 

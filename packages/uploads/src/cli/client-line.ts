@@ -1,7 +1,8 @@
 /** What the commands that talk to an inbox elsewhere have in common. Nothing here needs a database. */
+import { EXIT } from 'jobmill/cli'
 import { ClientError } from '../client/client-error.ts'
 import type { LineOptions } from '../client/options.ts'
-import { EXIT, type Given } from './command.ts'
+import type { Given } from './command.ts'
 
 const FROM = {
   url: 'UPLOADS_URL',
@@ -46,6 +47,8 @@ const OPTIONS: Readonly<Record<string, string>> = {
 export function clientExitCode({ code, status }: ClientError): number {
   if (code === 'OPTION_INVALID' || code === 'TOKEN_UNREADABLE' || code === 'FILE_UNREADABLE')
     return EXIT.usage
+  // A mailbox or a disk that is full is there, and says no.
+  if (status === 507) return EXIT.refused
   if (code === 'UNREACHABLE' || code === 'ANSWER_BAD' || (status ?? 0) >= 500) return EXIT.unavailable
   return EXIT.refused
 }

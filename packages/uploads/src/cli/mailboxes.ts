@@ -1,11 +1,12 @@
 /** `mailboxes …`: who may send files here, and who may fetch them. */
 import { JobmillError } from 'jobmill'
+import { EXIT, numberOf, plain } from 'jobmill/cli'
 import { bytesOf } from '../config/sizes.ts'
 import type { NewMailbox } from '../inbox/mailboxes.ts'
+import { shown } from '../inbox/words.ts'
 import { MAY, type May } from '../tables/schema.ts'
-import type { Inbox } from '../uploads.ts'
-import { type Command, EXIT, type Given } from './command.ts'
-import { openInbox } from './open-inbox.ts'
+import type { Command, Given } from './command.ts'
+import { withInbox } from './with-inbox.ts'
 
 const add: Command = {
   words: 'mailboxes add',
@@ -13,25 +14,39 @@ const add: Command = {
   arguments: [1, 1],
   says: 'makes a mailbox, and its first token, which is shown this once',
   options: {
-    'quota-bytes': ['SIZE', 'how much it may hold: 10GiB'],
-    'quota-files': ['N', 'how many files it may hold'],
-    'max-file': ['SIZE', 'the largest file: 100MiB'],
-    'max-request': ['SIZE', 'the largest upload, all files together'],
+    'quota-bytes': { type: 'string', takes: 'SIZE', says: 'how much it may hold: 10GiB' },
+    'quota-files': { type: 'string', takes: 'N', says: 'how many files it may hold' },
+    'max-file': { type: 'string', takes: 'SIZE', says: 'the largest file: 100MiB' },
+    'max-request': { type: 'string', takes: 'SIZE', says: 'the largest upload, all files together' },
   },
-  run: (given) =>
-    withInbox(given, async (inbox) => {
-      const mailbox = await inbox.mailboxes.add(newMailbox(given))
-      const { token } = await inbox.tokens.add(mailbox.id, { label: 'first' })
-      if (given.has('json')) given.out(JSON.stringify({ ...mailbox, token }))
-      else {
-        given.out(`mailbox ${mailbox.id}`)
-        given.out(`token   ${token}`)
-        given.out(
-          '        It is not shown again. It may upload and fetch; for tokens that may do one: mailboxes token add',
-        )
-      }
-      return EXIT.done
-    }),
+  fields: {
+    name: 'NAME',
+    quotaBytes: '--quota-bytes',
+    quotaFiles: '--quota-files',
+    maxFileBytes: '--max-file',
+    maxRequestBytes: '--max-request',
+  },
+  async run(given) {
+    // Before a database is made for it.
+    const asked = newMailbox(given)
+    return withInbox(
+      given,
+      async (inbox) => {
+        const mailbox = await inbox.mailboxes.add(asked)
+        const { token } = await inbox.tokens.add(mailbox.id, { label: 'first' })
+        if (given.has('json')) given.out(JSON.stringify({ ...mailbox, token }))
+        else {
+          given.out(`mailbox ${mailbox.id}`)
+          given.out(`token   ${token}`)
+          given.out(
+            '        It is not shown again. It may upload and fetch; for tokens that may do one: mailboxes token add',
+          )
+        }
+        return EXIT.done
+      },
+      { makes: true },
+    )
+  },
 }
 
 const list: Command = {
@@ -47,9 +62,12 @@ const list: Command = {
       )
       if (given.has('json')) given.out(JSON.stringify(all))
       for (const { id, name, tokens } of given.has('json') ? [] : all) {
-        given.out(`${id}  ${name}`)
-        for (const token of tokens) given.out(`  token ${token.id}  may ${token.may}  ${token.label}`)
+        given.out(`${id}  ${plain(name)}`)
+        for (const token of tokens)
+          given.out(`  token ${token.id}  may ${token.may}  ${plain(token.label)}`.trimEnd())
       }
+      if (all.length === 0 && !given.has('json'))
+        given.out('no mailboxes; make one with: jobmill-uploads mailboxes add NAME')
       return EXIT.done
     }),
 }
@@ -62,9 +80,13 @@ const remove: Command = {
   run: (given) =>
     withInbox(given, async (inbox) => {
       const [id = ''] = given.words
-      if (await inbox.mailboxes.remove(id)) return EXIT.done
-      given.err('error   there is no such mailbox. List those there are with: jobmill-uploads mailboxes list')
-      return EXIT.refused
+      if (!(await inbox.mailboxes.remove(id))) return noSuchMailbox(given, id)
+      given.out(
+        given.has('json')
+          ? JSON.stringify({ id, removed: true })
+          : `removed mailbox ${id}; its files are gone with the next sweep`,
+      )
+      return EXIT.done
     }),
 }
 
@@ -74,12 +96,15 @@ const addToken: Command = {
   arguments: [1, 1],
   says: 'another token for a mailbox, shown this once',
   options: {
-    may: [MAY.join('|'), 'what it is for (default both)'],
-    label: ['TEXT', 'what people know it by'],
+    may: { type: 'string', takes: MAY.join('|'), says: 'what it is for (default both)' },
+    label: { type: 'string', takes: 'TEXT', says: 'what people know it by' },
   },
+  fields: { may: '--may', label: '--label', mailbox: 'MAILBOX' },
   run: (given) =>
     withInbox(given, async (inbox) => {
       const [mailbox = ''] = given.words
+      const known = await inbox.mailboxes.list()
+      if (!known.some(({ id }) => id === mailbox.toLowerCase())) return noSuchMailbox(given, mailbox)
       const may = (given.text('may') ?? 'both') as May
       const made = await inbox.tokens.add(mailbox, { may, label: given.text('label') ?? '' })
       given.out(given.has('json') ? JSON.stringify(made) : `token   ${made.token}\nid      ${made.id}`)
@@ -95,25 +120,28 @@ const revokeToken: Command = {
   run: (given) =>
     withInbox(given, async (inbox) => {
       const [id = ''] = given.words
-      if (await inbox.tokens.revoke(id)) return EXIT.done
-      given.err('error   there is no such token. They are in: jobmill-uploads mailboxes list')
-      return EXIT.refused
+      if (!(await inbox.tokens.revoke(id))) {
+        given.err(
+          `error   there is no token ${shown(id)}. The ids of those there are stand in: jobmill-uploads mailboxes list`,
+        )
+        return EXIT.refused
+      }
+      given.out(
+        given.has('json') ? JSON.stringify({ id, revoked: true }) : `revoked token ${id}; it works no longer`,
+      )
+      return EXIT.done
     }),
+}
+
+function noSuchMailbox({ err }: Given, id: string): number {
+  err(`error   there is no mailbox ${shown(id)}. List those there are with: jobmill-uploads mailboxes list`)
+  return EXIT.refused
 }
 
 export const mailboxCommands: readonly Command[] = [add, list, remove, addToken, revokeToken]
 
-async function withInbox(given: Given, act: (inbox: Inbox) => Promise<number>): Promise<number> {
-  const { inbox, close } = await openInbox(given.config())
-  try {
-    await inbox.start()
-    return await act(inbox)
-  } finally {
-    await close()
-  }
-}
-
-function newMailbox({ words, text }: Given): NewMailbox {
+function newMailbox(given: Given): NewMailbox {
+  const { words, text } = given
   const size = (option: string): number | undefined => {
     const value = text(option)
     if (value === undefined) return undefined
@@ -121,17 +149,17 @@ function newMailbox({ words, text }: Given): NewMailbox {
     if (bytes !== null) return bytes
     throw new JobmillError('NUMBER_INVALID', 'is no size', {
       field: `--${option}`,
-      value: JSON.stringify(value.slice(0, 40)),
+      value: shown(value),
       fix: 'Give bytes, or 100MiB',
     })
   }
-  const files = text('quota-files')
+  const quotaFiles = numberOf(given, 'quota-files')
   const quotaBytes = size('quota-bytes')
   const maxFileBytes = size('max-file')
   const maxRequestBytes = size('max-request')
   return {
     name: words[0] ?? '',
-    ...(files !== undefined && { quotaFiles: Number(files) }),
+    ...(quotaFiles !== undefined && { quotaFiles }),
     ...(quotaBytes !== undefined && { quotaBytes }),
     ...(maxFileBytes !== undefined && { maxFileBytes }),
     ...(maxRequestBytes !== undefined && { maxRequestBytes }),

@@ -1,11 +1,6 @@
 #!/usr/bin/env node
 /** The process of the command line. */
+import { endWith, standardLines } from 'jobmill/cli'
 import { run } from './run.ts'
 
-process.exit(
-  await run(process.argv.slice(2), {
-    out: (line) => void process.stdout.write(`${line}\n`),
-    err: (line) => void process.stderr.write(`${line}\n`),
-    env: process.env,
-  }),
-)
+await endWith(await run(process.argv.slice(2), { ...standardLines, env: process.env }))

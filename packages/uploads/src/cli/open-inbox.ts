@@ -4,6 +4,7 @@ import { type Database, openTables } from 'jobmill-tables'
 import { directoryBlobs } from '../blobs/directory.ts'
 import { postgresBlobs } from '../blobs/postgres.ts'
 import type { Config } from '../config/shape.ts'
+import type { UploadsOptions } from '../options.ts'
 import { STEPS } from '../tables/steps.ts'
 import type { Schema } from '../tables/schema.ts'
 import { type Inbox, uploads } from '../uploads.ts'
@@ -45,7 +46,8 @@ export async function openInbox(config: Config): Promise<Opened> {
   }
 }
 
-function optionsOf(config: Config) {
+/** What the config says of the inbox itself. */
+export function optionsOf(config: Config): Partial<UploadsOptions> {
   const { database: _database, blobs: _blobs, port: _port, bind: _bind, tokens: _tokens, ...rest } = config
   const { quotaBytes, quotaFiles, job, ...plain } = rest
   const given = {

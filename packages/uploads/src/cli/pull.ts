@@ -1,10 +1,11 @@
 /** `pull`: a folder that has what a mailbox gets, until a signal ends it, or once. */
 import { once } from 'node:events'
+import { EXIT, numberOf } from 'jobmill/cli'
 import type { PulledFile, PullOptions } from '../client/options.ts'
 import { pull as createPuller, pullOnce } from '../client/pull.ts'
 import { troubleText } from '../client/trouble.ts'
 import { byOption, lineFrom, stopSignal } from './client-line.ts'
-import { type Command, EXIT, type Given } from './command.ts'
+import type { Command, Given } from './command.ts'
 
 export const pull: Command = {
   words: 'pull',
@@ -13,10 +14,17 @@ export const pull: Command = {
   says: 'brings the files of a mailbox into a folder, and acknowledges them',
   isClient: true,
   options: {
-    once: [null, 'ends when what waits now is there; 1 is the exit code when something is not'],
-    keep: ['TIME', 'how long files stay after their acknowledgement: 7d, forever (default 7d)'],
-    concurrency: ['N', 'how many are fetched at once (default 4)'],
-    listen: [null, 'hears of new files by events, instead of asking for them'],
+    once: {
+      type: 'boolean',
+      says: 'ends when what waits now is there; 1 is the exit code when something is not',
+    },
+    keep: {
+      type: 'string',
+      takes: 'TIME',
+      says: 'how long files stay after their acknowledgement: 7d, forever (default 7d)',
+    },
+    concurrency: { type: 'string', takes: 'N', says: 'how many are fetched at once (default 4)' },
+    listen: { type: 'boolean', says: 'hears of new files by events, instead of asking for them' },
   },
   async run(given) {
     const { err, has } = given
@@ -29,6 +37,7 @@ export const pull: Command = {
         if (!has('json')) given.out(`ready   ${options.folder}; stop it with Ctrl-C`)
         if (!signal.aborted) await once(signal, 'abort')
         await puller.stop()
+        if (!has('json')) given.out('stopped')
         return EXIT.done
       }
       const { isComplete, files } = await pullOnce({ ...options, signal })
@@ -46,12 +55,12 @@ function optionsFrom(given: Given): PullOptions {
   const { words, text, has, out, err } = given
   const [folder = ''] = words
   const keep = text('keep')
-  const concurrency = text('concurrency')
+  const concurrency = numberOf(given, 'concurrency')
   return {
     ...lineFrom(given),
     folder,
     ...(keep !== undefined && { keepFor: keep }),
-    ...(concurrency !== undefined && { concurrency: Number(concurrency) }),
+    ...(concurrency !== undefined && { concurrency }),
     ...(has('listen') && { by: 'events' as const }),
     onFile: (file: PulledFile) => out(has('json') ? JSON.stringify(file) : `file    ${file.path}`),
     onTrouble: (trouble) => err(`trouble ${troubleText(trouble)}`),

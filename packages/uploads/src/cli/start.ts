@@ -1,9 +1,13 @@
 /** `start`: the inbox, its sweep, the API and Mission Control in one process, until a signal ends it. */
-import { stopOnSignals } from 'jobmill'
-import { serve } from 'jobmill/http'
-import { type Command, EXIT } from './command.ts'
+import { type Mill, stopOnSignals } from 'jobmill'
+import { EXIT } from 'jobmill/cli'
+import { serve, type Served } from 'jobmill/http'
+import { ConfigInvalid } from '../config/read-config.ts'
+import type { Config } from '../config/shape.ts'
+import type { Command, Given } from './command.ts'
 import { keepSmall } from './keep-small.ts'
-import { openInbox } from './open-inbox.ts'
+import { doorProblems } from './look.ts'
+import { DEFAULT_BLOBS, type Opened, openInbox } from './open-inbox.ts'
 
 const DEFAULT_PORT = 8788
 
@@ -11,44 +15,71 @@ export const start: Command = {
   words: 'start',
   says: 'runs the inbox until a signal stops it',
   options: {
-    port: ['PORT', `where it listens (default ${DEFAULT_PORT})`],
-    bind: ['ADDRESS', 'the address to listen on (default 127.0.0.1)'],
+    port: { type: 'string', takes: 'PORT', says: `where it listens (default ${DEFAULT_PORT})` },
+    bind: { type: 'string', takes: 'ADDRESS', says: 'the address to listen on (default 127.0.0.1)' },
   },
-  async run({ config, out, err }) {
-    const settings = config()
-    keepSmall()
-    const { port = DEFAULT_PORT, bind = '127.0.0.1', tokens, blobs } = settings
-    const { inbox, newMill, close } = await openInbox(settings)
-    const mill = newMill({ log: 'warn' })
-    await inbox.start(mill)
-    const served = await serve(mill, {
-      port,
-      bind,
-      beside: inbox.fetch,
-      apps: { uploads: inbox.app },
-      ...(tokens !== undefined && { tokens }),
-    })
-    const ended = new Promise<number>((resolve) => {
-      stopOnSignals(mill, {
-        async beforeClose() {
-          // Whoever is sending may end; nobody begins.
-          await inbox.stop()
-          await served.close()
-          await close()
-        },
-        stopped: () => resolve(EXIT.done),
-        failed(error) {
-          err(`error   the stop failed: ${String(error)}`)
-          resolve(EXIT.failed)
-        },
-      })
-    })
-    await mill.start()
-    out(`store   ${mill.storeName}`)
-    out(`blobs   ${blobs === 'postgres' ? 'in the database' : (blobs ?? 'uploads-blobs')}`)
-    out(`inbox   ${served.url}/mailboxes/ID/uploads`)
-    if (served.hasPage) out(`page    ${served.url}/`)
-    out(`ready   ${served.url}; stop it with Ctrl-C`)
-    return ended
+  fields: { port: '--port', bind: '--bind' },
+  async run(given) {
+    const settings = given.config()
+    const problems = doorProblems(settings)
+    if (problems.length > 0) throw new ConfigInvalid(problems)
+    const opened = await openInbox(settings)
+    const mill = opened.newMill({ log: 'warn' })
+    try {
+      const served = await listen(opened, mill, settings)
+      keepSmall()
+      const ended = untilStopped(opened, mill, served, given)
+      await mill.start()
+      const { out } = given
+      const { blobs = DEFAULT_BLOBS } = settings
+      out(`store   ${mill.storeName}`)
+      out(`blobs   ${blobs === 'postgres' ? 'in the database' : blobs}`)
+      out(`inbox   ${served.url}/mailboxes/ID/uploads`)
+      if (served.hasPage) out(`page    ${served.url}/`)
+      out(`ready   ${served.url}; stop it with Ctrl-C`)
+      return await ended
+    } catch (error) {
+      await mill.stop()
+      await opened.close()
+      throw error
+    }
   },
+}
+
+async function listen({ inbox }: Opened, mill: Mill<never>, settings: Config): Promise<Served> {
+  const { port = DEFAULT_PORT, bind = '127.0.0.1', tokens } = settings
+  await inbox.start(mill)
+  return serve(mill, {
+    port,
+    bind,
+    beside: inbox.fetch,
+    apps: { uploads: inbox.app },
+    ...(tokens !== undefined && { tokens }),
+  })
+}
+
+function untilStopped(
+  { inbox, close }: Opened,
+  mill: Mill<never>,
+  served: Served,
+  { out, err }: Given,
+): Promise<number> {
+  return new Promise((resolve) => {
+    stopOnSignals(mill, {
+      async beforeClose() {
+        // Whoever is sending may end; nobody begins.
+        await inbox.stop()
+        await served.close()
+        await close()
+      },
+      stopped() {
+        out('stopped')
+        resolve(EXIT.done)
+      },
+      failed(error) {
+        err(`error   the stop failed: ${String(error)}`)
+        resolve(EXIT.failed)
+      },
+    })
+  })
 }

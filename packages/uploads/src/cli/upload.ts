@@ -1,7 +1,8 @@
 /** `upload`: files to a mailbox. On a terminal with a bar that shows how far it is. */
+import { EXIT } from 'jobmill/cli'
 import { upload as send } from '../client/upload.ts'
 import { byOption, lineFrom, stopSignal } from './client-line.ts'
-import { type Command, EXIT } from './command.ts'
+import type { Command } from './command.ts'
 import { progressBar } from './progress-bar.ts'
 
 export const upload: Command = {
@@ -10,7 +11,13 @@ export const upload: Command = {
   arguments: [1, Infinity],
   says: 'sends files to a mailbox; sent again with the same key, there is no second copy',
   isClient: true,
-  options: { key: ['TEXT', 'the idempotency key (default: a new one, for the attempts of this call)'] },
+  options: {
+    key: {
+      type: 'string',
+      takes: 'TEXT',
+      says: 'the idempotency key (default: a new one, for the attempts of this call)',
+    },
+  },
   async run(given) {
     const { words, text, has, out, err } = given
     const { signal, done } = stopSignal(err)

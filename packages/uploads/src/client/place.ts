@@ -2,7 +2,7 @@
 import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { cleanName } from '../clean/clean-name.ts'
-import { ClientError } from './client-error.ts'
+import { ClientError, textOf } from './client-error.ts'
 import { hold } from './hold.ts'
 
 /** What we need for ourselves, beside the files. */
@@ -17,8 +17,14 @@ export interface Place {
 
 export async function openPlace(folder: string): Promise<Place> {
   const own = path.join(folder, OWN)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await mkdir(own, { recursive: true, mode: 0o700 })
+  for (const at of [folder, own])
+    await mkdir(at, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+      throw new ClientError('OPTION_INVALID', `is no folder that can be used: ${textOf(error)}`, {
+        field: 'folder',
+        fix: 'Give a folder that this user may write to',
+        cause: error,
+      })
+    })
   // Somebody could have put a link there, to make us write elsewhere.
   if (!(await lstat(own)).isDirectory())
     throw new ClientError('OPTION_INVALID', `has something called ${OWN} that is no folder`, {

@@ -1,6 +1,7 @@
 /** The config of a process: a YAML file, and the environment above it. Everything that is wrong is told at once, each with its place. */
 import { existsSync, readFileSync } from 'node:fs'
 import { JobmillError } from 'jobmill'
+import { nearest } from 'jobmill/cli'
 import { LineCounter, parseDocument } from 'yaml'
 import type * as z from 'zod'
 import { type Config, NAMES, shape } from './shape.ts'
@@ -22,8 +23,13 @@ export interface ConfigProblem {
   readonly message: string
 }
 
+/** What was typed counts most: each with the option that it was typed behind. */
+export type TypedValues = {
+  readonly [K in keyof Config]?: readonly [option: string, value: string | undefined]
+}
+
 /** `file`: as somebody named it; undefined for the usual one, where there is one. */
-export function readConfig(file: string | undefined, env: Env): Config {
+export function readConfig(file: string | undefined, env: Env, typed: TypedValues = {}): Config {
   const problems: ConfigProblem[] = []
   const { values, placeOf } = fromFile(file, problems)
   const given: Record<string, unknown> = { ...values }
@@ -33,6 +39,11 @@ export function readConfig(file: string | undefined, env: Env): Config {
     if (value === '' || name === 'job') continue
     given[name] = value
     named.set(name, variableOf(name))
+  }
+  for (const [name, [option, value]] of Object.entries(typed)) {
+    if (value === undefined) continue
+    given[name] = value
+    named.set(name, option)
   }
   const read = shape.safeParse(given)
   if (!read.success)
@@ -91,8 +102,14 @@ function toldOf(issue: z.core.$ZodIssue, placeOf: (path: readonly PropertyKey[])
   if (issue.code !== 'unrecognized_keys') return [{ place: placeOf(issue.path), message: messageOf(issue) }]
   return issue.keys.map((key) => ({
     place: placeOf([...issue.path, key]),
-    message: `there is no such name. Known are ${issue.path.length === 0 ? NAMES.join(', ') : 'kind, queue'}`,
+    message: unknownName(key, issue.path.length === 0 ? NAMES : ['kind', 'queue']),
   }))
+}
+
+function unknownName(key: string, known: readonly string[]): string {
+  const near = nearest(key, known)
+  const hint = near === undefined ? '' : `Did you mean ${near}? `
+  return `there is no such name. ${hint}Known are ${known.join(', ')}`
 }
 
 /** Of several ways to be right, each has said why it is not that: the last is ours. */

@@ -20,3 +20,11 @@ export function bytesOf(value: number | string): number | null {
   const bytes = Math.round(Number(amount) * factor)
   return Number.isSafeInteger(bytes) ? bytes : null
 }
+
+/** The same the other way round: `100MiB`, `5MB`, or bytes where no unit fits. */
+export function sizeText(bytes: number): string {
+  const unit = ['TiB', 'TB', 'GiB', 'GB', 'MiB', 'MB', 'KiB', 'kB'].find(
+    (name) => bytes > 0 && bytes % (UNIT[name.toLowerCase()] ?? 1) === 0,
+  )
+  return unit === undefined ? `${bytes}B` : `${bytes / (UNIT[unit.toLowerCase()] ?? 1)}${unit}`
+}

@@ -91,6 +91,18 @@ describe('the command line of the client', () => {
     expect(namesIn(dir)).toHaveLength(1)
   })
 
+  test('a mailbox that is full refuses with 3, and is not out of reach', async () => {
+    const { folder, flags } = await set()
+    const box = await mailbox(given(), { quotaBytes: 3 })
+    writeFileSync(path.join(folder, 'token'), box.token)
+    const line = [...flags.slice(0, 2), '--mailbox', box.id, ...flags.slice(4)]
+    expect(await type(['upload', path.join(folder, 'token'), ...line])).toMatchObject({
+      code: 3,
+      out: '',
+      err: expect.stringMatching(/^error {3}[^\n]*\n$/) as string,
+    })
+  })
+
   test('what is wrong is said by the option, with the fix, and has an exit code', async () => {
     const { folder, env, flags } = await set()
     mkdirSync(path.join(folder, 'x'))
@@ -100,10 +112,19 @@ describe('the command line of the client', () => {
         ['pull', folder, ...flags, '--concurrency', 'many'],
         {},
         2,
-        /--concurrency is no whole number.*Give 1 to 64/,
+        /--concurrency: is not a whole number \(got "many"\)/,
       ],
       [['pull', folder, ...flags, '--keep', 'long'], {}, 2, /--keep is no length of time/],
-      [['pull'], env, 2, /pull takes DIR/],
+      [['pull', folder, ...flags, '--concurrency', '65'], {}, 2, /--concurrency is no whole.*Give 1 to 64/],
+      [['pull'], env, 2, /pull: something is missing. Write jobmill-uploads pull DIR/],
+      // A file instead of a folder.
+      [
+        ['pull', path.join(folder, 'token'), ...flags],
+        {},
+        2,
+        /^[^\n]*: error {3}DIR is no folder that can be used[^\n]*\n$/,
+      ],
+      [['pull', path.join(folder, 'token', 'in'), ...flags], {}, 2, /DIR is no folder that can be used/],
       [['upload', path.join(folder, 'token'), '--url', 'http://127.0.0.1:1'], env, 4, /cannot be reached/],
       [['upload', path.join(folder, 'x')], env, 2, /x is no file/],
       [

@@ -4,17 +4,9 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { afterAll } from 'vitest'
+import { aliases } from '../../../../test/support/our-packages.ts'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
-const OURS: Readonly<Record<string, string>> = {
-  'jobmill/sqlite': 'jobmill/src/sqlite.ts',
-  'jobmill/postgres': 'jobmill/src/postgres.ts',
-  'jobmill/http': 'jobmill/src/http.ts',
-  jobmill: 'jobmill/src/index.ts',
-  'jobmill-tables': 'tables/src/index.ts',
-  'jobmill-uploads': 'uploads/src/index.ts',
-}
-
 export async function bundled(program: string): Promise<string> {
   // Where what others wrote is found.
   const cache = path.join(root, 'node_modules/.cache')
@@ -25,12 +17,7 @@ export async function bundled(program: string): Promise<string> {
     root,
     configFile: false,
     logLevel: 'warn',
-    resolve: {
-      alias: Object.entries(OURS).map(([name, file]) => ({
-        find: new RegExp(`^${name}$`),
-        replacement: path.join(root, 'packages', file),
-      })),
-    },
+    resolve: { alias: aliases(path.join(root, 'packages')) },
     build: {
       ssr: program,
       target: 'node22',

@@ -1,0 +1,33 @@
+/** An inbox for one command, on a database that is there. */
+import { existsSync } from 'node:fs'
+import { JobmillError } from 'jobmill'
+import { placeOf } from 'jobmill-tables'
+import type { Inbox } from '../uploads.ts'
+import type { Given } from './command.ts'
+import { DEFAULT_DATABASE, openInbox } from './open-inbox.ts'
+
+export async function withInbox(
+  given: Given,
+  act: (inbox: Inbox) => Promise<number>,
+  { makes = false }: { readonly makes?: boolean } = {},
+): Promise<number> {
+  const config = given.config()
+  if (!makes) checkIsThere(config.database ?? DEFAULT_DATABASE)
+  const { inbox, close } = await openInbox(config)
+  try {
+    await inbox.start()
+    return await act(inbox)
+  } finally {
+    await close()
+  }
+}
+
+/** Who is in the wrong folder, or has mistyped the name, gets no empty database. */
+function checkIsThere(address: string): void {
+  const place = placeOf(address)
+  if (place.type === 'postgres' || existsSync(place.file)) return
+  throw new JobmillError('OPTION_INVALID', `there is no file ${place.file}`, {
+    field: '--db',
+    fix: 'Name the database of the inbox; jobmill-uploads start makes one, and so does mailboxes add',
+  })
+}

@@ -1,0 +1,249 @@
+/** `jobmill-uploads` as it is typed: what it says, and how it ends. In this process, but for what runs until it is stopped. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import path from 'node:path'
+import { inject, expect, onTestFinished, test } from 'vitest'
+import { freshFile } from '../../../test/support/databases.ts'
+import { bundled } from '../../../test/support/programs.ts'
+import { run } from '../src/cli/run.ts'
+import { bytesOf, sizeText } from '../src/config/sizes.ts'
+import { VERSION } from '../src/version.ts'
+import { formOf } from './support/inboxes.ts'
+
+async function type(args: readonly string[], env: Record<string, string> = {}) {
+  const said = { out: '', err: '' }
+  const code = await run(args, {
+    out: (line) => void (said.out += `${line}\n`),
+    err: (line) => void (said.err += `${line}\n`),
+    env,
+  })
+  return { code, ...said }
+}
+
+/** A folder with nothing in it, and what keeps everything inside of it. */
+function place() {
+  const database = freshFile()
+  const folder = path.dirname(database)
+  return { folder, env: { DATABASE_URL: database, UPLOADS_BLOBS: path.join(folder, 'blobs') } }
+}
+
+function started(folder: string, args: readonly string[], env: Record<string, string>) {
+  const program = bundled(path.join(import.meta.dirname, '../src/cli/main.ts'))
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const said = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.out += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said.err += chunk))
+  return { child, said, ended: once(child, 'close').then(([code]) => code as number) }
+}
+
+const text = (pattern: RegExp): string => expect.stringMatching(pattern) as string
+const AWAY = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }
+
+test('what was typed wrongly is told with what is meant, and ends with 2', async () => {
+  const { folder, env } = place()
+  const cases: [readonly string[], RegExp][] = [
+    [
+      ['strat'],
+      /^error {3}there is no such command: strat\. Did you mean "start"\? See jobmill-uploads --help\n$/,
+    ],
+    [['mailboxes'], /jobmill-uploads mailboxes add NAME .*\n.*mailboxes list/],
+    [
+      ['mailboxes', 'token'],
+      /^ {2}jobmill-uploads mailboxes token add MAILBOX .*\n.*token revoke ID [^\n]*\n$/,
+    ],
+    [['mailboxes', 'ad', 'x'], /Did you mean "mailboxes add"\?/],
+    [['mailboxes', 'add'], /mailboxes add: something is missing\. Write jobmill-uploads mailboxes add NAME/],
+    [['sweep', '--lod'], /^error {3}--lod: is not an option of jobmill-uploads sweep\. [^\n]*\n$/],
+    [['check', '--jso'], /Did you mean "--json"\?/],
+    [['check', '--db'], /--db: needs a value\. Write --db URL/],
+    [['start', '--port', 'x'], /^error {3}--port: give a whole number of 0 to 65535\n$/],
+    [['start', '--bind', '0.0.0.0'], /^error {3}bind: others than this machine .* Set JOBMILL_TOKENS/],
+    [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*address of no database/],
+    [
+      ['mailboxes', 'add', 'x', '--quota-bytes', 'lots'],
+      /^error {3}--quota-bytes: is no size \(got "lots"\)/,
+    ],
+    [
+      ['mailboxes', 'add', 'x', '--quota-files', 'few'],
+      /^error {3}--quota-files: is not a whole number \(got "few"\)/,
+    ],
+    [['mailboxes', 'list'], /^error {3}--db: there is no file .*jobs\.db\. Name the database/],
+    [['sweep'], /^error {3}--db: there is no file/],
+    [[], /jobmill-uploads: an inbox for files/],
+  ]
+  for (const [args, pattern] of cases)
+    expect([args, await type(args, env)]).toEqual([args, { code: 2, out: '', err: text(pattern) }])
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('--version and --help say what they should', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  expect(await type(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
+  expect(VERSION).toBe(version)
+  const help = await type(['mailboxes', 'token', 'add', '--help'])
+  expect(help).toEqual({ code: 0, out: text(/--may upload\|consume\|both/), err: '' })
+  expect(help.out).toContain('4 the database or the inbox')
+})
+
+test('check says what counts as it would be written, looks at everything, and makes nothing', async () => {
+  const { folder, env } = place()
+  const { code, out, err } = await type(['check'], {
+    ...env,
+    UPLOADS_EXPIRE_AFTER: '36h',
+    UPLOADS_QUOTA_BYTES: 'none',
+  })
+  expect([code, err]).toEqual([0, ''])
+  expect(out).toMatch(
+    /^database {9}.*jobs\.db \(made at the start\)\nblobs {12}.*blobs \(made at the start\)\n/,
+  )
+  for (const line of [
+    'maxFileBytes     100MiB',
+    'quotaBytes       none',
+    'expireAfter      1d12h',
+    'sweepEvery       5m',
+    'ok',
+  ])
+    expect(out.split('\n')).toContain(line)
+  expect(JSON.parse((await type(['check', '--json'], env)).out)).toMatchObject({
+    maxFileBytes: 104_857_600,
+    expireAfterMs: 86_400_000,
+  })
+  expect(readdirSync(folder)).toEqual([])
+  writeFileSync(env.DATABASE_URL, 'this is no database at all')
+  writeFileSync(env.UPLOADS_BLOBS, '')
+  const wrong = await type(['check', '--config', '/nowhere.yaml'], env)
+  expect(wrong).toEqual({
+    code: 2,
+    out: '',
+    err: 'error   /nowhere.yaml: there is no such file. Name another with --config\n',
+  })
+  const all = await type(['check'], { ...env, UPLOADS_BIND: '0.0.0.0' })
+  expect([all.code, all.err.split('\n').map((line) => line.slice(0, 18))]).toEqual([
+    2,
+    ['error   database: ', 'error   blobs: /tm', 'error   bind: othe', ''],
+  ])
+  expect(all.err).toContain('the file is not a SQLite database')
+  expect(readdirSync(folder).toSorted()).toEqual(['blobs', 'jobs.db'])
+  expect((await type(['check'], { ...place().env, UPLOADS_BLOBS: 'postgres' })).err).toMatch(
+    /^error {3}blobs: files are kept in a database by PostgreSQL only\. Name a folder/,
+  )
+  // On the server nothing is made either.
+  const url = inject('postgresUrl')
+  expect(
+    await type(['check'], { DATABASE_URL: `${url}?schema=nobody_made`, UPLOADS_BLOBS: 'postgres' }),
+  ).toMatchObject({
+    code: 0,
+    out: text(/^database .*\(made at the start\)\nblobs {12}in the database\n/),
+  })
+})
+
+test('what cannot be reached, or is taken, is told in one line with the fix', async () => {
+  const { folder, env } = place()
+  const away = text(
+    /^error {3}the database cannot be reached: [^\n]*Check the address, and that the server runs\.\n$/,
+  )
+  const commands = [['check'], ['start'], ['sweep'], ['mailboxes', 'list'], ['mailboxes', 'add', 'x']]
+  const all = await Promise.all(commands.map((args) => type(args, { ...env, ...AWAY })))
+  for (const ran of all) expect(ran).toEqual({ code: 4, out: '', err: away })
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  onTestFinished(() => void taken.close())
+  const { port } = taken.address() as AddressInfo
+  expect(await type(['start', '--port', String(port)], env)).toEqual({
+    code: 2,
+    out: '',
+    err: `error   --port: somebody else listens there (got ${port}). Choose another with --port.\n`,
+  })
+  mkdirSync(path.join(folder, 'x'))
+  expect(await type(['mailboxes', 'add', 'x', '--db', path.join(folder, 'x')], env)).toEqual({
+    code: 4,
+    out: '',
+    err: text(/^error {3}.*the file cannot be opened[^\n]*\n$/),
+  })
+  writeFileSync(path.join(folder, 'file'), '')
+  expect(await type(['mailboxes', 'add', 'x'], { ...env, UPLOADS_BLOBS: path.join(folder, 'file') })).toEqual(
+    {
+      code: 1,
+      out: '',
+      err: text(/^error {3}EEXIST[^\n]*\n$/),
+    },
+  )
+})
+
+test('every command says what it did, and 3 is what there is not', async () => {
+  const { env } = place()
+  const { id } = JSON.parse((await type(['mailboxes', 'add', 'laptop', '--json'], env)).out) as { id: string }
+  const made = await type(['mailboxes', 'token', 'add', id.toUpperCase(), '--may', 'consume'], env)
+  const token = /^id {6}(\S+)$/m.exec(made.out)?.[1] ?? ''
+  expect(await type(['mailboxes', 'token', 'add', id, '--may', 'dance'], env)).toEqual({
+    code: 2,
+    out: '',
+    err: 'error   --may: is not what a token may do (got "dance"). Say upload, consume, both.\n',
+  })
+  const said: [string[], object][] = [
+    [
+      ['mailboxes', 'token', 'revoke', token],
+      { code: 0, out: `revoked token ${token}; it works no longer\n` },
+    ],
+    [['mailboxes', 'token', 'revoke', token], { code: 3, err: text(/there is no token "/) }],
+    [
+      ['mailboxes', 'remove', id],
+      { code: 0, out: `removed mailbox ${id}; its files are gone with the next sweep\n` },
+    ],
+    [['mailboxes', 'remove', id], { code: 3, err: text(/there is no mailbox "/) }],
+    [['mailboxes', 'token', 'add', id], { code: 3, err: text(/there is no mailbox "/) }],
+    [
+      ['mailboxes', 'list'],
+      { code: 0, out: 'no mailboxes; make one with: jobmill-uploads mailboxes add NAME\n' },
+    ],
+    [['mailboxes', 'list', '--json'], { code: 0, out: '[]\n' }],
+  ]
+  for (const [args, answer] of said) expect(await type(args, env)).toMatchObject(answer)
+})
+
+test('B10 makes a mailbox, takes a file in, hands it out, stops when it is told to, and sweeps by hand', async () => {
+  const { folder, env } = place()
+  const added = await type(['mailboxes', 'add', 'letters', '--quota-files', '5', '--json'], env)
+  const { id, token, quotaFiles } = JSON.parse(added.out) as {
+    id: string
+    token: string
+    quotaFiles: number
+  }
+  expect([added.code, quotaFiles]).toEqual([0, 5])
+  const { child, said, ended } = started(folder, ['start', '--port', '0'], env)
+  await expect.poll(() => said.out + said.err).toContain('ready')
+  const url = /^ready {3}(\S+);/m.exec(said.out)?.[1] ?? ''
+  const headers = { authorization: `Bearer ${token}`, connection: 'close' }
+  const sent = await fetch(`${url}/mailboxes/${id}/uploads`, {
+    method: 'POST',
+    headers,
+    body: formOf([{ bytes: 'hello' }]),
+  })
+  const { files } = (await sent.json()) as { files: { id: string }[] }
+  const got = await fetch(`${url}/mailboxes/${id}/uploads/${files[0]?.id}/content`, { headers })
+  expect(await got.text()).toBe('hello')
+  const apps = (await (await fetch(`${url}/api/apps`, { headers: { connection: 'close' } })).json()) as object
+  expect(JSON.stringify(apps)).toContain('"Uploads"')
+  child.kill('SIGTERM')
+  expect([await ended, said.err, said.out.endsWith('\nstopped\n')]).toEqual([0, '', true])
+  const swept = await type(['sweep', '--json'], env)
+  expect(JSON.parse(swept.out)).toMatchObject({ acked: 0, expired_unfetched: 0 })
+  expect((await type(['mailboxes', 'list'], env)).out).toContain(`${id}  letters`)
+  expect((await type(['mailboxes', 'remove', id], env)).code).toBe(0)
+  expect(JSON.parse((await type(['sweep', '--json'], env)).out)).toMatchObject({ mailbox_removed: 1 })
+})
+
+test('a size is told as it could be given', () => {
+  for (const bytes of [0, 1, 1_000, 1_024, 1_500_000, 104_857_600, 10 * 1_024 ** 3, 12_345])
+    expect(bytesOf(sizeText(bytes))).toBe(bytes)
+  expect([sizeText(104_857_600), sizeText(5_000_000), sizeText(12_345)]).toEqual(['100MiB', '5MB', '12345B'])
+})
