@@ -4,7 +4,7 @@
  */
 import { connect } from 'node:net'
 import { JobmillError } from 'jobmill'
-import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
 
 /** What the driver says; it has no code for it. */
@@ -45,10 +45,8 @@ function guard(client: pg.PoolClient, deadlineMs: number): PostgresPoolClient {
     }
   }
   return {
-    query: query as <R>(
-      text: unknown,
-      values?: readonly unknown[],
-    ) => Promise<PostgresQueryResult<R>> & never,
+    // Statements alone: nobody here reads by a cursor.
+    query: query as PostgresPoolClient['query'],
     release: (isBroken = false) => client.release(isLost || isBroken),
   }
 }

@@ -6,10 +6,10 @@ const MOST = 200
 /** Runs once, and changes what others were prepared for. */
 const ONCE = /^\s*(?:create|alter|drop|pragma)\b/i
 
-export function statementsOf(handle: Sqlite.Database): (text: string) => Sqlite.Statement<unknown[]> {
-  const kept = new Map<string, Sqlite.Statement<unknown[]>>()
+export function statementsOf(handle: Sqlite.Database): (text: string) => Sqlite.Statement {
+  const kept = new Map<string, Sqlite.Statement>()
   return (text) => {
-    const statement = kept.get(text) ?? handle.prepare<unknown[]>(text)
+    const statement = kept.get(text) ?? handle.prepare(text)
     if (ONCE.test(text)) return statement
     // The last used stands last.
     kept.delete(text)

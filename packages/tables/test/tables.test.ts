@@ -133,11 +133,21 @@ test("a statement that takes too long on PostgreSQL is cancelled, and its connec
   await other.connect()
   onTestFinished(() => other.end())
   await other.query(`BEGIN; LOCK TABLE ${schema}_shop.shop_order`)
-  const buy = (id: string) => ({ id, paid_at: 1, amount: null })
+  const order = { paid_at: 1, amount: null }
   const late = { code: 'OUTCOME_UNKNOWN', message: expect.stringContaining('within 250 ms') as string }
-  await expect(tables.db.insertInto('shop_order').values(buy('a')).execute()).rejects.toMatchObject(late)
   await expect(
-    tables.transaction((db) => db.insertInto('shop_order').values(buy('b')).execute()),
+    tables.db
+      .insertInto('shop_order')
+      .values({ id: 'a', ...order })
+      .execute(),
+  ).rejects.toMatchObject(late)
+  await expect(
+    tables.transaction((db) =>
+      db
+        .insertInto('shop_order')
+        .values({ id: 'b', ...order })
+        .execute(),
+    ),
   ).rejects.toMatchObject(late)
   // The one connection there may be works, while the lock is still held.
   expect((await sql`SELECT 1 AS one`.execute(tables.db)).rows).toEqual([{ one: 1 }])

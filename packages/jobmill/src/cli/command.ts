@@ -35,10 +35,10 @@ export interface Command extends Shape {
 export interface Given {
   readonly words: readonly string[]
   /** Undefined when it was not given. */
-  text(option: string): string | undefined
+  readonly text: (option: string) => string | undefined
   /** Every time that it was given. */
-  texts(option: string): readonly string[]
-  has(option: string): boolean
+  readonly texts: (option: string) => readonly string[]
+  readonly has: (option: string) => boolean
 }
 
 /** Where a program says something: what was asked for, and what is wrong. */

@@ -22,7 +22,6 @@ export const check: Command = {
       out(JSON.stringify({ database, blobs, ...limits }))
       return EXIT.done
     }
-    const later = (is: 'made' | 'missing'): string => (is === 'made' ? '' : ' (made at the start)')
     const rows: readonly (readonly [string, string])[] = [
       ['database', `${database}${later(looked.database)}`],
       ['blobs', blobs === 'postgres' ? 'in the database' : `${blobs}${later(looked.blobs)}`],
@@ -34,6 +33,10 @@ export const check: Command = {
     out('ok')
     return EXIT.done
   },
+}
+
+function later(is: 'made' | 'missing'): string {
+  return is === 'made' ? '' : ' (made at the start)'
 }
 
 /** As it would be written in the config. */

@@ -1,8 +1,9 @@
 /** Whether the inbox could start, for who only looks: everything that is wrong, and nothing is made. */
 import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { isJobmillError } from 'jobmill'
+import { isJobmillError, type JobmillError } from 'jobmill'
 import { checkPlace, placeOf } from 'jobmill-tables'
+import { systemCodeOf } from '../client/client-error.ts'
 import { type ConfigProblem, ConfigInvalid } from '../config/read-config.ts'
 import type { Config } from '../config/shape.ts'
 import { DEFAULT_BLOBS, DEFAULT_DATABASE } from './open-inbox.ts'
@@ -18,10 +19,10 @@ export interface Looked {
 export async function look(config: Config): Promise<Looked> {
   const { database: address = DEFAULT_DATABASE, blobs = DEFAULT_BLOBS } = config
   const problems: ConfigProblem[] = []
-  let away: unknown = null
+  const away: JobmillError[] = []
   const database = await checkPlace(address).catch((error: unknown) => {
     if (!isJobmillError(error)) throw error
-    away = error
+    away.push(error)
     problems.push({ place: 'database', message: error.message })
     return 'missing' as const
   })
@@ -39,7 +40,7 @@ export async function look(config: Config): Promise<Looked> {
     })
   problems.push(...doorProblems(config))
   // Alone it has an exit code of its own.
-  if (problems.length === 1 && away !== null) throw away
+  if (problems.length === 1 && away[0] !== undefined) throw away[0]
   if (problems.length > 0 || found === 'refused') throw new ConfigInvalid(problems)
   return { database, blobs: found }
 }
@@ -67,7 +68,7 @@ function isFile(address: string): boolean {
 async function folderAt(folder: string): Promise<'made' | 'missing' | 'refused'> {
   let at = path.resolve(folder)
   for (;;) {
-    const found = await stat(at).catch((error: NodeJS.ErrnoException) => error.code)
+    const found = await stat(at).catch(systemCodeOf)
     if (typeof found === 'object') {
       const isOurs = found.isDirectory() && (await isWritable(at))
       return !isOurs ? 'refused' : at === path.resolve(folder) ? 'made' : 'missing'
