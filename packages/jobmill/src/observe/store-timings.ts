@@ -66,6 +66,7 @@ const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
   drain: 'write',
   get: 'read',
   results: 'read',
+  holders: 'read',
   failures: 'read',
   history: 'read',
   list: 'read',

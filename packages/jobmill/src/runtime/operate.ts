@@ -1,7 +1,8 @@
 /** What an operator can see and do, from any process. */
 import { JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
-import { checkId } from '../job/names.ts'
+import { checkId, checkKey } from '../job/names.ts'
+import { scopedKey } from '../job/new-job.ts'
 import { prepareQueueChange, type QueueChange } from '../job/queue-settings.ts'
 import type { InstanceRecord } from '../store/instance.ts'
 import type { JobFilter, JobPage, PageRequest } from '../store/job-list.ts'
@@ -20,6 +21,8 @@ export interface OperateAnswer extends Verdict {
 
 export interface Operate {
   get(id: string): Promise<JobView | null>
+  /** The id of the job that holds this dedupe key (of the scope `global`), or null: what `enqueue` would be told. The job itself may be gone already. */
+  holder(dedupeKey: string): Promise<string | null>
   /** Its attempts, oldest first. */
   history(id: string): Promise<AttemptView[]>
   list(filter?: JobFilter, page?: Partial<PageRequest>): Promise<JobPage>
@@ -69,6 +72,10 @@ export function operate({ opened, cancelledHere, emit, forget }: OperateTools): 
     async get(id) {
       const [record] = await (await opened()).get([checkId(id, 'id')])
       return record === undefined || record === null ? null : jobView(record)
+    },
+    async holder(dedupeKey) {
+      const key = scopedKey('global', checkKey(dedupeKey, 'dedupeKey'), { queue: '', kind: '' })
+      return (await (await opened()).holders([key]))[0] ?? null
     },
     async history(id) {
       return (await (await opened()).history(id)).map(attemptView)

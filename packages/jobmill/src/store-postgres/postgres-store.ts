@@ -36,6 +36,7 @@ import { changeQueue, declareQueues, queues } from './queues.ts'
 import { reap } from './reap.ts'
 import { record } from './record.ts'
 import { renew } from './renew.ts'
+import { holders } from './holders.ts'
 import { results } from './results.ts'
 import { retain } from './retain.ts'
 import { retry } from './retry.ts'
@@ -114,6 +115,7 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
     drain: (name, forMs, key) => run((context) => drain(context, name, forMs, key)),
     get: (ids) => run((context) => get(context, ids)),
     results: (ids) => run((context) => results(context, ids)),
+    holders: (keys) => run((context) => holders(context, keys)),
     failures: (ids) => run((context) => failures(context, ids)),
     history: (id) => run((context) => history(context, id)),
     list: (filter, page) => run((context) => list(context, filter, page)),

@@ -14,6 +14,7 @@ import { duties } from './duties.ts'
 import { enqueue, enqueueCall } from './enqueue.ts'
 import { failures } from './failures.ts'
 import { finish } from './finish.ts'
+import { keyHolder } from './dedupe.ts'
 import { get, results } from './get.ts'
 import type { SqliteTx } from './handle.ts'
 import { history } from './history.ts'
@@ -122,6 +123,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
 
     get: async (ids) => read((look) => get(look, ids)),
     results: async (ids) => read((look) => results(look, ids)),
+    holders: async (keys) => read(({ sql, now }) => keys.map((key) => keyHolder(sql, key, now) ?? null)),
     failures: async (ids) => read((look) => failures(look, ids)),
     history: async (id) => read((look) => history(look, id)),
     list: async (filter, page) => list(settings.platform, live(), filter, page),

@@ -7,7 +7,7 @@ import { storableText } from '../job/error-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkLimitSettings } from '../job/limit.ts'
 import { checkLimitKey } from '../job/limit-draw.ts'
-import { checkId, checkName } from '../job/names.ts'
+import { checkId, checkKey, checkName } from '../job/names.ts'
 import { checkWhole } from '../job/numbers.ts'
 import { checkQueueSettings } from '../job/queue-settings.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -40,6 +40,9 @@ import type { HandOff } from './claim.ts'
 import { limitUnknown } from './cluster-errors.ts'
 import type { Enqueued } from './replies.ts'
 import type { Store } from './store.ts'
+
+/** With the scope in front, and the name of a queue or a kind. */
+const MOST_KEY_CHARS = 2 * BOUNDS.keyChars
 
 const MOST_PER_PASS = { least: 1, most: 10_000 }
 
@@ -110,6 +113,10 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     changeQueue: async (name, patch) => store.changeQueue(name, checkPatch(patch)),
     get: async (ids) => store.get(checkIds(ids)),
     results: async (ids) => store.results(checkIds(ids)),
+    holders: async (keys) => {
+      checkWhole(keys.length, 'keys.length', { least: 0, most: BOUNDS.pageLimit })
+      return store.holders(keys.map((key, at) => checkKey(key, `keys[${at}]`, MOST_KEY_CHARS)))
+    },
     failures: async (ids) => {
       checkWhole(ids.length, 'ids.length', { least: 0, most: BOUNDS.pageLimit })
       return store.failures(checkIds(ids))

@@ -147,6 +147,8 @@ export interface ReadSide {
   get(ids: readonly string[]): Promise<(JobRecord | null)[]>
   /** How jobs stand that somebody awaits: without payloads, so that asking often is cheap. */
   results(ids: readonly string[]): Promise<(JobResult | null)[]>
+  /** Which job holds each of these dedupe keys, as jobs carry them; null where nobody does. A hold may outlive its job. */
+  holders(keys: readonly string[]): Promise<(string | null)[]>
   /**
    * Of up to 500 jobs, how the last attempt ended that each of them has, where it failed; null for those that did well, have none, or are unknown. It failed
    * when it threw, timed out or gave up, or the job is dead of it. The last one is the last that ended, wherever the job is now: a job that waits for

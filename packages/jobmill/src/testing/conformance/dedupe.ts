@@ -179,6 +179,25 @@ export const dedupeCases: readonly Case[] = [
     },
   },
   {
+    name: 'holders tells who has a key for as long as an enqueue would be told, in the order asked',
+    async run(t) {
+      const waiting = await t.enqueue({ dedupe: { key: 'a' } })
+      const held = await t.running({ dedupe: { key: 'b', holdFor: HOUR } })
+      const free = await t.running({ dedupe: { key: 'c' } })
+      const ended = await t.running({ dedupe: { key: 'd', holdFor: HOUR, holdAfter: 'ended' } })
+      await t.finish(held, DONE)
+      await t.finish(free, DONE)
+      await t.finish(ended, DEAD)
+      await t.store.delete([held.id])
+      const keys = ['global d', 'global c', 'queue a', 'global b', 'global a', 'global d']
+      const holders = [ended.id, null, null, held.id, waiting, ended.id]
+      assert.deepEqual(await changesNothing(t.store, () => t.store.holders(keys)), holders)
+      t.clock.advance(HOUR)
+      assert.deepEqual(await t.store.holders(keys), [null, null, null, null, waiting, null])
+      assert.deepEqual(await t.store.holders([]), [])
+    },
+  },
+  {
     name: 'a key asked for by many at once has one holder, and everyone is told who',
     async run({ store, another }) {
       const stores = [store, await another(), await another()]

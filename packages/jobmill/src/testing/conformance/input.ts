@@ -22,6 +22,7 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['ID_INVALID', (store) => store.get([NO_ID])],
   ['ID_INVALID', (store) => store.results([NO_ID])],
   ['ID_INVALID', (store) => store.history(NO_ID)],
+  ['NAME_INVALID', (store) => store.holders([''])],
   ['ID_INVALID', (store) => store.cancel([NO_ID], 'no')],
   ['ID_INVALID', (store) => store.retry([NO_ID])],
   ['ID_INVALID', (store) => store.runNow([NO_ID])],

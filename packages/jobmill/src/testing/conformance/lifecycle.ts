@@ -51,6 +51,7 @@ const everyVerb: Readonly<
   drain: (store) => store.drain('a', 1),
   get: (store) => store.get([id]),
   results: (store) => store.results([id]),
+  holders: (store) => store.holders(['global k']),
   failures: (store) => store.failures([id]),
   history: (store) => store.history(id),
   list: (store) => store.list({}, { limit: 1 }),

@@ -43,6 +43,7 @@ const VERBS: Readonly<Record<Verb, true>> = {
   drain: true,
   get: true,
   results: true,
+  holders: true,
   failures: true,
   history: true,
   list: true,

@@ -20,7 +20,7 @@ import { changeLimit, declareLimits, deleteLimit, drain, giveBack, take } from '
 import { list } from './list.ts'
 import { cancel, remove, retry, runNow } from './operate.ts'
 import { changeQueue, declareQueues } from './queues.ts'
-import { counts, failures, get, held, history, instances, limits, queues, results } from './read.ts'
+import { counts, failures, get, held, holders, history, instances, limits, queues, results } from './read.ts'
 import { reap } from './reap.ts'
 import { retain } from './retain.ts'
 import {
@@ -134,6 +134,7 @@ export function oracle(
 
     get: async (ids) => get(state(), ids),
     results: async (ids) => results(state(), ids),
+    holders: async (keys) => holders(state(), clock(), keys),
     failures: async (ids) => failures(state(), ids),
     history: async (id) => history(state(), id),
     list: async (filter, page) => list(state(), filter, page),

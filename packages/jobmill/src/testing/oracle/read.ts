@@ -5,6 +5,7 @@ import type { InstanceRecord } from '../../store/instance.ts'
 import type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from '../../store/job-record.ts'
 import type { LimitRecord } from '../../store/limit.ts'
 import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
+import { holdOf } from './enqueue.ts'
 import { limitRecord } from './limits.ts'
 import { runningUnder, standing } from './liveness.ts'
 import { isInLine } from './order-key.ts'
@@ -50,6 +51,10 @@ export function get(state: OracleState, ids: readonly string[]): (JobRecord | nu
       dedupeKey: job.dedupe?.key ?? null,
     }
   })
+}
+
+export function holders(state: OracleState, now: number, keys: readonly string[]): (string | null)[] {
+  return keys.map((key) => holdOf(state, now, key)?.holder ?? null)
 }
 
 export function results(state: OracleState, ids: readonly string[]): (JobResult | null)[] {
