@@ -82,7 +82,8 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
           ...millOptions(config),
           store,
           jobs: bots.flatMap((bot) => [
-            ...(bot.async ? [updateJob(bot, { bots, sessions: open, fault, random })] : []),
+            // Also of a synchronous bot: what became a job before it was one is still done.
+            updateJob(bot, { bots, sessions: open, seen: marks.seen, fault, random }),
             sendJob(bot, { ...marks, figures: counted, fault }),
           ]),
           duties: [upkeepDuty({ ...marks, tables, dedupeMs: config.dedupeMs })],
@@ -92,7 +93,14 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
         })
   if (mill !== null) counted.tell(mill, webhookStates(bots))
   const run = atOnce({ mill, tables, seen: marks.seen, renewMs: leaseMs / 3, fault, random, log })
-  const receive = receiver({ bots, mill, sessions: open, dedupeMs: config.dedupeMs, atOnce: run })
+  const receive = receiver({
+    bots,
+    mill,
+    sessions: open,
+    seen: marks.seen,
+    dedupeMs: config.dedupeMs,
+    atOnce: run,
+  })
   const knock = webhook({
     botOf: (slug) => bots.find((bot) => bot.slug === slug),
     receive,

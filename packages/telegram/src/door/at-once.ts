@@ -1,5 +1,5 @@
 /** Synchronous bots: the handler runs while Telegram waits, and the answer says how it ended. What fails is sent again by Telegram. */
-import { Dead, type Mill, Snooze } from 'jobmill'
+import { Dead, DEFAULTS, type Mill, Snooze } from 'jobmill'
 import type { Tables, Transaction } from 'jobmill-tables'
 import type { Bot } from '../bots/bot.ts'
 import type { Log } from '../log.ts'
@@ -11,10 +11,10 @@ import { retryWaitMs } from '../work/backoff.ts'
 import type { Fault } from '../work/fault.ts'
 import { sendKind } from '../work/names.ts'
 import { placeOf, sendPayload } from '../work/send-job.ts'
-import type { Received } from './receive.ts'
+import { BUSY_MS, type Received } from './receive.ts'
 
 export interface AtOnceTools {
-  readonly mill: Pick<Mill, 'enqueue' | 'wake'> | null
+  readonly mill: Pick<Mill, 'enqueue' | 'wake' | 'holder'> | null
   readonly tables: Tables<Schema>
   readonly seen: Seen
   /** How often to say that an update is still being handled. */
@@ -26,7 +26,6 @@ export interface AtOnceTools {
 
 /** Telegram waits for a minute; a handler that takes this long belongs into a job. */
 const HANDLER_MS = 30_000
-const BUSY_MS = 5_000
 
 export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOnceTools) {
   /** The replies and the mark that it was handled are one transaction: a repeat finds both, or neither. */
@@ -93,6 +92,22 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
     }
   }
 
+  /**
+   * Whether it became a job, when the bot was durable. Asked once it is claimed: a process that still makes jobs of such updates looks for the claim when
+   * it runs one, so that of the two at least one finds the other, and only one of them goes on.
+   */
+  async function isDurable(bot: Bot, claimed: Claimed): Promise<boolean> {
+    if (mill === null) return false
+    try {
+      if ((await mill.holder(updateKey(bot.id, claimed.updateId))) === null) return false
+    } catch (error) {
+      await seen.failed(claimed, false).catch(() => {})
+      throw error
+    }
+    await seen.release(claimed)
+    return true
+  }
+
   return async (
     bot: Bot,
     update: RawUpdate,
@@ -103,13 +118,18 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
     if (claim.outcome === 'duplicate') return { result: 'duplicate' }
     if (claim.outcome === 'running') return { result: 'busy', retryAfterMs: BUSY_MS }
     const { claimed } = claim
+    if (await isDurable(bot, claimed)) return { result: 'duplicate' }
     // Without a word from us for the length of the lease, another process may take it.
     const renewing = setInterval(() => void seen.renew(claimed).catch(() => {}), renewMs)
     try {
       await fault('sync.claimed')
-      // Tries that never came back, because their process died, count here too.
-      if (claimed.attempt > bot.retry.attempts)
-        return await dead(bot, facts, claimed, 'it was begun too often, and never ended')
+      if (claimed.crashes >= DEFAULTS.crashesUntilDead)
+        return await dead(
+          bot,
+          facts,
+          claimed,
+          `its process died ${claimed.crashes} times while it was handled`,
+        )
       const handled =
         instead === null ? await run(bot, update, facts, claimed) : { replies: instead, followUps: [] }
       await fault('sync.handled')

@@ -2,6 +2,7 @@
 import { isJobmillError, type Mill } from 'jobmill'
 import { type Bot, isListed, promptOf } from '../bots/bot.ts'
 import { messages, type Reply } from '../handlers/handler.ts'
+import type { Seen } from '../sessions/seen.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
 import type { Result } from '../work/figures.ts'
@@ -20,8 +21,9 @@ export type Receive = (bot: Bot, update: RawUpdate) => Promise<Received>
 export interface ReceiveTools {
   readonly bots: readonly Bot[]
   /** Null without a database. */
-  readonly mill: Pick<Mill, 'enqueue'> | null
+  readonly mill: Pick<Mill, 'enqueue' | 'holder'> | null
   readonly sessions: Sessions
+  readonly seen: Seen
   readonly dedupeMs: number
   /** Runs the handler while Telegram waits; or only says this to somebody without a session. */
   readonly atOnce: (
@@ -32,6 +34,9 @@ export interface ReceiveTools {
   ) => Promise<Received>
 }
 
+/** Who has an update at the moment ends soon, or its lease does. */
+export const BUSY_MS = 5_000
+
 /** What no database can keep, such as NUL, is not asked for again: that would hold up its chat for a day. Everything else is. */
 export function notReceived(error: unknown): Received {
   const isHopeless = isJobmillError(error) && error.code.startsWith('PAYLOAD_')
@@ -39,7 +44,7 @@ export function notReceived(error: unknown): Received {
 }
 
 /** Rejects when it could not be stored, or not be known who may speak: then Telegram must send it again. */
-export function receiver({ bots, mill, sessions, dedupeMs, atOnce }: ReceiveTools): Receive {
+export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: ReceiveTools): Receive {
   /** The key is held from the first write on, for days after the job ended: a repeat changes nothing, and is told. */
   const once = (bot: Bot, { updateId }: UpdateFacts) =>
     ({ key: updateKey(bot.id, updateId), holdFor: dedupeMs, holdAfter: 'ended' }) as const
@@ -74,9 +79,26 @@ export function receiver({ bots, mill, sessions, dedupeMs, atOnce }: ReceiveTool
     return { result: outcome === 'duplicate' ? 'duplicate' : 'queued' }
   }
 
+  /**
+   * A bot may have been synchronous before it was durable, and the other way round: both kinds of memory are asked. Where nobody can be refused, what is
+   * written next asks one of them anyway, in the statement that decides.
+   */
+  async function known(bot: Bot, facts: UpdateFacts): Promise<Received | null> {
+    const mayRefuse = bot.allowedUsers !== null || bot.requireAuth
+    if (!bot.async && !mayRefuse) return null
+    const [standing, holder] = await Promise.all([
+      seen.standing({ botId: bot.id, updateId: facts.updateId }),
+      mayRefuse && mill !== null ? mill.holder(once(bot, facts).key) : null,
+    ])
+    if (standing === 'handled' || holder !== null) return { result: 'duplicate' }
+    return standing === 'running' ? { result: 'busy', retryAfterMs: BUSY_MS } : null
+  }
+
   return async (bot, update) => {
     const facts = factsOf(update)
-    // Before anything is said: strangers learn nothing, not even that there is a door.
+    const before = await known(bot, facts)
+    if (before !== null) return before
+    // Nothing is written of it, so that strangers cannot fill the database: a repeat is dropped again, which costs and tells as little.
     if (!isListed(bot, facts.userId)) return { result: 'dropped' }
     const isStranger =
       bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug)))

@@ -9,8 +9,12 @@ interface UpdateRef {
 
 /** An update that this process handles now. */
 export interface Claimed extends UpdateRef {
-  /** Which try it is; another one has another number, and what an earlier one writes changes nothing. */
+  /** 1 at the first try. One whose process died does not count. */
   readonly attempt: number
+  /** How often a process died of it, or with it. */
+  readonly crashes: number
+  /** Of this claim: another one has another, and what an earlier one writes changes nothing. */
+  readonly token: number
 }
 
 type Claim =
@@ -20,6 +24,8 @@ type Claim =
   | { readonly outcome: 'running' }
 
 export interface Seen {
+  /** `handled`: a repeat of it is a duplicate. `running`: somebody handles it now. Null: neither, as far as Telegram's waiting goes. */
+  readonly standing: (update: UpdateRef) => Promise<'handled' | 'running' | null>
   readonly claim: (update: UpdateRef) => Promise<Claim>
   /** It is still being handled. */
   readonly renew: (claimed: Claimed) => Promise<void>
@@ -27,6 +33,8 @@ export interface Seen {
   readonly handled: (db: Transaction<Schema>, claimed: Claimed) => Promise<boolean>
   /** It may be tried again at once. `isSpent`: the try counts. */
   readonly failed: (claimed: Claimed, isSpent: boolean) => Promise<void>
+  /** As if it had never been claimed: somebody else has it for good. */
+  readonly release: (claimed: Claimed) => Promise<void>
   /** Deletes what no repeat can come of; says how many. */
   readonly forget: () => Promise<number>
 }
@@ -41,6 +49,16 @@ export function seen(
   const { db } = tables
   const after = (ms: number) => sql<number>`${tables.now} + ${sql.lit(ms)}`
   return {
+    async standing({ botId, updateId }) {
+      const row = await db
+        .selectFrom('telegram_update')
+        .select('state')
+        .where('bot_id', '=', botId)
+        .where('update_id', '=', updateId)
+        .where('until', '>', tables.now)
+        .executeTakeFirst()
+      return row === undefined || row.state === 'failed' ? null : row.state
+    },
     /** One statement decides: of several requests with the same update one gets a row back. */
     async claim({ botId, updateId }) {
       const mine = await db
@@ -50,6 +68,8 @@ export function seen(
           update_id: updateId,
           state: 'running',
           attempts: 1,
+          crashes: 0,
+          token: 1,
           until: after(leaseMs),
         })
         .onConflict((held) =>
@@ -57,8 +77,11 @@ export function seen(
             .columns(['bot_id', 'update_id'])
             .doUpdateSet((is) => ({
               state: 'running',
-              attempts: sql<number>`CASE WHEN ${is.ref('telegram_update.state')} = 'handled' THEN 1
-                ELSE ${is.ref('telegram_update.attempts')} + 1 END`,
+              attempts: sql<number>`CASE ${is.ref('telegram_update.state')} WHEN 'handled' THEN 1
+                WHEN 'running' THEN ${is.ref('telegram_update.attempts')} ELSE ${is.ref('telegram_update.attempts')} + 1 END`,
+              crashes: sql<number>`CASE ${is.ref('telegram_update.state')} WHEN 'handled' THEN 0
+                WHEN 'running' THEN ${is.ref('telegram_update.crashes')} + 1 ELSE ${is.ref('telegram_update.crashes')} END`,
+              token: sql<number>`${is.ref('telegram_update.token')} + 1`,
               until: after(leaseMs),
             }))
             .where((is) =>
@@ -68,9 +91,9 @@ export function seen(
               ]),
             ),
         )
-        .returning('attempts')
+        .returning(['attempts as attempt', 'crashes', 'token'])
         .executeTakeFirst()
-      if (mine !== undefined) return { outcome: 'new', claimed: { botId, updateId, attempt: mine.attempts } }
+      if (mine !== undefined) return { outcome: 'new', claimed: { botId, updateId, ...mine } }
       const other = await db
         .selectFrom('telegram_update')
         .select('state')
@@ -91,7 +114,7 @@ export function seen(
         .updateTable('telegram_update')
         .set({ state: 'handled', until: after(dedupeMs) })
         .where((is) => is.and(own(claimed)))
-        .returning('attempts')
+        .returning('token')
         .executeTakeFirst()
       return row !== undefined
     },
@@ -102,12 +125,20 @@ export function seen(
         .where((is) => is.and(own(claimed)))
         .execute()
     },
+    async release(claimed) {
+      await db
+        .deleteFrom('telegram_update')
+        .where((is) => is.and(own(claimed)))
+        .execute()
+    },
+    /** What was never ended, because its process died and Telegram gave up, goes once nothing that Telegram keeps can be a repeat of it. */
     async forget() {
       let gone = 0
       for (;;) {
         const { rows } = await sql<{ n: number }>`DELETE FROM ${tables.table('telegram_update')}
           WHERE (bot_id, update_id) IN (SELECT bot_id, update_id FROM ${tables.table('telegram_update')}
-            WHERE until <= ${tables.now} AND state <> 'running' ORDER BY until LIMIT ${sql.lit(BATCH)})
+            WHERE until <= ${tables.now} AND until <= ${tables.now} - CASE state WHEN 'running' THEN ${sql.lit(dedupeMs)} ELSE 0 END
+            ORDER BY until LIMIT ${sql.lit(BATCH)})
           RETURNING 1 AS n`.execute(db)
         gone += rows.length
         if (rows.length < BATCH) return gone
@@ -117,6 +148,6 @@ export function seen(
 }
 
 /** Only while it is this very try that has it. */
-function own({ botId, updateId, attempt }: Claimed) {
-  return { bot_id: botId, update_id: updateId, state: 'running', attempts: attempt } as const
+function own({ botId, updateId, token }: Claimed) {
+  return { bot_id: botId, update_id: updateId, state: 'running', token } as const
 }

@@ -22,6 +22,10 @@ export interface Schema {
     update_id: number
     state: 'running' | 'handled' | 'failed'
     attempts: number
+    /** Tries whose process died: counted apart from those that failed. */
+    crashes: number
+    /** Another one at each claim: what an earlier one writes changes nothing. */
+    token: number
     /** Of a running one: when whoever runs it counts as dead. Of a handled one: until when repeats of it are recognised. */
     until: number
   }
@@ -52,5 +56,11 @@ export const STEPS: readonly Step[] = [
     await sql`CREATE INDEX telegram_begun_at ON ${table('telegram_begun')} (at)`.execute(db)
     await sql`CREATE TABLE ${table('telegram_webhook')} (
       bot_id bigint PRIMARY KEY, fingerprint text NOT NULL, set_at bigint NOT NULL)`.execute(db)
+  },
+  async (db, { table }) => {
+    for (const column of ['crashes', 'token'])
+      await sql`ALTER TABLE ${table('telegram_update')} ADD COLUMN ${sql.id(column)} bigint NOT NULL DEFAULT 0`.execute(
+        db,
+      )
   },
 ]

@@ -2,6 +2,7 @@
 import { type DeadContext, defineJob, type JobContext, type JobDefinition } from 'jobmill'
 import { type Bot, isListed, promptOf } from '../bots/bot.ts'
 import { handle, messages, type Reply } from '../handlers/handler.ts'
+import type { Seen } from '../sessions/seen.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { factsOf, type RawUpdate, updateKey } from '../update/update.ts'
 import { retryWaitMs } from './backoff.ts'
@@ -20,13 +21,16 @@ export interface UpdatePayload {
 export interface UpdateTools {
   readonly bots: readonly Bot[]
   readonly sessions: Sessions
+  readonly seen: Seen
   readonly fault: Fault
   readonly random: () => number
 }
 
+const SOMEBODY_HAS_IT_MS = 1_000
+
 export function updateJob(
   bot: Bot,
-  { bots, sessions, fault, random }: UpdateTools,
+  { bots, sessions, seen, fault, random }: UpdateTools,
 ): JobDefinition<UpdatePayload> {
   type Enqueue = JobContext['enqueue']
 
@@ -38,10 +42,21 @@ export function updateJob(
     }
   }
 
-  async function run({ payload, job, signal, log, enqueue }: JobContext<UpdatePayload>): Promise<unknown> {
+  async function run({
+    payload,
+    job,
+    signal,
+    log,
+    enqueue,
+    snooze,
+  }: JobContext<UpdatePayload>): Promise<unknown> {
     const { update } = payload
     const facts = factsOf(update)
     await fault('update.begun')
+    // By a process in which the bot is synchronous: see isDurable in door/at-once.ts.
+    const standing = await seen.standing({ botId: bot.id, updateId: facts.updateId })
+    if (standing === 'handled') return { handled: 'no', because: 'it was handled while Telegram waited' }
+    if (standing === 'running') return snooze(SOMEBODY_HAS_IT_MS)
     if (!isListed(bot, facts.userId))
       return { handled: 'no', because: 'the sender is not on the list any more' }
     if (bot.requireAuth && !(await isStillAllowed(facts.userId))) {
