@@ -67,9 +67,17 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
   const { config, handlers: own = {}, fault = () => {}, random = Math.random, platform } = options
   const log = logTo(options.log)
   const open = sessions(tables)
-  const allCodes = config.auth === null ? null : codes(tables, config.auth)
+  const allCodes =
+    config.auth === null
+      ? null
+      : codes(tables, config.auth, {
+          onShut: () =>
+            log('warn', 'too many wrong codes came in: the shared AUTH_SECRET opens nothing for 15 minutes', {
+              fix: 'give out codes that work once, with jobmill-telegram codes new',
+            }),
+        })
   const bots = config.bots.map((bot) => {
-    const tools = { auth: config.auth, codes: allCodes, sessions: open, own }
+    const tools = { auth: config.auth, codes: allCodes, sessions: open, fault, own }
     return botOf(bot, handlerFor(bot, tools), config.apiRoot)
   })
   const counted = figures(bots.map(({ slug }) => slug))
@@ -109,7 +117,7 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
     fault,
     log,
   })
-  return { log, bots, mill, sessions: open, codes: allCodes, figures: counted, receive, knock }
+  return { log, bots, mill, sessions: open, codes: allCodes, figures: counted, receive, knock, fault }
 }
 
 /** A start that fails undoes what it began. */
@@ -128,7 +136,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     for (const step of undo.splice(0).toReversed()) await step()
   }
   try {
-    const { mill, bots, log, figures: counted, receive, knock, ...known } = partsOf(options, store, tables)
+    const {
+      mill,
+      bots,
+      log,
+      figures: counted,
+      receive,
+      knock,
+      fault,
+      ...known
+    } = partsOf(options, store, tables)
     undo.push(async () => bots.forEach((bot) => bot.close()))
     // First, since it says in words why a database cannot be had.
     await mill?.open()
@@ -146,7 +163,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await mill?.start()
     const stopping = new AbortController()
     const { mode, publicUrl } = config
-    const tools = { receive, figures: counted, log, signal: stopping.signal, tables, mode, publicUrl }
+    const tools = { receive, figures: counted, log, fault, signal: stopping.signal, tables, mode, publicUrl }
     const reaching = bots.map((bot) => reach(bot, tools))
     undo.push(async () => {
       stopping.abort()

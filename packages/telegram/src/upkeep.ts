@@ -1,6 +1,6 @@
 /** What the gateway itself cleans up: sessions and codes that are over, updates that cannot come again. */
 import type { OwnDuty } from 'jobmill'
-import type { Tables } from 'jobmill-tables'
+import { sql, type Tables } from 'jobmill-tables'
 import type { Begun } from './sessions/begun.ts'
 import type { Seen } from './sessions/seen.ts'
 import type { Schema } from './sessions/steps.ts'
@@ -27,6 +27,14 @@ export function upkeepDuty({ tables, seen, begun, dedupeMs }: UpkeepTools): OwnD
         .deleteFrom('telegram_code')
         .where('expires_at', '<=', tables.now)
         .returning('hash')
+        .execute()
+      // A repeat of an update comes no later than that.
+      const before = sql<number>`${tables.now} - ${sql.lit(dedupeMs)}`
+      await db.deleteFrom('telegram_try').where('at', '<', before).execute()
+      await db
+        .deleteFrom('telegram_wrong')
+        .where('since', '<', before)
+        .where('locked_until', '<=', tables.now)
         .execute()
       return {
         sessions: over.length,

@@ -1,7 +1,16 @@
 /** Who may come in: sessions, codes, and what happens to those who guess. On both stores. */
+import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FakeChat } from '../src/fake/types.ts'
-import { AUTH_SECRET, saidBy, scene, type Scene, STORES } from './support/scene.ts'
+import { begun } from '../src/sessions/begun.ts'
+import { codes } from '../src/sessions/codes.ts'
+import { seen } from '../src/sessions/seen.ts'
+import { type Schema, STEPS } from '../src/sessions/steps.ts'
+import { SHUT } from '../src/sessions/wrong-tries.ts'
+import { upkeepDuty } from '../src/upkeep.ts'
+import { AUTH_SECRET, freshDatabase, saidBy, scene, type Scene, STORES } from './support/scene.ts'
+
+const ONE_DAY = { dedupeMs: 86_400_000, leaseMs: 1_000 }
 
 /** Says it, and waits for what is answered to it. */
 async function ask(chat: FakeChat, text: string): Promise<string> {
@@ -87,6 +96,42 @@ describe.each(STORES)('auth on %s', (store) => {
     expect(await ask(door, '/auth guess')).toContain('Too many wrong codes. Try again in 15 minutes')
     expect(await ask(door, `/auth ${AUTH_SECRET}`)).toContain('Too many wrong codes')
     expect(await ask(person().door, `/auth ${AUTH_SECRET}`)).toContain('Welcome')
+  })
+
+  test('E27 many senders together shut the shared code for all, and nobody else is locked out; a try that is brought again counts once', async () => {
+    let now = Date.now()
+    const { tables } = await openTables<Schema>(freshDatabase(store), {
+      app: 'telegram',
+      steps: STEPS,
+      clock: () => now,
+    })
+    await tables.open()
+    let shut = 0
+    const own = codes(
+      tables,
+      { secret: AUTH_SECRET, ttlMs: 60_000, scope: ['*'] },
+      { onShut: () => void (shut += 1) },
+    )
+    const guess = (userId: number, key: string, code = 'guess') => own.try({ userId, code, key })
+    for (const times of [1, 2, 3])
+      expect([times, await guess(1, 'the same')]).toEqual([times, { outcome: 'wrong', triesLeft: 4 }])
+    for (let user = 2; user <= SHUT.tries; user += 1)
+      expect(await guess(user, `by ${user}`)).toMatchObject({ outcome: 'wrong' })
+    expect(shut).toBe(1)
+    // Right or wrong: who guesses learns nothing.
+    for (const code of [AUTH_SECRET, 'guess'])
+      expect(await guess(900, `then ${code}`, code)).toEqual({ outcome: 'shut', forMs: SHUT.forMs })
+    const once = await own.issue({ scopes: ['echo'], ttlMs: 60_000 })
+    expect(await guess(900, 'with a code', once)).toEqual({ outcome: 'right', scopes: ['echo'] })
+    now += SHUT.forMs
+    expect(await guess(900, 'later', AUTH_SECRET)).toMatchObject({ outcome: 'right' })
+    // They are kept no longer than an update can come again.
+    const duty = upkeepDuty({ tables, seen: seen(tables, ONE_DAY), begun: begun(tables), ...ONE_DAY })
+    now += ONE_DAY.dedupeMs + 1
+    await duty.run({} as never)
+    for (const name of ['telegram_try', 'telegram_wrong'] as const)
+      expect(await tables.db.selectFrom(name).selectAll().execute()).toEqual([])
+    await tables.close()
   })
 
   test('E27 a code works once, for whom it was made, as long as it lasts', async () => {

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { notReceived, type Receive } from '../door/receive.ts'
 import type { Log } from '../log.ts'
 import { asUpdate, factsOf, orderKeyOf, type RawUpdate } from '../update/update.ts'
+import type { Fault } from '../work/fault.ts'
 import type { Figures } from '../work/figures.ts'
 import type { Bot } from './bot.ts'
 
@@ -13,6 +14,7 @@ export interface PollTools {
   readonly receive: Receive
   readonly figures: Figures
   readonly log: Log
+  readonly fault: Fault
   readonly signal: AbortSignal
 }
 
@@ -23,7 +25,7 @@ const LONGEST_PAUSE_MS = 30_000
 /** Telegram tells as many at a time, the unacknowledged among them. */
 const BATCH = 100
 
-export async function poll(bot: Bot, { receive, figures, log, signal }: PollTools): Promise<void> {
+export async function poll(bot: Bot, { receive, figures, log, fault, signal }: PollTools): Promise<void> {
   /** Known and not done yet, by their ids. */
   const open = new Set<number>()
   const lanes = new Map<string, Promise<void>>()
@@ -32,6 +34,8 @@ export async function poll(bot: Bot, { receive, figures, log, signal }: PollTool
 
   /** Until it is received: what comes after it in its chat waits. */
   async function take(update: RawUpdate): Promise<void> {
+    const { chatId } = factsOf(update)
+    await fault('poll.received', chatId)
     while (!signal.aborted) {
       const { result, retryAfterMs = FIRST_PAUSE_MS } = await receive(bot, update).catch((error: unknown) => {
         log('error', 'an update could not be stored', {
@@ -42,7 +46,10 @@ export async function poll(bot: Bot, { receive, figures, log, signal }: PollTool
         return { retryAfterMs: FIRST_PAUSE_MS, ...notReceived(error) }
       })
       figures.received({ bot: bot.slug, result })
-      if (!['busy', 'failed', 'unstored'].includes(result)) return void open.delete(update.update_id)
+      if (!['busy', 'failed', 'unstored'].includes(result)) {
+        await fault('poll.taken', chatId)
+        return void open.delete(update.update_id)
+      }
       await pause(retryAfterMs, undefined, { signal }).catch(() => {})
     }
   }

@@ -73,6 +73,7 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
     })
     const notice =
       bot.words.dead === null || facts.chatId === null ? [] : messages(facts.chatId, bot.words.dead)
+    await fault('sync.dead', facts.chatId)
     await finish(bot, claimed, { replies: notice, followUps: [] })
     return { result: 'dead' }
   }
@@ -85,6 +86,7 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
     if (error instanceof Dead || (!isSnoozed && attempt >= bot.retry.attempts))
       return dead(bot, facts, claimed, text)
     log('warn', 'an update failed, and Telegram is asked to send it again', fields)
+    await fault('sync.failed', facts.chatId)
     await seen.failed(claimed, !isSnoozed)
     return {
       result: 'failed',
@@ -122,7 +124,7 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
     // Without a word from us for the length of the lease, another process may take it.
     const renewing = setInterval(() => void seen.renew(claimed).catch(() => {}), renewMs)
     try {
-      await fault('sync.claimed')
+      await fault('sync.claimed', facts.chatId)
       if (claimed.crashes >= DEFAULTS.crashesUntilDead)
         return await dead(
           bot,
@@ -132,9 +134,9 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
         )
       const handled =
         instead === null ? await run(bot, update, facts, claimed) : { replies: instead, followUps: [] }
-      await fault('sync.handled')
+      await fault('sync.handled', facts.chatId)
       await finish(bot, claimed, handled)
-      await fault('sync.written')
+      await fault('sync.written', facts.chatId)
       return { result: instead === null ? 'handled' : instead.length === 0 ? 'dropped' : 'prompted' }
     } catch (error) {
       if (error instanceof Overtaken) return { result: 'busy', retryAfterMs: BUSY_MS }

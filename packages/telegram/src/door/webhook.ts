@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Bot } from '../bots/bot.ts'
 import { WEBHOOK_PATH } from '../bots/webhooks.ts'
 import type { Log } from '../log.ts'
-import { asUpdate } from '../update/update.ts'
+import { asUpdate, factsOf, type RawUpdate } from '../update/update.ts'
 import type { Fault } from '../work/fault.ts'
 import type { Figures, Refusal, Result } from '../work/figures.ts'
 import { notReceived, type Receive, type Received } from './receive.ts'
@@ -61,11 +61,12 @@ export function webhook(tools: WebhookTools) {
     if (text === null) return refuse(413, 'size', `an update has at most ${maxBodyBytes} bytes`)
     const update = asUpdate(parsed(text))
     if (update === null) return refuse(400, 'json', 'the body is no update')
-    await fault('webhook.received')
     return received(bot, update)
   }
 
-  async function received(bot: Bot, update: NonNullable<ReturnType<typeof asUpdate>>): Promise<Answer> {
+  async function received(bot: Bot, update: RawUpdate): Promise<Answer> {
+    const { chatId } = factsOf(update)
+    await fault('webhook.received', chatId)
     const { result, retryAfterMs = RETRY_SECONDS * 1_000 } = await inTime(receive(bot, update)).catch(
       (error: unknown): Received => {
         log('error', 'an update could not be stored', {
@@ -76,7 +77,7 @@ export function webhook(tools: WebhookTools) {
         return notReceived(error)
       },
     )
-    await fault('webhook.stored')
+    await fault('webhook.stored', chatId)
     figures.received({ bot: bot.slug, result })
     if (result === 'duplicate')
       log('info', 'an update came again', { bot: bot.slug, update: update.update_id })

@@ -2,12 +2,14 @@
 import type { AuthConfig } from '../config/config.ts'
 import type { Codes, Verdict } from '../sessions/codes.ts'
 import { EVERY_BOT, type Sessions } from '../sessions/sessions.ts'
+import type { Fault } from '../work/fault.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 
 export interface AuthTools {
   readonly auth: AuthConfig
   readonly codes: Codes
   readonly sessions: Sessions
+  readonly fault: Fault
 }
 
 const HELP = `I know these:
@@ -42,14 +44,16 @@ async function logIn(
   { key, chatId, messageId, reply, call }: HandlerContext,
   userId: number,
   code: string,
-  { auth, codes, sessions }: AuthTools,
+  { auth, codes, sessions, fault }: AuthTools,
 ): Promise<void> {
   if (code === '') return reply('Send the code with it: /auth CODE')
   // Right or wrong: a wrong one may be nearly right, or right for somebody else.
   if (chatId !== null && messageId !== null)
     call('deleteMessage', { chat_id: chatId, message_id: messageId }, { bestEffort: true })
   const verdict = await codes.try({ userId, code, key })
+  await fault('login.tried', chatId)
   if (verdict.outcome === 'right') await sessions.open(userId, verdict.scopes, auth.ttlMs)
+  await fault('login.opened', chatId)
   reply(told(verdict, auth.ttlMs))
 }
 
@@ -61,6 +65,8 @@ function told(verdict: Verdict, ttlMs: number): string {
       return `This code is not valid. ${verdict.triesLeft} more, and you are locked out for a while.`
     case 'locked':
       return `Too many wrong codes. Try again in ${lasting(verdict.forMs)}.`
+    case 'shut':
+      return `Too many wrong codes have come in. A code that was made for you still works; others may in ${lasting(verdict.forMs)}.`
   }
 }
 

@@ -2,6 +2,7 @@
 import type { AuthConfig, BotConfig } from '../config/config.ts'
 import type { Codes } from '../sessions/codes.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import type { Fault } from '../work/fault.ts'
 import { auth } from './auth.ts'
 import { command } from './command.ts'
 import { echo } from './echo.ts'
@@ -13,17 +14,21 @@ export interface HandlerTools {
   readonly auth: AuthConfig | null
   readonly codes: Codes | null
   readonly sessions: Sessions
+  readonly fault: Fault
   /** Given in code. */
   readonly own: Readonly<Record<string, Handler>>
 }
 
-export function handlerFor(bot: BotConfig, { auth: config, codes, sessions, own }: HandlerTools): Handler {
+export function handlerFor(
+  bot: BotConfig,
+  { auth: config, codes, sessions, fault, own }: HandlerTools,
+): Handler {
   if (bot.handler === 'echo') return echo
   if (bot.http !== null) return http(bot.http)
   if (bot.command !== null) return command(bot.command)
   if (bot.job !== null) return job(bot.job)
   if (bot.handler === 'auth' && config !== null && codes !== null)
-    return auth({ auth: config, codes, sessions })
+    return auth({ auth: config, codes, sessions, fault })
   const given = own[bot.handler]
   if (given !== undefined) return given
   throw new TypeError(`bots.${bot.slug}.handler: nobody gave a handler called ${bot.handler}`)

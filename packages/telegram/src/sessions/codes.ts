@@ -1,14 +1,17 @@
-/** What opens a session: codes that work once, made at the command line, and the shared secret. Too many wrong ones lock their sender out. */
+/**
+ * What opens a session: codes that work once, made at the command line, and the shared secret. Too many wrong ones lock their sender out. Too many from all
+ * senders together shut the shared secret for everybody: who guesses it with many accounts would have as many tries. Codes that work once cannot be guessed,
+ * and go on, so that nobody can keep all others out.
+ */
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
-import { sql, type Tables } from 'jobmill-tables'
+import { sql, type Tables, type Transaction } from 'jobmill-tables'
 import type { AuthConfig } from '../config/config.ts'
 import type { Schema } from './steps.ts'
+import { EVERYBODY, LOCK, SHUT, wrongTries } from './wrong-tries.ts'
 
 /** Without letters and digits that are taken for each other. */
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'
 const LENGTH = 12
-
-const LOCK = { tries: 5, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
 
 interface NewCode {
   readonly scopes: readonly string[]
@@ -28,6 +31,8 @@ export type Verdict =
   | { readonly outcome: 'right'; readonly scopes: readonly string[] }
   | { readonly outcome: 'wrong'; readonly triesLeft: number }
   | { readonly outcome: 'locked'; readonly forMs: number }
+  /** The shared secret is shut, and it was no other code. Whether it was that one is not told. */
+  | { readonly outcome: 'shut'; readonly forMs: number }
 
 export interface Codes {
   /** The code itself is told once, and kept nowhere. */
@@ -38,7 +43,13 @@ export interface Codes {
   >
 }
 
-export function codes(tables: Tables<Schema>, { secret, scope }: AuthConfig): Codes {
+/** `onShut` hears when the shared secret was shut. */
+export function codes(
+  tables: Tables<Schema>,
+  { secret, scope }: AuthConfig,
+  { onShut = () => {} }: { readonly onShut?: () => void } = {},
+): Codes {
+  const wrong = wrongTries(tables)
   const hashOf = (code: string): string => createHmac('sha256', secret).update(code).digest('hex')
 
   /** The shared secret, compared in constant time whatever the lengths are. */
@@ -67,45 +78,37 @@ export function codes(tables: Tables<Schema>, { secret, scope }: AuthConfig): Co
 
     /** One transaction under the row of this user, so that many tries at once are counted as many. */
     async try({ userId, code, key }) {
-      return tables.transaction(async (db) => {
-        await db
-          .insertInto('telegram_wrong')
-          .values({ user_id: userId, tries: 0, since: tables.now, locked_until: 0 })
-          .onConflict((held) => held.column('user_id').doNothing())
-          .execute()
-        const wrong = await db
-          .selectFrom('telegram_wrong')
-          .select(['tries', 'since', 'locked_until', tables.now.as('now')])
-          .where('user_id', '=', userId)
-          .$if(tables.type === 'postgres', (query) => query.forUpdate())
-          .executeTakeFirstOrThrow()
-        if (wrong.locked_until > wrong.now)
-          return { outcome: 'locked', forMs: wrong.locked_until - wrong.now }
-
-        const scopes = isShared(code) ? scope : await take(db)
-        if (scopes !== null) {
-          await db.deleteFrom('telegram_wrong').where('user_id', '=', userId).execute()
-          return { outcome: 'right', scopes }
-        }
-        const isFresh = wrong.now - wrong.since > LOCK.withinMs
-        const tries = (isFresh ? 0 : wrong.tries) + 1
-        const isLocked = tries >= LOCK.tries
-        await db
-          .updateTable('telegram_wrong')
-          .set({
-            tries: isLocked ? 0 : tries,
-            locked_until: isLocked ? wrong.now + LOCK.forMs : 0,
-            ...(isFresh || isLocked ? { since: wrong.now } : {}),
-          })
-          .where('user_id', '=', userId)
-          .execute()
-        return isLocked
+      const { verdict, hasShut } = await tables.transaction(async (db) => {
+        const own = await wrong.standing(db, userId)
+        if (own.leftMs > 0) return told({ outcome: 'locked', forMs: own.leftMs })
+        const once = await take(db)
+        if (once !== null) return right(db, once)
+        const { leftMs } = await wrong.standing(db, EVERYBODY)
+        if (leftMs > 0) return told({ outcome: 'shut', forMs: leftMs })
+        if (isShared(code)) return right(db, scope)
+        if (!(await wrong.isNew(db, key)))
+          return told({ outcome: 'wrong', triesLeft: LOCK.tries - own.tries })
+        const { tries, isLocked } = await wrong.count(db, userId, LOCK)
+        const all = await wrong.count(db, EVERYBODY, SHUT)
+        const verdict: Verdict = isLocked
           ? { outcome: 'locked', forMs: LOCK.forMs }
           : { outcome: 'wrong', triesLeft: LOCK.tries - tries }
+        return { verdict, hasShut: all.isLocked }
       })
+      if (hasShut) onShut()
+      return verdict
+
+      function told(verdict: Verdict): { readonly verdict: Verdict; readonly hasShut: boolean } {
+        return { verdict, hasShut: false }
+      }
+
+      async function right(db: Transaction<Schema>, scopes: readonly string[]) {
+        await wrong.forget(db, userId)
+        return told({ outcome: 'right', scopes })
+      }
 
       /** Unused, or used by this very update. */
-      async function take(db: Pick<Tables<Schema>['db'], 'updateTable'>): Promise<string[] | null> {
+      async function take(db: Transaction<Schema>): Promise<string[] | null> {
         const row = await db
           .updateTable('telegram_code')
           .set({ used_at: tables.now, used_by: userId, used_key: key })

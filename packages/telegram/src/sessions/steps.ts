@@ -15,7 +15,10 @@ export interface Schema {
     /** The update that used it, so that a repeat of that update is let in once more. */
     used_key: string | null
   }
+  /** By user; 0 is everybody together. */
   telegram_wrong: { user_id: number; tries: number; since: number; locked_until: number }
+  /** Updates whose wrong code was counted: brought again, they are no second try. */
+  telegram_try: { key: string; at: number }
   /** Updates of synchronous bots. */
   telegram_update: {
     bot_id: number
@@ -62,5 +65,7 @@ export const STEPS: readonly Step[] = [
       await sql`ALTER TABLE ${table('telegram_update')} ADD COLUMN ${sql.id(column)} bigint NOT NULL DEFAULT 0`.execute(
         db,
       )
+    await sql`CREATE TABLE ${table('telegram_try')} (key text PRIMARY KEY, at bigint NOT NULL)`.execute(db)
+    await sql`CREATE INDEX telegram_try_at ON ${table('telegram_try')} (at)`.execute(db)
   },
 ]

@@ -53,9 +53,9 @@ export function sendJob(bot: Bot, { begun, figures, fault }: SendTools): JobDefi
       count(method, 'unsure')
       return { sent: 'perhaps', because: 'an earlier attempt began it, and how that ended is not known' }
     }
-    await fault('send.begun')
+    await fault('send.begun', chatId)
     const called = await bot.call(method, payload.payload)
-    await fault('send.accepted')
+    await fault('send.accepted', chatId)
     switch (called.outcome) {
       case 'sent':
         count(method, 'sent')
@@ -70,12 +70,15 @@ export function sendJob(bot: Bot, { begun, figures, fault }: SendTools): JobDefi
         return snooze(called.retryAfterMs)
       case 'moved': {
         count(method, 'moved')
+        // It certainly did not arrive.
+        if (isOnce) await begun.undo(job.id)
         const moved = {
           ...payload,
           chatId: called.chatId,
           payload: { ...payload.payload, chat_id: called.chatId },
         }
         await enqueue(sendKind(bot), moved, { ...placeOf(bot, called.chatId), withCompletion: true })
+        await fault('send.moved', chatId)
         return { sent: 'no', movedTo: called.chatId }
       }
       case 'refused':

@@ -52,7 +52,7 @@ export function updateJob(
   }: JobContext<UpdatePayload>): Promise<unknown> {
     const { update } = payload
     const facts = factsOf(update)
-    await fault('update.begun')
+    await fault('update.begun', facts.chatId)
     // By a process in which the bot is synchronous: see isDurable in door/at-once.ts.
     const standing = await seen.standing({ botId: bot.id, updateId: facts.updateId })
     if (standing === 'handled') return { handled: 'no', because: 'it was handled while Telegram waited' }
@@ -61,6 +61,7 @@ export function updateJob(
       return { handled: 'no', because: 'the sender is not on the list any more' }
     if (bot.requireAuth && !(await isStillAllowed(facts.userId))) {
       if (facts.chatId !== null) await send(enqueue, job.id, messages(facts.chatId, promptOf(bot, bots)))
+      await fault('update.prompted', facts.chatId)
       return { handled: 'no', because: 'the session is over' }
     }
     const { replies, followUps } = await handle(bot.handle, {
@@ -75,7 +76,7 @@ export function updateJob(
     await send(enqueue, job.id, replies)
     for (const { kind, payload: given, options } of followUps)
       await enqueue(kind, given, { ...options, withCompletion: true })
-    await fault('update.handled')
+    await fault('update.handled', facts.chatId)
     return { handled: 'yes', replies: replies.length }
   }
 
@@ -85,8 +86,8 @@ export function updateJob(
 
   /** A job of its own, which the death itself enqueued: the notice is written with its end, once. */
   async function onDead({ payload, dead, enqueue }: DeadContext<UpdatePayload>): Promise<void> {
-    await fault('dead.begun')
     const { chatId } = factsOf(payload.update)
+    await fault('dead.begun', chatId)
     if (chatId !== null && bot.words.dead !== null)
       await send(enqueue, dead.id, messages(chatId, bot.words.dead))
   }

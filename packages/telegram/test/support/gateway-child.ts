@@ -1,13 +1,16 @@
 /**
- * A gateway in a process of its own, which ends itself at the point that it is told, once it was told by SIGUSR2 that this is the time. Says `ready` when it
- * listens, and `armed` when it was told.
+ * A gateway in a process of its own. `STANDS` names points and chats: who comes by there stands still between two steps, and when all of them do, the process
+ * is killed, so that one death is a death at every one of these points. Says `ready` when it listens.
  */
 import { readConfig, startGateway } from 'jobmill-telegram'
 
-const { YAML = '', FAULT = '', LEASE_MS = '1500' } = process.env
+const { YAML = '', LEASE_MS = '1500', STANDS = '[]', LOGS_OUT = '[]' } = process.env
 const { config, problems } = readConfig({ yaml: YAML, env: process.env, handlers: ['moody'] })
 if (config === null) throw new Error(JSON.stringify(problems))
-let isArmed = false
+const missing = new Set(JSON.parse(STANDS) as string[])
+const stands = new Set(missing)
+/** People whose session is over as soon as their job begins. */
+const logsOut = new Set(JSON.parse(LOGS_OUT) as number[])
 const gateway = await startGateway({
   // So that a test need not wait as long as people do.
   config: { ...config, leaseMs: Number(LEASE_MS) },
@@ -24,13 +27,20 @@ const gateway = await startGateway({
       reply(`did ${text}`)
     },
   },
-  fault(point) {
-    if (isArmed && point === FAULT) process.kill(process.pid, 'SIGKILL')
+  async fault(point, chatId) {
+    if (point === 'update.begun' && chatId !== null && logsOut.has(chatId))
+      await gateway.sessions.close(chatId)
+    const here = `${point} ${chatId}`
+    if (!stands.has(here)) return
+    missing.delete(here)
+    if (missing.size === 0) process.kill(process.pid, 'SIGKILL')
+    await new Promise(() => {})
   },
 })
-process.on('SIGUSR2', () => {
-  isArmed = true
-  console.log('armed')
+// Of a test that waits for ever: where nobody came by.
+process.once('SIGUSR2', () => {
+  console.error(`nobody came by ${[...missing].join(', ')}`)
+  process.exit(1)
 })
 process.once('SIGTERM', () => void gateway.stop().then(() => process.exit(0)))
 console.log('ready')

@@ -1,0 +1,80 @@
+/** Wrong codes, counted by sender and for all senders together. */
+import type { Tables, Transaction } from 'jobmill-tables'
+import type { Schema } from './steps.ts'
+
+export const LOCK = { tries: 5, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
+/** Of all together. */
+export const SHUT = { tries: 50, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
+/** No user has this id. */
+export const EVERYBODY = 0
+
+interface Standing {
+  readonly tries: number
+  /** Of a lock; not above 0 when there is none. */
+  readonly leftMs: number
+}
+
+interface WrongTries {
+  /** With their row locked until the end of the transaction. */
+  readonly standing: (db: Transaction<Schema>, userId: number) => Promise<Standing>
+  /** Whether the code of this update was not counted yet: one that is brought again is no second try. */
+  readonly isNew: (db: Transaction<Schema>, key: string) => Promise<boolean>
+  readonly count: (
+    db: Transaction<Schema>,
+    userId: number,
+    most: typeof LOCK,
+  ) => Promise<{ readonly tries: number; readonly isLocked: boolean }>
+  readonly forget: (db: Transaction<Schema>, userId: number) => Promise<void>
+}
+
+export function wrongTries(tables: Tables<Schema>): WrongTries {
+  /** The row comes into being with this. */
+  async function rowOf(db: Transaction<Schema>, userId: number) {
+    await db
+      .insertInto('telegram_wrong')
+      .values({ user_id: userId, tries: 0, since: tables.now, locked_until: 0 })
+      .onConflict((held) => held.column('user_id').doNothing())
+      .execute()
+    return db
+      .selectFrom('telegram_wrong')
+      .select(['tries', 'since', 'locked_until', tables.now.as('now')])
+      .where('user_id', '=', userId)
+      .$if(tables.type === 'postgres', (query) => query.forUpdate())
+      .executeTakeFirstOrThrow()
+  }
+
+  return {
+    async standing(db, userId) {
+      const { tries, locked_until, now } = await rowOf(db, userId)
+      return { tries, leftMs: locked_until - now }
+    },
+    async isNew(db, key) {
+      const row = await db
+        .insertInto('telegram_try')
+        .values({ key, at: tables.now })
+        .onConflict((held) => held.column('key').doNothing())
+        .returning('key')
+        .executeTakeFirst()
+      return row !== undefined
+    },
+    async count(db, userId, { tries: most, withinMs, forMs }) {
+      const { tries: before, since, now } = await rowOf(db, userId)
+      const isFresh = now - since > withinMs
+      const tries = (isFresh ? 0 : before) + 1
+      const isLocked = tries >= most
+      await db
+        .updateTable('telegram_wrong')
+        .set({
+          tries: isLocked ? 0 : tries,
+          locked_until: isLocked ? now + forMs : 0,
+          ...(isFresh || isLocked ? { since: now } : {}),
+        })
+        .where('user_id', '=', userId)
+        .execute()
+      return { tries, isLocked }
+    },
+    async forget(db, userId) {
+      await db.deleteFrom('telegram_wrong').where('user_id', '=', userId).execute()
+    },
+  }
+}
