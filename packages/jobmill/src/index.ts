@@ -14,6 +14,7 @@ export type {
   AcquireOptions,
   DrainLimitOptions,
   LimitDraw,
+  WaitingDraw,
   LimitHandle,
   LimitInside,
   LimitOf,

@@ -24,6 +24,7 @@ import { upkeepDuty } from './upkeep.ts'
 import type { Fault } from './work/fault.ts'
 import { figures } from './work/figures.ts'
 import { millOptions } from './work/mill-options.ts'
+import { revokedBots } from './work/revoked.ts'
 import { sendJob } from './work/send-job.ts'
 import { updateJob } from './work/update-job.ts'
 
@@ -80,6 +81,7 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
     const tools = { auth: config.auth, codes: allCodes, sessions: open, fault, own }
     return botOf(bot, handlerFor(bot, tools), config.apiRoot)
   })
+  const revoked = revokedBots(log)
   const counted = figures(bots.map(({ slug }) => slug))
   const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
   const marks = { seen: seen(tables, { dedupeMs: config.dedupeMs, leaseMs }), begun: begun(tables) }
@@ -92,7 +94,7 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
           jobs: bots.flatMap((bot) => [
             // Also of a synchronous bot: what became a job before it was one is still done.
             updateJob(bot, { bots, sessions: open, seen: marks.seen, fault, random }),
-            sendJob(bot, { ...marks, figures: counted, fault }),
+            sendJob(bot, { ...marks, figures: counted, revoked, fault }),
           ]),
           duties: [upkeepDuty({ ...marks, tables, dedupeMs: config.dedupeMs })],
           payloadLimitBytes: config.maxBodyBytes * PAYLOAD_FACTOR,
@@ -100,7 +102,7 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
           ...(platform === undefined ? {} : { platform }),
         })
   if (mill !== null) counted.tell(mill, webhookStates(bots))
-  const run = atOnce({ mill, tables, seen: marks.seen, renewMs: leaseMs / 3, fault, random, log })
+  const run = atOnce({ mill, tables, seen: marks.seen, renewMs: leaseMs / 3, revoked, fault, random, log })
   const receive = receiver({
     bots,
     mill,

@@ -1,6 +1,7 @@
 /** The waits between attempts. */
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { retryAfterMs } from '../src/handlers/http.ts'
+import { describe, expect, test } from 'vitest'
 import { readConfig } from '../src/index.ts'
 import { retryWaitMs } from '../src/work/backoff.ts'
 import { envOf } from './support/scene.ts'
@@ -32,4 +33,29 @@ test('E8 each a fifth shorter or longer by chance, and never more', () => {
   )
   expect(retryWaitMs(retry, 1, 0)).toBe(24_000)
   expect(retryWaitMs(retry, 1, 1)).toBe(36_000)
+})
+
+describe('Retry-After of a service', () => {
+  const now = 'Sun, 06 Nov 1994 08:49:37 GMT'
+  test.each([
+    ['2', 2_000],
+    ['0.2', 1_000],
+    ['1000000', 86_400_000],
+    ['Sun, 06 Nov 1994 08:50:07 GMT', 30_000],
+    ['Sunday, 06-Nov-94 08:50:07 GMT', 30_000],
+    ['Tue, 08 Nov 1994 08:50:07 GMT', 86_400_000],
+    // By its own clock, whatever ours is, that is over.
+    ['Sun, 06 Nov 1994 08:49:37 GMT', null],
+    ['0', null],
+    ['-5', null],
+    ['soon', null],
+    ['', null],
+  ])('E9 %j', (given, expected) => {
+    expect(retryAfterMs(new Headers({ 'retry-after': given, date: now }))).toBe(expected)
+  })
+
+  test('E9 without a date of its own it is meant by our clock', () => {
+    const headers = new Headers({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() })
+    expect(Math.abs((retryAfterMs(headers) ?? 0) - 60_000)).toBeLessThan(10_000)
+  })
 })

@@ -142,9 +142,12 @@ describe.each(STORES)('handlers on %s', (store) => {
 
   test('E9 a service that is busy is asked again when it says, and no attempt is spent', async () => {
     let asked = 0
+    const inASecond = () => new Date(Date.now() + 1_500).toUTCString()
     upstream.answers = [
       () =>
-        (asked += 1) <= 3 ? { status: 429, headers: { 'retry-after': '1' } } : { body: '{"text":"now"}' },
+        (asked += 1) <= 3
+          ? { status: 429, headers: { 'retry-after': asked === 2 ? inASecond() : '1' } }
+          : { body: '{"text":"now"}' },
     ]
     const chat = at.chat('http-durable')
     chat.says('x')

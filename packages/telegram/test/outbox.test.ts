@@ -1,14 +1,18 @@
 /** Replies: sent until Telegram has taken them or never will, in order, within its limits, once where that can be known. On both stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Fault } from '../src/fake/types.ts'
+import { replyKey } from '../src/work/send-job.ts'
 import { saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
 describe.each(STORES)('replies on %s', (store) => {
   let at: Scene
+  const warned: string[] = []
   beforeAll(async () => {
     at = await scene({
       store,
+      log: { debug() {}, info() {}, warn: (line) => void warned.push(line), error() {} },
       handlers: {
+        odd: ({ call }) => call('sendNothingAtAll', {}),
         many: ({ text, reply }) => {
           for (let n = 1; n <= Number(text); n += 1) reply(`${n}`)
         },
@@ -18,6 +22,9 @@ describe.each(STORES)('replies on %s', (store) => {
         direct: { handler: 'echo', requireAuth: false },
         careful: { handler: 'echo', async: true, requireAuth: false, replies: 'at-most-once' },
         many: { handler: 'many', async: true, requireAuth: false },
+        odd: { handler: 'odd', async: true, requireAuth: false },
+        'revoked-401': { handler: 'echo', async: true, requireAuth: false },
+        'revoked-404': { handler: 'echo', async: true, requireAuth: false, replies: 'at-most-once' },
         stormy: { handler: 'echo', async: true, requireAuth: false },
       },
       fake: { limits: { perChatPerSecond: 4, perBotPerSecond: 61 } },
@@ -75,6 +82,59 @@ describe.each(STORES)('replies on %s', (store) => {
       .poll(async () => (await sendsOf('echo', 'dead')).map((job) => job?.error ?? '').join())
       .toContain(words)
     expect(callsTo(chat.id)).toHaveLength(1)
+  })
+
+  test.each([401, 404])(
+    'E9 a token that Telegram refuses (%i) is a matter of the bot: told once with what to do, no reply is lost, none is spent, others go on',
+    async (error) => {
+      const slug = `revoked-${error}`
+      const [one, other, elsewhere] = [at.chat(slug), at.chat(slug), at.chat('echo')]
+      at.fake.next('sendMessage', { error })
+      one.says('first')
+      const warnings = () => warned.filter((line) => line.includes(slug))
+      await expect.poll(warnings).toHaveLength(1)
+      expect(warnings()[0]).toMatch(new RegExp(`BOT_REVOKED_${error}_TOKEN`))
+      other.says('second')
+      // Nothing more is asked of Telegram for this bot, and everything of the others.
+      elsewhere.says('here')
+      await elsewhere.until((all) => all.some(({ by }) => by === 'bot'))
+      const queue = `telegram.${slug}.send`
+      const waiting = async () => (await at.gateway.mill?.list({ state: 'scheduled', queue }))?.jobs ?? []
+      await expect.poll(async () => (await waiting()).length).toBe(2)
+      expect((await waiting()).map(({ attempt }) => attempt)).toEqual([0, 0])
+      const now = Date.now()
+      for (const { dueAt } of await waiting()) expect((dueAt ?? 0) - now).toBeGreaterThan(30_000)
+      expect([...callsTo(one.id), ...callsTo(other.id)]).toHaveLength(1)
+      expect(warnings()).toHaveLength(1)
+    },
+  )
+
+  test('E9 a method that the Bot API does not have is the fault of its reply alone', async () => {
+    at.chat('odd').says('x')
+    await expect.poll(async () => (await sendsOf('odd', 'dead')).map((job) => job?.error)).toHaveLength(1)
+    const chat = at.chat('echo')
+    chat.says('goes on')
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
+  })
+
+  test('E20 P13 a reply is one by what it answers, and the store keeps it so; it waits for the limit of its chat in no sender', async () => {
+    const chat = at.chat('many')
+    chat.says('5')
+    const mine = async () =>
+      (await sendsOf('many', 'done')).filter(
+        (job) => (job?.payload as { chatId?: number }).chatId === chat.id,
+      )
+    await expect.poll(async () => (await mine()).length, { timeout: 30_000 }).toBe(5)
+    let snoozed = 0
+    for (const job of await mine()) {
+      const { of } = job?.payload as { of: string }
+      expect(of).toMatch(/^[0-9a-f-]{36}\/[0-4]$/)
+      expect(await at.gateway.mill?.holder(replyKey(of))).toBe(job?.id)
+      const history = (await at.gateway.mill?.history(job?.id ?? '')) ?? []
+      if (history.some(({ outcome }) => outcome === 'snoozed')) snoozed += 1
+    }
+    // The first three are the burst.
+    expect(snoozed).toBeGreaterThanOrEqual(1)
   })
 
   test('C a group that became another chat is written to there', async () => {

@@ -1,7 +1,9 @@
 /** What users say when they draw on a limit, checked before anything is asked. */
-import { BOUNDS } from './defaults.ts'
+import { BOUNDS, DEFAULTS } from './defaults.ts'
 import { checkObjectKeys } from './known-keys.ts'
-import type { LimitDraw } from './limit-handle.ts'
+import { durationMs } from './duration.ts'
+import { JobmillError, shown } from './errors.ts'
+import type { LimitDraw, WaitingDraw } from './limit-handle.ts'
 import { checkKey, checkName } from './names.ts'
 import { checkWhole } from './numbers.ts'
 
@@ -22,6 +24,23 @@ export function checkDraw(name: string, draw: number | LimitDraw = 1): Drawn {
     amount: checkWhole(amount, 'amount', BOUNDS.limit),
     ...(key !== undefined && { key: checkLimitKey(key, 'key') }),
   }
+}
+
+/** How long a handler waits where it is: what is left of the draw is checked by itself. */
+export function checkWait(draw: number | WaitingDraw = 1): {
+  readonly waitMs: number
+  readonly rest: number | LimitDraw
+} {
+  if (typeof draw !== 'object' || draw === null) return { waitMs: DEFAULTS.limitWaitMs, rest: draw }
+  const { wait, ...rest } = draw
+  if (wait === undefined) return { waitMs: DEFAULTS.limitWaitMs, rest }
+  const waitMs = durationMs(wait, 'options.wait')
+  if (waitMs <= DEFAULTS.limitWaitMs) return { waitMs, rest }
+  throw new JobmillError('DURATION_INVALID', 'is longer than a second', {
+    field: 'options.wait',
+    value: shown(wait),
+    fix: 'Leave it out: what takes longer is waited for without a worker',
+  })
 }
 
 export function checkLimitKey(key: unknown, field: string): string {

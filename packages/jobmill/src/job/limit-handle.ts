@@ -26,6 +26,12 @@ export interface LimitDraw {
   readonly key?: string | undefined
 }
 
+/** For a handler, which may wait where it is. */
+export interface WaitingDraw extends LimitDraw {
+  /** How long, at most a second (the default). 0: its worker is free at once, and the job is due when there is budget. */
+  readonly wait?: Duration | undefined
+}
+
 /** `limit` of a handler. */
 export interface LimitInside {
   /**
@@ -33,7 +39,7 @@ export interface LimitInside {
    * and its attempt is not spent. So call it before the work, and let what it throws pass. A permit is given back when the job ends, or by
    * `release`. A number is the amount; a limit that counts for each key by itself is told the key: `{ key: 'chat:42' }`.
    */
-  readonly acquire: (name: string, draw?: number | LimitDraw) => Promise<Permit>
+  readonly acquire: (name: string, draw?: number | WaitingDraw) => Promise<Permit>
   /** Never waits: null when there is nothing to be had now. */
   readonly tryAcquire: (name: string, draw?: number | LimitDraw) => Promise<Permit | null>
   /** The upstream refused: nobody gets anything for a while. */

@@ -5,7 +5,7 @@
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { emptyLimit } from '../job/limit.ts'
-import { checkDraw } from '../job/limit-draw.ts'
+import { checkDraw, checkWait } from '../job/limit-draw.ts'
 import type { LimitDraw, LimitInside, Permit } from '../job/limit-handle.ts'
 import { Snooze } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -94,18 +94,18 @@ export function limitInside(
   }
 
   /** Waits for a permit for as long as a handler may: one of them in each process and for each limit, so that they do not all ask. */
-  async function inPlace(take: Take, options: AskOptions): Promise<number> {
-    const first = await draw({ ...take, waitUpToMs: DEFAULTS.limitWaitMs }, options)
-    if (first === 0 || (await known.typeOf(take.limit)) !== 'concurrency') return first
+  async function inPlace(take: Take, options: AskOptions, waitMs: number): Promise<number> {
+    const first = await draw({ ...take, waitUpToMs: waitMs }, options)
+    if (first === 0 || waitMs === 0 || (await known.typeOf(take.limit)) !== 'concurrency') return first
     if (seats.isBusy(take.limit)) return first
     const seat = seats.join(take.limit)
-    const untilAt = platform.monotonic() + DEFAULTS.limitWaitMs
+    const untilAt = platform.monotonic() + waitMs
     try {
       for (;;) {
         await seat.pause(Math.max(0, Math.min(ASK_EVERY_MS, untilAt - platform.monotonic())), signal)
         const isLast = platform.monotonic() >= untilAt
         // Only the last answer is what the job is sent away with.
-        const inMs = await draw({ ...take, waitUpToMs: isLast ? DEFAULTS.limitWaitMs : 0 }, options)
+        const inMs = await draw({ ...take, waitUpToMs: isLast ? waitMs : 0 }, options)
         if (inMs === 0 || isLast) return inMs
       }
     } finally {
@@ -120,7 +120,8 @@ export function limitInside(
 
   return {
     async acquire(name, wanted) {
-      const got = await taken(name, wanted, inPlace)
+      const { waitMs, rest } = checkWait(wanted)
+      const got = await taken(name, rest, (take, options) => inPlace(take, options, waitMs))
       if ('inMs' in got) throw new Snooze(spread(got.inMs), emptyLimit(name, got.key))
       return got
     },

@@ -52,6 +52,37 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ mill: create }) => 
     expect(new Set(outcomes.flat())).toEqual(new Set(['snoozed', 'returned']))
   })
 
+  test('a handler that does not want to wait where it is leaves its worker at once, and comes back when there is budget', async () => {
+    const instants: number[] = []
+    const errors: unknown[] = []
+    const job = defineJob({
+      kind: 'draw',
+      maxAttempts: 1,
+      async run({ limit, now, attempt }: JobContext<null>) {
+        errors.push(await failure(limit.acquire('chat', { wait: '2s' })))
+        await limit.acquire('chat', { wait: 0 })
+        instants.push(now())
+        return attempt
+      },
+    })
+    const other = defineJob({ kind: 'other', run: () => 'ran' })
+    const mill = await create({
+      jobs: [job, other],
+      limits: { chat: { rate: 1, per: '1s' } },
+      queues: { default: { workers: 1 } },
+    })
+    const from = mill.clock.now()
+    const jobs = await mill.enqueueMany(job, times(3))
+    const plain = await mill.enqueue(other, null)
+    // The only worker is nobody's who waits.
+    await mill.clock.advance('100ms')
+    expect(await plain.result()).toBe('ran')
+    await mill.clock.advance('4s')
+    expect(await Promise.all(jobs.map(({ id }) => mill.job(id).result()))).toEqual([1, 1, 1])
+    expect(instants.map((at) => Math.floor((at - from) / 1_000))).toEqual([0, 1, 2])
+    expect(errors[0]).toMatchObject({ code: 'DURATION_INVALID', field: 'options.wait' })
+  })
+
   test('a permit is given back when its job ends, and the next one has it at once', async () => {
     let most = 0
     let now = 0

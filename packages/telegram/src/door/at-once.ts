@@ -10,7 +10,8 @@ import { type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts
 import { retryWaitMs } from '../work/backoff.ts'
 import type { Fault } from '../work/fault.ts'
 import { sendKind } from '../work/names.ts'
-import { placeOf, sendPayload } from '../work/send-job.ts'
+import { REVOKED_MS, type Revoked } from '../work/revoked.ts'
+import { optionsOf, sendPayload } from '../work/send-job.ts'
 import { BUSY_MS, type Received } from './receive.ts'
 
 export interface AtOnceTools {
@@ -19,6 +20,7 @@ export interface AtOnceTools {
   readonly seen: Seen
   /** How often to say that an update is still being handled. */
   readonly renewMs: number
+  readonly revoked: Revoked
   readonly fault: Fault
   readonly random: () => number
   readonly log: Log
@@ -27,7 +29,7 @@ export interface AtOnceTools {
 /** Telegram waits for a minute; a handler that takes this long belongs into a job. */
 const HANDLER_MS = 30_000
 
-export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOnceTools) {
+export function atOnce({ mill, tables, seen, renewMs, revoked, fault, random, log }: AtOnceTools) {
   /** The replies and the mark that it was handled are one transaction: a repeat finds both, or neither. */
   async function finish(bot: Bot, claimed: Claimed, { replies, followUps }: Handled): Promise<void> {
     if (mill === null) {
@@ -39,7 +41,7 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
       await mark(db, claimed)
       for (const [n, reply] of replies.entries()) {
         const payload = sendPayload(bot, reply, `${updateKey(bot.id, claimed.updateId)}/${n}`)
-        await mill.enqueue(sendKind(bot), payload, { ...placeOf(bot, payload.chatId), tx })
+        await mill.enqueue(sendKind(bot), payload, { ...optionsOf(bot, payload), tx })
       }
       for (const { kind, payload, options } of followUps)
         await mill.enqueue(kind, payload, { ...options, tx })
@@ -55,7 +57,12 @@ export function atOnce({ mill, tables, seen, renewMs, fault, random, log }: AtOn
   async function sendNow(bot: Bot, reply: Reply): Promise<void> {
     const called = await bot.call(reply.method, reply.payload)
     if (called.outcome === 'throttled') throw new Snooze(called.retryAfterMs, 'Telegram answered 429')
+    if (called.outcome === 'revoked') {
+      revoked.refused(bot, called.error)
+      throw new Snooze(REVOKED_MS, called.error.message)
+    }
     if (called.outcome === 'failed') throw called.error
+    revoked.taken(bot)
     if (called.outcome === 'refused' && !reply.bestEffort)
       log('error', 'a reply was refused', {
         bot: bot.slug,

@@ -7,7 +7,7 @@ import type { Sessions } from '../sessions/sessions.ts'
 import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
 import type { Result } from '../work/figures.ts'
 import { sendKind, updateKind, updateQueue } from '../work/names.ts'
-import { placeOf, sendPayload } from '../work/send-job.ts'
+import { optionsOf, sendPayload } from '../work/send-job.ts'
 import type { UpdatePayload } from '../work/update-job.ts'
 
 export interface Received {
@@ -55,7 +55,8 @@ export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: Recei
     if (reply === undefined || mill === null) return { result: 'dropped' }
     const payload = sendPayload(bot, reply, `${once(bot, facts).key}/prompt`)
     const { outcome } = await mill.enqueue(sendKind(bot), payload, {
-      ...placeOf(bot, facts.chatId),
+      ...optionsOf(bot, payload),
+      // Of the update itself: it is all that becomes of it.
       dedupe: once(bot, facts),
     })
     return { result: outcome === 'duplicate' ? 'duplicate' : 'prompted' }

@@ -7,7 +7,8 @@ import type { Handler, HandlerContext } from './handler.ts'
 const MOST_BYTES = 1_024 * 1_024
 /** The service says that this very request will never work. */
 const NEVER = new Set([400, 410, 413, 415, 422])
-const LONGEST_WAIT_S = 86_400
+const LONGEST_WAIT_MS = 86_400_000
+const SHORTEST_WAIT_MS = 1_000
 
 export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
   return async (context) => {
@@ -15,15 +16,25 @@ export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
     const response = await post(url, body, headersFor(context, body, secret), timeoutMs, context.signal)
     const text = await textOf(response, url)
     if (response.status === 429 || (response.status === 503 && response.headers.has('retry-after'))) {
-      const seconds = Number(response.headers.get('retry-after'))
-      if (seconds > 0)
-        throw new Snooze(Math.min(seconds, LONGEST_WAIT_S) * 1_000, `${url} answered ${response.status}`)
+      const waitMs = retryAfterMs(response.headers)
+      if (waitMs !== null) throw new Snooze(waitMs, `${url} answered ${response.status}`)
     }
     if (NEVER.has(response.status))
       throw new Dead(`${url} answered ${response.status}: ${text.slice(0, 200)}`)
     if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 200)}`)
     answer(text, url, context)
   }
+}
+
+/** Seconds, or a date, which is meant by the clock of whoever wrote it; null for neither, and for one that has passed. */
+export function retryAfterMs(headers: Headers): number | null {
+  const text = headers.get('retry-after')?.trim() ?? ''
+  const theirNow = Date.parse(headers.get('date') ?? '')
+  const waitMs = /^\d+(?:\.\d+)?$/.test(text)
+    ? Number(text) * 1_000
+    : Date.parse(/^[a-z]+,? /i.test(text) ? text : '') - (Number.isNaN(theirNow) ? Date.now() : theirNow)
+  // What is over already is no reason to wait: then it is an error like any other, of which there are only so many.
+  return waitMs > 0 ? Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, waitMs)) : null
 }
 
 async function post(

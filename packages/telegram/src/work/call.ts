@@ -9,6 +9,8 @@ type Called =
   | { readonly outcome: 'moved'; readonly chatId: number }
   /** It will never be done: the bot was blocked, the text is too long. */
   | { readonly outcome: 'refused'; readonly error: Error }
+  /** Telegram does not know the token, or not any more: nothing of this bot is done until it has another one. */
+  | { readonly outcome: 'revoked'; readonly error: Error }
   /** `mayHaveArrived`: Telegram may have done it all the same. */
   | { readonly outcome: 'failed'; readonly error: Error; readonly mayHaveArrived: boolean }
 
@@ -41,12 +43,18 @@ function meaningOf(error: unknown): Called {
       }
     if (parameters.migrate_to_chat_id !== undefined)
       return { outcome: 'moved', chatId: parameters.migrate_to_chat_id }
-    if (code === 400 || code === 403) return { outcome: 'refused', error }
+    if (code === 401 || (code === 404 && !isMethod(error))) return { outcome: 'revoked', error }
+    if (code === 400 || code === 403 || code === 404) return { outcome: 'refused', error }
     return { outcome: 'failed', error, mayHaveArrived: code >= 500 }
   }
   if (error instanceof HttpError)
     return { outcome: 'failed', error, mayHaveArrived: !NOT_CONNECTED.has(codeOf(error.error)) }
   return { outcome: 'refused', error: error instanceof Error ? error : new Error(String(error)) }
+}
+
+/** A token that nobody has is a path that is not there, and so is a method; only of the second Telegram says what it is. */
+function isMethod({ description }: GrammyError): boolean {
+  return /method/i.test(description)
 }
 
 function codeOf(error: unknown): string {

@@ -2,12 +2,14 @@
 import type { EnqueueOptions } from 'jobmill'
 import { messages } from '../handlers/handler.ts'
 import { sendKind } from './names.ts'
-import { placeOf, sendPayload } from './send-job.ts'
+import { optionsOf, sendPayload } from './send-job.ts'
 
 export interface ReplyTo {
   readonly bot: { readonly slug: string; readonly id: number }
   readonly chatId: number
   readonly text: string
+  /** What it answers, such as the id of your job: then it is written once, however often this is called. Needed where it is not written with the completion. */
+  readonly of?: string
 }
 
 /** `enqueue` of a handler's context, or of a mill. */
@@ -20,11 +22,11 @@ type Enqueue<Options> = (
 /** With `{ withCompletion: true }` the reply is written with the end of your job: once, whatever happens. */
 export async function reply<Options extends object>(
   enqueue: Enqueue<Options>,
-  { bot, chatId, text }: ReplyTo,
+  { bot, chatId, text, of }: ReplyTo,
   options: Options,
 ): Promise<void> {
   for (const [n, message] of messages(chatId, text).entries()) {
-    const payload = sendPayload(bot, message, `reply/${n}`)
-    await enqueue(sendKind(bot), payload, { ...placeOf(bot, chatId), ...options })
+    const payload = sendPayload(bot, message, of === undefined ? null : `${of}/${n}`)
+    await enqueue(sendKind(bot), payload, { ...optionsOf(bot, payload), ...options })
   }
 }

@@ -1,22 +1,24 @@
 /** The outbox: each reply is a job, written together with the end of the job that it answers, and sent until Telegram has taken it or never will. */
-import { Dead, defineJob, type JobContext, type JobDefinition } from 'jobmill'
+import { Dead, defineJob, type EnqueueOptions, type JobContext, type JobDefinition } from 'jobmill'
 import type { Bot } from '../bots/bot.ts'
 import type { Reply } from '../handlers/handler.ts'
 import type { Begun } from '../sessions/begun.ts'
 import type { Fault } from './fault.ts'
 import type { Figures } from './figures.ts'
 import { chatLimit, sendKind, sendQueue } from './names.ts'
+import { REVOKED_MS, type Revoked } from './revoked.ts'
 
 export interface SendPayload extends Reply {
   readonly botId: number
   readonly chatId: number | null
-  /** What it answers, and as which of its replies: `<job>/<n>`. */
-  readonly of: string
+  /** What it answers, and as which of its replies: `<job>/<n>`. Null where nobody knows. */
+  readonly of: string | null
 }
 
 export interface SendTools {
   readonly begun: Begun
   readonly figures: Figures
+  readonly revoked: Revoked
   readonly fault: Fault
 }
 
@@ -24,7 +26,7 @@ export interface SendTools {
 const ATTEMPTS = 16
 const BACKOFF = { base: '1s', max: '30m' } as const
 
-export function sendJob(bot: Bot, { begun, figures, fault }: SendTools): JobDefinition<SendPayload> {
+export function sendJob(bot: Bot, { begun, figures, revoked, fault }: SendTools): JobDefinition<SendPayload> {
   const isOnce = bot.replies === 'at-most-once'
   const count = (method: string, result: string): void => figures.sent({ bot: bot.slug, method, result })
 
@@ -47,7 +49,8 @@ export function sendJob(bot: Bot, { begun, figures, fault }: SendTools): JobDefi
   }: JobContext<SendPayload>): Promise<unknown> {
     const { method, chatId } = payload
     const key = `${bot.id}:${chatId}`
-    if (chatId !== null && isMessage(method)) await limit.acquire(chatLimit(chatId), { key })
+    // Not in a sender's place: others can be written to meanwhile. All of them wait for the bot's own, which nobody is kept from by that.
+    if (chatId !== null && isMessage(method)) await limit.acquire(chatLimit(chatId), { key, wait: 0 })
     await limit.acquire('telegram-bot', { key: String(bot.id) })
     if (isOnce && !(await begun.begin(job.id))) {
       count(method, 'unsure')
@@ -58,6 +61,7 @@ export function sendJob(bot: Bot, { begun, figures, fault }: SendTools): JobDefi
     await fault('send.accepted', chatId)
     switch (called.outcome) {
       case 'sent':
+        revoked.taken(bot)
         count(method, 'sent')
         return { sent: 'yes', ...messageOf(called.result) }
       case 'throttled':
@@ -68,16 +72,24 @@ export function sendJob(bot: Bot, { begun, figures, fault }: SendTools): JobDefi
         if (isStorm(chatId, called.retryAfterMs, now()))
           await limit.drain('telegram-bot', { key: String(bot.id), retryAfter: called.retryAfterMs })
         return snooze(called.retryAfterMs)
+      case 'revoked':
+        // No attempt is spent: it is not this reply that Telegram refuses.
+        count(method, 'revoked')
+        revoked.refused(bot, called.error)
+        if (isOnce) await begun.undo(job.id)
+        await limit.drain('telegram-bot', { key: String(bot.id), retryAfter: REVOKED_MS })
+        return snooze(REVOKED_MS)
       case 'moved': {
         count(method, 'moved')
         // It certainly did not arrive.
         if (isOnce) await begun.undo(job.id)
         const moved = {
           ...payload,
+          of: payload.of === null ? null : `${payload.of}>${called.chatId}`,
           chatId: called.chatId,
           payload: { ...payload.payload, chat_id: called.chatId },
         }
-        await enqueue(sendKind(bot), moved, { ...placeOf(bot, called.chatId), withCompletion: true })
+        await enqueue(sendKind(bot), moved, { ...optionsOf(bot, moved), withCompletion: true })
         await fault('send.moved', chatId)
         return { sent: 'no', movedTo: called.chatId }
       }
@@ -110,12 +122,23 @@ function isMessage(method: string): boolean {
   return /^(?:send|copy|forward|edit)/.test(method)
 }
 
-/** Replies to a chat arrive in the order in which they were written. */
-export function placeOf(bot: Pick<Bot, 'slug' | 'id'>, chatId: number | null) {
-  return { queue: sendQueue(bot), ...(chatId === null ? {} : { orderKey: `${bot.id}:${chatId}` }) }
+/** A reply that was written is not written again for as long as this, whoever tries. */
+const KNOWN_FOR = '7d'
+
+/** Replies to a chat arrive in the order in which they were written; each is there once, by what it answers. */
+export function optionsOf(bot: Pick<Bot, 'slug' | 'id'>, { chatId, of }: SendPayload): EnqueueOptions {
+  return {
+    queue: sendQueue(bot),
+    ...(chatId === null ? {} : { orderKey: `${bot.id}:${chatId}` }),
+    ...(of === null ? {} : { dedupe: { key: replyKey(of), holdFor: KNOWN_FOR, holdAfter: 'ended' } }),
+  }
 }
 
-export function sendPayload(bot: Pick<Bot, 'id'>, reply: Reply, of: string): SendPayload {
+export function replyKey(of: string): string {
+  return `telegram reply ${of}`
+}
+
+export function sendPayload(bot: Pick<Bot, 'id'>, reply: Reply, of: string | null): SendPayload {
   const chat = reply.payload['chat_id']
   return { ...reply, botId: bot.id, chatId: Number.isSafeInteger(chat) ? (chat as number) : null, of }
 }

@@ -8,7 +8,7 @@ import { factsOf, type RawUpdate, updateKey } from '../update/update.ts'
 import { retryWaitMs } from './backoff.ts'
 import type { Fault } from './fault.ts'
 import { sendKind, updateKind, updateQueue } from './names.ts'
-import { placeOf, sendPayload } from './send-job.ts'
+import { optionsOf, sendPayload } from './send-job.ts'
 
 export interface UpdatePayload {
   readonly botId: number
@@ -35,10 +35,10 @@ export function updateJob(
   type Enqueue = JobContext['enqueue']
 
   /** Written in the transaction that ends the job, so each is there once, whatever happens. */
-  async function send(enqueue: Enqueue, jobId: string, replies: readonly Reply[]): Promise<void> {
+  async function send(enqueue: Enqueue, of: string, replies: readonly Reply[]): Promise<void> {
     for (const [n, reply] of replies.entries()) {
-      const payload = sendPayload(bot, reply, `${jobId}/${n}`)
-      await enqueue(sendKind(bot), payload, { ...placeOf(bot, payload.chatId), withCompletion: true })
+      const payload = sendPayload(bot, reply, `${of}/${n}`)
+      await enqueue(sendKind(bot), payload, { ...optionsOf(bot, payload), withCompletion: true })
     }
   }
 
@@ -85,11 +85,12 @@ export function updateJob(
   }
 
   /** A job of its own, which the death itself enqueued: the notice is written with its end, once. */
-  async function onDead({ payload, dead, enqueue }: DeadContext<UpdatePayload>): Promise<void> {
+  async function onDead({ payload, dead, job, enqueue }: DeadContext<UpdatePayload>): Promise<void> {
     const { chatId } = factsOf(payload.update)
     await fault('dead.begun', chatId)
     if (chatId !== null && bot.words.dead !== null)
-      await send(enqueue, dead.id, messages(chatId, bot.words.dead))
+      // One that was tried again by hand may die again, and is told of again.
+      await send(enqueue, `${dead.id}/${job.id}`, messages(chatId, bot.words.dead))
   }
 
   return defineJob<UpdatePayload>({

@@ -6,7 +6,7 @@ import type { JobDefinition } from '../../job/definition.ts'
 import { type InterruptionCause, isInterruption } from '../../job/interruption.ts'
 import { jsonText } from '../../job/json-text.ts'
 import { checkObjectKeys } from '../../job/known-keys.ts'
-import { checkDraw } from '../../job/limit-draw.ts'
+import { checkDraw, checkWait } from '../../job/limit-draw.ts'
 import type { LimitDraw, LimitInside, Permit } from '../../job/limit-handle.ts'
 import { checkName } from '../../job/names.ts'
 import { checkWhole } from '../../job/numbers.ts'
@@ -89,7 +89,7 @@ export async function runJob<Input, Result>(
 
 /** All is granted at once: whether there is budget is no question of a single handler. */
 const BOUNDLESS: LimitInside = {
-  acquire: async (name, draw) => granted(name, draw),
+  acquire: async (name, draw) => granted(name, checkWait(draw).rest),
   tryAcquire: async (name, draw) => granted(name, draw),
   drain: async (name) => void checkName(name, 'limit'),
 }
