@@ -5,9 +5,9 @@ import { openTables, type Tables } from 'jobmill-tables'
 import { serveAdmin } from './admin-address.ts'
 import { type Bot, botOf } from './bots/bot.ts'
 import { reach } from './bots/reach.ts'
-import { WEBHOOK_PATH, type WebhookState, webhookState, webhookStates } from './bots/webhooks.ts'
+import { undelivered, WEBHOOK_PATH, type WebhookState, webhookState, webhookStates } from './bots/webhooks.ts'
 import type { GatewayConfig } from './config/config.ts'
-import { atOnce } from './door/at-once.ts'
+import { atOnce, HANDLER_MS } from './door/at-once.ts'
 import { health } from './door/health.ts'
 import { listen } from './door/listen.ts'
 import { receiver } from './door/receive.ts'
@@ -39,6 +39,8 @@ export interface GatewayOptions {
   readonly fault?: Fault
   readonly random?: () => number
   readonly platform?: Platform
+  /** How long the handler of a synchronous bot may take (default 30 s). */
+  readonly handlerMs?: number
 }
 
 export interface Gateway {
@@ -64,8 +66,9 @@ export interface Gateway {
 const PAYLOAD_FACTOR = 2
 
 /** Everything that does not begin anything yet. */
-function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Schema>) {
+function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Schema>, hurry: AbortSignal) {
   const { config, handlers: own = {}, fault = () => {}, random = Math.random, platform } = options
+  const { handlerMs = HANDLER_MS } = options
   const log = logTo(options.log)
   const open = sessions(tables)
   const allCodes =
@@ -101,8 +104,20 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
           ...(options.log === undefined ? {} : { log: options.log }),
           ...(platform === undefined ? {} : { platform }),
         })
-  if (mill !== null) counted.tell(mill, webhookStates(bots))
-  const run = atOnce({ mill, tables, seen: marks.seen, renewMs: leaseMs / 3, revoked, fault, random, log })
+  const states = webhookStates(bots)
+  if (mill !== null) counted.tell(mill, states)
+  const run = atOnce({
+    mill,
+    tables,
+    seen: marks.seen,
+    renewMs: leaseMs / 3,
+    revoked,
+    fault,
+    random,
+    handlerMs,
+    hurry,
+    log,
+  })
   const receive = receiver({
     bots,
     mill,
@@ -119,7 +134,7 @@ function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Sc
     fault,
     log,
   })
-  return { log, bots, mill, sessions: open, codes: allCodes, figures: counted, receive, knock, fault }
+  return { log, bots, mill, sessions: open, codes: allCodes, figures: counted, receive, knock, fault, states }
 }
 
 /** A start that fails undoes what it began. */
@@ -133,7 +148,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(platform === undefined ? {} : { clock: () => platform.now() }),
   })
   const undo: (() => Promise<unknown>)[] = [() => tables.close()]
-  let hurried = false
+  const hurried = new AbortController()
   const stop = async (): Promise<void> => {
     for (const step of undo.splice(0).toReversed()) await step()
   }
@@ -146,14 +161,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       receive,
       knock,
       fault,
+      states,
       ...known
-    } = partsOf(options, store, tables)
+    } = partsOf(options, store, tables, hurried.signal)
     undo.push(async () => bots.forEach((bot) => bot.close()))
     // First, since it says in words why a database cannot be had.
     await mill?.open()
     await tables.open()
-    if (mill !== null) undo.push(() => mill.stop(hurried ? { grace: 0 } : {}))
-    const look = health({ mill, tables })
+    if (mill !== null) undo.push(() => mill.stop(hurried.signal.aborted ? { grace: 0 } : {}))
+    const look = health({ mill, tables, undelivered: undelivered(config.mode === 'webhook' ? states : null) })
     const door = await listen(config.listen, (request, response) =>
       (request.url ?? '').startsWith(WEBHOOK_PATH) ? knock(request, response) : look(request, response),
     )
@@ -180,7 +196,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       webhooks: () => Promise.all(bots.map(webhookState)),
       stop,
       hurry() {
-        hurried = true
+        hurried.abort()
         void mill?.stop({ grace: 0 })
       },
     }

@@ -58,6 +58,31 @@ export function webhookStates(bots: readonly Bot[]): () => Promise<WebhookState[
   }
 }
 
+/** An error of longer ago says nothing about what waits now. */
+const RECENT_MS = 10 * 60_000
+
+export interface Undelivered {
+  readonly bot: string
+  readonly pending: number
+}
+
+/**
+ * Bots whose updates Telegram has just failed to deliver, by what it said last: nobody waits for Telegram here, it is asked for the next time. `ask` is null
+ * where Telegram delivers nothing.
+ */
+export function undelivered(ask: (() => Promise<readonly WebhookState[]>) | null): () => Undelivered[] {
+  let known: readonly WebhookState[] = []
+  return () => {
+    ask?.().then(
+      (states) => void (known = states),
+      () => {},
+    )
+    return known
+      .filter(({ pending, lastErrorAt }) => pending > 0 && Date.now() - (lastErrorAt ?? 0) < RECENT_MS)
+      .map(({ slug, pending }) => ({ bot: slug, pending }))
+  }
+}
+
 export async function webhookState({ slug, api }: Bot): Promise<WebhookState> {
   const info = await api.getWebhookInfo()
   return {

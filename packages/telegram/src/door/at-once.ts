@@ -23,13 +23,30 @@ export interface AtOnceTools {
   readonly revoked: Revoked
   readonly fault: Fault
   readonly random: () => number
+  /** How long a handler may take. */
+  readonly handlerMs: number
+  /** Fires when nothing is to be waited for any more: Telegram then sends again what was not ended. */
+  readonly hurry: AbortSignal
   readonly log: Log
 }
 
 /** Telegram waits for a minute; a handler that takes this long belongs into a job. */
-const HANDLER_MS = 30_000
+export const HANDLER_MS = 30_000
+/** Whoever is started next can have it soon. */
+const STOPPED_MS = 1_000
 
-export function atOnce({ mill, tables, seen, renewMs, revoked, fault, random, log }: AtOnceTools) {
+export function atOnce({
+  mill,
+  tables,
+  seen,
+  renewMs,
+  revoked,
+  fault,
+  random,
+  handlerMs,
+  hurry,
+  log,
+}: AtOnceTools) {
   /** The replies and the mark that it was handled are one transaction: a repeat finds both, or neither. */
   async function finish(bot: Bot, claimed: Claimed, { replies, followUps }: Handled): Promise<void> {
     if (mill === null) {
@@ -140,7 +157,9 @@ export function atOnce({ mill, tables, seen, renewMs, revoked, fault, random, lo
           `its process died ${claimed.crashes} times while it was handled`,
         )
       const handled =
-        instead === null ? await run(bot, update, facts, claimed) : { replies: instead, followUps: [] }
+        instead === null
+          ? await run(bot, update, facts, claimed, { handlerMs, hurry })
+          : { replies: instead, followUps: [] }
       await fault('sync.handled', facts.chatId)
       await finish(bot, claimed, handled)
       await fault('sync.written', facts.chatId)
@@ -158,14 +177,22 @@ export function atOnce({ mill, tables, seen, renewMs, revoked, fault, random, lo
 class Overtaken extends Error {}
 
 /** A handler that does not listen to its signal is left behind: what it comes to is not waited for. */
-async function run(bot: Bot, update: RawUpdate, facts: UpdateFacts, { attempt }: Claimed): Promise<Handled> {
+async function run(
+  bot: Bot,
+  update: RawUpdate,
+  facts: UpdateFacts,
+  { attempt }: Claimed,
+  { handlerMs, hurry }: Pick<AtOnceTools, 'handlerMs' | 'hurry'>,
+): Promise<Handled> {
   const over = new AbortController()
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    const error = new Error(`the handler took longer than ${HANDLER_MS} ms`)
+  const end = (error: Error): void => {
     over.abort(error)
     late.reject(error)
-  }, HANDLER_MS)
+  }
+  const timer = setTimeout(() => end(new Error(`the handler took longer than ${handlerMs} ms`)), handlerMs)
+  const stopped = (): void => end(new Snooze(STOPPED_MS, 'the process was told to stop at once'))
+  hurry.addEventListener('abort', stopped, { once: true })
   const handled = handle(bot.handle, {
     ...facts,
     bot: { slug: bot.slug, id: bot.id },
@@ -176,9 +203,11 @@ async function run(bot: Bot, update: RawUpdate, facts: UpdateFacts, { attempt }:
     log: () => {},
   })
   try {
+    if (hurry.aborted) stopped()
     return await Promise.race([handled, late.promise])
   } finally {
     clearTimeout(timer)
+    hurry.removeEventListener('abort', stopped)
     handled.catch(() => {})
   }
 }

@@ -1,15 +1,21 @@
-/** `/healthz`: this process answers. `/readyz`: it can store what it is given. */
+/**
+ * `/healthz`: this process answers. `/readyz`: it can store what it is given. That Telegram fails to deliver is told there as `degraded` and is no reason to be
+ * not ready: whoever took this process away for it would see to it that nothing is delivered at all. Why it fails is told to operators, not here.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Mill } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
+import type { Undelivered } from '../bots/webhooks.ts'
 import type { Schema } from '../sessions/steps.ts'
 
 export function health({
   mill,
   tables,
+  undelivered,
 }: {
   readonly mill: Pick<Mill<never>, 'readiness'> | null
   readonly tables: Tables<Schema>
+  readonly undelivered: () => readonly Undelivered[]
 }) {
   async function isReady(): Promise<boolean> {
     if (mill !== null && !(await mill.readiness()).ready) return false
@@ -28,6 +34,8 @@ export function health({
     const path = url.split('?')[0]
     const ok = path === '/readyz' ? await isReady() : path === '/healthz'
     const status = ok ? 200 : path === '/readyz' ? 503 : 404
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ ok }))
+    const waiting = path === '/readyz' ? undelivered() : []
+    const body = { ok, ...(waiting.length === 0 ? {} : { degraded: waiting }) }
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
 }

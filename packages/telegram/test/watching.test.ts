@@ -1,0 +1,97 @@
+/** What an operator sees, and how they end what does not end by itself. On both stores. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../../test/support/free-port.ts'
+import type { Handler } from '../src/index.ts'
+import { anUpdate, freshDatabase, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'
+
+const RETRY = { attempts: 1, backoff: ['0s'], jitterPercent: 0 }
+
+describe.each(STORES)('watching on %s', (store) => {
+  let at: Scene
+  beforeAll(async () => {
+    at = await scene({
+      store,
+      handlerMs: 200,
+      handlers: { hung: ({ text, reply }) => (text === 'hang' ? new Promise(() => {}) : reply(text)) },
+      bots: {
+        echo: { handler: 'echo', async: true, requireAuth: false },
+        away: { handler: 'echo', async: true, requireAuth: false },
+        hung: { handler: 'hung', requireAuth: false, retry: RETRY },
+      },
+    })
+  })
+  afterAll(() => at.stop())
+
+  test('a synchronous handler that never ends is an error like any other, and holds nobody up', async () => {
+    const chat = at.chat('hung')
+    const answer = await at.post('hung', anUpdate('hang', { userId: chat.id }))
+    expect([answer.status, await answer.json()]).toEqual([200, { ok: true, result: 'dead' }])
+    await chat.until((all) => all.some(({ text }) => text.includes('stopped trying')))
+    await at.post('hung', anUpdate('hello', { userId: chat.id }))
+    await chat.until((all) => all.some(({ text }) => text === 'hello'))
+  })
+
+  test('C a webhook that Telegram cannot reach is told of by gauges and as degraded, and is no reason to be not ready', async () => {
+    const ready = async () => {
+      const answer = await fetch(`${at.gateway.url}/readyz`)
+      return [answer.status, await answer.json()]
+    }
+    const away = at.gateway.bots.find(({ slug }) => slug === 'away')
+    await away?.api.setWebhook(`http://127.0.0.1:${await freePort()}/`, { secret_token: SECRET })
+    const { updateId } = at.chat('away').says('anybody?')
+    await at.fake.until(() => at.fake.deliveries.some((one) => one.updateId === updateId))
+    const text = (await at.gateway.mill?.prometheus()) ?? ''
+    expect(text).toMatch(/^jobmill_telegram_webhook_pending\{bot="away"\} 1$/m)
+    expect(text).toMatch(/^jobmill_telegram_webhook_pending\{bot="echo"\} 0$/m)
+    const [, seconds] =
+      /^jobmill_telegram_webhook_last_error_timestamp_seconds\{bot="away"\} (\d+)$/m.exec(text) ?? []
+    expect(Math.abs(Number(seconds) * 1_000 - Date.now())).toBeLessThan(60_000)
+    expect(text).toMatch(/^jobmill_telegram_webhook_last_error_timestamp_seconds\{bot="echo"\} 0$/m)
+    await expect.poll(ready).toEqual([200, { ok: true, degraded: [{ bot: 'away', pending: 1 }] }])
+  })
+
+  test('C every 429 is counted', async () => {
+    const chat = at.chat('echo')
+    at.fake.next('sendMessage', { error: 429, retryAfter: 1 })
+    chat.says('often')
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(await at.gateway.mill?.prometheus()).toMatch(/^jobmill_telegram_throttled_total\{bot="echo"\} 1$/m)
+  })
+
+  test('P6 E26 who is told to hurry waits for nothing: what ran goes on at the next start, and no attempt is spent', async () => {
+    const database = freshDatabase(store)
+    const begun: string[] = []
+    let isOpen = false
+    const held: Handler = ({ text, attempt, reply }) => {
+      begun.push(text)
+      return isOpen ? reply(`${text} at ${attempt}`) : new Promise<void>(() => {})
+    }
+    const options = {
+      store,
+      database,
+      telegram: at.fake,
+      handlers: { held },
+      ids: { durable: 7_000, direct: 7_002 },
+      bots: {
+        durable: { handler: 'held', async: true, requireAuth: false, retry: RETRY },
+        direct: { handler: 'held', requireAuth: false, retry: RETRY },
+      },
+    }
+    const first = await scene(options)
+    const [durable, direct] = [first.chat('durable'), first.chat('direct')]
+    const update = anUpdate('direct', { userId: direct.id })
+    expect((await first.post('durable', anUpdate('durable', { userId: durable.id }))).status).toBe(200)
+    const answer = first.post('direct', update)
+    await expect.poll(() => begun.toSorted()).toEqual(['direct', 'durable'])
+    const stopped = first.gateway.stop()
+    first.gateway.hurry()
+    expect((await answer).status).toBe(503)
+    await stopped
+    isOpen = true
+    const second = await scene(options)
+    expect((await second.post('direct', update)).status).toBe(200)
+    for (const chat of [durable, direct]) await chat.until((all) => all.some(({ by }) => by === 'bot'))
+    expect([saidBy(durable), saidBy(direct)]).toEqual([['durable at 1'], ['direct at 1']])
+    await second.stop()
+  })
+})
