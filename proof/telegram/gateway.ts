@@ -1,8 +1,9 @@
 /** The gateway under load, in a process of its own: a bot whose handler fails now and then. */
 import { createHash } from 'node:crypto'
+import { openSync, writeSync } from 'node:fs'
 import { readConfig, startGateway } from 'jobmill-telegram'
 
-const { YAML = '', FAILS_PERCENT = '5' } = process.env
+const { YAML = '', FAILS_PERCENT = '5', RUNS = '' } = process.env
 const { config, problems } = readConfig({ yaml: YAML, env: process.env, handlers: ['moody'] })
 if (config === null) throw new Error(JSON.stringify(problems, null, 2))
 
@@ -13,12 +14,17 @@ function fails(key: string, attempt: number): boolean {
   )
 }
 
+/** One line for each run, written by the system call itself: it is there when the process is killed right after. */
+const runs = openSync(RUNS, 'a')
+
 const gateway = await startGateway({
   config,
   log: { least: 'error', debug() {}, info() {}, warn() {}, error() {} },
   handlers: {
-    moody({ text, key, attempt, reply }) {
-      if (fails(key, attempt)) throw new Error('not this time')
+    moody({ text, key, attempt, chatId, reply }) {
+      const hasFailed = fails(key, attempt)
+      writeSync(runs, `${chatId} ${text} ${hasFailed ? 'failed' : 'did'}\n`)
+      if (hasFailed) throw new Error('not this time')
       reply(`did ${text}`)
     },
   },

@@ -2,9 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { fakeTelegram, type FakeChat, type FakeTelegram } from 'jobmill-telegram/fake'
 import { freePort } from '../../test/support/free-port.ts'
 import type { Closers } from '../closing.ts'
+import { judgeRuns, type RunsReport } from './runs.ts'
 
 export interface LoadOptions {
   readonly store: 'sqlite' | 'postgres'
@@ -21,7 +25,7 @@ interface Pace {
   readonly p99Ms: number
 }
 
-export interface LoadReport {
+export interface LoadReport extends RunsReport {
   readonly store: string
   readonly updates: number
   /** Requests that were taken, repeats included. */
@@ -38,6 +42,8 @@ export interface LoadReport {
   readonly most: number
   readonly outOfOrder: number
   readonly lost: number
+  /** How many updates may be handled again: those that were being handled, or whose end was not written, when the process was killed or the database restarted. */
+  readonly mostAgain: number
   readonly seconds: number
 }
 
@@ -47,8 +53,10 @@ const REPEATED = 0.1
 const CONNECTIONS = 100
 /** Senders of a bot at once, in `mill-options.ts` of the gateway. */
 const SENDERS = 20
+/** Updates that are handled at once. */
+const CONCURRENCY = 50
 const PATIENCE_MS = 900_000
-/** Of each sender: the reply that is being sent, and ends that are not written yet, at most twice as many as there are senders. */
+/** Of each sender and each worker: what it does, and ends that are not written yet, at most twice as many as there are of them. */
 const UNWRITTEN = 3
 /** A kill and a restart, or two kills. */
 const TROUBLES = 2
@@ -59,7 +67,10 @@ export async function load(options: LoadOptions, closing: Closers): Promise<Load
   closing.add(() => fake.close())
   fake.addBot({ token: TOKEN, username: 'load_bot' })
   const port = await freePort()
-  let child = await start(fake, options, port)
+  const folder = mkdtempSync(path.join(tmpdir(), 'prove-telegram-runs-'))
+  closing.add(async () => rmSync(folder, { recursive: true, force: true }))
+  const runs = path.join(folder, 'runs')
+  let child = await start(fake, options, port, runs)
   closing.add(async () => void child.kill('SIGKILL'))
   await call(fake, 'setWebhook', {
     url: `http://127.0.0.1:${port}/telegram/load`,
@@ -99,7 +110,7 @@ export async function load(options: LoadOptions, closing: Closers): Promise<Load
     const gone = once(child, 'exit')
     child.kill('SIGKILL')
     await gone
-    child = await start(fake, options, port)
+    child = await start(fake, options, port, runs)
   }
   await fake.until(() => taken() > total / 3, PATIENCE_MS)
   const steady = pace(fake, performance.now() - startedAt)
@@ -126,10 +137,19 @@ export async function load(options: LoadOptions, closing: Closers): Promise<Load
     deliveredMs,
   })
   await fake.close()
-  return { ...report, seconds: Math.round((performance.now() - startedAt) / 1_000) }
+  return {
+    ...report,
+    ...judgeRuns(runs, total),
+    seconds: Math.round((performance.now() - startedAt) / 1_000),
+  }
 }
 
-async function start(fake: FakeTelegram, { database }: LoadOptions, port: number): Promise<ChildProcess> {
+async function start(
+  fake: FakeTelegram,
+  { database }: LoadOptions,
+  port: number,
+  runs: string,
+): Promise<ChildProcess> {
   const yaml = {
     apiRoot: fake.url,
     listen: `127.0.0.1:${port}`,
@@ -139,7 +159,7 @@ async function start(fake: FakeTelegram, { database }: LoadOptions, port: number
         handler: 'moody',
         async: true,
         requireAuth: false,
-        concurrency: 50,
+        concurrency: CONCURRENCY,
         retry: { attempts: 20, backoff: ['1s'] },
       },
     },
@@ -149,6 +169,7 @@ async function start(fake: FakeTelegram, { database }: LoadOptions, port: number
       ...process.env,
       YAML: JSON.stringify(yaml),
       DATABASE_URL: database,
+      RUNS: runs,
       BOT_LOAD_TOKEN: TOKEN,
       BOT_LOAD_SECRET: SECRET,
     },
@@ -191,7 +212,11 @@ interface Counted extends LoadOptions {
   readonly deliveredMs: number
 }
 
-function reportOf(fake: FakeTelegram, chats: readonly FakeChat[], at: Counted): Omit<LoadReport, 'seconds'> {
+function reportOf(
+  fake: FakeTelegram,
+  chats: readonly FakeChat[],
+  at: Counted,
+): Omit<LoadReport, 'seconds' | keyof RunsReport> {
   const taken = fake.deliveries.filter(({ status }) => status === 200)
   let [twice, outOfOrder, lost] = [0, 0, 0]
   for (const chat of chats) {
@@ -216,5 +241,6 @@ function reportOf(fake: FakeTelegram, chats: readonly FakeChat[], at: Counted): 
     most: UNWRITTEN * SENDERS * TROUBLES,
     outOfOrder,
     lost,
+    mostAgain: UNWRITTEN * CONCURRENCY * TROUBLES,
   }
 }

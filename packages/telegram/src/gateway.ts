@@ -1,47 +1,18 @@
 /** The gateway: its parts put together, started and stopped as one. */
-import { DEFAULTS, jobmill, type Logger, type Mill, type Platform, type Store } from 'jobmill'
-import type { ServeOptions } from 'jobmill/http'
-import { openTables, type Tables } from 'jobmill-tables'
+import type { Mill } from 'jobmill'
+import { openTables } from 'jobmill-tables'
 import { serveAdmin } from './admin-address.ts'
-import { type Bot, botOf } from './bots/bot.ts'
+import type { Bot } from './bots/bot.ts'
 import { reach } from './bots/reach.ts'
-import { undelivered, WEBHOOK_PATH, type WebhookState, webhookState, webhookStates } from './bots/webhooks.ts'
-import type { GatewayConfig } from './config/config.ts'
-import { atOnce, HANDLER_MS } from './door/at-once.ts'
+import { undelivered, WEBHOOK_PATH, type WebhookState, webhookState } from './bots/webhooks.ts'
 import { health } from './door/health.ts'
 import { listen } from './door/listen.ts'
-import { receiver } from './door/receive.ts'
-import { webhook } from './door/webhook.ts'
-import { handlerFor } from './handlers/handler-for.ts'
-import type { Handler } from './handlers/handler.ts'
 import { logTo } from './log.ts'
-import { begun } from './sessions/begun.ts'
-import { type Codes, codes } from './sessions/codes.ts'
-import { seen } from './sessions/seen.ts'
+import type { GatewayOptions } from './options.ts'
+import { partsOf } from './parts.ts'
+import type { Codes } from './sessions/codes.ts'
 import { type Schema, STEPS } from './sessions/steps.ts'
-import { type Sessions, sessions } from './sessions/sessions.ts'
-import { upkeepDuty } from './upkeep.ts'
-import type { Fault } from './work/fault.ts'
-import { figures } from './work/figures.ts'
-import { millOptions } from './work/mill-options.ts'
-import { revokedBots } from './work/revoked.ts'
-import { sendJob } from './work/send-job.ts'
-import { updateJob } from './work/update-job.ts'
-
-export interface GatewayOptions {
-  readonly config: GatewayConfig
-  /** Handlers of your own, which a bot names in the config. */
-  readonly handlers?: Readonly<Record<string, Handler>>
-  /** Who may look at Mission Control, as for `serve` of jobmill/http. */
-  readonly admin?: Pick<ServeOptions, 'tokens' | 'whoIs' | 'insecure'>
-  readonly log?: Logger
-  /** For tests. */
-  readonly fault?: Fault
-  readonly random?: () => number
-  readonly platform?: Platform
-  /** How long the handler of a synchronous bot may take (default 30 s). */
-  readonly handlerMs?: number
-}
+import type { Sessions } from './sessions/sessions.ts'
 
 export interface Gateway {
   /** Where webhooks arrive. */
@@ -60,81 +31,6 @@ export interface Gateway {
   readonly stop: () => Promise<void>
   /** Beside `stop`: gives what runs no more time, and ends the programs that it started. */
   readonly hurry: () => void
-}
-
-/** A job has a few words more than its update. */
-const PAYLOAD_FACTOR = 2
-
-/** Everything that does not begin anything yet. */
-function partsOf(options: GatewayOptions, store: Store<never>, tables: Tables<Schema>, hurry: AbortSignal) {
-  const { config, handlers: own = {}, fault = () => {}, random = Math.random, platform } = options
-  const { handlerMs = HANDLER_MS } = options
-  const log = logTo(options.log)
-  const open = sessions(tables)
-  const allCodes =
-    config.auth === null
-      ? null
-      : codes(tables, config.auth, {
-          onShut: () =>
-            log('warn', 'too many wrong codes came in: the shared AUTH_SECRET opens nothing for 15 minutes', {
-              fix: 'give out codes that work once, with jobmill-telegram codes new',
-            }),
-        })
-  const bots = config.bots.map((bot) => {
-    const tools = { auth: config.auth, codes: allCodes, sessions: open, fault, own }
-    return botOf(bot, handlerFor(bot, tools), config.apiRoot)
-  })
-  const revoked = revokedBots(log)
-  const counted = figures(bots.map(({ slug }) => slug))
-  const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
-  const marks = { seen: seen(tables, { dedupeMs: config.dedupeMs, leaseMs }), begun: begun(tables) }
-  const mill =
-    config.database === null
-      ? null
-      : jobmill({
-          ...millOptions(config),
-          store,
-          jobs: bots.flatMap((bot) => [
-            // Also of a synchronous bot: what became a job before it was one is still done.
-            updateJob(bot, { bots, sessions: open, seen: marks.seen, fault, random }),
-            sendJob(bot, { ...marks, figures: counted, revoked, fault }),
-          ]),
-          duties: [upkeepDuty({ ...marks, tables, dedupeMs: config.dedupeMs })],
-          payloadLimitBytes: config.maxBodyBytes * PAYLOAD_FACTOR,
-          ...(options.log === undefined ? {} : { log: options.log }),
-          ...(platform === undefined ? {} : { platform }),
-        })
-  const states = webhookStates(bots)
-  if (mill !== null) counted.tell(mill, states)
-  const run = atOnce({
-    mill,
-    tables,
-    seen: marks.seen,
-    renewMs: leaseMs / 3,
-    revoked,
-    fault,
-    random,
-    handlerMs,
-    hurry,
-    log,
-  })
-  const receive = receiver({
-    bots,
-    mill,
-    sessions: open,
-    seen: marks.seen,
-    dedupeMs: config.dedupeMs,
-    atOnce: run,
-  })
-  const knock = webhook({
-    botOf: (slug) => bots.find((bot) => bot.slug === slug),
-    receive,
-    maxBodyBytes: config.maxBodyBytes,
-    figures: counted,
-    fault,
-    log,
-  })
-  return { log, bots, mill, sessions: open, codes: allCodes, figures: counted, receive, knock, fault, states }
 }
 
 /** A start that fails undoes what it began. */

@@ -186,7 +186,7 @@ async function lives(
       }
       await there.until(isAnswered, PATIENCE_MS)
       // Nobody waits for what is told of an update that is dead.
-      if (answers.includes('stopped trying' as never))
+      if (answers.includes('stopped trying'))
         await there.until((all) => all.some(({ text }) => text.includes('stopped trying')), PATIENCE_MS)
       said.set(name, saidBy(there))
     }),

@@ -6,6 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { reply, type TelegramUpdate } from '../src/index.ts'
 import { anUpdate, saidBy, scene, type Scene, service, type Service, STORES } from './support/scene.ts'
 
+/** As a date of HTTP, which has no fractions. */
+const inASecond = () => new Date(Date.now() + 1_500).toUTCString()
+
 const QUICK = { attempts: 2, backoff: ['0s'], jitterPercent: 0 }
 
 describe.each(STORES)('handlers on %s', (store) => {
@@ -142,7 +145,6 @@ describe.each(STORES)('handlers on %s', (store) => {
 
   test('E9 a service that is busy is asked again when it says, and no attempt is spent', async () => {
     let asked = 0
-    const inASecond = () => new Date(Date.now() + 1_500).toUTCString()
     upstream.answers = [
       () =>
         (asked += 1) <= 3

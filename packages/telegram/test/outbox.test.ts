@@ -122,12 +122,12 @@ describe.each(STORES)('replies on %s', (store) => {
     chat.says('5')
     const mine = async () =>
       (await sendsOf('many', 'done')).filter(
-        (job) => (job?.payload as { chatId?: number }).chatId === chat.id,
+        (job) => (job?.payload as { chatId?: number } | undefined)?.chatId === chat.id,
       )
     await expect.poll(async () => (await mine()).length, { timeout: 30_000 }).toBe(5)
     let snoozed = 0
     for (const job of await mine()) {
-      const { of } = job?.payload as { of: string }
+      const of = (job?.payload as { of: string } | undefined)?.of ?? ''
       expect(of).toMatch(/^[0-9a-f-]{36}\/[0-4]$/)
       expect(await at.gateway.mill?.holder(replyKey(of))).toBe(job?.id)
       const history = (await at.gateway.mill?.history(job?.id ?? '')) ?? []

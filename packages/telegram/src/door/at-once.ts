@@ -3,7 +3,7 @@ import { Dead, DEFAULTS, type Mill, Snooze } from 'jobmill'
 import type { Tables, Transaction } from 'jobmill-tables'
 import type { Bot } from '../bots/bot.ts'
 import type { Log } from '../log.ts'
-import { handle, type Handled, messages, type Reply } from '../handlers/handler.ts'
+import { type Handled, messages, type Reply } from '../handlers/handler.ts'
 import type { Claimed, Seen } from '../sessions/seen.ts'
 import type { Schema } from '../sessions/steps.ts'
 import { type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
@@ -13,8 +13,9 @@ import { sendKind } from '../work/names.ts'
 import { REVOKED_MS, type Revoked } from '../work/revoked.ts'
 import { optionsOf, sendPayload } from '../work/send-job.ts'
 import { BUSY_MS, type Received } from './receive.ts'
+import { runInTime, type RunTimes } from './run-in-time.ts'
 
-export interface AtOnceTools {
+export interface AtOnceTools extends RunTimes {
   readonly mill: Pick<Mill, 'enqueue' | 'wake' | 'holder'> | null
   readonly tables: Tables<Schema>
   readonly seen: Seen
@@ -23,17 +24,8 @@ export interface AtOnceTools {
   readonly revoked: Revoked
   readonly fault: Fault
   readonly random: () => number
-  /** How long a handler may take. */
-  readonly handlerMs: number
-  /** Fires when nothing is to be waited for any more: Telegram then sends again what was not ended. */
-  readonly hurry: AbortSignal
   readonly log: Log
 }
-
-/** Telegram waits for a minute; a handler that takes this long belongs into a job. */
-export const HANDLER_MS = 30_000
-/** Whoever is started next can have it soon. */
-const STOPPED_MS = 1_000
 
 export function atOnce({
   mill,
@@ -158,7 +150,7 @@ export function atOnce({
         )
       const handled =
         instead === null
-          ? await run(bot, update, facts, claimed, { handlerMs, hurry })
+          ? await runInTime(bot, update, facts, claimed, { handlerMs, hurry })
           : { replies: instead, followUps: [] }
       await fault('sync.handled', facts.chatId)
       await finish(bot, claimed, handled)
@@ -175,39 +167,3 @@ export function atOnce({
 
 /** Another process has the update now, and answers it. */
 class Overtaken extends Error {}
-
-/** A handler that does not listen to its signal is left behind: what it comes to is not waited for. */
-async function run(
-  bot: Bot,
-  update: RawUpdate,
-  facts: UpdateFacts,
-  { attempt }: Claimed,
-  { handlerMs, hurry }: Pick<AtOnceTools, 'handlerMs' | 'hurry'>,
-): Promise<Handled> {
-  const over = new AbortController()
-  const late = Promise.withResolvers<never>()
-  const end = (error: Error): void => {
-    over.abort(error)
-    late.reject(error)
-  }
-  const timer = setTimeout(() => end(new Error(`the handler took longer than ${handlerMs} ms`)), handlerMs)
-  const stopped = (): void => end(new Snooze(STOPPED_MS, 'the process was told to stop at once'))
-  hurry.addEventListener('abort', stopped, { once: true })
-  const handled = handle(bot.handle, {
-    ...facts,
-    bot: { slug: bot.slug, id: bot.id },
-    update,
-    key: updateKey(bot.id, facts.updateId),
-    attempt,
-    signal: over.signal,
-    log: () => {},
-  })
-  try {
-    if (hurry.aborted) stopped()
-    return await Promise.race([handled, late.promise])
-  } finally {
-    clearTimeout(timer)
-    hurry.removeEventListener('abort', stopped)
-    handled.catch(() => {})
-  }
-}

@@ -1,0 +1,102 @@
+/** The parts of a gateway, made of its config and held together, before any of them begins to do anything. */
+import { DEFAULTS, jobmill, type Store } from 'jobmill'
+import type { Tables } from 'jobmill-tables'
+import { botOf } from './bots/bot.ts'
+import { webhookStates } from './bots/webhooks.ts'
+import { atOnce } from './door/at-once.ts'
+import { receiver } from './door/receive.ts'
+import { HANDLER_MS } from './door/run-in-time.ts'
+import { webhook } from './door/webhook.ts'
+import { handlerFor } from './handlers/handler-for.ts'
+import { logTo } from './log.ts'
+import type { GatewayOptions } from './options.ts'
+import { begun } from './sessions/begun.ts'
+import { codes } from './sessions/codes.ts'
+import { seen } from './sessions/seen.ts'
+import type { Schema } from './sessions/steps.ts'
+import { sessions } from './sessions/sessions.ts'
+import { upkeepDuty } from './upkeep.ts'
+import { figures } from './work/figures.ts'
+import { millOptions } from './work/mill-options.ts'
+import { revokedBots } from './work/revoked.ts'
+import { sendJob } from './work/send-job.ts'
+import { updateJob } from './work/update-job.ts'
+
+/** A job has a few words more than its update. */
+const PAYLOAD_FACTOR = 2
+
+export function partsOf(
+  options: GatewayOptions,
+  store: Store<never>,
+  tables: Tables<Schema>,
+  hurry: AbortSignal,
+) {
+  const { config, handlers: own = {}, fault = () => {}, random = Math.random, platform } = options
+  const { handlerMs = HANDLER_MS } = options
+  const log = logTo(options.log)
+  const open = sessions(tables)
+  const allCodes =
+    config.auth === null
+      ? null
+      : codes(tables, config.auth, {
+          onShut: () =>
+            log('warn', 'too many wrong codes came in: the shared AUTH_SECRET opens nothing for 15 minutes', {
+              fix: 'give out codes that work once, with jobmill-telegram codes new',
+            }),
+        })
+  const bots = config.bots.map((bot) => {
+    const tools = { auth: config.auth, codes: allCodes, sessions: open, fault, own }
+    return botOf(bot, handlerFor(bot, tools), config.apiRoot)
+  })
+  const revoked = revokedBots(log)
+  const counted = figures(bots.map(({ slug }) => slug))
+  const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
+  const marks = { seen: seen(tables, { dedupeMs: config.dedupeMs, leaseMs }), begun: begun(tables) }
+  const mill =
+    config.database === null
+      ? null
+      : jobmill({
+          ...millOptions(config),
+          store,
+          jobs: bots.flatMap((bot) => [
+            // Also of a synchronous bot: what became a job before it was one is still done.
+            updateJob(bot, { bots, sessions: open, seen: marks.seen, fault, random }),
+            sendJob(bot, { ...marks, figures: counted, revoked, fault }),
+          ]),
+          duties: [upkeepDuty({ ...marks, tables, dedupeMs: config.dedupeMs })],
+          payloadLimitBytes: config.maxBodyBytes * PAYLOAD_FACTOR,
+          ...(options.log === undefined ? {} : { log: options.log }),
+          ...(platform === undefined ? {} : { platform }),
+        })
+  const states = webhookStates(bots)
+  if (mill !== null) counted.tell(mill, states)
+  const run = atOnce({
+    mill,
+    tables,
+    seen: marks.seen,
+    renewMs: leaseMs / 3,
+    revoked,
+    fault,
+    random,
+    handlerMs,
+    hurry,
+    log,
+  })
+  const receive = receiver({
+    bots,
+    mill,
+    sessions: open,
+    seen: marks.seen,
+    dedupeMs: config.dedupeMs,
+    atOnce: run,
+  })
+  const knock = webhook({
+    botOf: (slug) => bots.find((bot) => bot.slug === slug),
+    receive,
+    maxBodyBytes: config.maxBodyBytes,
+    figures: counted,
+    fault,
+    log,
+  })
+  return { log, bots, mill, sessions: open, codes: allCodes, figures: counted, receive, knock, fault, states }
+}
