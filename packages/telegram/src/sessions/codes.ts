@@ -98,10 +98,6 @@ export function codes(
       if (hasShut) onShut()
       return verdict
 
-      function told(verdict: Verdict): { readonly verdict: Verdict; readonly hasShut: boolean } {
-        return { verdict, hasShut: false }
-      }
-
       async function right(db: Transaction<Schema>, scopes: readonly string[]) {
         await wrong.forget(db, userId)
         return told({ outcome: 'right', scopes })
@@ -131,4 +127,9 @@ export function codes(
         .execute()
     },
   }
+}
+
+/** A verdict that shuts nothing. */
+function told(verdict: Verdict): { readonly verdict: Verdict; readonly hasShut: boolean } {
+  return { verdict, hasShut: false }
 }
