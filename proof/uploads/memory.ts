@@ -4,7 +4,8 @@ import type { Closers } from '../closing.ts'
 import { contentOf, LARGEST } from './contents.ts'
 import { round } from './pace.ts'
 import { requestsTo } from './requests.ts'
-import { type Place, startServer } from './start-server.ts'
+import { startCommand } from './start-command.ts'
+import type { Place } from './start-server.ts'
 
 export interface MemoryReport {
   readonly name: string
@@ -19,7 +20,7 @@ export interface MemoryReport {
 const MOST_MB = 200
 
 export async function memoryUnder(place: Place, uploads: number, closing: Closers): Promise<MemoryReport> {
-  const server = await startServer(place, uploads)
+  const server = await startCommand(place, uploads)
   closing.add(server.stop)
   const requests = requestsTo(server.url, 0)
   closing.add(async () => requests.close())

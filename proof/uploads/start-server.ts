@@ -70,7 +70,7 @@ async function heard(child: ChildProcess): Promise<unknown> {
   }
 }
 
-function memoryOf(pid: number | undefined): { now: number; most: number } | null {
+export function memoryOf(pid: number | undefined): { now: number; most: number } | null {
   if (process.platform !== 'linux') return null
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   const megabytes = (field: string): number =>

@@ -31,6 +31,8 @@ const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
 /** How long the last answers may take. */
 const LAST_MS = 2_000
 const IDLE_MS = 50
+/** Of a body that nobody reads yet, and of an answer that its caller does not: with many of them at once this is what memory goes to. */
+const HOLD_BYTES = 16 * 1_024
 
 export async function serve(mill: Mill<never>, options: ServeOptions = {}): Promise<Served> {
   const { port = 8787, bind = '127.0.0.1', ...rest } = options
@@ -47,6 +49,7 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
       return last
     },
     overrideGlobalObjects: false,
+    serverOptions: { highWaterMark: HOLD_BYTES },
   }) as Server
   // What stands beside the API may take as long as it likes for its bodies; of ours the door says it too.
   server.requestTimeout = rest.beside === undefined ? ARRIVES_WITHIN_MS : 0

@@ -1,9 +1,9 @@
-/** The same bytes in pieces of one size, but for the last. Holds one piece and never more. */
+/** The same bytes in pieces of one size, but for the last. All pieces are in one and the same memory: each has to be done with before the next is asked for. */
 export async function* inPieces(
   bytes: AsyncIterable<Uint8Array>,
   size: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let piece = Buffer.allocUnsafe(size)
+  const piece = Buffer.allocUnsafe(size)
   let filled = 0
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.length;) {
@@ -13,8 +13,6 @@ export async function* inPieces(
       at += room
       if (filled < size) continue
       yield piece
-      // The one before may still be on its way.
-      piece = Buffer.allocUnsafe(size)
       filled = 0
     }
   }

@@ -10,6 +10,7 @@ import { cleanName } from '../clean/clean-name.ts'
 import { Refusal } from '../refusal.ts'
 import { type Arrivals, arrivals } from './arrivals.ts'
 import { letGo } from './let-go.ts'
+import type { Turn } from './turns.ts'
 
 const PART = 'files'
 const FIELDS = 16
@@ -22,6 +23,7 @@ export async function* filesOf(
   request: Request,
   limits: MailboxLimits,
   signal: AbortSignal,
+  turn: Turn,
 ): AsyncGenerator<Incoming, void, undefined> {
   const type = request.headers.get('content-type') ?? ''
   if (!/^multipart\/form-data\s*(?:;|$)/i.test(type))
@@ -30,18 +32,24 @@ export async function* filesOf(
       fix: 'Send multipart/form-data with its boundary, and each file as a part called files',
     })
   checkSize(Number(request.headers.get('content-length') ?? 0), limits.maxRequestBytes, null)
-  const stream = request.body as ReadableStream<Uint8Array> | null
-  if (stream === null) throw broken('there is no body')
   const found = arrivals(() => broken('it has a part that cannot be read'))
   const parser = parserFor(type)
   listenTo(parser, found, limits.maxFiles)
-  const body = stream.getReader()
-  const onAbort = (): void => found.fail(reasonOf(signal))
+  const onAbort = (): void => {
+    found.fail(reasonOf(signal))
+    turn.end()
+  }
   signal.addEventListener('abort', onAbort)
+  let body: ReadableStreamDefaultReader<Uint8Array> | null = null
   try {
     if (signal.aborted) onAbort()
+    // Nothing of the body is taken from its socket before.
+    else await turn.mine()
+    const stream = request.body as ReadableStream<Uint8Array> | null
+    if (stream === null) throw broken('there is no body')
+    body = stream.getReader()
     // Not waited for: it may never come back from a body that stands still. Whatever it meets is a failure of the whole.
-    pump(body, parser, found, limits.maxRequestBytes).catch((error: unknown) =>
+    pump(body, parser, found, limits.maxRequestBytes, turn).catch((error: unknown) =>
       found.fail(error instanceof Refusal ? error : broken('it ended too early', error)),
     )
     for (let n = 0; ; n += 1) {
@@ -52,7 +60,8 @@ export async function* filesOf(
   } finally {
     signal.removeEventListener('abort', onAbort)
     found.fail(new Error('nobody reads it'))
-    void letGo(body)
+    turn.end()
+    if (body !== null) void letGo(body)
   }
 }
 
@@ -81,10 +90,12 @@ async function pump(
   parser: BusboyInstance,
   { failure, feeding, lastName }: Arrivals,
   maxBytes: number,
+  { mine, during }: Turn,
 ): Promise<void> {
   let size = 0
   while (failure() === null) {
-    const { done, value } = await body.read()
+    await mine()
+    const { done, value } = await during(body.read())
     if (failure() !== null) return
     if (done) return feeding(new Promise((ended) => parser.once('finish', ended).end()))
     size += value.length

@@ -6,6 +6,7 @@ import { receive, type Received } from '../inbox/receive.ts'
 import type { Holder } from '../inbox/tokens.ts'
 import { Refusal } from '../refusal.ts'
 import { filesOf, reasonOf } from './multipart.ts'
+import { turns } from './turns.ts'
 
 export type Uploader = (request: Request, holder: Holder) => Promise<Received>
 
@@ -20,6 +21,7 @@ const LONGEST_KEY = 200
 export function uploadsOf(inside: Inside, platform: Platform): Uploads {
   const running = new Set<Promise<unknown>>()
   const stopping = new AbortController()
+  const reading = turns(platform)
   let isStopping = false
 
   async function take(request: Request, holder: Holder): Promise<Received> {
@@ -33,7 +35,7 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
       { unref: true },
     )
     const signal = AbortSignal.any([request.signal, stopping.signal, slow.signal])
-    const files = filesOf(request, limits, signal)
+    const files = filesOf(request, limits, signal, reading.newTurn())
     try {
       return await receive(inside, { mailbox: holder.mailbox, limits, key: keyOf(request), files, signal })
     } catch (error) {

@@ -1,0 +1,79 @@
+/**
+ * How many bodies are read at the same time: every one that is has chunks in memory, and those that wait have none but what their socket holds, which makes their
+ * senders wait. A turn ends with the body, when its sender has nothing to send, and after a while when others wait: so nobody who is slow holds up the rest.
+ */
+import type { Platform } from 'jobmill'
+
+/** The most bodies that are read at once. */
+export const READ_AT_ONCE = 16
+/** How long a sender may be silent before somebody else is read. */
+const SILENT_MS = 250
+const TURN_MS = 5_000
+
+export interface Turns {
+  /** One body. Nothing is taken yet. */
+  readonly newTurn: () => Turn
+  /** How many bodies are being read. */
+  readonly running: () => number
+}
+
+export interface Turn {
+  /** Resolves when this body may be read on. */
+  readonly mine: () => Promise<void>
+  /** What the sender brings. The turn goes to somebody else when that takes a while. */
+  readonly during: <T>(read: Promise<T>) => Promise<T>
+  /** For good; also while waiting. */
+  readonly end: () => void
+}
+
+export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
+  const waiting = new Set<(isMine: boolean) => void>()
+  let running = 0
+
+  function next(): void {
+    const [first] = waiting
+    if (first === undefined || running >= most) return
+    waiting.delete(first)
+    running += 1
+    first(true)
+  }
+
+  function newTurn(): Turn {
+    let since: number | null = null
+    let isOver = false
+    let wake: ((isMine: boolean) => void) | null = null
+    const giveBack = (): void => {
+      if (since === null) return
+      since = null
+      running -= 1
+      next()
+    }
+    return {
+      async mine() {
+        if (since !== null && waiting.size > 0 && platform.monotonic() - since > TURN_MS) giveBack()
+        if (since !== null || isOver) return
+        const { promise, resolve } = Promise.withResolvers<boolean>()
+        wake = resolve
+        waiting.add(resolve)
+        next()
+        if (!(await promise)) return
+        since = platform.monotonic()
+        if (isOver) giveBack()
+      },
+      async during(read) {
+        const timer = platform.timer(SILENT_MS, giveBack, { unref: true })
+        try {
+          return await read
+        } finally {
+          timer.cancel()
+        }
+      },
+      end() {
+        isOver = true
+        if (wake !== null && waiting.delete(wake)) wake(false)
+        else giveBack()
+      },
+    }
+  }
+  return { newTurn, running: () => running }
+}

@@ -1,0 +1,67 @@
+import { systemPlatform } from 'jobmill'
+import { expect, test } from 'vitest'
+import { turns } from '../src/http/turns.ts'
+import { mailbox, scene } from './support/inboxes.ts'
+import { answerOf, chunk, END, openUpload, partOf } from './support/raw.ts'
+
+test('no more bodies are read at once than there are turns, and the next is read when one has ended', async () => {
+  const reading = turns(systemPlatform, 2)
+  const [a, b, c] = [reading.newTurn(), reading.newTurn(), reading.newTurn()]
+  await Promise.all([a.mine(), b.mine()])
+  const third = c.mine()
+  expect(reading.running()).toBe(2)
+  a.end()
+  await third
+  expect(reading.running()).toBe(2)
+  // One that has its turn goes on without asking.
+  await c.mine()
+  b.end()
+  c.end()
+  expect(reading.running()).toBe(0)
+})
+
+test('who goes away while waiting takes no turn along', async () => {
+  const reading = turns(systemPlatform, 1)
+  const [a, gone, c] = [reading.newTurn(), reading.newTurn(), reading.newTurn()]
+  await a.mine()
+  const waited = gone.mine()
+  const third = c.mine()
+  gone.end()
+  await waited
+  expect(reading.running()).toBe(1)
+  a.end()
+  await third
+  // Called and ended in the same turn of the loop.
+  const d = reading.newTurn()
+  const fourth = d.mine()
+  c.end()
+  d.end()
+  await fourth
+  expect(reading.running()).toBe(0)
+})
+
+test('uploads whose senders are silent hold nobody up, and end when they go on', async () => {
+  const here = await scene('sqlite')
+  try {
+    const box = await mailbox(here)
+    const request = { url: here.url, path: `/mailboxes/${box.id}/uploads`, token: box.token }
+    const slow = await Promise.all(
+      Array.from({ length: 24 }, async (_, n) => {
+        const socket = await openUpload({ ...request, headers: { 'transfer-encoding': 'chunked' } })
+        const part = partOf('files', `${n}.txt`, `slow ${n}`)
+        socket.write(chunk(part.slice(0, 90)))
+        return { socket, rest: part.slice(90) }
+      }),
+    )
+    expect((await box.upload([{ bytes: 'quick' }])).status).toBe(200)
+    const answers = await Promise.all(
+      slow.map(({ socket, rest }) => {
+        socket.write(chunk(rest + END) + chunk(''))
+        return answerOf(socket)
+      }),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(slow.map(() => 200))
+  } finally {
+    await here.close()
+  }
+})
