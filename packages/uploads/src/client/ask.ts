@@ -61,7 +61,7 @@ export async function ask<T>(
 /** A body as it comes. What breaks it is an error of the line, and not of whoever takes the bytes. */
 export async function* chunksOf(
   response: Response,
-  alive: () => void,
+  alive: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const body = response.body as ReadableStream<Uint8Array> | null
   if (body === null) return
@@ -71,7 +71,7 @@ export async function* chunksOf(
       throw unreachable(error)
     })
     if (done) return
-    alive()
+    alive(value.length)
     yield value
   }
 }
@@ -129,7 +129,7 @@ async function refusalOf(response: Response): Promise<ClientError> {
 }
 
 function tooSlow(ms: number): ClientError {
-  return new ClientError('UNREACHABLE', `the inbox was silent for ${ms / 1_000} s`)
+  return new ClientError('UNREACHABLE', `the inbox was silent, or nearly so, for ${ms / 1_000} s`)
 }
 
 function unreachable(error: unknown): unknown {

@@ -6,7 +6,7 @@ import type { Entry, Known } from './known.ts'
 import type { Listed } from './listing.ts'
 import type { PulledFile, Settings } from './options.ts'
 import { fileNameOf } from './place.ts'
-import { Differs, lookAt, NameTaken, save } from './save.ts'
+import { Differs, type Half, lookAt, NameTaken, save } from './save.ts'
 import type { TroubleCode } from './trouble.ts'
 
 export type Outcome =
@@ -33,7 +33,7 @@ export interface BringTools {
 }
 
 /** What is remembered of a file between attempts. */
-export interface Memory {
+export interface Memory extends Half {
   /** `onFile` has taken it: what it did with the file is its business, and it is not told again. */
   isTold: boolean
 }
@@ -51,7 +51,7 @@ export async function bring(tools: BringTools, listed: Listed, memory: Memory): 
     // Acknowledged once, it is not looked for again: it may have been moved away since.
     const isDone = before !== undefined && before.doneAt !== null
     if (!isDone && !memory.isTold) {
-      const failed = await fetchUnlessThere(tools, listed, pulled.path)
+      const failed = await fetchUnlessThere(tools, listed, pulled.path, memory)
       if (failed !== null) return failed
       if (before === undefined) await known.put(entry)
       await settings.fault('pull:known')
@@ -80,6 +80,7 @@ async function fetchUnlessThere(
   { settings, maxFileBytes, signal }: BringTools,
   listed: Listed,
   file: string,
+  memory: Memory,
 ): Promise<Failed | null> {
   const there = await lookAt(file, listed)
   if (there === 'right') return null
@@ -87,7 +88,7 @@ async function fetchUnlessThere(
   const most = maxFileBytes()
   if (listed.size > most)
     return failure('FILE_TOO_LARGE', `it has ${listed.size} bytes, and ${most} are taken at most`)
-  await save(settings, listed, file, signal)
+  await save(settings, listed, file, memory, signal)
   return null
 }
 

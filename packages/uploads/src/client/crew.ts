@@ -34,7 +34,7 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
   const works = new Map<string, Work>()
   const queue: Work[] = []
   const running = new Set<Promise<void>>()
-  /** While the disk is full nobody fetches; then one tries, and the others follow when it works. */
+  /** While the disk is full one at a time tries: a smaller one may fit. When that is full for two of them in a row, nobody does for a while. */
   const full: { failures: number; timer: NodeJS.Timeout | null } = { failures: 0, timer: null }
 
   function pump(): void {
@@ -74,28 +74,30 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
       HOPELESS.includes(code) || (code === 'HASH_DIFFERS' && work.failures >= settings.hashAttempts)
     const isFull = code === 'DISK_FULL'
     if (isFull) full.failures += 1
-    const delayMs = delayAfter(isFull ? full.failures : work.failures, settings.backoff, retryAfterMs)
+    const delayMs = delayAfter(work.failures, settings.backoff, retryAfterMs)
     work.trouble = troubleOf(work.file, code, message, work.failures, isHopeless ? null : delayMs, cause)
     tell(work.trouble)
     if (signal.aborted) return
-    if (isFull) {
-      enqueue(work, 'unshift')
-      full.timer ??= setTimeout(() => {
-        full.timer = null
-        pump()
-      }, delayMs)
-    } else if (isHopeless) work.state = 'given up'
+    if (isFull && full.failures > 1)
+      full.timer ??= setTimeout(
+        () => {
+          full.timer = null
+          pump()
+        },
+        delayAfter(full.failures - 1, settings.backoff),
+      )
+    if (isHopeless) work.state = 'given up'
     else {
       work.state = 'waiting'
       work.timer = setTimeout(() => enqueue(work), delayMs)
     }
   }
 
-  function enqueue(work: Work, how: 'push' | 'unshift' = 'push'): void {
+  function enqueue(work: Work): void {
     if (work.timer !== null) clearTimeout(work.timer)
     work.timer = null
     work.state = 'queued'
-    queue[how](work)
+    queue.push(work)
     pump()
   }
 
@@ -106,6 +108,7 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
       file,
       failures: 0,
       isTold: false,
+      half: null,
       state: 'waiting',
       timer: null,
       trouble: null,

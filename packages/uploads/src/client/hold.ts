@@ -1,32 +1,61 @@
 /** A lock on a folder: a file that names the process which has it. One that is left by a process that is gone holds nobody up. */
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { ClientError, systemCodeOf } from './client-error.ts'
 
 const held = new Set<string>()
 
-/** Returns what gives it back. */
+/** Returns what gives it back. Of several that come at once, one gets it. */
 export async function hold(file: string, folder: string): Promise<() => Promise<void>> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      if (held.has(file)) throw busy(folder, process.pid)
-      await writeFile(file, `${process.pid} ${beginOf(process.pid)}`, { flag: 'wx', mode: 0o600 })
-      held.add(file)
-      return async () => {
-        held.delete(file)
-        await rm(file, { force: true })
-      }
-    } catch (error) {
-      if (systemCodeOf(error) !== 'EEXIST') throw error
-      const [pid, begin] = await holderOf(file)
-      if ((pid !== process.pid && isAlive(pid, begin)) || attempt > 3) throw busy(folder, pid)
-      await rm(file, { force: true })
-    }
+  if (held.has(file)) throw busy(folder, process.pid)
+  held.add(file)
+  try {
+    await take(file, folder)
+  } catch (error) {
+    held.delete(file)
+    throw error
+  }
+  return async () => {
+    held.delete(file)
+    await rm(file, { force: true })
   }
 }
 
-async function holderOf(file: string): Promise<[pid: number, begin: string]> {
-  const [pid = '', begin = ''] = (await readFile(file, 'utf8').catch(() => '')).split(' ')
+async function take(file: string, folder: string): Promise<void> {
+  const mine = `${process.pid} ${beginOf(process.pid)} ${randomUUID()}`
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await writeFile(file, mine, { flag: 'wx', mode: 0o600 })
+    } catch (error) {
+      if (systemCodeOf(error) !== 'EEXIST') throw error
+    }
+    const text = await textIn(file)
+    const [pid, begin] = holderOf(text)
+    if ((pid !== process.pid && isAlive(pid, begin)) || attempt > 3) throw busy(folder, pid)
+    await takeAway(file, text)
+  }
+}
+
+/** What a dead one left, and nothing else: somebody may have been quicker, and have it now. */
+async function takeAway(file: string, stale: string): Promise<void> {
+  const aside = `${file}.${randomUUID()}`
+  try {
+    await rename(file, aside)
+    if ((await textIn(aside)) !== stale) await link(aside, file)
+  } catch (error) {
+    if (!['ENOENT', 'EEXIST'].includes(systemCodeOf(error))) throw error
+  } finally {
+    await rm(aside, { force: true })
+  }
+}
+
+async function textIn(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '')
+}
+
+function holderOf(text: string): [pid: number, begin: string] {
+  const [pid = '', begin = ''] = text.split(' ')
   return [/^\d{1,10}$/.test(pid) ? Number(pid) : 0, begin]
 }
 

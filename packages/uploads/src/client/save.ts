@@ -1,10 +1,10 @@
 /** The bytes of a file onto the disk: under another name, hashed on the way, flushed, and given its name only when they are what was promised. */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { ask, chunksOf } from './ask.ts'
-import { systemCodeOf } from './client-error.ts'
+import { ClientError, systemCodeOf } from './client-error.ts'
 import type { Listed } from './listing.ts'
 import type { Settings } from './options.ts'
 import { flushFolder, partNameOf } from './place.ts'
@@ -15,60 +15,135 @@ export class Differs extends Error {}
 /** Something else has its name. */
 export class NameTaken extends Error {}
 
-const { O_WRONLY, O_CREAT, O_EXCL, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+const { O_RDWR, O_CREAT, O_EXCL, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+
+/** What of a file is there from an attempt before. */
+export interface Half {
+  /** Null for nothing. */
+  half: string | null
+}
+
+/** As many bytes have to come before the time of silence begins again: who gets a byte now and then has a place that others wait for. */
+const LEAST_BYTES = 64 * 1_024
 
 export async function save(
   settings: Pick<Settings, 'line' | 'folder' | 'silenceMs' | 'fault'>,
   listed: Listed,
   file: string,
+  memory: Half,
   signal: AbortSignal,
 ): Promise<void> {
-  const { line, folder, silenceMs: timeoutMs, fault } = settings
-  const part = path.join(folder, partNameOf(listed.id, randomBytes(8).toString('hex')))
+  const { folder, fault } = settings
+  const part = memory.half ?? path.join(folder, partNameOf(listed.id, randomBytes(8).toString('hex')))
   try {
-    await ask(line, `/uploads/${listed.id}/content`, { timeoutMs, signal }, async (response, alive) => {
-      const handle = await open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-      try {
-        await fault('pull:opened')
-        await write(handle, listed, chunksOf(response, alive), () => fault('pull:half'))
-        await fault('pull:written')
-        await handle.sync()
-      } finally {
-        await handle.close()
-      }
-    })
+    await fetchInto(part, settings, listed, memory.half !== null, signal)
     await fault('pull:flushed')
-    await mustBeFree(file)
-    await rename(part, file)
+    await giveName(part, file)
+    memory.half = null
     await fault('pull:renamed')
     await flushFolder(folder)
     await fault('pull:kept')
   } catch (error) {
-    await rm(part, { force: true }).catch(() => {})
+    // The line broke: what came is right as far as it goes, and the next attempt goes on behind it.
+    const isBroken = error instanceof ClientError && error.code === 'UNREACHABLE' && !signal.aborted
+    memory.half = isBroken && (await sizeOf(part)) > 0 ? part : null
+    if (memory.half === null) await rm(part, { force: true }).catch(() => {})
     throw error
   }
+}
+
+async function fetchInto(
+  part: string,
+  { line, silenceMs: timeoutMs, fault }: Pick<Settings, 'line' | 'silenceMs' | 'fault'>,
+  listed: Listed,
+  isMore: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const from = isMore ? await sizeOf(part) : 0
+  const headers = from > 0 ? { range: `bytes=${from}-`, 'if-range': `"${listed.sha256}"` } : {}
+  const question = { timeoutMs, signal, headers }
+  await ask(line, `/uploads/${listed.id}/content`, question, async (response, alive) => {
+    const handle = await open(
+      part,
+      from > 0 ? O_RDWR | O_NOFOLLOW : O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+      0o600,
+    )
+    try {
+      await fault('pull:opened')
+      // Whoever answers with the whole has not understood what was asked.
+      const isRest = response.headers.get('content-range')?.startsWith(`bytes ${from}-`) === true
+      if (!isRest) await handle.truncate(0)
+      await write(handle, listed, isRest ? from : 0, chunksOf(response, paced(alive)), () =>
+        fault('pull:half'),
+      )
+      await fault('pull:written')
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  })
+}
+
+function paced(alive: () => void): (bytes: number) => void {
+  let came = 0
+  return (bytes) => {
+    came += bytes
+    if (came < LEAST_BYTES) return
+    came = 0
+    alive()
+  }
+}
+
+async function sizeOf(part: string): Promise<number> {
+  return lstat(part).then(
+    ({ size }) => size,
+    () => 0,
+  )
 }
 
 async function write(
   handle: FileHandle,
   { size, sha256 }: Listed,
+  from: number,
   chunks: AsyncIterable<Uint8Array>,
   onFirst: () => void | Promise<void>,
 ): Promise<void> {
   const hash = createHash('sha256')
-  let written = 0
+  let written = from
+  if (from > 0)
+    for await (const chunk of handle.createReadStream({ autoClose: false, start: 0, end: from - 1 }))
+      hash.update(chunk as Uint8Array)
+  let isFirst = true
   for await (const chunk of chunks) {
     if (written + chunk.length > size)
       throw new Differs(`it has more than the ${size} bytes it was listed with`)
-    const isFirst = written === 0
     hash.update(chunk)
-    await handle.writeFile(chunk)
+    for (let at = 0; at < chunk.length;)
+      at += (await handle.write(chunk, at, chunk.length - at, written + at)).bytesWritten
     written += chunk.length
     if (isFirst) await onFirst()
+    isFirst = false
   }
   if (written !== size) throw new Differs(`it has ${written} bytes, and was listed with ${size}`)
   const actual = hash.digest('hex')
   if (actual !== sha256) throw new Differs(`it has the SHA-256 ${actual}, and was listed with ${sha256}`)
+}
+
+/** Where a file system has no second names for a file. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+/** Whatever has the name already keeps it: a link is made or not, in one step. */
+async function giveName(part: string, file: string): Promise<void> {
+  try {
+    await link(part, file)
+  } catch (error) {
+    const code = systemCodeOf(error)
+    if (code === 'EEXIST') throw new NameTaken()
+    if (!NO_LINKS.has(code)) throw error
+    await mustBeFree(file)
+    return rename(part, file)
+  }
+  await rm(part, { force: true })
 }
 
 async function mustBeFree(file: string): Promise<void> {

@@ -5,6 +5,7 @@ import { pull, type PullOptions, pullOnce } from 'jobmill-uploads/client'
 import { describe, expect, test } from 'vitest'
 import { type Box, mailbox, type Page, pending, sceneForAll, STORES } from '../support/inboxes.ts'
 import { betweenForAll } from './support/between.ts'
+import { hold } from '../../src/client/hold.ts'
 import { freshFolder, indexOf, namesIn } from './support/folders.ts'
 import { optionsFor, puller } from './support/pullers.ts'
 
@@ -96,7 +97,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(namesIn(options.folder)).toHaveLength(1)
   })
 
-  test('the disk is full: nobody else fetches until it was tried again', async () => {
+  test('the disk is full for one: the next is tried, and nobody else when that is full for it too', async () => {
     const { box } = await sent('1', '2', '3')
     const line = between()
     const backoff = { first: '1h', most: '1h' }
@@ -106,9 +107,39 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
       fault: (at) => void (at === 'pull:half' && full()),
     })
     await one.start()
-    await expect.poll(() => one.told.length).toBe(1)
+    await expect.poll(() => one.told.length).toBe(2)
     expect(await one.settled({ withinMs: 100 })).toMatchObject({ isComplete: false })
-    expect(line.seen.filter((at) => at.endsWith('/content'))).toHaveLength(1)
+    expect(line.seen.filter((at) => at.endsWith('/content'))).toHaveLength(2)
+  })
+
+  test('a file that does not fit on the disk holds up none that does', async () => {
+    const { box, files } = await sent('too large', '2', '3')
+    const [large = ''] = files
+    let isFirst = true
+    const one = puller(given(), box, {
+      concurrency: 1,
+      backoff: { first: '1h', most: '1h' },
+      fault(point) {
+        if (point !== 'pull:half' || !isFirst) return
+        isFirst = false
+        full()
+      },
+    })
+    await one.start()
+    await expect.poll(() => one.pulled.length).toBe(2)
+    expect(one.pulled.map(({ id }) => id)).not.toContain(large)
+  })
+
+  test('of several pullers that find the lock of a dead one, exactly one has the folder', async () => {
+    const folder = freshFolder()
+    for (let round = 0; round < 20; round += 1) {
+      const lock = path.join(folder, 'lock')
+      writeFileSync(lock, '999999999 123')
+      const came = await Promise.allSettled(Array.from({ length: 6 }, () => hold(lock, folder)))
+      const got = came.filter((one) => one.status === 'fulfilled')
+      expect(got).toHaveLength(1)
+      await got[0]?.value()
+    }
   })
 
   test('E42 a second puller on the folder is refused, and one that died without a word is not in the way', async () => {

@@ -77,6 +77,33 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     expect(one.told[0]?.message).toContain('silent')
   })
 
+  test('E32 a fetch brings a byte now and then, its place goes to others, and it goes on later where it was', async () => {
+    const content = 'x'.repeat(200_000)
+    const { box, files, line } = await set(content, 'quick')
+    const [slow = ''] = files
+    const ranges: (string | undefined)[] = []
+    line.meddle((passing) => {
+      if (!isContent(passing, slow)) return null
+      ranges.push(passing.headers.range)
+      if (ranges.length > 1) return null
+      let first = true
+      const trickle = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+        if (!first) await new Promise((later) => setTimeout(later, 20))
+        controller.enqueue(Buffer.from('x'.repeat(first ? 100_000 : 1)))
+        first = false
+      }
+      return new Response(new ReadableStream({ pull: trickle }))
+    })
+    const one = puller(line, box, { silence: 300, concurrency: 1 })
+    await one.start()
+    await expect.poll(() => one.pulled.length, { timeout: 5_000 }).toBe(2)
+    expect(one.pulled.map(({ id }) => id)).toEqual([files[1], slow])
+    expect(readFileSync(one.pulled[1]?.path ?? '', 'utf8')).toBe(content)
+    expect(ranges[0]).toBeUndefined()
+    expect(Number(/^bytes=(\d+)-$/.exec(ranges[1] ?? '')?.[1])).toBeGreaterThan(100_000)
+    expect(namesIn(one.folder)).toHaveLength(2)
+  })
+
   test('E36 the bytes are others, they are taken away and fetched again; in the end that is given up, said, and tried with the next list', async () => {
     const { box, files, line } = await set('0123456789', 'good')
     const [bad = ''] = files
