@@ -36,6 +36,7 @@ export interface Inbox {
 }
 
 const GRACE_MS = 20_000
+const THOROUGH_MS = 3_600_000
 
 export function uploads(options: UploadsOptions): Inbox {
   const { tables, blobs, platform = systemPlatform, fault = () => {}, onError = toStandardError } = options
@@ -57,7 +58,15 @@ export function uploads(options: UploadsOptions): Inbox {
   }
   const taking = uploadsOf(inside, platform)
   const tokens = createTokens(inside)
-  const pass = (signal = new AbortController().signal): Promise<SweptCounts> => sweep(inside, signal)
+  const pass = (signal = new AbortController().signal): Promise<SweptCounts> => sweep(inside, signal, true)
+  let thoroughAt = -Infinity
+  /** The first, and one of each hour: the others do not list every blob. */
+  async function dutyPass(signal: AbortSignal): Promise<SweptCounts> {
+    const isThorough = platform.monotonic() - thoroughAt >= THOROUGH_MS
+    const counts = await sweep(inside, signal, isThorough)
+    if (isThorough && !signal.aborted) thoroughAt = platform.monotonic()
+    return counts
+  }
   let started: Promise<void> | null = null
   return {
     fetch: (request) => route(request, { inside, tokens, upload: taking.take, platform }),
@@ -67,7 +76,7 @@ export function uploads(options: UploadsOptions): Inbox {
       // A pass goes on until nothing is left; it looks at its signal between batches.
       deadline: '10m',
       forAll: true,
-      run: async ({ signal }) => pass(signal),
+      run: async ({ signal }) => dutyPass(signal),
     },
     start(mill) {
       if (mill !== undefined && options.job !== undefined) bridge = bridgeTo(mill, options.job)

@@ -214,6 +214,33 @@ describe.each(STORES)('the sweep on %s', (store) => {
     await expectGone(made, box)
   })
 
+  test('blobs that no row knows, as after a database was put back, are collected when they are old; those of files stay', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    await box.sent('kept')
+    const kept = await made.blobs()
+    const idAt = (ms: number): string => {
+      const time = Math.round(ms).toString(16).padStart(12, '0')
+      return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000001`
+    }
+    const { created_at: now } = await made.tables.db
+      .selectFrom('uploads_file')
+      .select('created_at')
+      .where('mailbox', '=', box.id)
+      .executeTakeFirstOrThrow()
+    await orphans(made, idAt(now - 26 * HOUR_MS))
+    await orphans(made, idAt(now - 20 * HOUR_MS))
+    expect(await made.inbox.sweep()).toEqual({ ...NONE, orphan_blob: 2 })
+    expect((await made.blobs()).filter((blob) => !kept.includes(blob))).toHaveLength(2)
+    // Of the younger, and of the file: it is older than that too by now, but for its row.
+    made.later(6 * HOUR_MS)
+    expect(await made.inbox.sweep()).toEqual({ ...NONE, orphan_blob: 2 })
+    expect(await made.blobs()).toEqual(kept)
+    made.later(DAY_MS)
+    await made.inbox.sweep()
+    await expectGone(made, box)
+  })
+
   test('an upload that the sweep took for dead cannot commit', async () => {
     const made = given()
     const box = await mailbox(made)

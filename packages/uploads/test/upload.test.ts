@@ -150,6 +150,14 @@ describe.each(STORES)('an upload on %s', (store) => {
     expect((await pending(box)).files).toHaveLength(66)
   })
 
+  test('B4 what browsers write for a quote or the end of a line in a name is read as that', async () => {
+    const box = await mailbox(given())
+    const names = ['a%22b.txt', 'c%0D%0Ad', '100%25%41']
+    const response = await send(box, names.map((name) => partOf('files', name, 'x')).join('') + END)
+    const { files } = (await response.json()) as { files: { name: string }[] }
+    expect(files.map(({ name }) => name)).toEqual(['a_b.txt', 'c__d', '100_25_41'])
+  })
+
   test('B4 names and types are cleaned, small fields are allowed, a file may lack its name', async () => {
     const box = await mailbox(given())
     const body =

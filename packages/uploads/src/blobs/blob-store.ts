@@ -1,5 +1,5 @@
 /**
- * Where the bytes of files are. Small on purpose: nothing is renamed, listed or changed, so that a store of objects behind a network fits too. An id is
+ * Where the bytes of files are. Small on purpose: nothing is renamed or changed, so that a store of objects behind a network fits too. An id is
  * `<upload>/<n>`, made by the inbox and never by a sender.
  */
 import type { ByteRange } from '../clean/byte-range.ts'
@@ -15,6 +15,8 @@ export interface BlobStore {
   readonly read: (id: string, range: ByteRange) => Promise<AsyncIterable<Uint8Array>>
   /** Whether there was anything, also half of one. Deleting what is not there is no error. */
   readonly delete: (id: string) => Promise<boolean>
+  /** Every upload that has blobs, also half of one, in any order and one after the other: there may be millions. */
+  readonly uploads: () => AsyncIterable<string>
 }
 
 export class BlobMissing extends Error {
@@ -24,6 +26,7 @@ export class BlobMissing extends Error {
   }
 }
 
+export const UPLOAD = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\/\d{1,3}$/
 
 /** The two parts. Nothing else becomes a path. */

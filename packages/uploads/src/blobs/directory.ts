@@ -2,9 +2,9 @@
  * Blobs as files of a folder: `ab/<upload>/<n>`, where `ab` is how the upload ends. Written under another name, flushed, renamed, and the folders flushed: what is
  * there under its name is whole, also after a power cut.
  */
-import { mkdir, open, rename, rm, rmdir } from 'node:fs/promises'
+import { mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
-import { type BlobStore, BlobMissing, partsOf } from './blob-store.ts'
+import { type BlobStore, BlobMissing, partsOf, UPLOAD } from './blob-store.ts'
 
 const READ_BYTES = 64 * 1_024
 
@@ -51,6 +51,11 @@ export function directoryBlobs(root: string): BlobStore {
       await rmdir(folder).catch(() => {})
       return removed.includes(true)
     },
+    async *uploads() {
+      for await (const ending of namesIn(root))
+        if (/^[0-9a-f]{2}$/.test(ending))
+          for await (const upload of namesIn(path.join(root, ending))) if (UPLOAD.test(upload)) yield upload
+    },
   }
 }
 
@@ -77,6 +82,15 @@ async function writeAll(handle: Awaited<ReturnType<typeof open>>, chunk: Uint8Ar
   let written = 0
   while (written < chunk.length)
     written += (await handle.write(chunk, written, chunk.length - written)).bytesWritten
+}
+
+/** As they are read: a folder may have more than fit into memory, and be gone by now. */
+async function* namesIn(folder: string): AsyncGenerator<string, void, undefined> {
+  try {
+    for await (const { name } of await opendir(folder)) yield name
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') throw error
+  }
 }
 
 async function remove(file: string): Promise<boolean> {

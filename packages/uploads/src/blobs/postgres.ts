@@ -6,6 +6,7 @@ import { type BlobStore, BlobMissing, partsOf } from './blob-store.ts'
 import { inPieces } from './in-pieces.ts'
 
 const CHUNK_BYTES = 256 * 1_024
+const LISTED = 500
 
 export function postgresBlobs({ db, type }: Pick<Tables<Schema>, 'db' | 'type'>): BlobStore {
   const chunkOf = async (blob: string, n: number): Promise<Uint8Array> => {
@@ -54,6 +55,24 @@ export function postgresBlobs({ db, type }: Pick<Tables<Schema>, 'db' | 'type'>)
         .where('blob', '=', blob)
         .executeTakeFirstOrThrow()
       return numDeletedRows > 0n
+    },
+    async *uploads() {
+      for (let last = ''; ;) {
+        const rows = await db
+          .selectFrom('uploads_chunk')
+          .select('blob')
+          .where('blob', '>', last)
+          .where('n', '=', 0)
+          .orderBy('blob')
+          .limit(LISTED)
+          .execute()
+        for (const { blob } of rows) {
+          const [upload] = partsOf(blob)
+          if (!last.startsWith(upload)) yield upload
+          last = blob
+        }
+        if (rows.length < LISTED) return
+      }
     },
   }
 }

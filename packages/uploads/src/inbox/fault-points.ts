@@ -23,6 +23,7 @@ export const FAULT_POINTS = [
   'sweep:staging-marked',
   'sweep:staging-blobs',
   'sweep:staging-rows',
+  'sweep:orphan',
 ] as const
 
 export type FaultPoint = (typeof FAULT_POINTS)[number]

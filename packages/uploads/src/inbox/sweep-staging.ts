@@ -11,14 +11,11 @@ export async function sweepStaging(
   count: (blobs: number) => void,
   failed: (error: unknown) => void,
 ): Promise<void> {
-  const { tables, limits, fault } = inside
-  const { numUpdatedRows } = await tables.db
-    .updateTable('uploads_staging')
-    .set({ swept_at: tables.now })
-    .where('swept_at', 'is', null)
-    .where('begun_at', '<=', sql<number>`${tables.now} - ${sql.lit(limits.stagingForMs)}`)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows > 0n) await fault('sweep:staging-marked')
+  const { tables, fault } = inside
+  for (let marked = BATCH; marked === BATCH && !signal.aborted;) {
+    marked = await mark(inside)
+    if (marked > 0) await fault('sweep:staging-marked')
+  }
   let last = ''
   while (!signal.aborted) {
     const rows = await tables.db
@@ -45,8 +42,25 @@ export async function sweepStaging(
   }
 }
 
+/** So many at a time, by their age. */
+async function mark({ tables, limits }: Inside): Promise<number> {
+  const found = tables.db
+    .selectFrom('uploads_staging')
+    .select('upload')
+    .where('swept_at', 'is', null)
+    .where('begun_at', '<=', sql<number>`${tables.now} - ${sql.lit(limits.stagingForMs)}`)
+    .limit(BATCH)
+  const { numUpdatedRows } = await tables.db
+    .updateTable('uploads_staging')
+    .set({ swept_at: tables.now })
+    .where('upload', 'in', found)
+    .where('swept_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return Number(numUpdatedRows)
+}
+
 /** How many it had is not written down: deleting what is not there costs little. */
-async function deleteBlobs({ blobs }: Inside, upload: string): Promise<number> {
+export async function deleteBlobs({ blobs }: Inside, upload: string): Promise<number> {
   let deleted = 0
   for (let n = 0; n < MOST_FILES; n += 1) if (await blobs.delete(`${upload}/${n}`)) deleted += 1
   return deleted

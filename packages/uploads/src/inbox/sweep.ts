@@ -6,6 +6,7 @@ import type { Inside } from './inside.ts'
 import { noneSwept, type SweptCounts, type SweptOutcome } from './swept.ts'
 import { markFiles, MARKS } from './sweep-marks.ts'
 import { deleteRows, outcomeOf } from './sweep-rows.ts'
+import { sweepOrphans } from './sweep-orphans.ts'
 import { sweepMailboxes, sweepUploads } from './sweep-rest.ts'
 import { sweepStaging } from './sweep-staging.ts'
 
@@ -13,8 +14,8 @@ const BATCH = 500
 /** Blobs that are deleted at a time. */
 const AT_ONCE = 8
 
-/** Rejects after it has done what it could, when something could not be deleted. */
-export async function sweep(inside: Inside, signal: AbortSignal): Promise<SweptCounts> {
+/** Rejects after it has done what it could, when something could not be deleted. `isThorough`: every blob is looked at too. */
+export async function sweep(inside: Inside, signal: AbortSignal, isThorough: boolean): Promise<SweptCounts> {
   const counts = noneSwept()
   const count = (outcome: SweptOutcome, n: number): void => {
     counts[outcome] += n
@@ -32,6 +33,7 @@ export async function sweep(inside: Inside, signal: AbortSignal): Promise<SweptC
       if (marked < BATCH) break
     }
   await sweepStaging(inside, signal, (n) => count('orphan_blob', n), failed)
+  if (isThorough) await sweepOrphans(inside, signal, (n) => count('orphan_blob', n), failed)
   await sweepUploads(inside, signal)
   await sweepMailboxes(inside, signal)
   if (failures.length > 0)

@@ -104,4 +104,9 @@ const remembered: Step = async (db, { table }) => {
   for (const statement of statements) await statement.execute(db)
 }
 
-export const STEPS: readonly Step[] = [first, remembered]
+/** For the look at every blob whether an upload has rows. */
+const byUpload: Step = async (db, { table }) => {
+  await sql`CREATE INDEX uploads_file_upload ON ${table('uploads_file')} (upload)`.execute(db)
+}
+
+export const STEPS: readonly Step[] = [first, remembered, byUpload]

@@ -63,10 +63,13 @@ await tables.db
   .insertInto('uploads_staging')
   .values({ upload: orphan, mailbox, begun_at: tables.now, swept_at: null })
   .execute()
-const bytes = (async function* () {
-  yield new Uint8Array(10)
-})()
-await blobs.write(`${orphan}/0`, bytes, new AbortController().signal)
+// And one that no row knows.
+for (const upload of [orphan, '00000000-0000-7000-8000-0000000000fe']) {
+  const bytes = (async function* () {
+    yield new Uint8Array(10)
+  })()
+  await blobs.write(`${upload}/0`, bytes, new AbortController().signal)
+}
 aheadMs = HOUR_MS + 1
 await inbox.sweep()
 tell({ swept: true })
