@@ -46,6 +46,12 @@ async function orphans(made: Scene, upload: string): Promise<string[]> {
   return made.blobs()
 }
 
+/** As ids of that time begin. */
+function idAt(ms: number): string {
+  const time = Math.round(ms).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000001`
+}
+
 async function mill(fails: () => boolean) {
   const file = freshFile()
   const { store, tables } = await openTables<Schema>(file, { app: 'uploads', steps: STEPS })
@@ -219,10 +225,6 @@ describe.each(STORES)('the sweep on %s', (store) => {
     const box = await mailbox(made)
     await box.sent('kept')
     const kept = await made.blobs()
-    const idAt = (ms: number): string => {
-      const time = Math.round(ms).toString(16).padStart(12, '0')
-      return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000001`
-    }
     const { created_at: now } = await made.tables.db
       .selectFrom('uploads_file')
       .select('created_at')

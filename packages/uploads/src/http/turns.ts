@@ -5,7 +5,7 @@
 import type { Platform } from 'jobmill'
 
 /** The most bodies that are read at once. */
-export const READ_AT_ONCE = 16
+const READ_AT_ONCE = 16
 /** How long a sender may be silent before somebody else is read. */
 const SILENT_MS = 250
 const TURN_MS = 5_000
