@@ -80,27 +80,36 @@ export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: Recei
     return { result: outcome === 'duplicate' ? 'duplicate' : 'queued' }
   }
 
-  /**
-   * A bot may have been synchronous before it was durable, and the other way round: both kinds of memory are asked. Where nobody can be refused, what is
-   * written next asks one of them anyway, in the statement that decides.
-   */
+  /** Whether it came before. Both kinds of memory are asked: a bot may have been synchronous before it was durable, and the other way round. */
   async function known(bot: Bot, facts: UpdateFacts): Promise<Received | null> {
-    const mayRefuse = bot.allowedUsers !== null || bot.requireAuth
-    if (!bot.async && !mayRefuse) return null
     const [standing, holder] = await Promise.all([
       seen.standing({ botId: bot.id, updateId: facts.updateId }),
-      mayRefuse && mill !== null ? mill.holder(once(bot, facts).key) : null,
+      mill === null ? null : mill.holder(once(bot, facts).key),
     ])
     if (standing === 'handled' || holder !== null) return { result: 'duplicate' }
     return standing === 'running' ? { result: 'busy', retryAfterMs: BUSY_MS } : null
   }
 
+  const synchronous = new Map<number, Promise<boolean>>()
+
+  /**
+   * Asked once, since a bot is switched by a restart. What processes with the config from before do meanwhile is found by the job, when it runs.
+   */
+  function wasSynchronous({ id }: Bot): Promise<boolean> {
+    const asked = synchronous.get(id) ?? seen.hasAny(id)
+    synchronous.set(id, asked)
+    asked.catch(() => synchronous.delete(id))
+    return asked
+  }
+
   return async (bot, update) => {
     const facts = factsOf(update)
-    const before = await known(bot, facts)
+    const isOnList = isListed(bot, facts.userId)
+    // Repeats come before refusals. What is written further down looks for them in the statement that decides: to ask beforehand would cost every update.
+    const before = !isOnList || (bot.async && (await wasSynchronous(bot))) ? await known(bot, facts) : null
     if (before !== null) return before
     // Nothing is written of it, so that strangers cannot fill the database: a repeat is dropped again, which costs and tells as little.
-    if (!isListed(bot, facts.userId)) return { result: 'dropped' }
+    if (!isOnList) return { result: 'dropped' }
     const isStranger =
       bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug)))
     if (!bot.async) return atOnce(bot, update, facts, isStranger ? promptsFor(bot, facts) : null)

@@ -26,6 +26,8 @@ type Claim =
 export interface Seen {
   /** `handled`: a repeat of it is a duplicate. `running`: somebody handles it now. Null: neither, as far as Telegram's waiting goes. */
   readonly standing: (update: UpdateRef) => Promise<'handled' | 'running' | null>
+  /** Whether any update of this bot is remembered here. */
+  readonly hasAny: (botId: number) => Promise<boolean>
   readonly claim: (update: UpdateRef) => Promise<Claim>
   /** It is still being handled. */
   readonly renew: (claimed: Claimed) => Promise<void>
@@ -58,6 +60,13 @@ export function seen(
         .where('until', '>', tables.now)
         .executeTakeFirst()
       return row === undefined || row.state === 'failed' ? null : row.state
+    },
+    async hasAny(botId) {
+      const { rows } =
+        await sql`SELECT 1 FROM ${tables.table('telegram_update')} WHERE bot_id = ${botId} LIMIT 1`.execute(
+          db,
+        )
+      return rows.length > 0
     },
     /** One statement decides: of several requests with the same update one gets a row back. */
     async claim({ botId, updateId }) {
