@@ -35,6 +35,7 @@ const PURE = [
 const TOGETHER = [
   'packages/jobmill/test/{runtime,limits,kit,observe,http,keep,cluster,postgres,hostile,cli}/*.test.ts',
   'packages/{telegram,uploads,tables}/test/**/*.test.ts',
+  'packages/dashboard/test/*.test.ts',
 ]
 
 export default defineConfig({

@@ -18,6 +18,7 @@ import { violations } from './axe.ts'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { atFileEnd } from '../../../../test/support/file-end.ts'
 import { type HttpApps, type Served, bulkJob, serve } from '../../../jobmill/src/http.ts'
 import { jobmill, type Mill, type Store } from '../../../jobmill/src/index.ts'
 import { postgres } from '../../../jobmill/src/postgres.ts'
@@ -86,7 +87,18 @@ function inTurns(first: number, register: Register): Register {
 
 /** For all tests of a file: to start one takes a core for a second. */
 let browser: Promise<Browser> | undefined
-afterAll(async () => (await browser)?.close())
+
+function theBrowser(): Promise<Browser> {
+  atFileEnd(closeBrowser)
+  browser ??= launch()
+  return browser
+}
+
+async function closeBrowser(): Promise<void> {
+  const open = browser
+  browser = undefined
+  await (await open)?.close()
+}
 
 export function mission(
   name: string,
@@ -118,8 +130,7 @@ export function mission(
         basePath,
         ...(made !== undefined && { apps: made.apps }),
       })
-      browser ??= launch()
-      await browser
+      await theBrowser()
     })
     afterAll(async () => {
       await served?.close()
@@ -133,8 +144,7 @@ export function mission(
       get url() {
         return served.url
       },
-      open: async (path, options = {}) =>
-        openPage(await (browser ??= launch()), `${served.url}${path}`, options),
+      open: async (path, options = {}) => openPage(await theBrowser(), `${served.url}${path}`, options),
       expectAccessible,
     }
     tests(
