@@ -9,7 +9,7 @@ import { simulate } from './simulate.ts'
 import { tellHistory } from './tell.ts'
 
 async function run(options: Options): Promise<number> {
-  const { first, seeds, json } = options
+  const { first, seeds, short, json } = options
   const began = performance.now()
   let done = 0
   let violations = 0
@@ -40,8 +40,9 @@ async function run(options: Options): Promise<number> {
       json,
       `${JSON.stringify({ seeds: done, violations, first, broken, happened, digest }, null, 2)}\n`,
     )
-  if (seeds === 1 && broken.length > 0) console.log(tellHistory(await simulate(first)))
-  else if (broken.length > 0) console.log(`again, in full: npm run simulate -- --seed ${String(broken[0])}`)
+  if (seeds === 1 && broken.length > 0) console.log(tellHistory(await simulate(first, { short })))
+  else if (broken.length > 0)
+    console.log(`again, in full: npm run simulate -- ${short ? '--short ' : ''}--seed ${String(broken[0])}`)
   return violations === 0 ? 0 : 1
 }
 

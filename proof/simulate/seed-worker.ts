@@ -1,5 +1,5 @@
 /** A thread that simulates the seeds it is sent, one at a time. */
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import type { Violation } from '../history/check.ts'
 import { type Counts, countEntries } from './counts.ts'
 import { simulate } from './simulate.ts'
@@ -13,8 +13,10 @@ export interface Told {
   readonly happened: Counts
 }
 
+const { short } = workerData as { readonly short: boolean }
+
 parentPort?.on('message', (seed: number) => {
-  const simulated = simulate(seed).catch((cause: unknown) => {
+  const simulated = simulate(seed, { short }).catch((cause: unknown) => {
     throw new Error(`seed ${seed} could not be simulated`, { cause })
   })
   void simulated.then(({ violations, history, troubles, fingerprint }) => {

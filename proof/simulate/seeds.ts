@@ -6,7 +6,7 @@ import type { Told } from './seed-worker.ts'
 
 /** Hands out seeds one by one, so that no core waits for the others. */
 export async function simulateSeeds(
-  { first, seeds, untilBroken }: Options,
+  { first, seeds, untilBroken, short }: Options,
   told: (one: Told) => void,
 ): Promise<void> {
   let next = first
@@ -15,7 +15,7 @@ export async function simulateSeeds(
   const cores = Math.min(seeds, availableParallelism())
   await Promise.all(
     Array.from({ length: cores }, async () => {
-      const worker = new Worker(new URL('seed-worker.ts', import.meta.url))
+      const worker = new Worker(new URL('seed-worker.ts', import.meta.url), { workerData: { short } })
       try {
         await new Promise<void>((resolve, reject) => {
           const ask = (): void => {

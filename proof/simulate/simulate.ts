@@ -30,6 +30,7 @@ export interface Simulated {
 const BEAT_MS = 3_000
 /** How long there is work and trouble, and how long everything may take to come to rest then: the lease, a reap, and the longest retries. */
 const ACT_MS = 13_000
+const SHORT_ACT_MS = 5_000
 const CATCH_UP_MS = 2 * BEAT_MS
 const END_MS = ACT_MS + CATCH_UP_MS + 90_000
 const WORKERS = 3
@@ -37,7 +38,12 @@ const START_AGAIN_MS = 500
 /** A leader that is lost is replaced within its lease: what is not served then is missing. */
 const LATE_MS = 20_000
 
-export async function simulate(seed: number): Promise<Simulated> {
+/** A short one has trouble for less long: a history of its own, whatever the other with its seed is like. */
+export async function simulate(
+  seed: number,
+  { short = false }: { readonly short?: boolean } = {},
+): Promise<Simulated> {
+  const actMs = short ? SHORT_ACT_MS : ACT_MS
   const chance = chanceFrom(seed)
   const world = createWorld()
   const recorder = createRecorder({
@@ -77,14 +83,14 @@ export async function simulate(seed: number): Promise<Simulated> {
     workers,
     start: (name) => begun(world, start(name)),
   })
-  await world.run(ACT_MS)
+  await world.run(actMs)
 
   troubles.end()
   calling.stop()
   endPauses()
   Object.assign(weather, FAIR)
   // As much trouble as there was may have to be cleared up, and the schedule has to catch up.
-  await world.run(ACT_MS + CATCH_UP_MS)
+  await world.run(actMs + CATCH_UP_MS)
   const plannedUntil = await caughtUp(scene, clock)
   void store.changeSchedule('beat', { paused: true })
   await world.run(END_MS, () => calling.isOver() && recorder.open.size === 0)
