@@ -94,6 +94,7 @@ export function partsOf(
     botOf: (slug) => bots.find((bot) => bot.slug === slug),
     receive,
     maxBodyBytes: config.maxBodyBytes,
+    sources: config.sources,
     figures: counted,
     fault,
     log,

@@ -186,7 +186,7 @@ bots:
   })
 
   test('what is in the YAML or in a variable is told where it was written', () => {
-    const bots = 'bots:\n  factory: { handler: echo }\n'
+    const bots = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
     const yaml = `${bots}auth:\n  sessionTtl: soon\nlisten: 99999\nadmin: [1]\npublicUrl: x\nstore: mysql://me:secret@h/x\nallowedUsers: 5`
     expect(wrong(yaml)).toEqual(
       expect.arrayContaining([
@@ -224,6 +224,28 @@ bots:
     expect(wrong(yaml, env)).toEqual(
       expect.arrayContaining(['BOT_A_SECRET: is not set', 'bots.b (line 3): has the token of a']),
     )
+  })
+
+  test('E31 sources are networks, and what is none is refused', () => {
+    const bots = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
+    const networks = (yaml: string) => read(`${bots}${yaml}`).config?.sources?.networks
+    expect(networks('')).toBeUndefined()
+    expect(networks('sources: telegram')).toEqual([
+      { address: '149.154.160.0', prefix: 20, family: 'ipv4' },
+      { address: '91.108.4.0', prefix: 22, family: 'ipv4' },
+    ])
+    expect(networks('sources: [10.0.0.7, "2001:db8::/32"]')).toEqual([
+      { address: '10.0.0.7', prefix: 32, family: 'ipv4' },
+      { address: '2001:db8::', prefix: 32, family: 'ipv6' },
+    ])
+    for (const one of ['10.0.0.0/33', '10.0.0/8', 'here', '10.0.0.0/8/8', '10.0.0.0/', '7'])
+      expect(wrong(`${bots}sources: ["${one}"]`)).toEqual([
+        `sources (line 3): has ${JSON.stringify(one)}, which is no network`,
+      ])
+    expect(wrong(`${bots}sources: []`)).toHaveLength(1)
+    expect(wrong(`${bots}sourceHeader: X-Real-IP`)).toEqual([
+      'sourceHeader (line 3): is not used without sources',
+    ])
   })
 
   test('secrets come from files too, and two of them are one too many', () => {

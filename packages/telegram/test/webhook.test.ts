@@ -282,3 +282,25 @@ describe.each(STORES)('the webhook on %s', (store) => {
     expect(text).toMatch(/jobmill_telegram_webhook_seconds_count \d+/)
   })
 })
+
+describe('sources of webhooks', () => {
+  const bots = { direct: { handler: 'echo', requireAuth: false } }
+  const from = async (yaml: Record<string, unknown>, headers: Record<string, string> = {}) => {
+    const at = await scene({ store: 'none', bots, yaml })
+    try {
+      return await told(at.post('direct', anUpdate('x'), { headers }))
+    } finally {
+      await at.stop()
+    }
+  }
+
+  test('E31 updates come from the networks that are named, by the connection or by what the proxy says last', async () => {
+    expect(await from({ sources: ['127.0.0.0/8', '::1'] })).toEqual([200, 'handled'])
+    expect(await from({ sources: 'telegram' })).toEqual([403, undefined])
+    const proxied = { sources: 'telegram', sourceHeader: 'X-Forwarded-For' }
+    expect(await from(proxied, { 'x-forwarded-for': '10.0.0.1, 149.154.167.220' })).toEqual([200, 'handled'])
+    expect(await from(proxied, { 'x-forwarded-for': '149.154.167.220, 10.0.0.1' })).toEqual([403, undefined])
+    expect(await from(proxied, { 'x-forwarded-for': 'nonsense' })).toEqual([403, undefined])
+    expect(await from(proxied)).toEqual([403, undefined])
+  })
+})

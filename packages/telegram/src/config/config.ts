@@ -73,6 +73,16 @@ export interface Address {
   readonly port: number
 }
 
+export interface SourcesConfig {
+  readonly networks: readonly {
+    readonly address: string
+    readonly prefix: number
+    readonly family: 'ipv4' | 'ipv6'
+  }[]
+  /** Of a proxy of our own, in small letters; null: the connection itself tells. */
+  readonly header: string | null
+}
+
 export interface GatewayConfig {
   readonly bots: readonly BotConfig[]
   /** Where the jobs are; null for no database: then only synchronous bots work, and nothing survives a restart. */
@@ -88,6 +98,8 @@ export interface GatewayConfig {
   readonly auth: AuthConfig | null
   readonly dedupeMs: number
   readonly maxBodyBytes: number
+  /** Null: from anywhere, with the secret. */
+  readonly sources: SourcesConfig | null
   readonly retention: { readonly doneMs: number; readonly deadMs: number | null; readonly everyMs: number }
   /** Null: the library's. */
   readonly leaseMs: number | null

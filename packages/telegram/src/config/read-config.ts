@@ -7,6 +7,7 @@ import { givenIn, type GivenValue, set } from './given.ts'
 import { authOf } from './read-auth.ts'
 import { type BotSources, readBot, usersOf } from './read-bot.ts'
 import { queueOf } from './read-queue.ts'
+import { sourcesOf } from './read-sources.ts'
 import { readYaml, type Section } from './section.ts'
 import type { Env } from './secrets.ts'
 import { refuseSameNames, warnOfUnread } from './variables.ts'
@@ -65,6 +66,7 @@ function configOf(
     apiRoot: apiRootOf(root, env, found),
     dedupeMs: dedupeOf(root, found),
     maxBodyBytes: root.whole('maxBodyBytes', BODY_BYTES, { least: 1_024, most: 16 * BODY_BYTES }),
+    sources: sourcesOf(root, found),
   }
   root.refuseOthers()
   return config

@@ -1,6 +1,7 @@
 /** The door that Telegram knocks at: which bot, whether it is Telegram, what it says; then the update is received, and Telegram told how that went. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Bot } from '../bots/bot.ts'
+import type { SourcesConfig } from '../config/config.ts'
 import { WEBHOOK_PATH } from '../bots/webhooks.ts'
 import type { Log } from '../log.ts'
 import { asUpdate, factsOf, type RawUpdate } from '../update/update.ts'
@@ -8,11 +9,13 @@ import type { Fault } from '../work/fault.ts'
 import type { Figures, Refusal, Result } from '../work/figures.ts'
 import { notReceived, type Receive, type Received } from './receive.ts'
 import { isSecret } from './secret.ts'
+import { sourceCheck } from './source.ts'
 
 export interface WebhookTools {
   readonly botOf: (slug: string) => Bot | undefined
   readonly receive: Receive
   readonly maxBodyBytes: number
+  readonly sources: SourcesConfig | null
   readonly figures: Figures
   readonly fault: Fault
   readonly log: Log
@@ -43,6 +46,7 @@ const STATUS: Record<Result, number> = {
 
 export function webhook(tools: WebhookTools) {
   const { botOf, receive, maxBodyBytes, figures, fault, log } = tools
+  const isFromThere = sourceCheck(tools.sources)
 
   function refuse(status: number, reason: Refusal, problem: string): Answer {
     figures.refused(reason)
@@ -54,6 +58,7 @@ export function webhook(tools: WebhookTools) {
     const bot = botOf(slug)
     if (bot === undefined) return refuse(404, 'path', 'there is no bot here')
     if (request.method !== 'POST') return refuse(405, 'path', 'updates are posted')
+    if (!isFromThere(request)) return refuse(403, 'source', 'updates do not come from there')
     const secret = request.headers['x-telegram-bot-api-secret-token']
     if (!isSecret(typeof secret === 'string' ? secret : undefined, bot.secrets))
       return refuse(401, 'secret', 'the secret is missing or wrong')

@@ -17,7 +17,7 @@ const RESULTS = [
 export type Result = (typeof RESULTS)[number]
 
 /** Why a request did not become an update. */
-const REFUSALS = ['path', 'secret', 'size', 'json'] as const
+const REFUSALS = ['path', 'source', 'secret', 'size', 'json'] as const
 export type Refusal = (typeof REFUSALS)[number]
 
 export interface Figures {

@@ -1,0 +1,23 @@
+/** Where a request comes from: by its connection, or by what a proxy of our own says. */
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import type { SourcesConfig } from '../config/config.ts'
+
+export function sourceCheck(sources: SourcesConfig | null): (request: IncomingMessage) => boolean {
+  if (sources === null) return () => true
+  const allowed = new BlockList()
+  for (const { address, prefix, family } of sources.networks) allowed.addSubnet(address, prefix, family)
+  return (request) => {
+    const source = sourceOf(request, sources.header)
+    const version = isIP(source)
+    return version !== 0 && allowed.check(source, version === 4 ? 'ipv4' : 'ipv6')
+  }
+}
+
+/** Of several addresses the last: those before it are what somebody told the proxy. */
+function sourceOf({ headers, socket }: IncomingMessage, header: string | null): string {
+  const said = header === null ? socket.remoteAddress : headers[header]
+  const last = (Array.isArray(said) ? said.at(-1) : said)?.split(',').at(-1)?.trim() ?? ''
+  // An address of IPv4 on a socket for both.
+  return last.replace(/^::ffff:(?=\d+\.)/i, '')
+}
