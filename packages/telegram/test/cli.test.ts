@@ -104,6 +104,10 @@ test('check says what there is, or everything that is wrong, and makes nothing',
     code: 2,
     err: expect.stringContaining('JOBMILL_TOKENS: is not set, and others than this machine') as string,
   })
+  expect(await type(['check'], { JOBMILL_TOKENS: '# nobody\nada boss 0123456789abcdef' })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('error   JOBMILL_TOKENS, line 2: says of nobody who may come in') as string,
+  })
   expect(readdirSync(folder)).toEqual(['telegram.yaml'])
 })
 

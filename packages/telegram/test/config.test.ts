@@ -185,6 +185,26 @@ bots:
     ])
   })
 
+  test('what would fail when an update comes is told at the start', () => {
+    const job =
+      'bots:\n  factory:\n    handler: job\n    requireAuth: false\n    job: { kind: bad kind, queue: "a, b" }\n'
+    expect(wrong(`${job}publicUrl: https://x.example:9000/y?a=1`)).toEqual([
+      'bots.factory.job.kind (line 5): is "bad kind", which nothing in a mill can be called',
+      'bots.factory.job.queue (line 5): is "a, b", which nothing in a mill can be called',
+      'publicUrl (line 6): has something behind its path',
+      'publicUrl (line 6): has the port 9000, which Telegram does not call',
+    ])
+    const echo = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
+    expect(wrong(echo, { DATABASE_URL: 'none' })).toEqual(['DATABASE_URL: is none'])
+    expect(wrong(echo, { ALLOWED_USERS: '16,0x10,1e3' })).toEqual([
+      'ALLOWED_USERS: has something that is no user id',
+    ])
+    const own = { yaml: 'bots:\n  factory: { handler: send, requireAuth: false }\n', handlers: ['send'] }
+    expect(readConfig({ ...own, env: { ...ENV, ...envOf(['factory']) } }).problems).toMatchObject([
+      { place: 'bots.factory.handler (line 2)', problem: 'is what jobs of replies are called' },
+    ])
+  })
+
   test('what is in the YAML or in a variable is told where it was written', () => {
     const bots = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
     const yaml = `${bots}auth:\n  sessionTtl: soon\nlisten: 99999\nadmin: [1]\npublicUrl: x\nstore: mysql://me:secret@h/x\nallowedUsers: 5`

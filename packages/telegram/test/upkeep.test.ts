@@ -48,6 +48,24 @@ describe.each(STORES)('upkeep on %s', (store) => {
       .toEqual(['poison'])
   })
 
+  test('A11 what the config says anew counts from the next start, and nothing that an operator changed goes with it', async () => {
+    const queue = async () => (await at.gateway.mill?.queues())?.find(({ name }) => name === 'telegram.echo')
+    at = await scene({ store, bots: { echo: ECHO } })
+    await at.gateway.mill?.changeQueue('telegram.echo', { workers: 4, retain: { dead: '9d' } })
+    const { database } = at
+    const again = async (bot: object, env: Record<string, string>) => {
+      await at.stop()
+      at = await scene({ store, database, bots: { echo: { ...ECHO, ...bot } }, env })
+    }
+    await again({}, { QUEUE_DONE_RETENTION: '1h' })
+    expect(await queue()).toMatchObject({ workers: 4, retainDoneMs: 3_600_000, retainDeadMs: 777_600_000 })
+    await again({ concurrency: 3 }, { QUEUE_DONE_RETENTION: '1h' })
+    expect(await queue()).toMatchObject({ workers: 3, retainDoneMs: 3_600_000, retainDeadMs: 777_600_000 })
+    await at.gateway.mill?.changeQueue('telegram.echo', { workers: 8 })
+    await again({ concurrency: 3 }, { QUEUE_DONE_RETENTION: '1h' })
+    expect(await queue()).toMatchObject({ workers: 8 })
+  })
+
   test('A job whose bot or handler left the config waits as unserved', async () => {
     const gate = Promise.withResolvers<void>()
     at = await scene({

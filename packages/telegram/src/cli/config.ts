@@ -1,7 +1,9 @@
 /** The config that a command was given, or every reason why it cannot be used. */
+import { isJobmillError } from 'jobmill'
 import type { Given } from 'jobmill/cli'
+import { readTokens } from 'jobmill/http'
 import type { GatewayConfig, Problem } from '../config/config.ts'
-import { findings } from '../config/findings.ts'
+import { findings, type Findings } from '../config/findings.ts'
 import { configText, readConfig } from '../config/read-config.ts'
 import { secretOf } from '../config/secrets.ts'
 import type { Io } from './command.ts'
@@ -36,8 +38,18 @@ export function configured(given: Given, { env, err }: Io): Configured | null {
       'is not set, and others than this machine could reach Mission Control',
       'Set it, or JOBMILL_TOKENS_FILE, to a line "name role token" for each; or let admin begin with 127.0.0.1:',
     )
+  if (tokens !== undefined) refuseTokens(tokens, found)
   for (const problem of [...problems, ...found.problems]) err(problemText(problem))
   return config === null || found.problems.length > 0 ? null : { config, tokens }
+}
+
+function refuseTokens(tokens: string, found: Findings): void {
+  try {
+    readTokens(tokens, 'JOBMILL_TOKENS')
+  } catch (error) {
+    if (!isJobmillError(error)) throw error
+    found.error(error.field ?? 'JOBMILL_TOKENS', 'says of nobody who may come in', error.fix ?? '')
+  }
 }
 
 function problemText({ level, place, problem, fix }: Problem): string {

@@ -10,6 +10,8 @@ import type { Env } from './secrets.ts'
 const DEFAULT_FILE = 'telegram.db'
 const TELEGRAM = 'https://api.telegram.org'
 const LAST_PORT = 65_535
+/** That of https has no number. */
+const PORTS = new Set(['', '443', '80', '88', '8443'])
 
 /** `host:port`, `:port` or `port`. */
 export function addressOf({ value, place }: GivenValue, otherwise: Address, found: Findings): Address {
@@ -37,6 +39,11 @@ export function publicUrlOf(root: Section, env: Env, found: Findings): string | 
     )
     return null
   }
+  const { port, search, hash } = new URL(url)
+  if (search !== '' || hash !== '')
+    found.error(place, 'has something behind its path', 'Take away what begins with ? or #')
+  if (!PORTS.has(port))
+    found.warn(place, `has the port ${port}, which Telegram does not call`, 'Use 443, 80, 88 or 8443')
   if (url.startsWith('http:'))
     found.warn(
       place,
@@ -61,7 +68,11 @@ function httpUrl(value: unknown): string | null {
 /** Null for none. What is wrong is told without the address, which may have a password in it. */
 export function databaseOf(root: Section, env: Env, found: Findings): string | null {
   const { value = DEFAULT_FILE, place } = givenIn(root, 'store', env, 'DATABASE_URL')
-  if (value === 'none' && root.get('store') === 'none') return null
+  if (value === 'none') {
+    if (root.get('store') !== 'none')
+      found.error(place, 'is none', 'Take it away, and write store: none in the config')
+    return null
+  }
   if (typeof value !== 'string' || value.trim() === '') {
     found.error(place, 'is no database', 'Write the path of a file, or none; or set DATABASE_URL')
     return DEFAULT_FILE

@@ -10,6 +10,8 @@ const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** Never in the file. */
 const SECRETS = ['token', 'secret']
 const LONGEST_SLUG = 40
+/** See sendKind. */
+const REPLIES = 'send'
 const TOKEN = /^(\d{1,16}):[A-Za-z0-9_-]{10,}$/
 const SECRET = /^[A-Za-z0-9_-]{1,256}$/
 const BACKOFF_MS = [30_000, 120_000, 600_000, 3_600_000]
@@ -34,6 +36,8 @@ export function readBot(name: string, section: Section, sources: BotSources): Bo
     found.error(section.at(), 'has no handler', `Write handler: and one of ${known.join(', ')}`)
   else if (!known.includes(handler))
     found.error(section.at('handler'), `is ${typeOf(handler)}, which nobody knows`, thereAre(handler, known))
+  else if (handler === REPLIES)
+    found.error(section.at('handler'), 'is what jobs of replies are called', 'Call your handler otherwise')
   const isAsync = section.flag('async', false)
   if (isAsync && !sources.hasDatabase)
     found.error(

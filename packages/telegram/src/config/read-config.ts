@@ -95,7 +95,12 @@ function allowedIn(root: Section, env: Env): GivenValue {
   const parts = String(value)
     .split(',')
     .map((part) => part.trim())
-  return { value: parts.filter((part) => part !== '').map(Number), place }
+  return {
+    value: parts
+      .filter((part) => part !== '')
+      .map((part) => (/^\d+$/.test(part) ? Number(part) : Number.NaN)),
+    place,
+  }
 }
 
 /** The file that is named, or what TELEGRAM_CONFIG_YAML holds. */

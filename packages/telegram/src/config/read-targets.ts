@@ -1,4 +1,5 @@
 /** What the handlers of a bot work with: a service to call, a program to run, a kind of job. */
+import { checkName, isJobmillError } from 'jobmill'
 import type { CommandTarget, HttpTarget, JobTarget } from './config.ts'
 import { type Findings, typeOf } from './findings.ts'
 import type { Section } from './section.ts'
@@ -58,6 +59,17 @@ export function jobOf(section: Section, found: Findings): JobTarget {
   const kind = section.text('kind')
   if (kind === undefined) found.error(section.at(), 'has no kind', 'Write job: { kind: my.kind }')
   const target = { kind: kind ?? '', queue: section.text('queue') ?? null }
+  for (const [name, value] of Object.entries(target)) if (value) refuseName(section.at(name), value, found)
   section.refuseOthers()
   return target
+}
+
+/** As the mill would, when an update comes. */
+function refuseName(place: string, name: string, found: Findings): void {
+  try {
+    checkName(name, place)
+  } catch (error) {
+    if (!isJobmillError(error)) throw error
+    found.error(place, `is ${typeOf(name)}, which nothing in a mill can be called`, error.fix ?? '')
+  }
 }

@@ -34,6 +34,8 @@ export interface Schema {
   }
   /** Replies of at-most-once bots that were begun and not ended. */
   telegram_begun: { job_id: string; at: number }
+  /** What the config said of a queue at the last start. */
+  telegram_setting: { queue: string; said: string }
   telegram_webhook: { bot_id: number; fingerprint: string; set_at: number }
 }
 
@@ -67,5 +69,10 @@ export const STEPS: readonly Step[] = [
       )
     await sql`CREATE TABLE ${table('telegram_try')} (key text PRIMARY KEY, at bigint NOT NULL)`.execute(db)
     await sql`CREATE INDEX telegram_try_at ON ${table('telegram_try')} (at)`.execute(db)
+  },
+  async (db, { table }) => {
+    await sql`CREATE TABLE ${table('telegram_setting')} (queue text PRIMARY KEY, said text NOT NULL)`.execute(
+      db,
+    )
   },
 ]

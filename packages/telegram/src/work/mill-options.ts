@@ -8,23 +8,26 @@ const SENDERS = 20
 /** A process says three times within its lease that it is alive. */
 const SIGNS = 3
 
-export function millOptions({
-  bots,
-  retention,
-  leaseMs,
-}: GatewayConfig): Pick<MillOptions, 'queues' | 'limits' | 'retain' | 'lease' | 'renewEvery'> {
+export function queuesOf({ bots, retention }: Pick<GatewayConfig, 'bots' | 'retention'>) {
   const retain = {
     done: retention.doneMs,
     cancelled: retention.doneMs,
     dead: retention.deadMs ?? ('forever' as const),
   }
+  return Object.fromEntries(
+    bots.flatMap((bot) => [
+      [updateQueue(bot), { workers: bot.concurrency, retain }],
+      [sendQueue(bot), { workers: SENDERS, retain }],
+    ]),
+  )
+}
+
+export function millOptions(
+  config: GatewayConfig,
+): Pick<MillOptions, 'queues' | 'limits' | 'retain' | 'lease' | 'renewEvery'> {
+  const { retention, leaseMs } = config
   return {
-    queues: Object.fromEntries(
-      bots.flatMap((bot) => [
-        [updateQueue(bot), { workers: bot.concurrency, retain }],
-        [sendQueue(bot), { workers: SENDERS, retain }],
-      ]),
-    ),
+    queues: queuesOf(config),
     limits: LIMITS,
     retain: { every: retention.everyMs },
     ...(leaseMs === null ? {} : { lease: leaseMs, renewEvery: Math.floor(leaseMs / SIGNS) }),

@@ -1,0 +1,26 @@
+// Each command says which Node it needs before it loads anything that an older one cannot run.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const packages = fileURLToPath(new URL('../packages', import.meta.url))
+
+/** As if this were that version. */
+const old = (version: string): string =>
+  `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
+
+test.each([
+  ['jobmill', 'jobmill/bin/jobmill.js'],
+  ['jobmill-telegram', 'telegram/bin/jobmill-telegram.js'],
+  ['jobmill-uploads', 'uploads/bin/jobmill-uploads.js'],
+])('%s refuses a Node that is too old, in words', async (name, bin) => {
+  const run = promisify(execFile)
+  await expect(
+    run(process.execPath, ['--import', old('20.20.2'), `${packages}/${bin}`, '--version']),
+  ).rejects.toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: `${name}: this is Node 20.20.2, and 22.14 or newer is needed\n`,
+  })
+})
