@@ -76,8 +76,8 @@ async function left(): Promise<Left> {
   const files = BLOBS === 'postgres' ? [] : readdirSync(BLOBS, { recursive: true, withFileTypes: true })
   return {
     rows: Object.fromEntries(rows) as Left['rows'],
-    // Also those that were never renamed.
-    blobs: files.filter((entry) => entry.isFile()).length,
+    // Also those that were never renamed, but not the one that says whose folder it is.
+    blobs: files.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).length,
     swept: inbox.swept(),
     errors,
   }

@@ -3,6 +3,7 @@ import { type Mill, type OwnDuty, systemPlatform } from 'jobmill'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
 import { countSwept, tellPending } from './inbox/figures.ts'
 import { lastSeqs } from './inbox/feed.ts'
+import { identityOf } from './inbox/identity.ts'
 import type { Inside } from './inbox/inside.ts'
 import type { Limits } from './inbox/limits.ts'
 import { live as createLive } from './inbox/live.ts'
@@ -86,7 +87,7 @@ export function uploads(options: UploadsOptions): Inbox {
           tellPending(mill, inside, options.figuresByMailbox ?? false)
         }
         await tables.open()
-        await blobs.open()
+        await blobs.open(await identityOf(inside))
       })()
       return started
     },

@@ -7,8 +7,8 @@ import type { ByteRange } from '../clean/byte-range.ts'
 export interface BlobStore {
   /** For people. */
   readonly name: string
-  /** Makes it usable, and says no where it never will be. */
-  readonly open: () => Promise<void>
+  /** Makes it usable, and says no where it never will be. `inbox` is the id of the one in the database: what belongs to another is refused. */
+  readonly open: (inbox: string) => Promise<void>
   /** Durable when it resolves. When it rejects, something may be left, which `delete` takes away. */
   readonly write: (id: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal) => Promise<void>
   /** Rejects with `BlobMissing` before the first byte when there is none. */

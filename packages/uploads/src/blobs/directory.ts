@@ -5,6 +5,8 @@
 import { mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type BlobStore, BlobMissing, partsOf, UPLOAD } from './blob-store.ts'
+import { codeOf, flushFolder } from './folders.ts'
+import { claimFolder } from './marker.ts'
 
 const READ_BYTES = 64 * 1_024
 
@@ -17,8 +19,9 @@ export function directoryBlobs(root: string): BlobStore {
   }
   return {
     name: `the folder ${root}`,
-    async open() {
+    async open(inbox) {
       await mkdir(root, { recursive: true, mode: 0o700 })
+      await claimFolder(root, inbox)
     },
     async write(id, bytes, signal) {
       const { folder, file, part } = pathOf(id)
@@ -69,15 +72,6 @@ async function makeFolder(root: string, folder: string): Promise<void> {
   }
 }
 
-async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
 async function writeAll(handle: Awaited<ReturnType<typeof open>>, chunk: Uint8Array): Promise<void> {
   let written = 0
   while (written < chunk.length)
@@ -101,8 +95,4 @@ async function remove(file: string): Promise<boolean> {
     if (codeOf(error) === 'ENOENT') return false
     throw error
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
 }

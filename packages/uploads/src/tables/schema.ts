@@ -1,5 +1,7 @@
 /** The tables as queries see them. Instants are milliseconds by the database's clock, ids are UUIDs in lower case. */
 export interface Schema {
+  /** One row: which inbox this is, for places outside of the database that belong to it. */
+  uploads_inbox: { n: 1; id: string }
   uploads_mailbox: {
     id: string
     name: string

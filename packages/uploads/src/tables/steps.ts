@@ -109,4 +109,12 @@ const byUpload: Step = async (db, { table }) => {
   await sql`CREATE INDEX uploads_file_upload ON ${table('uploads_file')} (upload)`.execute(db)
 }
 
-export const STEPS: readonly Step[] = [first, remembered, byUpload]
+/** Whose folder of blobs it is. */
+const identity: Step = async (db, { table }) => {
+  await sql`CREATE TABLE ${table('uploads_inbox')} (
+    n integer PRIMARY KEY CHECK (n = 1),
+    id text NOT NULL
+  )`.execute(db)
+}
+
+export const STEPS: readonly Step[] = [first, remembered, byUpload, identity]

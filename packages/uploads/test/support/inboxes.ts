@@ -118,9 +118,10 @@ export async function scene(store: StoreName, options: SceneOptions = {}): Promi
   }
 }
 
+/** But for the one that says whose folder it is. */
 export function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    statSync(path.join(folder, name)).isFile(),
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => !name.startsWith('.') && statSync(path.join(folder, name)).isFile(),
   )
 }
 
