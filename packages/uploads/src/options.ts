@@ -26,6 +26,8 @@ export interface UploadsOptions {
   readonly quotaFiles?: number | null
   /** How many uploads one process takes at a time (default 256). */
   readonly uploadsAtOnce?: number
+  /** How many of them one mailbox may have, if it has no number of its own (default 16). */
+  readonly uploadsPerMailbox?: number
   /** How long a file waits for its acknowledgement (default 24 h). */
   readonly expireAfter?: Duration
   /** How long it is kept after it (default 1 h; 0: until the next sweep). */
@@ -82,6 +84,7 @@ export function resolveLimits(given: Numbers): Limits {
     quotaBytes: given.quotaBytes === null ? null : whole(given, 'quotaBytes', 0),
     quotaFiles: given.quotaFiles === null ? null : whole(given, 'quotaFiles', 0),
     uploadsAtOnce: whole(given, 'uploadsAtOnce', 1),
+    uploadsPerMailbox: whole(given, 'uploadsPerMailbox', 1),
     expireAfterMs: time(given, 'expireAfter', 1),
     ackRetentionMs: time(given, 'ackRetention', 0),
     stagingForMs: time(given, 'stagingFor', 1_000),
@@ -94,7 +97,14 @@ function time(given: Numbers, field: keyof Times, leastMs: number): number {
   return value === undefined ? LIMITS[`${field}Ms`] : durationMs(value, field, leastMs)
 }
 
-type Number_ = 'maxFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'uploadsAtOnce' | 'quotaBytes' | 'quotaFiles'
+type Number_ =
+  | 'maxFiles'
+  | 'maxFileBytes'
+  | 'maxRequestBytes'
+  | 'uploadsAtOnce'
+  | 'uploadsPerMailbox'
+  | 'quotaBytes'
+  | 'quotaFiles'
 
 function whole(given: Numbers, field: Number_, least: number, most = Number.MAX_SAFE_INTEGER): number {
   const value = given[field] ?? LIMITS[field] ?? 0

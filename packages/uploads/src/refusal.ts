@@ -25,6 +25,7 @@ export const REFUSALS = {
   MEDIA_TYPE_WRONG: [415, 'The body has to be multipart/form-data'],
   RANGE_UNSATISFIABLE: [416, 'The file has no such bytes'],
   KEY_REUSED: [422, 'The idempotency key was used for other files'],
+  MAILBOX_BUSY: [429, 'Too many uploads to this mailbox at once'],
   QUOTA_FILES: [429, 'The mailbox has as many files as it may'],
   TOO_MANY: [429, 'Too many uploads at once'],
   INTERNAL: [500, 'Something went wrong here; the log of this process says more'],

@@ -212,13 +212,17 @@ test('every command says what it did, and 3 is what there is not', async () => {
 
 test('B10 makes a mailbox, takes a file in, hands it out, stops when it is told to, and sweeps by hand', async () => {
   const { folder, env } = place()
-  const added = await type(['mailboxes', 'add', 'letters', '--quota-files', '5', '--json'], env)
-  const { id, token, quotaFiles } = JSON.parse(added.out) as {
+  const added = await type(
+    ['mailboxes', 'add', 'letters', '--quota-files', '5', '--uploads-at-once', '3', '--json'],
+    env,
+  )
+  const { id, token, quotaFiles, uploadsPerMailbox } = JSON.parse(added.out) as {
     id: string
     token: string
     quotaFiles: number
+    uploadsPerMailbox: number
   }
-  expect([added.code, quotaFiles]).toEqual([0, 5])
+  expect([added.code, quotaFiles, uploadsPerMailbox]).toEqual([0, 5, 3])
   const { child, said, ended } = started(folder, ['start', '--port', '0'], env)
   await expect.poll(() => said.out + said.err).toContain('ready')
   const url = /^ready {3}(\S+);/m.exec(said.out)?.[1] ?? ''

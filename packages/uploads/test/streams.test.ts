@@ -1,7 +1,18 @@
 /** Nothing is in memory as a whole, a full disk leaves nothing, and files become jobs in the same transaction: on both stores. */
+import type { Socket } from 'node:net'
 import { type AnyJob, defineJob } from 'jobmill'
 import { describe, expect, test } from 'vitest'
-import { leftOf, mailbox, pending, refusal, scene, sceneForAll, sha256, STORES } from './support/inboxes.ts'
+import {
+  type Box,
+  leftOf,
+  mailbox,
+  pending,
+  refusal,
+  scene,
+  sceneForAll,
+  sha256,
+  STORES,
+} from './support/inboxes.ts'
 import { type Full, fullAfter, stepByStep } from './support/poor-stores.ts'
 import { answerOf, BOUNDARY, END, openUpload, partOf } from './support/raw.ts'
 
@@ -130,6 +141,48 @@ test('too many at once are told to come again', async () => {
   await expect.poll(async () => (await box.upload([{ bytes: 'x' }])).status).toBe(200)
   await made.close()
 })
+
+test.each(STORES)(
+  'E38 on %s a mailbox has so many uploads at once, of its own or as the inbox has it, and the others go on',
+  async (store) => {
+    const made = await scene(store, { uploadsPerMailbox: 2 })
+    const [box, other, own] = [
+      await mailbox(made),
+      await mailbox(made),
+      await mailbox(made, { uploadsPerMailbox: 1 }),
+    ]
+    const begin = async ({ id, token }: Box): Promise<Socket> => {
+      const socket = await openUpload({
+        url: made.url,
+        path: `/mailboxes/${id}/uploads`,
+        token,
+        headers: { 'content-length': '100000' },
+      })
+      socket.write(`--${BOUNDARY}\r\n`)
+      return socket
+    }
+    const sockets = [await begin(box), await begin(box), await begin(own)]
+    const staged = async (one: Box) => (await leftOf(made, one))['staging']
+    await expect.poll(async () => [await staged(box), await staged(own)]).toEqual([2, 1])
+    for (const [one, max] of [
+      [box, 2],
+      [own, 1],
+    ] as const) {
+      const response = await one.upload([{ bytes: 'x' }])
+      expect(response.headers.get('retry-after')).toBe('1')
+      expect(await refusal(response)).toMatchObject({ status: 429, code: 'MAILBOX_BUSY', max })
+      expect(await (await one.ask('/limits')).json()).toMatchObject({ uploadsPerMailbox: max })
+    }
+    await other.sent('x')
+    for (const socket of sockets) socket.destroy()
+    // One after the other: what has ended makes room, each time.
+    for (const one of [box, own]) {
+      await expect.poll(async () => (await one.upload([{ bytes: 'x' }])).status).toBe(200)
+      for (let n = 0; n < 3; n += 1) await one.sent('y')
+    }
+    await made.close()
+  },
+)
 
 test('an upload that does not end is broken off before the sweep would meet it', async () => {
   const made = await scene('sqlite', { stagingFor: '1s' })

@@ -355,6 +355,7 @@ describe.each(STORES)('an upload on %s', (store) => {
         maxRequestBytes: 256 * KB,
         quotaBytes: 10 * 1_024 ** 3,
         quotaFiles: 3,
+        uploadsPerMailbox: 16,
         used: { files: 1, bytes: 5 },
         expireAfterMs: 86_400_000,
         ackRetentionMs: 3_600_000,

@@ -18,6 +18,11 @@ const add: Command = {
     'quota-files': { type: 'string', takes: 'N', says: 'how many files it may hold' },
     'max-file': { type: 'string', takes: 'SIZE', says: 'the largest file: 100MiB' },
     'max-request': { type: 'string', takes: 'SIZE', says: 'the largest upload, all files together' },
+    'uploads-at-once': {
+      type: 'string',
+      takes: 'N',
+      says: 'how many uploads to it a process takes at a time',
+    },
   },
   fields: {
     name: 'NAME',
@@ -25,6 +30,7 @@ const add: Command = {
     quotaFiles: '--quota-files',
     maxFileBytes: '--max-file',
     maxRequestBytes: '--max-request',
+    uploadsPerMailbox: '--uploads-at-once',
   },
   async run(given) {
     // Before a database is made for it.
@@ -157,11 +163,13 @@ function newMailbox(given: Given): NewMailbox {
   const quotaBytes = size('quota-bytes')
   const maxFileBytes = size('max-file')
   const maxRequestBytes = size('max-request')
+  const uploadsPerMailbox = numberOf(given, 'uploads-at-once')
   return {
     name: words[0] ?? '',
     ...(quotaFiles !== undefined && { quotaFiles }),
     ...(quotaBytes !== undefined && { quotaBytes }),
     ...(maxFileBytes !== undefined && { maxFileBytes }),
     ...(maxRequestBytes !== undefined && { maxRequestBytes }),
+    ...(uploadsPerMailbox !== undefined && { uploadsPerMailbox }),
   }
 }

@@ -45,6 +45,8 @@ interface Sized {
 }
 
 const SILENT_MS = 60_000
+/** Refusals of a server that has too much to do just now. */
+const BUSY = new Set(['MAILBOX_BUSY', 'TOO_MANY'])
 const BACKOFF = { firstMs: 500, mostMs: 30_000 }
 
 export async function upload(options: UploadOptions): Promise<SentFile[]> {
@@ -140,7 +142,7 @@ function sentOf(answered: unknown, expected: number): SentFile[] {
 function isPassing(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false
   if (error.code === 'UNREACHABLE') return true
-  return [408, 500, 502, 503, 504].includes(error.status ?? 0) || error.serverCode === 'TOO_MANY'
+  return [408, 500, 502, 503, 504].includes(error.status ?? 0) || BUSY.has(error.serverCode ?? '')
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -52,6 +52,7 @@ export const shape = z.strictObject({
     .union([z.literal('none'), whole(0, 1e9)], { error: 'give a number of files, or none' })
     .optional(),
   uploadsAtOnce: whole(1, 100_000).optional(),
+  uploadsPerMailbox: whole(1, 100_000).optional(),
   expireAfter: duration(1_000).optional(),
   ackRetention: duration(0).optional(),
   stagingFor: duration(1_000).optional(),

@@ -20,6 +20,8 @@ const LONGEST_KEY = 200
 
 export function uploadsOf(inside: Inside, platform: Platform): Uploads {
   const running = new Set<Promise<unknown>>()
+  /** How many of them each mailbox has; those that have none are not in it. */
+  const byMailbox = new Map<string, number>()
   const stopping = new AbortController()
   const reading = turns(platform)
   let isStopping = false
@@ -58,12 +60,26 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
           max: most,
           retryAfter: 1,
         })
+      const { mailbox } = holder
+      const own = byMailbox.get(mailbox) ?? 0
+      const { uploadsPerMailbox } = limitsOf(holder.limits, inside.limits)
+      if (own >= uploadsPerMailbox)
+        throw new Refusal('MAILBOX_BUSY', {
+          detail: `${uploadsPerMailbox} uploads to this mailbox are on their way`,
+          fix: 'Send it again when one of them has ended, or have the limit of the mailbox raised',
+          max: uploadsPerMailbox,
+          retryAfter: 1,
+        })
+      byMailbox.set(mailbox, own + 1)
       const work = take(request, holder)
       running.add(work)
       try {
         return await work
       } finally {
         running.delete(work)
+        const left = (byMailbox.get(mailbox) ?? 1) - 1
+        if (left > 0) byMailbox.set(mailbox, left)
+        else byMailbox.delete(mailbox)
       }
     },
     async stop(graceMs) {

@@ -7,6 +7,8 @@ export interface Limits {
   readonly quotaBytes: number | null
   readonly quotaFiles: number | null
   readonly uploadsAtOnce: number
+  /** Of those, to one mailbox. */
+  readonly uploadsPerMailbox: number
   readonly expireAfterMs: number
   readonly ackRetentionMs: number
   readonly stagingForMs: number
@@ -23,6 +25,7 @@ export const LIMITS: Limits = Object.freeze({
   quotaBytes: 10 * 1_024 ** 3,
   quotaFiles: 10_000,
   uploadsAtOnce: 256,
+  uploadsPerMailbox: 16,
   expireAfterMs: 24 * 3_600_000,
   ackRetentionMs: 3_600_000,
   stagingForMs: 3_600_000,
@@ -32,7 +35,7 @@ export const LIMITS: Limits = Object.freeze({
 /** The same for one mailbox, where it has its own. */
 export type MailboxLimits = Pick<
   Limits,
-  'maxFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'quotaBytes' | 'quotaFiles'
+  'maxFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'quotaBytes' | 'quotaFiles' | 'uploadsPerMailbox'
 >
 
 type Own = { readonly [K in Exclude<keyof MailboxLimits, 'maxFiles'>]: number | null }
@@ -44,5 +47,6 @@ export function limitsOf(own: Own, limits: Limits): MailboxLimits {
     maxRequestBytes: own.maxRequestBytes ?? limits.maxRequestBytes,
     quotaBytes: own.quotaBytes ?? limits.quotaBytes,
     quotaFiles: own.quotaFiles ?? limits.quotaFiles,
+    uploadsPerMailbox: own.uploadsPerMailbox ?? limits.uploadsPerMailbox,
   }
 }

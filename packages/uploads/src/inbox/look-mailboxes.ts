@@ -133,6 +133,7 @@ function seen(row: Row, { limits }: Pick<Inside, 'limits'>): SeenMailbox {
         quotaFiles: row.quota_files,
         maxFileBytes: row.max_file_bytes,
         maxRequestBytes: row.max_request_bytes,
+        uploadsPerMailbox: row.uploads_at_once,
       },
       limits,
     ),

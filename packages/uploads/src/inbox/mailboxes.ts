@@ -10,6 +10,8 @@ export interface NewMailbox {
   readonly quotaFiles?: number
   readonly maxFileBytes?: number
   readonly maxRequestBytes?: number
+  /** How many uploads to it a process takes at a time. */
+  readonly uploadsPerMailbox?: number
 }
 
 export interface Mailbox {
@@ -19,6 +21,7 @@ export interface Mailbox {
   readonly quotaFiles: number | null
   readonly maxFileBytes: number | null
   readonly maxRequestBytes: number | null
+  readonly uploadsPerMailbox: number | null
   readonly createdAt: number
 }
 
@@ -44,6 +47,7 @@ export function mailboxes({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): 
           quota_files: whole(given.quotaFiles, 'quotaFiles', 0),
           max_file_bytes: whole(given.maxFileBytes, 'maxFileBytes', 1),
           max_request_bytes: whole(given.maxRequestBytes, 'maxRequestBytes', 1),
+          uploads_at_once: whole(given.uploadsPerMailbox, 'uploadsPerMailbox', 1),
           last_seq: 0,
           created_at: tables.now,
           last_upload_at: null,
@@ -85,6 +89,7 @@ function asMailbox(row: {
   quota_files: number | null
   max_file_bytes: number | null
   max_request_bytes: number | null
+  uploads_at_once: number | null
   created_at: number
 }): Mailbox {
   return {
@@ -94,6 +99,7 @@ function asMailbox(row: {
     quotaFiles: row.quota_files,
     maxFileBytes: row.max_file_bytes,
     maxRequestBytes: row.max_request_bytes,
+    uploadsPerMailbox: row.uploads_at_once,
     createdAt: row.created_at,
   }
 }

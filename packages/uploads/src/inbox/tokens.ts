@@ -24,7 +24,10 @@ export interface TokenInfo {
 export interface Holder {
   readonly mailbox: string
   readonly may: May
-  readonly limits: Pick<Mailbox, 'quotaBytes' | 'quotaFiles' | 'maxFileBytes' | 'maxRequestBytes'>
+  readonly limits: Pick<
+    Mailbox,
+    'quotaBytes' | 'quotaFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'uploadsPerMailbox'
+  >
 }
 
 export interface Tokens {
@@ -123,6 +126,7 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
           'uploads_mailbox.quota_files',
           'uploads_mailbox.max_file_bytes',
           'uploads_mailbox.max_request_bytes',
+          'uploads_mailbox.uploads_at_once',
         ])
         .where('uploads_token.hash', '=', hashOf(token))
         .where('uploads_token.revoked_at', 'is', null)
@@ -137,6 +141,7 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
           quotaFiles: row.quota_files,
           maxFileBytes: row.max_file_bytes,
           maxRequestBytes: row.max_request_bytes,
+          uploadsPerMailbox: row.uploads_at_once,
         },
       }
     },

@@ -11,6 +11,7 @@ export interface Schema {
     /** Null: as the inbox has it. */
     max_file_bytes: number | null
     max_request_bytes: number | null
+    uploads_at_once: number | null
     /** The number of its last notice. Whoever writes notices raises it first, so they are committed in the order of their numbers. */
     last_seq: number
     created_at: number

@@ -117,4 +117,11 @@ const identity: Step = async (db, { table }) => {
   )`.execute(db)
 }
 
-export const STEPS: readonly Step[] = [first, remembered, byUpload, identity]
+/** What one mailbox may send at a time. */
+const perMailbox: Step = async (db, { table }) => {
+  await sql`ALTER TABLE ${table('uploads_mailbox')} ADD COLUMN uploads_at_once bigint CHECK (uploads_at_once > 0)`.execute(
+    db,
+  )
+}
+
+export const STEPS: readonly Step[] = [first, remembered, byUpload, identity, perMailbox]
