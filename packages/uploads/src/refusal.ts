@@ -42,9 +42,9 @@ export interface RefusalDetails {
   /** Which part of the request is meant. */
   readonly field?: string
   readonly fix?: string
-  /** Of a file that is too large: what it is called, and its size, as far as it was read. */
-  readonly file?: string
-  readonly size?: number
+  /** What is too large: which file, null when none has been met yet, and the size that was declared, null when nobody said one that is too large. */
+  readonly file?: string | null
+  readonly size?: number | null
   readonly max?: number
   /** In seconds. */
   readonly retryAfter?: number

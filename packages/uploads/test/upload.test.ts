@@ -111,12 +111,28 @@ describe.each(STORES)('an upload on %s', (store) => {
       [
         'E39 a file of one byte more than it may have',
         (box) => box.upload([{ bytes: 'x' }, { name: 'big.bin', bytes: bytes(64 * KB + 1) }]),
-        { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: 64 * KB + 1, max: 64 * KB },
+        { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: null, max: 64 * KB },
       ],
       [
         'E39 a body that says that it is too large',
         (box) => box.upload(Array.from({ length: 5 }, () => ({ bytes: bytes(60 * KB) }))),
-        { status: 413, code: 'REQUEST_TOO_LARGE', max: 256 * KB },
+        { status: 413, code: 'REQUEST_TOO_LARGE', field: 'Content-Length', file: null, max: 256 * KB },
+      ],
+      [
+        'E39 the declared size of a body, by that size',
+        (box) => send(box, 'x'.repeat(300 * KB)),
+        { status: 413, code: 'REQUEST_TOO_LARGE', file: null, size: 300 * KB, max: 256 * KB },
+      ],
+      [
+        'E39 a file whose part declares more than it may have, before it is read',
+        (box) => send(box, partOf('files', 'big.bin', 'x', `Content-Length: ${64 * KB + 1}\r\n`) + END),
+        { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: 64 * KB + 1, max: 64 * KB },
+      ],
+      [
+        'E39 a file whose part declares less than it has',
+        (box) =>
+          send(box, partOf('files', 'big.bin', 'x'.repeat(64 * KB + 1), 'Content-Length: 5\r\n') + END),
+        { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: null, max: 64 * KB },
       ],
       [
         'a key with a space',
@@ -165,12 +181,23 @@ describe.each(STORES)('an upload on %s', (store) => {
       partOf('files', '../../etc/pass wd', 'x', 'Content-Type: text/html; charset=x\r\n') +
       partOf('files', null, 'y', 'Content-Type: application/octet-stream\r\n') +
       partOf('files', 'z', 'z', 'Content-Type: nonsense\r\n') +
+      partOf('files', 'none.txt', 'n') +
+      partOf('files', 'empty.txt', 'e', 'Content-Type: ; charset=utf-8\r\n') +
+      partOf('files', 'said.txt', 's', 'Content-Type: text/plain\r\n') +
       END
-    const { files } = (await (await send(box, body)).json()) as { files: object[] }
+    const { files } = (await (await send(box, body)).json()) as { files: { id: string }[] }
     expect(files).toMatchObject([
       { name: 'pass_wd', mimeType: 'text/html' },
       { name: 'file', mimeType: 'application/octet-stream' },
       { name: 'z', mimeType: 'application/octet-stream' },
+      { name: 'none.txt', mimeType: '' },
+      { name: 'empty.txt', mimeType: '' },
+      { name: 'said.txt', mimeType: 'text/plain' },
+    ])
+    const fetched = await box.ask(`/uploads/${files[3]?.id}/content`)
+    expect([await fetched.text(), fetched.headers.get('content-type')]).toEqual([
+      'n',
+      'application/octet-stream',
     ])
   })
 
@@ -187,6 +214,8 @@ describe.each(STORES)('an upload on %s', (store) => {
       {
         status: 413,
         code: 'REQUEST_TOO_LARGE',
+        file: expect.stringMatching(/^\d\.txt$/),
+        size: null,
         max: 256 * KB,
       },
     )

@@ -5,6 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 interface Arrived {
   readonly name: string
   readonly type: string
+  /** What its part says its size is; null where it does not. */
+  readonly declared: number | null
   readonly stream: Readable
 }
 

@@ -10,6 +10,7 @@ import { cleanName } from '../clean/clean-name.ts'
 import { Refusal } from '../refusal.ts'
 import { type Arrivals, arrivals } from './arrivals.ts'
 import { letGo } from './let-go.ts'
+import { partHeadersOf } from './part-headers.ts'
 import type { Turn } from './turns.ts'
 
 const PART = 'files'
@@ -31,7 +32,9 @@ export async function* filesOf(
       field: 'Content-Type',
       fix: 'Send multipart/form-data with its boundary, and each file as a part called files',
     })
-  checkSize(Number(request.headers.get('content-length') ?? 0), limits.maxRequestBytes, null)
+  const declared = declaredBy(request)
+  if (declared !== null && declared > limits.maxRequestBytes)
+    throw bodyTooLarge(limits.maxRequestBytes, declared, null)
   const found = arrivals(() => broken('it has a part that cannot be read'))
   const parser = parserFor(type)
   listenTo(parser, found, limits.maxFiles)
@@ -55,7 +58,8 @@ export async function* filesOf(
     for (let n = 0; ; n += 1) {
       const file = await found.next(n)
       if (file === null) return
-      yield { name: file.name, type: file.type, bytes: orFailure(file.stream, found.failure) }
+      const { name, declared } = file
+      yield { name, type: file.type, declared, bytes: orFailure(file.stream, found.failure) }
     }
   } finally {
     signal.removeEventListener('abort', onAbort)
@@ -67,6 +71,7 @@ export async function* filesOf(
 
 function listenTo(parser: BusboyInstance, { add, end, fail }: Arrivals, maxFiles: number): void {
   let files = 0
+  const headers = partHeadersOf(parser)
   parser
     .on('file', (field: string | undefined, stream, name: string | undefined, _, mime) => {
       // It is told by `fail`, to whoever reads.
@@ -74,7 +79,8 @@ function listenTo(parser: BusboyInstance, { add, end, fail }: Arrivals, maxFiles
       files += 1
       if (field !== PART) return fail(unknownPart(field))
       if (files > maxFiles) return fail(tooMany(maxFiles))
-      add({ name: decoded(name ?? ''), type: mime, stream })
+      const { hasType, declared } = headers()
+      add({ name: decoded(name ?? ''), type: hasType ? mime : '', declared, stream })
     })
     .on('field', (field: string | undefined) => {
       if (field === PART) fail(broken('a part called files has no filename'))
@@ -106,7 +112,8 @@ async function pump(
     if (failure() !== null) return
     if (done) return feeding(new Promise((ended) => parser.once('finish', ended).end()))
     size += value.length
-    checkSize(size, maxBytes, lastName())
+    // What it had said was less, or nothing.
+    if (size > maxBytes) throw bodyTooLarge(maxBytes, null, lastName())
     await feeding(new Promise((taken) => parser.write(value, () => taken())))
   }
 }
@@ -141,12 +148,21 @@ function parserFor(type: string): BusboyInstance {
   }
 }
 
-function checkSize(size: number, max: number, file: string | null): void {
-  if (size <= max) return
-  throw new Refusal('REQUEST_TOO_LARGE', {
-    detail: `the body is larger than ${max} bytes`,
+function declaredBy({ headers }: Request): number | null {
+  const given = headers.get('content-length')
+  return given === null ? null : Number(given)
+}
+
+/** `size`: what was said; null when only so much is known that it is more than `max`. `file`: the one that was being read. */
+function bodyTooLarge(max: number, size: number | null, file: string | null): Refusal {
+  return new Refusal('REQUEST_TOO_LARGE', {
+    detail:
+      size === null
+        ? `the body is larger than ${max} bytes`
+        : `the body has ${size} bytes, of ${max} that it may have`,
+    field: size === null ? PART : 'Content-Length',
     fix: 'Send fewer files in one request',
-    ...(file !== null && { file: cleanName(file) }),
+    file: file === null ? null : cleanName(file),
     size,
     max,
   })

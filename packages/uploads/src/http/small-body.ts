@@ -31,7 +31,12 @@ async function textOf(request: Request): Promise<string> {
     size += value.length
     if (size > MOST_BYTES) {
       reader.cancel().catch(() => {})
-      throw new Refusal('REQUEST_TOO_LARGE', { fix: 'Send a small JSON object', size, max: MOST_BYTES })
+      throw new Refusal('REQUEST_TOO_LARGE', {
+        fix: 'Send a small JSON object',
+        file: null,
+        size: null,
+        max: MOST_BYTES,
+      })
     }
     chunks.push(value)
   }

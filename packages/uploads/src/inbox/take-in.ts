@@ -10,6 +10,8 @@ import { checkQuota, type Usage } from './quota.ts'
 export interface Incoming {
   readonly name: string
   readonly type: string
+  /** What whoever sends it says its size is, which may be wrong; null where that is not said. */
+  readonly declared: number | null
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
@@ -35,20 +37,15 @@ export async function takeIn(
 ): Promise<TakenIn> {
   const name = cleanName(file.name)
   const { maxFileBytes } = limits
+  if (file.declared !== null && file.declared > maxFileBytes)
+    throw tooLarge(name, file.declared, maxFileBytes)
   const hash = createHash('sha256')
   let size = 0
   async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of file.bytes) {
       size += chunk.length
-      if (size > maxFileBytes)
-        throw new Refusal('FILE_TOO_LARGE', {
-          detail: `${name} is larger than ${maxFileBytes} bytes`,
-          field: 'files',
-          fix: 'Send it in parts, or have the limit of the mailbox raised',
-          file: name,
-          size,
-          max: maxFileBytes,
-        })
+      // Whatever was said. How large it is nobody knows: it is not read to its end.
+      if (size > maxFileBytes) throw tooLarge(name, null, maxFileBytes)
       if (used !== null) checkQuota(used, { files: before.files + 1, bytes: before.bytes + size }, limits)
       hash.update(chunk)
       yield chunk
@@ -63,4 +60,19 @@ export async function takeIn(
       file: name,
     })
   return { name, type: cleanType(file.type), size, sha256: hash.digest('hex') }
+}
+
+/** `size` is null when only so much is known that it is more than `max`. */
+function tooLarge(name: string, size: number | null, max: number): Refusal {
+  return new Refusal('FILE_TOO_LARGE', {
+    detail:
+      size === null
+        ? `${name} is larger than ${max} bytes`
+        : `${name} has ${size} bytes, of ${max} that it may have`,
+    field: 'files',
+    fix: 'Send it in parts, or have the limit of the mailbox raised',
+    file: name,
+    size,
+    max,
+  })
 }
