@@ -176,7 +176,7 @@ test('bytes in pieces are the same bytes', async () => {
         const given = (async function* () {
           yield* chunks
         })()
-        for await (const piece of inPieces(given, size)) pieces.push(piece)
+        for await (const piece of inPieces(given, size)) pieces.push(Uint8Array.from(piece))
         expect(Buffer.concat(pieces)).toEqual(Buffer.concat(chunks))
         for (const piece of pieces.slice(0, -1)) expect(piece).toHaveLength(size)
       },

@@ -351,6 +351,68 @@ describe.each(STORES)('a file on %s', (store) => {
     })
   })
 
+  describe('is in one state for list, file, content and acknowledgement:', () => {
+    type Change = (scene: Scene, box: Box, file: string) => Promise<unknown>
+    const acked: Change = (_scene, box, file) => post(box, file)
+    const changed =
+      (values: { expires_at?: number; swept_at?: number }): Change =>
+      ({ tables }, _box, file) =>
+        tables.db.updateTable('uploads_file').set(values).where('id', '=', file).execute()
+    const swept: Change = ({ inbox }) => inbox.sweep()
+    const [expired, marked] = [changed({ expires_at: 1 }), changed({ swept_at: 1 })]
+    const GONE = { pending: false, all: false, file: 404, content: 404 }
+    const UNKNOWN = { status: 404, code: 'FILE_UNKNOWN' }
+    const rows: [string, Change[], object, object][] = [
+      ['pending', [], { pending: true, all: true, file: 200, content: 200 }, { acked: true }],
+      [
+        'acknowledged',
+        [acked],
+        { pending: false, all: true, file: 200, content: 200 },
+        { acked: true, alreadyAcked: true },
+      ],
+      [
+        'acknowledged, and past its expiry',
+        [acked, expired],
+        { pending: false, all: true, file: 200, content: 200 },
+        { acked: true, alreadyAcked: true },
+      ],
+      ['expired', [expired], GONE, UNKNOWN],
+      ['expired, and marked by the sweep', [expired, marked], GONE, { acked: true, raced: true }],
+      [
+        'acknowledged, and marked by the sweep',
+        [acked, marked],
+        GONE,
+        { acked: true, alreadyAcked: true, raced: true },
+      ],
+      ['expired, and swept', [expired, swept], GONE, UNKNOWN],
+      ['acknowledged, and swept', [acked, marked, swept], GONE, UNKNOWN],
+    ]
+    test.each(rows)('%s', async (_name, changes, seen, answer) => {
+      const scene = given()
+      const { box, file } = await sentOne(scene)
+      for (const change of changes) await change(scene, box, file)
+      const isIn = async (query: string): Promise<boolean> =>
+        (await pending(box, query)).files.some(({ id }) => id === file)
+      const statusOf = async (path: string): Promise<number> => {
+        const response = await box.ask(`/uploads/${file}${path}`)
+        await response.arrayBuffer()
+        return response.status
+      }
+      expect({
+        pending: await isIn(''),
+        all: await isIn('?state=all'),
+        file: await statusOf(''),
+        content: await statusOf('/content'),
+      }).toEqual(seen)
+      const said = (await (await post(box, file)).json()) as object
+      if (answer === UNKNOWN) expect(said).toMatchObject(answer)
+      else expect(said).toEqual(answer)
+      // With a hash as without, and never as another's.
+      const other = await post(box, file, { sha256: 'a'.repeat(64) })
+      expect(other.status).toBe(answer === UNKNOWN ? 404 : 409)
+    })
+  })
+
   test('a database that says no is 500 without its words, and the file is as it was', async () => {
     const scene = given()
     const { box, file } = await sentOne(scene)
