@@ -89,7 +89,7 @@ async function unstage(db: Transaction<Schema>, { upload }: NewUpload): Promise<
 async function writeFiles(
   { tables, limits, newId }: Inside,
   db: Transaction<Schema>,
-  { mailbox, upload, files }: NewUpload,
+  { mailbox, upload, files, limits: own }: NewUpload,
 ): Promise<FileRow[]> {
   const rows = await db
     .insertInto('uploads_file')
@@ -102,6 +102,7 @@ async function writeFiles(
         name,
         type,
         size,
+        max_size: own.maxFileBytes,
         sha256,
         created_at: tables.now,
         expires_at: sql<number>`${tables.now} + ${sql.lit(limits.expireAfterMs)}`,

@@ -48,6 +48,8 @@ export interface Schema {
     name: string
     type: string
     size: number
+    /** The most it may have had when it came; null of those from before this was kept. */
+    max_size: number | null
     sha256: string
     created_at: number
     expires_at: number
