@@ -10,6 +10,8 @@ import { live as createLive } from './inbox/live.ts'
 import { type Mailboxes, mailboxes } from './inbox/mailboxes.ts'
 import { swept as createSwept, type SweptCounts, type SweptOutcome } from './inbox/swept.ts'
 import { sweep } from './inbox/sweep.ts'
+import { lookForOrphans } from './inbox/sweep-orphans.ts'
+import { sweepDuty } from './inbox/sweep-pass.ts'
 import { type Tokens, tokens as createTokens } from './inbox/tokens.ts'
 import { type App, app } from './http/app.ts'
 import { route } from './http/routes.ts'
@@ -37,7 +39,6 @@ export interface Inbox {
 }
 
 const GRACE_MS = 20_000
-const THOROUGH_MS = 3_600_000
 
 export function uploads(options: UploadsOptions): Inbox {
   const { tables, blobs, platform = systemPlatform, fault = () => {}, onError = toStandardError } = options
@@ -59,14 +60,9 @@ export function uploads(options: UploadsOptions): Inbox {
   }
   const taking = uploadsOf(inside, platform)
   const tokens = createTokens(inside)
-  const pass = (signal = new AbortController().signal): Promise<SweptCounts> => sweep(inside, signal, true)
-  let thoroughAt = -Infinity
-  /** The first, and one of each hour: the others do not list every blob. */
-  async function dutyPass(signal: AbortSignal): Promise<SweptCounts> {
-    const isThorough = platform.monotonic() - thoroughAt >= THOROUGH_MS
-    const counts = await sweep(inside, signal, isThorough)
-    if (isThorough && !signal.aborted) thoroughAt = platform.monotonic()
-    return counts
+  async function pass(signal = new AbortController().signal): Promise<SweptCounts> {
+    const look = lookForOrphans(inside)
+    return sweep(inside, signal, look).finally(look.end)
   }
   let started: Promise<void> | null = null
   return {
@@ -74,10 +70,8 @@ export function uploads(options: UploadsOptions): Inbox {
     duty: {
       name: 'sweep-uploads',
       every,
-      // A pass goes on until nothing is left; it looks at its signal between batches.
-      deadline: '10m',
       forAll: true,
-      run: async ({ signal }) => dutyPass(signal),
+      run: sweepDuty(inside, platform),
     },
     start(mill) {
       if (mill !== undefined && options.job !== undefined) bridge = bridgeTo(mill, options.job)

@@ -1,6 +1,6 @@
 /** The sweep: which rows it takes and which it leaves, in what order, what it counts, and what the mill makes of it. B.3, B.8, B.9. */
-import { jobmill } from 'jobmill'
-import { openTables } from 'jobmill-tables'
+import { jobmill, type Platform, systemPlatform } from 'jobmill'
+import { openTables, sql } from 'jobmill-tables'
 import {
   type BlobStore,
   directoryBlobs,
@@ -44,6 +44,26 @@ async function orphans(made: Scene, upload: string): Promise<string[]> {
   await made.store.write(`${upload}/0`, bytes(false), signal)
   await expect(made.store.write(`${upload}/1`, bytes(true), signal)).rejects.toThrow('gone')
   return made.blobs()
+}
+
+/** One in which the time of a pass is over as soon as it has deleted anything, and how often it was listed. */
+function countingBlobs(blobs: BlobStore, over: () => void): { blobs: BlobStore; listed: () => number } {
+  let listed = 0
+  return {
+    listed: () => listed,
+    blobs: {
+      ...blobs,
+      async delete(id) {
+        const isDeleted = await blobs.delete(id)
+        if (isDeleted) over()
+        return isDeleted
+      },
+      uploads() {
+        listed += 1
+        return blobs.uploads()
+      },
+    },
+  }
 }
 
 /** As ids of that time begin. */
@@ -240,6 +260,44 @@ describe.each(STORES)('the sweep on %s', (store) => {
     expect(await made.blobs()).toEqual(kept)
     made.later(DAY_MS)
     await made.inbox.sweep()
+    await expectGone(made, box)
+  })
+
+  test('B8 E44 a pass of the duty ends with its time, leaves the rest to the next, which it asks for, and goes on where it was', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    let over = (): void => {}
+    const platform: Platform = {
+      ...systemPlatform,
+      timer(ms, task, options) {
+        if (ms !== 15_000) return systemPlatform.timer(ms, task, options)
+        over = task
+        return { cancel() {} }
+      },
+    }
+    const { blobs, listed } = countingBlobs(made.store, () => over())
+    const inbox = uploads({ tables: made.tables, blobs, platform })
+    expect(inbox.duty.deadline).toBeUndefined()
+    const { signal } = new AbortController()
+    let asked = 0
+    const pass = () => inbox.duty.run({ signal, again: () => void (asked += 1) })
+    const sum = (counts: Awaited<ReturnType<typeof pass>>): number =>
+      Object.values(counts ?? {}).reduce((a, b) => a + b, 0)
+    for (let n = 0; n < 12; n += 1) await box.sent('x')
+    made.later(DAY_MS)
+    const { now } = await made.tables.db
+      .selectNoFrom(sql<number>`CAST(${made.tables.now} AS bigint)`.as('now'))
+      .executeTakeFirstOrThrow()
+    await orphans(made, idAt(now - 27 * HOUR_MS))
+    await orphans(made, idAt(now - 26 * HOUR_MS))
+    const counts: number[] = []
+    do counts.push(sum(await pass()))
+    while (asked === counts.length)
+    // Some in each, all of them in the end, and nothing that was left is looked for once more.
+    expect(counts.length).toBeGreaterThan(3)
+    expect(counts.every((count) => count < 12)).toBe(true)
+    expect(counts.reduce((a, b) => a + b, 0)).toBe(16)
+    expect(listed()).toBe(1)
     await expectGone(made, box)
   })
 

@@ -7,12 +7,18 @@ import { checkBoolean } from '../job/numbers.ts'
 import type { Counts, DutyOptions } from '../upkeep/duty.ts'
 import type { Problems } from './problems.ts'
 
+export interface OwnPass {
+  readonly signal: AbortSignal
+  /** There is more to do: the next pass comes right after this one. So each can be short. */
+  readonly again: () => void
+}
+
 export interface OwnDuty {
   readonly name: string
   /** How often, with some jitter; the first pass is made at the start. */
   readonly every: Duration
   /** One pass. Look at the signal between batches: it fires at the deadline, at a stop, and when another process took over. What is returned is told. */
-  readonly run: (context: { readonly signal: AbortSignal }) => Promise<Counts | void>
+  readonly run: (context: OwnPass) => Promise<Counts | void>
   /** How long a pass may take (default 30 s). */
   readonly deadline?: Duration
   /** True (the default): one process does it for all that have this duty. False: each for itself. */
@@ -67,7 +73,8 @@ export function ownDuties(duties: readonly OwnDuty[], found: Problems): Resolved
               ? DEFAULTS.dutyDeadlineMs
               : periodMs(given.deadline, `${field}.deadline`),
           forAll: given.forAll === undefined ? true : checkBoolean(given.forAll, `${field}.forAll`),
-          pass: async (signal: AbortSignal) => given.run({ signal }),
+          pass: async (signal: AbortSignal, _works: () => void, again: () => void) =>
+            given.run({ signal, again }),
         },
       ]
     })

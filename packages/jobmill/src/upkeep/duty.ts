@@ -20,8 +20,11 @@ export interface DutyOptions {
   readonly everyMs: number | null
   /** Null for a pass that has no end: when it returns, that is a failure. */
   readonly deadlineMs: number | null
-  /** Looks at the signal between its batches. One that has no end says by `works` that all is well, or nobody would know before the end. */
-  readonly pass: (signal: AbortSignal, works: () => void) => Promise<Counts | void>
+  /**
+   * Looks at the signal between its batches. One that has no end says by `works` that all is well, or nobody would know before the end; one that has left something
+   * says `again`.
+   */
+  readonly pass: (signal: AbortSignal, works: () => void, again: () => void) => Promise<Counts | void>
   /** Whether one instance does it for the whole cluster. */
   readonly forAll: boolean
   /** False: a pass would find nothing to do. Then none is made, except the first and those that are asked for. */
@@ -68,11 +71,15 @@ export function duty(options: DutyOptions): Duty {
     return mine
   }
 
+  const again = (): void => {
+    isAsked = true
+  }
+
   async function pass(stop: AbortSignal): Promise<Counts> {
     const ended = new AbortController()
     const began = platform.monotonic()
     // Async, so that one that throws at once fails like any other.
-    const work = (async () => options.pass(AbortSignal.any([stop, ended.signal]), log.works))()
+    const work = (async () => options.pass(AbortSignal.any([stop, ended.signal]), log.works, again))()
     try {
       const { deadlineMs } = options
       const counts = (await (deadlineMs === null ? work : within(platform, deadlineMs, name, work))) ?? {}

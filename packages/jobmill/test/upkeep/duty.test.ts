@@ -64,6 +64,22 @@ describe('a duty', () => {
     expect(told()).toEqual([])
   })
 
+  test('that says again makes the next pass at once, and then one per period', async () => {
+    let left = 3
+    const { platform, passes, duty } = bench({
+      async pass(_signal, _works, again) {
+        passes.push({ at: platform.monotonic(), signal: _signal })
+        left -= 1
+        if (left > 0) again()
+      },
+    })
+    await duty.start()
+    await platform.settled()
+    expect(passes.map(({ at }) => at)).toEqual([0, 0, 0])
+    await platform.advance('8s')
+    expect(passes).toHaveLength(3)
+  })
+
   test('started twice makes the passes of one', async () => {
     const { platform, passes, duty } = bench()
     await duty.start()

@@ -9,33 +9,65 @@ import { deleteBlobs } from './sweep-staging.ts'
 
 const BATCH = 200
 
-export async function sweepOrphans(
-  inside: Inside,
-  signal: AbortSignal,
-  count: (blobs: number) => void,
-  failed: (error: unknown) => void,
-): Promise<void> {
-  const { blobs, limits } = inside
-  const before = (await nowOf(inside)) - limits.stagingForMs - limits.expireAfterMs
-  let some: string[] = []
-  async function look(): Promise<void> {
-    const uploads = some
-    some = []
-    for (const upload of await unknown(inside, uploads)) {
-      try {
-        count(await deleteBlobs(inside, upload))
-      } catch (error) {
-        failed(error)
-      }
-      await inside.fault('sweep:orphan')
+/** At every blob there is, which may take longer than a pass. */
+export interface OrphanLook {
+  /** Until the end, or the signal. */
+  readonly goOn: (
+    signal: AbortSignal,
+    count: (blobs: number) => void,
+    failed: (error: unknown) => void,
+  ) => Promise<void>
+  readonly isDone: () => boolean
+  /** Nobody goes on with it. */
+  readonly end: () => Promise<void>
+}
+
+export function lookForOrphans(inside: Inside): OrphanLook {
+  const { limits } = inside
+  const list = (): AsyncIterator<string> => inside.blobs.uploads()[Symbol.asyncIterator]()
+  let uploads = list()
+  let isListed = false
+  /** Found to be nobody's, and not deleted yet. */
+  let found: string[] = []
+
+  /** The next of them that are old enough; none at the end. */
+  async function next(signal: AbortSignal): Promise<string[]> {
+    const before = (await nowOf(inside)) - limits.stagingForMs - limits.expireAfterMs
+    const some: string[] = []
+    while (some.length < BATCH && !isListed && !signal.aborted) {
+      const { done, value } = await uploads.next().catch((error: unknown) => {
+        // A list that broke says afterwards that it is at its end.
+        uploads = list()
+        throw error
+      })
+      if (done === true) isListed = true
+      else if (madeAt(value) < before) some.push(value)
     }
+    return some
   }
-  for await (const upload of blobs.uploads()) {
-    if (signal.aborted) return
-    if (madeAt(upload) < before) some.push(upload)
-    if (some.length === BATCH) await look()
+
+  return {
+    async goOn(signal, count, failed) {
+      while (!signal.aborted) {
+        const upload = found.shift()
+        if (upload === undefined) {
+          if (isListed) return
+          found = await unknown(inside, await next(signal))
+          continue
+        }
+        try {
+          count(await deleteBlobs(inside, upload))
+        } catch (error) {
+          failed(error)
+        }
+        await inside.fault('sweep:orphan')
+      }
+    },
+    isDone: () => isListed && found.length === 0,
+    async end() {
+      await uploads.return?.()
+    },
   }
-  await look()
 }
 
 /** In milliseconds; ids of version 7 begin with it. Of others it is not known, and they are left alone. */

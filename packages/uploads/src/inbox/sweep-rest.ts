@@ -35,11 +35,13 @@ export async function sweepMailboxes({ tables }: Inside, signal: AbortSignal): P
     )
     .limit(BATCH)
     .execute()
-  for (const { id } of rows)
+  for (const { id } of rows) {
+    if (signal.aborted) return
     await tables.transaction(async (db) => {
       await db.deleteFrom('uploads_token').where('mailbox', '=', id).execute()
       await db.deleteFrom('uploads_notice').where('mailbox', '=', id).execute()
       await db.deleteFrom('uploads_upload').where('mailbox', '=', id).execute()
       await db.deleteFrom('uploads_mailbox').where('id', '=', id).execute()
     })
+  }
 }

@@ -27,6 +27,7 @@ export async function sweepStaging(
       .limit(BATCH)
       .execute()
     for (const { upload } of rows) {
+      if (signal.aborted) return
       last = upload
       try {
         count(await deleteBlobs(inside, upload))

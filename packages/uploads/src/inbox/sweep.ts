@@ -6,7 +6,7 @@ import type { Inside } from './inside.ts'
 import { noneSwept, type SweptCounts, type SweptOutcome } from './swept.ts'
 import { markFiles, MARKS } from './sweep-marks.ts'
 import { deleteRows, outcomeOf } from './sweep-rows.ts'
-import { sweepOrphans } from './sweep-orphans.ts'
+import type { OrphanLook } from './sweep-orphans.ts'
 import { sweepMailboxes, sweepUploads } from './sweep-rest.ts'
 import { sweepStaging } from './sweep-staging.ts'
 
@@ -14,8 +14,12 @@ const BATCH = 500
 /** Blobs that are deleted at a time. */
 const AT_ONCE = 8
 
-/** Rejects after it has done what it could, when something could not be deleted. `isThorough`: every blob is looked at too. */
-export async function sweep(inside: Inside, signal: AbortSignal, isThorough: boolean): Promise<SweptCounts> {
+/** Rejects after it has done what it could, when something could not be deleted. `look`: at every blob too, as far as it gets. */
+export async function sweep(
+  inside: Inside,
+  signal: AbortSignal,
+  look: OrphanLook | null,
+): Promise<SweptCounts> {
   const counts = noneSwept()
   const count = (outcome: SweptOutcome, n: number): void => {
     counts[outcome] += n
@@ -33,7 +37,7 @@ export async function sweep(inside: Inside, signal: AbortSignal, isThorough: boo
       if (marked < BATCH) break
     }
   await sweepStaging(inside, signal, (n) => count('orphan_blob', n), failed)
-  if (isThorough) await sweepOrphans(inside, signal, (n) => count('orphan_blob', n), failed)
+  await look?.goOn(signal, (n) => count('orphan_blob', n), failed)
   await sweepUploads(inside, signal)
   await sweepMailboxes(inside, signal)
   if (failures.length > 0)
@@ -76,6 +80,8 @@ async function finishMarked(
     last = end
     const gone: typeof rows = []
     await eachOf(rows, async (row) => {
+      // Marked they are: the next pass finishes them.
+      if (signal.aborted) return
       try {
         await blobs.delete(`${row.upload}/${row.n}`)
         gone.push(row)
