@@ -62,7 +62,11 @@ export function uploads(options: UploadsOptions): Inbox {
   const tokens = createTokens(inside)
   async function pass(signal = new AbortController().signal): Promise<SweptCounts> {
     const look = lookForOrphans(inside)
-    return sweep(inside, signal, look).finally(look.end)
+    try {
+      return await sweep(inside, signal, look)
+    } finally {
+      await look.end()
+    }
   }
   let started: Promise<void> | null = null
   return {

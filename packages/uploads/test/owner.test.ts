@@ -52,12 +52,10 @@ describe.each(STORES)('a folder of blobs on %s', (store) => {
     mkdirSync(path.dirname(blob), { recursive: true })
     writeFileSync(blob, 'x')
     const other = place().address
-    await expect(startOn(other, folder)).rejects.toMatchObject({
-      code: 'OPTION_CONFLICT',
-      field: 'blobs',
-      message: expect.stringContaining(`belongs to the inbox ${id} of another database`),
-      fix: expect.stringContaining(`delete ${path.join(folder, MARKER)} only when`),
-    })
+    const refused: unknown = await startOn(other, folder).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ code: 'OPTION_CONFLICT', field: 'blobs' })
+    expect(String(refused)).toContain(`belongs to the inbox ${id} of another database`)
+    expect(String(refused)).toContain(`delete ${path.join(folder, MARKER)} only when`)
     expect(ownerOf(folder)).toBe(`${id}\n`)
     expect(existsSync(blob)).toBe(true)
   })

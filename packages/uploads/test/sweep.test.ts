@@ -266,7 +266,7 @@ describe.each(STORES)('the sweep on %s', (store) => {
   test('B8 E44 a pass of the duty ends with its time, leaves the rest to the next, which it asks for, and goes on where it was', async () => {
     const made = given()
     const box = await mailbox(made)
-    let over = (): void => {}
+    let over: (() => void) | null = null
     const platform: Platform = {
       ...systemPlatform,
       timer(ms, task, options) {
@@ -275,7 +275,7 @@ describe.each(STORES)('the sweep on %s', (store) => {
         return { cancel() {} }
       },
     }
-    const { blobs, listed } = countingBlobs(made.store, () => over())
+    const { blobs, listed } = countingBlobs(made.store, () => over?.())
     const inbox = uploads({ tables: made.tables, blobs, platform })
     expect(inbox.duty.deadline).toBeUndefined()
     const { signal } = new AbortController()

@@ -7,7 +7,7 @@ import { checkBoolean } from '../job/numbers.ts'
 import type { Counts, DutyOptions } from '../upkeep/duty.ts'
 import type { Problems } from './problems.ts'
 
-export interface OwnPass {
+interface OwnPass {
   readonly signal: AbortSignal
   /** There is more to do: the next pass comes right after this one. So each can be short. */
   readonly again: () => void

@@ -16,8 +16,9 @@ type Inner = { readonly _parser?: { readonly parser?: Dicer } }
 /** Returns those of the part whose headers came last. */
 export function partHeadersOf(parser: BusboyInstance): () => PartHeaders {
   let last: PartHeaders = { hasType: true, declared: null }
+  const { _parser: inner } = parser as unknown as Inner
   // In front of the parser's own: it tells of a file as soon as it has its headers.
-  ;(parser as unknown as Inner)._parser?.parser?.prependListener('part', (part: Dicer.PartStream) => {
+  inner?.parser?.prependListener('part', (part: Dicer.PartStream) => {
     part.prependListener('header', (headers: Readonly<Record<string, string[] | undefined>>) => {
       const [type = ''] = headers['content-type'] ?? []
       const [length = ''] = headers['content-length'] ?? []

@@ -35,13 +35,13 @@ export function lookForOrphans(inside: Inside): OrphanLook {
     const before = (await nowOf(inside)) - limits.stagingForMs - limits.expireAfterMs
     const some: string[] = []
     while (some.length < BATCH && !isListed && !signal.aborted) {
-      const { done, value } = await uploads.next().catch((error: unknown) => {
+      const one = await uploads.next().catch((error: unknown) => {
         // A list that broke says afterwards that it is at its end.
         uploads = list()
         throw error
       })
-      if (done === true) isListed = true
-      else if (madeAt(value) < before) some.push(value)
+      if (one.done === true) isListed = true
+      else if (madeAt(one.value) < before) some.push(one.value)
     }
     return some
   }
