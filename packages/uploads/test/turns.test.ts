@@ -41,7 +41,7 @@ test('who goes away while waiting takes no turn along', async () => {
 })
 
 test('uploads whose senders are silent hold nobody up, and end when they go on', async () => {
-  const here = await scene('sqlite')
+  const here = await scene('sqlite', { uploadsPerMailbox: 100 })
   try {
     const box = await mailbox(here)
     const request = { url: here.url, path: `/mailboxes/${box.id}/uploads`, token: box.token }

@@ -29,7 +29,7 @@ export const check: Command = {
         ([name, value]) => [name.replace(/Ms$/, ''), shown(name, value)] as const,
       ),
     ]
-    for (const [name, value] of rows) out(`${name.padEnd(16)} ${value}`)
+    for (const [name, value] of rows) out(`${name.padEnd(17)} ${value}`)
     out('ok')
     return EXIT.done
   },
