@@ -4,8 +4,9 @@
  */
 import { mkdir, open, opendir, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
+import { flushFolder, makeFolder } from '../flush.ts'
 import { type BlobStore, BlobMissing, partsOf, UPLOAD } from './blob-store.ts'
-import { codeOf, flushFolder } from './folders.ts'
+import { codeOf } from './code-of.ts'
 import { claimFolder } from './marker.ts'
 
 const READ_BYTES = 64 * 1_024
@@ -20,12 +21,12 @@ export function directoryBlobs(root: string): BlobStore {
   return {
     name: `the folder ${root}`,
     async open(inbox) {
-      await mkdir(root, { recursive: true, mode: 0o700 })
+      await makeFolder(root)
       await claimFolder(root, inbox)
     },
     async write(id, bytes, signal) {
       const { folder, file, part } = pathOf(id)
-      await makeFolder(root, folder)
+      await makeInside(root, folder)
       const handle = await open(part, 'wx', 0o600)
       try {
         for await (const chunk of bytes) {
@@ -62,7 +63,7 @@ export function directoryBlobs(root: string): BlobStore {
   }
 }
 
-async function makeFolder(root: string, folder: string): Promise<void> {
+async function makeInside(root: string, folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (made === undefined) return
   // Every folder that is new has to be known to the one above it.

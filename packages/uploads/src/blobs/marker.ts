@@ -7,7 +7,8 @@ import { link, open, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { JobmillError } from 'jobmill'
 import { UPLOAD as ID } from './blob-store.ts'
-import { codeOf, flushFolder } from './folders.ts'
+import { flushFolder } from '../flush.ts'
+import { codeOf } from './code-of.ts'
 
 const MARKER = '.jobmill-uploads-inbox'
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])

@@ -5,9 +5,10 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import path from 'node:path'
+import { flushFolder } from '../flush.ts'
 import { systemCodeOf } from './client-error.ts'
 import { listedOf } from './listing.ts'
-import { fileNameOf, flushFolder } from './place.ts'
+import { fileNameOf } from './place.ts'
 
 export interface Entry {
   readonly uri: string
@@ -41,6 +42,8 @@ export async function openKnown(file: string): Promise<Known> {
   const { entries, lines, isTorn } = await read(file)
   if (isTorn || lines > 2 * entries.size + SLACK) await writeAnew(file, entries)
   let handle = await openToAppend(file)
+  // It may be new.
+  await flushFolder(path.dirname(file))
   let count = isTorn ? entries.size : lines
   let isCut = false
   let waiting: Line[] = []

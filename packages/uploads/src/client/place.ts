@@ -1,7 +1,8 @@
 /** The folder that files go to: held by one puller at a time, and without what a dead one left half written. */
-import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { cleanName } from '../clean/clean-name.ts'
+import { flushFolder, makeFolder } from '../flush.ts'
 import { ClientError, textOf } from './client-error.ts'
 import { hold } from './hold.ts'
 
@@ -18,7 +19,7 @@ export interface Place {
 export async function openPlace(folder: string): Promise<Place> {
   const own = path.join(folder, OWN)
   for (const at of [folder, own])
-    await mkdir(at, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    await makeFolder(at).catch((error: unknown) => {
       throw new ClientError('OPTION_INVALID', `is no folder that can be used: ${textOf(error)}`, {
         field: 'folder',
         fix: 'Give a folder that this user may write to',
@@ -49,14 +50,4 @@ export function fileNameOf({ id, name }: { readonly id: string; readonly name: s
 
 export function partNameOf(id: string, random: string): string {
   return `.${id}.${random}.part`
-}
-
-/** So that a name in it is there after a power cut. */
-export async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -3,11 +3,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { flushFolder } from '../flush.ts'
 import { ask, chunksOf } from './ask.ts'
 import { ClientError, systemCodeOf } from './client-error.ts'
 import type { Listed } from './listing.ts'
 import type { Settings } from './options.ts'
-import { flushFolder, partNameOf } from './place.ts'
+import { partNameOf } from './place.ts'
 
 /** What came is not what was listed. */
 export class Differs extends Error {}
