@@ -112,6 +112,18 @@ describe.each(Object.entries(PLACES))('tables on %s', (_name, fresh) => {
   })
 })
 
+test('P1 what was committed on SQLite is there after a power cut: every commit is flushed', async () => {
+  const { tables } = await opened(freshFile())
+  onTestFinished(() => tables.close())
+  const told = async (name: string): Promise<unknown> => {
+    const { rows } = await sql<Record<string, unknown>>`PRAGMA ${sql.raw(name)}`.execute(tables.db)
+    return rows[0]?.[name]
+  }
+  const FULL = 2
+  expect(await told('synchronous')).toBe(FULL)
+  expect(await told('journal_mode')).toBe('wal')
+})
+
 test('an address of no database that we know is refused, and not shown', async () => {
   await expect(openTables('mysql://me:secret@here/x', { app: 'shop', steps: [] })).rejects.toThrow(
     /^(?!.*secret).*database/s,

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
+import { type KyselyPlugin } from 'kysely'
 import { jobmill, type MillOptions } from 'jobmill'
 import { type Served, serve } from 'jobmill/http'
 import { openTables } from 'jobmill-tables'
@@ -63,17 +64,38 @@ export type SceneOptions = Partial<Omit<UploadsOptions, 'tables' | 'blobs'>> & {
   readonly jobs?: MillOptions['jobs']
   readonly address?: string
   readonly folder?: string
+  /** Hears of every statement to the tables, as a tree in JSON. */
+  readonly onStatement?: (tree: string) => void
+}
+
+/** The same tables, with somebody who listens. */
+function heard(tables: UploadsOptions['tables'], onStatement: (tree: string) => void): typeof tables {
+  const ear: KyselyPlugin = {
+    transformQuery({ node }) {
+      onStatement(JSON.stringify(node))
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  return {
+    ...tables,
+    get now() {
+      return tables.now
+    },
+    db: tables.db.withPlugin(ear),
+    transaction: (work) => tables.transaction((db, tx) => work(db.withPlugin(ear) as typeof db, tx)),
+  }
 }
 
 export async function scene(store: StoreName, options: SceneOptions = {}): Promise<Scene> {
-  const { wrap = (blobs) => blobs, jobs = [], address = addressOf(store), ...rest } = options
+  const { wrap = (blobs) => blobs, jobs = [], address = addressOf(store), onStatement, ...rest } = options
   let aheadMs = 0
   const database = await openTables<Schema>(address, {
     app: 'uploads',
     steps: STEPS,
     clock: () => Date.now() + aheadMs,
   })
-  const { tables } = database
+  const tables = onStatement === undefined ? database.tables : heard(database.tables, onStatement)
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-blobs-'))
   const real = store === 'sqlite' ? directoryBlobs(folder) : postgresBlobs(tables)
   const errors: unknown[] = []

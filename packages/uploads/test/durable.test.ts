@@ -1,0 +1,128 @@
+/** What is answered is on the disk: in which order files, their names and the folders around them are flushed, before anybody is told. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pullOnce } from 'jobmill-uploads/client'
+import { directoryBlobs } from 'jobmill-uploads'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { freshFolder, namesIn } from './client/support/folders.ts'
+import { optionsFor } from './client/support/pullers.ts'
+import { watchDisk } from './support/disk.ts'
+import { mailbox, pending, sceneForAll } from './support/inboxes.ts'
+
+let log: string[] = []
+const given = sceneForAll('sqlite', { fault: (point) => void log.push(point) })
+
+test('E35 every file is flushed before it has its name, and its folders before the upload is committed', async () => {
+  const box = await mailbox(given())
+  const disk = await watchDisk()
+  ;({ log } = disk)
+  await box.sent('one', 'two')
+  const [upload = ''] = log.flatMap((line) => /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(line) ?? [])
+  const root = path.dirname(path.dirname(log.find((line) => line.endsWith('/0.part'))?.slice(6) ?? ''))
+  const above = path.dirname(root)
+  const folder = path.join(root, upload)
+  const file = (n: number): string[] => [
+    `flush ${folder}/${n}.part`,
+    `rename ${folder}/${n}.part ${folder}/${n}`,
+    `flush ${folder}`,
+    'receive:written',
+  ]
+  expect(log).toEqual([
+    'receive:staged',
+    `flush ${root}`,
+    `flush ${above}`,
+    ...file(0),
+    ...file(1),
+    'receive:complete',
+    'receive:rows',
+    'receive:committed',
+  ])
+})
+
+test('E35 a folder for blobs that is new is known to the ones above it before anything is in it', async () => {
+  const above = mkdtempSync(path.join(tmpdir(), 'jobmill-above-'))
+  onTestFinished(() => rmSync(above, { recursive: true, force: true }))
+  const { log: asked } = await watchDisk()
+  const blobs = directoryBlobs(path.join(above, 'a', 'b'))
+  await blobs.open()
+  expect(asked).toEqual([`flush ${path.join(above, 'a')}`, `flush ${above}`])
+  await blobs.open()
+  expect(asked).toHaveLength(2)
+})
+
+test('E36 B7 a puller acknowledges what is flushed, with its name and its entry in the index', async () => {
+  const box = await mailbox(given())
+  const [id = ''] = await box.sent('one')
+  const above = freshFolder()
+  const folder = path.join(above, 'new')
+  const disk = await watchDisk()
+  ;({ log } = disk)
+  await pullOnce(optionsFor(given(), box, { folder }))
+  const acked = log.indexOf('ack:before')
+  const before = log.slice(0, acked).map((line) => line.replace(/\.[0-9a-f]{16}\.part/g, '.X.part'))
+  const part = `${folder}/.${id}.X.part`
+  const name = `${folder}/${id}-0.txt`
+  const own = `${folder}/.jobmill-uploads`
+  expect(acked).toBeGreaterThan(0)
+  expect(before.filter((line) => line.includes(above))).toEqual([
+    `flush ${above}`,
+    // Once for what it has for itself, and once for what it took away.
+    `flush ${folder}`,
+    `flush ${folder}`,
+    `flush ${own}`,
+    `flush ${part}`,
+    `link ${part} ${name}`,
+    `flush ${folder}`,
+    `flush ${own}/index.jsonl`,
+  ])
+})
+
+describe('B7 the name of a file that was fetched', () => {
+  async function fetched(how: (name: string, real: () => Promise<void>) => Promise<void>) {
+    const box = await mailbox(given())
+    const [id = ''] = await box.sent('new')
+    const folder = freshFolder()
+    const disk = await watchDisk()
+    const { link } = disk.real
+    disk.instead('link', (from, to) => how(to, () => link(from, to)))
+    const { troubles } = await pullOnce(optionsFor(given(), box, { folder, onTrouble: () => {} }))
+    const [pendingOne] = (await pending(box)).files
+    const name = `${id}-0.txt`
+    return {
+      troubles: troubles.map(({ code }) => code),
+      content: readFileSync(path.join(folder, name), 'utf8'),
+      names: namesIn(folder).filter((one) => one !== name),
+      isAcked: pendingOne === undefined,
+      log: disk.log.filter((line) => line.includes(name) || line === `flush ${folder}`),
+    }
+  }
+  const none = (code: string) => Object.assign(new Error(`${code}: link`), { code })
+  const whole = { troubles: [], content: 'new', names: [], isAcked: true }
+  const taken = { troubles: ['NAME_TAKEN'], content: 'mine', names: [], isAcked: false }
+
+  test.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])(
+    'is given by a rename where the disk has no second names (%s), and flushed like any other',
+    async (code) => {
+      const { log: asked, ...found } = await fetched(() => Promise.reject(none(code)))
+      expect(found).toEqual(whole)
+      expect(asked.slice(-2)).toEqual([expect.stringMatching(/^rename /), expect.stringMatching(/^flush /)])
+    },
+  )
+
+  test('is never taken from what got it between the look and the link', async () => {
+    const found = await fetched(async (name, link) => {
+      writeFileSync(name, 'mine')
+      await link()
+    })
+    expect(found).toMatchObject(taken)
+  })
+
+  test('is never taken from what got it before the rename, where there are no links', async () => {
+    const found = await fetched(async (name) => {
+      writeFileSync(name, 'mine')
+      throw none('EPERM')
+    })
+    expect(found).toMatchObject(taken)
+  })
+})
