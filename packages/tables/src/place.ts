@@ -20,8 +20,8 @@ export function placeOf(address: string): Place {
   return { type: 'sqlite', file: address.replace(/^sqlite:/, '') }
 }
 
-/** What the driver says when the database cannot be had, in the words of the mill. */
-export type ErrorOf = (error: unknown) => unknown
+/** What the driver says when the database cannot be had, in the words of the mill. `sent`: the server may have seen a statement. */
+export type ErrorOf = (error: unknown, sent?: boolean) => unknown
 
 /** The driver that is not needed is not loaded. */
 export async function storeAt(
@@ -35,7 +35,7 @@ export async function storeAt(
   const { postgres, postgresError } = await import('jobmill/postgres')
   return {
     store: postgres(place.url, { schema: place.schema, ...options }),
-    errorOf: (error) => postgresError(error, { sent: false }),
+    errorOf: (error, sent = false) => postgresError(error, { sent }),
   }
 }
 

@@ -1,11 +1,13 @@
 /**
  * The pool of PostgreSQL as Kysely takes it, with an end to every statement. The driver only stops waiting when the time is over: the statement would go on at the
- * server, perhaps behind a lock, and whoever gets the connection next would wait behind it. So it is cancelled there, and its connection is ended.
+ * server, perhaps behind a lock, and whoever gets the connection next would wait behind it. So it is cancelled there, and its connection is ended. One that the server
+ * ended is told in the words of the mill, whenever that is noticed.
  */
 import { connect } from 'node:net'
-import { JobmillError } from 'jobmill'
+import { isJobmillError, JobmillError } from 'jobmill'
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import type pg from 'pg'
+import type { ErrorOf } from './place.ts'
 
 /** What the driver says; it has no code for it. */
 const TIMED_OUT = 'Query read timeout'
@@ -14,14 +16,16 @@ const CANCEL_BYTES = 16
 const CANCEL_CODE = 80_877_102
 const CANCEL_MS = 5_000
 
-export function withDeadline(pool: pg.Pool, deadlineMs: number): PostgresPool {
+export function withDeadline(pool: pg.Pool, deadlineMs: number, errorOf: ErrorOf): PostgresPool {
   // Kysely knows a connection by its object.
   const guarded = new WeakMap<pg.PoolClient, PostgresPoolClient>()
   return {
     options: pool.options,
     async connect() {
-      const client = await pool.connect()
-      const known = guarded.get(client) ?? guard(client, deadlineMs)
+      const client = await pool.connect().catch((error: unknown) => {
+        throw errorOf(error)
+      })
+      const known = guarded.get(client) ?? guard(client, deadlineMs, errorOf)
       guarded.set(client, known)
       return known
     },
@@ -29,25 +33,33 @@ export function withDeadline(pool: pg.Pool, deadlineMs: number): PostgresPool {
   }
 }
 
-function guard(client: pg.PoolClient, deadlineMs: number): PostgresPoolClient {
-  let isLost = false
+function guard(client: pg.PoolClient, deadlineMs: number, errorOf: ErrorOf): PostgresPoolClient {
+  let lost: unknown = null
   async function query(text: string, values: readonly unknown[]): Promise<unknown> {
-    // What is lost is rolled back by the server when its connection ends.
-    if (isLost && text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] }
-    if (isLost) throw unanswered(deadlineMs)
+    if (lost !== null) return instead(text)
     try {
       return await client.query(text, [...values])
     } catch (error) {
-      if (!(error instanceof Error) || error.message !== TIMED_OUT) throw error
-      isLost = true
-      cancel(client)
-      throw unanswered(deadlineMs, error)
+      if (error instanceof Error && error.message === TIMED_OUT) {
+        lost = unanswered(deadlineMs, error)
+        cancel(client)
+        return instead(text)
+      }
+      const said = errorOf(error, true)
+      if (!isJobmillError(said) || said.code !== 'OUTCOME_UNKNOWN') throw error
+      lost = said
+      return instead(text)
     }
+  }
+  /** What is lost is rolled back by the server when its connection ends. */
+  function instead(text: string): unknown {
+    if (text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] }
+    throw lost
   }
   return {
     // Statements alone: nobody here reads by a cursor.
     query: query as PostgresPoolClient['query'],
-    release: (isBroken = false) => client.release(isLost || isBroken),
+    release: (isBroken = false) => client.release(lost !== null || isBroken),
   }
 }
 

@@ -108,7 +108,7 @@ function onPostgres<T>(
   // And one that is in use: whoever uses it hears of it by its statement.
   pool.on('connect', (client) => client.on('error', onError))
   const db = new Kysely<T>({
-    dialect: new PostgresDialect({ pool: withDeadline(pool, deadlineMs) }),
+    dialect: new PostgresDialect({ pool: withDeadline(pool, deadlineMs, errorOf) }),
   }).withSchema(`${schema}_${app}`)
   return tablesOf(db, {
     ...options,

@@ -169,6 +169,60 @@ test("a statement that takes too long on PostgreSQL is cancelled, and its connec
   expect(await tables.db.selectFrom('shop_order').selectAll().execute()).toEqual([])
 })
 
+describe('connections to PostgreSQL that the server ends', () => {
+  async function scene() {
+    const url = inject('postgresUrl')
+    const { tables } = await openTables<Schema>(`${url}?schema=${freshSchema(url, 'tables')}`, {
+      app: 'shop',
+      steps: STEPS,
+      connections: 2,
+    })
+    onTestFinished(() => tables.close())
+    await tables.open()
+    const admin = new pg.Client({ connectionString: url })
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    const pidOf = async (db: typeof tables.db): Promise<number> => {
+      const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)
+      return rows[0]?.pid ?? 0
+    }
+    async function end(pid: number): Promise<void> {
+      await admin.query('SELECT pg_terminate_backend($1)', [pid])
+      while ((await admin.query('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [pid])).rowCount !== 0);
+    }
+    const write = (db: typeof tables.db, id: string) =>
+      db.insertInto('shop_order').values({ id, paid_at: 1, amount: null }).execute()
+    return { tables, pidOf, end, write }
+  }
+  const broken = { code: 'OUTCOME_UNKNOWN', message: expect.stringContaining('connection broke') as string }
+
+  test('P10 in a transaction: it is rejected in the words of the mill, nothing of it is there, and the pool goes on', async () => {
+    const { tables, pidOf, end, write } = await scene()
+    for (const moment of ['before a statement', 'before the commit', 'before the rollback'])
+      await expect(
+        tables.transaction(async (db) => {
+          await write(db, 'lost')
+          await end(await pidOf(db))
+          if (moment === 'before a statement') await write(db, 'lost too')
+          if (moment === 'before the rollback') throw new Error('the card was refused')
+        }),
+      ).rejects.toMatchObject(moment === 'before the rollback' ? { message: 'the card was refused' } : broken)
+    expect(await tables.db.selectFrom('shop_order').selectAll().execute()).toEqual([])
+    await tables.transaction((db) => write(db, 'kept'))
+    expect(await tables.db.selectFrom('shop_order').select('id').execute()).toEqual([{ id: 'kept' }])
+  })
+
+  test('in the middle of a statement, and while nobody uses it', async () => {
+    const { tables, pidOf, end, write } = await scene()
+    await expect(sql`SELECT pg_terminate_backend(pg_backend_pid())`.execute(tables.db)).rejects.toMatchObject(
+      broken,
+    )
+    await end(await pidOf(tables.db))
+    await write(tables.db, 'kept')
+    expect(await tables.db.selectFrom('shop_order').select('id').execute()).toEqual([{ id: 'kept' }])
+  })
+})
+
 test('a database that cannot be had is told in words, with what to do', async () => {
   const nowhere = await opened('postgres://127.0.0.1:1/x')
   await expect(nowhere.tables.open()).rejects.toMatchObject({
