@@ -29,7 +29,7 @@ export function refusalOf(error: unknown): Refusal {
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL', '53100'])
 const AWAY =
-  /^(?:08\w{3}|57P0[1-3]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|SQLITE_BUSY\w*|STORE_\w+)$/
+  /^(?:08\w{3}|57P0[1-3]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|SQLITE_BUSY\w*|STORE_\w+|OUTCOME_UNKNOWN)$/
 
 function codesOf(error: unknown): string[] {
   const codes: string[] = []

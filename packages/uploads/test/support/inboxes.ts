@@ -62,7 +62,8 @@ export interface Scene {
 export type SceneOptions = Partial<Omit<UploadsOptions, 'tables' | 'blobs'>> & {
   readonly wrap?: (blobs: BlobStore) => BlobStore
   readonly jobs?: MillOptions['jobs']
-  readonly address?: string
+  /** Asked when the scene is made. */
+  readonly address?: () => string
   readonly folder?: string
   /** Hears of every statement to the tables, as a tree in JSON. */
   readonly onStatement?: (tree: string) => void
@@ -88,7 +89,8 @@ function heard(tables: UploadsOptions['tables'], onStatement: (tree: string) => 
 }
 
 export async function scene(store: StoreName, options: SceneOptions = {}): Promise<Scene> {
-  const { wrap = (blobs) => blobs, jobs = [], address = addressOf(store), onStatement, ...rest } = options
+  const { wrap = (blobs) => blobs, jobs = [], onStatement, ...rest } = options
+  const address = options.address?.() ?? addressOf(store)
   let aheadMs = 0
   const database = await openTables<Schema>(address, {
     app: 'uploads',
