@@ -1,0 +1,89 @@
+/** The alert on files that nobody fetches, by what a real inbox tells: it fires when files expire unfetched and none is acknowledged, and only then. */
+import { readFileSync } from 'node:fs'
+import { beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { evaluate, type Scrape } from '../../../test/support/evaluate-promql.ts'
+import { readExposition } from '../../jobmill/test/observe/exposition.ts'
+import { mailbox, sceneForAll } from './support/inboxes.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+const rules = parse(
+  readFileSync(new URL('../../../docs/prometheus/alerts.yaml', import.meta.url), 'utf8'),
+) as { groups: { rules: { alert: string; expr: string }[] }[] }
+const { expr = '' } =
+  rules.groups.flatMap((group) => group.rules).find(({ alert }) => alert === 'JobmillUploadsNotFetched') ?? {}
+
+const stamped = Promise.withResolvers<void>()
+const given = sceneForAll('sqlite', {
+  fault: (point) => void (point === 'fetch:stamped' && stamped.resolve()),
+})
+type Told = Scrape['samples']
+let fresh: Told
+let unfetched: Told
+let acked: Told
+let fetched: Told
+
+const told = async (): Promise<Told> =>
+  [...readExposition(await given().mill.prometheus()).values()].flatMap(({ samples }) => samples)
+
+/** One thing after the other in one inbox: what was told is a counter, so each is seen between two of them. */
+beforeAll(async () => {
+  const scene = given()
+  const box = await mailbox(scene)
+  const pass = async (): Promise<Told> => {
+    scene.later(2 * DAY_MS)
+    await scene.inbox.sweep()
+    return told()
+  }
+  fresh = await told()
+  await box.sent('a', 'b')
+  unfetched = await pass()
+  const [file] = await box.sent('c')
+  await box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+  acked = await pass()
+  const [other] = await box.sent('d')
+  await (await box.ask(`/uploads/${other}/content`)).arrayBuffer()
+  await stamped.promise
+  fetched = await pass()
+})
+
+const from = (job: string, instance: string, samples: Told): Told =>
+  samples.map((one) => ({ ...one, labels: { ...one.labels, job, instance } }))
+
+/** What fires half an hour after the first of them, or when it is asked. */
+function fires(scrapes: readonly Told[], atMs = 30 * MINUTE_MS) {
+  const list = scrapes.map((samples, n) => ({ atMs: n * 10 * MINUTE_MS, samples }))
+  return evaluate(expr, list, atMs)
+}
+const one = (...list: Told[]): Told[] => list.map((samples) => from('inbox', 'a', samples))
+
+test('E44 fires when files expire that nobody fetched, from the first one on, and says how many', () => {
+  expect(fires(one(fresh, unfetched))).toEqual([{ labels: { job: 'inbox' }, value: 2 }])
+})
+
+test.each([
+  ['nothing is swept', () => one(unfetched, unfetched)],
+  ['what is swept was acknowledged', () => one(unfetched, acked)],
+  ['what expired was fetched', () => one(acked, fetched)],
+  ['files expire, and others are acknowledged', () => one(fresh, unfetched, acked)],
+  ['a process begins again, and has swept nothing since', () => one(unfetched, fresh)],
+])('E44 does not fire when %s', (_name, scrapes) => {
+  expect(fires(scrapes())).toEqual([])
+})
+
+test('E44 ends an hour after the last of them', () => {
+  const scrapes = one(fresh, unfetched, ...Array.from({ length: 10 }, () => unfetched))
+  expect(fires(scrapes, 60 * MINUTE_MS)).toHaveLength(1)
+  expect(fires(scrapes, 100 * MINUTE_MS)).toEqual([])
+})
+
+test('E44 counts over the processes of an inbox, and not over two inboxes', () => {
+  const pair = (job: string): Told[] => [
+    [...from('inbox', 'a', fresh), ...from(job, 'b', unfetched)],
+    [...from('inbox', 'a', unfetched), ...from(job, 'b', acked)],
+  ]
+  expect(fires(pair('inbox'))).toEqual([])
+  expect(fires(pair('other'))).toEqual([{ labels: { job: 'inbox' }, value: 2 }])
+})
