@@ -55,3 +55,6 @@ export function systemCodeOf(error: unknown): string {
 export function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** What is said where a file system has no second names for a file. */
+export const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])

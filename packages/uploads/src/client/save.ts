@@ -5,7 +5,7 @@ import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises
 import path from 'node:path'
 import { flushFolder } from '../flush.ts'
 import { ask, chunksOf } from './ask.ts'
-import { ClientError, systemCodeOf } from './client-error.ts'
+import { ClientError, NO_LINKS, systemCodeOf } from './client-error.ts'
 import type { Listed } from './listing.ts'
 import type { Settings } from './options.ts'
 import { partNameOf } from './place.ts'
@@ -129,9 +129,6 @@ async function write(
   const actual = hash.digest('hex')
   if (actual !== sha256) throw new Differs(`it has the SHA-256 ${actual}, and was listed with ${sha256}`)
 }
-
-/** Where a file system has no second names for a file. */
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /** Whatever has the name already keeps it: a link is made or not, in one step. */
 async function giveName(part: string, file: string): Promise<void> {

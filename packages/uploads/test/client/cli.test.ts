@@ -74,7 +74,7 @@ describe('the command line of the client', () => {
     expect((await pending(box)).files).toEqual([])
   })
 
-  test('pull goes on until Ctrl-C, brings what comes, and ends cleanly', async () => {
+  test('pull goes on until Ctrl-C, brings what comes, lets nobody else at its folder, and ends cleanly', async () => {
     const { box, folder, env } = await set()
     const dir = path.join(folder, 'pulled')
     const child = spawn(process.execPath, ['--import', SOURCES, MAIN, 'pull', dir, '--listen'], {
@@ -86,6 +86,12 @@ describe('the command line of the client', () => {
     expect(await lines.next()).toMatchObject({ value: `ready   ${dir}; stop it with Ctrl-C` })
     await box.sent('one')
     expect((await lines.next()).value).toContain(`file    ${dir}/`)
+    // We are another process than that one.
+    expect(await type(['pull', dir, '--once'], env)).toEqual({
+      code: 3,
+      out: '',
+      err: expect.stringContaining(`is in use by process ${child.pid}`) as string,
+    })
     child.kill('SIGINT')
     expect(await ended).toEqual([0, null])
     expect(namesIn(dir)).toHaveLength(1)

@@ -1,14 +1,24 @@
 /** The folder of a puller: hostile names, links, full disks, other processes, torn lines, its own retention, and what `rewrite` makes of uris. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { pull, type PullOptions, pullOnce } from 'jobmill-uploads/client'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Box, mailbox, type Page, pending, sceneForAll, STORES } from '../support/inboxes.ts'
 import { betweenForAll } from './support/between.ts'
-import { hold } from '../../src/client/hold.ts'
 import { freshFolder, indexOf, namesIn } from './support/folders.ts'
 import { optionsFor, puller } from './support/pullers.ts'
 
+const HOLDER = path.join(import.meta.dirname, 'support/holder-child.ts')
 const DAY_MS = 86_400_000
 const full = (): never => {
   throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
@@ -130,18 +140,6 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(one.pulled.map(({ id }) => id)).not.toContain(large)
   })
 
-  test('of several pullers that find the lock of a dead one, exactly one has the folder', async () => {
-    const folder = freshFolder()
-    for (let round = 0; round < 20; round += 1) {
-      const lock = path.join(folder, 'lock')
-      writeFileSync(lock, '999999999 123')
-      const came = await Promise.allSettled(Array.from({ length: 6 }, () => hold(lock, folder)))
-      const got = came.filter((one) => one.status === 'fulfilled')
-      expect(got).toHaveLength(1)
-      await got[0]?.value()
-    }
-  })
-
   test('E42 a second puller on the folder is refused, and one that died without a word is not in the way', async () => {
     const box = await mailbox(given())
     const one = puller(given(), box)
@@ -236,6 +234,28 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     line.meddle(() => new Response('no', { status: 500 }))
     expect(await one.settled()).toMatchObject({ isComplete: false, troubles: [{ code: 'LIST_FAILED' }] })
   })
+})
+
+test('E42 of several processes that come at once, exactly one has the folder, also where a dead one left its lock', async () => {
+  const folder = freshFolder()
+  const children = [1, 2, 3].map(() => fork(HOLDER, { stdio: 'inherit' }))
+  onTestFinished(() => children.forEach((child) => void child.kill('SIGKILL')))
+  const heard = (): Promise<string[]> =>
+    Promise.all(children.map(async (child) => String((await once(child, 'message'))[0])))
+  async function tell(word: string): Promise<string[]> {
+    const said = heard()
+    for (const child of children) child.send(word)
+    return said
+  }
+  expect(await heard()).toEqual(['ready', 'ready', 'ready'])
+  for (let round = 0; round < 150; round += 1) {
+    const lock = path.join(folder, `${round}`)
+    if (round % 3 > 0) writeFileSync(lock, '999999999 123')
+    const said = await tell(lock)
+    expect({ round, said: said.toSorted() }).toEqual({ round, said: ['busy', 'busy', 'got'] })
+    await tell('release')
+  }
+  expect(readdirSync(folder)).toEqual([])
 })
 
 test('rewrite copes with any value: deep, cyclic, and with keys of prototypes', async () => {
