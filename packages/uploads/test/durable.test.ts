@@ -7,6 +7,7 @@ import { directoryBlobs } from 'jobmill-uploads'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFolder, namesIn } from './client/support/folders.ts'
 import { optionsFor } from './client/support/pullers.ts'
+import { hold } from '../src/client/hold.ts'
 import { watchDisk } from './support/disk.ts'
 import { mailbox, pending, sceneForAll } from './support/inboxes.ts'
 
@@ -65,7 +66,7 @@ test('E36 B7 a puller acknowledges what is flushed, with its name and its entry 
   const name = `${folder}/${id}-0.txt`
   const own = `${folder}/.jobmill-uploads`
   expect(acked).toBeGreaterThan(0)
-  expect(before.filter((line) => line.includes(above))).toEqual([
+  expect(before.filter((line) => line.includes(above) && !line.includes('/lock'))).toEqual([
     `flush ${above}`,
     // Once for what it has for itself, and once for what it took away.
     `flush ${folder}`,
@@ -78,6 +79,24 @@ test('E36 B7 a puller acknowledges what is flushed, with its name and its entry 
   ])
 })
 
+test('E42 a folder has one puller also where the disk has no second names', async () => {
+  const file = path.join(freshFolder(), 'lock')
+  const disk = await watchDisk()
+  disk.instead('link', () => Promise.reject(Object.assign(new Error('ENOTSUP: link'), { code: 'ENOTSUP' })))
+  const release = await hold(file, 'here')
+  expect(readFileSync(file, 'utf8')).toMatch(new RegExp(`^${process.pid} `))
+  await release()
+  writeFileSync(file, '1 not-when-it-began')
+  await (
+    await hold(file, 'here')
+  )()
+  const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
+  const begin = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  writeFileSync(file, `${process.ppid} ${begin}`)
+  await expect(hold(file, 'here')).rejects.toMatchObject({ code: 'FOLDER_BUSY' })
+  expect(namesIn(path.dirname(file))).toEqual(['lock'])
+})
+
 describe('B7 the name of a file that was fetched', () => {
   async function fetched(how: (name: string, real: () => Promise<void>) => Promise<void>) {
     const box = await mailbox(given())
@@ -85,7 +104,10 @@ describe('B7 the name of a file that was fetched', () => {
     const folder = freshFolder()
     const disk = await watchDisk()
     const { link } = disk.real
-    disk.instead('link', (from, to) => how(to, () => link(from, to)))
+    // The lock is another matter.
+    disk.instead('link', (from, to) =>
+      to.endsWith('/lock') ? link(from, to) : how(to, () => link(from, to)),
+    )
     const { troubles } = await pullOnce(optionsFor(given(), box, { folder, onTrouble: () => {} }))
     const [pendingOne] = (await pending(box)).files
     const name = `${id}-0.txt`
