@@ -46,13 +46,21 @@ mission(
       await page.getByRole('heading', { level: 1, name: 'Uploads' }).waitFor()
       const row = rowOf(page, 'letters')
       await row.getByText('1.5 KiB of 2.0 KiB').waitFor()
-      expect(await row.getByRole('cell').nth(1).innerText()).toBe('2')
+      expect(await row.getByRole('cell').nth(1).innerText()).toBe('2\n1.5 KiB')
       await row.getByText('3 h ago').waitFor()
       await rowOf(page, '100%_free').getByText('Never').waitFor()
       const warning = page.getByRole('alert')
       await warning.getByText('forgotten: 2 files so far, the last 1 h ago').waitFor()
       expect(await rowOf(page, 'forgotten').getByRole('cell').last().innerText()).toBe('2')
       await at.expectAccessible(page)
+      for (const width of [1_280, 390]) {
+        await page.setViewportSize({ width, height: 900 })
+        const table = page.getByRole('table', { name: 'Mailboxes' })
+        expect(
+          await table.evaluate((one) => [one.scrollWidth, one.parentElement?.clientWidth].join(' of ')),
+        ).toMatch(/^(\d+) of \1$/)
+      }
+      await page.setViewportSize({ width: 1_280, height: 900 })
 
       const find = page.getByLabel('Find a mailbox')
       await find.fill('0%_F')
@@ -70,7 +78,7 @@ mission(
 
     test('shows the files of a mailbox by state, a page at a time, on a phone in the dark', async () => {
       const box = await mailbox(made, { name: 'many' })
-      await box.sent(...Array.from({ length: 51 }, (_, n) => `file ${n}`))
+      const [first = ''] = await box.sent(...Array.from({ length: 51 }, (_, n) => `file ${n}`))
       const [acked = '', fetched = ''] = await box.sent('acked', 'fetched')
       await act(box, fetched, 'content')
       await act(box, acked, 'ack')
@@ -79,10 +87,13 @@ mission(
       const page = await at.open(`/apps/uploads/${box.id}`, { as: 'viewer', width: 390, colours: 'dark' })
       const files = page.getByRole('table', { name: 'Files, pending' }).getByRole('row')
       await expect.poll(() => files.count()).toBe(51)
+      // The newest first.
+      await files.nth(1).getByText(fetched).waitFor()
+      await page.getByText('1×').waitFor()
+      await files.nth(1).getByText('in 23 h 59 min').waitFor()
       await page.getByRole('button', { name: 'Next' }).click()
       await expect.poll(() => files.count()).toBe(3)
-      await page.getByText('1×').waitFor()
-      await files.last().getByText('in 23 h 59 min').waitFor()
+      await files.last().getByText(first).waitFor()
       await page.getByRole('button', { name: 'Back' }).click()
       await expect.poll(() => files.count()).toBe(51)
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)

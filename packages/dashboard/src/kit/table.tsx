@@ -6,6 +6,7 @@ interface Column {
   readonly name: ReactNode
   /** Numbers line up. */
   readonly right?: boolean
+  readonly className?: string
   readonly key: string
 }
 
@@ -21,11 +22,11 @@ export function Table({ label, columns, children }: Props) {
     <table aria-label={label} className="w-full border-collapse text-left">
       <thead>
         <tr className="border-b border-line text-xs text-soft">
-          {columns.map(({ key, name, right = false }) => (
+          {columns.map(({ key, name, right = false, className }) => (
             <th
               key={key}
               scope="col"
-              className={classes('px-3 py-2 font-medium whitespace-nowrap', right && 'text-right')}
+              className={classes('px-3 py-2 font-medium whitespace-nowrap', right && 'text-right', className)}
             >
               {name}
             </th>

@@ -10,7 +10,7 @@ type LookState = (typeof LOOK_STATES)[number]
 interface Asked {
   readonly mailbox: string
   readonly state: LookState
-  /** Null: from the beginning. */
+  /** Null: from the newest on. */
   readonly after: string | null
   readonly limit: number
 }
@@ -20,10 +20,11 @@ export interface SeenFiles {
   readonly next: string | null
 }
 
-/** The oldest first, by the numbers of their notices. */
+/** The newest first, by the numbers of their notices. */
 export async function lookAtFiles({ tables }: Inside, asked: Asked): Promise<SeenFiles> {
   const { mailbox, state, after, limit } = asked
-  const from = after === null ? 0 : seqOf(after, mailbox, Number.MAX_SAFE_INTEGER, 'after')
+  const before =
+    after === null ? Number.MAX_SAFE_INTEGER : seqOf(after, mailbox, Number.MAX_SAFE_INTEGER, 'after')
   const rows = await tables.db
     .selectFrom('uploads_notice')
     .innerJoin('uploads_file', (join) =>
@@ -34,13 +35,13 @@ export async function lookAtFiles({ tables }: Inside, asked: Asked): Promise<See
     .selectAll('uploads_file')
     .select('uploads_notice.seq')
     .where('uploads_notice.mailbox', '=', mailbox)
-    .where('uploads_notice.seq', '>', from)
+    .where('uploads_notice.seq', '<', before)
     .where('uploads_file.swept_at', 'is', null)
     .where('uploads_file.acked_at', state === 'acked' ? 'is not' : 'is', null)
     .$if(state !== 'acked', (query) =>
       query.where('uploads_file.expires_at', state === 'pending' ? '>' : '<=', tables.now),
     )
-    .orderBy('uploads_notice.seq')
+    .orderBy('uploads_notice.seq', 'desc')
     .limit(limit + 1)
     .execute()
   const shown = rows.slice(0, limit)

@@ -1,4 +1,4 @@
-/** The files of a mailbox in one state, the oldest first. */
+/** The files of a mailbox in one state, the newest first. */
 import { useMailboxFiles } from '../../api/reads.ts'
 import { FILE_STATES, type FileState, type Mailbox } from '../../api/types/uploads.ts'
 import { Card } from '../../kit/card.tsx'

@@ -7,21 +7,23 @@ import { Ago } from '../../kit/time.tsx'
 import { at } from './at.ts'
 import { Quota } from './quota.tsx'
 
+/** Where there is no room: the page of the mailbox tells it. */
+const WIDE = 'hidden @2xl:table-cell'
+
 export const MAILBOX_COLUMNS = [
   { key: 'name', name: 'Mailbox' },
   { key: 'pending', name: 'Pending', right: true },
-  { key: 'bytes', name: 'Bytes', right: true },
-  { key: 'oldest', name: 'Oldest came' },
-  { key: 'quota', name: 'Quota used' },
-  { key: 'last', name: 'Last upload' },
-  { key: 'unfetched', name: 'Expired unfetched', right: true },
+  { key: 'oldest', name: 'Oldest came', className: WIDE },
+  { key: 'quota', name: 'Quota used', className: WIDE },
+  { key: 'last', name: 'Last upload', className: WIDE },
+  { key: 'unfetched', name: 'Unfetched', right: true },
 ]
 
 export function MailboxRow({ mailbox }: { readonly mailbox: Mailbox }) {
   const { id, name, pending, expiredUnfetched } = mailbox
   return (
     <Row>
-      <Cell className="max-w-72 min-w-44">
+      <Cell className="max-w-48 min-w-24">
         <TextLink to={`/apps/uploads/${id}`} className="block truncate font-medium">
           <span title={name}>{name}</span>
         </TextLink>
@@ -29,19 +31,24 @@ export function MailboxRow({ mailbox }: { readonly mailbox: Mailbox }) {
           {shortId(id)}
         </span>
       </Cell>
-      <Cell right>{number(pending.files)}</Cell>
-      <Cell right>{bytes(pending.bytes)}</Cell>
-      <Cell>
+      <Cell right>
+        {number(pending.files)}
+        <span className="block text-xs text-soft">{bytes(pending.bytes)}</span>
+      </Cell>
+      <Cell className={WIDE}>
         <Ago at={at(pending.oldestAt)} />
       </Cell>
-      <Cell>
+      <Cell className={WIDE}>
         <Quota mailbox={mailbox} of="bytes" />
       </Cell>
-      <Cell>
+      <Cell className={WIDE}>
         <Ago at={at(mailbox.lastUploadAt)} otherwise="Never" />
       </Cell>
       <Cell right>
-        <span className={expiredUnfetched.files > 0 ? 'font-medium text-dead' : 'text-soft'}>
+        <span
+          title="Expired before anybody fetched them"
+          className={expiredUnfetched.files > 0 ? 'font-medium text-dead' : 'text-soft'}
+        >
           {number(expiredUnfetched.files)}
         </span>
       </Cell>
