@@ -1,6 +1,7 @@
 /** What is answered is on the disk: in which order files, their names and the folders around them are flushed, before anybody is told. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { pullOnce } from 'jobmill-uploads/client'
 import { directoryBlobs } from 'jobmill-uploads'
@@ -46,10 +47,13 @@ test('E35 a folder for blobs that is new is known to the ones above it before an
   onTestFinished(() => rmSync(above, { recursive: true, force: true }))
   const { log: asked } = await watchDisk()
   const blobs = directoryBlobs(path.join(above, 'a', 'b'))
-  await blobs.open()
-  expect(asked).toEqual([`flush ${path.join(above, 'a')}`, `flush ${above}`])
-  await blobs.open()
-  expect(asked).toHaveLength(2)
+  const inbox = randomUUID()
+  await blobs.open(inbox)
+  expect(asked.slice(0, 2)).toEqual([`flush ${path.join(above, 'a')}`, `flush ${above}`])
+  expect(asked.slice(2).filter((line) => !line.includes(path.join(above, 'a', 'b')))).toEqual([])
+  const before = asked.length
+  await blobs.open(inbox)
+  expect(asked).toHaveLength(before)
 })
 
 test('E36 B7 a puller acknowledges what is flushed, with its name and its entry in the index', async () => {
