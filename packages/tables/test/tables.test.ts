@@ -169,35 +169,36 @@ test("a statement that takes too long on PostgreSQL is cancelled, and its connec
   expect(await tables.db.selectFrom('shop_order').selectAll().execute()).toEqual([])
 })
 
-describe('connections to PostgreSQL that the server ends', () => {
-  async function scene() {
-    const url = inject('postgresUrl')
-    const { tables } = await openTables<Schema>(`${url}?schema=${freshSchema(url, 'tables')}`, {
-      app: 'shop',
-      steps: STEPS,
-      connections: 2,
-    })
-    onTestFinished(() => tables.close())
-    await tables.open()
-    const admin = new pg.Client({ connectionString: url })
-    await admin.connect()
-    onTestFinished(() => admin.end())
-    const pidOf = async (db: typeof tables.db): Promise<number> => {
-      const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)
-      return rows[0]?.pid ?? 0
-    }
-    async function end(pid: number): Promise<void> {
-      await admin.query('SELECT pg_terminate_backend($1)', [pid])
-      while ((await admin.query('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [pid])).rowCount !== 0);
-    }
-    const write = (db: typeof tables.db, id: string) =>
-      db.insertInto('shop_order').values({ id, paid_at: 1, amount: null }).execute()
-    return { tables, pidOf, end, write }
+async function onConnections() {
+  const url = inject('postgresUrl')
+  const { tables } = await openTables<Schema>(`${url}?schema=${freshSchema(url, 'tables')}`, {
+    app: 'shop',
+    steps: STEPS,
+    connections: 2,
+  })
+  onTestFinished(() => tables.close())
+  await tables.open()
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  onTestFinished(() => admin.end())
+  const pidOf = async (db: typeof tables.db): Promise<number> => {
+    const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(db)
+    return rows[0]?.pid ?? 0
   }
+  async function end(pid: number): Promise<void> {
+    await admin.query('SELECT pg_terminate_backend($1)', [pid])
+    while ((await admin.query('SELECT 1 FROM pg_stat_activity WHERE pid = $1', [pid])).rowCount !== 0);
+  }
+  const write = (db: typeof tables.db, id: string) =>
+    db.insertInto('shop_order').values({ id, paid_at: 1, amount: null }).execute()
+  return { tables, pidOf, end, write }
+}
+
+describe('connections to PostgreSQL that the server ends', () => {
   const broken = { code: 'OUTCOME_UNKNOWN', message: expect.stringContaining('connection broke') as string }
 
   test('P10 in a transaction: it is rejected in the words of the mill, nothing of it is there, and the pool goes on', async () => {
-    const { tables, pidOf, end, write } = await scene()
+    const { tables, pidOf, end, write } = await onConnections()
     for (const moment of ['before a statement', 'before the commit', 'before the rollback'])
       await expect(
         tables.transaction(async (db) => {
@@ -213,7 +214,7 @@ describe('connections to PostgreSQL that the server ends', () => {
   })
 
   test('in the middle of a statement, and while nobody uses it', async () => {
-    const { tables, pidOf, end, write } = await scene()
+    const { tables, pidOf, end, write } = await onConnections()
     await expect(sql`SELECT pg_terminate_backend(pg_backend_pid())`.execute(tables.db)).rejects.toMatchObject(
       broken,
     )

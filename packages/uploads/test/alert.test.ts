@@ -79,11 +79,13 @@ test('E44 ends an hour after the last of them', () => {
   expect(fires(scrapes, 100 * MINUTE_MS)).toEqual([])
 })
 
+/** Two processes, of one inbox or of two. */
+const pair = (job: string): Told[] => [
+  [...from('inbox', 'a', fresh), ...from(job, 'b', unfetched)],
+  [...from('inbox', 'a', unfetched), ...from(job, 'b', acked)],
+]
+
 test('E44 counts over the processes of an inbox, and not over two inboxes', () => {
-  const pair = (job: string): Told[] => [
-    [...from('inbox', 'a', fresh), ...from(job, 'b', unfetched)],
-    [...from('inbox', 'a', unfetched), ...from(job, 'b', acked)],
-  ]
   expect(fires(pair('inbox'))).toEqual([])
   expect(fires(pair('other'))).toEqual([{ labels: { job: 'inbox' }, value: 2 }])
 })

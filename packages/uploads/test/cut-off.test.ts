@@ -124,7 +124,9 @@ describe('in the middle of a statement', () => {
       const ids = (await pending(box)).files.map(({ id }) => id)
       await box.ask(`/uploads/${ids[0]}/ack`, { method: 'POST' })
       scene.later(2 * DAY_MS)
-      await expect(cuts().cutDuring(table, () => scene.inbox.sweep())).rejects.toThrow()
+      await expect(cuts().cutDuring(table, () => scene.inbox.sweep())).rejects.toThrow(
+        /connection broke|could not be deleted/,
+      )
       await goesOn('again')
     },
   )
@@ -135,9 +137,10 @@ describe('between two steps', () => {
     'of an upload, at %s',
     async (point) => {
       at = point
-      if (point.startsWith('discard'))
-        expect((await box.upload([{ bytes: 'x' }, { bytes: '' }])).status).toBe(400)
-      else await told(await send())
+      const said = point.startsWith('discard')
+        ? (await box.upload([{ bytes: 'x' }, { bytes: '' }])).status
+        : await told(await send())
+      expect([400, 'ok', 'come back']).toContain(said)
       await cutting
       expect(cutting).not.toBeNull()
       await goesOn()

@@ -101,29 +101,28 @@ test('E42 a folder has one puller also where the disk has no second names', asyn
   expect(namesIn(path.dirname(file))).toEqual(['lock'])
 })
 
-describe('B7 the name of a file that was fetched', () => {
-  async function fetched(how: (name: string, real: () => Promise<void>) => Promise<void>) {
-    const box = await mailbox(given())
-    const [id = ''] = await box.sent('new')
-    const folder = freshFolder()
-    const disk = await watchDisk()
-    const { link } = disk.real
-    // The lock is another matter.
-    disk.instead('link', (from, to) =>
-      to.endsWith('/lock') ? link(from, to) : how(to, () => link(from, to)),
-    )
-    const { troubles } = await pullOnce(optionsFor(given(), box, { folder, onTrouble: () => {} }))
-    const [pendingOne] = (await pending(box)).files
-    const name = `${id}-0.txt`
-    return {
-      troubles: troubles.map(({ code }) => code),
-      content: readFileSync(path.join(folder, name), 'utf8'),
-      names: namesIn(folder).filter((one) => one !== name),
-      isAcked: pendingOne === undefined,
-      log: disk.log.filter((line) => line.includes(name) || line === `flush ${folder}`),
-    }
+async function fetched(how: (name: string, real: () => Promise<void>) => Promise<void>) {
+  const box = await mailbox(given())
+  const [id = ''] = await box.sent('new')
+  const folder = freshFolder()
+  const disk = await watchDisk()
+  const { link } = disk.real
+  // The lock is another matter.
+  disk.instead('link', (from, to) => (to.endsWith('/lock') ? link(from, to) : how(to, () => link(from, to))))
+  const { troubles } = await pullOnce(optionsFor(given(), box, { folder, onTrouble: () => {} }))
+  const [pendingOne] = (await pending(box)).files
+  const name = `${id}-0.txt`
+  return {
+    troubles: troubles.map(({ code }) => code),
+    content: readFileSync(path.join(folder, name), 'utf8'),
+    names: namesIn(folder).filter((one) => one !== name),
+    isAcked: pendingOne === undefined,
+    log: disk.log.filter((line) => line.includes(name) || line === `flush ${folder}`),
   }
-  const none = (code: string) => Object.assign(new Error(`${code}: link`), { code })
+}
+const none = (code: string) => Object.assign(new Error(`${code}: link`), { code })
+
+describe('B7 the name of a file that was fetched', () => {
   const whole = { troubles: [], content: 'new', names: [], isAcked: true }
   const taken = { troubles: ['NAME_TAKEN'], content: 'mine', names: [], isAcked: false }
 

@@ -46,11 +46,11 @@ export function cutsForAll(): () => Cuts {
     async cutDuring(table, act) {
       const schema = new URL(address).searchParams.get('schema')
       await clients[1]?.query(`BEGIN; LOCK TABLE ${pg.escapeIdentifier(`${schema}_uploads`)}.${table}`)
-      let isOver = false
-      const acting = act().finally(() => (isOver = true))
+      const over = { is: false }
+      const acting = act().finally(() => (over.is = true))
       acting.catch(() => {})
       try {
-        while (!isOver && (await ask(`${theirs} AND wait_event_type = 'Lock'`, [name])).length === 0);
+        while (!over.is && (await ask(`${theirs} AND wait_event_type = 'Lock'`, [name])).length === 0);
         await cut()
       } finally {
         // Now, because what is tidied up afterwards needs the table too.

@@ -21,6 +21,7 @@ export async function watchDisk(): Promise<Disk> {
   const handle = await fs.open(tmpdir(), 'r')
   const proto = Object.getPrototypeOf(handle) as typeof handle
   await handle.close()
+  // eslint-disable-next-line typescript/unbound-method -- called with their handle below
   const { sync, datasync } = proto
   const { link, rename } = fs
   const real: Record<Named, Give> = { link, rename }

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
-import { type KyselyPlugin } from 'kysely'
+import type { KyselyPlugin } from 'kysely'
 import { jobmill, type MillOptions } from 'jobmill'
 import { type Served, serve } from 'jobmill/http'
 import { openTables } from 'jobmill-tables'
@@ -84,7 +84,7 @@ function heard(tables: UploadsOptions['tables'], onStatement: (tree: string) => 
       return tables.now
     },
     db: tables.db.withPlugin(ear),
-    transaction: (work) => tables.transaction((db, tx) => work(db.withPlugin(ear) as typeof db, tx)),
+    transaction: (work) => tables.transaction((db, tx) => work(db.withPlugin(ear), tx)),
   }
 }
 
