@@ -3,18 +3,24 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const LONGEST = [
+  'telegram/test/outbox.test.ts',
+  'telegram/test/lost-process.test.ts',
   'test/cluster.test.ts',
   'conformance/postgres.test.ts',
-  'test/examples.test.ts',
   'processes/mill-processes.test.ts',
   'test/simulate.test.ts',
-  'postgres/plans.test.ts',
-  'postgres/plans-cluster.test.ts',
+  'test/examples.test.ts',
   'dashboard/test/frame.test.ts',
+  'uploads/test/crash.test.ts',
   'dashboard/test/jobs.test.ts',
   'dashboard/test/job.test.ts',
+  'telegram/test/crash.test.ts',
   'dashboard/test/overview.test.ts',
-  'conformance/sqlite.test.ts',
+  'telegram/test/auth.test.ts',
+  'upgrades/side-by-side.test.ts',
+  'uploads/test/client/crash.test.ts',
+  'postgres/plans.test.ts',
+  'postgres/plans-cluster.test.ts',
   'processes/processes.test.ts',
   'test/power-cut.test.ts',
 ]
