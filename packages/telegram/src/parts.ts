@@ -51,7 +51,7 @@ export function partsOf(
   const revoked = revokedBots(log)
   const counted = figures(bots.map(({ slug }) => slug))
   const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
-  const marks = { seen: seen(tables, { dedupeMs: config.dedupeMs, leaseMs }), begun: begun(tables) }
+  const marks = { seen: seen(tables, { dedupeMs: config.dedupeMs, leaseMs }), begun: begun(tables, store) }
   const mill =
     config.database === null
       ? null

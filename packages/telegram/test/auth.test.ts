@@ -100,7 +100,7 @@ describe.each(STORES)('auth on %s', (store) => {
 
   test('E27 many senders together shut the shared code for all, and nobody else is locked out; a try that is brought again counts once', async () => {
     let now = Date.now()
-    const { tables } = await openTables<Schema>(freshDatabase(store), {
+    const { tables, store: jobs } = await openTables<Schema>(freshDatabase(store), {
       app: 'telegram',
       steps: STEPS,
       clock: () => now,
@@ -126,7 +126,7 @@ describe.each(STORES)('auth on %s', (store) => {
     now += SHUT.forMs
     expect(await guess(900, 'later', AUTH_SECRET)).toMatchObject({ outcome: 'right' })
     // They are kept no longer than an update can come again.
-    const duty = upkeepDuty({ tables, seen: seen(tables, ONE_DAY), begun: begun(tables), ...ONE_DAY })
+    const duty = upkeepDuty({ tables, seen: seen(tables, ONE_DAY), begun: begun(tables, jobs), ...ONE_DAY })
     now += ONE_DAY.dedupeMs + 1
     await duty.run({} as never)
     for (const name of ['telegram_try', 'telegram_wrong'] as const)

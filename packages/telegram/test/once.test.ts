@@ -201,14 +201,14 @@ describe.each(STORES)('one update on %s', (store) => {
 
   test('E13 E14 an update is forgotten when no repeat of it can come any more, also one that never ended', async () => {
     let now = Date.now()
-    const { tables: own } = await openTables<Schema>(freshDatabase(store), {
+    const { tables: own, store: jobs } = await openTables<Schema>(freshDatabase(store), {
       app: 'telegram',
       steps: STEPS,
       clock: () => now,
     })
     await own.open()
     const claims = seen(own, { dedupeMs: DAY, leaseMs: 1_000 })
-    const duty = upkeepDuty({ tables: own, seen: claims, begun: begun(own), dedupeMs: DAY })
+    const duty = upkeepDuty({ tables: own, seen: claims, begun: begun(own, jobs), dedupeMs: DAY })
     const claimOf = async (updateId: number) => {
       const claim = await claims.claim({ botId: 1, updateId })
       if (claim.outcome !== 'new') throw new Error(claim.outcome)

@@ -1,11 +1,15 @@
 /** Replies: sent until Telegram has taken them or never will, in order, within its limits, once where that can be known. On both stores. */
+import { openTables, type Tables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Fault } from '../src/fake/types.ts'
+import { begun } from '../src/sessions/begun.ts'
+import type { Schema } from '../src/sessions/steps.ts'
 import { replyKey } from '../src/work/send-job.ts'
 import { saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
 describe.each(STORES)('replies on %s', (store) => {
   let at: Scene
+  let tables: Tables<Schema>
   const warned: string[] = []
   beforeAll(async () => {
     at = await scene({
@@ -29,8 +33,12 @@ describe.each(STORES)('replies on %s', (store) => {
       },
       fake: { limits: { perChatPerSecond: 4, perBotPerSecond: 61 } },
     })
+    tables = (await openTables<Schema>(at.database, { app: 'telegram', steps: [] })).tables
   })
-  afterAll(() => at.stop())
+  afterAll(async () => {
+    await tables.close()
+    await at.stop()
+  })
 
   const sendsOf = async (slug: string, state: 'dead' | 'done') => {
     const { jobs = [] } = (await at.gateway.mill?.list({ state, queue: `telegram.${slug}.send` })) ?? {}
@@ -106,6 +114,11 @@ describe.each(STORES)('replies on %s', (store) => {
       for (const { dueAt } of await waiting()) expect((dueAt ?? 0) - now).toBeGreaterThan(30_000)
       expect([...callsTo(one.id), ...callsTo(other.id)]).toHaveLength(1)
       expect(warnings()).toHaveLength(1)
+      // It certainly did not arrive: with at-most-once, too, it is sent with another token.
+      const ids = (await waiting()).map(({ id }) => id)
+      expect(
+        await tables.db.selectFrom('telegram_begun').selectAll().where('job_id', 'in', ids).execute(),
+      ).toEqual([])
     },
   )
 
@@ -162,12 +175,48 @@ describe.each(STORES)('replies on %s', (store) => {
     expect(saidBy(careful)).toEqual(['once', 'and on'])
   })
 
+  test('at-most-once: a reply that may have arrived is remembered for as long as its job can run, however long that waits', async () => {
+    const { store: jobs, tables: beside } = await openTables<Schema>(at.database, {
+      app: 'telegram',
+      steps: [],
+    })
+    await jobs.open()
+    const [mill, queue, careful] = [at.gateway.mill, 'telegram.careful.send', at.chat('careful')]
+    await mill?.pause(queue)
+    careful.says('long ago')
+    const waiting = async () => (await mill?.list({ state: 'ready', queue }))?.jobs ?? []
+    await expect.poll(async () => (await waiting()).length).toBe(1)
+    const id = (await waiting())[0]?.id ?? ''
+    // As if a process had died with it, weeks ago; and with another one that was deleted since.
+    const gone = '00000000-0000-7000-8000-000000000000'
+    const notes = [id, gone].map((one) => ({ job_id: one, at: 1 }))
+    await tables.db.insertInto('telegram_begun').values(notes).execute()
+    const { forget } = begun(tables, jobs)
+    expect(await forget(60_000)).toBe(1)
+    await mill?.resume(queue)
+    await expect
+      .poll(async () => (await mill?.get(id))?.result)
+      .toEqual(expect.objectContaining({ sent: 'perhaps' }))
+    expect(callsTo(careful.id)).toEqual([])
+    expect(await forget(60_000)).toBe(1)
+    await jobs.close()
+    await beside.close()
+  })
+
   test('at-most-once gives up nothing that certainly did not arrive', async () => {
     const careful = at.chat('careful')
     at.fake.next('sendMessage', { error: 429, retryAfter: 1 })
     careful.says('patient')
     await careful.until((all) => all.some(({ by }) => by === 'bot'), 30_000)
     expect(saidBy(careful)).toEqual(['patient'])
+    // Refused, and tried again by hand once it can arrive.
+    at.fake.chatIs(careful.id, 'blocked')
+    careful.says('later')
+    const dead = () => sendsOf('careful', 'dead')
+    await expect.poll(async () => (await dead()).length).toBe(1)
+    at.fake.chatIs(careful.id, 'open')
+    await at.gateway.mill?.retry((await dead())[0]?.id ?? '')
+    await careful.until((all) => all.some(({ by, text }) => by === 'bot' && text === 'later'))
   })
 
   test('P13 groups and bots have budgets of their own', async () => {

@@ -1,4 +1,5 @@
 /** Replies that must not arrive twice: noted before they are sent, so that whoever finds the note knows that they may have arrived. */
+import type { ReadSide } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
@@ -7,10 +8,13 @@ export interface Begun {
   readonly begin: (jobId: string) => Promise<boolean>
   /** It certainly did not arrive. */
   readonly undo: (jobId: string) => Promise<void>
+  /** Notes of this age whose job is done or gone; says how many. A job that waits, or can be tried again by hand, still needs its note, however old that is. */
   readonly forget: (olderThanMs: number) => Promise<number>
 }
 
-export function begun(tables: Tables<Schema>): Begun {
+const BATCH = 200
+
+export function begun(tables: Tables<Schema>, jobs: Pick<ReadSide, 'results'>): Begun {
   const { db } = tables
   return {
     async begin(jobId) {
@@ -26,13 +30,25 @@ export function begun(tables: Tables<Schema>): Begun {
       await db.deleteFrom('telegram_begun').where('job_id', '=', jobId).execute()
     },
     async forget(olderThanMs) {
-      const before = tables.now
-      const rows = await db
-        .deleteFrom('telegram_begun')
-        .where((is) => is('at', '<', is(before, '-', olderThanMs)))
-        .returning('job_id')
-        .execute()
-      return rows.length
+      let gone = 0
+      let after = ''
+      for (;;) {
+        const notes = await db
+          .selectFrom('telegram_begun')
+          .select('job_id')
+          .where('job_id', '>', after)
+          .where((is) => is('at', '<', is(tables.now, '-', olderThanMs)))
+          .orderBy('job_id')
+          .limit(BATCH)
+          .execute()
+        const ids = notes.map(({ job_id: id }) => id)
+        const found = await jobs.results(ids)
+        const over = ids.filter((_, n) => (found[n]?.state ?? 'done') === 'done')
+        if (over.length > 0) await db.deleteFrom('telegram_begun').where('job_id', 'in', over).execute()
+        gone += over.length
+        if (ids.length < BATCH) return gone
+        after = ids.at(-1) ?? ''
+      }
     },
   }
 }

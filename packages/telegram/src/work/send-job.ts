@@ -95,6 +95,8 @@ export function sendJob(bot: Bot, { begun, figures, revoked, fault }: SendTools)
       }
       case 'refused':
         count(method, payload.bestEffort ? 'refused' : 'dead')
+        // It certainly did not arrive, and may be tried again by hand.
+        if (isOnce) await begun.undo(job.id)
         if (payload.bestEffort) return { sent: 'no', because: called.error.message }
         throw new Dead(called.error.message, { cause: called.error })
       case 'failed':
