@@ -67,6 +67,13 @@ describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => 
     await boot({ BOT_ECHO_SECRET: 'another-secret-that-is-long-enough' }, 'https://tg2.example.org')
     expect(calls('setWebhook')).toBe(3)
   })
+
+  test('C a 429 at the first contact is waited out', async () => {
+    fake.next('getMe', { error: 429, retryAfter: 2 })
+    await boot()
+    const [first, second] = fake.calls.filter(({ method }) => method === 'getMe').map(({ at }) => at)
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(2_000)
+  })
 })
 
 describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
@@ -87,6 +94,73 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
       at.fake.calls.some(({ method, payload }) => method === 'getUpdates' && Number(payload['offset']) > 0),
     )
   })
+
+  const asked = () => at.fake.calls.filter(({ method }) => method === 'getUpdates')
+
+  test('C E14 ids that begin again lower are followed; who says nothing new is asked again after a pause, and after a 429 when it is over', async () => {
+    const isAsync = store !== 'none'
+    at = await scene({
+      store,
+      bots: { echo: { handler: 'echo', requireAuth: false, async: isAsync } },
+      yaml: { mode: 'polling' },
+    })
+    const chat = at.chat('echo')
+    for (const [text, updateId] of [
+      ['before', 900_000],
+      ['after', 5_000],
+    ] as const) {
+      chat.says(text, { updateId })
+      await chat.until((all) => all.some((entry) => entry.by === 'bot' && entry.text === text))
+    }
+    expect(saidBy(chat)).toEqual(['before', 'after'])
+    at.fake.next('getUpdates', { error: 429, retryAfter: 2 })
+    // One that is told for ever, as its id says nothing of where Telegram stands.
+    chat.gives({ update_id: 2_000_000_000, poll: {} })
+    const refused = () =>
+      asked().findIndex(({ answer }) => typeof answer === 'object' && answer?.status === 429)
+    await at.fake.until(() => refused() >= 0 && asked().length > refused() + 4, 20_000)
+    const times = asked()
+      .slice(refused())
+      .map(({ at: when }) => when)
+    const gaps = times.slice(1).map((when, n) => when - (times[n] ?? 0))
+    expect(gaps[0]).toBeGreaterThanOrEqual(1_990)
+    for (const gap of gaps.slice(2)) expect(gap).toBeGreaterThanOrEqual(900)
+  })
+
+  test.skipIf(store === 'none')(
+    'more chats go on than Telegram tells of at once, while one fails and keeps its order',
+    async () => {
+      const done: string[] = []
+      let isMended = false
+      at = await scene({
+        store,
+        handlers: {
+          moody({ text }) {
+            if (text === 'fails' && !isMended) throw new Error('not now')
+            done.push(text)
+          },
+        },
+        bots: {
+          moody: {
+            handler: 'moody',
+            requireAuth: false,
+            retry: { attempts: 90, backoff: ['200ms'], jitterPercent: 0 },
+          },
+        },
+        yaml: { mode: 'polling' },
+      })
+      const sad = at.chat('moody')
+      sad.says('fails')
+      sad.says('waits')
+      for (let n = 1; n <= 120; n += 1) at.chat('moody').says(String(n))
+      await expect.poll(() => done.length, { timeout: 20_000 }).toBe(120)
+      expect(done).not.toContain('waits')
+      isMended = true
+      await expect.poll(() => done.slice(120), { timeout: 10_000 }).toEqual(['fails', 'waits'])
+      sad.says('at once again')
+      await expect.poll(() => done.slice(122)).toEqual(['at once again'])
+    },
+  )
 
   test('a chat whose update fails holds up no other', async () => {
     at = await scene({

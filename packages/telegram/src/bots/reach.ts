@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import type { Schema } from '../sessions/steps.ts'
 import type { Bot } from './bot.ts'
 import { poll, type PollTools } from './polling.ts'
-import { troubleWith } from './trouble.ts'
+import { retryAfterMs, troubleWith } from './trouble.ts'
 import { pointWebhook, WEBHOOK_PATH } from './webhooks.ts'
 
 export interface ReachTools extends PollTools {
@@ -33,8 +33,9 @@ export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
       }
       break
     } catch (error) {
-      log('error', troubleWith(bot, error).what, { bot: bot.slug, error: String(error), againInMs: pauseMs })
-      await pause(pauseMs, undefined, { signal }).catch(() => {})
+      const waitMs = Math.max(pauseMs, retryAfterMs(error) ?? 0)
+      log('error', troubleWith(bot, error).what, { bot: bot.slug, error: String(error), againInMs: waitMs })
+      await pause(waitMs, undefined, { signal }).catch(() => {})
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }
   }

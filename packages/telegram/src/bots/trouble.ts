@@ -1,6 +1,7 @@
 /** Why a bot could not talk to Telegram, and what to do about it. */
 import { GrammyError } from 'grammy'
 import { botVariable } from '../config/secrets.ts'
+import { LONGEST_WAIT_MS } from '../work/call.ts'
 
 export interface BotTrouble {
   readonly isRefused: boolean
@@ -16,4 +17,10 @@ export function troubleWith({ slug }: { readonly slug: string }, error: unknown)
       ? `Telegram refuses the token: check ${botVariable(slug, 'TOKEN')}`
       : 'Telegram was not reached',
   }
+}
+
+/** How long Telegram wants not to be asked again; null where it said nothing of that. */
+export function retryAfterMs(error: unknown): number | null {
+  const seconds = error instanceof GrammyError ? error.parameters.retry_after : undefined
+  return seconds === undefined ? null : Math.min(LONGEST_WAIT_MS, seconds * 1_000)
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Tables } from 'jobmill-tables'
 import type { Schema } from '../sessions/steps.ts'
 import type { Bot } from './bot.ts'
+import { retryAfterMs } from './trouble.ts'
 
 export interface WebhookState {
   readonly slug: string
@@ -48,11 +49,22 @@ const ASKED_EVERY_MS = 60_000
 /** The state of all bots, a minute old at most; of one that Telegram says nothing of there is none. */
 export function webhookStates(bots: readonly Bot[]): () => Promise<WebhookState[]> {
   let asked: { readonly at: number; readonly states: Promise<WebhookState[]> } | null = null
+  /** Until when Telegram wants not to be asked, by the id of the bot. */
+  const quiet = new Map<number, number>()
+
+  async function ask(bot: Bot): Promise<WebhookState[]> {
+    if (performance.now() < (quiet.get(bot.id) ?? 0)) return []
+    try {
+      return [await webhookState(bot)]
+    } catch (error) {
+      quiet.set(bot.id, performance.now() + (retryAfterMs(error) ?? 0))
+      return []
+    }
+  }
+
   return () => {
     if (asked !== null && performance.now() - asked.at < ASKED_EVERY_MS) return asked.states
-    const states = Promise.allSettled(bots.map(webhookState)).then((all) =>
-      all.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])),
-    )
+    const states = Promise.all(bots.map(ask)).then((all) => all.flat())
     asked = { at: performance.now(), states }
     return states
   }

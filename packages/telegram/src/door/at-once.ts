@@ -101,11 +101,12 @@ export function atOnce({
     const isSnoozed = error instanceof Snooze
     if (error instanceof Dead || (!isSnoozed && attempt >= bot.retry.attempts))
       return dead(bot, facts, claimed, text)
-    log('warn', 'an update failed, and Telegram is asked to send it again', fields)
+    log('warn', 'an update failed, and is tried again', fields)
     await fault('sync.failed', facts.chatId)
     await seen.failed(claimed, !isSnoozed)
     return {
       result: 'failed',
+      spent: isSnoozed ? attempt - 1 : attempt,
       retryAfterMs: isSnoozed ? error.forMs : retryWaitMs(bot.retry, attempt, random()),
     }
   }

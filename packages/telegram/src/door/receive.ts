@@ -1,5 +1,5 @@
 /** What becomes of an update, however it came: who sent it, whether they may, and then a job, or the handler at once. */
-import { isJobmillError, type Mill } from 'jobmill'
+import { type EnqueueOptions, isEnded, isJobmillError, type Mill } from 'jobmill'
 import { type Bot, isListed, promptOf } from '../bots/bot.ts'
 import { messages, type Reply } from '../handlers/handler.ts'
 import type { Seen } from '../sessions/seen.ts'
@@ -14,14 +14,21 @@ export interface Received {
   readonly result: Result
   /** Of what Telegram should send again: when. */
   readonly retryAfterMs?: number
+  /** Of one that failed: the tries that it has behind it. */
+  readonly spent?: number
 }
 
-export type Receive = (bot: Bot, update: RawUpdate) => Promise<Received>
+export interface ReceiveOptions {
+  /** Nobody sends it again by itself: what fails now becomes a job where there is a database, so that it can be acknowledged and others go on. */
+  readonly isPolled?: boolean
+}
+
+export type Receive = (bot: Bot, update: RawUpdate, options?: ReceiveOptions) => Promise<Received>
 
 export interface ReceiveTools {
   readonly bots: readonly Bot[]
   /** Null without a database. */
-  readonly mill: Pick<Mill, 'enqueue' | 'holder'> | null
+  readonly mill: Pick<Mill, 'enqueue' | 'holder' | 'list'> | null
   readonly sessions: Sessions
   readonly seen: Seen
   readonly dedupeMs: number
@@ -66,18 +73,48 @@ export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: Recei
     return chatId === null || !isTalk ? [] : messages(chatId, promptOf(bot, bots))
   }
 
-  async function store(bot: Bot, update: RawUpdate, facts: UpdateFacts): Promise<Received> {
+  async function store(
+    bot: Bot,
+    update: RawUpdate,
+    facts: UpdateFacts,
+    { waitMs, ...more }: EnqueueOptions & Pick<UpdatePayload, 'waitMs'> = {},
+  ): Promise<Received> {
     if (mill === null) throw new Error(`${bot.slug} is async, and there is no database`)
     const { slug, id: botId, handler, retry } = bot
-    const payload: UpdatePayload = { botId, slug, handler, update }
+    const payload: UpdatePayload = {
+      botId,
+      slug,
+      handler,
+      update,
+      ...(waitMs === undefined ? {} : { waitMs }),
+    }
     const orderKey = bot.ordered ? orderKeyOf(bot.id, facts) : null
     const { outcome } = await mill.enqueue(updateKind(bot), payload, {
       queue: updateQueue(bot),
       maxAttempts: retry.attempts,
       dedupe: once(bot, facts),
       ...(orderKey === null ? {} : { orderKey }),
+      ...more,
     })
     return { result: outcome === 'duplicate' ? 'duplicate' : 'queued' }
+  }
+
+  /** What a synchronous bot cannot do now is done by a job, and so is what comes after it in its chat until that has ended. */
+  async function polled(bot: Bot, update: RawUpdate, facts: UpdateFacts): Promise<Received> {
+    const orderKey = orderKeyOf(bot.id, facts)
+    const behind = orderKey === null ? {} : { orderKey, tags: [`telegram late ${orderKey}`] }
+    const [before] = behind.tags === undefined ? [] : await newest(behind.tags)
+    if (before !== undefined && !isEnded(before.state))
+      return (await known(bot, facts)) ?? store(bot, update, facts, behind)
+    const received = await atOnce(bot, update, facts, null)
+    if (received.result !== 'failed') return received
+    const { retryAfterMs: waitMs = 0, spent = 0 } = received
+    const maxAttempts = Math.max(1, bot.retry.attempts - spent)
+    return store(bot, update, facts, { ...behind, waitMs, maxAttempts })
+  }
+
+  async function newest(tags: readonly string[]) {
+    return (await mill?.list({ tags }, { limit: 1 }))?.jobs ?? []
   }
 
   /** Whether it came before. Both kinds of memory are asked: a bot may have been synchronous before it was durable, and the other way round. */
@@ -102,7 +139,7 @@ export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: Recei
     return asked
   }
 
-  return async (bot, update) => {
+  return async (bot, update, { isPolled = false } = {}) => {
     const facts = factsOf(update)
     const isOnList = isListed(bot, facts.userId)
     // Repeats come before refusals. What is written further down looks for them in the statement that decides: to ask beforehand would cost every update.
@@ -112,6 +149,7 @@ export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: Recei
     if (!isOnList) return { result: 'dropped' }
     const isStranger =
       bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug)))
+    if (!bot.async && isPolled && mill !== null && !isStranger) return polled(bot, update, facts)
     if (!bot.async) return atOnce(bot, update, facts, isStranger ? promptsFor(bot, facts) : null)
     return isStranger ? prompt(bot, facts) : store(bot, update, facts)
   }

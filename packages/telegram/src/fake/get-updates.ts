@@ -26,8 +26,12 @@ export const getUpdates: Method = (bot, params, { clock, gone }) => {
   return result.length > 0 || waitMs === 0 ? { result } : waitFor(bot, read, waitMs, gone)
 }
 
+/** An offset that is further beyond what there will be next counts for nothing: it is of ids from before a silence. */
+const MOST_AHEAD = 10
+
 /** A negative offset counts from the end, and forgets what was before. */
 function acknowledge(bot: Bot, offset: number, now: number): void {
+  if (offset > bot.nextUpdateId + MOST_AHEAD) return
   const pending = pendingOf(bot, now)
   const first = offset < 0 ? (pending.at(offset) ?? pending[0])?.id : offset
   for (const { id } of pending) if (first !== undefined && id < first) bot.pending.delete(id)

@@ -1,5 +1,6 @@
 /** One call of the Bot API, and what its answer means for whoever wanted it made. */
 import { type Api, GrammyError, HttpError } from 'grammy'
+import { BOUNDS } from 'jobmill'
 
 type Called =
   | { readonly outcome: 'sent'; readonly result: unknown }
@@ -19,6 +20,8 @@ export type Call = (method: string, payload: Readonly<Record<string, unknown>>) 
 /** Nobody heard of it: there was no connection yet. */
 const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'])
 const NOT_SAID_MS = 5_000
+/** However long Telegram says: what a queue can be told to wait. Who asks again after a day is told again. */
+export const LONGEST_WAIT_MS = BOUNDS.retryAfterMs
 
 export function callOf(api: Api): Call {
   return async (method, payload) => {
@@ -39,7 +42,10 @@ function meaningOf(error: unknown): Called {
     if (code === 429)
       return {
         outcome: 'throttled',
-        retryAfterMs: parameters.retry_after === undefined ? NOT_SAID_MS : parameters.retry_after * 1_000,
+        retryAfterMs:
+          parameters.retry_after === undefined
+            ? NOT_SAID_MS
+            : Math.min(LONGEST_WAIT_MS, parameters.retry_after * 1_000),
       }
     if (parameters.migrate_to_chat_id !== undefined)
       return { outcome: 'moved', chatId: parameters.migrate_to_chat_id }

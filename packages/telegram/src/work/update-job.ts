@@ -16,6 +16,8 @@ export interface UpdatePayload {
   readonly handler: string
   /** As Telegram sent it, unknown fields included. */
   readonly update: RawUpdate
+  /** Of one that failed already: so long after it was enqueued it is tried again. Not as a delay, since what is delayed is not in the line of its chat. */
+  readonly waitMs?: number
 }
 
 export interface UpdateTools {
@@ -49,8 +51,11 @@ export function updateJob(
     log,
     enqueue,
     snooze,
+    now,
   }: JobContext<UpdatePayload>): Promise<unknown> {
-    const { update } = payload
+    const { update, waitMs = 0 } = payload
+    const leftMs = job.enqueuedAt + waitMs - now()
+    if (leftMs > 0) return snooze(Math.min(leftMs, waitMs))
     const facts = factsOf(update)
     await fault('update.begun', facts.chatId)
     // By a process in which the bot is synchronous: see isDurable in door/at-once.ts.
