@@ -66,6 +66,18 @@ describe.each(STORES)('upkeep on %s', (store) => {
     expect(await queue()).toMatchObject({ workers: 8 })
   })
 
+  test('A4 QUEUE_JANITOR_INTERVAL is how often that is done', async () => {
+    const env = { QUEUE_DONE_RETENTION: '1ms', QUEUE_JANITOR_INTERVAL: '1s' }
+    at = await scene({ store, bots: { echo: ECHO }, env })
+    // The first may go with the pass that is made at the start.
+    for (const updateId of [1, 2]) {
+      await at.post('echo', { update_id: updateId, poll: {} })
+      await expect
+        .poll(async () => (await at.gateway.mill?.list({}))?.jobs.length, { timeout: 8_000 })
+        .toBe(0)
+    }
+  })
+
   test('A job whose bot or handler left the config waits as unserved', async () => {
     const gate = Promise.withResolvers<void>()
     at = await scene({

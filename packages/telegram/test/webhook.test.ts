@@ -4,7 +4,7 @@ import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Handler } from '../src/index.ts'
 import type { Schema } from '../src/sessions/steps.ts'
-import { anUpdate, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'
+import { anUpdate, freshDatabase, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'
 
 const OLD_SECRET = 'the-secret-of-before-the-rotation'
 
@@ -208,6 +208,82 @@ describe.each(STORES)('the webhook on %s', (store) => {
   test('who is in a chat without saying anything is not answered', async () => {
     const event = { chat: { id: 5 }, from: { id: 5 }, date: 1, new_chat_member: { status: 'kicked' } }
     expect(await told(at.post('gated', { update_id: 31, my_chat_member: event }))).toEqual([200, 'dropped'])
+  })
+
+  test('who pressed a button under the post of a channel is who pressed it', async () => {
+    const post = {
+      message_id: 9,
+      date: 1,
+      chat: { id: -1_001, type: 'channel' },
+      sender_chat: { id: -1_001 },
+    }
+    const pressed = (id: number) => ({ id: 'x', from: { id, is_bot: false }, data: 'yes', message: post })
+    for (const [updateId, userId, result] of [
+      [41, 5, 'prompted'],
+      [42, 6, 'dropped'],
+    ] as const)
+      expect(await told(at.post('closed', { update_id: updateId, callback_query: pressed(userId) }))).toEqual(
+        [200, result],
+      )
+  })
+
+  test('nobody is told to log in by what Telegram or a bot wrote into a chat, at once or when the job runs', async () => {
+    const [user, bot] = [
+      { id: 9, is_bot: false },
+      { id: 99, is_bot: true },
+    ]
+    const base = { message_id: 1, date: 1, chat: { id: -770, type: 'supergroup' } }
+    const silent = [
+      { from: user, new_chat_members: [user] },
+      { from: user, pinned_message: { text: 'x' } },
+      { from: { id: 777_000 }, sender_chat: { id: -1_005 }, is_automatic_forward: true, text: 'news' },
+      { from: bot, text: 'I am a bot' },
+    ]
+    for (const slug of ['gated', 'gated-direct'])
+      for (const [n, message] of silent.entries())
+        expect(await told(at.post(slug, { update_id: 50 + n, message: { ...base, ...message } }))).toEqual([
+          200,
+          'dropped',
+        ])
+    const { mill, sessions } = at.gateway
+    await mill?.pause('telegram.gated')
+    await sessions.open(user.id, ['*'], 60_000)
+    const joined = { update_id: 60, message: { ...base, ...silent[0] } }
+    expect(await told(at.post('gated', joined))).toEqual([200, 'queued'])
+    await sessions.close(user.id)
+    await mill?.resume('telegram.gated')
+    const id = (await mill?.holder('telegram 7002:60')) ?? ''
+    await expect
+      .poll(async () => (await mill?.get(id))?.result)
+      .toEqual({ handled: 'no', because: 'the session is over' })
+    const sends = await mill?.list({ queue: 'telegram.gated.send', payloadText: '-770' })
+    expect(sends?.jobs).toEqual([])
+  })
+
+  test('E29 who was taken off the list while the job waited is noticed when it runs', async () => {
+    const ran: string[] = []
+    const closed = { handler: 'mine', async: true, requireAuth: false }
+    const options = {
+      store,
+      database: freshDatabase(store),
+      telegram: at.fake,
+      handlers: { mine: ({ text }: { text: string }) => void ran.push(text) },
+      ids: { closed: 7_004 },
+    }
+    const before = await scene({ ...options, bots: { closed: { ...closed, allowedUsers: [5, 6] } } })
+    await before.gateway.mill?.pause('telegram.closed')
+    const updates = [5, 6].map((userId) => anUpdate(`of ${userId}`, { userId }))
+    for (const update of updates) expect(await told(before.post('closed', update))).toEqual([200, 'queued'])
+    await before.stop()
+    const after = await scene({ ...options, bots: { closed: { ...closed, allowedUsers: [6] } } })
+    const { mill } = after.gateway
+    await mill?.resume('telegram.closed')
+    const id = (await mill?.holder(`telegram 7004:${updates[0]?.update_id}`)) ?? ''
+    await expect
+      .poll(async () => (await mill?.get(id))?.result)
+      .toEqual({ handled: 'no', because: 'the sender is not on the list any more' })
+    await expect.poll(() => ran).toEqual(['of 6'])
+    await after.stop()
   })
 
   test('F an object that nobody knows does not hide the message', async () => {

@@ -11,7 +11,7 @@ export interface UpdateFacts {
   /** Of a message with text or a caption; else empty. */
   readonly text: string
   readonly messageId: number | null
-  /** Somebody said something, and may be answered. */
+  /** Somebody said something, and may be answered: nobody who joined or pinned, no bot, and no post that a channel forwarded by itself. */
   readonly isTalk: boolean
 }
 
@@ -34,8 +34,8 @@ export function factsOf(update: RawUpdate): UpdateFacts {
   // A pressed button carries the message that it is under.
   const message = isFields(event['message']) ? event['message'] : event
   const from = fields(event['from'] ?? event['user'])
-  // Anonymous admins and channels all share an account of Telegram's own: that is nobody.
-  const user = from['is_bot'] === true || isFields(message['sender_chat']) ? {} : from
+  // Anonymous admins and channels all share an account of Telegram's own: that is nobody. Of a pressed button the message tells who wrote that, not who pressed.
+  const user = from['is_bot'] === true || isFields(event['sender_chat']) ? {} : from
   const chat = fields(message['chat'])
   return {
     updateId: update.update_id,
@@ -44,8 +44,22 @@ export function factsOf(update: RawUpdate): UpdateFacts {
     chatId: whole(chat['id']) ?? null,
     text: text(event['text']) ?? text(event['caption']) ?? '',
     messageId: whole(message['message_id']),
-    isTalk: said !== undefined,
+    isTalk: said !== undefined && isTalk(said, said === update['callback_query']),
   }
+}
+
+/** What a person says something with. All else in a message was written by Telegram: somebody came, something was pinned. */
+const CONTENT =
+  'text caption animation audio checklist contact dice document game location paid_media photo poll sticker story venue video video_note voice'.split(
+    ' ',
+  )
+
+/** Anonymous admins are a bot to Telegram, and talk all the same. */
+function isTalk(event: Fields, isButton: boolean): boolean {
+  if (isButton) return true
+  if (event['is_automatic_forward'] === true) return false
+  if (fields(event['from'])['is_bot'] === true && !isFields(event['sender_chat'])) return false
+  return CONTENT.some((name) => event[name] !== undefined)
 }
 
 /** What runs in order: a chat, or who wrote where there is no chat. */

@@ -65,7 +65,8 @@ export function updateJob(
     if (!isListed(bot, facts.userId))
       return { handled: 'no', because: 'the sender is not on the list any more' }
     if (bot.requireAuth && !(await isStillAllowed(facts.userId))) {
-      if (facts.chatId !== null) await send(enqueue, job.id, messages(facts.chatId, promptOf(bot, bots)))
+      if (facts.chatId !== null && facts.isTalk)
+        await send(enqueue, job.id, messages(facts.chatId, promptOf(bot, bots)))
       await fault('update.prompted', facts.chatId)
       return { handled: 'no', because: 'the session is over' }
     }
