@@ -90,6 +90,40 @@ describe.each(STORES)('auth on %s', (store) => {
     ).toEqual(['/auth wrong', `/auth ${AUTH_SECRET}`])
   })
 
+  test('E27 so is one that has a code in it some other way, also of an admin who is nobody; and nothing else', async () => {
+    const code = (await at.gateway.codes?.issue({ scopes: ['*'], ttlMs: 60_000 })) ?? ''
+    const carrying = [
+      `/auth@door_bot ${code}`,
+      `/auth${code}`,
+      '/authABC23',
+      'auth nearly-right',
+      '/login x',
+      AUTH_SECRET,
+      `is it ${AUTH_SECRET}?`,
+      `my code: ${code.toLowerCase()}.`,
+    ]
+    const others = ['/auth', 'I cannot authenticate myself today', '/auth@door_bot', '/login']
+    const doors = [...carrying, ...others].map((text) => ({ text, door: person().door }))
+    await Promise.all(doors.map(({ text, door }) => ask(door, text)))
+    const group = at.fake.chat({ bot: at.tokenOf('door'), id: -user, type: 'supergroup' })
+    const anonymous = { from: { id: 1_087_968_824, is_bot: true }, sender_chat: { id: group.id } }
+    group.says(`/auth ${AUTH_SECRET}`, { message: anonymous })
+    await group.until(([first]) => first?.deleted === true)
+    const deleted = () => doors.flatMap(({ text, door }) => (door.transcript()[0]?.deleted ? [text] : []))
+    await expect.poll(deleted).toEqual(carrying)
+  })
+
+  test('a message that cannot be deleted now holds up no answer, and is not tried for hours', async () => {
+    const { door } = person()
+    at.fake.next('deleteMessage', { error: 429, retryAfter: 60 })
+    expect(await ask(door, `/auth ${AUTH_SECRET}`)).toContain('Welcome')
+    const { mill } = at.gateway
+    const filter = { queue: 'telegram.door.send', payloadText: 'deleteMessage', state: 'scheduled' } as const
+    const jobs = async () => (await mill?.list(filter))?.jobs ?? []
+    await expect.poll(async () => (await jobs()).length).toBe(1)
+    expect(await mill?.get((await jobs())[0]?.id ?? '')).toMatchObject({ maxAttempts: 3, orderKey: null })
+  })
+
   test('E27 five wrong codes lock the sender out, also from the right one; nobody else', async () => {
     const { door } = person()
     for (const left of [4, 3, 2, 1]) expect(await ask(door, '/auth guess')).toContain(`${left} more`)

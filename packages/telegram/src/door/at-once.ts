@@ -65,6 +65,8 @@ export function atOnce({
   /** Without a database a reply is sent before the update counts as handled. */
   async function sendNow(bot: Bot, reply: Reply): Promise<void> {
     const called = await bot.call(reply.method, reply.payload)
+    // Nothing is begun again for the sake of what does not matter.
+    if (reply.bestEffort && called.outcome !== 'revoked') return
     if (called.outcome === 'throttled') throw new Snooze(called.retryAfterMs, 'Telegram answered 429')
     if (called.outcome === 'revoked') {
       revoked.refused(bot, called.error)
@@ -72,7 +74,7 @@ export function atOnce({
     }
     if (called.outcome === 'failed') throw called.error
     revoked.taken(bot)
-    if (called.outcome === 'refused' && !reply.bestEffort)
+    if (called.outcome === 'refused')
       log('error', 'a reply was refused', {
         bot: bot.slug,
         method: reply.method,

@@ -1,6 +1,6 @@
 /** The bot that lets people in: it takes a code, opens a session, and removes the message that the code was in. */
 import type { AuthConfig } from '../config/config.ts'
-import type { Codes, Verdict } from '../sessions/codes.ts'
+import { type Codes, hasCode, type Verdict } from '../sessions/codes.ts'
 import { EVERY_BOT, type Sessions } from '../sessions/sessions.ts'
 import type { Fault } from '../work/fault.ts'
 import type { Handler, HandlerContext } from './handler.ts'
@@ -19,7 +19,10 @@ const HELP = `I know these:
 
 export function auth(tools: AuthTools): Handler {
   return async (context) => {
-    const { text, userId } = context
+    const { text, userId, chatId, messageId } = context
+    // Right or wrong, and whoever wrote it: a wrong one may be nearly right, or right for somebody else.
+    if (chatId !== null && messageId !== null && (isAttempt(text) || hasCode(text, tools.auth.secret)))
+      context.call('deleteMessage', { chat_id: chatId, message_id: messageId }, { bestEffort: true })
     // In groups a command may name the bot that it is for.
     const [, word = '', rest = ''] = /^\/([a-z]+)(?:@\w+)?(?:\s+([\s\S]*))?$/i.exec(text.trim()) ?? []
     if (userId === null) return
@@ -40,16 +43,18 @@ export function auth(tools: AuthTools): Handler {
   }
 }
 
+/** `/auth CODE`, however it was misspelt. */
+function isAttempt(text: string): boolean {
+  return /^\/(?:auth|login)(?:@\w+\s+|(?!@)\s*)\S|^(?:auth|login)\s+\S+$/i.test(text.trim())
+}
+
 async function logIn(
-  { key, chatId, messageId, reply, call }: HandlerContext,
+  { key, chatId, reply }: HandlerContext,
   userId: number,
   code: string,
   { auth, codes, sessions, fault }: AuthTools,
 ): Promise<void> {
   if (code === '') return reply('Send the code with it: /auth CODE')
-  // Right or wrong: a wrong one may be nearly right, or right for somebody else.
-  if (chatId !== null && messageId !== null)
-    call('deleteMessage', { chat_id: chatId, message_id: messageId }, { bestEffort: true })
   const verdict = await codes.try({ userId, code, key })
   await fault('login.tried', chatId)
   if (verdict.outcome === 'right') await sessions.open(userId, verdict.scopes, auth.ttlMs)

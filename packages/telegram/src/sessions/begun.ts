@@ -42,11 +42,11 @@ export function begun(tables: Tables<Schema>, jobs: Pick<ReadSide, 'results'>): 
           .limit(BATCH)
           .execute()
         const ids = notes.map(({ job_id: id }) => id)
+        if (ids.length === 0) return gone
         const found = await jobs.results(ids)
         const over = ids.filter((_, n) => (found[n]?.state ?? 'done') === 'done')
         if (over.length > 0) await db.deleteFrom('telegram_begun').where('job_id', 'in', over).execute()
         gone += over.length
-        if (ids.length < BATCH) return gone
         after = ids.at(-1) ?? ''
       }
     },

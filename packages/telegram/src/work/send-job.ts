@@ -127,11 +127,18 @@ function isMessage(method: string): boolean {
 /** A reply that was written is not written again for as long as this, whoever tries. */
 const KNOWN_FOR = '7d'
 
-/** Replies to a chat arrive in the order in which they were written; each is there once, by what it answers. */
-export function optionsOf(bot: Pick<Bot, 'slug' | 'id'>, { chatId, of }: SendPayload): EnqueueOptions {
+/** What does not matter is not tried for hours. */
+const FEW_ATTEMPTS = 3
+
+/** Replies to a chat arrive in the order in which they were written; each is there once, by what it answers. Nothing waits for what does not matter. */
+export function optionsOf(
+  bot: Pick<Bot, 'slug' | 'id'>,
+  { chatId, of, bestEffort }: SendPayload,
+): EnqueueOptions {
   return {
     queue: sendQueue(bot),
-    ...(chatId === null ? {} : { orderKey: `${bot.id}:${chatId}` }),
+    ...(bestEffort ? { maxAttempts: FEW_ATTEMPTS } : {}),
+    ...(chatId === null || bestEffort ? {} : { orderKey: `${bot.id}:${chatId}` }),
     ...(of === null ? {} : { dedupe: { key: replyKey(of), holdFor: KNOWN_FOR, holdAfter: 'ended' } }),
   }
 }
