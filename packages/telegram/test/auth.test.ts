@@ -2,6 +2,7 @@
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FakeChat } from '../src/fake/types.ts'
+import { lasting } from '../src/handlers/auth.ts'
 import { begun } from '../src/sessions/begun.ts'
 import { codes } from '../src/sessions/codes.ts'
 import { seen } from '../src/sessions/seen.ts'
@@ -19,6 +20,11 @@ async function ask(chat: FakeChat, text: string): Promise<string> {
   await chat.until((all) => all.filter(({ by }) => by === 'bot').length > before)
   return saidBy(chat).at(-1) ?? ''
 }
+
+test('times are told in words that are true', () => {
+  const told = [1, 1_000, 59_001, 60_000, 90_000, 3_600_000, 86_400_000, 7 * 86_400_000].map(lasting)
+  expect(told.join()).toBe('1 second,1 second,1 minute,1 minute,2 minutes,60 minutes,24 hours,7 days')
+})
 
 describe.each(STORES)('auth on %s', (store) => {
   let at: Scene

@@ -114,8 +114,6 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
       // Whatever was sent a second time was sent right after the first.
       const distinct =
         talk === 'prompt' || talk === 'lapsed' ? told : told.filter((text, at) => text !== told[at - 1])
-      // The chat does not wait for what is told of an update that is dead.
-      if (talk === 'dead') distinct.sort((a, b) => answers.indexOf(a as never) - answers.indexOf(b as never))
       // Who died before Telegram's answer was looked at does not know that it was a refusal.
       const isUnsure = point === 'send.begun' || (point === 'send.accepted' && talk === 'moved')
       const mayLack = isCareful && isUnsure

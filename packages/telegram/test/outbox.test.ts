@@ -30,6 +30,7 @@ describe.each(STORES)('replies on %s', (store) => {
         'revoked-401': { handler: 'echo', async: true, requireAuth: false },
         'revoked-404': { handler: 'echo', async: true, requireAuth: false, replies: 'at-most-once' },
         stormy: { handler: 'echo', async: true, requireAuth: false },
+        patient: { handler: 'echo', async: true, requireAuth: false },
       },
       fake: { limits: { perChatPerSecond: 4, perBotPerSecond: 61 } },
     })
@@ -75,6 +76,17 @@ describe.each(STORES)('replies on %s', (store) => {
     await one.until((all) => all.some(({ by }) => by === 'bot'), 30_000)
     const [refused, taken] = callsTo(one.id)
     expect((taken?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(2_000)
+  })
+
+  test('C a 429 for longer than a queue can wait is waited out for that long, and costs nothing', async () => {
+    at.fake.next('sendMessage', { error: 429, retryAfter: 90_000 })
+    at.chat('patient').says('tomorrow')
+    const filter = { state: 'scheduled', queue: 'telegram.patient.send' } as const
+    const attempts = async () => {
+      const { jobs = [] } = (await at.gateway.mill?.list(filter)) ?? {}
+      return jobs.flatMap(({ dueAt, attempt }) => ((dueAt ?? 0) > Date.now() + 86_000_000 ? [attempt] : []))
+    }
+    await expect.poll(attempts).toEqual([0])
   })
 
   test.each([
@@ -125,6 +137,9 @@ describe.each(STORES)('replies on %s', (store) => {
   test('E9 a method that the Bot API does not have is the fault of its reply alone', async () => {
     at.chat('odd').says('x')
     await expect.poll(async () => (await sendsOf('odd', 'dead')).map((job) => job?.error)).toHaveLength(1)
+    const sends = await at.gateway.mill?.prometheus()
+    expect(sends).toMatch(/^jobmill_telegram_sends_total\{bot="odd",method="other",result="dead"\} 1$/m)
+    expect(sends).not.toContain('sendNothingAtAll')
     const chat = at.chat('echo')
     chat.says('goes on')
     await chat.until((all) => all.some(({ by }) => by === 'bot'))

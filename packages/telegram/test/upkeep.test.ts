@@ -1,4 +1,5 @@
 /** What is kept and for how long, jobs of bots that are gone, and a database that is away. */
+import { statSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../../../test/support/postgres-server.ts'
 import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
@@ -18,6 +19,12 @@ describe.each(STORES)('upkeep on %s', (store) => {
     await expect.poll(async () => (await at.gateway.mill?.list({}))?.jobs.length).toBe(0)
     expect(await (await at.post('echo', update)).json()).toEqual({ ok: true, result: 'duplicate' })
     expect(saidBy(chat)).toEqual(['private'])
+  })
+
+  test.runIf(store === 'sqlite')('the file of a gateway is read by nobody else', async () => {
+    at = await scene({ store, bots: { echo: ECHO } })
+    for (const end of ['', '-wal', '-shm'])
+      expect([end, statSync(`${at.database}${end}`).mode & 0o777]).toEqual([end, 0o600])
   })
 
   test('A11 retention deletes what is done and keeps what is dead', async () => {

@@ -88,7 +88,9 @@ function opened(scopes: readonly string[]): string {
 }
 
 export function lasting(ms: number): string {
-  const minutes = Math.max(1, Math.round(ms / 60_000))
+  const seconds = Math.max(1, Math.ceil(ms / 1_000))
+  if (seconds < 60) return seconds === 1 ? '1 second' : `${seconds} seconds`
+  const minutes = Math.round(seconds / 60)
   if (minutes < 120) return minutes === 1 ? '1 minute' : `${minutes} minutes`
   const hours = Math.round(minutes / 60)
   return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`
