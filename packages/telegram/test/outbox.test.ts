@@ -227,10 +227,9 @@ describe.each(STORES)('replies on %s', (store) => {
     // Refused, and tried again by hand once it can arrive.
     at.fake.chatIs(careful.id, 'blocked')
     careful.says('later')
-    const dead = () => sendsOf('careful', 'dead')
-    await expect.poll(async () => (await dead()).length).toBe(1)
+    await expect.poll(async () => (await sendsOf('careful', 'dead')).length).toBe(1)
     at.fake.chatIs(careful.id, 'open')
-    await at.gateway.mill?.retry((await dead())[0]?.id ?? '')
+    await at.gateway.mill?.retry((await sendsOf('careful', 'dead'))[0]?.id ?? '')
     await careful.until((all) => all.some(({ by, text }) => by === 'bot' && text === 'later'))
   })
 
