@@ -18,7 +18,7 @@ export interface Received {
   readonly spent?: number
 }
 
-export interface ReceiveOptions {
+interface ReceiveOptions {
   /** Nobody sends it again by itself: what fails now becomes a job where there is a database, so that it can be acknowledged and others go on. */
   readonly isPolled?: boolean
 }
