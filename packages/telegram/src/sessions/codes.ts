@@ -13,13 +13,6 @@ import { EVERYBODY, LOCK, SHUT, wrongTries } from './wrong-tries.ts'
 const LETTERS = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789'
 const LENGTH = 12
 
-const LOOKS_LIKE_ONE = new RegExp(`(?<![a-z0-9])[${LETTERS}]{${LENGTH}}(?![a-z0-9])`, 'i')
-
-/** Whether anything in it is the shared secret, or looks like a code that works once. */
-export function hasCode(text: string, secret: string): boolean {
-  return text.includes(secret) || LOOKS_LIKE_ONE.test(text)
-}
-
 interface NewCode {
   readonly scopes: readonly string[]
   readonly ttlMs: number
