@@ -1,4 +1,5 @@
 /** What is said, printed as it is said; and whether it was what should have been said. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Gateway } from 'jobmill-telegram'
 import type { FakeChat, FakeTelegram } from 'jobmill-telegram/fake'
 
@@ -67,6 +68,8 @@ export async function conversation({ telegram, gateway, code }: Stage): Promise<
     console.log(`  ${slug.padEnd(8)} answered ${status}, and did nothing`)
   }
   await says('door', '/logout', /over/)
+  // A reply is counted when its job has ended, a moment after it arrived.
+  while (((await gateway.mill?.list({ state: 'running' }))?.jobs.length ?? 0) > 0) await pause(20)
   const figures = (await gateway.mill?.prometheus()) ?? ''
   console.log('\nWhat was counted:')
   for (const line of figures

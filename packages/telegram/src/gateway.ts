@@ -74,7 +74,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         log('info', 'the config has changed, and these queues with it', { queues: changed.join(', ') })
     }
     if (mill !== null) undo.push(() => mill.stop(hurried.signal.aborted ? { grace: 0 } : {}))
-    const look = health({ mill, tables, undelivered: undelivered(config.mode === 'webhook' ? states : null) })
+    const look = health({
+      mill,
+      tables,
+      bots,
+      undelivered: undelivered(config.mode === 'webhook' ? states : null),
+    })
     const door = await listen(config.listen, (request, response) =>
       (request.url ?? '').startsWith(WEBHOOK_PATH) ? knock(request, response) : look(request, response),
     )

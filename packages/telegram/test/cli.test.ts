@@ -199,7 +199,7 @@ test('start, a code, a conversation, the bots, and a clean stop', async () => {
   const { child, told, ended } = run(['start', '--poll'])
   for await (const line of createInterface(child.stdout)) if (line.includes('asks Telegram')) break
   expect(told.out).toMatch(
-    /jobmill-telegram listens at http:[^]*Mission Control {3}http:[^]*bot echo {10}echo, durable, for who logged in/,
+    /jobmill-telegram listens at http:[^]*Mission Control {3}http:[^]*bot echo {10}echo, async, for who logged in/,
   )
   const same = { DATABASE_URL: join(folder, 'telegram.db') }
   const code = await type(['codes', 'new', '--bot', 'echo', '--ttl', '5m'], same)

@@ -185,6 +185,19 @@ bots:
     ])
   })
 
+  test('a number without a unit is no duration', () => {
+    const yaml =
+      'bots:\n  factory: { handler: echo, requireAuth: false, retry: { backoff: [1] } }\nauth: { sessionTtl: 24 }'
+    expect(read(yaml).problems).toMatchObject([
+      { place: 'bots.factory.retry.backoff (line 2)', problem: 'is 1 without a unit' },
+      {
+        place: 'auth.sessionTtl (line 3)',
+        problem: 'is 24 without a unit',
+        fix: "Write '24s', '24m' or '24h'",
+      },
+    ])
+  })
+
   test('what would fail when an update comes is told at the start', () => {
     const job =
       'bots:\n  factory:\n    handler: job\n    requireAuth: false\n    job: { kind: bad kind, queue: "a, b" }\n'

@@ -244,7 +244,7 @@ describe.each(STORES)('replies on %s', (store) => {
 
   test('C P13 when Telegram refuses more than one chat, the whole bot waits', async () => {
     const chats = Array.from({ length: 40 }, () => at.chat('stormy'))
-    at.fake.next('sendMessage', ...Array.from({ length: 39 }, () => ({ error: 429, retryAfter: 2 })))
+    at.fake.next('sendMessage', ...Array.from({ length: 3 }, () => ({ error: 429, retryAfter: 2 })))
     const before = at.fake.calls.length
     for (const chat of chats) chat.says('anybody?')
     const refusals = () => at.fake.calls.slice(before).filter(({ method }) => method === 'sendMessage').length

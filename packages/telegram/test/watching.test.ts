@@ -48,6 +48,12 @@ describe.each(STORES)('watching on %s', (store) => {
     expect(Math.abs(Number(seconds) * 1_000 - Date.now())).toBeLessThan(60_000)
     expect(text).toMatch(/^jobmill_telegram_webhook_last_error_timestamp_seconds\{bot="echo"\} 0$/m)
     await expect.poll(ready).toEqual([200, { ok: true, degraded: [{ bot: 'away', pending: 1 }] }])
+    const echo = at.gateway.bots.find(({ slug }) => slug === 'echo')
+    if (echo !== undefined) echo.trouble = 'token'
+    expect((await ready())[1]).toMatchObject({
+      degraded: [{ bot: 'echo', trouble: 'token' }, { bot: 'away' }],
+    })
+    if (echo !== undefined) echo.trouble = null
   })
 
   test('C every 429 is counted', async () => {

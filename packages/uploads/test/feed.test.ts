@@ -179,6 +179,23 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect(await response.text()).not.toContain('event: file')
   })
 
+  test('whoever waits with a token that is revoked meanwhile is told so, and nothing of what came', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const { id, token } = await scene.inbox.tokens.add(box.id)
+    const headers = { authorization: `Bearer ${token}` }
+    const waiting = box.ask('/uploads?wait=30s', { headers })
+    // By the time that others are answered, it waits.
+    for (let n = 0; n < 3; n += 1) await box.ask('/uploads', { headers })
+    await scene.inbox.tokens.revoke(id)
+    await box.sent('a')
+    const answer = await waiting
+    expect([answer.status, await answer.text()]).toEqual([
+      401,
+      expect.not.stringContaining('sha256') as string,
+    ])
+  })
+
   test('B4 nobody hears of an upload that was refused, or before it is committed', async () => {
     const box = await mailbox(given())
     const hearing = hear(await box.ask('/events'), 1)

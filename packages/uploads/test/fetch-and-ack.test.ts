@@ -262,6 +262,10 @@ describe.each(STORES)('a file on %s', (store) => {
       const { box, file } = await sentOne(scene)
       const head = await box.ask(`/uploads/${file}/content`, { method: 'HEAD' })
       expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '10', ''])
+      for (const range of ['bytes=0-3', 'bytes=99-'])
+        expect(
+          (await box.ask(`/uploads/${file}/content`, { method: 'HEAD', headers: { range } })).status,
+        ).toBe(200)
       expect((await rowOf(scene, file)).fetches).toBe(0)
     })
 

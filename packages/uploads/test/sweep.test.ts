@@ -250,7 +250,13 @@ describe.each(STORES)('the sweep on %s', (store) => {
       .select('created_at')
       .where('mailbox', '=', box.id)
       .executeTakeFirstOrThrow()
-    await orphans(made, idAt(now - 26 * HOUR_MS))
+    const old = idAt(now - 26 * HOUR_MS)
+    await orphans(made, old)
+    // Of one in the database the first chunk may be what is missing.
+    if (store === 'postgres')
+      await sql`UPDATE ${made.tables.table('uploads_chunk')} SET n = n + 3 WHERE blob LIKE ${`${old}/%`}`.execute(
+        made.tables.db,
+      )
     await orphans(made, idAt(now - 20 * HOUR_MS))
     expect(await made.inbox.sweep()).toEqual({ ...NONE, orphan_blob: 2 })
     expect((await made.blobs()).filter((blob) => !kept.includes(blob))).toHaveLength(2)

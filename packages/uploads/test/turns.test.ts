@@ -1,4 +1,5 @@
 import { systemPlatform } from 'jobmill'
+import { testPlatform } from 'jobmill/testing'
 import { expect, test } from 'vitest'
 import { turns } from '../src/http/turns.ts'
 import { mailbox, scene } from './support/inboxes.ts'
@@ -38,6 +39,24 @@ test('who goes away while waiting takes no turn along', async () => {
   d.end()
   await fourth
   expect(reading.running()).toBe(0)
+})
+
+test('a turn is over after a quarter of a second when others wait, however steadily its body comes', async () => {
+  const platform = testPlatform()
+  const reading = turns(platform, 1)
+  const [steady, other] = [reading.newTurn(), reading.newTurn()]
+  await steady.mine()
+  await platform.advance(249)
+  await steady.mine()
+  let isRead = false
+  const waiting = other.mine().then(() => (isRead = true))
+  await platform.advance(2)
+  const again = steady.mine()
+  await waiting
+  expect(isRead).toBe(true)
+  other.end()
+  await again
+  steady.end()
 })
 
 test('uploads whose senders are silent hold nobody up, and end when they go on', async () => {

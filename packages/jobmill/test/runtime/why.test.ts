@@ -113,7 +113,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ mill: create })
     await mill.clock.advance('2s')
     const why = await mill.why(second.id)
     expect(why).toMatchObject({ state: 'scheduled', reasons: [{ why: 'limit' }] })
-    expect(why?.reasons[0]?.says).toMatch(/^The limit smtp was empty: it is tried again in \d+ m/)
+    expect(why?.reasons[0]?.says).toMatch(/^The limit smtp was empty: it is tried again in \d+ [ms]/)
     expect(why?.reasons[0]?.until).toBe((await mill.get(second.id))?.dueAt)
   })
 
@@ -128,7 +128,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ mill: create })
     const second = await mill.enqueue(draws, null)
     await mill.clock.advance('2s')
     expect((await mill.why(second.id))?.reasons[0]?.says).toMatch(
-      /^The limit chat was empty for the key "bot 7": it is tried again in \d+ m/,
+      /^The limit chat was empty for the key "bot 7": it is tried again in \d+ [ms]/,
     )
   })
 

@@ -12,6 +12,8 @@ export interface Bot extends BotConfig {
   readonly handle: Handler
   /** For people; null until Telegram told it. */
   username: string | null
+  /** What keeps it from Telegram: its token is refused, or nobody answers. Null when all is well, and until that is known. */
+  trouble: 'token' | 'unreached' | null
   /** Ends connections that are kept for the next call. */
   readonly close: () => void
 }
@@ -28,7 +30,15 @@ export function botOf(config: BotConfig, handle: Handler, apiRoot: string): Bot 
     timeoutSeconds: CALL_SECONDS,
     baseFetchConfig: { compress: true, agent },
   })
-  return { ...config, api, call: callOf(api), handle, username: null, close: () => agent.destroy() }
+  return {
+    ...config,
+    api,
+    call: callOf(api),
+    handle,
+    username: null,
+    trouble: null,
+    close: () => agent.destroy(),
+  }
 }
 
 /** Whether this user may speak at all. */

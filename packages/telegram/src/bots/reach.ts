@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import type { Schema } from '../sessions/steps.ts'
 import type { Bot } from './bot.ts'
 import { poll, type PollTools } from './polling.ts'
-import { retryAfterMs, troubleWith } from './trouble.ts'
+import { reasonOf, retryAfterMs, troubleWith } from './trouble.ts'
 import { pointWebhook, WEBHOOK_PATH } from './webhooks.ts'
 
 export interface ReachTools extends PollTools {
@@ -23,6 +23,7 @@ const LONGEST_PAUSE_MS = 60_000
 export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
   const { tables, log, mode, publicUrl, signal } = tools
   let pauseMs = FIRST_PAUSE_MS
+  let told = ''
   while (!signal.aborted) {
     try {
       bot.username = (await bot.api.getMe()).username
@@ -31,13 +32,19 @@ export async function reach(bot: Bot, tools: ReachTools): Promise<void> {
         const done = await pointWebhook(bot, `${publicUrl}${WEBHOOK_PATH}${bot.slug}`, tables)
         if (done === 'set') log('info', 'Telegram was told where updates go', { bot: bot.slug })
       }
+      bot.trouble = null
       break
     } catch (error) {
       const waitMs = Math.max(pauseMs, retryAfterMs(error) ?? 0)
-      log('error', troubleWith(bot, error).what, { bot: bot.slug, error: String(error), againInMs: waitMs })
+      const { what, isRefused } = troubleWith(bot, error)
+      bot.trouble = isRefused ? 'token' : 'unreached'
+      // Once: it is tried until it works, and that is told too.
+      if (what !== told) log('error', what, { bot: bot.slug, error: reasonOf(error), againInMs: waitMs })
+      told = what
       await pause(waitMs, undefined, { signal }).catch(() => {})
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)
     }
   }
+  if (told !== '' && !signal.aborted) log('info', 'Telegram answers', { bot: bot.slug })
   if (mode === 'polling') await poll(bot, tools)
 }

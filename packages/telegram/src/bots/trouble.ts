@@ -1,5 +1,5 @@
 /** Why a bot could not talk to Telegram, and what to do about it. */
-import { GrammyError } from 'grammy'
+import { GrammyError, HttpError } from 'grammy'
 import { botVariable } from '../config/secrets.ts'
 import { LONGEST_WAIT_MS } from '../work/call.ts'
 
@@ -17,6 +17,14 @@ export function troubleWith({ slug }: { readonly slug: string }, error: unknown)
       ? `Telegram refuses the token: check ${botVariable(slug, 'TOKEN')}`
       : 'Telegram was not reached',
   }
+}
+
+/** With what lies beneath it, such as ECONNREFUSED and the address; the token, which is in the path, is not. */
+export function reasonOf(error: unknown): string {
+  const { cause = null, code = '' } =
+    error instanceof HttpError ? (error.error as { cause?: unknown; code?: unknown }) : {}
+  const beneath = cause instanceof Error ? cause.message : String(code)
+  return beneath === '' ? String(error) : `${String(error)} (${beneath})`
 }
 
 /** How long Telegram wants not to be asked again; null where it said nothing of that. */

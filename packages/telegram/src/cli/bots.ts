@@ -18,7 +18,7 @@ export const bots: Command = {
     for (const one of config.bots) {
       const { line, code: own } = await askFor(one, config.apiRoot)
       io.out(
-        `${one.slug.padEnd(16)} ${one.handler}${one.async ? ', durable' : ''}${one.requireAuth ? ', for who logged in' : ''}\n  ${line}`,
+        `${one.slug.padEnd(16)} ${one.handler}${one.async ? ', async' : ''}${one.requireAuth ? ', for who logged in' : ''}\n  ${line}`,
       )
       // Who is refused needs somebody; who is not reached may be reached in a moment.
       if (code === EXIT.done || own === EXIT.refused) code = own === EXIT.done ? code : own

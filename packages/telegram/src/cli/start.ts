@@ -28,7 +28,7 @@ export const start: Command = {
       `database          ${config.database === null ? 'none: nothing survives a restart' : (gateway.mill?.storeName ?? '')}`,
       ...gateway.bots.map(
         ({ slug, handler, async, requireAuth }) =>
-          `bot ${slug.padEnd(13)} ${handler}${async ? ', durable' : ''}${requireAuth ? ', for who logged in' : ''}`,
+          `bot ${slug.padEnd(13)} ${handler}${async ? ', async' : ''}${requireAuth ? ', for who logged in' : ''}`,
       ),
       mode === 'polling'
         ? 'asks Telegram for updates'

@@ -28,6 +28,11 @@ export function thereAre(name: unknown, known: readonly string[]): string {
 /** Durations as everywhere in Jobmill: `'30s'`, `'1h30m'`, milliseconds. */
 export function durationAt(value: unknown, otherwise: number, place: string, found: Findings): number {
   if (value === undefined) return otherwise
+  // Milliseconds in a program; here nobody means them.
+  if (typeof value === 'number' && value !== 0) {
+    found.error(place, `is ${value} without a unit`, `Write '${value}s', '${value}m' or '${value}h'`)
+    return otherwise
+  }
   try {
     return durationMs(value, place)
   } catch (error) {

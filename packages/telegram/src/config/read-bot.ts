@@ -160,7 +160,11 @@ function tokenOf(
   if (text === undefined)
     found.error(variable, 'is not set', `Set it, or ${variable}_FILE, to the token of @BotFather`)
   else if (id === undefined)
-    found.error(variable, 'is no token', 'Copy it from @BotFather: digits, a colon, letters')
+    found.error(
+      variable,
+      'is no token',
+      'Copy all of it from @BotFather: digits, a colon, and 10 letters or more',
+    )
   return text === undefined || id === undefined ? null : { text, id: Number(id) }
 }
 
@@ -190,7 +194,13 @@ export function usersOf({ value, place }: GivenValue, found: Findings): Set<numb
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   const ids = list.filter((id): id is number => Number.isSafeInteger(id) && (id as number) > 0)
   if (ids.length < list.length || !Array.isArray(value))
-    found.error(place, 'has something that is no user id', 'Write a list of numbers: [123456789]')
+    found.error(
+      place,
+      'has something that is no user id',
+      place === 'ALLOWED_USERS'
+        ? 'Write numbers with commas: 123456789,987654321'
+        : 'Write a list of numbers: [123456789]',
+    )
   return new Set(ids)
 }
 

@@ -1,20 +1,23 @@
 /**
- * `/healthz`: this process answers. `/readyz`: it can store what it is given. That Telegram fails to deliver is told there as `degraded` and is no reason to be
+ * `/healthz`: this process answers. `/readyz`: it can store what it is given. That Telegram fails to deliver, or does not answer a bot, is told there as `degraded` and is no reason to be
  * not ready: whoever took this process away for it would see to it that nothing is delivered at all. Why it fails is told to operators, not here.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Mill } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
+import type { Bot } from '../bots/bot.ts'
 import type { Undelivered } from '../bots/webhooks.ts'
 import type { Schema } from '../sessions/steps.ts'
 
 export function health({
   mill,
   tables,
+  bots,
   undelivered,
 }: {
   readonly mill: Pick<Mill<never>, 'readiness'> | null
   readonly tables: Tables<Schema>
+  readonly bots: readonly Pick<Bot, 'slug' | 'trouble'>[]
   readonly undelivered: () => readonly Undelivered[]
 }) {
   async function isReady(): Promise<boolean> {
@@ -34,8 +37,9 @@ export function health({
     const path = url.split('?')[0]
     const ok = path === '/readyz' ? await isReady() : path === '/healthz'
     const status = ok ? 200 : path === '/readyz' ? 503 : 404
-    const waiting = path === '/readyz' ? undelivered() : []
-    const body = { ok, ...(waiting.length === 0 ? {} : { degraded: waiting }) }
+    const apart = bots.flatMap(({ slug, trouble }) => (trouble === null ? [] : [{ bot: slug, trouble }]))
+    const degraded = path === '/readyz' ? [...apart, ...undelivered()] : []
+    const body = { ok, ...(degraded.length === 0 ? {} : { degraded }) }
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
 }

@@ -5,9 +5,9 @@ import type { Log } from '../log.ts'
 
 export interface Revoked {
   /** It was refused just now. */
-  readonly refused: (bot: Pick<Bot, 'slug' | 'id'>, error: Error) => void
+  readonly refused: (bot: Pick<Bot, 'slug' | 'id' | 'trouble'>, error: Error) => void
   /** Telegram does what it is asked. */
-  readonly taken: (bot: Pick<Bot, 'id'>) => void
+  readonly taken: (bot: Pick<Bot, 'id' | 'trouble'>) => void
 }
 
 /** A token does not come back by itself: how long a bot asks for nothing, and its replies wait. */
@@ -16,7 +16,9 @@ export const REVOKED_MS = 5 * 60_000
 export function revokedBots(log: Log): Revoked {
   const told = new Set<number>()
   return {
-    refused({ slug, id }, error) {
+    refused(bot, error) {
+      const { slug, id } = bot
+      bot.trouble = 'token'
       if (told.has(id)) return
       told.add(id)
       log('warn', 'Telegram refuses the token, and the replies of this bot are kept until it takes it', {
@@ -25,6 +27,9 @@ export function revokedBots(log: Log): Revoked {
         error: error.message,
       })
     },
-    taken: ({ id }) => void told.delete(id),
+    taken(bot) {
+      bot.trouble = null
+      told.delete(bot.id)
+    },
   }
 }

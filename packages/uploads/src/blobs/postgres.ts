@@ -61,8 +61,9 @@ export function postgresBlobs({ db, type }: Pick<Tables<Schema>, 'db' | 'type'>)
         const rows = await db
           .selectFrom('uploads_chunk')
           .select('blob')
+          // Also of which the first chunk is gone: of a write that was told to be lost, and came all the same.
+          .distinct()
           .where('blob', '>', last)
-          .where('n', '=', 0)
           .orderBy('blob')
           .limit(LISTED)
           .execute()

@@ -29,6 +29,14 @@ interface Work extends Memory {
 /** What trying again soon would not mend. */
 const HOPELESS: readonly TroubleCode[] = ['FILE_TOO_LARGE', 'NAME_TAKEN']
 
+const NO_ROOM: Failed = {
+  is: 'failed',
+  code: 'DISK_FULL',
+  message: 'the disk is full',
+  cause: null,
+  retryAfterMs: 0,
+}
+
 export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew {
   const { settings, known, signal } = tools
   const works = new Map<string, Work>()
@@ -78,7 +86,7 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
     work.trouble = troubleOf(work.file, code, message, work.failures, isHopeless ? null : delayMs, cause)
     tell(work.trouble)
     if (signal.aborted) return
-    if (isFull && full.failures > 1)
+    if (isFull && full.failures > 1) {
       full.timer ??= setTimeout(
         () => {
           full.timer = null
@@ -86,11 +94,19 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
         },
         delayAfter(full.failures - 1, settings.backoff),
       )
+      for (const other of queue) hasNoRoom(other, outcome)
+    }
     if (isHopeless) work.state = 'given up'
     else {
       work.state = 'waiting'
       work.timer = setTimeout(() => enqueue(work), delayMs)
     }
+  }
+
+  /** Whoever waits for an attempt at it has the answer: nothing fits now. It is tried when it is its turn again. */
+  function hasNoRoom(work: Work, outcome: Failed): void {
+    work.trouble ??= troubleOf(work.file, outcome.code, outcome.message, work.failures, outcome.retryAfterMs)
+    for (const resolve of work.waiters.splice(0)) resolve(outcome)
   }
 
   function enqueue(work: Work): void {
@@ -129,6 +145,7 @@ export function crew(tools: BringTools, tell: (trouble: Trouble) => void): Crew 
       const { promise, resolve } = Promise.withResolvers<Outcome>()
       work.waiters.push(resolve)
       if (work.state === 'waiting' || work.state === 'given up') enqueue(work)
+      if (full.timer !== null && work.state === 'queued') hasNoRoom(work, NO_ROOM)
       return promise
     },
     forgetAllBut(listed) {

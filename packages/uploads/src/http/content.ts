@@ -14,7 +14,9 @@ export async function content(inside: Inside, request: Request, ref: FileRef): P
   const etag = `"${row.sha256}"`
   const headers = new Headers(headersOf(row, etag))
   if (matches(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers })
-  const given = ifRangeHolds(request, etag) ? request.headers.get('range') : null
+  // A range is of what is sent, and of HEAD nothing is.
+  const isGet = request.method !== 'HEAD'
+  const given = isGet && ifRangeHolds(request, etag) ? request.headers.get('range') : null
   const range = byteRange(given, row.size)
   if (range === 'unsatisfiable')
     throw new Refusal('RANGE_UNSATISFIABLE', {
@@ -28,7 +30,7 @@ export async function content(inside: Inside, request: Request, ref: FileRef): P
   headers.set('content-length', String(end - start + 1))
   if (range !== null) headers.set('content-range', `bytes ${start}-${end}/${row.size}`)
   const status = range === null ? 200 : 206
-  if (request.method === 'HEAD') return new Response(null, { status, headers })
+  if (!isGet) return new Response(null, { status, headers })
   const bytes = await openBlob(inside, row, { start, end })
   return new Response(bodyOf(inside, bytes, end === row.size - 1 ? ref : null), { status, headers })
 }

@@ -93,7 +93,7 @@ async function takeUpload({ upload, request, url, holder }: Asked): Promise<Resp
   })
 }
 
-async function listFiles({ inside, platform, request, url, holder }: Asked): Promise<Response> {
+async function listFiles({ inside, platform, request, url, holder, tokens }: Asked): Promise<Response> {
   mustBeAllowed(holder, 'consume')
   const given = parametersOf(url, ['state', 'after', 'limit', 'wait'])
   const { files, cursor, more } = await waitForPage(
@@ -104,7 +104,12 @@ async function listFiles({ inside, platform, request, url, holder }: Asked): Pro
       after: given.text('after'),
       limit: given.whole('limit', PAGE.usual, PAGE.least, PAGE.most),
     },
-    { waitMs: given.duration('wait', 0, LONGEST_WAIT_MS), signal: request.signal, platform },
+    {
+      waitMs: given.duration('wait', 0, LONGEST_WAIT_MS),
+      signal: request.signal,
+      platform,
+      mayStill: () => whoAsks(request, holder.mailbox, tokens),
+    },
   )
   return Response.json({ files, cursor, more }, { headers: PRIVATE })
 }
@@ -149,7 +154,7 @@ async function acknowledge(asked: Asked): Promise<Response> {
   mustBeAllowed(asked.holder, 'consume')
   parametersOf(asked.url, [])
   const ref = refOf(asked)
-  const { sha256 = null, ...others } = (await smallBody(asked.request)) ?? {}
+  const { sha256 = null, ...others } = (await smallBody(asked.request, asked.platform)) ?? {}
   const [other] = Object.keys(others)
   if (other !== undefined)
     throw new Refusal('BODY_INVALID', {

@@ -1,11 +1,16 @@
 /** A JSON body of a few bytes, or none. */
+import type { Platform } from 'jobmill'
 import { Refusal } from '../refusal.ts'
 
 const MOST_BYTES = 4_096
+const LONGEST_MS = 10_000
 
 /** Null for none. */
-export async function smallBody(request: Request): Promise<Record<string, unknown> | null> {
-  const text = await textOf(request)
+export async function smallBody(
+  request: Request,
+  platform: Platform,
+): Promise<Record<string, unknown> | null> {
+  const text = await textOf(request, platform)
   if (text.trim() === '') return null
   let value: unknown
   try {
@@ -17,19 +22,28 @@ export async function smallBody(request: Request): Promise<Record<string, unknow
   return value as Record<string, unknown>
 }
 
-async function textOf(request: Request): Promise<string> {
+async function textOf(request: Request, platform: Platform): Promise<string> {
   const body = request.body as ReadableStream<Uint8Array> | null
   if (body === null) return ''
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = body.getReader()
+  const late = Promise.withResolvers<never>()
+  late.promise.catch(() => {})
+  const timer = platform.timer(LONGEST_MS, () => late.reject(new Error('the rest of it did not come')), {
+    unref: true,
+  })
   for (;;) {
-    const { done, value } = await reader.read().catch((error: unknown) => {
+    const { done, value } = await Promise.race([reader.read(), late.promise]).catch((error: unknown) => {
+      timer.cancel()
+      reader.cancel().catch(() => {})
       throw notThat(error)
     })
+    if (done) timer.cancel()
     if (done) return Buffer.concat(chunks).toString()
     size += value.length
     if (size > MOST_BYTES) {
+      timer.cancel()
       reader.cancel().catch(() => {})
       throw new Refusal('REQUEST_TOO_LARGE', {
         fix: 'Send a small JSON object',

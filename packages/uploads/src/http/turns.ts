@@ -8,7 +8,8 @@ import type { Platform } from 'jobmill'
 const READ_AT_ONCE = 16
 /** How long a sender may be silent before somebody else is read. */
 const SILENT_MS = 250
-const TURN_MS = 5_000
+/** Short, so that hundreds who are slow and steady hold up nobody for long. */
+const TURN_MS = 250
 
 export interface Turns {
   /** One body. Nothing is taken yet. */

@@ -10,7 +10,14 @@ export async function waitForPage(
     waitMs,
     signal,
     platform,
-  }: { readonly waitMs: number; readonly signal: AbortSignal; readonly platform: Platform },
+    mayStill,
+  }: {
+    readonly waitMs: number
+    readonly signal: AbortSignal
+    readonly platform: Platform
+    /** Rejects when whoever asked may not any more. */
+    readonly mayStill: () => Promise<unknown>
+  },
 ): Promise<FeedPage> {
   const until = platform.monotonic() + waitMs
   for (;;) {
@@ -18,5 +25,7 @@ export async function waitForPage(
     const leftMs = until - platform.monotonic()
     if (page.files.length > 0 || leftMs <= 0 || signal.aborted || inside.live.isStopped()) return page
     await inside.live.wait(request.mailbox, page.seq, leftMs, signal)
+    // Before it is looked again: what came after a token was taken back is not for who has it.
+    await mayStill()
   }
 }

@@ -7,7 +7,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
@@ -122,6 +124,20 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(line.seen.filter((at) => at.endsWith('/content'))).toHaveLength(2)
   })
 
+  test('the disk is full: whoever pulls once is told after two attempts, and does not wait for all', async () => {
+    const { box } = await sent(...Array.from({ length: 12 }, String))
+    const line = between()
+    const summary = await pullOnce({
+      ...optionsFor(line, box, { onTrouble: () => {} }),
+      concurrency: 1,
+      backoff: { first: 20, most: 40 },
+      fault: (at) => void (at === 'pull:half' && full()),
+    })
+    expect(summary).toMatchObject({ isComplete: false, files: [] })
+    expect(summary.troubles.map(({ code }) => code)).toEqual(Array.from({ length: 12 }, () => 'DISK_FULL'))
+    expect(line.seen.filter((at) => at.endsWith('/content')).length).toBeLessThan(12)
+  })
+
   test('a file that does not fit on the disk holds up none that does', async () => {
     const { box, files } = await sent('too large', '2', '3')
     const [large = ''] = files
@@ -146,6 +162,10 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     await one.start()
     const options = optionsFor(given(), box, { folder: one.folder })
     await expect(pullOnce(options)).rejects.toMatchObject({ code: 'FOLDER_BUSY', field: 'folder' })
+    const name = `${one.folder}-by-another-name`
+    symlinkSync(one.folder, name)
+    onTestFinished(() => rmSync(name))
+    await expect(pullOnce({ ...options, folder: name })).rejects.toMatchObject({ code: 'FOLDER_BUSY' })
     await one.stop()
     const own = path.join(one.folder, '.jobmill-uploads')
     const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
@@ -156,6 +176,13 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
       writeFileSync(path.join(own, 'lock'), lock)
       expect(await pullOnce(options)).toMatchObject({ isComplete: true })
     }
+    // From elsewhere, where the number is of another process: alive for as long as it is touched.
+    const elsewhere = `${process.pid} 1 another-machine 5`
+    writeFileSync(path.join(own, 'lock'), elsewhere)
+    await expect(pullOnce(options)).rejects.toMatchObject({ code: 'FOLDER_BUSY' })
+    const before = new Date(Date.now() - 60_000)
+    utimesSync(path.join(own, 'lock'), before, before)
+    expect(await pullOnce(options)).toMatchObject({ isComplete: true })
     writeFileSync(path.join(one.folder, `.${box.id}.0123456789abcdef.part`), 'half')
     writeFileSync(path.join(one.folder, '.mine.part'), 'mine')
     await pullOnce(options)
