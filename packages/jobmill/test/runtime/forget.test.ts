@@ -17,10 +17,12 @@ describe.each([
   ['by number', { done: { most: 0 } }],
 ])('a queue that keeps nothing %s', (_, retain) => {
   test.each(subjects)('on $name forgets what is done, and nothing else', async ({ mill: create }) => {
-    const mill = await create({ jobs: [sum, broken], queues: { default: { retain } } })
+    const mill = await create({ jobs: [sum, broken], queues: { default: { retain } }, start: false })
     const good = await mill.enqueue(sum, [1, 2])
     const bad = await mill.enqueue(broken, null)
+    // Before it can run: of what is done nobody could tell any more.
     const result = good.result()
+    await mill.start()
     await mill.platform.settled()
     expect(await result).toBe(3)
     expect(await mill.get(good.id)).toBeNull()
