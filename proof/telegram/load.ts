@@ -241,6 +241,7 @@ function reportOf(
     most: UNWRITTEN * SENDERS * TROUBLES,
     outOfOrder,
     lost,
-    mostAgain: UNWRITTEN * CONCURRENCY * TROUBLES,
+    // What they handle, and ends that wait to be written: of all workers of the process twice as many (mayTake in claiming.ts), before it claims no more.
+    mostAgain: (CONCURRENCY + 2 * (CONCURRENCY + SENDERS)) * TROUBLES,
   }
 }
