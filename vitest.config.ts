@@ -47,7 +47,7 @@ export default defineConfig({
     // Separate processes: a native driver that crashes takes one file down, not the run.
     pool: 'forks',
     // Many tests wait for processes and servers rather than for a core. Left to itself, vitest would use one of two.
-    maxWorkers: Math.max(2, availableParallelism() * 2),
+    maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/no-leaks.ts', 'test/support/fixed-seed.ts'],
     // Bundles of earlier releases: Node runs them as they are.
