@@ -1,7 +1,9 @@
 /** The way to Telegram: told where updates go when that changed, asked for updates where it cannot call, and what happens without a database. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { HttpError } from 'grammy'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { reasonOf } from '../src/bots/trouble.ts'
 import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
 import { type Gateway, readConfig, startGateway } from '../src/index.ts'
@@ -74,6 +76,38 @@ describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => 
     const [first, second] = fake.calls.filter(({ method }) => method === 'getMe').map(({ at }) => at)
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(2_000)
   })
+})
+
+test('C what keeps a bot from Telegram is told once, without its token, stands in /readyz, and is over when Telegram answers', async () => {
+  const fake = await fakeTelegram()
+  onTestFinished(() => fake.close())
+  const { BOT_ECHO_TOKEN: token = '' } = envOf(['echo'])
+  fake.addBot({ token, username: 'echo_bot' })
+  fake.next('getMe', { error: 401 }, { error: 401 })
+  const yaml = {
+    store: 'none',
+    apiRoot: fake.url,
+    listen: '127.0.0.1:0',
+    bots: { echo: { handler: 'echo', requireAuth: false } },
+  }
+  const { config } = readConfig({ yaml: JSON.stringify(yaml), env: envOf(['echo']) })
+  if (config === null) throw new Error('the config is wrong')
+  const told: string[] = []
+  const hear = (...line: unknown[]): void => void told.push(JSON.stringify(line))
+  const gateway = await startGateway({ config, log: { ...QUIET, info: hear, error: hear } })
+  onTestFinished(() => gateway.stop())
+  const ready = async () => (await fetch(`${gateway.url}/readyz`)).json()
+  await expect.poll(ready).toEqual({ ok: true, degraded: [{ bot: 'echo', trouble: 'token' }] })
+  await expect.poll(ready).toEqual({ ok: true })
+  expect(fake.calls.filter(({ method }) => method === 'getMe')).toHaveLength(3)
+  expect(told.filter((line) => line.includes('refuses the token'))).toHaveLength(1)
+  expect(told.filter((line) => line.includes('Telegram answers'))).toHaveLength(1)
+  expect(told.join('\n')).not.toContain(token)
+  const beneath = Object.assign(new Error(`request to ${fake.url}/bot${token}/getMe failed`), {
+    code: 'ECONNREFUSED',
+  })
+  expect(reasonOf(new HttpError('not reached', beneath))).toBe('HttpError: not reached (ECONNREFUSED)')
+  expect(reasonOf(new HttpError('not reached', null))).toBe('HttpError: not reached')
 })
 
 describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {

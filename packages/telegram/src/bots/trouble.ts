@@ -1,7 +1,7 @@
 /** Why a bot could not talk to Telegram, and what to do about it. */
 import { GrammyError, HttpError } from 'grammy'
 import { botVariable } from '../config/secrets.ts'
-import { LONGEST_WAIT_MS } from '../work/call.ts'
+import { codeOf, LONGEST_WAIT_MS } from '../work/call.ts'
 
 export interface BotTrouble {
   readonly isRefused: boolean
@@ -19,12 +19,10 @@ export function troubleWith({ slug }: { readonly slug: string }, error: unknown)
   }
 }
 
-/** With what lies beneath it, such as ECONNREFUSED and the address; the token, which is in the path, is not. */
+/** With the code of what lies beneath it, such as ECONNREFUSED. Not its words, which may have the address in them, and the token is part of that. */
 export function reasonOf(error: unknown): string {
-  const { cause = null, code = '' } =
-    error instanceof HttpError ? (error.error as { cause?: unknown; code?: unknown }) : {}
-  const beneath = cause instanceof Error ? cause.message : String(code)
-  return beneath === '' ? String(error) : `${String(error)} (${beneath})`
+  const code = error instanceof HttpError ? codeOf(error.error) : ''
+  return code === '' ? String(error) : `${String(error)} (${code})`
 }
 
 /** How long Telegram wants not to be asked again; null where it said nothing of that. */

@@ -63,6 +63,7 @@ function isMethod({ description }: GrammyError): boolean {
   return /method/i.test(description)
 }
 
-function codeOf(error: unknown): string {
+/** Of the operating system, such as ECONNREFUSED; empty for none. */
+export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
 }
