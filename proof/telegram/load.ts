@@ -9,6 +9,7 @@ import { fakeTelegram, type FakeChat, type FakeTelegram } from 'jobmill-telegram
 import { freePort } from '../../test/support/free-port.ts'
 import type { Closers } from '../closing.ts'
 import { judgeRuns, type RunsReport } from './runs.ts'
+import { endChild } from '../end-child.ts'
 
 export interface LoadOptions {
   readonly store: 'sqlite' | 'postgres'
@@ -126,9 +127,7 @@ export async function load(options: LoadOptions, closing: Closers): Promise<Load
   await repeating
   await fake.until(() => chats.every((chat) => repliesIn(chat).size >= updates), PATIENCE_MS)
   clearInterval(showing)
-  const gone = once(child, 'exit')
-  child.kill('SIGTERM')
-  await gone
+  await endChild(child)
   const report = reportOf(fake, chats, {
     ...options,
     total,

@@ -1,11 +1,11 @@
 /** The inbox as `jobmill-uploads start` runs it, with mailboxes that were made beforehand. For its memory: nothing else is in the process. */
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 import { memoryOf, type Place, type Running } from './start-server.ts'
+import { endChild } from '../end-child.ts'
 
 const COMMAND = fileURLToPath(new URL('../../packages/uploads/bin/jobmill-uploads.js', import.meta.url))
 
@@ -28,12 +28,7 @@ export async function startCommand(
     url,
     mailboxes: made,
     memory: () => memoryOf(child.pid),
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const gone = once(child, 'exit')
-      child.kill('SIGTERM')
-      await gone
-    },
+    stop: () => endChild(child),
   }
 }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Left, Question, Ready } from './server.ts'
+import { endChild } from '../end-child.ts'
 
 export interface Place {
   readonly name: string
@@ -45,12 +46,7 @@ export async function startServer(
     sweep: async () => void (await ask({ ask: 'sweep' })),
     left: async () => (await ask({ ask: 'left' })) as Left,
     memory: () => memoryOf(child.pid),
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const gone = once(child, 'exit')
-      child.kill('SIGTERM')
-      await gone
-    },
+    stop: () => endChild(child),
   }
 }
 

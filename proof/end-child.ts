@@ -1,0 +1,10 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+
+/** By SIGTERM; resolves when it is gone. Safe twice. */
+export async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  child.kill('SIGTERM')
+  await gone
+}
