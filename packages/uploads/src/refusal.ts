@@ -17,7 +17,7 @@ export const REFUSALS = {
   MAILBOX_UNKNOWN: [404, 'There is no such mailbox'],
   ROUTE_UNKNOWN: [404, 'There is nothing at this address'],
   METHOD_WRONG: [405, 'That cannot be done with what is at this address'],
-  TOO_SLOW: [408, 'The upload took too long'],
+  TOO_SLOW: [408, 'The request took too long'],
   HASH_DIFFERS: [409, 'The file has another SHA-256'],
   CURSOR_GONE: [410, 'The cursor points at nothing that this mailbox has had'],
   FILE_TOO_LARGE: [413, 'A file is larger than it may be'],

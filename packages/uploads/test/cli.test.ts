@@ -7,20 +7,10 @@ import path from 'node:path'
 import { inject, expect, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../test/support/databases.ts'
 import { bundled } from '../../../test/support/programs.ts'
-import { run } from '../src/cli/run.ts'
 import { bytesOf, sizeText } from '../src/config/sizes.ts'
 import { VERSION } from '../src/version.ts'
 import { formOf } from './support/inboxes.ts'
-
-async function type(args: readonly string[], env: Record<string, string> = {}) {
-  const said = { out: '', err: '' }
-  const code = await run(args, {
-    out: (line) => void (said.out += `${line}\n`),
-    err: (line) => void (said.err += `${line}\n`),
-    env,
-  })
-  return { code, ...said }
-}
+import { type } from './support/type.ts'
 
 /** A folder with nothing in it, and what keeps everything inside of it. */
 function place() {

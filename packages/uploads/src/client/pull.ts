@@ -26,7 +26,7 @@ export interface Puller {
   /** Resolves when nothing of it runs any more. Safe before the start, and twice. */
   readonly stop: () => Promise<void>
   /**
-   * Lists what waits now, and resolves when there has been one attempt at each: whoever has got a message that speaks of files waits here before `rewrite`. After
+   * Lists what waits now, and resolves when there has been one attempt at each, or when the disk has no room for them: whoever has got a message that speaks of files waits here before `rewrite`. After
    * `withinMs` (65 s) with what there is. Never rejects for what the inbox does.
    */
   readonly settled: (options?: { readonly withinMs?: number }) => Promise<Settled>

@@ -28,31 +28,30 @@ async function textOf(request: Request, platform: Platform): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = body.getReader()
-  const late = Promise.withResolvers<never>()
-  late.promise.catch(() => {})
-  const timer = platform.timer(LONGEST_MS, () => late.reject(new Error('the rest of it did not come')), {
-    unref: true,
-  })
-  for (;;) {
-    const { done, value } = await Promise.race([reader.read(), late.promise]).catch((error: unknown) => {
-      timer.cancel()
-      reader.cancel().catch(() => {})
-      throw notThat(error)
-    })
-    if (done) timer.cancel()
-    if (done) return Buffer.concat(chunks).toString()
-    size += value.length
-    if (size > MOST_BYTES) {
-      timer.cancel()
-      reader.cancel().catch(() => {})
-      throw new Refusal('REQUEST_TOO_LARGE', {
-        fix: 'Send a small JSON object',
-        file: null,
-        size: null,
-        max: MOST_BYTES,
+  let isLate = false
+  const end = (): void => void reader.cancel().catch(() => {})
+  const timer = platform.timer(LONGEST_MS, () => ((isLate = true), end()), { unref: true })
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw notThat(error)
       })
+      if (isLate) throw new Refusal('TOO_SLOW', { fix: 'Send the few bytes of it at once' })
+      if (done) return Buffer.concat(chunks).toString()
+      size += value.length
+      if (size > MOST_BYTES) {
+        end()
+        throw new Refusal('REQUEST_TOO_LARGE', {
+          fix: 'Send a small JSON object',
+          file: null,
+          size: null,
+          max: MOST_BYTES,
+        })
+      }
+      chunks.push(value)
     }
-    chunks.push(value)
+  } finally {
+    timer.cancel()
   }
 }
 

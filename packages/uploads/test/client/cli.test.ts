@@ -7,28 +7,12 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { progressBar } from '../../src/cli/progress-bar.ts'
-import { run } from '../../src/cli/run.ts'
 import { type Box, mailbox, pending, sceneForAll } from '../support/inboxes.ts'
+import { type } from '../support/type.ts'
 import { freshFolder, namesIn } from './support/folders.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const SOURCES = new URL('../../../../test/support/jobmill-sources.ts', import.meta.url).href
-
-interface Ran {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-async function type(args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  const said = { out: '', err: '' }
-  const code = await run(args, {
-    out: (line) => void (said.out += `${line}\n`),
-    err: (line) => void (said.err += `${line}\n`),
-    env,
-  })
-  return { code, ...said }
-}
 
 describe('the command line of the client', () => {
   const given = sceneForAll('sqlite')

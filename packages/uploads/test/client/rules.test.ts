@@ -96,7 +96,7 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     })
     const one = puller(line, box, { silence: 300, concurrency: 1 })
     await one.start()
-    await expect.poll(() => one.pulled.length, { timeout: 5_000 }).toBe(2)
+    await expect.poll(() => one.pulled.length).toBe(2)
     expect(one.pulled.map(({ id }) => id)).toEqual([files[1], slow])
     expect(readFileSync(one.pulled[1]?.path ?? '', 'utf8')).toBe(content)
     expect(ranges[0]).toBeUndefined()
