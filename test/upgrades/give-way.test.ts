@@ -44,7 +44,9 @@ async function runOne(store: Store<never>, instance: string): Promise<void> {
 }
 
 describe('migrations that give way, on postgres', () => {
-  const [first = 0, last = 0] = [keptSchemas().at(0), keptSchemas().at(-1)]
+  const [first = 0] = keptSchemas()
+  /** The last one after which a migration changes a table: one that only brings a function waits for nobody. */
+  const last = 5
 
   test.each([first, last])(
     'P16 processes of schema %i go on while a migration waits for a transaction to end',

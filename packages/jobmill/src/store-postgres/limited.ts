@@ -14,13 +14,13 @@ export const KIND_IDS = `ARRAY(SELECT k.id FROM given, json_array_elements_text(
                                          jobmill.kind AS k WHERE k.name = v.name)`
 
 /** The first job of the queue `o` that a claim would take, by the index that the claim walks. */
-export const firstReady = (crashes: '<' | '>='): string => `
+const firstReady = (crashes: '<' | '>='): string => `
     SELECT true AS found FROM jobmill.ready AS r WHERE r.queue_id = o.queue_id AND r.crashes ${crashes} ${DEFAULTS.crashesUntilAlone}
        AND r.kind_id = ANY (${KIND_IDS})
      ORDER BY r.priority, r.seq LIMIT 1`
 
-/** Of `open(queue_id, name, limit_name)`: the queues that draw on a limit and have a job ready. JSON text, null for none. */
-const LIMITED = `(SELECT json_agg(x) FROM (
+/** Of `open(queue_id, name, limit_name)`: the queues that draw on a limit and have a job ready. JSON text. */
+const LIMITED = `(SELECT coalesce(json_agg(x), '[]') FROM (
   SELECT o.name AS queue, ${LIMIT_COLUMNS}, ${HELD} AS held, a.found IS TRUE AS ready, b.found IS TRUE AS suspect
     FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name
     LEFT JOIN LATERAL (${firstReady('<')}) AS a ON true
@@ -58,7 +58,8 @@ export async function limitedQueues(
 ): Promise<LimitedQueue[]> {
   if (row['has_limited'] !== true) return []
   context.met.limited = true
-  if ('limited' in row) return toldOf(row)
+  // Null when it was not asked for.
+  if ((row['limited'] ?? null) !== null) return toldOf(row)
   const { queues, kinds } = asked
   const fields = JSON.stringify({ queues, kinds }).slice(1, -1)
   const [told = {}] = await run(context, context.connection.query, LOOK, fields)

@@ -12,6 +12,7 @@ import { cluster } from './migrations/0003-cluster.ts'
 import { fastPath } from './migrations/0004-fast-path.ts'
 import { declaredQueues } from './migrations/0005-declared-queues.ts'
 import { limitKeys } from './migrations/0006-limit-keys.ts'
+import { pulse } from './migrations/0007-pulse.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   fastPath,
   declaredQueues,
   limitKeys,
+  pulse,
 ]
 
 const CREATE_LEDGER = `

@@ -19,10 +19,6 @@ import {
   type StoredSchedule,
 } from './schedule-row.ts'
 
-/** For a pulse with `given` as `g`: the front of `schedule_next`, where what is not planned comes first. */
-export const SCHEDULE_IN_MS = `(SELECT CASE WHEN NOT s.planned THEN 0 WHEN s.next_at IS NOT NULL THEN greatest(s.next_at - g.now, 0) END
-  FROM jobmill.schedule AS s WHERE NOT s.paused AND NOT s.deleted ORDER BY s.planned, s.next_at LIMIT 1)`
-
 const SCHEDULES = `
 WITH ${GIVEN}
 SELECT s.*, g.now FROM given AS g, jobmill.schedule AS s WHERE NOT s.deleted ORDER BY s.name COLLATE "C"`

@@ -34,10 +34,6 @@ WITH ${GIVEN}, living AS MATERIALIZED (
 )
 SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM written))::int4 AS rows`
 
-/** For a pulse that defines `me(id)`: JSON text, null for none. */
-export const MY_SLOTS = `(SELECT json_agg(json_build_object('queue', q.name, 'workers', s.workers) ORDER BY q.name COLLATE "C")
-  FROM jobmill.slot AS s JOIN jobmill.queue AS q ON q.id = s.queue_id WHERE s.instance = me.id)`
-
 /** Of the instances `over(id)`, by the primary key. */
 export const SLOTS_LEFT = `slots_left AS (
   DELETE FROM jobmill.slot AS s WHERE s.instance = ANY (ARRAY(SELECT id FROM over))

@@ -84,7 +84,7 @@ export async function explaining(url: string, schema: string): Promise<Explained
 }
 
 /** EXPLAIN does not look into functions: what they touched is counted instead, in a transaction that is taken back. */
-const OUR_FUNCTION = /\.(?:claim_ready|any_ready|enqueue_due|finish_done|forget_done)\(/
+const OUR_FUNCTION = /\.(?:claim_ready|any_ready|enqueue_due|finish_done|forget_done|pulse)\(/
 
 interface Answer {
   readonly rows: readonly Readonly<Record<string, unknown>>[]

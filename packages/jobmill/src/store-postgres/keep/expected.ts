@@ -6,13 +6,14 @@ import { nameOf, type Parts } from '../../store/drift.ts'
 
 export const EXPECTED = `
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
-function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): 4050b3c36c7d37a7cd0f4e8b3f1edc72
+function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): 20f41f40df3646999aebd8aba8fbd345
 function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[], text, bigint[], text[], text, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[]): f8d516f8c38a98cbfcc795a3981e33d8
 function finish_done(bigint, uuid[], bigint[], bigint[], text, integer): 7787f24c3a83b97a05ad91fa17509767
 function forget_done(uuid[], bigint[]): c976f108c8bb56d56e46f9dd2eb3fe38
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function open_heads(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 1cf132b4024932e03d9e4d414eae5305
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
+function pulse(text): cf907cec16968689a8e629ea2a1cee8d
 index attempt.attempt_ended: CREATE INDEX attempt_ended ON jobmill.attempt USING btree (queue_id, ended_as, ended_at, job_id) WHERE (ended_as IS NOT NULL)
 index attempt.attempt_pkey: ALTER TABLE jobmill.attempt ADD CONSTRAINT attempt_pkey PRIMARY KEY (job_id, token)
 index dedupe.dedupe_expiry: CREATE INDEX dedupe_expiry ON jobmill.dedupe USING btree (expires_at) WHERE (expires_at IS NOT NULL)

@@ -1,0 +1,52 @@
+/** A claim looks at its queues first and locks jobs after that: what happens to a queue between the two counts. */
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { postgres } from '../../src/postgres.ts'
+import type { Lease } from '../../src/store/claim.ts'
+import { aClaim, aJob, anInstance } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+const me = anInstance({ leaseMs: 3_600_000 })
+
+/** What a claim from two queues gives while one of them is changed so, after the claim has read both and before it has seen a job. */
+async function claimedWhile(change: string): Promise<readonly Lease[]> {
+  const schema = freshSchema(url, 'closed')
+  const store = postgres(url, { schema, doorbell: false })
+  onTestFinished(() => store.close())
+  await store.open()
+  await store.register(me)
+  await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
+  await store.enqueue([aJob({ queue: 'mail' }), aJob({ queue: 'other' })])
+
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await client.query(`BEGIN; LOCK TABLE ${schema}.ready IN ACCESS EXCLUSIVE MODE`)
+  const claiming = store.claim(
+    aClaim(me.id, {
+      queues: [
+        { queue: 'mail', room: 5 },
+        { queue: 'other', room: 5 },
+      ],
+    }),
+  )
+  const waits = `SELECT FROM pg_locks WHERE relation = '${schema}.ready'::regclass AND NOT granted`
+  while ((await client.query(waits)).rowCount === 0);
+  await client.query(`UPDATE ${schema}.queue SET ${change} WHERE name = 'mail'; COMMIT`)
+  return claiming
+}
+
+describe('postgres: a queue that closes while a claim looks', () => {
+  test('P13 nothing is taken from one that cools down, is paused or draws on a limit by now; the others give what they have', async () => {
+    for (const change of [`cool_until = ${Date.now() + 60_000}`, 'paused = true', `limit_name = 'few'`])
+      expect((await claimedWhile(change)).map(({ queue }) => queue)).toEqual(['other'])
+  })
+
+  test('what changes nothing of that keeps nothing back', async () => {
+    expect((await claimedWhile('cool_until = 1')).map(({ queue }) => queue).toSorted()).toEqual([
+      'mail',
+      'other',
+    ])
+  })
+})
