@@ -6,23 +6,29 @@ import pg from 'pg'
 import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { bundlePrograms } from './bundle-programs.ts'
+import { keepSessions } from './kept-sessions.ts'
 import { postgresPackage } from './postgres-binaries.ts'
 import { startPostgres, type PostgresServer } from './postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string
+    /** The same server by sessions that know its tables already, for stores that come and go: see kept-sessions.ts. */
+    keptPostgresUrl: string
     /** Null where there is no older server to be had on this machine. */
     oldPostgresUrl: string | null
     /** The folder of the bundle: see programs.ts. */
     programs: string
-    /** A schema that nobody uses: see recycled-schemas.ts. */
+    /** A schema that nobody uses, and the beginning of the names of those that tests share: see recycled-schemas.ts. */
     patternSchema: string
   }
 }
 
 interface Around {
-  readonly provided: Pick<ProvidedContext, 'postgresUrl' | 'oldPostgresUrl' | 'patternSchema'>
+  readonly provided: Pick<
+    ProvidedContext,
+    'postgresUrl' | 'keptPostgresUrl' | 'oldPostgresUrl' | 'patternSchema'
+  >
   /** Safe twice. */
   readonly stop: () => Promise<void>
 }
@@ -67,14 +73,22 @@ async function start(): Promise<Around> {
   }
   const oldPostgresUrl = old.status === 'fulfilled' ? old.value : null
   if (oldPostgresUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
+  // Who asks for a password would ask for it anew.
+  const sessions = TEST_DATABASE_URL ? null : await keepSessions(current.value)
   const patternSchema = `pattern_${randomBytes(6).toString('hex')}`
   let stopping: Promise<void> | undefined
   return {
-    provided: { postgresUrl: current.value, oldPostgresUrl, patternSchema },
+    provided: {
+      postgresUrl: current.value,
+      keptPostgresUrl: sessions?.url ?? current.value,
+      oldPostgresUrl,
+      patternSchema,
+    },
     stop: () => {
       stopping ??= (async () => {
         // Ours goes with its server.
-        if (TEST_DATABASE_URL) await dropSchema(TEST_DATABASE_URL, patternSchema)
+        if (TEST_DATABASE_URL) await dropSchemas(TEST_DATABASE_URL, patternSchema)
+        await sessions?.stop()
         await stopAll()
       })()
       return stopping
@@ -82,10 +96,14 @@ async function start(): Promise<Around> {
   }
 }
 
-async function dropSchema(url: string, name: string): Promise<void> {
+async function dropSchemas(url: string, prefix: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(`drop schema if exists ${name} cascade`)
+  const { rows } = await client.query<{ name: string }>(
+    `select nspname as name from pg_namespace where starts_with(nspname, $1)`,
+    [prefix],
+  )
+  for (const { name } of rows) await client.query(`drop schema ${name} cascade`)
   await client.end()
 }
 

@@ -1,10 +1,10 @@
-// Schemas that the tests of a file use one after the other: to make one takes the server 110 ms and to drop it 40, to empty it a few. For tests that begin
-// with a database that is empty and up to date; who looks at how it comes about, or changes its tables, takes `freshSchema`.
+// Schemas that the tests of a process use one after the other: to make one takes the server 110 ms and to drop it 80, to empty it a few. For tests that begin
+// with a database that is empty and up to date; who looks at how it comes about, or changes its tables, takes `freshSchema`. They are dropped after the run.
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject, onTestFinished, TestRunner } from 'vitest'
 import { postgres } from '../../packages/jobmill/src/postgres.ts'
 import { freshSchema } from './databases.ts'
-import { atFileEnd } from './file-end.ts'
 import { complain } from './leaks/complain.ts'
 import { aliveInSchema } from './leaks/instance-rows.ts'
 
@@ -17,18 +17,12 @@ const free = new Map<string, string[]>()
  */
 export function recycledSchema(url: string, prefix?: string): string {
   if (TestRunner.getCurrentTest() === undefined) return freshSchema(url, prefix)
-  atFileEnd(forgetAll)
-  const name = free.get(url)?.pop() ?? freshSchema(url, prefix)
+  const name = free.get(url)?.pop() ?? `${inject('patternSchema')}_${randomBytes(6).toString('hex')}`
   onTestFinished(async ({ task }) => {
     // Whatever goes on in it after a failure, nobody else is to see it.
     if (task.result?.state !== 'fail') await release(url, name)
   })
   return name
-}
-
-/** They are dropped with all others of the file. */
-async function forgetAll(): Promise<void> {
-  free.clear()
 }
 
 async function release(url: string, name: string): Promise<void> {

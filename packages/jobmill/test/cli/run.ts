@@ -110,7 +110,7 @@ export const places = [
   {
     name: 'postgres',
     create: (lines: string = OPTIONS): Place => {
-      const url = inject('postgresUrl')
+      const url = inject('keptPostgresUrl')
       const schema = recycledSchema(url, 'cli')
       const folder = path.dirname(freshFile())
       writeConfig(folder, `postgres(${JSON.stringify(url)}, ${JSON.stringify({ schema })})`, lines)

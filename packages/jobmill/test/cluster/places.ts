@@ -70,7 +70,7 @@ export const places: readonly (readonly [string, () => Cluster])[] = [
   [
     'postgres',
     () => {
-      const url = inject('postgresUrl')
+      const url = inject('keptPostgresUrl')
       const schema = recycledSchema(url, 'cluster')
       return clusterOn((platform) => postgres(url, { schema, clock: platform.now }))
     },

@@ -44,7 +44,7 @@ export const subjects: readonly Subject[] = [
   {
     name: 'postgres',
     store() {
-      const url = inject('postgresUrl')
+      const url = inject('keptPostgresUrl')
       return postgres(url, { schema: recycledSchema(url, 'http') })
     },
   },

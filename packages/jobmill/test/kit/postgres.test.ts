@@ -12,7 +12,7 @@ import {
 } from '../../src/testing/index.ts'
 import { echo, gatedJob } from './support.ts'
 
-const url = inject('postgresUrl')
+const url = inject('keptPostgresUrl')
 
 /** A store in a schema of its own, with planned faults when a test wants some. A doorbell that rings from outside comes when it likes. */
 const fresh = (doorbell?: false) => {

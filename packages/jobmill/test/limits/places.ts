@@ -23,7 +23,7 @@ export const PLACES: readonly Place[] = [
   {
     name: 'postgres',
     database(clock) {
-      const url = inject('postgresUrl')
+      const url = inject('keptPostgresUrl')
       const schema = recycledSchema(url, 'limits')
       return () => postgres(url, { schema, clock })
     },

@@ -71,7 +71,7 @@ export const places: readonly Places[] = [
   {
     name: 'postgres',
     create() {
-      const url = inject('postgresUrl')
+      const url = inject('keptPostgresUrl')
       const schema = recycledSchema(url, 'runtime')
       // Without the doorbell of others: it rings in real time, and these tests move their own.
       return place(

@@ -26,7 +26,7 @@ const databases: readonly (readonly ['sqlite' | 'postgres', () => Open])[] = [
   [
     'postgres',
     () => {
-      const url = inject('postgresUrl')
+      const url = inject('keptPostgresUrl')
       const schema = recycledSchema(url, 'schedules')
       return (clock) => postgres(url, { schema, clock })
     },

@@ -33,7 +33,7 @@ export const subjects: readonly Subject[] = [
   {
     name: 'postgres',
     async mill(options = {}, around = (store) => store) {
-      const url = inject('postgresUrl')
+      const url = inject('keptPostgresUrl')
       const schema = recycledSchema(url, 'runtime')
       return stopped(
         await testMill<Store>({

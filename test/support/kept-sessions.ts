@@ -1,0 +1,134 @@
+// A door to PostgreSQL that keeps sessions when their clients leave, and gives them to the next. A new session knows neither tables nor functions, and what it
+// has to read and plan takes the server 20 to 40 ms: most of what it did in tests whose stores come and go. What belongs to a client is undone before the
+// next one gets the session; plans stay. For servers that trust everybody, since nobody is asked a second time who they are.
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { messages } from './postgres-messages.ts'
+
+export interface KeptSessions {
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+interface Session {
+  readonly socket: Socket
+  /** What it said when it began, for each of its clients. */
+  greeting: Buffer
+  client: Socket | null
+  /** How many answers are still to come. */
+  owed: number
+  /** In a transaction or not, after the last of them. */
+  status: string
+}
+
+const PROTOCOL_3 = 196_608
+/** What a client sends that is answered with a status. */
+const ANSWERED = 'QSF'
+const LEAVES = 'X'
+const LEAVING = Buffer.from([LEAVES.charCodeAt(0), 0, 0, 0, 4])
+const IDLE = 'I'
+const UNDO = 'unlisten *; deallocate all; reset all; select pg_advisory_unlock_all(); discard temp'
+/** More than the stores of all tests that run at once use. */
+const MOST_KEPT = 60
+
+export async function keepSessions(serverUrl: string): Promise<KeptSessions> {
+  const { hostname: host, port } = new URL(serverUrl)
+  /** By how they began: with which user, database and name. */
+  const kept = new Map<string, Session[]>()
+  const sockets = new Set<Socket>()
+
+  function known(socket: Socket): Socket {
+    sockets.add(socket)
+    socket.on('error', () => socket.destroy())
+    return socket.on('close', () => sockets.delete(socket))
+  }
+  const toServer = (): Socket => known(connect({ host, port: Number(port), noDelay: true }))
+
+  function begin(start: Buffer, key: string): Session {
+    const session: Session = {
+      socket: toServer(),
+      greeting: Buffer.alloc(0),
+      client: null,
+      owed: 1,
+      status: '',
+    }
+    const read = messages((type, first) => {
+      if (type !== 'Z') return
+      session.owed -= 1
+      session.status = first
+      if (session.client === null && session.owed === 0) kept.set(key, [...(kept.get(key) ?? []), session])
+    })
+    session.socket.write(start)
+    session.socket.on('data', (chunk) => {
+      if (session.status === '') session.greeting = Buffer.concat([session.greeting, chunk])
+      if (session.client !== null) pass(chunk, session.socket, session.client)
+      read(chunk)
+    })
+    session.socket.on('close', () => {
+      session.client?.end()
+      kept.set(
+        key,
+        (kept.get(key) ?? []).filter((one) => one !== session),
+      )
+    })
+    return session
+  }
+
+  function serve(client: Socket, start: Buffer): void {
+    const key = start.toString('latin1')
+    const session = kept.get(key)?.pop() ?? begin(start, key)
+    session.client = client
+    if (session.status !== '') client.write(session.greeting)
+    const read = messages((type) => {
+      if (ANSWERED.includes(type)) session.owed += 1
+      if (type === LEAVES) leave(session)
+    })
+    client.on('data', (chunk) => {
+      const leaves = chunk.subarray(-LEAVING.length).equals(LEAVING)
+      pass(leaves ? chunk.subarray(0, -LEAVING.length) : chunk, client, session.socket)
+      read(chunk)
+    })
+    // Without a word: the server is to notice it as it would.
+    client.on('close', () => session.client === client && session.socket.destroy())
+  }
+
+  function leave(session: Session): void {
+    session.client?.end()
+    session.client = null
+    const count = [...kept.values()].flat().length
+    if (session.owed > 0 || session.status !== IDLE || count >= MOST_KEPT)
+      return void session.socket.end(LEAVING)
+    const size = Buffer.alloc(4)
+    size.writeInt32BE(UNDO.length + 5)
+    session.owed = 1
+    session.socket.write(Buffer.concat([Buffer.from('Q'), size, Buffer.from(`${UNDO}\0`)]))
+  }
+
+  const server = createServer({ noDelay: true }, (client) => {
+    known(client).once('data', (start: Buffer) => {
+      if (start.length >= 8 && start.readInt32BE(4) === PROTOCOL_3) return serve(client, start)
+      // To cancel a statement, for example.
+      const socket = toServer()
+      socket.write(start)
+      client.pipe(socket).pipe(client)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(serverUrl)
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    async stop() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function pass(chunk: Buffer, from: Socket, to: Socket): void {
+  if (chunk.length === 0 || to.write(chunk)) return
+  from.pause()
+  to.once('drain', () => from.resume())
+}
