@@ -1,5 +1,5 @@
 /**
- * Kill -9 at every point between two steps, on both stores: whatever was answered is true afterwards, whoever sends again gets no second copy, no row is without its
+ * Kill -9 at every point between two steps, on both stores, where PostgreSQL has the bytes too or a folder has them: whatever was answered is true afterwards, whoever sends again gets no second copy, no row is without its
  * blob, and the next sweep leaves nothing that belongs to nobody.
  */
 import { spawn } from 'node:child_process'
@@ -19,9 +19,9 @@ import {
   uploads,
   type UploadsOptions,
 } from 'jobmill-uploads'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { bundled } from './support/bundled.ts'
-import { addressOf, dropTables, filesIn, sha256, STORES } from './support/inboxes.ts'
+import { addressOf, dropTables, filesIn, hasFolder, inTurns, PLACES, sha256 } from './support/inboxes.ts'
 import { CONTENTS, KEY, type Told } from './support/way-of-files.ts'
 
 let program = ''
@@ -41,7 +41,8 @@ async function die(args: readonly string[]): Promise<{ told: Told[]; signal: str
   return { told: lines.map((line) => JSON.parse(line) as Told), signal }
 }
 
-describe.each(STORES)('kill -9 on %s', (store) => {
+describe.each(PLACES)('kill -9 on %s', (place) => {
+  const test = inTurns(place)
   let address = ''
   let tables: UploadsOptions['tables']
   let inbox: Inbox
@@ -49,10 +50,10 @@ describe.each(STORES)('kill -9 on %s', (store) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-dying-'))
 
   beforeAll(async () => {
-    address = addressOf(store)
+    address = addressOf(place)
     const options = { app: 'uploads', steps: STEPS, clock: () => Date.now() + aheadMs }
     ;({ tables } = await openTables<Schema>(address, options))
-    const blobs = store === 'postgres' ? postgresBlobs(tables) : directoryBlobs(folder)
+    const blobs = hasFolder(place) ? directoryBlobs(folder) : postgresBlobs(tables)
     inbox = uploads({ tables, blobs, ackRetention: 0 })
     await inbox.start()
   })
@@ -77,10 +78,10 @@ describe.each(STORES)('kill -9 on %s', (store) => {
     return { id, token, ask }
   }
 
-  test.each([...FAULT_POINTS, 'never'] as const)('at %s', async (point: FaultPoint | 'never') => {
+  async function dieAt(point: FaultPoint | 'never'): Promise<void> {
     aheadMs = 0
     const { id, token, ask } = await sender()
-    const { told, signal } = await die([address, folder, point, id, token])
+    const { told, signal } = await die([address, hasFolder(place) ? folder : '', point, id, token])
     expect(signal).toBe(point === 'never' ? null : 'SIGKILL')
 
     // What is visible is whole, and what was answered is there, unless it was acknowledged and may have been swept.
@@ -113,5 +114,7 @@ describe.each(STORES)('kill -9 on %s', (store) => {
     for (const table of ['uploads_file', 'uploads_notice', 'uploads_staging', 'uploads_chunk'] as const)
       expect(await tables.db.selectFrom(table).selectAll().execute()).toEqual([])
     expect(filesIn(folder)).toEqual([])
-  })
+  }
+
+  for (const point of [...FAULT_POINTS, 'never'] as const) test(`at ${point}`, () => dieAt(point))
 })

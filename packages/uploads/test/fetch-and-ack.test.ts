@@ -1,15 +1,16 @@
 /** Fetching and acknowledging: every row of the tables B.3, B.5 and B.6, and what was wrong with them, on both stores over a socket. */
 import { randomUUID } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test as testEverywhere } from 'vitest'
 import {
   type Box,
+  inTurns,
   mailbox,
   pending,
+  PLACES,
   refusal,
   type Scene,
   sceneForAll,
   sha256,
-  STORES,
 } from './support/inboxes.ts'
 
 const DAY_MS = 86_400_000
@@ -43,9 +44,10 @@ const changed =
     tables.db.updateTable('uploads_file').set(values).where('id', '=', file).execute()
 const [expired, marked] = [changed({ expires_at: 1 }), changed({ swept_at: 1 })]
 
-describe.each(STORES)('a file on %s', (store) => {
+describe.each(PLACES)('a file on %s', (place) => {
+  const test = inTurns(place)
   const statements: string[] = []
-  const given = sceneForAll(store, { onStatement: (tree) => void statements.push(tree) })
+  const given = sceneForAll(place, { onStatement: (tree) => void statements.push(tree) })
 
   describe('B5 the door', () => {
     test('E47 401 comes before everything else, in the same words for everybody who is not known', async () => {
@@ -191,22 +193,25 @@ describe.each(STORES)('a file on %s', (store) => {
       expect(await rowOf(scene, file)).toMatchObject({ acked_at: null, fetches: 0 })
     })
 
-    test('B10 again before the acknowledgement gives the same bytes, and afterwards too, until it is swept', async () => {
-      const scene = given()
-      const { box, file } = await sentOne(scene)
-      for (let n = 0; n < 2; n += 1) expect(await (await get(box, file)).text()).toBe('0123456789')
-      await post(box, file)
-      expect(await (await get(box, file)).text()).toBe('0123456789')
-      expect(await (await box.ask(`/uploads/${file}`)).json()).toMatchObject({
-        id: file,
-        state: 'acked',
-        size: 10,
-      })
-      scene.later(HOUR_MS + 1)
-      expect((await get(box, file)).status).toBe(200)
-      await scene.inbox.sweep()
-      expect(await refusal(await get(box, file))).toMatchObject({ status: 404, code: 'FILE_UNKNOWN' })
-    })
+    testEverywhere(
+      'B10 again before the acknowledgement gives the same bytes, and afterwards too, until it is swept',
+      async () => {
+        const scene = given()
+        const { box, file } = await sentOne(scene)
+        for (let n = 0; n < 2; n += 1) expect(await (await get(box, file)).text()).toBe('0123456789')
+        await post(box, file)
+        expect(await (await get(box, file)).text()).toBe('0123456789')
+        expect(await (await box.ask(`/uploads/${file}`)).json()).toMatchObject({
+          id: file,
+          state: 'acked',
+          size: 10,
+        })
+        scene.later(HOUR_MS + 1)
+        expect((await get(box, file)).status).toBe(200)
+        await scene.inbox.sweep()
+        expect(await refusal(await get(box, file))).toMatchObject({ status: 404, code: 'FILE_UNKNOWN' })
+      },
+    )
 
     test('E36 the ETag is the hash: what somebody has is not sent again', async () => {
       const { box, file } = await sentOne(given())
@@ -240,7 +245,7 @@ describe.each(STORES)('a file on %s', (store) => {
       expect(await refusal(beyond)).toMatchObject({ status: 416, code: 'RANGE_UNSATISFIABLE', size: 10 })
     })
 
-    test('E35 ranges across the chunks of a large file', async () => {
+    testEverywhere('E35 ranges across the chunks of a large file', async () => {
       const box = await mailbox(given())
       const bytes = new Uint8Array(600_000).map((_, at) => (at * 7 + (at >> 9)) % 256)
       const { files } = (await (await box.upload([{ bytes }])).json()) as { files: { id: string }[] }
@@ -341,18 +346,21 @@ describe.each(STORES)('a file on %s', (store) => {
       })
     })
 
-    test.each([
+    const bodies: [string, unknown][] = [
       ['no JSON', '{'],
       ['a list', '[]'],
       ['a hash that is none', { sha256: 'abc' }],
       ['a number', { sha256: 7 }],
       ['another field', { sha: 'x' }],
-    ])('takes no body that is %s', async (_name, body) => {
-      const { box, file } = await sentOne(given())
-      expect(await refusal(await post(box, file, body))).toMatchObject({ status: 400, code: 'BODY_INVALID' })
-      expect((await post(box, file, 'x'.repeat(10_000))).status).toBe(413)
-      expect((await pending(box)).files).toHaveLength(1)
-    })
+    ]
+    for (const [name, body] of bodies)
+      test(`takes no body that is ${name}`, async () => {
+        const { box, file } = await sentOne(given())
+        const answer = await refusal(await post(box, file, body))
+        expect(answer).toMatchObject({ status: 400, code: 'BODY_INVALID' })
+        expect((await post(box, file, 'x'.repeat(10_000))).status).toBe(413)
+        expect((await pending(box)).files).toHaveLength(1)
+      })
 
     test('an empty body, and an empty object, are no hash', async () => {
       const { box, file } = await sentOne(given())
@@ -406,30 +414,31 @@ describe.each(STORES)('a file on %s', (store) => {
       ['expired, and swept', [expired, swept], GONE, UNKNOWN],
       ['acknowledged, and swept', [acked, marked, swept], GONE, UNKNOWN],
     ]
-    test.each(rows)('%s', async (_name, changes, seen, answer) => {
-      const scene = given()
-      const { box, file } = await sentOne(scene)
-      for (const change of changes) await change(scene, box, file)
-      const isIn = async (query: string): Promise<boolean> =>
-        (await pending(box, query)).files.some(({ id }) => id === file)
-      const statusOf = async (path: string): Promise<number> => {
-        const response = await box.ask(`/uploads/${file}${path}`)
-        await response.arrayBuffer()
-        return response.status
-      }
-      expect({
-        pending: await isIn(''),
-        all: await isIn('?state=all'),
-        file: await statusOf(''),
-        content: await statusOf('/content'),
-      }).toEqual(seen)
-      const said = (await (await post(box, file)).json()) as Record<string, unknown>
-      const { acked: isAcked, alreadyAcked, raced, status, code } = said
-      expect({ acked: isAcked, alreadyAcked, raced, status, code }).toEqual(answer)
-      // With a hash as without, and never as another's.
-      const other = await post(box, file, { sha256: 'a'.repeat(64) })
-      expect(other.status).toBe(answer === UNKNOWN ? 404 : 409)
-    })
+    for (const [name, changes, seen, answer] of rows)
+      test(name, async () => {
+        const scene = given()
+        const { box, file } = await sentOne(scene)
+        for (const change of changes) await change(scene, box, file)
+        const isIn = async (query: string): Promise<boolean> =>
+          (await pending(box, query)).files.some(({ id }) => id === file)
+        const statusOf = async (path: string): Promise<number> => {
+          const response = await box.ask(`/uploads/${file}${path}`)
+          await response.arrayBuffer()
+          return response.status
+        }
+        expect({
+          pending: await isIn(''),
+          all: await isIn('?state=all'),
+          file: await statusOf(''),
+          content: await statusOf('/content'),
+        }).toEqual(seen)
+        const said = (await (await post(box, file)).json()) as Record<string, unknown>
+        const { acked: isAcked, alreadyAcked, raced, status, code } = said
+        expect({ acked: isAcked, alreadyAcked, raced, status, code }).toEqual(answer)
+        // With a hash as without, and never as another's.
+        const other = await post(box, file, { sha256: 'a'.repeat(64) })
+        expect(other.status).toBe(answer === UNKNOWN ? 404 : 409)
+      })
   })
 
   test('a database that says no is 500 without its words, and the file is as it was', async () => {

@@ -1,17 +1,18 @@
 /** What becomes of an upload: every row of the tables B.3 and B.4, and what was wrong with them, on both stores over a socket. */
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test as testEverywhere } from 'vitest'
 import {
   type Box,
+  inTurns,
   leftOf,
   mailbox,
   pending,
+  PLACES,
   refusal,
   type Scene,
   sceneForAll,
   sha256,
-  STORES,
 } from './support/inboxes.ts'
 import { answerOf, BOUNDARY, chunk, END, openUpload, partOf } from './support/raw.ts'
 
@@ -45,8 +46,9 @@ const keyed = (box: Box, key: string, ...contents: string[]): Promise<Response> 
     { headers: { 'idempotency-key': key } },
   )
 
-describe.each(STORES)('an upload on %s', (store) => {
-  const given = sceneForAll(store, { maxFileBytes: 64 * KB, maxRequestBytes: 256 * KB })
+describe.each(PLACES)('an upload on %s', (place) => {
+  const test = inTurns(place)
+  const given = sceneForAll(place, { maxFileBytes: 64 * KB, maxRequestBytes: 256 * KB })
 
   describe('B4 is refused, and leaves nothing:', () => {
     const rows: [string, (box: Box) => Promise<Response>, object][] = [
@@ -145,15 +147,16 @@ describe.each(STORES)('an upload on %s', (store) => {
         { status: 400, code: 'OPTION_UNKNOWN', field: 'x' },
       ],
     ]
-    test.each(rows)('%s', async (_name, act, problem) => {
-      const scene = given()
-      const box = await mailbox(scene)
-      expect(await refusal(await act(box))).toMatchObject(problem)
-      await expectNothingOf(scene, box)
-    })
+    for (const [name, act, problem] of rows)
+      test(name, async () => {
+        const scene = given()
+        const box = await mailbox(scene)
+        expect(await refusal(await act(box))).toMatchObject(problem)
+        await expectNothingOf(scene, box)
+      })
   })
 
-  test('B4 64 files, and exactly as many bytes as one may have', async () => {
+  testEverywhere('B4 64 files, and exactly as many bytes as one may have', async () => {
     const box = await mailbox(given())
     const many = await box.upload(
       Array.from({ length: 64 }, (_, n) => ({ name: `${n}.txt`, bytes: `file ${n}` })),
@@ -247,7 +250,7 @@ describe.each(STORES)('an upload on %s', (store) => {
     agent.destroy()
   })
 
-  test('E35 whoever goes away half-way leaves nothing', async () => {
+  testEverywhere('E35 whoever goes away half-way leaves nothing', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const where = { url: scene.url, path: `/mailboxes/${box.id}/uploads`, token: box.token }
@@ -259,26 +262,29 @@ describe.each(STORES)('an upload on %s', (store) => {
     await expectNothingOf(scene, box)
   })
 
-  test('B4 E46 when a row cannot be written, nothing is: no file, no notice, no blob, and it works again afterwards', async () => {
-    const scene = given()
-    const box = await mailbox(scene)
-    const { tables } = scene
-    const rename = (from: string, to: string) => tables.db.schema.alterTable(from).renameTo(to).execute()
-    await rename('uploads_notice', 'uploads_away')
-    try {
-      expect(await refusal(await box.upload([{ bytes: 'x' }, { bytes: 'y' }]))).toEqual({
-        type: 'urn:jobmill-uploads:INTERNAL',
-        title: 'Something went wrong here; the log of this process says more',
-        status: 500,
-        code: 'INTERNAL',
-      })
-    } finally {
-      await rename('uploads_away', 'uploads_notice')
-    }
-    expect(scene.errors.splice(0)).toHaveLength(1)
-    await expectNothingOf(scene, box)
-    expect(await box.sent('x')).toHaveLength(1)
-  })
+  testEverywhere(
+    'B4 E46 when a row cannot be written, nothing is: no file, no notice, no blob, and it works again afterwards',
+    async () => {
+      const scene = given()
+      const box = await mailbox(scene)
+      const { tables } = scene
+      const rename = (from: string, to: string) => tables.db.schema.alterTable(from).renameTo(to).execute()
+      await rename('uploads_notice', 'uploads_away')
+      try {
+        expect(await refusal(await box.upload([{ bytes: 'x' }, { bytes: 'y' }]))).toEqual({
+          type: 'urn:jobmill-uploads:INTERNAL',
+          title: 'Something went wrong here; the log of this process says more',
+          status: 500,
+          code: 'INTERNAL',
+        })
+      } finally {
+        await rename('uploads_away', 'uploads_notice')
+      }
+      expect(scene.errors.splice(0)).toHaveLength(1)
+      await expectNothingOf(scene, box)
+      expect(await box.sent('x')).toHaveLength(1)
+    },
+  )
 
   describe('E37 an idempotency key', () => {
     test('gives the first answer again, and no second file', async () => {

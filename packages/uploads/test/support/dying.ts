@@ -7,6 +7,7 @@ import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 import { CONTENTS, KEY, type Told } from './way-of-files.ts'
 
+/** Without a folder the database has the bytes. */
 const [address = '', folder = '', point = '', mailbox = '', token = ''] = process.argv.slice(2)
 const HOUR_MS = 3_600_000
 
@@ -16,7 +17,7 @@ const { tables } = await openTables<Schema>(address, {
   steps: STEPS,
   clock: () => Date.now() + aheadMs,
 })
-const blobs = address.startsWith('postgres') ? postgresBlobs(tables) : directoryBlobs(folder)
+const blobs = folder === '' ? postgresBlobs(tables) : directoryBlobs(folder)
 const inbox = uploads({
   tables,
   blobs,

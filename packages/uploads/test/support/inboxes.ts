@@ -18,13 +18,33 @@ import {
   uploads,
   type UploadsOptions,
 } from 'jobmill-uploads'
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, beforeAll, inject, test } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { inFull } from '../../../../test/support/in-full.ts'
 
 export const STORES = ['sqlite', 'postgres'] as const
-export type StoreName = (typeof STORES)[number]
+/** Rows in PostgreSQL and bytes in a folder is what the command does unless it is told otherwise. */
+export const PLACES = [...STORES, 'postgres with a folder'] as const
+export type Place = (typeof PLACES)[number]
 
-export function addressOf(store: StoreName): string {
+type Register = (name: string, run: () => Promise<void>) => void
+
+/** The two places on PostgreSQL take turns at the tests of a file; with JOBMILL_LONG=all, as every night, each has all of them. */
+export function inTurns(place: Place, register: Register = test): Register {
+  const first = PLACES.indexOf(place) % 2
+  let at = 0
+  return (name, run) => {
+    const isMine = place === 'sqlite' || at % 2 === first
+    at += 1
+    if (isMine || inFull(true, false)) register(name, run)
+  }
+}
+
+export function hasFolder(place: Place): boolean {
+  return place !== 'postgres'
+}
+
+export function addressOf(store: Place): string {
   if (store === 'sqlite') return freshFile()
   const url = inject('postgresUrl')
   return `${url}?schema=${freshSchema(url, 'inbox')}`
@@ -88,9 +108,9 @@ function heard(tables: UploadsOptions['tables'], onStatement: (tree: string) => 
   }
 }
 
-export async function scene(store: StoreName, options: SceneOptions = {}): Promise<Scene> {
+export async function scene(place: Place, options: SceneOptions = {}): Promise<Scene> {
   const { wrap = (blobs) => blobs, jobs = [], onStatement, ...rest } = options
-  const address = options.address?.() ?? addressOf(store)
+  const address = options.address?.() ?? addressOf(place)
   let aheadMs = 0
   const database = await openTables<Schema>(address, {
     app: 'uploads',
@@ -99,7 +119,7 @@ export async function scene(store: StoreName, options: SceneOptions = {}): Promi
   })
   const tables = onStatement === undefined ? database.tables : heard(database.tables, onStatement)
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-blobs-'))
-  const real = store === 'sqlite' ? directoryBlobs(folder) : postgresBlobs(tables)
+  const real = hasFolder(place) ? directoryBlobs(folder) : postgresBlobs(tables)
   const errors: unknown[] = []
   const inbox = uploads({
     onError: (error) => void errors.push(error),
@@ -127,7 +147,7 @@ export async function scene(store: StoreName, options: SceneOptions = {}): Promi
     errors,
     store: real,
     async blobs() {
-      if (store === 'sqlite') return filesIn(folder)
+      if (hasFolder(place)) return filesIn(folder)
       const rows = await tables.db.selectFrom('uploads_chunk').select('blob').distinct().execute()
       return rows.map(({ blob }) => blob)
     },
@@ -150,10 +170,10 @@ export function filesIn(folder: string): string[] {
 }
 
 /** The scene of a whole file of tests. */
-export function sceneForAll(store: StoreName, options: SceneOptions = {}): () => Scene {
+export function sceneForAll(place: Place, options: SceneOptions = {}): () => Scene {
   let made: Scene | null = null
   beforeAll(async () => {
-    made = await scene(store, options)
+    made = await scene(place, options)
     // Its connection stays for the tests that follow, so that none has to wait until it closes.
     await (await fetch(`${made.url}/healthz`)).arrayBuffer()
   })
