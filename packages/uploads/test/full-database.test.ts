@@ -1,4 +1,7 @@
-/** The database of the server has no room left (SQLite, which can be told how large it may get): 507, nothing stays behind, and it goes on when there is room again. */
+/**
+ * The database has no room left: 507, nothing stays behind, and it goes on when there is room again. SQLite can be told how large it may get. Of PostgreSQL each
+ * write is refused by itself, by a trigger that says what the server says when its disk is full.
+ */
 import { sql } from 'jobmill-tables'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Box, leftOf, mailbox, pending, refusal, type Scene, sceneForAll } from './support/inboxes.ts'
@@ -100,5 +103,125 @@ describe('a database that is full', () => {
     await scene.inbox.sweep()
     expect(await leftOf(scene, box)).toEqual(NOTHING)
     expect((await many(box, 'after')).status).toBe(200)
+  })
+})
+
+describe('a server of PostgreSQL whose disk is full', () => {
+  const given = sceneForAll('postgres')
+
+  /** From now on for these writes, until what it returns is called. */
+  async function fillFor(
+    { address, tables }: Scene,
+    ...writes: readonly string[]
+  ): Promise<() => Promise<void>> {
+    const schema = `"${new URL(address).searchParams.get('schema')}_uploads"`
+    const run = (text: string) => sql.raw(text).execute(tables.db)
+    await run(`CREATE OR REPLACE FUNCTION ${schema}.full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+    END $$`)
+    for (const [n, write] of writes.entries()) {
+      // Checked by the COMMIT itself.
+      const isCommit = write.startsWith('COMMIT OF ')
+      const [what = '', rest = ''] = write.replace('COMMIT OF ', 'INSERT ON ').split(' ON ')
+      const [table = '', condition] = rest.split(' WHEN ')
+      await run(
+        `CREATE ${isCommit ? 'CONSTRAINT' : ''} TRIGGER full_${n} ${isCommit ? 'AFTER' : 'BEFORE'} ${what} ON ${schema}.${table}
+          ${isCommit ? 'DEFERRABLE INITIALLY DEFERRED' : ''} FOR EACH ROW
+          ${condition === undefined ? '' : `WHEN (${condition})`} EXECUTE FUNCTION ${schema}.full()`,
+      )
+    }
+    return async () => void (await run(`DROP FUNCTION ${schema}.full CASCADE`))
+  }
+
+  const two = (box: Box): Promise<Response> =>
+    box.upload([{ bytes: 'x'.repeat(600_000) }, { bytes: 'y' }], { headers: { 'idempotency-key': 'once' } })
+
+  test.each([
+    'INSERT ON uploads_staging',
+    'INSERT ON uploads_chunk',
+    'INSERT ON uploads_chunk WHEN NEW.n = 2',
+    "INSERT ON uploads_chunk WHEN NEW.blob LIKE '%/1'",
+    'UPDATE OF last_seq ON uploads_mailbox',
+    'INSERT ON uploads_file',
+    'INSERT ON uploads_notice WHEN NEW.seq % 2 = 0',
+    'INSERT ON uploads_upload',
+    'COMMIT OF uploads_upload',
+  ])(
+    'E38 B4 refuses an upload for %s, keeps nothing of it, and takes it when there is room',
+    async (write) => {
+      const scene = given()
+      const box = await mailbox(scene)
+      const empty = await fillFor(scene, write)
+      await refused(await two(box)).finally(empty)
+      expect(await leftOf(scene, box)).toEqual(NOTHING)
+      expect((await two(box)).status).toBe(200)
+      expect((await pending(box)).files).toHaveLength(2)
+      scene.later(2 * DAY_MS)
+      await scene.inbox.sweep()
+      expect(await leftOf(scene, box)).toEqual(NOTHING)
+    },
+  )
+
+  test('E38 leaves to the sweep what cannot even be taken back', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const empty = await fillFor(scene, 'INSERT ON uploads_file', 'UPDATE OR DELETE ON uploads_staging')
+    await refused(await two(box)).finally(empty)
+    expect((await pending(box)).files).toEqual([])
+    expect(await leftOf(scene, box)).toEqual({ ...NOTHING, staging: 1, blobs: 2 })
+    expect((await two(box)).status).toBe(200)
+    scene.later(2 * DAY_MS)
+    expect(await scene.inbox.sweep()).toMatchObject({ expired_unfetched: 2, orphan_blob: 2 })
+    expect(await leftOf(scene, box)).toEqual(NOTHING)
+  })
+
+  test('E38 B5 B6 hands files out, and counts and acknowledges them when there is room', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    const [file = ''] = await box.sent('here')
+    const fetches = async (): Promise<unknown> =>
+      ((await (await box.ask(`/uploads/${file}`)).json()) as { fetches: number }).fetches
+    const ack = () => box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+    const content = async () => (await box.ask(`/uploads/${file}/content`)).text()
+    scene.errors.length = 0
+    const empty = await fillFor(scene, 'UPDATE ON uploads_file')
+    try {
+      expect(await content()).toBe('here')
+      await refused(await ack())
+    } finally {
+      await empty()
+    }
+    expect(scene.errors.splice(0)).toMatchObject([{ code: '53100' }, { code: '53100' }])
+    expect([await fetches(), (await pending(box)).files.length]).toEqual([0, 1])
+    expect([await content(), await fetches()]).toEqual(['here', 1])
+    expect(await (await ack()).json()).toEqual({ acked: true })
+    scene.later(2 * DAY_MS)
+    await scene.inbox.sweep()
+  })
+
+  test.each([
+    'UPDATE OF swept_at ON uploads_file',
+    'DELETE ON uploads_chunk',
+    'DELETE ON uploads_notice',
+    'DELETE ON uploads_file',
+    'UPDATE OF unfetched_files ON uploads_mailbox',
+    'UPDATE OF swept_at ON uploads_staging',
+    'DELETE ON uploads_staging',
+    'DELETE ON uploads_upload',
+  ])('E38 B8 says that a sweep was refused for %s, and the next one does all of it once', async (write) => {
+    const scene = given()
+    const box = await mailbox(scene)
+    await box.sent('a', 'b')
+    const { db, now } = scene.tables
+    const died = { upload: box.id, mailbox: box.id, begun_at: now, swept_at: null }
+    await db.insertInto('uploads_staging').values(died).execute()
+    scene.later(2 * DAY_MS)
+    const before = scene.inbox.swept().expired_unfetched
+    const empty = await fillFor(scene, write)
+    await expect(scene.inbox.sweep()).rejects.toThrow('No space left on device')
+    await empty()
+    await scene.inbox.sweep()
+    expect(await leftOf(scene, box)).toEqual(NOTHING)
+    expect(scene.inbox.swept().expired_unfetched).toBe(before + 2)
   })
 })
