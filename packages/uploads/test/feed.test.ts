@@ -1,4 +1,5 @@
 /** The feed: listed again until it is acknowledged, in order, waited for, and heard as it comes, also from another process. */
+import { type Platform, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 import { describe, expect, test } from 'vitest'
@@ -241,6 +242,48 @@ describe.each(STORES)('the feed on %s', (store) => {
       },
     }
   }
+})
+
+describe.each(STORES)('news of the same process on %s, when it never looks for those of others', (store) => {
+  const WAIT_MS = 15_000
+  const counts = { waiting: 0, woken: 0 }
+  const platform: Platform = {
+    ...systemPlatform,
+    timer(ms, act, options) {
+      if (ms === 500) return { cancel() {} }
+      if (ms <= WAIT_MS / 2 || ms > WAIT_MS) return systemPlatform.timer(ms, act, options)
+      counts.waiting += 1
+      const timer = systemPlatform.timer(ms, act, options)
+      return {
+        cancel() {
+          counts.woken += 1
+          timer.cancel()
+        },
+      }
+    },
+  }
+  let wokenBefore: number | null = null
+  let box: Box
+  const given = sceneForAll(store, {
+    platform,
+    async fault(point) {
+      if (point !== 'receive:rows') return
+      // Whoever is told too early has looked by now, and looks no more.
+      if (store === 'postgres') for (let n = 0; n < 3; n += 1) await pending(box)
+      wokenBefore = counts.woken
+    },
+  })
+
+  test('B4 E46 ends a wait, and comes as an event, at once after the commit and not before', async () => {
+    box = await mailbox(given())
+    const [events, waiting] = [await box.ask('/events'), pending(box, `?wait=${WAIT_MS}ms`)]
+    const heard = hear(events, 1)
+    await expect.poll(() => counts.waiting).toBe(2)
+    const [file = ''] = await box.sent('news')
+    expect([wokenBefore, counts.woken]).toEqual([0, 2])
+    expect(ids(await waiting)).toEqual([file])
+    expect((await heard).map(({ data }) => data.id)).toEqual([file])
+  })
 })
 
 test('a process that stops lets everybody go', async () => {

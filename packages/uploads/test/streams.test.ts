@@ -240,9 +240,14 @@ test('Mission Control reads mailboxes and their files behind its door', async ()
 
 describe.each(STORES)('an upload on %s whose commit nobody heard of', (store) => {
   let isCut = false
+  /** What the next upload waits for before it looks at its quota. */
+  let held: (() => Promise<void>) | null = null
   const given = sceneForAll(store, {
     quotaBytes: 150_000,
-    fault(point) {
+    async fault(point) {
+      const wait = held
+      if (point === 'receive:staged') held = null
+      if (point === 'receive:staged') await wait?.()
       if (!isCut || point !== 'receive:committed') return
       isCut = false
       throw new Error('the connection was cut after the commit')
@@ -271,5 +276,21 @@ describe.each(STORES)('an upload on %s whose commit nobody heard of', (store) =>
     expect(again.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const answers = await Promise.all(again.map((one) => one.text()))
     expect(new Set(answers).size).toBe(1)
+  })
+
+  test('E37 who is sent twice at once, and finds that the first has used up the quota, is told to come again, and not that there is no room', async () => {
+    const box = await mailbox(given())
+    const send = (key: string) =>
+      box.upload([{ name: 'a', bytes: new Uint8Array(100_000).fill(3) }], {
+        headers: { 'idempotency-key': key },
+      })
+    let first: Response | null = null
+    held = async () => void (first = await send('k'))
+    const second = await send('k')
+    expect((first as Response | null)?.status).toBe(200)
+    expect(second.headers.get('retry-after')).toBe('1')
+    expect(await refusal(second)).toMatchObject({ status: 503, code: 'UNAVAILABLE' })
+    expect((await send('k')).headers.get('idempotency-replayed')).toBe('true')
+    expect(await refusal(await send('another'))).toMatchObject({ status: 507, code: 'QUOTA_BYTES' })
   })
 })

@@ -53,8 +53,9 @@ export async function receive(inside: Inside, request: UploadRequest): Promise<R
     // The first of two with one key used the quota up while this one came: asked again, it gets that answer.
     if (key !== null && isQuota(error) && (await earlierOf(inside.tables.db, mailbox, key)) !== null)
       throw new Refusal('UNAVAILABLE', {
-        fix: 'Send it again with the same key',
-        headers: { 'retry-after': '1' },
+        detail: 'another upload with this key has just come in',
+        fix: 'Send it again with the same key: it gets the answer of that one',
+        retryAfter: 1,
       })
     throw error
   }
