@@ -2,5 +2,6 @@
 export { type Database, openTables, type TableOptions, type Tables } from './tables.ts'
 export type { Step, StepTools } from './migrate.ts'
 export { checkPlace } from './check-place.ts'
+export { peek, type Peek } from './peek.ts'
 export { placeOf, type Place } from './place.ts'
 export { sql, type Insertable, type Kysely, type Selectable, type Transaction } from 'kysely'

@@ -77,10 +77,11 @@ export function durationMs(value: Duration, field: string, leastMs = 0): number 
 type Numbers = Omit<UploadsOptions, 'tables' | 'blobs'>
 
 export function resolveLimits(given: Numbers): Limits {
+  const maxRequestBytes = whole(given, 'maxRequestBytes', 1)
   return Object.freeze({
     maxFiles: whole(given, 'maxFiles', 1, MOST_FILES),
-    maxFileBytes: whole(given, 'maxFileBytes', 1),
-    maxRequestBytes: whole(given, 'maxRequestBytes', 1),
+    maxFileBytes: fileBytes(given, maxRequestBytes),
+    maxRequestBytes,
     quotaBytes: given.quotaBytes === null ? null : whole(given, 'quotaBytes', 0),
     quotaFiles: given.quotaFiles === null ? null : whole(given, 'quotaFiles', 0),
     uploadsAtOnce: whole(given, 'uploadsAtOnce', 1),
@@ -90,6 +91,21 @@ export function resolveLimits(given: Numbers): Limits {
     stagingForMs: time(given, 'stagingFor', 1_000),
     keysForMs: time(given, 'keysFor', 0),
   })
+}
+
+/** Never more than a request can bring; where nobody said, as much as fits. */
+function fileBytes(given: Numbers, most: number): number {
+  const bytes = whole(given, 'maxFileBytes', 1)
+  if (bytes <= most || given.maxFileBytes === undefined) return Math.min(bytes, most)
+  throw new JobmillError(
+    'OPTION_CONFLICT',
+    `no request could bring such a file: maxRequestBytes is ${most}`,
+    {
+      field: 'maxFileBytes',
+      value: shown(bytes),
+      fix: 'Give at most that, or raise maxRequestBytes',
+    },
+  )
 }
 
 function time(given: Numbers, field: keyof Times, leastMs: number): number {

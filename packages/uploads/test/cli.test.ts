@@ -54,7 +54,7 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
     [['check', '--jso'], /Did you mean "--json"\?/],
     [['check', '--db'], /--db: needs a value\. Write --db URL/],
     [['start', '--port', 'x'], /^error {3}--port: give a whole number of 0 to 65535\n$/],
-    [['start', '--bind', '0.0.0.0'], /^error {3}bind: others than this machine .* Set JOBMILL_TOKENS/],
+    [['start', '--bind', '0.0.0.0'], /^error {3}--bind: others than this machine .* Set JOBMILL_TOKENS/],
     [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*address of no database/],
     [
       ['mailboxes', 'add', 'x', '--quota-bytes', 'lots'],
@@ -64,8 +64,12 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
       ['mailboxes', 'add', 'x', '--quota-files', 'few'],
       /^error {3}--quota-files: is not a whole number \(got "few"\)/,
     ],
-    [['mailboxes', 'list'], /^error {3}--db: there is no file .*jobs\.db\. Name the database/],
-    [['sweep'], /^error {3}--db: there is no file/],
+    [['mailboxes', 'list'], /^error {3}DATABASE_URL: there is no file .*jobs\.db\. Name the database/],
+    [['sweep', '--db', 'nowhere.db'], /^error {3}--db: there is no file nowhere\.db\. Name the database/],
+    [
+      ['mailboxes', 'add', 'x', '--max-file', '2MiB', '--max-request', '1MiB'],
+      /^error {3}--max-file: no request could bring such a file \(got 2097152\)\. Give at most 1048576/,
+    ],
     [[], /jobmill-uploads: an inbox for files/],
   ]
   for (const [args, pattern] of cases)
@@ -117,14 +121,29 @@ test('check says what counts as it would be written, looks at everything, and ma
     err: 'error   /nowhere.yaml: there is no such file. Name another with --config\n',
   })
   const all = await type(['check'], { ...env, UPLOADS_BIND: '0.0.0.0' })
+  const more = await type(['check'], {
+    ...env,
+    UPLOADS_BIND: '0.0.0.0',
+    UPLOADS_MAX_FILES: 'all',
+    UPLOADS_PROT: '1',
+  })
+  // With what was said wrongly, and what nobody reads.
+  expect([more.code, more.err.split('\n').slice(0, 2), more.err.endsWith(all.err)]).toEqual([
+    2,
+    [
+      'warning UPLOADS_PROT: is set, and nothing reads it. Did you mean UPLOADS_PORT?',
+      'error   UPLOADS_MAX_FILES: give a whole number of 1 to 64',
+    ],
+    true,
+  ])
   expect([all.code, all.err.split('\n').map((line) => line.slice(0, 15))]).toEqual([
     2,
-    ['error   databas', 'error   blobs: ', 'error   bind: o', ''],
+    ['error   DATABAS', 'error   UPLOADS', 'error   UPLOADS', ''],
   ])
   expect(all.err).toContain('the file is not a SQLite database')
   expect(readdirSync(folder).toSorted()).toEqual(['blobs', 'jobs.db'])
   expect((await type(['check'], { ...place().env, UPLOADS_BLOBS: 'postgres' })).err).toMatch(
-    /^error {3}blobs: files are kept in a database by PostgreSQL only\. Name a folder/,
+    /^error {3}UPLOADS_BLOBS: files are kept in a database by PostgreSQL only\. Name a folder/,
   )
   // On the server nothing is made either.
   const url = inject('postgresUrl')
@@ -134,6 +153,34 @@ test('check says what counts as it would be written, looks at everything, and ma
     code: 0,
     out: text(/^database .*\(made at the start\)\nblobs {13}in the database\n/),
   })
+})
+
+test('check sees that a folder belongs to another database, and start says the same', async () => {
+  const [mine, other] = [place(), place()]
+  for (const { env } of [mine, other]) expect((await type(['mailboxes', 'add', 'x'], env)).code).toBe(0)
+  const before = readdirSync(mine.folder)
+  expect(await type(['check'], mine.env)).toMatchObject({ code: 0, err: '' })
+  expect(readdirSync(mine.folder)).toEqual(before)
+  const told = /the folder \S+ belongs to the inbox \S{36} of another database\. Name a folder of its own/
+  const url = inject('postgresUrl')
+  for (const database of [other.env.DATABASE_URL, place().env.DATABASE_URL, `${url}?schema=nobody_made`]) {
+    const env = { ...mine.env, DATABASE_URL: database }
+    expect(await type(['check'], env)).toEqual({ code: 2, out: '', err: text(told) })
+  }
+  const env = { ...mine.env, DATABASE_URL: other.env.DATABASE_URL, UPLOADS_PORT: '0' }
+  expect((await type(['start'], env)).err).toMatch(told)
+})
+
+test('the database that is not there is told with where it was named', async () => {
+  const { folder } = place()
+  const config = path.join(folder, 'x.yaml')
+  writeFileSync(config, 'port: 1\ndatabase: nowhere.db\n')
+  expect((await type(['sweep', '--config', config])).err).toMatch(
+    /x\.yaml:2 database: there is no file nowhere\.db/,
+  )
+  expect((await type(['sweep'])).err).toMatch(
+    /^error {3}database: there is no file uploads\.db\. Nobody has named another\. Name .* with --db/,
+  )
 })
 
 test('what cannot be reached, or is taken, is told in one line with the fix', async () => {
@@ -231,7 +278,21 @@ test('B10 makes a mailbox, takes a file in, hands it out, stops when it is told 
   expect([await ended, said.err, said.out.endsWith('\nstopped\n')]).toEqual([0, '', true])
   const swept = await type(['sweep', '--json'], env)
   expect(JSON.parse(swept.out)).toMatchObject({ acked: 0, expired_unfetched: 0 })
-  expect((await type(['mailboxes', 'list'], env)).out).toContain(`${id}  letters`)
+  const listed = await type(['mailboxes', 'list'], env)
+  expect(listed.out).toMatch(
+    new RegExp(
+      `^${id}  letters\\n  holds 1 files of 5, 5B of 10GiB\\n  takes files of 100MiB, requests of 256MiB with 64 files, 3 uploads at once\\n  token `,
+    ),
+  )
+  expect(JSON.parse((await type(['mailboxes', 'list', '--json'], env)).out)).toMatchObject([
+    {
+      id,
+      quotaFiles: 5,
+      quotaBytes: null,
+      limits: { quotaFiles: 5, maxFiles: 64 },
+      used: { files: 1, bytes: 5 },
+    },
+  ])
   expect((await type(['mailboxes', 'remove', id], env)).code).toBe(0)
   expect(JSON.parse((await type(['sweep', '--json'], env)).out)).toMatchObject({ mailbox_removed: 1 })
 })

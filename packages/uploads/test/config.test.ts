@@ -4,6 +4,8 @@ import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ConfigInvalid, readConfig, variableOf } from '../src/config/read-config.ts'
 import { NAMES } from '../src/config/shape.ts'
+import { unreadVariables } from '../src/config/unread-variables.ts'
+import { resolveLimits } from '../src/options.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 
 function fileOf(text: string): string {
@@ -34,7 +36,8 @@ figuresByMailbox: true
 job: { kind: file.received, queue: files }
 `)
     expect(
-      readConfig(file, { DATABASE_URL: 'postgres://here/db', UPLOADS_PORT: '9000', UPLOADS_BLOBS: ' ' }),
+      readConfig(file, { DATABASE_URL: 'postgres://here/db', UPLOADS_PORT: '9000', UPLOADS_BLOBS: ' ' })
+        .config,
     ).toEqual({
       database: 'postgres://here/db',
       maxFileBytes: 10 * 1_024 ** 2,
@@ -45,7 +48,7 @@ job: { kind: file.received, queue: files }
       port: 9_000,
       job: { kind: 'file.received', queue: 'files' },
     })
-    expect(readConfig(fileOf(''), {})).toEqual({})
+    expect(readConfig(fileOf(''), {}).config).toEqual({})
     expect(variableOf('maxRequestBytes')).toBe('UPLOADS_MAX_REQUEST_BYTES')
     expect(new Set(NAMES.map(variableOf)).size).toBe(NAMES.length)
   })
@@ -64,6 +67,43 @@ job: { kind: file.received, queue: files }
       `inbox.yaml:4 foo: there is no such name. Known are ${NAMES.join(', ')}`,
       `inbox.yaml:6 prot: there is no such name. Did you mean port? Known are ${NAMES.join(', ')}`,
     ])
+  })
+
+  test('knows of every value where it was given', () => {
+    const file = fileOf('database: a.db\nbind: ::1\nport: 1\n')
+    const { placeOf } = readConfig(file, { UPLOADS_BIND: '127.0.0.1' }, { port: ['--port', '2'] })
+    const names = ['database', 'bind', 'port', 'blobs'] as const
+    expect(names.map(placeOf)).toEqual([`${file}:1 database`, 'UPLOADS_BIND', '--port', null])
+  })
+
+  test('has no files that are larger than a request', () => {
+    const file = fileOf('maxFileBytes: 2MiB\nmaxRequestBytes: 1MiB\n')
+    const told =
+      'inbox.yaml:1 maxFileBytes: no request could bring such a file: maxRequestBytes is 1MiB. Give at most that, or raise maxRequestBytes'
+    expect(problemsOf(file)).toEqual([told])
+    expect(problemsOf(file, { UPLOADS_MAX_REQUEST_BYTES: '2MiB' })).toEqual([])
+    expect(problemsOf(undefined, { UPLOADS_MAX_FILE_BYTES: '257MiB' })).toEqual([
+      expect.stringMatching(/^UPLOADS_MAX_FILE_BYTES: no request could bring such a file: .* is 256MiB/),
+    ])
+    expect(() => resolveLimits({ maxFileBytes: 11, maxRequestBytes: 10 })).toThrow(
+      /^maxFileBytes: no request/,
+    )
+    // Where nobody said, a file may be as large as a request.
+    expect(resolveLimits({ maxRequestBytes: 10 })).toMatchObject({ maxFileBytes: 10, maxRequestBytes: 10 })
+  })
+
+  test('is not said by variables that nobody reads', () => {
+    const env = { UPLOADS_PROT: '1', UPLOADS_MAXFILEBYTES: '1', UPLOADS_NONSENSE: '1', UPLOADS_EMPTY: ' ' }
+    const known = { UPLOADS_URL: 'x', UPLOADS_TOKEN_FILE: 'x', UPLOADS_PORT: '1', OTHER_PROT: '1' }
+    expect(unreadVariables({ ...env, ...known }).map(({ place, message }) => `${place}: ${message}`)).toEqual(
+      [
+        'UPLOADS_PROT: is set, and nothing reads it. Did you mean UPLOADS_PORT?',
+        'UPLOADS_MAXFILEBYTES: is set, and nothing reads it. Did you mean UPLOADS_MAX_FILE_BYTES?',
+        expect.stringMatching(
+          /^UPLOADS_NONSENSE: is set, and nothing reads it\. Take it away; known are UPLOADS_BLOBS, /,
+        ),
+      ],
+    )
   })
 
   test('that is no YAML, no list of names, or not there, says so', () => {

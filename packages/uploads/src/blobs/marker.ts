@@ -19,10 +19,18 @@ export async function claimFolder(folder: string, inbox: string): Promise<void> 
   if ((await ownerIn(file)) === null) await mark(folder, file, inbox)
   // Read again: of two who come at the same time, one has made it.
   const owner = await ownerIn(file)
-  if (owner === inbox) return
-  throw new JobmillError('OPTION_CONFLICT', `the folder ${folder} belongs to ${wordsOf(owner)}`, {
+  if (owner !== inbox) throw belongsTo(folder, owner)
+}
+
+/** Null for one that is nobody's. */
+export function ownerOf(folder: string): Promise<string | null> {
+  return ownerIn(path.join(folder, MARKER))
+}
+
+export function belongsTo(folder: string, owner: string | null): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', `the folder ${folder} belongs to ${wordsOf(owner)}`, {
     field: 'blobs',
-    fix: `Name a folder of its own, or the database that this one belongs to; delete ${file} only when that database is gone for good`,
+    fix: `Name a folder of its own, or the database that this one belongs to; delete ${path.join(folder, MARKER)} only when that database is gone for good`,
   })
 }
 

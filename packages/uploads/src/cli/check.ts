@@ -1,21 +1,23 @@
 /** `check`: whether the config can be used, and what it comes to. */
 import { EXIT, typed } from 'jobmill/cli'
+import { ConfigInvalid, type ConfigProblem, type ReadConfig } from '../config/read-config.ts'
+import type { Config } from '../config/shape.ts'
 import { sizeText } from '../config/sizes.ts'
 import { durationMs, resolveLimits } from '../options.ts'
-import type { Command } from './command.ts'
-import { look } from './look.ts'
+import type { Command, Given } from './command.ts'
+import { look, type Looked } from './look.ts'
 import { DEFAULT_BLOBS, DEFAULT_DATABASE, optionsOf } from './open-inbox.ts'
 
 export const check: Command = {
   words: 'check',
   says: 'read the config, look at the database and the place for files, and say what counts; makes nothing',
-  async run({ config, out, has }) {
-    const settings = config()
+  async run(given) {
+    const { out, has } = given
+    const { looked, settings } = await lookAtAll(given)
     const limits = {
       ...resolveLimits(optionsOf(settings)),
       sweepEveryMs: durationMs(settings.sweepEvery ?? '5m', 'sweepEvery'),
     }
-    const looked = await look(settings)
     const database = (settings.database ?? DEFAULT_DATABASE).replace(/\/\/[^@/]*@/, '//…@')
     const { blobs = DEFAULT_BLOBS } = settings
     if (has('json')) {
@@ -33,6 +35,28 @@ export const check: Command = {
     out('ok')
     return EXIT.done
   },
+}
+
+/** Everything that is wrong at once: with what was said, and with what is there. */
+async function lookAtAll({ config }: Given): Promise<{ looked: Looked; settings: Config }> {
+  const said: ConfigProblem[] = []
+  const read = usableOf(config, said)
+  const looked = await look(read)
+  // Alone it has an exit code of its own.
+  if (said.length === 0 && looked.problems.length === 1 && looked.away !== null) throw looked.away
+  const problems = [...said, ...looked.problems]
+  if (problems.length > 0) throw new ConfigInvalid(problems)
+  return { looked, settings: read.config }
+}
+
+function usableOf(config: Given['config'], said: ConfigProblem[]): ReadConfig {
+  try {
+    return config()
+  } catch (error) {
+    if (!(error instanceof ConfigInvalid) || error.usable === null) throw error
+    said.push(...error.problems)
+    return error.usable
+  }
 }
 
 function later(is: 'made' | 'missing'): string {

@@ -2,13 +2,8 @@
 import { EXIT } from 'jobmill/cli'
 import { ClientError } from '../client/client-error.ts'
 import type { LineOptions } from '../client/options.ts'
+import { CLIENT_VARIABLES as FROM } from '../config/unread-variables.ts'
 import type { Given } from './command.ts'
-
-const FROM = {
-  url: 'UPLOADS_URL',
-  mailbox: 'UPLOADS_MAILBOX',
-  'token-file': 'UPLOADS_TOKEN_FILE',
-} as const
 
 const FIX = {
   url: 'Give --url https://inbox.example, or set UPLOADS_URL',

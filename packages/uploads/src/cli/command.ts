@@ -1,7 +1,6 @@
 /** What a command is. The help is written from this. */
 import type { Given as Typed, Lines, Option, Shape } from 'jobmill/cli'
-import type { Env } from '../config/read-config.ts'
-import type { Config } from '../config/shape.ts'
+import type { Env, ReadConfig } from '../config/read-config.ts'
 
 /** Where a command says something, and what it finds in the environment. */
 export interface Io extends Lines {
@@ -9,7 +8,7 @@ export interface Io extends Lines {
 }
 
 export interface Given extends Typed, Io {
-  readonly config: () => Config
+  readonly config: () => ReadConfig
 }
 
 export interface Command extends Shape {

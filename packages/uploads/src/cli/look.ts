@@ -2,10 +2,10 @@
 import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { isJobmillError, type JobmillError } from 'jobmill'
-import { checkPlace, placeOf } from 'jobmill-tables'
+import { checkPlace, peek, placeOf } from 'jobmill-tables'
+import { belongsTo, ownerOf } from '../blobs/marker.ts'
 import { systemCodeOf } from '../client/client-error.ts'
-import { type ConfigProblem, ConfigInvalid } from '../config/read-config.ts'
-import type { Config } from '../config/shape.ts'
+import type { ConfigProblem, ReadConfig } from '../config/read-config.ts'
 import { DEFAULT_BLOBS, DEFAULT_DATABASE } from './open-inbox.ts'
 
 const THIS_MACHINE = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
@@ -13,44 +13,70 @@ const THIS_MACHINE = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
 export interface Looked {
   readonly database: 'made' | 'missing'
   readonly blobs: 'made' | 'missing'
+  readonly problems: readonly ConfigProblem[]
+  /** Why the database cannot be had; null where it can. */
+  readonly away: JobmillError | null
 }
 
-/** Rejects with all problems. */
-export async function look(config: Config): Promise<Looked> {
+export async function look(read: ReadConfig): Promise<Looked> {
+  const { config, placeOf: givenAt } = read
   const { database: address = DEFAULT_DATABASE, blobs = DEFAULT_BLOBS } = config
   const problems: ConfigProblem[] = []
-  const away: JobmillError[] = []
-  const database = await checkPlace(address).catch((error: unknown) => {
-    if (!isJobmillError(error)) throw error
-    away.push(error)
-    problems.push({ place: 'database', message: error.message })
-    return 'missing' as const
-  })
+  const wrong = (name: 'database' | 'blobs', message: string): void =>
+    void problems.push({ place: givenAt(name) ?? name, message })
+  const database = await orError(checkPlace(address))
+  const away = typeof database === 'string' ? null : database
+  if (away !== null)
+    wrong('database', away.field === 'database' ? away.message.replace(/^database: /, '') : away.message)
   const found = blobs === 'postgres' ? 'made' : await folderAt(blobs)
   if (blobs === 'postgres' && isFile(address))
-    problems.push({
-      place: 'blobs',
-      message:
-        'files are kept in a database by PostgreSQL only. Name a folder, or set DATABASE_URL to postgres://…',
-    })
+    wrong(
+      'blobs',
+      'files are kept in a database by PostgreSQL only. Name a folder, or set DATABASE_URL to postgres://…',
+    )
   if (found === 'refused')
-    problems.push({
-      place: 'blobs',
-      message: `${blobs} is no folder that this user may write to. Name another, or give this user the right`,
-    })
-  problems.push(...doorProblems(config))
-  // Alone it has an exit code of its own.
-  if (problems.length === 1 && away[0] !== undefined) throw away[0]
-  if (problems.length > 0 || found === 'refused') throw new ConfigInvalid(problems)
-  return { database, blobs: found }
+    wrong(
+      'blobs',
+      `${blobs} is no folder that this user may write to. Name another, or give this user the right`,
+    )
+  if (found === 'made' && blobs !== 'postgres' && typeof database === 'string') {
+    const other = await otherOwner(blobs, address, database === 'made')
+    if (other !== null) wrong('blobs', other)
+  }
+  problems.push(...doorProblems(read))
+  return {
+    database: typeof database === 'string' ? database : 'missing',
+    blobs: found === 'made' ? 'made' : 'missing',
+    problems,
+    away,
+  }
+}
+
+async function orError<T>(asked: Promise<T>): Promise<T | JobmillError> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isJobmillError(error)) return error
+    throw error
+  }
+}
+
+/** What is said of a folder whose marker has another inbox than the database; null for one that can be used. */
+async function otherOwner(folder: string, address: string, isMade: boolean): Promise<string | null> {
+  const owner = await ownerOf(folder)
+  if (owner === null) return null
+  const inbox = isMade ? await peek(address, { app: 'uploads', table: 'uploads_inbox', column: 'id' }) : null
+  if (owner === inbox) return null
+  return belongsTo(folder, owner).message.replace(/^blobs: /, '')
 }
 
 /** Mission Control stands behind the same address. */
-export function doorProblems({ bind = '127.0.0.1', tokens }: Config): ConfigProblem[] {
+export function doorProblems({ config, placeOf: givenAt }: ReadConfig): ConfigProblem[] {
+  const { bind = '127.0.0.1', tokens } = config
   if (THIS_MACHINE.test(bind) || tokens !== undefined) return []
   return [
     {
-      place: 'bind',
+      place: givenAt('bind') ?? 'bind',
       message: `others than this machine could reach ${bind}, and use Mission Control without saying who they are. Set JOBMILL_TOKENS to a line "name role token" for each`,
     },
   ]

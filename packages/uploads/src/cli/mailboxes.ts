@@ -1,8 +1,8 @@
 /** `mailboxes …`: who may send files here, and who may fetch them. */
 import { JobmillError } from 'jobmill'
 import { EXIT, numberOf, plain } from 'jobmill/cli'
-import { bytesOf } from '../config/sizes.ts'
-import type { NewMailbox } from '../inbox/mailboxes.ts'
+import { bytesOf, sizeText } from '../config/sizes.ts'
+import { checkCaps, type NewMailbox } from '../inbox/mailboxes.ts'
 import { shown } from '../inbox/words.ts'
 import { MAY, type May } from '../tables/schema.ts'
 import type { Command, Given } from './command.ts'
@@ -35,6 +35,7 @@ const add: Command = {
   async run(given) {
     // Before a database is made for it.
     const asked = newMailbox(given)
+    checkCaps(asked)
     return withInbox(
       given,
       async (inbox) => {
@@ -57,7 +58,7 @@ const add: Command = {
 
 const list: Command = {
   words: 'mailboxes list',
-  says: 'every mailbox, and its tokens',
+  says: 'every mailbox: what it holds and may hold, what it takes, and its tokens',
   run: (given) =>
     withInbox(given, async (inbox) => {
       const all = await Promise.all(
@@ -67,8 +68,14 @@ const list: Command = {
         })),
       )
       if (given.has('json')) given.out(JSON.stringify(all))
-      for (const { id, name, tokens } of given.has('json') ? [] : all) {
+      for (const { id, name, tokens, limits, used } of given.has('json') ? [] : all) {
         given.out(`${id}  ${plain(name)}`)
+        given.out(
+          `  holds ${used.files} files of ${orNone(limits.quotaFiles, String)}, ${sizeText(used.bytes)} of ${orNone(limits.quotaBytes, sizeText)}`,
+        )
+        given.out(
+          `  takes files of ${sizeText(limits.maxFileBytes)}, requests of ${sizeText(limits.maxRequestBytes)} with ${limits.maxFiles} files, ${limits.uploadsPerMailbox} uploads at once`,
+        )
         for (const token of tokens)
           given.out(`  token ${token.id}  may ${token.may}  ${plain(token.label)}`.trimEnd())
       }
@@ -137,6 +144,10 @@ const revokeToken: Command = {
       )
       return EXIT.done
     }),
+}
+
+function orNone(bound: number | null, text: (bound: number) => string): string {
+  return bound === null ? 'any number' : text(bound)
 }
 
 function noSuchMailbox({ err }: Given, id: string): number {

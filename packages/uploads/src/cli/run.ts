@@ -3,6 +3,7 @@ import { EXIT, type Explained, runProgram } from 'jobmill/cli'
 import { ClientError } from '../client/client-error.ts'
 import { ConfigInvalid, readConfig } from '../config/read-config.ts'
 import { VERSION } from '../version.ts'
+import { unreadVariables } from '../config/unread-variables.ts'
 import { clientExitCode } from './client-line.ts'
 import { type Command, commonOptions, type Io } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -21,8 +22,9 @@ export function run(args: readonly string[], io: Io): Promise<number> {
       reaches: 'the inbox',
       commands: COMMANDS,
       common: commonOptions,
-      run: (command: Command, given) =>
-        command.run({
+      run: (command: Command, given) => {
+        for (const { place, message } of unreadVariables(io.env)) io.err(`warning ${place}: ${message}`)
+        return command.run({
           ...given,
           ...io,
           config: () =>
@@ -31,7 +33,8 @@ export function run(args: readonly string[], io: Io): Promise<number> {
               port: ['--port', given.text('port')],
               bind: ['--bind', given.text('bind')],
             }),
-        }),
+        })
+      },
       explain,
     },
     args,

@@ -20,8 +20,9 @@ export const start: Command = {
   },
   fields: { port: '--port', bind: '--bind' },
   async run(given) {
-    const settings = given.config()
-    const problems = doorProblems(settings)
+    const read = given.config()
+    const { config: settings } = read
+    const problems = doorProblems(read)
     if (problems.length > 0) throw new ConfigInvalid(problems)
     const opened = await openInbox(settings)
     const mill = opened.newMill({ log: 'warn' })

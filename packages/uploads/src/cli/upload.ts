@@ -1,4 +1,5 @@
 /** `upload`: files to a mailbox. On a terminal with a bar that shows how far it is. */
+import { randomUUID } from 'node:crypto'
 import { EXIT } from 'jobmill/cli'
 import { upload as send } from '../client/upload.ts'
 import { byOption, lineFrom, stopSignal } from './client-line.ts'
@@ -22,12 +23,14 @@ export const upload: Command = {
     const { words, text, has, out, err } = given
     const { signal, done } = stopSignal(err)
     const bar = progressBar(process.stderr)
-    const key = text('key')
+    const key = text('key') ?? randomUUID()
+    let arrived = 0
     try {
       const files = await send({
         ...lineFrom(given),
         files: words.map((path) => ({ path })),
-        ...(key !== undefined && { key }),
+        key,
+        onSent: (sent) => void (arrived += sent.length),
         onProgress: ({ sentBytes, totalBytes, path }) => bar.show(sentBytes, totalBytes, path),
         signal,
       })
@@ -37,8 +40,11 @@ export const upload: Command = {
       return EXIT.done
     } catch (error) {
       bar.end()
-      if (signal.aborted) return EXIT.failed
-      throw byOption(error)
+      if (!signal.aborted) throw byOption(error)
+      err(
+        `stopped ${arrived} of ${words.length} files have arrived; with --key ${key} the same files can be sent again, and none comes twice`,
+      )
+      return EXIT.failed
     } finally {
       done()
     }

@@ -11,8 +11,8 @@ export async function withInbox(
   act: (inbox: Inbox) => Promise<number>,
   { makes = false }: { readonly makes?: boolean } = {},
 ): Promise<number> {
-  const config = given.config()
-  if (!makes) checkIsThere(config.database ?? DEFAULT_DATABASE)
+  const { config, placeOf: givenAt } = given.config()
+  if (!makes) checkIsThere(config.database ?? DEFAULT_DATABASE, givenAt('database'))
   const { inbox, close } = await openInbox(config)
   try {
     await inbox.start()
@@ -23,11 +23,11 @@ export async function withInbox(
 }
 
 /** Who is in the wrong folder, or has mistyped the name, gets no empty database. */
-function checkIsThere(address: string): void {
+function checkIsThere(address: string, givenAt: string | null): void {
   const place = placeOf(address)
   if (place.type === 'postgres' || existsSync(place.file)) return
   throw new JobmillError('OPTION_INVALID', `there is no file ${place.file}`, {
-    field: '--db',
-    fix: 'Name the database of the inbox; jobmill-uploads start makes one, and so does mailboxes add',
+    field: givenAt ?? 'database',
+    fix: `${givenAt === null ? 'Nobody has named another. ' : ''}Name the database of the inbox with --db; jobmill-uploads start makes one, and so does mailboxes add`,
   })
 }

@@ -5,6 +5,7 @@ import { cleanId } from '../clean/ids.ts'
 import type { Line } from './ask.ts'
 import { ClientError } from './client-error.ts'
 import type { PullFault } from './fault-points.ts'
+import { refuseOthers } from './known-options.ts'
 import type { Backoff } from './time.ts'
 import { tokenReader, type TokenSource } from './token.ts'
 import { type Trouble, troubleText } from './trouble.ts'
@@ -85,7 +86,30 @@ export interface Settings {
 
 const DAY_MS = 86_400_000
 
-export function settingsOf(given: PullOptions): Settings {
+/** Every one there is. */
+const PULL = {
+  url: true,
+  mailbox: true,
+  token: true,
+  folder: true,
+  by: true,
+  concurrency: true,
+  keepFor: true,
+  maxFileBytes: true,
+  wait: true,
+  relistEvery: true,
+  silence: true,
+  backoff: true,
+  hashAttempts: true,
+  onFile: true,
+  onTrouble: true,
+  fault: true,
+  clock: true,
+} as const satisfies Record<keyof PullOptions, true>
+
+/** `others`: what only some take. */
+export function settingsOf(given: PullOptions, ...others: readonly string[]): Settings {
+  refuseOthers(given, [...Object.keys(PULL), ...others])
   const { folder, by = 'poll', keepFor = '7d', backoff = { first: '1s', most: '5m' } } = given
   if (typeof folder !== 'string' || folder === '')
     throw invalid('folder', 'is missing', 'Say where the files shall go')

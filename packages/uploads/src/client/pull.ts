@@ -86,7 +86,7 @@ export function pull(options: PullOptions): Puller {
 export async function pullOnce(
   options: PullOptions & { readonly signal?: AbortSignal },
 ): Promise<PullSummary> {
-  const settings = settingsOf(options)
+  const settings = settingsOf(options, 'signal')
   const made = await open(settings)
   const stopped = options.signal ?? new AbortController().signal
   const onStop = (): void => made.abort()

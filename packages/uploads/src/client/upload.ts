@@ -5,6 +5,7 @@ import path from 'node:path'
 import { UNKNOWN_TYPE } from '../clean/clean-type.ts'
 import { ask, badAnswer, jsonOf } from './ask.ts'
 import { ClientError, textOf } from './client-error.ts'
+import { refuseOthers } from './known-options.ts'
 import { type Listed, listedOf, readLimits, type ServerLimits } from './listing.ts'
 import { bodyOf, overheadOf } from './multipart-body.ts'
 import { type LineOptions, lineOf } from './options.ts'
@@ -32,10 +33,25 @@ export interface UploadOptions extends LineOptions {
   /** Who calls again with the same one and the same files sends nothing twice (default: a new one for each call). */
   readonly key?: string
   readonly onProgress?: (progress: UploadProgress) => void
+  /** The files of a request that has arrived, whatever becomes of those that follow. */
+  readonly onSent?: (files: readonly SentFile[]) => void
   /** How often a request is sent before that is given up (default 5). */
   readonly attempts?: number
   readonly signal?: AbortSignal
 }
+
+/** Every one there is. */
+const OPTIONS = {
+  url: true,
+  mailbox: true,
+  token: true,
+  files: true,
+  key: true,
+  onProgress: true,
+  onSent: true,
+  attempts: true,
+  signal: true,
+} as const satisfies Record<keyof UploadOptions, true>
 
 interface Sized {
   readonly path: string
@@ -50,7 +66,8 @@ const BUSY = new Set(['MAILBOX_BUSY', 'TOO_MANY'])
 const BACKOFF = { firstMs: 500, mostMs: 30_000 }
 
 export async function upload(options: UploadOptions): Promise<SentFile[]> {
-  const { files: given, key = randomUUID(), onProgress = () => {}, attempts = 5 } = options
+  refuseOthers(options, Object.keys(OPTIONS))
+  const { files: given, key = randomUUID(), onProgress = () => {}, onSent = () => {}, attempts = 5 } = options
   const { signal = new AbortController().signal } = options
   const line = lineOf(options)
   const files = await Promise.all(given.map(sizedOf))
@@ -79,7 +96,9 @@ export async function upload(options: UploadOptions): Promise<SentFile[]> {
           },
           jsonOf,
         )
-        sent.push(...sentOf(answered, group.length))
+        const arrived = sentOf(answered, group.length)
+        sent.push(...arrived)
+        onSent(arrived)
         break
       } catch (error) {
         if (attempt >= attempts || signal.aborted || !isPassing(error)) throw error

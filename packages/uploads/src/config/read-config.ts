@@ -4,6 +4,7 @@ import { JobmillError } from 'jobmill'
 import { nearest } from 'jobmill/cli'
 import { LineCounter, parseDocument } from 'yaml'
 import type * as z from 'zod'
+import { conflictsIn } from './conflicts.ts'
 import { type Config, NAMES, shape } from './shape.ts'
 
 const DEFAULT_CONFIG = 'jobmill-uploads.yaml'
@@ -28,10 +29,17 @@ export type TypedValues = {
   readonly [K in keyof Config]?: readonly [option: string, value: string | undefined]
 }
 
+export interface ReadConfig {
+  readonly config: Config
+  /** Where a value was given: an option, a variable, a line of the file; null where nobody did. */
+  readonly placeOf: (name: keyof Config) => string | null
+}
+
 /** `file`: as somebody named it; undefined for the usual one, where there is one. */
-export function readConfig(file: string | undefined, env: Env, typed: TypedValues = {}): Config {
+export function readConfig(file: string | undefined, env: Env, typed: TypedValues = {}): ReadConfig {
   const problems: ConfigProblem[] = []
   const { values, placeOf } = fromFile(file, problems)
+  const isFileRead = problems.length === 0
   const given: Record<string, unknown> = { ...values }
   const named = new Map<string, string>()
   for (const name of NAMES) {
@@ -45,19 +53,36 @@ export function readConfig(file: string | undefined, env: Env, typed: TypedValue
     given[name] = value
     named.set(name, option)
   }
+  const placeOfName = (name: keyof Config): string | null =>
+    named.get(name) ?? (Object.hasOwn(values, name) ? placeOf([name]) : null)
   const read = shape.safeParse(given)
   if (!read.success)
     for (const issue of read.error.issues)
       problems.push(...toldOf(issue, (path) => named.get(String(path[0])) ?? placeOf(path)))
-  if (problems.length > 0 || !read.success) throw new ConfigInvalid(problems)
-  return read.data
+  const usable: ReadConfig = { config: read.success ? read.data : usableOf(given), placeOf: placeOfName }
+  problems.push(...conflictsIn(usable))
+  if (problems.length > 0) throw new ConfigInvalid(problems, isFileRead ? usable : null)
+  return usable
+}
+
+/** Each value by itself, where not all can be used. */
+function usableOf(given: Readonly<Record<string, unknown>>): Config {
+  return Object.fromEntries(
+    NAMES.flatMap((name) => {
+      const { success, data } = shape.shape[name].safeParse(given[name])
+      return success && data !== undefined ? [[name, data]] : []
+    }),
+  )
 }
 
 export class ConfigInvalid extends JobmillError {
   override readonly problems: readonly ConfigProblem[]
-  constructor(problems: readonly ConfigProblem[]) {
+  /** What can be used of it all the same; null where the file cannot even be read. */
+  readonly usable: ReadConfig | null
+  constructor(problems: readonly ConfigProblem[], usable: ReadConfig | null = null) {
     super('OPTIONS_INVALID', problems.map(({ place, message }) => `${place}: ${message}`).join('\n'))
     this.problems = problems
+    this.usable = usable
   }
 }
 

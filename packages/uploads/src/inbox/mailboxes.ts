@@ -2,6 +2,8 @@
 import { JobmillError, shown } from './words.ts'
 import type { Inside } from './inside.ts'
 import { cleanId } from '../clean/ids.ts'
+import { limitsOf, type MailboxLimits } from './limits.ts'
+import { type Usage, usages } from './quota.ts'
 
 export interface NewMailbox {
   readonly name: string
@@ -25,19 +27,27 @@ export interface Mailbox {
   readonly createdAt: number
 }
 
+export interface ListedMailbox extends Mailbox {
+  /** Those that count: its own, else those of the inbox. */
+  readonly limits: MailboxLimits
+  /** What counts against its quota. */
+  readonly used: Usage
+}
+
 export interface Mailboxes {
   readonly add: (mailbox: NewMailbox) => Promise<Mailbox>
-  readonly list: () => Promise<Mailbox[]>
+  readonly list: () => Promise<ListedMailbox[]>
   /** Its tokens work no longer; its files are gone with the next sweep. False when there is none. */
   readonly remove: (id: string) => Promise<boolean>
 }
 
 const LONGEST_NAME = 200
 
-export function mailboxes({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Mailboxes {
+export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'newId' | 'limits'>): Mailboxes {
   const { db } = tables
   return {
     async add(given) {
+      checkCaps(given)
       const row = await db
         .insertInto('uploads_mailbox')
         .values({
@@ -66,7 +76,12 @@ export function mailboxes({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): 
         .where('deleted_at', 'is', null)
         .orderBy('id')
         .execute()
-      return rows.map(asMailbox)
+      const used = await usages(db)
+      return rows.map(asMailbox).map((mailbox) => ({
+        ...mailbox,
+        limits: limitsOf(mailbox, limits),
+        used: used.get(mailbox.id) ?? { files: 0, bytes: 0 },
+      }))
     },
     async remove(given) {
       const id = cleanId(given)
@@ -102,6 +117,15 @@ function asMailbox(row: {
     uploadsPerMailbox: row.uploads_at_once,
     createdAt: row.created_at,
   }
+}
+
+export function checkCaps({ maxFileBytes, maxRequestBytes }: NewMailbox): void {
+  if (maxFileBytes === undefined || maxRequestBytes === undefined || maxFileBytes <= maxRequestBytes) return
+  throw new JobmillError('OPTION_CONFLICT', 'no request could bring such a file', {
+    field: 'maxFileBytes',
+    value: shown(maxFileBytes),
+    fix: `Give at most ${maxRequestBytes}, as requests have it`,
+  })
 }
 
 function checkName(name: string): string {

@@ -21,6 +21,21 @@ export async function usageOf(db: Kysely<Schema>, mailbox: string): Promise<Usag
     .executeTakeFirstOrThrow()
 }
 
+/** Of all mailboxes that have any, by an index that has the sizes in it. */
+export async function usages(db: Kysely<Schema>): Promise<ReadonlyMap<string, Usage>> {
+  const rows = await db
+    .selectFrom('uploads_file')
+    .select([
+      'mailbox',
+      sql<number>`count(*)`.as('files'),
+      sql<number>`CAST(coalesce(sum(size), 0) AS bigint)`.as('bytes'),
+    ])
+    .where('swept_at', 'is', null)
+    .groupBy('mailbox')
+    .execute()
+  return new Map(rows.map(({ mailbox, files, bytes }) => [mailbox, { files, bytes }]))
+}
+
 /** `more` is what comes on top. */
 export function checkQuota(
   used: Usage,

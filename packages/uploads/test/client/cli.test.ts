@@ -15,7 +15,13 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const SOURCES = new URL('../../../../test/support/jobmill-sources.ts', import.meta.url).href
 
 describe('the command line of the client', () => {
-  const given = sceneForAll('sqlite')
+  /** What an upload waits for that has been begun. */
+  let held: (() => Promise<void>) | null = null
+  const given = sceneForAll('sqlite', {
+    async fault(point) {
+      if (point === 'receive:staged') await held?.()
+    },
+  })
 
   async function set(): Promise<{ box: Box; folder: string; env: Record<string, string>; flags: string[] }> {
     const { url } = given()
@@ -79,6 +85,41 @@ describe('the command line of the client', () => {
     child.kill('SIGINT')
     expect(await ended).toEqual([0, null])
     expect(namesIn(dir)).toHaveLength(1)
+  })
+
+  test('E37 upload that is broken off says how many have arrived, and how to send the rest without a second copy', async () => {
+    const { folder, env } = await set()
+    // One request for each file.
+    const box = await mailbox(given(), { maxRequestBytes: 1_500 })
+    writeFileSync(path.join(folder, 'token'), box.token)
+    const files = ['a', 'b', 'c'].map((name) => path.join(folder, name))
+    for (const file of files) writeFileSync(file, 'x'.repeat(800))
+    const args = ['upload', ...files, '--mailbox', box.id]
+    const [going, reached] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let begun = 0
+    held = async () => {
+      begun += 1
+      if (begun < 2) return
+      reached.resolve()
+      await going.promise
+    }
+    const child = spawn(process.execPath, ['--import', SOURCES, MAIN, ...args], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let err = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+    const ended = once(child, 'close')
+    await reached.promise
+    child.kill('SIGINT')
+    expect(await ended).toEqual([1, null])
+    held = null
+    going.resolve()
+    const [, key = ''] =
+      /^stopped 1 of 3 files have arrived; with --key (\S+) the same files can be/m.exec(err) ?? []
+    expect(err.split('\n')).toHaveLength(3)
+    expect(await type([...args, '--key', key], env)).toMatchObject({ code: 0, err: '' })
+    expect((await pending(box)).files).toHaveLength(3)
   })
 
   test('a mailbox that is full refuses with 3, and is not out of reach', async () => {

@@ -316,6 +316,7 @@ test.each([
   [{ keepFor: '-1d' }, 'keepFor'],
   [{ wait: '2m' }, 'wait'],
   [{ by: 'mail' as 'poll' }, 'by'],
+  [{ bogus: 1 }, 'bogus'],
 ])('what cannot be used is refused by its name: %o', (options, field) => {
   const usual = { url: 'http://x', mailbox: '00000000-0000-7000-8000-000000000000', token: 't', folder: 'f' }
   expect(() => pull({ ...usual, ...options })).toThrow(

@@ -58,11 +58,24 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
       code: 'FILE_TOO_LARGE',
     })
     expect(keys).toEqual([])
-    const sent = await upload({ ...options, files: files.slice(0, 4), key: 'k' })
+    const told: string[] = []
+    const sent = await upload({
+      ...options,
+      files: files.slice(0, 4),
+      key: 'k',
+      onSent: (some) => void told.push(...some.map(({ id }) => id)),
+    })
     expect(sent).toHaveLength(4)
+    expect(told).toEqual(sent.map(({ id }) => id))
     expect(keys.length).toBeGreaterThan(1)
     expect(keys).toEqual(keys.map((_, n) => `k-${n}`))
     expect(await hashesOf(box)).toEqual(['a', 'b', 'c', 'd'].map((one) => sha256(one)))
+  })
+
+  test('an option that there is not is refused by its name', async () => {
+    const { options } = await set('one')
+    const wrong = { ...options, onprogress: () => {} }
+    await expect(upload(wrong)).rejects.toThrow(/^onprogress is not an option\. Known are url, .*onProgress/)
   })
 
   test.each([401, 413, 422, 507])('%i is not sent again', async (status) => {

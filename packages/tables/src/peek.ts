@@ -1,0 +1,53 @@
+/** One value of a database that is there, for who only looks: nothing is made, and nothing is changed. */
+import Sqlite from 'better-sqlite3'
+import pg from 'pg'
+import { placeOf } from './place.ts'
+
+const CONNECT_MS = 10_000
+const BUSY_MS = 5_000
+
+export interface Peek {
+  readonly app: string
+  readonly table: string
+  readonly column: string
+}
+
+/** Of the first row; null where there is no such table, or nothing in it. */
+export async function peek(address: string, { app, table, column }: Peek): Promise<unknown> {
+  const place = placeOf(address)
+  const name = pg.escapeIdentifier(column)
+  if (place.type === 'sqlite')
+    return inFile(place.file, table, `SELECT ${name} FROM ${pg.escapeIdentifier(table)}`)
+  const { postgresError } = await import('jobmill/postgres')
+  const from = [`${place.schema}_${app}`, table].map((part) => pg.escapeIdentifier(part)).join('.')
+  const client = new pg.Client({ connectionString: place.url, connectionTimeoutMillis: CONNECT_MS })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows: found } = await client.query<{ is: boolean }>('SELECT to_regclass($1) IS NOT NULL AS is', [
+      from,
+    ])
+    if (found[0]?.is !== true) return null
+    const { rows } = await client.query<Record<string, unknown>>(`SELECT ${name} FROM ${from} LIMIT 1`)
+    return rows[0]?.[column] ?? null
+  } catch (error) {
+    throw postgresError(error, { sent: false })
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Not opened as read-only: then nobody would take the files away again that SQLite makes beside it. */
+async function inFile(file: string, table: string, statement: string): Promise<unknown> {
+  const { sqliteError } = await import('jobmill/sqlite')
+  let handle: Sqlite.Database | null = null
+  try {
+    handle = new Sqlite(file, { fileMustExist: true, timeout: BUSY_MS })
+    const isThere = handle.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get(table) !== undefined
+    return isThere ? (handle.prepare(statement).pluck().get() ?? null) : null
+  } catch (error) {
+    throw sqliteError(error, file)
+  } finally {
+    handle?.close()
+  }
+}
