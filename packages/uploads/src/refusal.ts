@@ -20,6 +20,7 @@ export const REFUSALS = {
   TOO_SLOW: [408, 'The request took too long'],
   HASH_DIFFERS: [409, 'The file has another SHA-256'],
   CURSOR_GONE: [410, 'The cursor points at nothing that this mailbox has had'],
+  ETAG_DIFFERS: [412, 'The file has another ETag'],
   FILE_TOO_LARGE: [413, 'A file is larger than it may be'],
   REQUEST_TOO_LARGE: [413, 'The request is larger than it may be'],
   MEDIA_TYPE_WRONG: [415, 'The body has to be multipart/form-data'],

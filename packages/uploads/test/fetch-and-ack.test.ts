@@ -224,6 +224,34 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect((await get(box, file, { 'if-none-match': '"x"' })).status).toBe(200)
     })
 
+    test('E36 who wants it only with a hash is refused for another, and hears which it has', async () => {
+      const { box, file } = await sentOne(given())
+      const etag = `"${sha256('0123456789')}"`
+      for (const header of [etag, '*', `"x", ${etag}`])
+        expect(await (await get(box, file, { 'if-match': header })).text()).toBe('0123456789')
+      // A weak one is never sure to be the same bytes.
+      for (const header of ['"x"', `W/${etag}`, ''])
+        expect(await refusal(await get(box, file, { 'if-match': header, range: 'bytes=1-2' }))).toMatchObject(
+          {
+            status: 412,
+            code: 'ETAG_DIFFERS',
+            field: 'If-Match',
+            detail: `the file has the ETag ${etag}`,
+          },
+        )
+      // It counts before the other.
+      const both = { 'if-match': '"x"', 'if-none-match': etag }
+      expect((await get(box, file, both)).status).toBe(412)
+      expect((await get(box, file, { 'if-match': etag, 'if-none-match': etag })).status).toBe(304)
+      const head = await box.ask(`/uploads/${file}/content`, {
+        method: 'HEAD',
+        headers: { 'if-match': '"x"' },
+      })
+      expect([head.status, await head.text()]).toEqual([412, ''])
+      const { fetches } = await rowOf(given(), file)
+      expect(fetches).toBe(3)
+    })
+
     test('E35 ranges', async () => {
       const { box, file } = await sentOne(given())
       const ranged = async (range: string, more: Record<string, string> = {}) => {
@@ -239,7 +267,10 @@ describe.each(PLACES)('a file on %s', (place) => {
         'bytes 1-2/10',
         '12',
       ])
-      expect(await ranged('bytes=1-2', { 'if-range': '"old"' })).toEqual([200, null, '0123456789'])
+      for (const other of ['"old"', `W/"${sha256('0123456789')}"`, 'Mon, 16 Nov 2026 12:00:00 GMT'])
+        expect(await ranged('bytes=1-2', { 'if-range': other })).toEqual([200, null, '0123456789'])
+      // What cannot be had is not asked for, where the file is another.
+      expect(await ranged('bytes=10-', { 'if-range': '"old"' })).toEqual([200, null, '0123456789'])
       const beyond = await get(box, file, { range: 'bytes=10-' })
       expect(beyond.headers.get('content-range')).toBe('bytes */10')
       expect(await refusal(beyond)).toMatchObject({ status: 416, code: 'RANGE_UNSATISFIABLE', size: 10 })

@@ -13,6 +13,13 @@ export async function content(inside: Inside, request: Request, ref: FileRef): P
   await inside.fault('fetch:read')
   const etag = `"${row.sha256}"`
   const headers = new Headers(headersOf(row, etag))
+  const wanted = request.headers.get('if-match')
+  if (wanted !== null && !tagsIn(wanted).some((one) => one === '*' || one === etag))
+    throw new Refusal('ETAG_DIFFERS', {
+      field: 'If-Match',
+      detail: `the file has the ETag ${etag}`,
+      fix: 'Leave it out, or ask with this one',
+    })
   if (matches(request.headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers })
   // A range is of what is sent, and of HEAD nothing is.
   const isGet = request.method !== 'HEAD'
@@ -49,11 +56,14 @@ function headersOf(row: FileRow, etag: string): Record<string, string> {
 }
 
 function matches(header: string | null, etag: string): boolean {
-  if (header === null) return false
+  return header !== null && tagsIn(header).some((one) => one === '*' || one.replace(/^W\//, '') === etag)
+}
+
+function tagsIn(header: string): string[] {
   return header
     .slice(0, 4_096)
     .split(',')
-    .some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag)
+    .map((one) => one.trim())
 }
 
 function ifRangeHolds({ headers }: Request, etag: string): boolean {
