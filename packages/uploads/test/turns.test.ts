@@ -7,7 +7,7 @@ import { answerOf, chunk, END, openUpload, partOf } from './support/raw.ts'
 
 test('no more bodies are read at once than there are turns, and the next is read when one has ended', async () => {
   const reading = turns(systemPlatform, 2)
-  const [a, b, c] = [reading.newTurn(), reading.newTurn(), reading.newTurn()]
+  const [a, b, c] = [reading.newTurn('a'), reading.newTurn('a'), reading.newTurn('a')]
   await Promise.all([a.mine(), b.mine()])
   const third = c.mine()
   expect(reading.running()).toBe(2)
@@ -23,7 +23,7 @@ test('no more bodies are read at once than there are turns, and the next is read
 
 test('who goes away while waiting takes no turn along', async () => {
   const reading = turns(systemPlatform, 1)
-  const [a, gone, c] = [reading.newTurn(), reading.newTurn(), reading.newTurn()]
+  const [a, gone, c] = [reading.newTurn('a'), reading.newTurn('a'), reading.newTurn('a')]
   await a.mine()
   const waited = gone.mine()
   const third = c.mine()
@@ -33,7 +33,7 @@ test('who goes away while waiting takes no turn along', async () => {
   a.end()
   await third
   // Called and ended in the same turn of the loop.
-  const d = reading.newTurn()
+  const d = reading.newTurn('a')
   const fourth = d.mine()
   c.end()
   d.end()
@@ -44,7 +44,7 @@ test('who goes away while waiting takes no turn along', async () => {
 test('a turn is over after a quarter of a second when others wait, however steadily its body comes', async () => {
   const platform = testPlatform()
   const reading = turns(platform, 1)
-  const [steady, other] = [reading.newTurn(), reading.newTurn()]
+  const [steady, other] = [reading.newTurn('a'), reading.newTurn('a')]
   await steady.mine()
   await platform.advance(249)
   await steady.mine()
@@ -57,6 +57,27 @@ test('a turn is over after a quarter of a second when others wait, however stead
   other.end()
   await again
   steady.end()
+})
+
+test('mailboxes have the next turn one after the other, however many bodies one has waiting', async () => {
+  const reading = turns(systemPlatform, 1)
+  const first = reading.newTurn('many')
+  await first.mine()
+  const read: string[] = []
+  const waiting = ['many 1', 'many 2', 'many 3', 'few 1', 'other 1', 'few 2'].map(async (name) => {
+    const turn = reading.newTurn(name.split(' ')[0] ?? '')
+    await turn.mine()
+    read.push(name)
+    turn.end()
+  })
+  // Who goes away takes its mailbox out of the line.
+  const gone = reading.newTurn('gone')
+  waiting.push(gone.mine())
+  gone.end()
+  first.end()
+  await Promise.all(waiting)
+  expect(read).toEqual(['many 1', 'few 1', 'other 1', 'many 2', 'few 2', 'many 3'])
+  expect(reading.running()).toBe(0)
 })
 
 test('uploads whose senders are silent hold nobody up, and end when they go on', async () => {

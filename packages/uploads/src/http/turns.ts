@@ -1,6 +1,7 @@
 /**
  * How many bodies are read at the same time: every one that is has chunks in memory, and those that wait have none but what their socket holds, which makes their
- * senders wait. A turn ends with the body, when its sender has nothing to send, and after a while when others wait: so nobody who is slow holds up the rest.
+ * senders wait. A turn ends with the body, when its sender has nothing to send, and after a while when others wait: so nobody who is slow holds up the rest. Mailboxes
+ * have the next turn one after the other, however many bodies each has waiting: so one that has many holds up no other.
  */
 import type { Platform } from 'jobmill'
 
@@ -12,8 +13,8 @@ const SILENT_MS = 250
 const TURN_MS = 250
 
 export interface Turns {
-  /** One body. Nothing is taken yet. */
-  readonly newTurn: () => Turn
+  /** One body, to this mailbox. Nothing is taken yet. */
+  readonly newTurn: (mailbox: string) => Turn
   /** How many bodies are being read. */
   readonly running: () => number
 }
@@ -27,22 +28,44 @@ export interface Turn {
   readonly end: () => void
 }
 
+type Wake = (isMine: boolean) => void
+
 export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
-  const waiting = new Set<(isMine: boolean) => void>()
+  /** By mailbox, the next one first; none is empty. */
+  const waiting = new Map<string, Set<Wake>>()
   let running = 0
+
+  function join(mailbox: string, wake: Wake): void {
+    const own = waiting.get(mailbox) ?? new Set()
+    waiting.set(mailbox, own.add(wake))
+  }
+
+  /** Whether it was among those who wait. */
+  function leave(mailbox: string, wake: Wake): boolean {
+    const own = waiting.get(mailbox)
+    const wasThere = own?.delete(wake) === true
+    if (own?.size === 0) waiting.delete(mailbox)
+    return wasThere
+  }
 
   function next(): void {
     const [first] = waiting
     if (first === undefined || running >= most) return
-    waiting.delete(first)
+    const [mailbox, own] = first
+    const [wake] = own
+    // Those that it has left stand behind every other mailbox.
+    waiting.delete(mailbox)
+    if (own.size > 1) waiting.set(mailbox, own)
+    if (wake === undefined) return
+    own.delete(wake)
     running += 1
-    first(true)
+    wake(true)
   }
 
-  function newTurn(): Turn {
+  function newTurn(mailbox: string): Turn {
     let since: number | null = null
     let isOver = false
-    let wake: ((isMine: boolean) => void) | null = null
+    let wake: Wake | null = null
     const giveBack = (): void => {
       if (since === null) return
       since = null
@@ -55,7 +78,7 @@ export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
         if (since !== null || isOver) return
         const { promise, resolve } = Promise.withResolvers<boolean>()
         wake = resolve
-        waiting.add(resolve)
+        join(mailbox, resolve)
         next()
         if (!(await promise)) return
         since = platform.monotonic()
@@ -71,7 +94,7 @@ export function turns(platform: Platform, most = READ_AT_ONCE): Turns {
       },
       end() {
         isOver = true
-        if (wake !== null && waiting.delete(wake)) wake(false)
+        if (wake !== null && leave(mailbox, wake)) wake(false)
         else giveBack()
       },
     }

@@ -37,7 +37,7 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
       { unref: true },
     )
     const signal = AbortSignal.any([request.signal, stopping.signal, slow.signal])
-    const files = filesOf(request, limits, signal, reading.newTurn())
+    const files = filesOf(request, limits, signal, reading.newTurn(holder.mailbox))
     try {
       return await receive(inside, { mailbox: holder.mailbox, limits, key: keyOf(request), files, signal })
     } catch (error) {
