@@ -29,7 +29,7 @@ export async function startServer(
 ): Promise<Running> {
   const program = fileURLToPath(new URL('server.ts', import.meta.url))
   // As its command has it, in bin/.
-  const child = spawn(process.execPath, ['--max-semi-space-size=2', program], {
+  const child = spawn(process.execPath, ['--semi-space-growth-factor=1', program], {
     env: { ...process.env, DATABASE_URL: database, BLOBS: blobs, MAILBOXES: String(mailboxes) },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
