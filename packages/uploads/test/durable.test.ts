@@ -1,5 +1,6 @@
 /** What is answered is on the disk: in which order files, their names and the folders around them are flushed, before anybody is told. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import fs from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
@@ -94,6 +95,13 @@ test('E42 a folder has one puller also where the disk has no second names', asyn
   await (
     await hold(file, 'here')
   )()
+  // One that is being written is somebody's; one that nobody went on with is not.
+  writeFileSync(file, '')
+  await expect(hold(file, 'here')).rejects.toMatchObject({ code: 'FOLDER_BUSY' })
+  utimesSync(file, new Date(), new Date(Date.now() - 31_000))
+  await (
+    await hold(file, 'here')
+  )()
   const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
   const begin = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
   writeFileSync(file, `${process.ppid} ${begin}`)
@@ -101,7 +109,10 @@ test('E42 a folder has one puller also where the disk has no second names', asyn
   expect(namesIn(path.dirname(file))).toEqual(['lock'])
 })
 
-async function fetched(how: (name: string, real: () => Promise<void>) => Promise<void>) {
+async function fetched(
+  how: (name: string, real: () => Promise<void>) => Promise<void>,
+  rename?: (name: string, real: () => Promise<void>) => Promise<void>,
+) {
   const box = await mailbox(given())
   const [id = ''] = await box.sent('new')
   const folder = freshFolder()
@@ -109,6 +120,8 @@ async function fetched(how: (name: string, real: () => Promise<void>) => Promise
   const { link } = disk.real
   // The lock is another matter.
   disk.instead('link', (from, to) => (to.endsWith('/lock') ? link(from, to) : how(to, () => link(from, to))))
+  const renameReal = disk.real.rename
+  if (rename !== undefined) disk.instead('rename', (from, to) => rename(to, () => renameReal(from, to)))
   const { troubles } = await pullOnce(optionsFor(given(), box, { folder, onTrouble: () => {} }))
   const [pendingOne] = (await pending(box)).files
   const name = `${id}-0.txt`
@@ -149,5 +162,33 @@ describe('B7 the name of a file that was fetched', () => {
       throw none('EPERM')
     })
     expect(found).toMatchObject(taken)
+  })
+
+  test('is taken before the rename, where there are no links: who comes in between finds it taken', async () => {
+    const late: unknown[] = []
+    const found = await fetched(
+      () => Promise.reject(none('EPERM')),
+      async (name, rename) => {
+        if (name.endsWith('.txt'))
+          await fs.writeFile(name, 'mine', { flag: 'wx' }).catch((error: unknown) => void late.push(error))
+        await rename()
+      },
+    )
+    expect(found).toMatchObject(whole)
+    expect(late).toMatchObject([{ code: 'EEXIST' }])
+  })
+
+  test('is given by the next attempt where one ended between the two, and the disk says taken before it says no links', async () => {
+    let renames = 0
+    const found = await fetched(
+      async (name, link) => (existsSync(name) ? link() : Promise.reject(none('EPERM'))),
+      async (name, rename) => {
+        renames += name.endsWith('.txt') ? 1 : 0
+        if (renames === 1) throw Object.assign(new Error('EIO: rename'), { code: 'EIO' })
+        await rename()
+      },
+    )
+    expect(found).toMatchObject({ ...whole, troubles: [] })
+    expect(renames).toBe(2)
   })
 })

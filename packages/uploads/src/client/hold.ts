@@ -91,8 +91,9 @@ async function takeAway(file: string, stale: string): Promise<void> {
 
 async function isHeld(file: string, text: string): Promise<boolean> {
   const [pid, begin, where] = holderOf(text)
-  // This process itself has it as another thread, if not as this one.
-  if (where === '' || where === HERE) return isAlive(pid, begin)
+  // This process itself has it as another thread, if not as this one. Where a disk has no second names a lock is empty until its name is written: then nobody
+  // knows whose it is.
+  if (text !== '' && (where === '' || where === HERE)) return isAlive(pid, begin)
   const touchedAt = await stat(file).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,

@@ -5,6 +5,7 @@ import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises
 import path from 'node:path'
 import { flushFolder } from '../flush.ts'
 import { ask, chunksOf } from './ask.ts'
+import { claim, isClaim } from './claim.ts'
 import { ClientError, NO_LINKS, systemCodeOf } from './client-error.ts'
 import type { Listed } from './listing.ts'
 import type { Settings } from './options.ts'
@@ -39,7 +40,7 @@ export async function save(
   try {
     await fetchInto(part, settings, listed, memory.half !== null, signal)
     await fault('pull:flushed')
-    await giveName(part, file)
+    await giveName(part, file, listed.id)
     memory.half = null
     await fault('pull:renamed')
     await flushFolder(folder)
@@ -130,32 +131,27 @@ async function write(
   if (actual !== sha256) throw new Differs(`it has the SHA-256 ${actual}, and was listed with ${sha256}`)
 }
 
-/** Whatever has the name already keeps it: a link is made or not, in one step. */
-async function giveName(part: string, file: string): Promise<void> {
+/** Whatever has the name already keeps it: a link is made or not, in one step, and so is a claim. */
+async function giveName(part: string, file: string, id: string): Promise<void> {
   try {
     await link(part, file)
   } catch (error) {
     const code = systemCodeOf(error)
-    if (code === 'EEXIST') throw new NameTaken()
-    if (!NO_LINKS.has(code)) throw error
-    await mustBeFree(file)
+    // Where a claim was left there are no links, and the system says that the name is taken before it says that.
+    if (code !== 'EEXIST' && !NO_LINKS.has(code)) throw error
+    if (!(await (code === 'EEXIST' ? isClaim(file, id) : claim(file, id)))) throw new NameTaken()
     return rename(part, file)
   }
   await rm(part, { force: true })
 }
 
-async function mustBeFree(file: string): Promise<void> {
-  try {
-    await lstat(file)
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return
-    throw error
-  }
-  throw new NameTaken()
-}
-
 /** Whether the file is there with what was listed, something else is, or nothing. No link is followed. */
-export async function lookAt(file: string, { size, sha256 }: Listed): Promise<'right' | 'other' | 'none'> {
+export async function lookAt(
+  file: string,
+  { id, size, sha256 }: Listed,
+): Promise<'right' | 'other' | 'none'> {
+  // Left by a crash before the file got the name.
+  if (await isClaim(file, id)) return 'none'
   let handle: FileHandle
   try {
     // Whatever it is: opening it must not wait.
