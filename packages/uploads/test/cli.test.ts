@@ -9,7 +9,7 @@ import { freshFile } from '../../../test/support/databases.ts'
 import { bundled } from '../../../test/support/programs.ts'
 import { bytesOf, sizeText } from '../src/config/sizes.ts'
 import { VERSION } from '../src/version.ts'
-import { formOf } from './support/inboxes.ts'
+import { addressOf, formOf } from './support/inboxes.ts'
 import { type } from './support/type.ts'
 
 /** A folder with nothing in it, and what keeps everything inside of it. */
@@ -161,9 +161,13 @@ test('check sees that a folder belongs to another database, and start says the s
   const before = readdirSync(mine.folder)
   expect(await type(['check'], mine.env)).toMatchObject({ code: 0, err: '' })
   expect(readdirSync(mine.folder)).toEqual(before)
+  const server = { ...place().env, DATABASE_URL: addressOf('postgres') }
+  await type(['mailboxes', 'add', 'x'], server)
+  expect(await type(['check'], server)).toMatchObject({ code: 0, err: '' })
   const told = /the folder \S+ belongs to the inbox \S{36} of another database\. Name a folder of its own/
   const url = inject('postgresUrl')
-  for (const database of [other.env.DATABASE_URL, place().env.DATABASE_URL, `${url}?schema=nobody_made`]) {
+  const others = [other, place()].map(({ env }) => env.DATABASE_URL)
+  for (const database of [...others, server.DATABASE_URL, `${url}?schema=nobody_made`]) {
     const env = { ...mine.env, DATABASE_URL: database }
     expect(await type(['check'], env)).toEqual({ code: 2, out: '', err: text(told) })
   }

@@ -40,7 +40,7 @@ export async function look(read: ReadConfig): Promise<Looked> {
       `${blobs} is no folder that this user may write to. Name another, or give this user the right`,
     )
   if (found === 'made' && blobs !== 'postgres' && typeof database === 'string') {
-    const other = await otherOwner(blobs, address, database === 'made')
+    const other = await otherOwner(blobs, address, database === 'made' || !isFile(address))
     if (other !== null) wrong('blobs', other)
   }
   problems.push(...doorProblems(read))
@@ -62,10 +62,11 @@ async function orError<T>(asked: Promise<T>): Promise<T | JobmillError> {
 }
 
 /** What is said of a folder whose marker has another inbox than the database; null for one that can be used. */
-async function otherOwner(folder: string, address: string, isMade: boolean): Promise<string | null> {
+async function otherOwner(folder: string, address: string, isThere: boolean): Promise<string | null> {
   const owner = await ownerOf(folder)
   if (owner === null) return null
-  const inbox = isMade ? await peek(address, { app: 'uploads', table: 'uploads_inbox', column: 'id' }) : null
+  // On a server the tables may be there before the mill's are.
+  const inbox = isThere ? await peek(address, { app: 'uploads', table: 'uploads_inbox', column: 'id' }) : null
   if (owner === inbox) return null
   return belongsTo(folder, owner).message.replace(/^blobs: /, '')
 }
