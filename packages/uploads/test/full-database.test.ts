@@ -106,35 +106,35 @@ describe('a database that is full', () => {
   })
 })
 
+/** From now on for these writes, until what it returns is called. */
+async function fillFor(
+  { address, tables }: Scene,
+  ...writes: readonly string[]
+): Promise<() => Promise<void>> {
+  const schema = `"${new URL(address).searchParams.get('schema')}_uploads"`
+  const run = (text: string) => sql.raw(text).execute(tables.db)
+  await run(`CREATE OR REPLACE FUNCTION ${schema}.full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+  END $$`)
+  for (const [n, write] of writes.entries()) {
+    // Checked by the COMMIT itself.
+    const isCommit = write.startsWith('COMMIT OF ')
+    const [what = '', rest = ''] = write.replace('COMMIT OF ', 'INSERT ON ').split(' ON ')
+    const [table = '', condition] = rest.split(' WHEN ')
+    await run(
+      `CREATE ${isCommit ? 'CONSTRAINT' : ''} TRIGGER full_${n} ${isCommit ? 'AFTER' : 'BEFORE'} ${what} ON ${schema}.${table}
+        ${isCommit ? 'DEFERRABLE INITIALLY DEFERRED' : ''} FOR EACH ROW
+        ${condition === undefined ? '' : `WHEN (${condition})`} EXECUTE FUNCTION ${schema}.full()`,
+    )
+  }
+  return async () => void (await run(`DROP FUNCTION ${schema}.full CASCADE`))
+}
+
+const two = (box: Box): Promise<Response> =>
+  box.upload([{ bytes: 'x'.repeat(600_000) }, { bytes: 'y' }], { headers: { 'idempotency-key': 'once' } })
+
 describe('a server of PostgreSQL whose disk is full', () => {
   const given = sceneForAll('postgres')
-
-  /** From now on for these writes, until what it returns is called. */
-  async function fillFor(
-    { address, tables }: Scene,
-    ...writes: readonly string[]
-  ): Promise<() => Promise<void>> {
-    const schema = `"${new URL(address).searchParams.get('schema')}_uploads"`
-    const run = (text: string) => sql.raw(text).execute(tables.db)
-    await run(`CREATE OR REPLACE FUNCTION ${schema}.full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
-    END $$`)
-    for (const [n, write] of writes.entries()) {
-      // Checked by the COMMIT itself.
-      const isCommit = write.startsWith('COMMIT OF ')
-      const [what = '', rest = ''] = write.replace('COMMIT OF ', 'INSERT ON ').split(' ON ')
-      const [table = '', condition] = rest.split(' WHEN ')
-      await run(
-        `CREATE ${isCommit ? 'CONSTRAINT' : ''} TRIGGER full_${n} ${isCommit ? 'AFTER' : 'BEFORE'} ${what} ON ${schema}.${table}
-          ${isCommit ? 'DEFERRABLE INITIALLY DEFERRED' : ''} FOR EACH ROW
-          ${condition === undefined ? '' : `WHEN (${condition})`} EXECUTE FUNCTION ${schema}.full()`,
-      )
-    }
-    return async () => void (await run(`DROP FUNCTION ${schema}.full CASCADE`))
-  }
-
-  const two = (box: Box): Promise<Response> =>
-    box.upload([{ bytes: 'x'.repeat(600_000) }, { bytes: 'y' }], { headers: { 'idempotency-key': 'once' } })
 
   test.each([
     'INSERT ON uploads_staging',
@@ -152,7 +152,9 @@ describe('a server of PostgreSQL whose disk is full', () => {
       const scene = given()
       const box = await mailbox(scene)
       const empty = await fillFor(scene, write)
-      await refused(await two(box)).finally(empty)
+      const answer = await two(box)
+      await empty()
+      await refused(answer)
       expect(await leftOf(scene, box)).toEqual(NOTHING)
       expect((await two(box)).status).toBe(200)
       expect((await pending(box)).files).toHaveLength(2)
@@ -166,7 +168,9 @@ describe('a server of PostgreSQL whose disk is full', () => {
     const scene = given()
     const box = await mailbox(scene)
     const empty = await fillFor(scene, 'INSERT ON uploads_file', 'UPDATE OR DELETE ON uploads_staging')
-    await refused(await two(box)).finally(empty)
+    const answer = await two(box)
+    await empty()
+    await refused(answer)
     expect((await pending(box)).files).toEqual([])
     expect(await leftOf(scene, box)).toEqual({ ...NOTHING, staging: 1, blobs: 2 })
     expect((await two(box)).status).toBe(200)
