@@ -1,0 +1,160 @@
+/** What an operator does to updates and sees of them, through the API of Mission Control. On both stores. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
+
+interface Job {
+  readonly id: string
+  readonly kind: string
+  readonly state: string
+}
+
+interface Attempt {
+  readonly attempt: number
+  readonly instance: string | null
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly outcome: string
+  readonly error: string | null
+}
+
+describe.each(STORES)('operating on %s', (store) => {
+  let at: Scene
+  /** By text: how often it fails before it works. */
+  const failures = new Map<string, number>()
+
+  beforeAll(async () => {
+    const bot = {
+      handler: 'moody',
+      async: true,
+      requireAuth: false,
+      retry: { attempts: 3, backoff: ['0s'], jitterPercent: 0 },
+      deadNotice: 'Gave up.',
+    }
+    at = await scene({
+      store,
+      yaml: { admin: '127.0.0.1:0' },
+      handlers: {
+        moody({ text, reply }) {
+          const left = failures.get(text) ?? 0
+          failures.set(text, left - 1)
+          if (left > 0) throw new Error(`not yet, ${left} more`)
+          reply(`did ${text}`)
+        },
+      },
+      bots: { one: bot, other: bot },
+    })
+  })
+  afterAll(() => at.stop())
+
+  async function ask<Answer>(path: string, method: 'GET' | 'POST' = 'GET'): Promise<Answer> {
+    const json = { 'content-type': 'application/json' }
+    const answer = await fetch(`${at.gateway.adminUrl}/api/${path}`, {
+      method,
+      ...(method === 'POST' ? { body: '{}', headers: json } : {}),
+    })
+    expect([path, answer.status]).toEqual([path, 200])
+    return (await answer.json()) as Answer
+  }
+
+  /** Those of one bot, in the order in which they came. */
+  async function listed(...states: readonly string[]): Promise<readonly Job[]> {
+    const { jobs } = await ask<{ readonly jobs: readonly Job[] }>('jobs?queue=telegram.one')
+    return jobs.filter(({ state }) => states.includes(state)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  test('E10 every attempt is kept with its error, its process and its times, also once it succeeded', async () => {
+    const chat = at.chat('one')
+    failures.set('third time', 2)
+    await at.post('one', anUpdate('third time', { userId: chat.id }))
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
+    const [job] = await listed('done')
+    const { attempts } = await ask<{ readonly attempts: readonly Attempt[] }>(`jobs/${job?.id}`)
+    expect(attempts.map(({ attempt, outcome, error }) => [attempt, outcome, error])).toEqual([
+      [1, 'threw', 'Error: not yet, 2 more'],
+      [2, 'threw', 'Error: not yet, 1 more'],
+      [3, 'returned', null],
+    ])
+    const { id: instance } = at.gateway.mill?.instance ?? {}
+    for (const one of attempts) {
+      expect(one.instance).toBe(instance)
+      expect(one.endedAt).toBeGreaterThanOrEqual(one.startedAt)
+    }
+    const times = attempts.flatMap(({ startedAt, endedAt }) => [startedAt, endedAt])
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
+  test('E23 one bot is paused, its updates are listed, cancelled and go on; other bots do not notice', async () => {
+    const [chat, other] = [at.chat('one'), at.chat('other')]
+    await ask('queues/telegram.one/pause', 'POST')
+    for (const text of ['unwanted', 'wanted']) await at.post('one', anUpdate(text, { userId: chat.id }))
+    await at.post('other', anUpdate('hello', { userId: other.id }))
+    await other.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(saidBy(chat)).toEqual([])
+    const waiting = await listed('ready', 'scheduled')
+    expect(waiting.map(({ kind }) => kind)).toEqual(['telegram.one.7000.moody', 'telegram.one.7000.moody'])
+    expect(await ask(`jobs/${waiting[0]?.id}/cancel`, 'POST')).toMatchObject({ answer: 'cancelled' })
+    await ask('queues/telegram.one/resume', 'POST')
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(saidBy(chat)).toEqual(['did wanted'])
+    expect(await listed('cancelled')).toMatchObject([{ id: waiting[0]?.id }])
+  })
+
+  test('E23 a dead update is tried again, and answered', async () => {
+    const chat = at.chat('one')
+    failures.set('poison', 3)
+    await at.post('one', anUpdate('poison', { userId: chat.id }))
+    await chat.until((all) => all.some(({ text }) => text === 'Gave up.'))
+    const [dead] = await listed('dead')
+    expect(await ask(`jobs/${dead?.id}/retry`, 'POST')).toMatchObject({ verdict: 'changed' })
+    await chat.until((all) => all.some(({ text }) => text === 'did poison'))
+    expect(await listed('dead')).toEqual([])
+  })
+
+  test('E24 the metrics tell of the queues of a bot: how many and how old, waits and runs, what failed and was cleaned up', async () => {
+    const update = anUpdate('counted')
+    for (const result of ['queued', 'duplicate'])
+      expect(await (await at.post('one', update)).json()).toMatchObject({ result })
+    await expect.poll(async () => (await listed('ready', 'scheduled', 'running')).length).toBe(0)
+    await at.gateway.mill?.pause('telegram.one')
+    // Of no chat, so that it waits for nobody's turn.
+    await at.post('one', { update_id: 1, poll: {} })
+    const metrics = async (): Promise<string> => (await fetch(`${at.gateway.adminUrl}/metrics`)).text()
+    const amount = (text: string, name: string): number =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`${name} `))
+          ?.slice(name.length + 1),
+      )
+    await expect
+      .poll(async () => amount(await metrics(), 'jobmill_oldest_ready_seconds{queue="telegram.one"}'))
+      .toBeGreaterThan(0)
+    const text = await metrics()
+    const of = (name: string, more = ''): number =>
+      amount(text, `jobmill_${name}{queue="telegram.one"${more}}`)
+    expect(of('jobs', ',state="ready"')).toBe(1)
+    expect(of('jobs', ',state="cancelled"')).toBe(1)
+    expect(of('jobs', ',state="done"')).toBeGreaterThan(3)
+    expect(of('jobs', ',state="dead"')).toBe(0)
+    expect(of('queue_paused')).toBe(1)
+    const attempts = of('jobs_claimed_total')
+    expect(of('job_wait_seconds_count')).toBe(attempts)
+    expect(of('job_run_seconds_count')).toBe(attempts)
+    // Two before the third time, and two of what died.
+    expect(of('retries_total')).toBe(4)
+    expect(of('jobs_dead_total')).toBe(1)
+    expect(amount(text, 'jobmill_telegram_updates_total{bot="one",result="duplicate"}')).toBe(1)
+    expect(amount(text, 'jobmill_lease_losses_total')).toBe(0)
+    expect(amount(text, 'jobmill_reaped_jobs_total')).toBe(0)
+    for (const duty of ['retain', 'telegram', 'reap'])
+      expect([duty, amount(text, `jobmill_duty_runs_total{duty="${duty}"}`)]).toEqual([
+        duty,
+        expect.toSatisfy((n: number) => n > 0),
+      ])
+    // What is not kept any more is counted as it goes.
+    await at.gateway.mill?.changeQueue('telegram.one', { retain: { cancelled: '0s' } })
+    await at.gateway.mill?.runDuty('retain')
+    expect(amount(await metrics(), 'jobmill_swept_rows_total{outcome="jobs"}')).toBe(1)
+    await at.gateway.mill?.resume('telegram.one')
+  })
+})
