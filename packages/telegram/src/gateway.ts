@@ -38,14 +38,13 @@ export interface Gateway {
 
 /** A start that fails undoes what it began. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, platform } = options
+  const { config } = options
   if (config.database !== null) await makePrivate(config.database)
   const { store, tables } = await openTables<Schema>(config.database ?? ':memory:', {
     app: 'telegram',
     steps: STEPS,
     onError: (error) =>
       logTo(options.log)('warn', 'a connection to the database was lost', { error: error.message }),
-    ...(platform === undefined ? {} : { clock: () => platform.now() }),
   })
   const undo: (() => Promise<unknown>)[] = [() => tables.close()]
   const hurried = new AbortController()

@@ -15,6 +15,7 @@ export interface GatewayOptions {
   /** For tests. */
   readonly fault?: Fault
   readonly random?: () => number
+  /** The clock of the process is in it; that of the database is the database's. */
   readonly platform?: Platform
   /** How long the handler of a synchronous bot may take (default 30 s). */
   readonly handlerMs?: number

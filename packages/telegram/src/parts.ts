@@ -60,7 +60,14 @@ export function partsOf(
           store,
           jobs: bots.flatMap((bot) => [
             // Also of a synchronous bot: what became a job before it was one is still done.
-            updateJob(bot, { bots, sessions: open, seen: marks.seen, fault, random }),
+            updateJob(bot, {
+              bots,
+              sessions: open,
+              seen: marks.seen,
+              now: () => nowIn(tables),
+              fault,
+              random,
+            }),
             sendJob(bot, { ...marks, figures: counted, revoked, fault }),
           ]),
           duties: [upkeepDuty({ ...marks, tables, dedupeMs: config.dedupeMs })],
@@ -100,4 +107,9 @@ export function partsOf(
     log,
   })
   return { log, bots, mill, sessions: open, codes: allCodes, figures: counted, receive, knock, fault, states }
+}
+
+/** By the clock of the database, which all processes share. */
+async function nowIn({ db, now }: Tables<Schema>): Promise<number> {
+  return (await db.selectNoFrom(now.as('now')).executeTakeFirstOrThrow()).now
 }

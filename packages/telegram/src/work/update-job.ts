@@ -24,6 +24,8 @@ export interface UpdateTools {
   readonly bots: readonly Bot[]
   readonly sessions: Sessions
   readonly seen: Seen
+  /** By the clock of the database: that of a process may be wrong. */
+  readonly now: () => Promise<number>
   readonly fault: Fault
   readonly random: () => number
 }
@@ -32,7 +34,7 @@ const SOMEBODY_HAS_IT_MS = 1_000
 
 export function updateJob(
   bot: Bot,
-  { bots, sessions, seen, fault, random }: UpdateTools,
+  { bots, sessions, seen, now, fault, random }: UpdateTools,
 ): JobDefinition<UpdatePayload> {
   type Enqueue = JobContext['enqueue']
 
@@ -51,11 +53,10 @@ export function updateJob(
     log,
     enqueue,
     snooze,
-    now,
   }: JobContext<UpdatePayload>): Promise<unknown> {
     const { update, waitMs = 0 } = payload
-    const leftMs = job.enqueuedAt + waitMs - now()
-    if (leftMs > 0) return snooze(Math.min(leftMs, waitMs))
+    const leftMs = waitMs === 0 ? 0 : job.enqueuedAt + waitMs - (await now())
+    if (leftMs > 0) return snooze(leftMs)
     const facts = factsOf(update)
     await fault('update.begun', facts.chatId)
     // By a process in which the bot is synchronous: see isDurable in door/at-once.ts.
