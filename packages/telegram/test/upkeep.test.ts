@@ -1,5 +1,6 @@
 /** What is kept and for how long, jobs of bots that are gone, and a database that is away. */
 import { statSync } from 'node:fs'
+import Database from 'better-sqlite3'
 import { afterEach, describe, expect, test } from 'vitest'
 import { startPostgres } from '../../../test/support/postgres-server.ts'
 import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
@@ -110,7 +111,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
   })
 })
 
-test('E22 E30 P16 an update that cannot be stored, or whose sender cannot be known, is answered with 503 and taken when the database is back', async () => {
+test('E22 E30 P16 on postgres an update that cannot be stored, or whose sender cannot be known, is answered with 503 and taken when the database is back', async () => {
   const server = await startPostgres({ binaries: 'current' })
   const at = await scene({
     store: 'postgres',
@@ -135,3 +136,32 @@ test('E22 E30 P16 an update that cannot be stored, or whose sender cannot be kno
     await server.stop()
   }
 }, 120_000)
+
+test('E22 E30 P16 on sqlite an update that cannot be stored, or whose sender cannot be known, is answered with 503 and taken when the file is well again', async () => {
+  const bots = { echo: ECHO, gated: { handler: 'echo', async: true }, direct: { ...ECHO, async: false } }
+  const at = await scene({ store: 'sqlite', bots })
+  const file = new Database(at.database)
+  try {
+    // As a disk that is full: what is there can be read.
+    file.exec(`
+      CREATE TRIGGER full BEFORE INSERT ON jobmill_job BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END;
+      ALTER TABLE telegram_session RENAME TO away;`)
+    const lost = anUpdate('lost?')
+    for (const slug of Object.keys(bots)) {
+      const answer = await at.post(slug, lost)
+      expect([slug, answer.status]).toEqual([slug, 503])
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    file.exec('DROP TRIGGER full; ALTER TABLE away RENAME TO telegram_session')
+    for (const slug of ['echo', 'direct']) {
+      const chat = at.chat(slug)
+      await at.post(slug, { ...anUpdate('lost?', { userId: chat.id }), update_id: lost.update_id })
+      await chat.until((all) => all.some(({ by }) => by === 'bot'))
+      expect(saidBy(chat)).toEqual(['lost?'])
+    }
+    expect(await (await at.post('gated', lost)).json()).toEqual({ ok: true, result: 'prompted' })
+  } finally {
+    file.close()
+    await at.stop()
+  }
+})
