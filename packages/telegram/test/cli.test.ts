@@ -74,7 +74,7 @@ async function type(args: readonly string[], env: Record<string, string> = {}) {
 test('check says what there is, or everything that is wrong, and makes nothing', async () => {
   expect(await run(['check']).ended).toEqual({
     code: 0,
-    out: 'ok: 2 bots: door (auth), echo (echo, async)\n',
+    out: 'ok: 2 bots: door (auth), echo (echo, async)\ndatabase telegram.db, made at the first start\n',
     err: '',
   })
   const wrong = await type(['check'], {
@@ -111,6 +111,34 @@ test('check says what there is, or everything that is wrong, and makes nothing',
   expect(readdirSync(folder)).toEqual(['telegram.yaml'])
 })
 
+test('check hides nothing behind something else: what is wrong with the config, who may come in, and the database', async () => {
+  const told = async (yaml: string, env: Record<string, string>) => {
+    const { code, err } = await type(['check'], { TELEGRAM_CONFIG: '', TELEGRAM_CONFIG_YAML: yaml, ...env })
+    return [code, ...err.split('\n').filter((line) => /^(?:error|warning)/.test(line))]
+  }
+  const bots = 'bots:\n  door: { handler: auth }\n  echo: { handler: ecko }\n'
+  expect(
+    await told(`admin: 0.0.0.0:1\n${bots}`, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }),
+  ).toEqual([
+    2,
+    'error   bots.echo.handler (line 4): is "ecko", which nobody knows',
+    'error   JOBMILL_TOKENS: is not set, and others than this machine could reach Mission Control',
+    expect.stringMatching(/^error {3}the database cannot be reached: /),
+  ])
+  // One mistake in the YAML is one error, where it is; the rest is looked at all the same.
+  expect(
+    await told('bots:\n  door: { handler: auth\n  echo: ]\n  x: {\n', {
+      DATABASE_URL: join(folder, 'nowhere', 'x.db'),
+      JOBMILL_TOKENS: 'nonsense',
+    }),
+  ).toEqual([
+    2,
+    expect.stringMatching(/^error {3}TELEGRAM_CONFIG_YAML \(line 3, column 3\): is no YAML: /),
+    'error   JOBMILL_TOKENS, line 1: says of nobody who may come in',
+    expect.stringMatching(/^error {3}.*nowhere/),
+  ])
+})
+
 test('what was typed wrongly is told with what is meant, and ends with 2', async () => {
   const cases: [readonly string[], RegExp][] = [
     [
@@ -128,6 +156,10 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
     [['check', 'this'], /there is nothing to do with "this"/],
     [['start', '--poll=yes'], /--poll: takes no value/],
     [['codes', 'new', '--ttl', 'banana'], /^error {3}--ttl: .*banana/],
+    [
+      ['codes', 'new', '--ttl', '5'],
+      /^error {3}--ttl: is no number with its unit \(got "5"\)\. Give 30m, 1h or 7d\.\n$/,
+    ],
     [['codes', 'new', '--ttl', '0s'], /--ttl: is over at once/],
     [
       ['codes', 'new', '--bot', 'ecko'],
@@ -155,6 +187,10 @@ test('--version and --help say what they should', async () => {
     out: expect.stringContaining('codes new') as string,
   })
   expect((await type(['codes', 'new', '--help'])).out).toContain('--ttl TIME')
+  // As the README says them, but for what it adds.
+  const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')
+  const [, codes = ''] = /Exit codes: (.*)$/s.exec((await type(['--help'])).out) ?? []
+  for (const one of codes.trim().replaceAll(/\s+/g, ' ').split(', ')) expect(page).toContain(one)
 })
 
 test('an address that is taken, a database that is away and a token that is refused are told with the fix', async () => {
@@ -173,7 +209,7 @@ test('an address that is taken, a database that is away and a token that is refu
     err: `error   admin: somebody else listens there (got ${at}). Choose another: admin in the config, or ADMIN_LISTEN.\n`,
   })
   const away = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }
-  for (const args of [['start'], ['codes', 'list'], ['codes', 'new']])
+  for (const args of [['check'], ['start'], ['codes', 'list'], ['codes', 'new']])
     expect(await type(args, away)).toMatchObject({
       code: 4,
       err: expect.stringMatching(

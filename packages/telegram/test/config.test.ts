@@ -99,7 +99,6 @@ bots:
       expect.arrayContaining([
         'bots.Bad_Slug (line 4): is no slug',
         'bots.Bad_Slug.handler (line 5): is "eco", which nobody knows',
-        'BOT_BAD_SLUG_TOKEN: is not set',
         'bots.factory.token (line 9): must not be in this file',
         'bots.factory.handler (line 7): is "ecko", which nobody knows',
         'bots.factory.async (line 8): needs a database, and store is none',
@@ -111,10 +110,41 @@ bots:
         'bots.runs (line 14): runs a command while Telegram waits',
         'bots.runs.command.run (line 14): is no command',
         'bots.door.requireAuth (line 15): would lock everybody out of the bot that lets them in',
-        'AUTH_SECRET: is not set, and bad-slug, factory, hooks, runs, door cannot let anybody in without',
+        'AUTH_SECRET: is not set, and Bad_Slug, factory, hooks, runs, door cannot let anybody in without',
       ]),
     )
     expect(read('bots: {}').config).toBeNull()
+  })
+
+  test('A3 a slug that is none is one error, and nothing that follows from it', () => {
+    const yaml =
+      'bots:\n  Bad_Slug: { handler: http, http: { url: "http://x/" }, requireAuth: false }\n  bad-slug: { handler: echo, requireAuth: false }'
+    expect(wrong(yaml, {}, ['bad-slug'])).toEqual(['bots.Bad_Slug (line 2): is no slug'])
+  })
+
+  test('a program that is not there, or cannot be run, is told before an update comes', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'telegram-'))
+    writeFileSync(join(folder, 'text'), '')
+    const told = (program: string) =>
+      read(
+        `bots:\n  factory:\n    handler: command\n    async: true\n    requireAuth: false\n    command: { run: ['${program}', 'x'] }`,
+      ).problems
+    expect([told('sh'), told('/bin/sh')]).toEqual([[], []])
+    for (const [program, fix] of [
+      ['no-such-program', 'Install it, or give its absolute path'],
+      ['./here', 'Give a path that begins with /, or a name that is found through PATH'],
+      ['/no/such/program', 'Install it there and make it executable'],
+      [join(folder, 'text'), 'Install it there and make it executable'],
+      [folder, 'Install it there and make it executable'],
+    ] as const)
+      expect(told(program)).toEqual([
+        {
+          level: 'error',
+          place: 'bots.factory.command.run (line 6)',
+          problem: `begins with ${JSON.stringify(program)}, which this user cannot run`,
+          fix,
+        },
+      ])
   })
 
   test.each([
@@ -126,6 +156,8 @@ bots:
     ['bots:\n  factory: { handler: echo }\npublicUrl: tg.example.org', 'https://tg.example.org'],
     ['bots:\n  factory: { handler: echo }\nlisten: nowhere', 'host:port'],
     ['bots:\n  factory: { handler: echo, allowedUsers: [ada] }', 'is no user id'],
+    ['bots:\n  factory: { handler: echo, allowedUsers: [] }', 'is empty, so that nobody could use the bot'],
+    ['allowedUsers: []\nbots:\n  factory: { handler: echo }', 'is empty, so that nobody could use the bot'],
     ['bots:\n  factory: { handler: echo, http: { url: x } }', 'is for the handler http'],
     ['bots:\n  factory: { handler: echo, retry: { backoff: [soon] } }', 'no duration'],
     ['auth: { scope: [other] }\nbots:\n  factory: { handler: echo }', 'which is no bot'],
@@ -153,7 +185,7 @@ bots:
     const { config, problems } = read('bots:\n  factory: {\n', { QUEUE_STUCK_TIMEOUT: '1s' })
     expect(config).toBeNull()
     expect(problems.map(({ place, problem }) => `${place}: ${problem}`)).toEqual([
-      'the config (line 3): is no YAML: Flow map in block collection must be sufficiently indented and end with a }',
+      'the config (line 3, column 1): is no YAML: Flow map in block collection must be sufficiently indented and end with a }',
       'QUEUE_STUCK_TIMEOUT: is shorter than two signs of life of a process',
     ])
     expect(wrong('bots: 5')).toEqual(

@@ -6,6 +6,7 @@ interface Told {
   readonly name: string
   readonly introduction: string
   readonly reaches?: string
+  readonly refused?: string
 }
 
 /** Ours. */
@@ -48,9 +49,9 @@ export function helpOn(
   ].join('\n\n')
 }
 
-function exitCodes({ reaches }: Told): string {
+function exitCodes({ reaches, refused = 'not there or its state does not allow it' }: Told): string {
   const far = reaches === undefined ? 'the database' : `the database or ${reaches}`
-  return `Exit codes: 0 done, 1 it failed, 2 it was called wrongly, 3 not there or its state does not allow it, 4 ${far}
+  return `Exit codes: 0 done, 1 it failed, 2 it was called wrongly, 3 ${refused}, 4 ${far}
 cannot be reached.`
 }
 

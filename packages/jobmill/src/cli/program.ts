@@ -14,6 +14,8 @@ export interface Program<C extends Shape> {
   readonly introduction: string
   /** What it may find out of reach, beside the database. */
   readonly reaches?: string
+  /** What it ends with 3 for, where that is not as of ours. */
+  readonly refused?: string
   readonly commands: readonly C[]
   /** Those that a command has beside its own. */
   readonly common: (command: C) => Readonly<Record<string, Option>>

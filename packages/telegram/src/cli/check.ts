@@ -1,17 +1,44 @@
-/** Reads the config and says what is wrong with it; starts nothing. */
+/** Reads the config, looks at the database, and says what is wrong with both; starts nothing. */
+import { isJobmillError, type JobmillError } from 'jobmill'
 import { EXIT } from 'jobmill/cli'
+import { checkPlace, placeOf } from 'jobmill-tables'
 import type { Command } from './command.ts'
-import { configured } from './config.ts'
+import { examine, problemText } from './config.ts'
 
 export const check: Command = {
   words: 'check',
-  says: 'read the config and say all that is wrong with it; starts nothing',
+  says: 'read the config, look at the database, and say all that is wrong with them; starts and makes nothing',
   async run(given, io) {
-    const found = configured(given, io)
-    if (found === null) return EXIT.usage
-    const { bots } = found.config
-    const names = bots.map(({ slug, handler, async }) => `${slug} (${handler}${async ? ', async' : ''})`)
+    const examined = examine(given, io)
+    if (examined === null) return EXIT.usage
+    const { config, draft, problems } = examined
+    for (const problem of problems) io.err(problemText(problem))
+    const looked = draft.database === null ? 'none' : await lookAt(draft.database)
+    if (config === null) {
+      // One that is no address at all has been told with the rest.
+      if (isJobmillError(looked) && looked.code !== 'OPTION_INVALID') io.err(`error   ${looked.message}`)
+      return EXIT.usage
+    }
+    // Alone it has an exit code of its own.
+    if (isJobmillError(looked)) throw looked
+    const names = config.bots.map(
+      ({ slug, handler, async }) => `${slug} (${handler}${async ? ', async' : ''})`,
+    )
     io.out(`ok: ${names.length} ${names.length === 1 ? 'bot' : 'bots'}: ${names.join(', ')}`)
+    io.out(`database ${looked}`)
     return EXIT.done
   },
+}
+
+/** Where it is, without a password. */
+async function lookAt(address: string): Promise<string | JobmillError> {
+  try {
+    const place = placeOf(address)
+    const { host, pathname } = place.type === 'postgres' ? new URL(place.url) : { host: '', pathname: '' }
+    const where = place.type === 'sqlite' ? place.file : `postgres://${host}${pathname}`
+    return (await checkPlace(address)) === 'made' ? where : `${where}, made at the first start`
+  } catch (error) {
+    if (isJobmillError(error)) return error
+    throw error
+  }
 }

@@ -106,7 +106,15 @@ function askedIn(given: Given, { bots }: GatewayConfig): Asked {
       value: JSON.stringify((user ?? '').slice(0, 40)),
       fix: 'Give the number that /whoami tells',
     })
-  const ttlMs = durationMs(given.text('ttl') ?? '1h', '--ttl')
+  const ttl = given.text('ttl') ?? '1h'
+  // Milliseconds, which digits alone are elsewhere, are nothing that a code could last.
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(ttl))
+    throw new JobmillError('DURATION_INVALID', 'is no number with its unit', {
+      field: '--ttl',
+      value: JSON.stringify(ttl.slice(0, 40)),
+      fix: 'Give 30m, 1h or 7d',
+    })
+  const ttlMs = durationMs(ttl, '--ttl')
   if (ttlMs === 0)
     throw new JobmillError('DURATION_INVALID', 'is over at once', { field: '--ttl', fix: 'Give 1h or 7d' })
   return { scopes: named.length === 0 ? [EVERY_BOT] : named, ttlMs, ...(userId !== undefined && { userId }) }

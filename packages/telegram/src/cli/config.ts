@@ -4,7 +4,7 @@ import type { Given } from 'jobmill/cli'
 import { readTokens } from 'jobmill/http'
 import type { GatewayConfig, Problem } from '../config/config.ts'
 import { findings, type Findings } from '../config/findings.ts'
-import { configText, readConfig } from '../config/read-config.ts'
+import { configText, type Draft, readDraft } from '../config/read-config.ts'
 import { secretOf } from '../config/secrets.ts'
 import type { Io } from './command.ts'
 
@@ -14,10 +14,26 @@ export interface Configured {
   readonly tokens: string | undefined
 }
 
+interface Examined extends Pick<Configured, 'tokens'> {
+  /** Null when there is an error among the problems. */
+  readonly config: GatewayConfig | null
+  readonly draft: Draft
+  readonly problems: readonly Problem[]
+}
+
 const THIS_MACHINE = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
 
 /** Null after the problems were printed. */
-export function configured(given: Given, { env, err }: Io): Configured | null {
+export function configured(given: Given, io: Io): Configured | null {
+  const examined = examine(given, io)
+  if (examined === null) return null
+  const { config, tokens, problems } = examined
+  for (const problem of problems) io.err(problemText(problem))
+  return config === null ? null : { config, tokens }
+}
+
+/** Null after it was told that there is no config. */
+export function examine(given: Given, { env, err }: Io): Examined | null {
   let source: { readonly yaml: string; readonly name: string }
   try {
     source = configText(given.text('config'), env)
@@ -28,19 +44,19 @@ export function configured(given: Given, { env, err }: Io): Configured | null {
     )
     return null
   }
-  const { config, problems } = readConfig({ ...source, env })
+  const { config, draft, problems } = readDraft({ ...source, env })
   const found = findings()
   const tokens = secretOf(env, 'JOBMILL_TOKENS', found)
-  const isOpen = config !== null && config.admin !== null && !THIS_MACHINE.test(config.admin.host)
-  if (isOpen && config.database !== null && tokens === undefined)
+  const { admin = null, database } = draft
+  if (admin !== null && !THIS_MACHINE.test(admin.host) && database !== null && tokens === undefined)
     found.error(
       'JOBMILL_TOKENS',
       'is not set, and others than this machine could reach Mission Control',
       'Set it, or JOBMILL_TOKENS_FILE, to a line "name role token" for each; or let admin begin with 127.0.0.1:',
     )
   if (tokens !== undefined) refuseTokens(tokens, found)
-  for (const problem of [...problems, ...found.problems]) err(problemText(problem))
-  return config === null || found.problems.length > 0 ? null : { config, tokens }
+  const isWrong = found.problems.length > 0
+  return { config: isWrong ? null : config, draft, tokens, problems: [...problems, ...found.problems] }
 }
 
 function refuseTokens(tokens: string, found: Findings): void {
@@ -52,6 +68,6 @@ function refuseTokens(tokens: string, found: Findings): void {
   }
 }
 
-function problemText({ level, place, problem, fix }: Problem): string {
+export function problemText({ level, place, problem, fix }: Problem): string {
   return `${level.padEnd(7)} ${place}: ${problem}\n        ${fix}`
 }

@@ -27,6 +27,7 @@ export function run(args: readonly string[], io: Io): Promise<number> {
       version: VERSION,
       introduction: INTRODUCTION,
       reaches: 'Telegram',
+      refused: 'Telegram does not know a token',
       commands: COMMANDS,
       common: () => COMMON,
       run: (command: Command, given) => command.run(given, io),

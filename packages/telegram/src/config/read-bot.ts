@@ -1,6 +1,6 @@
 /** One bot of the config: its section of the YAML, and its secrets of the environment. */
 import { type BotConfig, HANDLERS } from './config.ts'
-import { durationAt, type Findings, thereAre, typeOf } from './findings.ts'
+import { durationAt, type Findings, findings, thereAre, typeOf } from './findings.ts'
 import type { GivenValue } from './given.ts'
 import { commandOf, httpOf, jobOf } from './read-targets.ts'
 import type { Section } from './section.ts'
@@ -27,9 +27,8 @@ export interface BotSources {
 
 export function readBot(name: string, section: Section, sources: BotSources): BotConfig {
   const { found, own } = sources
-  // One that can be used, so that everything else can be told too.
-  const slug = slugOf(name, section, found)
-  refuseSecrets(section, found, slug)
+  refuseSlug(name, section, found)
+  refuseSecrets(section, found, slugFor(name))
   const handler = section.text('handler')
   const known = [...HANDLERS, ...own]
   if (handler === undefined)
@@ -68,10 +67,12 @@ export function readBot(name: string, section: Section, sources: BotSources): Bo
   if (handler === 'command' && !isAsync)
     found.error(section.at(), 'runs a command while Telegram waits', 'Write async: true')
   const requireAuth = authOf(section, handler, found)
-  const token = tokenOf(slug, sources)
-  const secrets = secretsOf(slug, sources)
+  // Of a slug that is none nobody knows which variables are meant.
+  const asked = isSlug(name) ? sources : { ...sources, found: findings() }
+  const token = tokenOf(slugFor(name), asked)
+  const secrets = secretsOf(slugFor(name), asked)
   const bot = {
-    slug,
+    slug: name,
     token: token?.text ?? '',
     id: token?.id ?? 0,
     secrets,
@@ -88,7 +89,9 @@ export function readBot(name: string, section: Section, sources: BotSources): Bo
       prompt: section.text('prompt') ?? '',
     },
     http:
-      handler === 'http' ? httpOf(slug, section.section('http'), sources) : refused(section, 'http', found),
+      handler === 'http'
+        ? httpOf(slugFor(name), section.section('http'), sources, asked.found)
+        : refused(section, 'http', found),
     command:
       handler === 'command'
         ? commandOf(section.section('command'), found)
@@ -110,15 +113,17 @@ export function slugFor(name: string): string {
   )
 }
 
-function slugOf(name: string, section: Section, found: Findings): string {
-  if (SLUG.test(name) && name.length <= LONGEST_SLUG) return name
-  const slug = slugFor(name)
+export function isSlug(name: string): boolean {
+  return SLUG.test(name) && name.length <= LONGEST_SLUG
+}
+
+function refuseSlug(name: string, section: Section, found: Findings): void {
+  if (isSlug(name)) return
   found.error(
     section.at(),
     'is no slug',
-    `Use a-z, 0-9 and single dashes between them, at most ${LONGEST_SLUG} characters, such as ${slug}`,
+    `Use a-z, 0-9 and single dashes between them, at most ${LONGEST_SLUG} characters, such as ${slugFor(name)}`,
   )
-  return slug
 }
 
 function refused(section: Section, name: string, found: Findings): null {
@@ -193,6 +198,12 @@ export function usersOf({ value, place }: GivenValue, found: Findings): Set<numb
   if (value === undefined) return null
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   const ids = list.filter((id): id is number => Number.isSafeInteger(id) && (id as number) > 0)
+  if (list.length === 0)
+    found.error(
+      place,
+      'is empty, so that nobody could use the bot',
+      'Leave it out for everybody, or name those who may',
+    )
   if (ids.length < list.length || !Array.isArray(value))
     found.error(
       place,

@@ -5,10 +5,10 @@ import type { BotConfig, GatewayConfig, Problem } from './config.ts'
 import { findings, type Findings } from './findings.ts'
 import { givenIn, type GivenValue, set } from './given.ts'
 import { authOf } from './read-auth.ts'
-import { type BotSources, readBot, usersOf } from './read-bot.ts'
+import { type BotSources, isSlug, readBot, usersOf } from './read-bot.ts'
 import { queueOf } from './read-queue.ts'
 import { sourcesOf } from './read-sources.ts'
-import { readYaml, type Section } from './section.ts'
+import { readYaml, Section } from './section.ts'
 import type { Env } from './secrets.ts'
 import { refuseSameNames, warnOfUnread } from './variables.ts'
 
@@ -33,13 +33,31 @@ const ADMIN = { host: '127.0.0.1', port: 8787 }
 const DAY_MS = 24 * 3_600_000
 const BODY_BYTES = 1_024 * 1_024
 
-export function readConfig({ yaml, name = 'the config', env, handlers = [] }: ConfigSources): ReadConfig {
+export function readConfig(sources: ConfigSources): ReadConfig {
+  const { config, problems } = readDraft(sources)
+  return { config, problems }
+}
+
+/** As far as it can be read whatever is wrong with the rest, for who looks for more that is wrong. */
+export type Draft = Pick<GatewayConfig, 'database'> & Partial<Pick<GatewayConfig, 'admin'>>
+
+export function readDraft({
+  yaml,
+  name = 'the config',
+  env,
+  handlers = [],
+}: ConfigSources): ReadConfig & { readonly draft: Draft } {
   const found = findings()
+  const { problems } = found
   const root = readYaml(yaml, name, found)
   const queue = queueOf(env, found)
-  const config = root === null ? null : configOf(root, env, handlers, found)
-  const isWrong = found.problems.some(({ level }) => level === 'error')
-  return { config: config === null || isWrong ? null : { ...config, ...queue }, problems: found.problems }
+  if (root === null) {
+    const nothing = new Section([], {}, { name, found, lineOf: () => null })
+    return { config: null, problems, draft: { database: databaseOf(nothing, env, found) } }
+  }
+  const draft = configOf(root, env, handlers, found)
+  const isWrong = problems.some(({ level }) => level === 'error')
+  return { config: isWrong ? null : { ...draft, ...queue }, problems, draft }
 }
 
 function configOf(
@@ -82,8 +100,12 @@ function botsOf(root: Section, sources: BotSources): BotConfig[] {
   })
   if (section.names.length === 0 && root.isRead && section.isRead)
     found.error(root.at(), 'has no bots', 'Write bots: and below it a slug with its handler')
-  refuseTwins(bots, section, found)
-  refuseSameNames(section.names, found)
+  refuseTwins(
+    bots.filter(({ slug }) => isSlug(slug)),
+    section,
+    found,
+  )
+  refuseSameNames(section.names.filter(isSlug), found)
   warnOfUnread(section.names, env, found)
   return bots
 }

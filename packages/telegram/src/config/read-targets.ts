@@ -1,5 +1,7 @@
 /** What the handlers of a bot work with: a service to call, a program to run, a kind of job. */
-import { checkName, isJobmillError } from 'jobmill'
+import { accessSync, constants, statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { checkName, commandJob, isJobmillError } from 'jobmill'
 import type { CommandTarget, HttpTarget, JobTarget } from './config.ts'
 import { type Findings, typeOf } from './findings.ts'
 import type { Section } from './section.ts'
@@ -13,6 +15,7 @@ export function httpOf(
   slug: string,
   section: Section,
   { env, found }: { readonly env: Env; readonly found: Findings },
+  ofSecrets: Findings,
 ): HttpTarget {
   const url = section.text('url')
   if (url === undefined) found.error(section.at(), 'has no url', 'Write http: { url: http://service/path }')
@@ -33,9 +36,9 @@ export function httpOf(
     )
   const isSigned = section.flag('signed', true)
   const variable = botVariable(slug, 'HTTP_SECRET')
-  const secret = secretOf(env, variable, found) ?? null
+  const secret = secretOf(env, variable, ofSecrets) ?? null
   if (isSigned && secret === null)
-    found.error(
+    ofSecrets.error(
       variable,
       'is not set',
       'Set what your service checks signatures with, or write signed: false',
@@ -49,6 +52,7 @@ export function commandOf(section: Section, found: Findings): CommandTarget {
   const texts = argv.filter((one): one is string => typeof one === 'string')
   if (texts.length === 0 || texts.length < argv.length)
     found.error(section.at('run'), 'is no command', "Write run: ['/usr/bin/program', 'argument']")
+  else refuseProgram(section.at('run'), texts[0] ?? '', found)
   const target = { argv: texts, timeoutMs: section.duration('timeout', COMMAND_TIMEOUT_MS) }
   if (target.timeoutMs === 0) found.error(section.at('timeout'), 'is over at once', "Write '10m'")
   section.refuseOthers()
@@ -71,5 +75,29 @@ function refuseName(place: string, name: string, found: Findings): void {
   } catch (error) {
     if (!isJobmillError(error)) throw error
     found.error(place, `is ${typeOf(name)}, which nothing in a mill can be called`, error.fix ?? '')
+  }
+}
+
+/** What would fail with the first update. */
+function refuseProgram(place: string, program: string, found: Findings): void {
+  const problem = `begins with ${typeOf(program)}, which this user cannot run`
+  if (isAbsolute(program)) {
+    if (!isProgram(program)) found.error(place, problem, 'Install it there and make it executable')
+    return
+  }
+  try {
+    commandJob({ programs: [program] })
+  } catch (error) {
+    if (!isJobmillError(error)) throw error
+    found.error(place, problem, error.fix ?? '')
+  }
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile()
+  } catch {
+    return false
   }
 }

@@ -118,13 +118,17 @@ export class Section {
 export function readYaml(text: string, name: string, found: Findings): Section | null {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  for (const { message, pos } of document.errors)
+  // One mistake looks like many: what follows the first is mostly about that.
+  const [first] = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0])
+  if (first !== undefined) {
+    const { line, col } = lines.linePos(first.pos[0])
     found.error(
-      `${name} (line ${lines.linePos(pos[0]).line})`,
-      `is no YAML: ${message}`,
+      `${name} (line ${line}, column ${col})`,
+      `is no YAML: ${first.message}`,
       'Mend it: until then nothing in it is read',
     )
-  if (document.errors.length > 0) return null
+    return null
+  }
   const lineOf: LineOf = (path) => lineIn(document, lines, path)
   return new Section([], document.toJS({ maxAliasCount: 100 }), { name, found, lineOf })
 }
