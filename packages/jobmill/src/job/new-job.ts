@@ -20,7 +20,12 @@ export interface NewJob {
   readonly dedupe: Dedupe | null
   /** Jobs of one queue that share this key run one at a time, in their order. */
   readonly orderKey: string | null
+  /** In front of all that wait in the line of its order key, behind others that are: what has to happen before any of them goes on. */
+  readonly first?: boolean
 }
+
+/** How far in front of all other places those of `first` are: they rise like them, and never meet them. */
+export const FIRST_PLACES = 2 ** 52
 
 export const DEDUPE_SCOPES = ['global', 'queue', 'kind'] as const
 export type DedupeScope = (typeof DEDUPE_SCOPES)[number]

@@ -17,14 +17,18 @@ export interface Death {
   readonly id: string
   readonly kind: string
   readonly queue: string
+  readonly orderKey: string | null
   /** The error of its last attempt. */
   readonly error: string
   /** What no other death of this job has: the token of its lease, or for the reaper, which comes only after a while, the moment. */
   readonly at: number
 }
 
-/** Its payload is a `Death` without it. The id follows from the death, so a repeated write makes no second job. */
-export function onDeadJob({ id, kind, queue, error, at }: Death): NewJob {
+/**
+ * Its payload tells of the death. The id follows from it, so a repeated write makes no second job. It is the next of the order key that the dead one had:
+ * what came after that goes on once the death has been told.
+ */
+export function onDeadJob({ id, kind, queue, orderKey, error, at }: Death): NewJob {
   return {
     id: idOf(`${id} ${at}`),
     kind: onDeadKind(kind),
@@ -38,7 +42,8 @@ export function onDeadJob({ id, kind, queue, error, at }: Death): NewJob {
     tags: [],
     metadata: null,
     dedupe: null,
-    orderKey: null,
+    orderKey,
+    first: orderKey !== null,
   }
 }
 

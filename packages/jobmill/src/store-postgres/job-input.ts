@@ -1,5 +1,5 @@
 /** New jobs on their way into the tables: the parameter they travel in, and the CTEs that put them where they wait. */
-import type { NewJob } from '../job/new-job.ts'
+import { FIRST_PLACES, type NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Context } from './context.ts'
 import { KEYED, ORDERED } from './fragments.ts'
@@ -14,7 +14,8 @@ export const INPUT_JOBS = `input AS MATERIALIZED (
           + CASE WHEN x.order_key IS NULL THEN 0 ELSE ${ORDERED} END)::int2 AS flags
     FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(
       n int4, id uuid, queue_id int4, kind_id int4, priority int2, max_attempts int2, payload json, due_at int8,
-      delay_ms int8, timeout_ms int8, tags text[], metadata json, dedupe_key text, hold_ms int8, order_key text)
+      delay_ms int8, timeout_ms int8, tags text[], metadata json, dedupe_key text, hold_ms int8, order_key text,
+      first bool)
 )`
 
 export const JOB_COLUMNS = `id, queue_id, kind_id, priority, max_attempts, payload, enqueued_at,
@@ -35,7 +36,7 @@ export const placed = (seq: string, taggedFrom: string): string => `to_ready AS 
   SELECT due, id, queue_id, kind_id, 0, priority, 0, 0, flags FROM fresh WHERE due > now
 ), to_line AS (
   INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
-  SELECT queue_id, order_key, nextval('jobmill.seq'), id, due, kind_id, 0, priority, flags
+  SELECT queue_id, order_key, nextval('jobmill.seq') - CASE WHEN first THEN ${FIRST_PLACES} ELSE 0 END, id, due, kind_id, 0, priority, flags
     FROM (SELECT * FROM fresh WHERE due <= now AND order_key IS NOT NULL ORDER BY n) AS f
 ), called AS (
   INSERT INTO jobmill.line_call (queue_id, order_key)
@@ -66,7 +67,8 @@ export function jobsText({ names }: Context, jobs: readonly NewJob[]): string {
       (job.dedupe === null
         ? ''
         : `,"dedupe_key":${JSON.stringify(job.dedupe.key)},"hold_ms":${keptHold(job.dedupe)}`) +
-      (job.orderKey === null ? '' : `,"order_key":${JSON.stringify(job.orderKey)}`)
+      (job.orderKey === null ? '' : `,"order_key":${JSON.stringify(job.orderKey)}`) +
+      (job.first === true ? ',"first":true' : '')
     return (
       `{"n":${n},"id":"${id}","queue_id":${names.queueId(queue)},"kind_id":${names.kindId(kind)},` +
       `"priority":${priority},"max_attempts":${maxAttempts},"delay_ms":${delayMs}${rare},"payload":${payload}}`

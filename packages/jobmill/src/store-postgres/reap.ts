@@ -50,6 +50,7 @@ WITH ${GIVEN}, over AS MATERIALIZED (
     FROM gone WHERE lost OR state = ${cancelled}
 ), ${HANDED_BACK}
 SELECT id, queue_id, kind_id, crashes_now, state, tries, ${NOW} AS at, CASE WHEN state = ${dead} THEN on_dead END AS on_dead,
+       CASE WHEN state = ${dead} THEN (SELECT j.order_key FROM jobmill.job AS j WHERE j.id = gone.id) END AS order_key,
        ${freedFor('permit_freed')} AS freed
   FROM gone ORDER BY id`
 
@@ -117,7 +118,8 @@ async function followDeaths(
     if (!(row['on_dead'] as string[]).includes(kind)) return []
     const queue = names.queueName(row['queue_id'] as number)
     const error = crashError(row['crashes_now'] as number)
-    return [onDeadJob({ id: row['id'] as string, kind, queue, error, at: row['at'] as number })]
+    const [id, orderKey, at] = [row['id'] as string, row['order_key'] as string | null, row['at'] as number]
+    return [onDeadJob({ id, kind, queue, orderKey, error, at })]
   })
   if (jobs.length > 0) await enqueueWith(context, query, jobs, true, counts)
 }

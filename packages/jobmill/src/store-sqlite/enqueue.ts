@@ -2,7 +2,7 @@
  * New jobs. One call is one transaction; inside it every job is looked at in the order of the call, so that a key
  * that stands twice meets the job before it.
  */
-import type { NewJob } from '../job/new-job.ts'
+import { FIRST_PLACES, type NewJob } from '../job/new-job.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { type Birth, birthOf, type Born, type Placed } from './birth.ts'
@@ -10,7 +10,7 @@ import { keptHold, keyHolder, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
 import { chooseHandOff, withLeases } from './hand-off.ts'
 import { findJob } from './job-row.ts'
-import { lineJoined } from './lines.ts'
+import { lineChanged, lineJoined } from './lines.ts'
 import { replaceWaiting } from './replace.ts'
 import type { Verb, Work } from './work.ts'
 
@@ -33,7 +33,8 @@ export function enqueue(work: Work, jobs: readonly NewJob[], handOff?: HandOff):
   const firstPlace = work.counters.take('seq', jobs.length)
   const all = jobs.map((job, at): Placed => {
     const holder = handed?.chosen.has(at) === true ? handed : undefined
-    return { job, place: firstPlace + at, holder }
+    const place = firstPlace + at
+    return { job, place: job.first === true ? place - FIRST_PLACES : place, holder }
   })
   const born: Born = new Map()
   const plain = all.filter(({ job }) => isPlain(job))
@@ -105,6 +106,9 @@ function insert(work: Work, job: NewJob, place: number, birth: Birth): number | 
   if (changes === 0) return undefined
   for (const tag of job.tags) sql(TAG).run(tag, job.id)
   moves.move(queueId, null, birth.state)
-  if (birth.inLine && job.orderKey !== null) lineJoined(work, queueId, job.orderKey, place)
+  if (birth.inLine && job.orderKey !== null) {
+    if (job.first === true) lineChanged(work, queueId, job.orderKey)
+    else lineJoined(work, queueId, job.orderKey, place)
+  }
   return Number(lastInsertRowid)
 }

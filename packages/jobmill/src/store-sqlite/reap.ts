@@ -40,12 +40,13 @@ export function reap(work: Work, { crashesUntilDead, limit }: ReapOptions): Reap
   const expired = work.sql(EXPIRED).all(work.now, limit) as (Holder & { id: string })[]
   const deaths: Death[] = []
   const takeAll = ({ pk, on_dead }: Holder): ReapedJob[] => {
-    const taken = runningUnder(work.sql, pk).map((job) => takeBack(work, job, crashesUntilDead))
     const followed = JSON.parse(on_dead) as string[]
-    for (const job of taken)
+    return runningUnder(work.sql, pk).map((row) => {
+      const job = takeBack(work, row, crashesUntilDead)
       if (job.state === 'dead' && followed.includes(job.kind))
-        deaths.push({ ...job, error: crashError(job.crashes), at: work.now })
-    return taken
+        deaths.push({ ...job, orderKey: row.order_key, error: crashError(job.crashes), at: work.now })
+      return job
+    })
   }
   const jobs = expired.flatMap((instance) => {
     endInstance(work, instance.pk, LOST)

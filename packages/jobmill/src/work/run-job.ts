@@ -143,8 +143,8 @@ function followUps(attempt: Attempt, decision: Decision, handler: Handler): NewJ
   // What was handed to a transaction of the user's was written there.
   if (to === 'done' && !attempt.completedInTx) return attempt.followUps
   if (to !== 'dead' || !handler.followsDeaths) return []
-  const { id, kind, queue, token } = attempt.lease
-  return [onDeadJob({ id, kind, queue, error: decision.error ?? '', at: token })]
+  const { id, kind, queue, orderKey, token } = attempt.lease
+  return [onDeadJob({ id, kind, queue, orderKey, error: decision.error ?? '', at: token })]
 }
 
 export function finishOf(

@@ -129,7 +129,7 @@ describe('postgres: one connection is enough', () => {
     await single.reap({ crashesUntilDead: 1, limit: 100 })
     expect(await woken).toMatchObject([{ queue, jobs: 1 }])
     const error = 'lost with its instance (crash 1)'
-    const followUp = onDeadJob({ id: job.id, kind, queue, error, at })
+    const followUp = onDeadJob({ id: job.id, kind, queue, orderKey: null, error, at })
     expect(await single.get([followUp.id])).toMatchObject([{ kind: onDeadKind(kind), state: 'ready' }])
   })
 })

@@ -1,7 +1,7 @@
 /** Deaths by crashes are followed up by the reaper, when the lost instance asked for it. */
 import assert from 'node:assert/strict'
 import { onDeadJob, onDeadKind } from '../../job/on-dead.ts'
-import { type Bench, HOUR, only } from './bench.ts'
+import { type Bench, DEAD, DONE, HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsAreExact, countsOf, listAll } from './looks.ts'
 
@@ -22,7 +22,7 @@ export const onDeadCases: readonly Case[] = [
       t.clock.advance(HOUR)
       assert.equal(only((await t.store.reap(FATAL)).jobs).state, 'dead')
       const now = t.clock.now()
-      const followUp = onDeadJob({ id, kind: 'mail', queue: 'post', error: ERROR, at: now })
+      const followUp = onDeadJob({ id, kind: 'mail', queue: 'post', orderKey: null, error: ERROR, at: now })
       const { kind, queue, state, payload, priority, maxAttempts, enqueuedAt } = await t.job(followUp.id)
       assert.deepEqual([kind, queue, state, enqueuedAt], [onDeadKind('mail'), 'post', 'ready', now])
       assert.deepEqual(JSON.parse(payload), { id, kind: 'mail', queue: 'post', error: ERROR })
@@ -94,6 +94,43 @@ export const onDeadCases: readonly Case[] = [
       assert.equal(leases[0]?.id, before)
       const told = leases.slice(1).map(({ payload }) => (JSON.parse(payload) as { id: string }).id)
       assert.deepEqual(told, dead.toSorted())
+    },
+  },
+  {
+    name: 'P3 what follows a death is next in the line of the dead one, whoever writes it: the others wait until it ended',
+    async run(t) {
+      const kinds = ['a', onDeadKind('a')]
+      for (const orderKey of ['finished', 'reaped']) {
+        const worker = await t.worker({ kinds, onDead: ['a'] })
+        const [dies, next] = [
+          await t.enqueue({ kind: 'a', orderKey }),
+          await t.enqueue({ kind: 'a', orderKey }),
+        ]
+        await t.store.stage(10)
+        const lease = await t.claimOne(worker, { kinds })
+        assert.equal(lease.id, dies)
+        if (orderKey === 'finished') {
+          const { id, kind, queue, token: at } = lease
+          const followUps = [onDeadJob({ id, kind, queue, orderKey, error: ERROR, at })]
+          assert.equal((await t.finish(lease, DEAD, { followUps })).state, 'dead')
+        } else {
+          t.clock.advance(HOUR)
+          assert.equal(only((await t.store.reap(FATAL)).jobs).id, dies)
+        }
+        const other = await t.worker({ kinds })
+        await t.store.stage(10)
+        const told = await t.claimOne(other, { kinds })
+        assert.deepEqual([told.kind, told.orderKey], [onDeadKind('a'), orderKey])
+        assert.equal((JSON.parse(told.payload) as { id: string }).id, dies)
+        await t.store.stage(10)
+        assert.deepEqual(await t.claim(other, { kinds }), [])
+        await t.finish(told, DONE)
+        await t.store.stage(10)
+        const after = await t.claimOne(other, { kinds })
+        assert.equal(after.id, next)
+        await t.finish(after, DONE)
+      }
+      await countsAreExact(t.store)
     },
   },
   {

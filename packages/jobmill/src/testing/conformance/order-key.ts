@@ -58,6 +58,23 @@ export const orderKeyCases: readonly Case[] = [
     },
   },
   {
+    name: 'one that goes first stands in front of all that wait in its line, behind others that do',
+    async run(t) {
+      const waiting = someJobs([{ orderKey }, { orderKey }])
+      await t.store.enqueue(waiting)
+      const firsts = someJobs([{ orderKey }, { orderKey }, { orderKey }]).map((job) => ({
+        ...job,
+        first: true,
+      }))
+      await t.store.enqueue(firsts.slice(0, 1))
+      await t.store.enqueue(firsts.slice(1))
+      assert.deepEqual(
+        await runAll(t),
+        [...firsts, ...waiting].map(({ id }) => id),
+      )
+    },
+  },
+  {
     name: 'delayed jobs of a key take their turns in the order of becoming due',
     async run(t) {
       const late = await t.enqueue({ orderKey, delay: 300 })

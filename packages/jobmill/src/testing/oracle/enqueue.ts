@@ -3,7 +3,7 @@ import { DEFAULT_QUEUE_SETTINGS, type QueueSettings, saysMore } from '../../job/
 import type { NewJob } from '../../job/new-job.ts'
 import type { Enqueued } from '../../store/replies.ts'
 import { makeReady, schedule } from './moves.ts'
-import { isInLine, joinLine, leaveLine, needsTurn } from './order-key.ts'
+import { goFirst, isInLine, joinLine, leaveLine, needsTurn } from './order-key.ts'
 import type { Hold, OracleJob, OracleState } from './state.ts'
 
 export function enqueue(state: OracleState, now: number, jobs: readonly NewJob[]): Enqueued[] {
@@ -16,7 +16,7 @@ function enqueueOne(state: OracleState, now: number, job: NewJob): Enqueued {
   if (hold !== undefined) return collide(state, now, job, hold)
   if (job.dedupe !== null) state.holds.set(job.dedupe.key, { holder: job.id, until: null })
   ensureQueue(state, job.queue)
-  const { dueAt: _named, delayMs: _delay, ...kept } = job
+  const { dueAt: _named, delayMs: _delay, first = false, ...kept } = job
   const written: OracleJob = {
     ...kept,
     enqueuedAt: now,
@@ -33,6 +33,7 @@ function enqueueOne(state: OracleState, now: number, job: NewJob): Enqueued {
   }
   state.jobs.set(job.id, written)
   if (written.dueAt <= now) becomeDue(state, now, written)
+  if (first && isInLine(state, written)) goFirst(state, written)
   return { id: job.id, outcome: 'enqueued' }
 }
 

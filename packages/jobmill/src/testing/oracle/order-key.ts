@@ -23,8 +23,16 @@ export function joinLine(state: OracleState, job: OracleJob): void {
   state.line.push(job.id)
 }
 
+/** Behind those in front that came before it. */
+export function goFirst(state: OracleState, job: OracleJob): void {
+  leaveLine(state, job)
+  state.line.splice(state.firsts.size, 0, job.id)
+  state.firsts.add(job.id)
+}
+
 export function leaveLine(state: OracleState, job: OracleJob): void {
   state.line = state.line.filter((id) => id !== job.id)
+  state.firsts.delete(job.id)
 }
 
 export function takeTurn(state: OracleState, job: OracleJob): void {

@@ -25,7 +25,7 @@ export function reap(state: OracleState, now: number, { crashesUntilDead, limit 
     return runningUnder(state, instance.id).map(({ job, run }) => {
       const reaped = takeBack(state, now, job, run, crashesUntilDead)
       if (reaped.state === 'dead' && instance.onDead.includes(job.kind))
-        deaths.push({ ...reaped, error: crashError(job.crashes), at: now })
+        deaths.push({ ...reaped, orderKey: job.orderKey, error: crashError(job.crashes), at: now })
       return reaped
     })
   })

@@ -17,6 +17,8 @@ export interface OracleState {
   readonly holds: Map<string, Hold>
   /** Jobs that wait for the turn of their order key, in the order of joining, all keys together. */
   line: string[]
+  /** Those in it that stand in front of all others. */
+  firsts: Set<string>
   /** The job that has the turn, by queue and order key. */
   readonly turns: Map<string, string>
   readonly queues: Map<string, OracleQueue>
@@ -139,6 +141,7 @@ export function emptyState(): OracleState {
     jobs: new Map(),
     holds: new Map(),
     line: [],
+    firsts: new Set(),
     turns: new Map(),
     queues: new Map(),
     instances: new Map(),

@@ -18,7 +18,9 @@ export async function reap(world: World, crashesUntilDead: number): Promise<void
   // A death may be followed up by a job whose id is known beforehand; where it is not, nobody has a job with this id.
   const dead = jobs.filter(({ state }) => state === 'dead')
   const at = world.clock.now()
-  world.ids.push(...dead.map((job) => onDeadJob({ ...job, error: crashError(job.crashes), at }).id))
+  world.ids.push(
+    ...dead.map((job) => onDeadJob({ ...job, orderKey: null, error: crashError(job.crashes), at }).id),
+  )
 }
 
 const little = fc.constantFrom(10, 10, 500, 1_000, 4_000)
