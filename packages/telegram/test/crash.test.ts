@@ -114,9 +114,6 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
       // Whatever was sent a second time was sent right after the first.
       const distinct =
         talk === 'prompt' || talk === 'lapsed' ? told : told.filter((text, at) => text !== told[at - 1])
-      // The notice of a job that died is written by a job of its own, which has no place in the line of the chat; while Telegram waits it has one.
-      if (talk === 'dead' && (!slug.includes('direct') || point.startsWith('poll.')))
-        distinct.sort((a, b) => answers.indexOf(a as never) - answers.indexOf(b as never))
       // Who died before Telegram's answer was looked at does not know that it was a refusal.
       const isUnsure = point === 'send.begun' || (point === 'send.accepted' && talk === 'moved')
       const mayLack = isCareful && isUnsure
@@ -186,9 +183,6 @@ async function lives(
         return texts.filter((text) => text.includes(final)).length >= enough
       }
       await there.until(isAnswered, PATIENCE_MS)
-      // Nobody waits for what is told of an update that is dead.
-      if (answers.includes('stopped trying'))
-        await there.until((all) => all.some(({ text }) => text.includes('stopped trying')), PATIENCE_MS)
       said.set(name, saidBy(there))
     }),
   )

@@ -104,7 +104,8 @@ export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: Recei
     const orderKey = orderKeyOf(bot.id, facts)
     const behind = orderKey === null ? {} : { orderKey, tags: [`telegram late ${orderKey}`] }
     const [before] = behind.tags === undefined ? [] : await newest(behind.tags)
-    if (before !== undefined && !isEnded(before.state))
+    // Of one that is dead the user may not have been told yet: that comes first in the line.
+    if (before !== undefined && (before.state === 'dead' || !isEnded(before.state)))
       return (await known(bot, facts)) ?? store(bot, update, facts, behind)
     const received = await atOnce(bot, update, facts, null)
     if (received.result !== 'failed') return received
