@@ -88,6 +88,45 @@ test('there is a case for every point', () => {
   expect(FAULT_POINTS.filter((point) => !points.has(point))).toEqual([])
 })
 
+test('P3 without a database an update whose process died before the answer is sent again, handled and answered', async () => {
+  const fake = await fakeTelegram({ retryScale: 0.05 })
+  const env = envOf(['direct'])
+  const token = env['BOT_DIRECT_TOKEN'] ?? ''
+  fake.addBot({ token, username: 'direct_bot' })
+  const listen = `127.0.0.1:${await freePort()}`
+  const yaml = {
+    apiRoot: fake.url,
+    listen,
+    publicUrl: `http://${listen}`,
+    store: 'none',
+    bots: { direct: MOODY },
+  }
+  const start = (stands: readonly string[]): Promise<GatewayChild> =>
+    startChild({ ...env, YAML: JSON.stringify(yaml), DATABASE_URL: '', STANDS: JSON.stringify(stands) })
+  const [before, after] = [
+    fake.chat({ bot: token, id: (chats += 1) }),
+    fake.chat({ bot: token, id: (chats += 1) }),
+  ]
+  const children: GatewayChild[] = []
+  try {
+    // One whose handler has not begun, and one whose handler has ended and nothing was sent.
+    const first = await start([`sync.claimed ${before.id}`, `sync.handled ${after.id}`])
+    children.push(first)
+    const died = once(first.child, 'exit')
+    for (const chat of [before, after]) for (const text of ['one', 'two']) chat.says(text)
+    expect((await died)[1]).toBe('SIGKILL')
+    expect([...saidBy(before), ...saidBy(after)]).toEqual([])
+    children.push(await start([]))
+    for (const chat of [before, after]) {
+      await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2, PATIENCE_MS)
+      expect(saidBy(chat)).toEqual(['did one', 'did two'])
+    }
+  } finally {
+    for (const { child } of children) child.kill('SIGKILL')
+    await fake.close()
+  }
+})
+
 describe.each(STORES)('a gateway on %s that is killed', (store) => {
   let said: ReadonlyMap<string, string[]> = new Map()
   const closing: (() => Promise<void>)[] = []
