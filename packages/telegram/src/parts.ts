@@ -22,8 +22,8 @@ import { revokedBots } from './work/revoked.ts'
 import { sendJob } from './work/send-job.ts'
 import { updateJob } from './work/update-job.ts'
 
-/** A job has a few words more than its update. */
-const PAYLOAD_FACTOR = 2
+/** A job has a few words more than its update, and its text beside it where numbers are long, with a backslash before each quote. */
+const PAYLOAD_FACTOR = 4
 
 export function partsOf(
   options: GatewayOptions,

@@ -69,6 +69,24 @@ describe.each(STORES)('handlers on %s', (store) => {
     },
   )
 
+  test.each(['http', 'http-durable'])(
+    'A7 %s forwards numbers that no program can hold as they came, and all else as it was read',
+    async (slug) => {
+      upstream.answers = [() => ({})]
+      const update = JSON.stringify(anUpdate('x'))
+      const big = JSON.stringify(anUpdate('x')).replace('"deep":[1', '"deep" : [12345678901234567890')
+      for (const raw of [update, big]) {
+        await at.post(slug, null, { raw })
+        await expect.poll(() => upstream.requests.at(-1)?.body).toBe(raw)
+      }
+      await at.post('mine', null, { raw: big })
+      const { jobs = [] } = (await at.gateway.mill?.list({ kind: 'my.kind' }, { limit: 1 })) ?? {}
+      const job = await at.gateway.mill?.get(jobs[0]?.id ?? '')
+      expect((job?.payload as TelegramUpdate).text).toBe(big)
+      await at.gateway.mill?.delete(jobs[0]?.id ?? '')
+    },
+  )
+
   test('A7 an update without a text is answered with nothing', async () => {
     const update = { update_id: 5, message: { chat: { id: 5 }, from: { id: 5 }, message_id: 1, photo: [] } }
     expect(await (await at.post('echo', update)).json()).toEqual({ ok: true, result: 'handled' })

@@ -4,6 +4,7 @@ import { type Bot, isListed, promptOf } from '../bots/bot.ts'
 import { messages, type Reply } from '../handlers/handler.ts'
 import type { Seen } from '../sessions/seen.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import { keptText } from '../update/exact-text.ts'
 import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
 import type { Result } from '../work/figures.ts'
 import { sendKind, updateKind, updateQueue } from '../work/names.ts'
@@ -81,11 +82,13 @@ export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: Recei
   ): Promise<Received> {
     if (mill === null) throw new Error(`${bot.slug} is async, and there is no database`)
     const { slug, id: botId, handler, retry } = bot
+    const text = keptText(update)
     const payload: UpdatePayload = {
       botId,
       slug,
       handler,
       update,
+      ...(text === undefined ? {} : { text }),
       ...(waitMs === undefined ? {} : { waitMs }),
     }
     const orderKey = bot.ordered ? orderKeyOf(bot.id, facts) : null

@@ -4,6 +4,7 @@ import type { Bot } from '../bots/bot.ts'
 import type { SourcesConfig } from '../config/config.ts'
 import { WEBHOOK_PATH } from '../bots/webhooks.ts'
 import type { Log } from '../log.ts'
+import { keepText } from '../update/exact-text.ts'
 import { asUpdate, factsOf, type RawUpdate } from '../update/update.ts'
 import type { Fault } from '../work/fault.ts'
 import type { Figures, Refusal, Result } from '../work/figures.ts'
@@ -66,6 +67,7 @@ export function webhook(tools: WebhookTools) {
     if (text === null) return refuse(413, 'size', `an update has at most ${maxBodyBytes} bytes`)
     const update = asUpdate(parsed(text))
     if (update === null) return refuse(400, 'json', 'the body is no update')
+    keepText(update, text)
     return received(bot, update)
   }
 

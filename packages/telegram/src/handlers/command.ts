@@ -1,6 +1,7 @@
 /** Runs a program with the update on its standard input, and sends back what it prints. Its own process group is ended with the job. */
 import { commandJob, type JobContext } from 'jobmill'
 import type { CommandTarget } from '../config/config.ts'
+import { jsonOf } from '../update/exact-text.ts'
 import type { Handler } from './handler.ts'
 
 export function command({ argv, timeoutMs }: CommandTarget): Handler {
@@ -9,7 +10,7 @@ export function command({ argv, timeoutMs }: CommandTarget): Handler {
   return async ({ update, signal, log, reply }) => {
     const lines = Object.assign(log, { debug: log, info: log, warn: log, error: log })
     const context = {
-      payload: { argv, stdin: JSON.stringify(update), timeout: timeoutMs },
+      payload: { argv, stdin: jsonOf(update), timeout: timeoutMs },
       signal,
       log: lines,
     }

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { Dead, Snooze } from 'jobmill'
 import type { HttpTarget } from '../config/config.ts'
+import { jsonOf } from '../update/exact-text.ts'
 import type { Handler, HandlerContext } from './handler.ts'
 
 const MOST_BYTES = 1_024 * 1_024
@@ -12,7 +13,7 @@ const SHORTEST_WAIT_MS = 1_000
 
 export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
   return async (context) => {
-    const body = JSON.stringify(context.update)
+    const body = jsonOf(context.update)
     const response = await post(url, body, headersFor(context, body, secret), timeoutMs, context.signal)
     const text = await textOf(response, url)
     if (response.status === 429 || (response.status === 503 && response.headers.has('retry-after'))) {

@@ -1,5 +1,6 @@
 /** Hands the update on as a job of a kind of yours, which any process on the same database can serve. */
 import type { JobTarget } from '../config/config.ts'
+import { keptText } from '../update/exact-text.ts'
 import { orderKeyOf } from '../update/update.ts'
 import type { Handler } from './handler.ts'
 
@@ -7,13 +8,16 @@ import type { Handler } from './handler.ts'
 export interface TelegramUpdate {
   readonly bot: { readonly slug: string; readonly id: number }
   readonly update: Readonly<Record<string, unknown>>
+  /** The JSON that Telegram posted, where numbers in it are longer than a program can hold. */
+  readonly text?: string
 }
 
 export function job({ kind, queue }: JobTarget): Handler {
   return (context) => {
     const { bot, update, enqueue } = context
     const orderKey = orderKeyOf(bot.id, context)
-    enqueue(kind, { bot, update } satisfies TelegramUpdate, {
+    const text = keptText(update)
+    enqueue(kind, { bot, update, ...(text === undefined ? {} : { text }) } satisfies TelegramUpdate, {
       ...(queue === null ? {} : { queue }),
       ...(orderKey === null ? {} : { orderKey }),
     })

@@ -4,6 +4,7 @@ import { type Bot, isListed, promptOf } from '../bots/bot.ts'
 import { handle, messages, type Reply } from '../handlers/handler.ts'
 import type { Seen } from '../sessions/seen.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import { keepText } from '../update/exact-text.ts'
 import { factsOf, type RawUpdate, updateKey } from '../update/update.ts'
 import { retryWaitMs } from './backoff.ts'
 import type { Fault } from './fault.ts'
@@ -16,6 +17,8 @@ export interface UpdatePayload {
   readonly handler: string
   /** As Telegram sent it, unknown fields included. */
   readonly update: RawUpdate
+  /** What it was read from, where numbers in it are longer than a program can hold. */
+  readonly text?: string
   /** Of one that failed already: so long after it was enqueued it is tried again. Not as a delay, since what is delayed is not in the line of its chat. */
   readonly waitMs?: number
 }
@@ -54,7 +57,8 @@ export function updateJob(
     enqueue,
     snooze,
   }: JobContext<UpdatePayload>): Promise<unknown> {
-    const { update, waitMs = 0 } = payload
+    const { update, text, waitMs = 0 } = payload
+    if (text !== undefined) keepText(update, text)
     const leftMs = waitMs === 0 ? 0 : job.enqueuedAt + waitMs - (await now())
     if (leftMs > 0) return snooze(leftMs)
     const facts = factsOf(update)
