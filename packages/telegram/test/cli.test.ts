@@ -111,14 +111,16 @@ test('check says what there is, or everything that is wrong, and makes nothing',
   expect(readdirSync(folder)).toEqual(['telegram.yaml'])
 })
 
+/** The exit code, and what was told in the order in which it was. */
+const checked = async (yaml: string, env: Record<string, string>) => {
+  const { code, err } = await type(['check'], { TELEGRAM_CONFIG: '', TELEGRAM_CONFIG_YAML: yaml, ...env })
+  return [code, ...err.split('\n').filter((line) => /^(?:error|warning)/.test(line))]
+}
+
 test('check hides nothing behind something else: what is wrong with the config, who may come in, and the database', async () => {
-  const told = async (yaml: string, env: Record<string, string>) => {
-    const { code, err } = await type(['check'], { TELEGRAM_CONFIG: '', TELEGRAM_CONFIG_YAML: yaml, ...env })
-    return [code, ...err.split('\n').filter((line) => /^(?:error|warning)/.test(line))]
-  }
   const bots = 'bots:\n  door: { handler: auth }\n  echo: { handler: ecko }\n'
   expect(
-    await told(`admin: 0.0.0.0:1\n${bots}`, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }),
+    await checked(`admin: 0.0.0.0:1\n${bots}`, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/x' }),
   ).toEqual([
     2,
     'error   bots.echo.handler (line 4): is "ecko", which nobody knows',
@@ -127,7 +129,7 @@ test('check hides nothing behind something else: what is wrong with the config, 
   ])
   // One mistake in the YAML is one error, where it is; the rest is looked at all the same.
   expect(
-    await told('bots:\n  door: { handler: auth\n  echo: ]\n  x: {\n', {
+    await checked('bots:\n  door: { handler: auth\n  echo: ]\n  x: {\n', {
       DATABASE_URL: join(folder, 'nowhere', 'x.db'),
       JOBMILL_TOKENS: 'nonsense',
     }),

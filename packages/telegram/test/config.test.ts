@@ -14,6 +14,12 @@ const read = (yaml: string, env: Record<string, string> = {}, slugs: readonly st
 const wrong = (yaml: string, env: Record<string, string> = {}, slugs?: readonly string[]) =>
   read(yaml, env, slugs).problems.map(({ place, problem }) => `${place}: ${problem}`)
 
+/** What is wrong with a bot that runs this. */
+const ofProgram = (program: string) =>
+  read(
+    `bots:\n  factory:\n    handler: command\n    async: true\n    requireAuth: false\n    command: { run: ['${program}', 'x'] }`,
+  ).problems
+
 describe('A3 a bot', () => {
   test('needs no more than a slug and a handler; the rest has defaults', () => {
     const { config, problems } = read('bots:\n  factory: { handler: echo }\n  door: { handler: auth }', {}, [
@@ -125,11 +131,7 @@ bots:
   test('a program that is not there, or cannot be run, is told before an update comes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'telegram-'))
     writeFileSync(join(folder, 'text'), '')
-    const told = (program: string) =>
-      read(
-        `bots:\n  factory:\n    handler: command\n    async: true\n    requireAuth: false\n    command: { run: ['${program}', 'x'] }`,
-      ).problems
-    expect([told('sh'), told('/bin/sh')]).toEqual([[], []])
+    expect([ofProgram('sh'), ofProgram('/bin/sh')]).toEqual([[], []])
     for (const [program, fix] of [
       ['no-such-program', 'Install it, or give its absolute path'],
       ['./here', 'Give a path that begins with /, or a name that is found through PATH'],
@@ -137,7 +139,7 @@ bots:
       [join(folder, 'text'), 'Install it there and make it executable'],
       [folder, 'Install it there and make it executable'],
     ] as const)
-      expect(told(program)).toEqual([
+      expect(ofProgram(program)).toEqual([
         {
           level: 'error',
           place: 'bots.factory.command.run (line 6)',

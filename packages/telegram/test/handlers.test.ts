@@ -82,7 +82,7 @@ describe.each(STORES)('handlers on %s', (store) => {
       await at.post('mine', null, { raw: big })
       const { jobs = [] } = (await at.gateway.mill?.list({ kind: 'my.kind' }, { limit: 1 })) ?? {}
       const job = await at.gateway.mill?.get(jobs[0]?.id ?? '')
-      expect((job?.payload as TelegramUpdate).text).toBe(big)
+      expect(job?.payload).toMatchObject({ text: big })
       await at.gateway.mill?.delete(jobs[0]?.id ?? '')
     },
   )

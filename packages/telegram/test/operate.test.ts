@@ -17,6 +17,15 @@ interface Attempt {
   readonly error: string | null
 }
 
+/** Of one series on the page of metrics. */
+const amount = (text: string, name: string): number =>
+  Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length + 1),
+  )
+
 describe.each(STORES)('operating on %s', (store) => {
   let at: Scene
   /** By text: how often it fails before it works. */
@@ -119,13 +128,6 @@ describe.each(STORES)('operating on %s', (store) => {
     // Of no chat, so that it waits for nobody's turn.
     await at.post('one', { update_id: 1, poll: {} })
     const metrics = async (): Promise<string> => (await fetch(`${at.gateway.adminUrl}/metrics`)).text()
-    const amount = (text: string, name: string): number =>
-      Number(
-        text
-          .split('\n')
-          .find((line) => line.startsWith(`${name} `))
-          ?.slice(name.length + 1),
-      )
     await expect
       .poll(async () => amount(await metrics(), 'jobmill_oldest_ready_seconds{queue="telegram.one"}'))
       .toBeGreaterThan(0)

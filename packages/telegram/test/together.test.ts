@@ -82,6 +82,9 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
   expect(await amount('jobmill_reaped_jobs_total')).toBe(1)
 }
 
+const workers = async ({ gateway }: Scene) =>
+  /^jobmill_workers\{queue="telegram.moody"\} (\d+)$/m.exec((await gateway.mill?.prometheus()) ?? '')?.[1]
+
 async function bellRings({ on }: Place): Promise<void> {
   let isDrowsy = false
   /** Looks for nothing by itself any more: what it would do in a while it never does. */
@@ -109,8 +112,6 @@ async function bellRings({ on }: Place): Promise<void> {
     platform: drowsy,
     leaseMs: 60_000,
   })
-  const workers = async ({ gateway }: Scene) =>
-    /^jobmill_workers\{queue="telegram.moody"\} (\d+)$/m.exec((await gateway.mill?.prometheus()) ?? '')?.[1]
   for (const one of [first, second]) await until(async () => expect(await workers(one)).toBe('1'))
   isDrowsy = true
   // Its own worker is busy now.
@@ -182,5 +183,7 @@ beforeAll(async () => {
 }, 60_000)
 
 describe.each(STORES)('several gateways on %s', (store) => {
-  test.each(Object.keys(STORIES))('%s', (name) => told.get(`${store} ${name}`))
+  test.each(Object.keys(STORIES))('%s', async (name) => {
+    await expect(told.get(`${store} ${name}`)).resolves.toBeUndefined()
+  })
 })
