@@ -5,6 +5,7 @@ import { ClientError, textOf } from './client-error.ts'
 export interface Line {
   /** With the mailbox: `https://inbox.example/mailboxes/ID`. */
   readonly address: string
+  readonly mailbox: string
   readonly token: () => Promise<string>
 }
 

@@ -8,6 +8,7 @@ export type ClientErrorCode =
   | 'UNREACHABLE'
   | 'ANSWER_BAD'
   | 'FILE_TOO_LARGE'
+  | 'FILE_EMPTY'
   | 'FILE_UNREADABLE'
 
 export interface ClientErrorDetails {

@@ -149,6 +149,7 @@ export function lineOf({ url, mailbox, token }: LineOptions): Line {
     throw invalid('url', 'has more than an address and a path', 'Leave out user, password, ? and #')
   return {
     address: `${at.origin}${at.pathname.replace(/\/+$/, '')}/mailboxes/${id}`,
+    mailbox: id,
     token: tokenReader(token),
   }
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { pulledOf } from './bring.ts'
 import { ClientError } from './client-error.ts'
 import { type Crew, crew as createCrew } from './crew.ts'
-import { type Known, openKnown } from './known.ts'
+import { type Entry, type Known, openKnown } from './known.ts'
 import { type PulledFile, type PullOptions, type Settings, settingsOf } from './options.ts'
 import { openPlace } from './place.ts'
 import { clean, keepClean } from './retention.ts'
@@ -152,10 +152,17 @@ async function open(settings: Settings): Promise<Opened> {
   }
 }
 
+/** The folder may have been that of another mailbox before, which lists its own again. */
+function unfinished({ settings, known }: Pick<Opened, 'settings' | 'known'>): Entry[] {
+  return [...known.all()].filter(
+    ({ uri, doneAt }) => doneAt === null && uri.startsWith(`jobmill-upload:${settings.line.mailbox}/`),
+  )
+}
+
 function begin(made: Opened): void {
   const { settings, known, crew, signal, loops } = made
   // What an earlier run had on the disk and may not have acknowledged.
-  for (const entry of known.all()) if (entry.doneAt === null) crew.offer(entry, false)
+  for (const entry of unfinished(made)) crew.offer(entry, false)
   if (settings.by === 'poll') loops.push(poll(made))
   else loops.push(listenOn(made), relist(made))
   loops.push(keepClean(settings, known, signal))
@@ -170,7 +177,7 @@ async function settle(made: Opened, withinMs: number): Promise<Settled> {
       const listed = await listAll(made)
       // What an earlier run had on the disk and may not have acknowledged.
       const ids = new Set(listed.map(({ id }) => id))
-      listed.push(...[...made.known.all()].filter(({ id, doneAt }) => doneAt === null && !ids.has(id)))
+      listed.push(...unfinished(made).filter(({ id }) => !ids.has(id)))
       const outcomes = await Promise.all(
         listed.map(async (file) => {
           const outcome = await made.crew.attempt(file)

@@ -8,14 +8,22 @@ import { sleep } from './time.ts'
 
 const HOUR_MS = 3_600_000
 const LEAST_MS = 1_000
+/** A clock before this has not been set yet, as that of a device without a battery. */
+const SET_FROM = Date.UTC(2025, 0, 1)
 
 /** One pass; how many went. Only what is in the index is touched, and a link in its place is not followed. */
 export async function clean(settings: Settings, known: Known): Promise<number> {
   const { folder, keepForMs, clock, fault, onTrouble } = settings
   let gone = 0
-  for (const { uri, file, doneAt } of known.all()) {
+  for (const entry of known.all()) {
+    const { uri, file, doneAt } = entry
     if (doneAt === null || clock() - doneAt < keepForMs) continue
     try {
+      if (doneAt < SET_FROM && clock() >= SET_FROM) {
+        // Nobody knows how long it has been here: its time begins anew.
+        await known.note({ ...entry, doneAt: clock() })
+        continue
+      }
       await rm(path.join(folder, file), { force: true })
       await fault('clean:file')
       await known.drop(uri)

@@ -1,5 +1,5 @@
 /** Sends files to a mailbox: as many requests as its limits ask for, each whole or not at all, and sent again under the same key when the line breaks. */
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { UNKNOWN_TYPE } from '../clean/clean-type.ts'
@@ -61,6 +61,7 @@ interface Sized {
 }
 
 const SILENT_MS = 60_000
+const LONGEST_KEY = 200
 /** Refusals of a server that has too much to do just now. */
 const BUSY = new Set(['MAILBOX_BUSY', 'TOO_MANY'])
 const BACKOFF = { firstMs: 500, mostMs: 30_000 }
@@ -88,7 +89,7 @@ export async function upload(options: UploadOptions): Promise<SentFile[]> {
             method: 'POST',
             headers: {
               'content-type': `multipart/form-data; boundary=${boundary}`,
-              'idempotency-key': requests.length === 1 ? key : `${key}-${n}`,
+              'idempotency-key': requests.length === 1 ? key : keyOf(key, n),
             },
             body: (alive) => bodyOf(group, boundary, (bytes, at) => (alive(), tell(bytes, at))),
             timeoutMs: SILENT_MS,
@@ -124,7 +125,13 @@ async function sizedOf({ path: at, name = path.basename(at), type }: FileToSend)
   }
 }
 
-/** In order; what is too large for any request is said before anything is sent. */
+/** Of one request among several, and never longer than the inbox takes. */
+function keyOf(key: string, n: number): string {
+  const own = `${key}-${n}`
+  return own.length <= LONGEST_KEY ? own : `${createHash('sha256').update(key).digest('hex')}-${n}`
+}
+
+/** In order; what is empty, or too large for any request, is said before anything is sent. */
 function grouped(
   files: readonly Sized[],
   { maxFiles, maxFileBytes, maxRequestBytes }: ServerLimits,
@@ -132,6 +139,10 @@ function grouped(
   const groups: Sized[][] = []
   let bytes = Infinity
   for (const file of files) {
+    if (file.size === 0)
+      throw new ClientError('FILE_EMPTY', `${file.path} is empty, and no inbox takes that`, {
+        fix: 'Leave it out',
+      })
     const size = file.size + overheadOf(file)
     const most = Math.min(maxFileBytes, maxRequestBytes - overheadOf(file))
     if (file.size > most)

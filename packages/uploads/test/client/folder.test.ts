@@ -227,6 +227,35 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     expect(indexOf(options.folder)).toHaveLength(1)
   })
 
+  test('what came while the clock was not set yet is kept as long as anything else, once it is', async () => {
+    const { box } = await sent('one')
+    let nowMs = 1_000
+    const options: PullOptions = optionsFor(given(), box, { keepFor: '2d', clock: () => nowMs })
+    await pullOnce(options)
+    nowMs = Date.now()
+    expect(await pullOnce(options)).toMatchObject({ cleaned: 0 })
+    nowMs += 2 * DAY_MS - 1
+    expect(await pullOnce(options)).toMatchObject({ cleaned: 0 })
+    nowMs += 1
+    expect(await pullOnce(options)).toMatchObject({ cleaned: 1 })
+  })
+
+  test('what another mailbox left unfinished in the folder is neither told nor acknowledged here', async () => {
+    const { box } = await sent('one')
+    const { box: other } = await sent('two')
+    const folder = freshFolder()
+    const refuse = (): never => {
+      throw new Error('not now')
+    }
+    await pullOnce(optionsFor(given(), box, { folder, onFile: refuse, onTrouble: () => {} }))
+    const told: string[] = []
+    await pullOnce(optionsFor(given(), other, { folder, onFile: ({ uri }) => void told.push(uri) }))
+    expect(told).toEqual([expect.stringContaining(other.id)])
+    expect((await pending(box)).files).toHaveLength(1)
+    expect(await pullOnce(optionsFor(given(), box, { folder }))).toMatchObject({ isComplete: true })
+    expect((await pending(box)).files).toEqual([])
+  })
+
   test('B7 the barrier: settled comes after every fetch, so that rewrite finds all; E42 and after a new start', async () => {
     const { box, files } = await sent('1', '2', '3')
     const uris = files.map((id) => `jobmill-upload:${box.id}/${id}`)

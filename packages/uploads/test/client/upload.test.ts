@@ -72,6 +72,23 @@ describe.each(STORES)('sending files to an inbox on %s', (store) => {
     expect(await hashesOf(box)).toEqual(['a', 'b', 'c', 'd'].map((one) => sha256(one)))
   })
 
+  test('a key as long as keys may be is good for several requests; one that is empty is told before anything is sent', async () => {
+    const { box, files, line, options } = await set('a', 'b', '')
+    const keys: string[] = []
+    line.meddle(({ method, path: at, headers }) => {
+      if (method === 'POST') keys.push(String(headers['idempotency-key']))
+      return at === '/limits'
+        ? Response.json({ maxFiles: 1, maxFileBytes: 100, maxRequestBytes: 1_000 })
+        : null
+    })
+    const key = 'k'.repeat(200)
+    await expect(upload({ ...options, key })).rejects.toMatchObject({ code: 'FILE_EMPTY' })
+    expect(keys).toEqual([])
+    for (const _ of ['sent', 'sent again']) await upload({ ...options, files: files.slice(0, 2), key })
+    expect(new Set(keys).size).toBe(2)
+    expect(await hashesOf(box)).toEqual([sha256('a'), sha256('b')])
+  })
+
   test('an option that there is not is refused by its name', async () => {
     const { options } = await set('one')
     const wrong = { ...options, onprogress: () => {} }
