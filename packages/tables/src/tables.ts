@@ -5,6 +5,7 @@ import { CompiledQuery, Kysely, PostgresDialect, type RawBuilder, sql, type Tran
 import pg from 'pg'
 import { migrate, type Step, type StepTools } from './migrate.ts'
 import { type ErrorOf, type Place, placeOf, storeAt } from './place.ts'
+import { makePrivate } from './private-file.ts'
 import { withDeadline } from './postgres-deadline.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
@@ -50,6 +51,7 @@ const INT8 = 20
 export async function openTables<T>(address: string, options: TableOptions): Promise<Database<T>> {
   const place = placeOf(address)
   const { clock } = options
+  if (place.type === 'sqlite') await makePrivate(place.file)
   const { store, errorOf } = await storeAt(place, clock === undefined ? {} : { clock })
   const tables =
     place.type === 'sqlite'

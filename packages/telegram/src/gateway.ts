@@ -10,7 +10,6 @@ import { listen } from './door/listen.ts'
 import { logTo } from './log.ts'
 import type { GatewayOptions } from './options.ts'
 import { partsOf } from './parts.ts'
-import { makePrivate } from './private-file.ts'
 import type { Codes } from './sessions/codes.ts'
 import { type Schema, STEPS } from './sessions/steps.ts'
 import type { Sessions } from './sessions/sessions.ts'
@@ -39,7 +38,6 @@ export interface Gateway {
 /** A start that fails undoes what it began. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config } = options
-  if (config.database !== null) await makePrivate(config.database)
   const { store, tables } = await openTables<Schema>(config.database ?? ':memory:', {
     app: 'telegram',
     steps: STEPS,

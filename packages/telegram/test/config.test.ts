@@ -243,6 +243,9 @@ bots:
     ])
     const echo = 'bots:\n  factory: { handler: echo, requireAuth: false }\n'
     expect(wrong(echo, { DATABASE_URL: 'none' })).toEqual(['DATABASE_URL: is none'])
+    expect(wrong(`${echo}store: none`, { DATABASE_URL: 'x.db' })).toEqual([
+      'store (line 3): is none, and DATABASE_URL is set',
+    ])
     expect(wrong(echo, { ALLOWED_USERS: '16,0x10,1e3' })).toEqual([
       'ALLOWED_USERS: has something that is no user id',
     ])
@@ -333,6 +336,16 @@ bots:
 describe('A4 the environment', () => {
   const yaml = 'bots:\n  factory: { handler: echo }\n  door: { handler: auth }'
   const of = (env: Record<string, string>) => read(yaml, env, ['factory', 'door'])
+
+  test('counts where the config says otherwise', () => {
+    const both = `${yaml}\nlisten: 127.0.0.1:1\napiRoot: https://one.example\nstore: one.db\n`
+    const env = { LISTEN: '127.0.0.1:2', TELEGRAM_API_ROOT: 'https://two.example', DATABASE_URL: 'two.db' }
+    expect(read(both, env, ['factory', 'door']).config).toMatchObject({
+      listen: { port: 2 },
+      apiRoot: 'https://two.example',
+      database: 'two.db',
+    })
+  })
 
   test('sets what the predecessor understood', () => {
     expect(

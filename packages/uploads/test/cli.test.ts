@@ -183,7 +183,7 @@ test('the database that is not there is told with where it was named', async () 
     /x\.yaml:2 database: there is no file nowhere\.db/,
   )
   expect((await type(['sweep'])).err).toMatch(
-    /^error {3}database: there is no file uploads\.db\. Nobody has named another\. Name .* with --db/,
+    /^error {3}database: there is no file uploads\.db, which is the usual one\. Name .* with --db/,
   )
 })
 
@@ -285,7 +285,7 @@ test('B10 makes a mailbox, takes a file in, hands it out, stops when it is told 
   const listed = await type(['mailboxes', 'list'], env)
   expect(listed.out).toMatch(
     new RegExp(
-      `^${id}  letters\\n  holds 1 files of 5, 5B of 10GiB\\n  takes files of 100MiB, requests of 256MiB with 64 files, 3 uploads at once\\n  token `,
+      `^${id}  letters\\n  holds 1 files of 5, 5B of 10GiB; acknowledged ones count until they are swept\\n  takes files of 100MiB, requests of 256MiB with 64 files, 3 uploads at once\\n  token `,
     ),
   )
   expect(JSON.parse((await type(['mailboxes', 'list', '--json'], env)).out)).toMatchObject([

@@ -61,8 +61,8 @@ job: { kind: file.received, queue: files }
       'inbox.yaml:1 port: give a whole number of 0 to 65535',
       'UPLOADS_MAX_FILES: give a whole number of 1 to 64',
       "inbox.yaml:3 quotaBytes: give bytes, or a text such as '100MiB'",
-      "inbox.yaml:2 ackRetention: give a length of time such as '90s', '1h30m' or '24h'; 0 is at once, and it is never negative",
-      "UPLOADS_SWEEP_EVERY: give a length of time such as '90s', '1h30m' or '24h'; 0 is at once, and it is never negative, of at least 1 s",
+      "inbox.yaml:2 ackRetention: give a length of time such as '90s', '1h30m' or '24h'; 0 is at once",
+      "UPLOADS_SWEEP_EVERY: give a length of time such as '90s', '1h30m' or '24h', of at least 1 s",
       'inbox.yaml job.kind: give a text',
       `inbox.yaml:4 foo: there is no such name. Known are ${NAMES.join(', ')}`,
       `inbox.yaml:6 prot: there is no such name. Did you mean port? Known are ${NAMES.join(', ')}`,
@@ -107,7 +107,10 @@ job: { kind: file.received, queue: files }
   })
 
   test('that is no YAML, no list of names, or not there, says so', () => {
-    expect(problemsOf(fileOf('a: [1'))[0]).toMatch(/^inbox.yaml:1: /)
+    // Once, with its place, whatever else it looks like.
+    expect(problemsOf(fileOf('b: 1\na: [1\nc'))).toEqual([
+      expect.stringMatching(/^inbox\.yaml \(line 3, column 1\): is no YAML: .*[^:]\. Look at /),
+    ])
     expect(problemsOf(fileOf('- 1'))[0]).toContain('is not a list of names and values')
     expect(problemsOf('nowhere.yaml')).toEqual([
       'nowhere.yaml: there is no such file. Name another with --config',

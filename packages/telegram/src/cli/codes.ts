@@ -5,7 +5,6 @@ import { EXIT, type Given, nearest } from 'jobmill/cli'
 import { openTables, placeOf, type Tables } from 'jobmill-tables'
 import type { AuthConfig, GatewayConfig } from '../config/config.ts'
 import { lasting } from '../handlers/auth.ts'
-import { makePrivate } from '../private-file.ts'
 import { codes as codesOf } from '../sessions/codes.ts'
 import { EVERY_BOT } from '../sessions/sessions.ts'
 import { type Schema, STEPS } from '../sessions/steps.ts'
@@ -70,7 +69,6 @@ async function withTables(
   database: string,
   act: (tables: Tables<Schema>) => Promise<number>,
 ): Promise<number> {
-  await makePrivate(database)
   const { tables } = await openTables<Schema>(database, { app: 'telegram', steps: STEPS })
   try {
     await tables.open()

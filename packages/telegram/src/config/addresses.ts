@@ -68,16 +68,20 @@ function httpUrl(value: unknown): string | null {
 /** Null for none. What is wrong is told without the address, which may have a password in it. */
 export function databaseOf(root: Section, env: Env, found: Findings): string | null {
   const { value = DEFAULT_FILE, place } = givenIn(root, 'store', env, 'DATABASE_URL')
+  if (root.get('store') === 'none') {
+    if (value !== 'none')
+      found.error(root.at('store'), 'is none, and DATABASE_URL is set', 'Take away one of the two')
+    return null
+  }
   if (value === 'none') {
-    if (root.get('store') !== 'none')
-      found.error(place, 'is none', 'Take it away, and write store: none in the config')
+    found.error(place, 'is none', 'Take it away, and write store: none in the config')
     return null
   }
   if (typeof value !== 'string' || value.trim() === '') {
     found.error(place, 'is no database', 'Write the path of a file, or none; or set DATABASE_URL')
     return DEFAULT_FILE
   }
-  if (root.get('store') !== undefined && /^postgres(?:ql)?:\/\/[^/]*:[^/]*@/.test(value))
+  if (place !== 'DATABASE_URL' && /^postgres(?:ql)?:\/\/[^/]*:[^/]*@/.test(value))
     found.error(place, 'has a password in it', 'Set DATABASE_URL instead')
   try {
     placeOf(value)

@@ -1,4 +1,4 @@
-/** What can stand in the YAML or in a variable: the YAML counts, and a problem is told where it was written. */
+/** What can stand in the YAML or in a variable: the variable counts where both say something, and a problem is told where it was written. */
 import type { Section } from './section.ts'
 import type { Env } from './secrets.ts'
 
@@ -11,9 +11,7 @@ export interface GivenValue {
 export function givenIn(section: Section, name: string, env: Env, variable: string): GivenValue {
   const value = section.get(name)
   const inherited = set(env[variable])
-  return value === undefined && inherited !== undefined
-    ? { value: inherited, place: variable }
-    : { value, place: section.at(name) }
+  return inherited === undefined ? { value, place: section.at(name) } : { value: inherited, place: variable }
 }
 
 /** A blank variable is unset. */

@@ -25,7 +25,7 @@ export interface SendLimits {
 }
 
 export interface NewBot {
-  /** `123:abc`: the number before the colon is the bot's id. */
+  /** `123:abcdefghij`: the number before the colon is the bot's id. */
   readonly token: string
   readonly username: string
   readonly updateIdFrom?: number

@@ -48,14 +48,18 @@ export function clientExitCode({ code, status }: ClientError): number {
   return EXIT.refused
 }
 
-/** Fires with the first Ctrl-C; the second ends the process. `done` gives the signals back. */
-export function stopSignal(err: (line: string) => void): {
+/** Fires with the first Ctrl-C; the second ends the process. `done` gives the signals back. `before`: what has to be done before a line is written. */
+export function stopSignal(
+  err: (line: string) => void,
+  before: () => void = () => {},
+): {
   readonly signal: AbortSignal
   readonly done: () => void
 } {
   const stopping = new AbortController()
   const onSignal = (): void => {
     if (stopping.signal.aborted) process.exit(130)
+    before()
     err('stop    what is on its way is broken off; again to end at once')
     stopping.abort()
   }

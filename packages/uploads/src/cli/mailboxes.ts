@@ -71,7 +71,7 @@ const list: Command = {
       for (const { id, name, tokens, limits, used } of given.has('json') ? [] : all) {
         given.out(`${id}  ${plain(name)}`)
         given.out(
-          `  holds ${used.files} files of ${orNone(limits.quotaFiles, String)}, ${sizeText(used.bytes)} of ${orNone(limits.quotaBytes, sizeText)}`,
+          `  holds ${used.files} files of ${orNone(limits.quotaFiles, String)}, ${sizeText(used.bytes)} of ${orNone(limits.quotaBytes, sizeText)}; acknowledged ones count until they are swept`,
         )
         given.out(
           `  takes files of ${sizeText(limits.maxFileBytes)}, requests of ${sizeText(limits.maxRequestBytes)} with ${limits.maxFiles} files, ${limits.uploadsPerMailbox} uploads at once`,

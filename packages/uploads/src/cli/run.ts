@@ -12,6 +12,9 @@ const INTRODUCTION = `jobmill-uploads: an inbox for files, for consumers that po
 
 The inbox is told what to do by jobmill-uploads.yaml of this folder, where there is one, and by the environment above it.`
 
+/** As the README has it. */
+const REFUSED = 'refused (no such mailbox, a wrong token, a file that is too large, a mailbox that is full)'
+
 /** The exit code. */
 export function run(args: readonly string[], io: Io): Promise<number> {
   return runProgram(
@@ -20,6 +23,7 @@ export function run(args: readonly string[], io: Io): Promise<number> {
       version: VERSION,
       introduction: INTRODUCTION,
       reaches: 'the inbox',
+      refused: REFUSED,
       commands: COMMANDS,
       common: commonOptions,
       run: (command: Command, given) => {
@@ -45,6 +49,13 @@ export function run(args: readonly string[], io: Io): Promise<number> {
 function explain(error: unknown): Explained | undefined {
   if (error instanceof ConfigInvalid)
     return { lines: error.problems.map(({ place, message }) => `${place}: ${message}`), code: EXIT.usage }
-  if (error instanceof ClientError) return { lines: [error.message], code: clientExitCode(error) }
+  if (error instanceof ClientError) {
+    // Whoever types has files and options, and no headers.
+    const said =
+      error.status === 401
+        ? 'the inbox knows no such token of this mailbox. Look at --token-file and --mailbox, or at UPLOADS_TOKEN_FILE and UPLOADS_MAILBOX'
+        : error.message
+    return { lines: [said], code: clientExitCode(error) }
+  }
   return undefined
 }

@@ -21,8 +21,8 @@ export const upload: Command = {
   },
   async run(given) {
     const { words, text, has, out, err } = given
-    const { signal, done } = stopSignal(err)
     const bar = progressBar(process.stderr)
+    const { signal, done } = stopSignal(err, bar.end)
     const key = text('key') ?? randomUUID()
     let arrived = 0
     try {
@@ -31,7 +31,8 @@ export const upload: Command = {
         files: words.map((path) => ({ path })),
         key,
         onSent: (sent) => void (arrived += sent.length),
-        onProgress: ({ sentBytes, totalBytes, path }) => bar.show(sentBytes, totalBytes, path),
+        onProgress: ({ sentBytes, totalBytes, path }) =>
+          signal.aborted ? undefined : bar.show(sentBytes, totalBytes, path),
         signal,
       })
       bar.end()

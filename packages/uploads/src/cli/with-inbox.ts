@@ -26,8 +26,12 @@ export async function withInbox(
 function checkIsThere(address: string, givenAt: string | null): void {
   const place = placeOf(address)
   if (place.type === 'postgres' || existsSync(place.file)) return
-  throw new JobmillError('OPTION_INVALID', `there is no file ${place.file}`, {
-    field: givenAt ?? 'database',
-    fix: `${givenAt === null ? 'Nobody has named another. ' : ''}Name the database of the inbox with --db; jobmill-uploads start makes one, and so does mailboxes add`,
-  })
+  throw new JobmillError(
+    'OPTION_INVALID',
+    `there is no file ${place.file}${givenAt === null ? ', which is the usual one' : ''}`,
+    {
+      field: givenAt ?? 'database',
+      fix: 'Name the database of the inbox with --db; jobmill-uploads start makes one, and so does mailboxes add',
+    },
+  )
 }

@@ -100,10 +100,17 @@ function fromFile(named: string | undefined, problems: ConfigProblem[]): Given {
     return { values: {}, placeOf }
   }
   const lines = new LineCounter()
-  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines })
-  for (const { message, linePos } of document.errors)
-    problems.push({ place: `${file}:${linePos?.[0].line ?? 1}`, message: message.split('\n')[0] ?? message })
-  if (document.errors.length > 0) return { values: {}, placeOf }
+  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines, prettyErrors: false })
+  // One mistake looks like many: what follows the first is mostly about that.
+  const [first] = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0])
+  if (first !== undefined) {
+    const { line, col } = lines.linePos(first.pos[0])
+    problems.push({
+      place: `${file} (line ${line}, column ${col})`,
+      message: `is no YAML: ${first.message}. Look at how that line is indented, and at its quotes and brackets`,
+    })
+    return { values: {}, placeOf }
+  }
   const values: unknown = document.toJS()
   if (values === null) return { values: {}, placeOf }
   if (typeof values !== 'object' || Array.isArray(values)) {

@@ -11,14 +11,14 @@ const duration = (leastMs: number) =>
     } catch {
       context.addIssue({
         code: 'custom',
-        message: leastMs === 0 ? DURATION : `${DURATION}, of at least ${leastMs / 1_000} s`,
+        message:
+          leastMs === 0 ? `${DURATION}; 0 is at once` : `${DURATION}, of at least ${leastMs / 1_000} s`,
       })
       return z.NEVER
     }
   })
 
-const DURATION =
-  "give a length of time such as '90s', '1h30m' or '24h'; 0 is at once, and it is never negative"
+const DURATION = "give a length of time such as '90s', '1h30m' or '24h'"
 const SIZE = "give bytes, or a text such as '100MiB'"
 
 const size = (least: number) =>

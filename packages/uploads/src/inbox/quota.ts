@@ -36,6 +36,8 @@ export async function usages(db: Kysely<Schema>): Promise<ReadonlyMap<string, Us
   return new Map(rows.map(({ mailbox, files, bytes }) => [mailbox, { files, bytes }]))
 }
 
+const ROOM = 'Wait until its consumer has acknowledged some and they were swept, or raise its quota'
+
 /** `more` is what comes on top. */
 export function checkQuota(
   used: Usage,
@@ -45,14 +47,14 @@ export function checkQuota(
   if (quotaFiles !== null && used.files + more.files > quotaFiles)
     throw new Refusal('QUOTA_FILES', {
       detail: `the mailbox has ${used.files} files of ${quotaFiles}, and this would be ${more.files} more`,
-      fix: 'Wait until its consumer has acknowledged some and they were swept',
+      fix: more.files > quotaFiles ? 'Send fewer at once, or raise its quota' : ROOM,
       max: quotaFiles,
-      retryAfter: 60,
+      ...(more.files <= quotaFiles && { retryAfter: 60 }),
     })
   if (quotaBytes !== null && used.bytes + more.bytes > quotaBytes)
     throw new Refusal('QUOTA_BYTES', {
-      detail: `the mailbox has ${used.bytes} bytes of ${quotaBytes}, and this would be more`,
-      fix: 'Wait until its consumer has acknowledged some and they were swept, or raise its quota',
+      detail: `the mailbox has ${used.bytes} bytes of ${quotaBytes}, and this would be ${more.bytes} more`,
+      fix: more.bytes > quotaBytes ? 'Send less at once, or raise its quota' : ROOM,
       max: quotaBytes,
     })
 }
