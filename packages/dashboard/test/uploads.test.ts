@@ -97,6 +97,10 @@ mission(
       await page.getByRole('button', { name: 'Back' }).click()
       await expect.poll(() => files.count()).toBe(51)
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+      const facts = await page
+        .locator('dd')
+        .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth))
+      expect(facts).toEqual(facts.map(() => 0))
       await at.expectAccessible(page)
 
       await page.getByRole('button', { name: 'expired 1' }).click()

@@ -18,7 +18,7 @@ export function Meter({ label, used, of, unit, text = number, isBadWhenFull = fa
   const most = `${text(of)} ${unit}`.trim()
   const share = of === 0 ? 0 : Math.min(1, used / of)
   return (
-    <span className="inline-flex items-center gap-2 whitespace-nowrap tabular-nums">
+    <span className="inline-flex items-center gap-x-2 whitespace-nowrap tabular-nums max-sm:flex-wrap">
       <span
         role="meter"
         aria-label={label}
