@@ -44,7 +44,7 @@ export function MailboxPage({ id }: { readonly id: string }) {
       </PageHead>
       <Unfetched of={data?.expiredUnfetched ?? []} />
       <Card className="mb-4">
-        <div className="grid gap-x-8 gap-y-1.5 lg:grid-cols-2">
+        <div className="grid gap-x-8 gap-y-1.5 max-lg:[&_dl]:grid-cols-[9rem_1fr] lg:grid-cols-2">
           <Facts>
             <Fact name="Pending">
               {plural(pending.files, 'file')}, {bytes(pending.bytes)}
