@@ -9,6 +9,7 @@ import type { Limits } from './inbox/limits.ts'
 import { live as createLive } from './inbox/live.ts'
 import { type Mailboxes, mailboxes } from './inbox/mailboxes.ts'
 import { swept as createSwept, type SweptCounts, type SweptOutcome } from './inbox/swept.ts'
+import { roomOf } from './inbox/room.ts'
 import { sweep } from './inbox/sweep.ts'
 import { lookForOrphans } from './inbox/sweep-orphans.ts'
 import { sweepDuty } from './inbox/sweep-pass.ts'
@@ -53,6 +54,7 @@ export function uploads(options: UploadsOptions): Inbox {
     limits,
     live: createLive(platform, (asked) => lastSeqs({ tables }, asked)),
     swept,
+    room: roomOf(tables, blobs),
     bridge: () => bridge,
     newId: () => platform.id(),
     fault,
@@ -84,8 +86,10 @@ export function uploads(options: UploadsOptions): Inbox {
           counted = countSwept(mill)
           tellPending(mill, inside, options.figuresByMailbox ?? false)
         }
+        await inside.room.makeWay()
         await tables.open()
         await blobs.open(await identityOf(inside))
+        await inside.room.keep()
       })()
       return started
     },

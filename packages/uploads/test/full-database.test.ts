@@ -2,16 +2,44 @@
  * The database has no room left: 507, nothing stays behind, and it goes on when there is room again. SQLite can be told how large it may get. Of PostgreSQL each
  * write is refused by itself, by a trigger that says what the server says when its disk is full.
  */
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { sql } from 'jobmill-tables'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Box, leftOf, mailbox, pending, refusal, type Scene, sceneForAll } from './support/inboxes.ts'
+import { reserveIn } from '../src/blobs/reserve.ts'
+import {
+  type Box,
+  leftOf,
+  mailbox,
+  pending,
+  refusal,
+  type Scene,
+  type SceneOptions,
+  sceneForAll,
+} from './support/inboxes.ts'
 
 const DAY_MS = 86_400_000
 const MOST_FILES = 64
 const PAGES = 2 ** 30
 const NOTHING = { files: 0, notices: 0, uploads: 0, staging: 0, blobs: 0 }
 
-const given = sceneForAll('sqlite')
+/** While it is true, the database has no room but for what is kept in reserve. */
+let isDiskFull = false
+const fault: SceneOptions['fault'] = (point) => {
+  if (isDiskFull && ['ack:before', 'sweep:marked'].includes(point) && existsSync(reserveOf(given())))
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+}
+/** False: nothing can be kept. */
+let hasRoom = true
+const wrap: SceneOptions['wrap'] = ({ reserve, ...blobs }) => ({
+  ...blobs,
+  ...(reserve !== undefined && {
+    reserve: { ...reserve, keep: async () => hasRoom && (await reserve.keep()) },
+  }),
+})
+const given = sceneForAll('sqlite', { fault, wrap })
+const reserveOf = ({ store }: Scene): string => path.join(store.name.replace('the folder ', ''), '.reserve')
 
 /** No page more than it has. */
 async function fill({ tables }: Scene): Promise<void> {
@@ -106,6 +134,66 @@ describe('a database that is full', () => {
   })
 })
 
+describe('a disk that files have filled, with the database on it', () => {
+  const ack = (box: Box, file: string): Promise<Response> =>
+    box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+
+  test('E38 B8 acknowledgements and the sweep use what is kept in reserve, and it is kept again', async () => {
+    const scene = given()
+    scene.later(2 * DAY_MS)
+    await scene.inbox.sweep()
+    const box = await mailbox(scene)
+    const [file = ''] = await box.sent('a', 'b')
+    const { size, mode } = statSync(reserveOf(scene))
+    expect([size, mode & 0o777]).toEqual([8 * 1_024 * 1_024, 0o600])
+    isDiskFull = true
+    onTestFinished(() => void (isDiskFull = false))
+    expect(await (await ack(box, file)).json()).toEqual({ acked: true })
+    expect(existsSync(reserveOf(scene))).toBe(false)
+    expect(await scene.inbox.sweep()).toMatchObject({ acked: 0 })
+    expect(existsSync(reserveOf(scene))).toBe(true)
+    scene.later(2 * DAY_MS)
+    expect(await scene.inbox.sweep()).toMatchObject({ acked: 1, expired_unfetched: 1 })
+    expect(await leftOf(scene, box)).toEqual(NOTHING)
+    expect(existsSync(reserveOf(scene))).toBe(true)
+  })
+
+  test('E38 takes nothing in while there is nothing in reserve', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    hasRoom = false
+    onTestFinished(() => void (hasRoom = true))
+    await refused(await box.upload([{ bytes: 'x' }]))
+    expect(await leftOf(scene, box)).toEqual(NOTHING)
+    hasRoom = true
+    await box.sent('x')
+    scene.later(2 * DAY_MS)
+    await scene.inbox.sweep()
+  })
+
+  test('the reserve is made where there is room for it twice, and makes way at the start where there is hardly any', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-reserve-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const mib = 1_024 * 1_024
+    let free = 16 * mib - 1
+    const reserve = reserveIn(folder, async () => free)
+    expect([await reserve.keep(), await reserve.giveUp()]).toEqual([false, false])
+    free += 1
+    expect([await reserve.keep(), await reserve.keep()]).toEqual([true, true])
+    // Half of one, as a process leaves it that died, is none.
+    truncateSync(path.join(folder, '.reserve'), mib)
+    expect([await reserve.giveUp(), await reserve.keep()]).toEqual([false, true])
+    free = 8 * mib
+    await reserve.makeWay()
+    expect(readdirSync(folder)).toEqual(['.reserve'])
+    free -= 1
+    await reserve.makeWay()
+    expect(readdirSync(folder)).toEqual([])
+    // A folder that is not there yet has nothing to give.
+    await reserveIn(path.join(folder, 'none')).makeWay()
+  })
+})
+
 /** From now on for these writes, until what it returns is called. */
 async function fillFor(
   { address, tables }: Scene,
@@ -164,7 +252,7 @@ describe('a server of PostgreSQL whose disk is full', () => {
     },
   )
 
-  test('E38 leaves to the sweep what cannot even be taken back', async () => {
+  test('E38 takes back what came before its row, which is left to the sweep where it cannot be written', async () => {
     const scene = given()
     const box = await mailbox(scene)
     const empty = await fillFor(scene, 'INSERT ON uploads_file', 'UPDATE OR DELETE ON uploads_staging')
@@ -172,10 +260,10 @@ describe('a server of PostgreSQL whose disk is full', () => {
     await empty()
     await refused(answer)
     expect((await pending(box)).files).toEqual([])
-    expect(await leftOf(scene, box)).toEqual({ ...NOTHING, staging: 1, blobs: 2 })
+    expect(await leftOf(scene, box)).toEqual({ ...NOTHING, staging: 1 })
     expect((await two(box)).status).toBe(200)
     scene.later(2 * DAY_MS)
-    expect(await scene.inbox.sweep()).toMatchObject({ expired_unfetched: 2, orphan_blob: 2 })
+    expect(await scene.inbox.sweep()).toMatchObject({ expired_unfetched: 2, orphan_blob: 0 })
     expect(await leftOf(scene, box)).toEqual(NOTHING)
   })
 

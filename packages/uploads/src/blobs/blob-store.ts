@@ -3,6 +3,7 @@
  * `<upload>/<n>`, made by the inbox and never by a sender.
  */
 import type { ByteRange } from '../clean/byte-range.ts'
+import type { Reserve } from './reserve.ts'
 
 export interface BlobStore {
   /** For people. */
@@ -17,6 +18,8 @@ export interface BlobStore {
   readonly delete: (id: string) => Promise<boolean>
   /** Every upload that has blobs, also half of one, in any order and one after the other: there may be millions. */
   readonly uploads: () => AsyncIterable<string>
+  /** Of a place that may share its disk with the database. */
+  readonly reserve?: Reserve
 }
 
 export class BlobMissing extends Error {

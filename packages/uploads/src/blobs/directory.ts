@@ -8,6 +8,7 @@ import { flushFolder, makeFolder } from '../flush.ts'
 import { type BlobStore, BlobMissing, partsOf, UPLOAD } from './blob-store.ts'
 import { codeOf } from './code-of.ts'
 import { claimFolder } from './marker.ts'
+import { reserveIn } from './reserve.ts'
 
 const READ_BYTES = 64 * 1_024
 
@@ -19,6 +20,7 @@ export function directoryBlobs(root: string): BlobStore {
     return { folder, file: path.join(folder, n), part: path.join(folder, `${n}.part`) }
   }
   return {
+    reserve: reserveIn(root),
     name: `the folder ${root}`,
     async open(inbox) {
       await makeFolder(root)

@@ -1,6 +1,6 @@
 /** What every command needs: the config, the database, and the inbox on it. */
 import { jobmill, type Mill, type MillOptions } from 'jobmill'
-import { type Database, openTables } from 'jobmill-tables'
+import { type Database, openTables, placeOf } from 'jobmill-tables'
 import { directoryBlobs } from '../blobs/directory.ts'
 import { postgresBlobs } from '../blobs/postgres.ts'
 import type { Config } from '../config/shape.ts'
@@ -25,6 +25,8 @@ export interface Opened {
 
 export async function openInbox(config: Config): Promise<Opened> {
   const { database: address = DEFAULT_DATABASE, blobs = DEFAULT_BLOBS } = config
+  const folder = blobs === 'postgres' ? null : directoryBlobs(blobs)
+  if (placeOf(address).type === 'sqlite') await folder?.reserve?.makeWay()
   const database = await openTables<Schema>(address, {
     app: 'uploads',
     steps: STEPS,
@@ -35,7 +37,7 @@ export async function openInbox(config: Config): Promise<Opened> {
   const inbox = uploads({
     ...optionsOf(config),
     tables,
-    blobs: blobs === 'postgres' ? postgresBlobs(tables) : directoryBlobs(blobs),
+    blobs: folder ?? postgresBlobs(tables),
   })
   return {
     inbox,

@@ -54,8 +54,10 @@ export function route(request: Request, tools: RouteTools): Promise<Response> | 
   const url = new URL(request.url)
   const [, mailbox, rest] = /^\/mailboxes\/([^/]*)(?:\/(.*))?$/.exec(url.pathname) ?? []
   if (mailbox === undefined) return null
-  return answer(request, url, mailbox, rest ?? '', tools).catch((error: unknown) => {
+  return answer(request, url, mailbox, rest ?? '', tools).catch(async (error: unknown) => {
     letGoOf(request)
+    // So that the mill can write again, and with it the sweep.
+    await tools.inside.room.giveUpFor(error)
     const refusal = refusalOf(error)
     if (refusal.status >= 500 && refusal.cause !== undefined)
       tools.inside.onError(error, `${request.method} ${url.pathname}`)
@@ -162,7 +164,9 @@ async function acknowledge(asked: Asked): Promise<Response> {
       field: other.slice(0, 100).toWellFormed(),
       fix: 'Known is sha256',
     })
-  return Response.json(await ack(asked.inside, { ...ref, sha256: hashOf(sha256) }), { headers: PRIVATE })
+  const request = { ...ref, sha256: hashOf(sha256) }
+  const acked = await asked.inside.room.forced(() => ack(asked.inside, request))
+  return Response.json(acked, { headers: PRIVATE })
 }
 
 const PRIVATE = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const

@@ -6,6 +6,7 @@ import type { FaultPoint } from './fault-points.ts'
 import type { Live } from './live.ts'
 import type { Limits } from './limits.ts'
 import type { Bridge } from './bridge.ts'
+import type { Room } from './room.ts'
 import type { Swept } from './swept.ts'
 
 export interface Inside {
@@ -14,6 +15,7 @@ export interface Inside {
   readonly limits: Limits
   readonly live: Live
   readonly swept: Swept
+  readonly room: Room
   /** Jobs for files that came in; null for none. */
   readonly bridge: () => Bridge | null
   readonly newId: () => string

@@ -3,6 +3,7 @@
  * nothing; what a process leaves that dies in between is found by its staging row.
  */
 import { createHash } from 'node:crypto'
+import { isFullDatabase } from '../fault-codes.ts'
 import { Refusal } from '../refusal.ts'
 import { isRepeated, type Answer, type Earlier, earlierOf, sameOrRefused } from './idempotency.ts'
 import type { Inside } from './inside.ts'
@@ -26,6 +27,13 @@ export interface Received {
   readonly isRepeat: boolean
 }
 
+/** How far an upload has come. */
+interface Begun {
+  /** Blobs that there may be. */
+  files: number
+  commit: 'not asked for' | 'asked for' | 'done'
+}
+
 export async function receive(inside: Inside, request: UploadRequest): Promise<Received> {
   const { mailbox, key } = request
   const earlier = key === null ? null : await earlierOf(inside.tables.db, mailbox, key)
@@ -34,19 +42,24 @@ export async function receive(inside: Inside, request: UploadRequest): Promise<R
   await stage(inside, upload, mailbox)
   // From here on there may be blobs.
   let taken: TakenIn[] = []
-  const begun = { files: 0 }
+  const begun: Begun = { files: 0, commit: 'not asked for' }
   try {
     await inside.fault('receive:staged')
+    await inside.room.mustBeKept()
     taken = await bring(inside, request, upload, begun)
     await inside.fault('receive:complete')
-    const answer = await writeRows(inside, { ...request, upload, files: taken, fingerprint: printOf(taken) })
+    const rows = { ...request, upload, files: taken, fingerprint: printOf(taken) }
+    const answer = await writeRows(inside, rows, () => (begun.commit = 'asked for'))
+    begun.commit = 'done'
     await inside.fault('receive:committed')
     inside.live.wake(mailbox)
     inside.bridge()?.wake()
     return { answer, isRepeat: false }
   } catch (error) {
-    const committed = await discard(inside, upload, begun.files)
+    const committed = isNeverThere(begun, error) ? null : await markOrAnswer(inside, upload)
+    if (committed === 'unknown') throw error
     if (committed !== null) return { answer: committed, isRepeat: false }
+    await discard(inside, upload, begun.files)
     // Two with one key at the same time: the other one was first.
     const first = key !== null && isRepeated(error) ? await earlierOf(inside.tables.db, mailbox, key) : null
     if (first !== null) return { answer: sameOrRefused(first, printOf(taken)), isRepeat: true }
@@ -59,6 +72,11 @@ export async function receive(inside: Inside, request: UploadRequest): Promise<R
       })
     throw error
   }
+}
+
+/** What the database had no room for, it has rolled back. */
+function isNeverThere({ commit }: Begun, error: unknown): boolean {
+  return commit === 'not asked for' || (commit === 'asked for' && isFullDatabase(error))
 }
 
 function isQuota(error: unknown): boolean {
@@ -76,7 +94,7 @@ async function bring(
   inside: Inside,
   { mailbox, limits, files, signal }: UploadRequest,
   upload: string,
-  begun: { files: number },
+  begun: Begun,
 ): Promise<TakenIn[]> {
   const used = await usageOf(inside.tables.db, mailbox)
   checkQuota(used, { files: 1, bytes: 1 }, limits)
@@ -124,11 +142,11 @@ function printOf(files: readonly TakenIn[]): string {
 }
 
 /**
- * Takes back what came. A commit whose reply was lost may have happened all the same, or be about to: the staging row tells, which the commit takes away, and which
- * whoever marks it waits for. Returns the answer of an upload that turns out to be there. Blobs first: while the row is there, the sweep finds them.
+ * A commit whose reply was lost may have happened all the same, or be about to: the staging row tells, which the commit takes away, and which whoever marks it waits
+ * for. Returns the answer of an upload that turns out to be there, null when it never will be.
  */
-async function discard(inside: Inside, upload: string, files: number): Promise<Answer | null> {
-  const { tables, blobs, fault, onError } = inside
+async function markOrAnswer(inside: Inside, upload: string): Promise<Answer | 'unknown' | null> {
+  const { tables, onError } = inside
   try {
     const marked = await tables.db
       .updateTable('uploads_staging')
@@ -137,8 +155,20 @@ async function discard(inside: Inside, upload: string, files: number): Promise<A
       .returning('upload')
       .executeTakeFirst()
     // Gone: by the commit, or by a sweep that took this process for dead; then nothing can commit it any more.
-    const committed = marked === undefined ? await committedAs(inside, upload) : null
-    if (committed !== null) return committed
+    return marked === undefined ? await committedAs(inside, upload) : null
+  } catch (error) {
+    leftBehind(onError, error, upload)
+    return 'unknown'
+  }
+}
+
+/** Takes back what came. Blobs first: while the row is there, the sweep finds them; and where the disk is full, they are what gives the row its room. */
+async function discard(
+  { tables, blobs, fault, onError }: Inside,
+  upload: string,
+  files: number,
+): Promise<void> {
+  try {
     for (let n = 0; n < files; n += 1) {
       await blobs.delete(`${upload}/${n}`)
       await fault('discard:blob')
@@ -146,10 +176,13 @@ async function discard(inside: Inside, upload: string, files: number): Promise<A
     await fault('discard:blobs')
     await tables.db.deleteFrom('uploads_staging').where('upload', '=', upload).execute()
   } catch (error) {
-    // The sweep does it then.
-    onError(error, `what is left of upload ${upload}`)
+    leftBehind(onError, error, upload)
   }
-  return null
+}
+
+/** The sweep does it then. */
+function leftBehind(onError: Inside['onError'], error: unknown, upload: string): void {
+  onError(error, `what is left of upload ${upload}`)
 }
 
 async function committedAs({ tables }: Inside, upload: string): Promise<Answer | null> {

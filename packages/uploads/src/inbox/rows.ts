@@ -18,7 +18,8 @@ export interface NewUpload {
   readonly files: readonly TakenIn[]
 }
 
-export async function writeRows(inside: Inside, given: NewUpload): Promise<Answer> {
+/** `onCommit` hears right before it: whatever fails earlier has left nothing. */
+export async function writeRows(inside: Inside, given: NewUpload, onCommit: () => void): Promise<Answer> {
   const { tables, fault } = inside
   return tables.transaction(async (db, tx) => {
     const lastSeq = await enter(inside, db, given)
@@ -53,6 +54,7 @@ export async function writeRows(inside: Inside, given: NewUpload): Promise<Answe
       .execute()
     await inside.bridge()?.enqueue(rows.map(payloadOf), tx)
     await fault('receive:rows')
+    onCommit()
     return answer
   })
 }

@@ -2,11 +2,12 @@
  * One pass of the sweep, in batches until nothing is left or it is told to stop. A file is marked first, and is gone for everybody from then on; then its blob is
  * deleted, then its row. Whatever a pass that died has left marked, the next one finishes.
  */
+import { isFullDatabase } from '../fault-codes.ts'
 import type { Inside } from './inside.ts'
 import { noneSwept, type SweptCounts, type SweptOutcome } from './swept.ts'
 import { markFiles, MARKS } from './sweep-marks.ts'
 import { deleteRows, outcomeOf } from './sweep-rows.ts'
-import type { OrphanLook } from './sweep-orphans.ts'
+import { lookForOrphans, type OrphanLook } from './sweep-orphans.ts'
 import { sweepMailboxes, sweepUploads } from './sweep-rest.ts'
 import { sweepStaging } from './sweep-staging.ts'
 
@@ -14,7 +15,10 @@ const BATCH = 500
 /** Blobs that are deleted at a time. */
 const AT_ONCE = 8
 
-/** Rejects after it has done what it could, when something could not be deleted. `look`: at every blob too, as far as it gets. */
+/**
+ * Rejects after it has done what it could, when something could not be deleted. `look`: at every blob too, as far as it gets. A pass that finds the database full looks
+ * for blobs that are nobody's first, which writes nothing, and tries again with the room that was kept for it.
+ */
 export async function sweep(
   inside: Inside,
   signal: AbortSignal,
@@ -25,8 +29,34 @@ export async function sweep(
     counts[outcome] += n
     inside.swept.add(outcome, n)
   }
+  try {
+    await pass(inside, signal, count, look, false)
+  } catch (error) {
+    if (!isFullDatabase(error)) throw error
+    await inside.room.giveUpFor(error)
+    const orphans = look ?? lookForOrphans(inside)
+    try {
+      await pass(inside, signal, count, orphans, true)
+    } finally {
+      if (look === null) await orphans.end()
+    }
+  } finally {
+    await inside.room.keep().catch((error: unknown) => inside.onError(error, 'room in reserve'))
+  }
+  return counts
+}
+
+async function pass(
+  inside: Inside,
+  signal: AbortSignal,
+  count: (outcome: SweptOutcome, n: number) => void,
+  look: OrphanLook | null,
+  isFull: boolean,
+): Promise<void> {
   const failures: unknown[] = []
   const failed = (error: unknown): void => void failures.push(error)
+  const lookOn = async (): Promise<void> => look?.goOn(signal, (n) => count('orphan_blob', n), failed)
+  if (isFull) await lookOn()
   await finishMarked(inside, signal, count, failed)
   for (const mark of MARKS)
     while (!signal.aborted) {
@@ -37,7 +67,7 @@ export async function sweep(
       if (marked < BATCH) break
     }
   await sweepStaging(inside, signal, (n) => count('orphan_blob', n), failed)
-  await look?.goOn(signal, (n) => count('orphan_blob', n), failed)
+  await lookOn()
   await sweepUploads(inside, signal)
   await sweepMailboxes(inside, signal)
   if (failures.length > 0)
@@ -45,7 +75,6 @@ export async function sweep(
       failures,
       `${failures.length} blobs could not be deleted: ${String(failures[0])}`,
     )
-  return counts
 }
 
 /** By their keys, so that those whose blobs stay do not come again and again. */
