@@ -4,4 +4,13 @@ export type { Step, StepTools } from './migrate.ts'
 export { checkPlace } from './check-place.ts'
 export { peek, type Peek } from './peek.ts'
 export { placeOf, type Place } from './place.ts'
-export { sql, type Insertable, type Kysely, type Selectable, type Transaction } from 'kysely'
+export {
+  sql,
+  type Expression,
+  type ExpressionBuilder,
+  type Insertable,
+  type Kysely,
+  type Selectable,
+  type SqlBool,
+  type Transaction,
+} from 'kysely'

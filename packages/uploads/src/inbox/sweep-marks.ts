@@ -1,39 +1,53 @@
-/** Which files the sweep takes: each arm is one statement on an index of its own. */
-import { sql } from 'jobmill-tables'
+/**
+ * Which files the sweep takes: each arm looks on an index of its own, and marks what it found if that still holds. On PostgreSQL somebody may acknowledge a file in
+ * between, or be about to commit that: then it has its time from there on.
+ */
+import { type ExpressionBuilder, type Expression, sql, type SqlBool } from 'jobmill-tables'
+import type { Schema } from '../tables/schema.ts'
 import type { Inside } from './inside.ts'
 
 /** Acknowledged long enough ago; expired without; of a mailbox that was removed. */
 export const MARKS = ['acked', 'expired', 'removed'] as const
 
+type Where = ExpressionBuilder<Schema, 'uploads_file'>
+
+/** How many there were: fewer than a batch are all. */
 export async function markFiles(
   { tables, limits }: Inside,
   mark: (typeof MARKS)[number],
   batch: number,
 ): Promise<number> {
   const { db, now } = tables
-  const found = db
-    .selectFrom('uploads_file')
-    .select(['uploads_file.mailbox', 'uploads_file.id'])
-    .where('swept_at', 'is', null)
-    .$if(mark === 'acked', (query) =>
-      query
-        .where('acked_at', 'is not', null)
-        .where('acked_at', '<=', sql<number>`${now} - ${sql.lit(limits.ackRetentionMs)}`),
-    )
-    .$if(mark === 'expired', (query) => query.where('acked_at', 'is', null).where('expires_at', '<=', now))
-    .$if(mark === 'removed', (query) =>
-      query.where('uploads_file.mailbox', 'in', (from) =>
+  const isDue = (where: Where): Expression<SqlBool> => {
+    const isUnmarked = where('swept_at', 'is', null)
+    if (mark === 'acked')
+      return where.and([
+        isUnmarked,
+        where('acked_at', 'is not', null),
+        where('acked_at', '<=', sql<number>`${now} - ${sql.lit(limits.ackRetentionMs)}`),
+      ])
+    if (mark === 'expired')
+      return where.and([isUnmarked, where('acked_at', 'is', null), where('expires_at', '<=', now)])
+    return where.and([
+      isUnmarked,
+      where('uploads_file.mailbox', 'in', (from) =>
         from.selectFrom('uploads_mailbox').select('uploads_mailbox.id').where('deleted_at', 'is not', null),
       ),
-    )
+    ])
+  }
+  const found = await db
+    .selectFrom('uploads_file')
+    .select(['mailbox', 'id'])
+    .where(isDue)
     .limit(batch)
-  const { numUpdatedRows } = await db
+    .execute()
+  if (found.length === 0) return 0
+  const keys = sql.join(found.map(({ mailbox, id }) => sql`(${mailbox}, ${id})`))
+  await db
     .updateTable('uploads_file')
-    .set({ swept_at: tables.now })
-    .where((where) =>
-      where(where.refTuple('uploads_file.mailbox', 'uploads_file.id'), 'in', found.$asTuple('mailbox', 'id')),
-    )
-    .where('swept_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return Number(numUpdatedRows)
+    .set({ swept_at: now })
+    .where(sql<SqlBool>`(mailbox, id) IN (VALUES ${keys})`)
+    .where(isDue)
+    .execute()
+  return found.length
 }

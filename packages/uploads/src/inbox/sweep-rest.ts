@@ -6,16 +6,15 @@ const BATCH = 500
 
 export async function sweepUploads({ tables, limits }: Inside, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const found = tables.db
+    const found = await tables.db
       .selectFrom('uploads_upload')
       .select('id')
       .where('created_at', '<=', sql<number>`${tables.now} - ${sql.lit(limits.keysForMs)}`)
       .limit(BATCH)
-    const { numDeletedRows } = await tables.db
-      .deleteFrom('uploads_upload')
-      .where('id', 'in', found)
-      .executeTakeFirstOrThrow()
-    if (numDeletedRows < BigInt(BATCH)) return
+      .execute()
+    const ids = found.map(({ id }) => id)
+    if (ids.length > 0) await tables.db.deleteFrom('uploads_upload').where('id', 'in', ids).execute()
+    if (ids.length < BATCH) return
   }
 }
 

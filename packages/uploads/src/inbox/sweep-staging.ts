@@ -45,19 +45,22 @@ export async function sweepStaging(
 
 /** So many at a time, by their age. */
 async function mark({ tables, limits }: Inside): Promise<number> {
-  const found = tables.db
+  const found = await tables.db
     .selectFrom('uploads_staging')
     .select('upload')
     .where('swept_at', 'is', null)
     .where('begun_at', '<=', sql<number>`${tables.now} - ${sql.lit(limits.stagingForMs)}`)
     .limit(BATCH)
-  const { numUpdatedRows } = await tables.db
+    .execute()
+  const uploads = found.map(({ upload }) => upload)
+  if (uploads.length === 0) return 0
+  await tables.db
     .updateTable('uploads_staging')
     .set({ swept_at: tables.now })
-    .where('upload', 'in', found)
+    .where('upload', 'in', uploads)
     .where('swept_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return Number(numUpdatedRows)
+    .execute()
+  return uploads.length
 }
 
 /** How many it had is not written down: deleting what is not there costs little. */

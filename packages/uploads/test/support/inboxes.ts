@@ -84,7 +84,7 @@ export type SceneOptions = Partial<Omit<UploadsOptions, 'tables' | 'blobs'>> & {
   readonly jobs?: MillOptions['jobs']
   /** Asked when the scene is made. */
   readonly address?: () => string
-  readonly folder?: string
+  readonly clock?: 'to move' | 'of the database'
   /** Hears of every statement to the tables, as a tree in JSON. */
   readonly onStatement?: (tree: string) => void
 }
@@ -109,13 +109,13 @@ function heard(tables: UploadsOptions['tables'], onStatement: (tree: string) => 
 }
 
 export async function scene(place: Place, options: SceneOptions = {}): Promise<Scene> {
-  const { wrap = (blobs) => blobs, jobs = [], onStatement, ...rest } = options
+  const { wrap = (blobs) => blobs, jobs = [], onStatement, clock = 'to move', ...rest } = options
   const address = options.address?.() ?? addressOf(place)
   let aheadMs = 0
   const database = await openTables<Schema>(address, {
     app: 'uploads',
     steps: STEPS,
-    clock: () => Date.now() + aheadMs,
+    ...(clock === 'to move' && { clock: () => Date.now() + aheadMs }),
   })
   const tables = onStatement === undefined ? database.tables : heard(database.tables, onStatement)
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-blobs-'))
