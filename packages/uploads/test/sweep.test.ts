@@ -10,7 +10,7 @@ import {
   STEPS,
   uploads,
 } from 'jobmill-uploads'
-import { describe, expect, test, test as testEverywhere } from 'vitest'
+import { describe, expect, onTestFinished, test, test as testEverywhere } from 'vitest'
 import { readExposition, valueOf } from '../../jobmill/test/observe/exposition.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 import {
@@ -119,11 +119,19 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     const box = await mailbox(made)
     const [a = '', b = ''] = await box.sent('a', 'b')
     await ack(box, a)
-    made.later(HOUR_MS - 60_000)
+    const { acked_at } = await made.tables.db
+      .selectFrom('uploads_file')
+      .select('acked_at')
+      .where('id', '=', a)
+      .executeTakeFirstOrThrow()
+    // To the millisecond.
+    onTestFinished(() => made.stopAt(null))
+    made.stopAt((acked_at ?? 0) + HOUR_MS - 1)
     expect(await made.inbox.sweep()).toEqual(NONE)
-    made.later(60_001)
+    made.stopAt((acked_at ?? 0) + HOUR_MS)
     expect(await made.inbox.sweep()).toEqual({ ...NONE, acked: 1 })
     expect((await pending(box)).files.map(({ id }) => id)).toEqual([b])
+    made.stopAt(null)
     made.later(DAY_MS)
     await made.inbox.sweep()
     await expectGone(made, box)
@@ -357,6 +365,33 @@ describe.each(PLACES)('the sweep on %s', (place) => {
     expect((await sending)?.status).toBe(408)
     await expectGone(made, box)
   })
+
+  if (place === 'postgres')
+    testEverywhere(
+      'B3 B6 an acknowledgement that is about to commit when its file expires has its hour',
+      async () => {
+        const made = given()
+        const box = await mailbox(made)
+        const [file = ''] = await box.sent('a')
+        const { tables, inbox } = made
+        const schema = new URL(made.address).searchParams.get('schema')
+        const waiting = sql<{ n: number }>`SELECT count(*) AS n FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND query LIKE ${`update "${schema}_uploads"."uploads_file"%`}`
+        const sweeping = await tables.transaction(async (db) => {
+          made.later(DAY_MS - HOUR_MS / 2)
+          await db.updateTable('uploads_file').set({ acked_at: tables.now }).where('id', '=', file).execute()
+          made.later(HOUR_MS / 2)
+          const pass = inbox.sweep()
+          await expect.poll(async () => (await waiting.execute(tables.db)).rows[0]?.n).toBe(1)
+          return { pass }
+        })
+        expect(await sweeping.pass).toEqual(NONE)
+        expect(await (await box.ask(`/uploads/${file}/content`)).text()).toBe('a')
+        made.later(HOUR_MS / 2)
+        expect(await inbox.sweep()).toEqual({ ...NONE, acked: 1 })
+        await expectGone(made, box)
+      },
+    )
 
   test('E47 a mailbox that is removed is closed at once, and the next sweep takes all it had, and only that', async () => {
     const made = given()

@@ -71,6 +71,8 @@ export interface Scene {
   readonly served: Served
   /** Moves the clock of the database, as everybody here sees it. */
   readonly later: (ms: number) => void
+  /** Stops it at a moment, until it is told null. */
+  readonly stopAt: (ms: number | null) => void
   /** Every blob there is, by its id. */
   readonly blobs: () => Promise<string[]>
   readonly errors: unknown[]
@@ -112,10 +114,11 @@ export async function scene(place: Place, options: SceneOptions = {}): Promise<S
   const { wrap = (blobs) => blobs, jobs = [], onStatement, clock = 'to move', ...rest } = options
   const address = options.address?.() ?? addressOf(place)
   let aheadMs = 0
+  let stoppedAt: number | null = null
   const database = await openTables<Schema>(address, {
     app: 'uploads',
     steps: STEPS,
-    ...(clock === 'to move' && { clock: () => Date.now() + aheadMs }),
+    ...(clock === 'to move' && { clock: () => stoppedAt ?? Date.now() + aheadMs }),
   })
   const tables = onStatement === undefined ? database.tables : heard(database.tables, onStatement)
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-blobs-'))
@@ -144,6 +147,7 @@ export async function scene(place: Place, options: SceneOptions = {}): Promise<S
     mill,
     served,
     later: (ms) => void (aheadMs += ms),
+    stopAt: (ms) => void (stoppedAt = ms),
     errors,
     store: real,
     async blobs() {
