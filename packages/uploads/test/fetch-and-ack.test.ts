@@ -9,6 +9,7 @@ import {
   PLACES,
   refusal,
   type Scene,
+  type SceneOptions,
   sceneForAll,
   sha256,
 } from './support/inboxes.ts'
@@ -24,6 +25,14 @@ const post = (box: Box, file: string, body?: unknown): Promise<Response> =>
 
 const get = (box: Box, file: string, headers: Record<string, string> = {}): Promise<Response> =>
   box.ask(`/uploads/${file}/content`, { headers })
+
+/** Without a socket it ends when everything was done that belongs to it, and not with the last byte. */
+const whole = async ({ inbox }: Scene, box: Box, file: string, headers: Record<string, string> = {}) => {
+  const request = new Request(`http://here/mailboxes/${box.id}/uploads/${file}/content`, {
+    headers: { authorization: `Bearer ${box.token}`, ...headers },
+  })
+  return (await inbox.fetch(request))?.text()
+}
 
 const rowOf = (scene: Scene, file: string) =>
   scene.tables.db.selectFrom('uploads_file').selectAll().where('id', '=', file).executeTakeFirstOrThrow()
@@ -47,7 +56,21 @@ const [expired, marked] = [changed({ expires_at: 1 }), changed({ swept_at: 1 })]
 describe.each(PLACES)('a file on %s', (place) => {
   const test = inTurns(place)
   const statements: string[] = []
-  const given = sceneForAll(place, { onStatement: (tree) => void statements.push(tree) })
+  /** What becomes of a blob after its first 100,000 bytes. */
+  let reading: 'well' | 'short' | 'broken' = 'well'
+  const wrap: SceneOptions['wrap'] = (blobs) => ({
+    ...blobs,
+    async read(id, range) {
+      if (reading === 'well') return blobs.read(id, range)
+      const { start, end } = range
+      const bytes = await blobs.read(id, { start, end: Math.min(end, 99_999) })
+      return (async function* () {
+        yield* bytes
+        if (reading === 'broken') throw new Error('the disk is gone')
+      })()
+    },
+  })
+  const given = sceneForAll(place, { wrap, onStatement: (tree) => void statements.push(tree) })
 
   describe('B5 the door', () => {
     test('E47 401 comes before everything else, in the same words for everybody who is not known', async () => {
@@ -308,18 +331,46 @@ describe.each(PLACES)('a file on %s', (place) => {
     test('E43 the first and the last fetch are known, and how many there were; half of one is none', async () => {
       const scene = given()
       const { box, file } = await sentOne(scene)
-      await (await get(box, file, { range: 'bytes=0-3' })).text()
-      await (await get(box, file, { 'if-none-match': '*' })).text()
-      await (await get(box, file)).text()
-      await expect.poll(async () => (await rowOf(scene, file)).fetches).toBe(1)
+      for (const headers of [{ range: 'bytes=0-3' }, { range: 'bytes=4-8' }, { 'if-none-match': '*' }]) {
+        await whole(scene, box, file, headers)
+        expect(await rowOf(scene, file)).toMatchObject({ fetches: 0, first_fetched_at: null })
+      }
+      await whole(scene, box, file)
       const first = await rowOf(scene, file)
+      expect(first.fetches).toBe(1)
       scene.later(60_000)
-      await (await get(box, file, { range: 'bytes=4-' })).text()
-      await expect.poll(async () => (await rowOf(scene, file)).fetches).toBe(2)
+      await whole(scene, box, file, { range: 'bytes=4-' })
       const second = await rowOf(scene, file)
+      expect(second.fetches).toBe(2)
       expect(second.first_fetched_at).toBe(first.first_fetched_at)
       expect((second.last_fetched_at ?? 0) - (first.last_fetched_at ?? 0)).toBeGreaterThanOrEqual(60_000)
     })
+
+    testEverywhere(
+      'E43 B5 a blob that is cut short, or breaks, breaks the connection, is told, and is no fetch',
+      async () => {
+        const scene = given()
+        const { box, file } = await sentOne(scene, 'x'.repeat(600_000))
+        scene.errors.length = 0
+        for (const [how, words] of [
+          ['short', 'has 100000 of 600000 bytes'],
+          ['broken', 'the disk is gone'],
+        ] as const) {
+          reading = how
+          const response = await get(box, file)
+          expect(response.status).toBe(200)
+          await expect(response.arrayBuffer()).rejects.toThrow()
+          expect(scene.errors.splice(0)).toMatchObject([{ message: expect.stringContaining(words) }])
+        }
+        // A range that lies before it is whole.
+        reading = 'short'
+        expect((await get(box, file, { range: 'bytes=0-99999' })).status).toBe(206)
+        reading = 'well'
+        expect((await rowOf(scene, file)).fetches).toBe(0)
+        expect(await whole(scene, box, file)).toHaveLength(600_000)
+        expect((await rowOf(scene, file)).fetches).toBe(1)
+      },
+    )
 
     test('E47 whatever its type, a browser neither guesses nor runs it', async () => {
       const box = await mailbox(given())

@@ -39,7 +39,8 @@ export async function content(inside: Inside, request: Request, ref: FileRef): P
   const status = range === null ? 200 : 206
   if (!isGet) return new Response(null, { status, headers })
   const bytes = await openBlob(inside, row, { start, end })
-  return new Response(bodyOf(inside, bytes, end === row.size - 1 ? ref : null), { status, headers })
+  const body = bodyOf(inside, bytes, { ref, size: end - start + 1, isLast: end === row.size - 1 })
+  return new Response(body, { status, headers })
 }
 
 function headersOf(row: FileRow, etag: string): Record<string, string> {
@@ -71,15 +72,37 @@ function ifRangeHolds({ headers }: Request, etag: string): boolean {
   return given === null || given.trim() === etag
 }
 
-/** A chunk at a time, when it is asked for. `last`: the file whose last byte is in it. */
-function bodyOf(inside: Inside, bytes: AsyncIterable<Uint8Array>, last: FileRef | null): ReadableStream {
+interface Sent {
+  readonly ref: FileRef
+  /** How many bytes were promised. */
+  readonly size: number
+  /** Whether the last byte of the file is among them. */
+  readonly isLast: boolean
+}
+
+/** A chunk at a time, when it is asked for. A blob that is shorter than its row says, or that breaks, breaks the connection: whoever fetches must not take that for the end. */
+function bodyOf(
+  inside: Inside,
+  bytes: AsyncIterable<Uint8Array>,
+  { ref, size, isLast }: Sent,
+): ReadableStream {
   const chunks = bytes[Symbol.asyncIterator]()
+  let left = size
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const next = await chunks.next()
-        if (next.done !== true) return controller.enqueue(next.value)
-        if (last !== null) await stamp(inside, last)
+        try {
+          const next = await chunks.next()
+          if (next.done !== true) {
+            left -= next.value.length
+            return controller.enqueue(next.value)
+          }
+          if (left !== 0) throw new Error(`the blob has ${size - left} of ${size} bytes`)
+        } catch (error) {
+          inside.onError(error, `the content of file ${ref.file}`)
+          return controller.error(error)
+        }
+        if (isLast) await stamp(inside, ref)
         controller.close()
       },
       async cancel() {
