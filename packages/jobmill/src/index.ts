@@ -22,6 +22,7 @@ export type {
 } from './job/limit-handle.ts'
 export { boundOf, type Histogram, type MetricData, mergeData, percentile } from './job/metric-data.ts'
 export type { EnqueuedJob, EnqueueItem, EnqueueOptions, JobHandle, ResultOptions } from './job/handle.ts'
+export { checkObjectKeys } from './job/known-keys.ts'
 export { checkName } from './job/names.ts'
 export { Interruption, type InterruptionCause, isInterruption } from './job/interruption.ts'
 export type { Dedupe, DedupeScope, HoldAfter, NewJob } from './job/new-job.ts'

@@ -1,5 +1,5 @@
 /** What an inbox can be told, checked at once: every problem by its name. */
-import { JobmillError, type Duration, type Platform } from 'jobmill'
+import { checkObjectKeys, JobmillError, type Duration, type Platform } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { textMs } from './clean/duration.ts'
@@ -47,6 +47,35 @@ export interface UploadsOptions {
   /** For tests: called between any two steps. */
   readonly fault?: (point: FaultPoint) => void | Promise<void>
   readonly platform?: Platform
+}
+
+const KEYS: Readonly<Record<keyof UploadsOptions, true>> = {
+  tables: true,
+  blobs: true,
+  maxFiles: true,
+  maxFileBytes: true,
+  maxRequestBytes: true,
+  quotaBytes: true,
+  quotaFiles: true,
+  uploadsAtOnce: true,
+  uploadsPerMailbox: true,
+  expireAfter: true,
+  ackRetention: true,
+  stagingFor: true,
+  keysFor: true,
+  sweepEvery: true,
+  job: true,
+  figuresByMailbox: true,
+  onError: true,
+  fault: true,
+  platform: true,
+}
+const JOB_KEYS: Readonly<Record<keyof BridgeOptions, true>> = { kind: true, queue: true }
+
+/** A typo is never ignored. */
+export function checkOptions(options: UploadsOptions): void {
+  checkObjectKeys(options, '', Object.keys(KEYS))
+  if (options.job !== undefined) checkObjectKeys(options.job, 'job', Object.keys(JOB_KEYS))
 }
 
 interface Times {

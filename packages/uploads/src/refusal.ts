@@ -43,9 +43,9 @@ export interface RefusalDetails {
   /** Which part of the request is meant. */
   readonly field?: string
   readonly fix?: string
-  /** What is too large: which file, null when none has been met yet, and the size that was declared, null when nobody said one that is too large. */
+  /** What is too large: which file, null when none has been met yet, and the size that was declared, or what had come when it was refused. */
   readonly file?: string | null
-  readonly size?: number | null
+  readonly size?: number
   readonly max?: number
   /** In seconds. */
   readonly retryAfter?: number

@@ -1,5 +1,5 @@
 /** `uploads(options)`: the inbox, its parts put together. */
-import { type Mill, type OwnDuty, systemPlatform } from 'jobmill'
+import { JobmillError, type Mill, type OwnDuty, systemPlatform } from 'jobmill'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
 import { countSwept, tellPending } from './inbox/figures.ts'
 import { lastSeqs } from './inbox/feed.ts'
@@ -17,7 +17,7 @@ import { type Tokens, tokens as createTokens } from './inbox/tokens.ts'
 import { type App, app } from './http/app.ts'
 import { route } from './http/routes.ts'
 import { uploadsOf } from './http/upload.ts'
-import { durationMs, resolveLimits, type UploadsOptions } from './options.ts'
+import { checkOptions, durationMs, resolveLimits, type UploadsOptions } from './options.ts'
 
 export interface Inbox {
   /** Takes `/mailboxes/…`; null for what is not its own. */
@@ -42,6 +42,7 @@ export interface Inbox {
 const GRACE_MS = 20_000
 
 export function uploads(options: UploadsOptions): Inbox {
+  checkOptions(options)
   const { tables, blobs, platform = systemPlatform, fault = () => {}, onError = toStandardError } = options
   const limits = resolveLimits(options)
   const every = durationMs(options.sweepEvery ?? '5m', 'sweepEvery', 1_000)
@@ -70,6 +71,18 @@ export function uploads(options: UploadsOptions): Inbox {
       await look.end()
     }
   }
+  let isTold = false
+  async function begin(mill: Mill<never> | undefined): Promise<void> {
+    if (mill !== undefined && !isTold) {
+      isTold = true
+      counted = countSwept(mill)
+      tellPending(mill, inside, options.figuresByMailbox ?? false)
+    }
+    await inside.room.makeWay()
+    await tables.open()
+    await blobs.open(await identityOf(inside))
+    await inside.room.keep()
+  }
   let started: Promise<void> | null = null
   return {
     fetch: (request) => route(request, { inside, tokens, upload: taking.take, platform }),
@@ -79,18 +92,14 @@ export function uploads(options: UploadsOptions): Inbox {
       forAll: true,
       run: sweepDuty(inside, platform),
     },
-    start(mill) {
+    async start(mill) {
+      if (mill === undefined && bridge === null && options.job !== undefined) throw noMill(options.job.kind)
       if (mill !== undefined && options.job !== undefined) bridge = bridgeTo(mill, options.job)
-      started ??= (async () => {
-        if (mill !== undefined) {
-          counted = countSwept(mill)
-          tellPending(mill, inside, options.figuresByMailbox ?? false)
-        }
-        await inside.room.makeWay()
-        await tables.open()
-        await blobs.open(await identityOf(inside))
-        await inside.room.keep()
-      })()
+      started ??= begin(mill).catch((error: unknown) => {
+        // What was in its way may be gone when it is tried again.
+        started = null
+        throw error
+      })
       return started
     },
     async stop({ graceMs = GRACE_MS } = {}) {
@@ -104,6 +113,14 @@ export function uploads(options: UploadsOptions): Inbox {
     swept: swept.totals,
     limits,
   }
+}
+
+function noMill(kind: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', 'files would come in without their jobs', {
+    field: 'job',
+    value: JSON.stringify(kind),
+    fix: 'Give the mill to start(), or leave job out',
+  })
 }
 
 function toStandardError(error: unknown, what: string): void {

@@ -180,6 +180,24 @@ describe.each(STORES)('the feed on %s', (store) => {
     expect(await response.text()).not.toContain('event: file')
   })
 
+  test('whoever reads what is pending with a token that is revoked meanwhile gets no further page', async () => {
+    const scene = given()
+    const box = await mailbox(scene)
+    for (let n = 0; n < 2; n += 1) await box.sent(...Array.from({ length: 60 }, () => 'x'))
+    const [token] = await scene.inbox.tokens.list(box.id)
+    const response = await scene.inbox.fetch(
+      new Request(`http://here/mailboxes/${box.id}/events`, {
+        headers: { authorization: `Bearer ${box.token}` },
+      }),
+    )
+    const reader = (response?.body as ReadableStream<Uint8Array>).getReader()
+    let first = ''
+    while (!first.includes('event: file')) first += Buffer.from((await reader.read()).value ?? []).toString()
+    expect(first.match(/event: file/g)).toHaveLength(100)
+    await scene.inbox.tokens.revoke(token?.id ?? '')
+    expect((await reader.read()).done).toBe(true)
+  })
+
   test('whoever waits with a token that is revoked meanwhile is told so, and nothing of what came', async () => {
     const scene = given()
     const box = await mailbox(scene)

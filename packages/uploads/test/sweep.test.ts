@@ -4,6 +4,7 @@ import { openTables, sql } from 'jobmill-tables'
 import {
   type BlobStore,
   directoryBlobs,
+  type FaultPoint,
   LIMITS,
   postgresBlobs,
   type Schema,
@@ -74,6 +75,37 @@ function idAt(ms: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000001`
 }
 
+/** One that has begun, and waits to be told to end. */
+async function slowUpload(made: Scene, box: Box): Promise<{ end: () => Promise<number | undefined> }> {
+  const holding = Promise.withResolvers<void>()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await holding.promise
+      controller.enqueue(
+        Buffer.from(
+          '--b\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\nx\r\n--b--\r\n',
+        ),
+      )
+      controller.close()
+    },
+  })
+  const sending = made.inbox.fetch(
+    new Request(`http://here/mailboxes/${box.id}/uploads`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${box.token}`, 'content-type': 'multipart/form-data; boundary=b' },
+      body,
+      duplex: 'half',
+    }),
+  )
+  await expect.poll(async () => (await leftOf(made, box))['staging']).toBe(1)
+  return {
+    async end() {
+      holding.resolve()
+      return (await sending)?.status
+    },
+  }
+}
+
 async function mill(fails: () => boolean) {
   const file = freshFile()
   const { store, tables } = await openTables<Schema>(file, { app: 'uploads', steps: STEPS })
@@ -112,7 +144,9 @@ describe.each(PLACES)('the sweep on %s', (place) => {
       return blobs.delete(id)
     },
   })
-  const given = sceneForAll(place, { wrap })
+  /** What is done at a point of the sweep. */
+  let between: ((point: FaultPoint) => Promise<void>) | null = null
+  const given = sceneForAll(place, { wrap, fault: (point) => between?.(point) })
 
   test('B3 a file that is neither acknowledged nor expired survives, and an acknowledged one until its time is over', async () => {
     const made = given()
@@ -335,34 +369,37 @@ describe.each(PLACES)('the sweep on %s', (place) => {
   test('an upload that the sweep took for dead cannot commit', async () => {
     const made = given()
     const box = await mailbox(made)
-    const holding = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
-    const slow = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        begun.resolve()
-        await holding.promise
-        controller.enqueue(
-          Buffer.from(
-            '--b\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\nx\r\n--b--\r\n',
-          ),
-        )
-        controller.close()
-      },
-    })
-    const sending = made.inbox.fetch(
-      new Request(`http://here/mailboxes/${box.id}/uploads`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${box.token}`, 'content-type': 'multipart/form-data; boundary=b' },
-        body: slow,
-        duplex: 'half',
-      }),
-    )
-    await begun.promise
-    await expect.poll(async () => (await leftOf(made, box))['staging']).toBe(1)
+    const upload = await slowUpload(made, box)
     made.later(HOUR_MS)
     await made.inbox.sweep()
-    holding.resolve()
-    expect((await sending)?.status).toBe(408)
+    expect(await upload.end()).toBe(408)
+    await expectGone(made, box)
+  })
+
+  testEverywhere('nor can one that the sweep has marked, and not yet deleted', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    const upload = await slowUpload(made, box)
+    made.later(HOUR_MS)
+    let status: number | undefined
+    between = async (point) => {
+      if (point !== 'sweep:staging-marked') return
+      between = null
+      status = await upload.end()
+    }
+    onTestFinished(() => void (between = null))
+    await made.inbox.sweep()
+    expect(status).toBe(408)
+    await expectGone(made, box)
+  })
+
+  testEverywhere('nor one whose token was revoked while it came: 401, and nothing is left', async () => {
+    const made = given()
+    const box = await mailbox(made)
+    const upload = await slowUpload(made, box)
+    const [token] = await made.inbox.tokens.list(box.id)
+    await made.inbox.tokens.revoke(token?.id ?? '')
+    expect(await upload.end()).toBe(401)
     await expectGone(made, box)
   })
 
@@ -434,6 +471,34 @@ test('B3 ackRetention: 0 is the next sweep, unset is an hour, negative is refuse
   await expect(uploads({ tables, blobs }).start()).rejects.toThrow(
     'blobs: files are kept in a database by PostgreSQL only',
   )
+  await made.close()
+})
+
+test('an option that there is not is refused by its name, with the nearest; and jobs for files without a mill', async () => {
+  const made = await scene('sqlite')
+  const { tables, store: blobs } = made
+  const wrong = (more: object) => () => uploads({ tables, blobs, ...more })
+  expect(wrong({ ackRetentoin: 1 })).toThrow(/^ackRetentoin: is not an option.*Did you mean "ackRetention"/)
+  expect(wrong({ bogus: 1 })).toThrow('bogus: is not an option')
+  expect(wrong({ job: { kind: 'a', queu: 'b' } })).toThrow(
+    /^job\.queu: is not an option.*Did you mean "queue"/,
+  )
+  const inbox = uploads({ tables, blobs, job: { kind: 'photo.shrink' } })
+  await expect(inbox.start()).rejects.toThrow('job: files would come in without their jobs')
+  await made.close()
+})
+
+test('a start that failed can be tried again', async () => {
+  const made = await scene('sqlite')
+  let isAway = true
+  const blobs: BlobStore = {
+    ...made.store,
+    open: (id) => (isAway ? Promise.reject(new Error('the disk is away')) : made.store.open(id)),
+  }
+  const inbox = uploads({ tables: made.tables, blobs })
+  await expect(inbox.start()).rejects.toThrow('the disk is away')
+  isAway = false
+  await inbox.start()
   await made.close()
 })
 

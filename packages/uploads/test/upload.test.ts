@@ -113,7 +113,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
       [
         'E39 a file of one byte more than it may have',
         (box) => box.upload([{ bytes: 'x' }, { name: 'big.bin', bytes: bytes(64 * KB + 1) }]),
-        { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: null, max: 64 * KB },
+        { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: 64 * KB + 1, max: 64 * KB },
       ],
       [
         'E39 a body that says that it is too large',
@@ -134,7 +134,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
         'E39 a file whose part declares less than it has',
         (box) =>
           send(box, partOf('files', 'big.bin', 'x'.repeat(64 * KB + 1), 'Content-Length: 5\r\n') + END),
-        { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: null, max: 64 * KB },
+        { status: 413, code: 'FILE_TOO_LARGE', file: 'big.bin', size: 64 * KB + 1, max: 64 * KB },
       ],
       [
         'a key with a space',
@@ -213,14 +213,11 @@ describe.each(PLACES)('an upload on %s', (place) => {
     for (let n = 0; n < 5; n += 1) socket.write(chunk(partOf('files', `${n}.txt`, 'x'.repeat(60 * KB))))
     socket.write(`${chunk(END)}0\r\n\r\n`)
     const { status, body } = await answer
-    expect({ status, ...JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)) }).toMatchObject(
-      {
-        status: 413,
-        code: 'REQUEST_TOO_LARGE',
-        size: null,
-        max: 256 * KB,
-      },
-    )
+    const said = JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)) as { size: number }
+    expect({ status, ...said }).toMatchObject({ status: 413, code: 'REQUEST_TOO_LARGE', max: 256 * KB })
+    // What had come by then.
+    expect(said.size).toBeGreaterThan(256 * KB)
+    expect(said.size).toBeLessThanOrEqual(5 * 61 * KB)
     await expectNothingOf(scene, box)
   })
 
@@ -393,6 +390,20 @@ describe.each(PLACES)('an upload on %s', (place) => {
         used: { files: 1, bytes: 5 },
         expireAfterMs: 86_400_000,
         ackRetentionMs: 3_600_000,
+      })
+    })
+
+    test('and no file may be larger than the request that counts', async () => {
+      const scene = given()
+      const add = (caps: object) => scene.inbox.mailboxes.add({ name: 'x', ...caps })
+      for (const caps of [{ maxFileBytes: 256 * KB + 1 }, { maxFileBytes: 11, maxRequestBytes: 10 }])
+        await expect(add(caps)).rejects.toMatchObject({ code: 'OPTION_CONFLICT', field: 'maxFileBytes' })
+      expect(await add({ maxFileBytes: 256 * KB })).toMatchObject({ maxFileBytes: 256 * KB })
+      expect(await add({ maxFileBytes: 512 * KB, maxRequestBytes: 512 * KB })).toBeDefined()
+      const box = await mailbox(scene, { maxRequestBytes: 1_000 })
+      expect(await (await box.ask('/limits')).json()).toMatchObject({
+        maxFileBytes: 1_000,
+        maxRequestBytes: 1_000,
       })
     })
   })

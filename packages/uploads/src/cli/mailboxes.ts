@@ -4,8 +4,10 @@ import { EXIT, numberOf, plain } from 'jobmill/cli'
 import { bytesOf, sizeText } from '../config/sizes.ts'
 import { checkCaps, type NewMailbox } from '../inbox/mailboxes.ts'
 import { shown } from '../inbox/words.ts'
+import { resolveLimits } from '../options.ts'
 import { MAY, type May } from '../tables/schema.ts'
 import type { Command, Given } from './command.ts'
+import { optionsOf } from './open-inbox.ts'
 import { withInbox } from './with-inbox.ts'
 
 const add: Command = {
@@ -35,7 +37,7 @@ const add: Command = {
   async run(given) {
     // Before a database is made for it.
     const asked = newMailbox(given)
-    checkCaps(asked)
+    checkCaps(asked, resolveLimits(optionsOf(given.config().config)))
     return withInbox(
       given,
       async (inbox) => {

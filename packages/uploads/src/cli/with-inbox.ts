@@ -13,7 +13,9 @@ export async function withInbox(
 ): Promise<number> {
   const { config, placeOf: givenAt } = given.config()
   if (!makes) checkIsThere(config.database ?? DEFAULT_DATABASE, givenAt('database'))
-  const { inbox, close } = await openInbox(config)
+  // Nothing comes in here, so no file becomes a job.
+  const { job: _job, ...rest } = config
+  const { inbox, close } = await openInbox(rest)
   try {
     await inbox.start()
     return await act(inbox)

@@ -32,8 +32,8 @@ export async function events(inside: Inside, { mailbox, after, isAllowed }: List
     {
       async pull(controller) {
         if (isFirst) controller.enqueue(text.encode(`retry: ${RETRY_MS}\n\n`))
-        else if (!page.more) {
-          await inside.live.wait(mailbox, page.seq, QUIET_MS, gone.signal)
+        else {
+          if (!page.more) await inside.live.wait(mailbox, page.seq, QUIET_MS, gone.signal)
           if (inside.live.isStopped() || !(await isAllowed())) return controller.close()
         }
         if (gone.signal.aborted) return

@@ -34,7 +34,7 @@ export async function* filesOf(
     })
   const declared = declaredBy(request)
   if (declared !== null && declared > limits.maxRequestBytes)
-    throw bodyTooLarge(limits.maxRequestBytes, declared, null)
+    throw bodyTooLarge(limits.maxRequestBytes, declared, { isDeclared: true, file: null })
   const found = arrivals(() => broken('it has a part that cannot be read'))
   const parser = parserFor(type)
   listenTo(parser, found, limits.maxFiles)
@@ -113,7 +113,7 @@ async function pump(
     if (done) return feeding(new Promise((ended) => parser.once('finish', ended).end()))
     size += value.length
     // What it had said was less, or nothing.
-    if (size > maxBytes) throw bodyTooLarge(maxBytes, null, lastName())
+    if (size > maxBytes) throw bodyTooLarge(maxBytes, size, { isDeclared: false, file: lastName() })
     await feeding(new Promise((taken) => parser.write(value, () => taken())))
   }
 }
@@ -153,14 +153,17 @@ function declaredBy({ headers }: Request): number | null {
   return given === null ? null : Number(given)
 }
 
-/** `size`: what was said; null when only so much is known that it is more than `max`. `file`: the one that was being read. */
-function bodyTooLarge(max: number, size: number | null, file: string | null): Refusal {
+/** `size`: what was declared, or what had come by then. `file`: the one that was being read. */
+function bodyTooLarge(
+  max: number,
+  size: number,
+  { isDeclared, file }: { readonly isDeclared: boolean; readonly file: string | null },
+): Refusal {
   return new Refusal('REQUEST_TOO_LARGE', {
-    detail:
-      size === null
-        ? `the body is larger than ${max} bytes`
-        : `the body has ${size} bytes, of ${max} that it may have`,
-    field: size === null ? PART : 'Content-Length',
+    detail: isDeclared
+      ? `the body has ${size} bytes, of ${max} that it may have`
+      : `the body is larger than ${max} bytes`,
+    field: isDeclared ? 'Content-Length' : PART,
     fix: 'Send fewer files in one request',
     file: file === null ? null : cleanName(file),
     size,

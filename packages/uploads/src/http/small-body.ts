@@ -44,7 +44,7 @@ async function textOf(request: Request, platform: Platform): Promise<string> {
         throw new Refusal('REQUEST_TOO_LARGE', {
           fix: 'Send a small JSON object',
           file: null,
-          size: null,
+          size,
           max: MOST_BYTES,
         })
       }

@@ -39,7 +39,8 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
     const signal = AbortSignal.any([request.signal, stopping.signal, slow.signal])
     const files = filesOf(request, limits, signal, reading.newTurn(holder.mailbox))
     try {
-      return await receive(inside, { mailbox: holder.mailbox, limits, key: keyOf(request), files, signal })
+      const { mailbox, token } = holder
+      return await receive(inside, { mailbox, token, limits, key: keyOf(request), files, signal })
     } catch (error) {
       throw signal.aborted && !(error instanceof Refusal) ? reasonOf(signal) : error
     } finally {

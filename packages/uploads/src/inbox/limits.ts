@@ -41,10 +41,12 @@ export type MailboxLimits = Pick<
 type Own = { readonly [K in Exclude<keyof MailboxLimits, 'maxFiles'>]: number | null }
 
 export function limitsOf(own: Own, limits: Limits): MailboxLimits {
+  const maxRequestBytes = own.maxRequestBytes ?? limits.maxRequestBytes
   return {
     maxFiles: limits.maxFiles,
-    maxFileBytes: own.maxFileBytes ?? limits.maxFileBytes,
-    maxRequestBytes: own.maxRequestBytes ?? limits.maxRequestBytes,
+    // Never more than a request can bring.
+    maxFileBytes: Math.min(own.maxFileBytes ?? limits.maxFileBytes, maxRequestBytes),
+    maxRequestBytes,
     quotaBytes: own.quotaBytes ?? limits.quotaBytes,
     quotaFiles: own.quotaFiles ?? limits.quotaFiles,
     uploadsPerMailbox: own.uploadsPerMailbox ?? limits.uploadsPerMailbox,

@@ -2,7 +2,7 @@
 import { JobmillError, shown } from './words.ts'
 import type { Inside } from './inside.ts'
 import { cleanId } from '../clean/ids.ts'
-import { limitsOf, type MailboxLimits } from './limits.ts'
+import { type Limits, limitsOf, type MailboxLimits } from './limits.ts'
 import { type Usage, usages } from './quota.ts'
 
 export interface NewMailbox {
@@ -47,7 +47,7 @@ export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'ne
   const { db } = tables
   return {
     async add(given) {
-      checkCaps(given)
+      checkCaps(given, limits)
       const row = await db
         .insertInto('uploads_mailbox')
         .values({
@@ -119,12 +119,17 @@ function asMailbox(row: {
   }
 }
 
-export function checkCaps({ maxFileBytes, maxRequestBytes }: NewMailbox): void {
-  if (maxFileBytes === undefined || maxRequestBytes === undefined || maxFileBytes <= maxRequestBytes) return
+/** Against the request that counts: its own, else that of the inbox. */
+export function checkCaps(
+  { maxFileBytes, maxRequestBytes }: NewMailbox,
+  limits: Pick<Limits, 'maxRequestBytes'>,
+): void {
+  const most = maxRequestBytes ?? limits.maxRequestBytes
+  if (maxFileBytes === undefined || maxFileBytes <= most) return
   throw new JobmillError('OPTION_CONFLICT', 'no request could bring such a file', {
     field: 'maxFileBytes',
     value: shown(maxFileBytes),
-    fix: `Give at most ${maxRequestBytes}, as requests have it`,
+    fix: `Give at most ${most}, as requests have it`,
   })
 }
 

@@ -14,6 +14,8 @@ import { type Bounds, type Incoming, takeIn, type TakenIn } from './take-in.ts'
 
 export interface UploadRequest {
   readonly mailbox: string
+  /** The id of the one that it came with. */
+  readonly token: string
   readonly limits: MailboxLimits
   /** Null for none. */
   readonly key: string | null

@@ -12,6 +12,7 @@ import type { TakenIn } from './take-in.ts'
 export interface NewUpload {
   readonly upload: string
   readonly mailbox: string
+  readonly token: string
   readonly limits: MailboxLimits
   readonly key: string | null
   readonly fingerprint: string
@@ -63,7 +64,7 @@ export async function writeRows(inside: Inside, given: NewUpload, onCommit: () =
 async function enter(
   { tables }: Inside,
   db: Transaction<Schema>,
-  { mailbox, files }: NewUpload,
+  { mailbox, token, files }: NewUpload,
 ): Promise<number> {
   const row = await db
     .updateTable('uploads_mailbox')
@@ -72,9 +73,19 @@ async function enter(
     .where('deleted_at', 'is', null)
     .returning('last_seq')
     .executeTakeFirst()
-  // Removed while the files came.
-  if (row === undefined) throw new Refusal('TOKEN_WRONG')
+  // Removed while the files came, or the token revoked.
+  if (row === undefined || !(await isValid(db, token))) throw new Refusal('TOKEN_WRONG')
   return row.last_seq
+}
+
+async function isValid(db: Transaction<Schema>, token: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('uploads_token')
+    .select('id')
+    .where('id', '=', token)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 async function unstage(db: Transaction<Schema>, { upload }: NewUpload): Promise<void> {

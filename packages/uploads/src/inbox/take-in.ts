@@ -38,14 +38,20 @@ export async function takeIn(
   const name = cleanName(file.name)
   const { maxFileBytes } = limits
   if (file.declared !== null && file.declared > maxFileBytes)
-    throw tooLarge(name, file.declared, maxFileBytes)
+    throw tooLarge(
+      name,
+      `has ${file.declared} bytes, of ${maxFileBytes} that it may have`,
+      file.declared,
+      maxFileBytes,
+    )
   const hash = createHash('sha256')
   let size = 0
   async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of file.bytes) {
       size += chunk.length
       // Whatever was said. How large it is nobody knows: it is not read to its end.
-      if (size > maxFileBytes) throw tooLarge(name, null, maxFileBytes)
+      if (size > maxFileBytes)
+        throw tooLarge(name, `is larger than ${maxFileBytes} bytes`, size, maxFileBytes)
       if (used !== null) checkQuota(used, { files: before.files + 1, bytes: before.bytes + size }, limits)
       hash.update(chunk)
       yield chunk
@@ -62,13 +68,10 @@ export async function takeIn(
   return { name, type: cleanType(file.type), size, sha256: hash.digest('hex') }
 }
 
-/** `size` is null when only so much is known that it is more than `max`. */
-function tooLarge(name: string, size: number | null, max: number): Refusal {
+/** `size`: what was declared, or what had come by then. */
+function tooLarge(name: string, words: string, size: number, max: number): Refusal {
   return new Refusal('FILE_TOO_LARGE', {
-    detail:
-      size === null
-        ? `${name} is larger than ${max} bytes`
-        : `${name} has ${size} bytes, of ${max} that it may have`,
+    detail: `${name} ${words}`,
     field: 'files',
     fix: 'Send it in parts, or have the limit of the mailbox raised',
     file: name,

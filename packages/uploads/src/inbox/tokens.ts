@@ -22,6 +22,8 @@ export interface TokenInfo {
 
 /** Who asks, and the mailbox as it is now. */
 export interface Holder {
+  /** The id of the token. */
+  readonly token: string
   readonly mailbox: string
   readonly may: May
   readonly limits: Pick<
@@ -120,6 +122,7 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
         .selectFrom('uploads_token')
         .innerJoin('uploads_mailbox', 'uploads_mailbox.id', 'uploads_token.mailbox')
         .select([
+          'uploads_token.id as token',
           'uploads_token.may',
           'uploads_mailbox.id',
           'uploads_mailbox.quota_bytes',
@@ -134,6 +137,7 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
         .executeTakeFirst()
       if (row === undefined) return null
       return {
+        token: row.token,
         mailbox: row.id,
         may: row.may,
         limits: {
