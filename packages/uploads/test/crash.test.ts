@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openTables } from 'jobmill-tables'
 import {
+  type BlobStore,
   directoryBlobs,
   FAULT_POINTS,
   type FaultPoint,
@@ -22,7 +23,9 @@ import {
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { bundled } from './support/bundled.ts'
 import { addressOf, dropTables, filesIn, hasFolder, inTurns, PLACES, sha256 } from './support/inboxes.ts'
-import { CONTENTS, KEY, type Told } from './support/way-of-files.ts'
+import { CONTENTS, KEY, NOBODYS, type Told } from './support/way-of-files.ts'
+
+const HOUR_MS = 3_600_000
 
 let program = ''
 beforeAll(async () => {
@@ -46,6 +49,7 @@ describe.each(PLACES)('kill -9 on %s', (place) => {
   let address = ''
   let tables: UploadsOptions['tables']
   let inbox: Inbox
+  let store: BlobStore
   let aheadMs = 0
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-dying-'))
 
@@ -53,8 +57,8 @@ describe.each(PLACES)('kill -9 on %s', (place) => {
     address = addressOf(place)
     const options = { app: 'uploads', steps: STEPS, clock: () => Date.now() + aheadMs }
     ;({ tables } = await openTables<Schema>(address, options))
-    const blobs = hasFolder(place) ? directoryBlobs(folder) : postgresBlobs(tables)
-    inbox = uploads({ tables, blobs, ackRetention: 0 })
+    store = hasFolder(place) ? directoryBlobs(folder) : postgresBlobs(tables)
+    inbox = uploads({ tables, blobs: store, ackRetention: 0 })
     await inbox.start()
   })
   afterAll(async () => {
@@ -63,6 +67,19 @@ describe.each(PLACES)('kill -9 on %s', (place) => {
     await dropTables(address)
     rmSync(folder, { recursive: true, force: true })
   })
+
+  async function blobsThere(): Promise<string[]> {
+    if (hasFolder(place))
+      return filesIn(folder).map((name) => name.split(path.sep).slice(1).join('/').replace('.part', ''))
+    const rows = await tables.db.selectFrom('uploads_chunk').select('blob').distinct().execute()
+    return rows.map(({ blob }) => blob)
+  }
+
+  /** A pass that finds what there is by its rows alone: the list of all blobs is empty. */
+  async function onlyRows(): Promise<void> {
+    const blobs = { ...store, async *uploads() {} }
+    await uploads({ tables, blobs, ackRetention: 0 }).sweep()
+  }
 
   async function sender() {
     const { id } = await inbox.mailboxes.add({ name: 'a' })
@@ -108,8 +125,17 @@ describe.each(PLACES)('kill -9 on %s', (place) => {
     const rows = await tables.db.selectFrom('uploads_file').select('id').execute()
     expect(rows.map((row) => row.id).filter((one) => !answered.includes(one))).toEqual([])
 
+    // When its staging is over, the next pass leaves no blob without a row, without a look at all of them; but for the one that no row ever knew.
+    aheadMs = 2 * HOUR_MS
+    await onlyRows()
+    const known = await tables.db.selectFrom('uploads_file').select(['upload', 'n']).execute()
+    const named = known.map(({ upload, n }) => `${upload}/${n}`)
+    expect((await blobsThere()).filter((blob) => !blob.startsWith(NOBODYS)).toSorted()).toEqual(
+      named.toSorted(),
+    )
+
     // A day later nothing is left of anything.
-    aheadMs = 25 * 3_600_000
+    aheadMs = 25 * HOUR_MS
     await inbox.sweep()
     for (const table of ['uploads_file', 'uploads_notice', 'uploads_staging', 'uploads_chunk'] as const)
       expect(await tables.db.selectFrom(table).selectAll().execute()).toEqual([])

@@ -21,6 +21,7 @@ export const FAULT_POINTS = [
   'sweep:blobs',
   'sweep:rows',
   'sweep:staging-marked',
+  'sweep:staging-blob',
   'sweep:staging-blobs',
   'sweep:staging-rows',
   'sweep:orphan',

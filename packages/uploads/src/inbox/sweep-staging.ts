@@ -29,6 +29,7 @@ export async function sweepStaging(
     for (const { upload } of rows) {
       if (signal.aborted) return
       last = upload
+      await fault('sweep:staging-blob')
       try {
         count(await deleteBlobs(inside, upload))
       } catch (error) {

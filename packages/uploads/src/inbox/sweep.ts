@@ -111,13 +111,13 @@ async function finishMarked(
     await eachOf(rows, async (row) => {
       // Marked they are: the next pass finishes them.
       if (signal.aborted) return
+      await fault('sweep:blob')
       try {
         await blobs.delete(`${row.upload}/${row.n}`)
         gone.push(row)
       } catch (error) {
         failed(error)
       }
-      await fault('sweep:blob')
     })
     await fault('sweep:blobs')
     const deleted = await deleteRows(inside, gone)

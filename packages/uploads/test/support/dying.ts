@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
-import { CONTENTS, KEY, type Told } from './way-of-files.ts'
+import { CONTENTS, KEY, NOBODYS, type Told } from './way-of-files.ts'
 
 /** Without a folder the database has the bytes. */
 const [address = '', folder = '', point = '', mailbox = '', token = ''] = process.argv.slice(2)
@@ -65,7 +65,7 @@ await tables.db
   .values({ upload: orphan, mailbox, begun_at: tables.now, swept_at: null })
   .execute()
 // And one that no row knows.
-for (const upload of [orphan, '00000000-0000-7000-8000-0000000000fe']) {
+for (const upload of [orphan, NOBODYS]) {
   const bytes = (async function* () {
     yield new Uint8Array(10)
   })()

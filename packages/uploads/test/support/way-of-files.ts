@@ -2,6 +2,9 @@
 export const KEY = 'the-key'
 export const CONTENTS = ['first'.repeat(1_000), 'second'.repeat(60_000)] as const
 
+/** An upload of which there are blobs and never was a row. */
+export const NOBODYS = '00000000-0000-7000-8000-0000000000fe'
+
 export type Told =
   | { readonly uploaded: readonly string[] }
   | { readonly fetched: string }
