@@ -190,7 +190,8 @@ describe.each(STORES)('the feed on %s', (store) => {
         headers: { authorization: `Bearer ${box.token}` },
       }),
     )
-    const reader = (response?.body as ReadableStream<Uint8Array>).getReader()
+    const { body } = response ?? Response.error()
+    const reader = (body as ReadableStream<Uint8Array>).getReader()
     let first = ''
     while (!first.includes('event: file')) first += Buffer.from((await reader.read()).value ?? []).toString()
     expect(first.match(/event: file/g)).toHaveLength(100)

@@ -359,12 +359,12 @@ describe.each(PLACES)('a file on %s', (place) => {
           reading = how
           const response = await get(box, file)
           expect(response.status).toBe(200)
-          await expect(response.arrayBuffer()).rejects.toThrow()
-          expect(scene.errors.splice(0)).toMatchObject([{ message: expect.stringContaining(words) }])
+          await expect(response.arrayBuffer()).rejects.toThrow('terminated')
+          expect(String(scene.errors.splice(0))).toContain(words)
         }
         // A range that lies before it is whole.
         reading = 'short'
-        expect((await get(box, file, { range: 'bytes=0-99999' })).status).toBe(206)
+        expect(await (await get(box, file, { range: 'bytes=0-99999' })).text()).toHaveLength(100_000)
         reading = 'well'
         expect((await rowOf(scene, file)).fetches).toBe(0)
         expect(await whole(scene, box, file)).toHaveLength(600_000)

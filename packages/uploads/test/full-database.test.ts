@@ -55,6 +55,8 @@ const many = (box: Box, key = 'once'): Promise<Response> =>
     { headers: { 'idempotency-key': key } },
   )
 
+const ack = (box: Box, file: string): Promise<Response> => box.ask(`/uploads/${file}/ack`, { method: 'POST' })
+
 async function refused(response: Response): Promise<void> {
   expect(response.headers.get('retry-after')).toBe('60')
   expect(await refusal(response)).toMatchObject({ status: 507, code: 'DISK_FULL' })
@@ -135,9 +137,6 @@ describe('a database that is full', () => {
 })
 
 describe('a disk that files have filled, with the database on it', () => {
-  const ack = (box: Box, file: string): Promise<Response> =>
-    box.ask(`/uploads/${file}/ack`, { method: 'POST' })
-
   test('E38 B8 acknowledgements and the sweep use what is kept in reserve, and it is kept again', async () => {
     const scene = given()
     scene.later(2 * DAY_MS)
@@ -273,20 +272,19 @@ describe('a server of PostgreSQL whose disk is full', () => {
     const [file = ''] = await box.sent('here')
     const fetches = async (): Promise<unknown> =>
       ((await (await box.ask(`/uploads/${file}`)).json()) as { fetches: number }).fetches
-    const ack = () => box.ask(`/uploads/${file}/ack`, { method: 'POST' })
     const content = async () => (await box.ask(`/uploads/${file}/content`)).text()
     scene.errors.length = 0
     const empty = await fillFor(scene, 'UPDATE ON uploads_file')
     try {
       expect(await content()).toBe('here')
-      await refused(await ack())
+      await refused(await ack(box, file))
     } finally {
       await empty()
     }
     expect(scene.errors.splice(0)).toMatchObject([{ code: '53100' }, { code: '53100' }])
     expect([await fetches(), (await pending(box)).files.length]).toEqual([0, 1])
     expect([await content(), await fetches()]).toEqual(['here', 1])
-    expect(await (await ack()).json()).toEqual({ acked: true })
+    expect(await (await ack(box, file)).json()).toEqual({ acked: true })
     scene.later(2 * DAY_MS)
     await scene.inbox.sweep()
   })

@@ -20,7 +20,7 @@ const NAME = '.reserve'
 const PIECE_BYTES = 1_024 * 1_024
 /** Twice what the log of a SQLite file grows to before it begins anew: the file itself grows too. */
 const PIECES = 8
-export const RESERVE_BYTES = PIECES * PIECE_BYTES
+const RESERVE_BYTES = PIECES * PIECE_BYTES
 
 /** `free`: how many bytes can still be had. */
 export function reserveIn(folder: string, free = freeIn): Reserve {
@@ -28,7 +28,8 @@ export function reserveIn(folder: string, free = freeIn): Reserve {
 
   async function isThere(): Promise<boolean> {
     const found = await stat(file).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return null
+      // Whoever opens the folder says what is wrong with it.
+      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null
       throw error
     })
     // A process may have died while it wrote.

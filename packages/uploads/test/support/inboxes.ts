@@ -111,8 +111,15 @@ function heard(tables: UploadsOptions['tables'], onStatement: (tree: string) => 
 }
 
 export async function scene(place: Place, options: SceneOptions = {}): Promise<Scene> {
-  const { wrap = (blobs) => blobs, jobs = [], onStatement, clock = 'to move', ...rest } = options
-  const address = options.address?.() ?? addressOf(place)
+  const {
+    wrap = (blobs) => blobs,
+    jobs = [],
+    onStatement,
+    clock = 'to move',
+    address: given,
+    ...rest
+  } = options
+  const address = given?.() ?? addressOf(place)
   let aheadMs = 0
   let stoppedAt: number | null = null
   const database = await openTables<Schema>(address, {
