@@ -1,5 +1,5 @@
 /** The gateway: its parts put together, started and stopped as one. */
-import type { Mill } from 'jobmill'
+import { type Mill, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { serveAdmin } from './admin-address.ts'
 import type { Bot } from './bots/bot.ts'
@@ -13,8 +13,10 @@ import { partsOf } from './parts.ts'
 import type { Codes } from './sessions/codes.ts'
 import { type Schema, STEPS } from './sessions/steps.ts'
 import type { Sessions } from './sessions/sessions.ts'
+import { upkeepTimer } from './upkeep.ts'
 import { applySettings } from './work/apply-settings.ts'
 import { queuesOf } from './work/mill-options.ts'
+import { warnOfUnserved } from './work/unserved.ts'
 
 export interface Gateway {
   /** Where webhooks arrive. */
@@ -59,9 +61,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       knock,
       fault,
       states,
+      upkeep,
       ...known
     } = partsOf(options, store, tables, hurried.signal)
     undo.push(async () => bots.forEach((bot) => bot.close()))
+    if (mill === null) {
+      const end = upkeepTimer(upkeep, options.platform ?? systemPlatform, (error) =>
+        log('warn', 'what is over could not be deleted', { error: String(error) }),
+      )
+      undo.push(async () => end())
+    }
     // First, since it says in words why a database cannot be had.
     await mill?.open()
     await tables.open()
@@ -86,6 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     if (admin !== null) undo.push(admin.close)
     // Only now: what cannot listen has not begun to work.
     await mill?.start()
+    if (mill !== null) await warnOfUnserved(mill, log)
     const stopping = new AbortController()
     const { mode, publicUrl } = config
     const tools = { receive, figures: counted, log, fault, signal: stopping.signal, tables, mode, publicUrl }

@@ -6,6 +6,8 @@ import { webhookStates } from './bots/webhooks.ts'
 import { atOnce } from './door/at-once.ts'
 import { receiver } from './door/receive.ts'
 import { HANDLER_MS } from './door/run-in-time.ts'
+import { hidingCodes } from './door/hide-codes.ts'
+import { sayer } from './door/say.ts'
 import { webhook } from './door/webhook.ts'
 import { handlerFor } from './handlers/handler-for.ts'
 import { logTo } from './log.ts'
@@ -34,7 +36,7 @@ export function partsOf(
   const { config, handlers: own = {}, fault = () => {}, random = Math.random, platform } = options
   const { handlerMs = HANDLER_MS } = options
   const log = logTo(options.log)
-  const open = sessions(tables)
+  const open = sessions(tables, config.bots)
   const allCodes =
     config.auth === null
       ? null
@@ -52,6 +54,7 @@ export function partsOf(
   const counted = figures(bots.map(({ slug }) => slug))
   const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
   const marks = { seen: seen(tables, { dedupeMs: config.dedupeMs, leaseMs }), begun: begun(tables, store) }
+  const upkeep = { ...marks, tables, dedupeMs: config.dedupeMs }
   const mill =
     config.database === null
       ? null
@@ -70,7 +73,7 @@ export function partsOf(
             }),
             sendJob(bot, { ...marks, figures: counted, revoked, fault }),
           ]),
-          duties: [upkeepDuty({ ...marks, tables, dedupeMs: config.dedupeMs })],
+          duties: [upkeepDuty(upkeep)],
           payloadLimitBytes: config.maxBodyBytes * PAYLOAD_FACTOR,
           ...(options.log === undefined ? {} : { log: options.log }),
           ...(platform === undefined ? {} : { platform }),
@@ -92,10 +95,12 @@ export function partsOf(
   const receive = receiver({
     bots,
     mill,
+    say: sayer({ mill, tables, dedupeMs: config.dedupeMs }),
     sessions: open,
     seen: marks.seen,
     dedupeMs: config.dedupeMs,
-    atOnce: run,
+    atOnce: hidingCodes(run, hurry),
+    log,
   })
   const knock = webhook({
     botOf: (slug) => bots.find((bot) => bot.slug === slug),
@@ -106,7 +111,19 @@ export function partsOf(
     fault,
     log,
   })
-  return { log, bots, mill, sessions: open, codes: allCodes, figures: counted, receive, knock, fault, states }
+  return {
+    log,
+    bots,
+    mill,
+    sessions: open,
+    codes: allCodes,
+    figures: counted,
+    receive,
+    knock,
+    fault,
+    states,
+    upkeep,
+  }
 }
 
 /** By the clock of the database, which all processes share. */

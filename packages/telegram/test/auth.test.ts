@@ -33,6 +33,9 @@ describe.each(STORES)('auth on %s', (store) => {
   beforeAll(async () => {
     at = await scene({
       store,
+      fault(point, chatId) {
+        if (point === 'login.tried' && failing.has(chatId)) throw new Error('not now')
+      },
       handlers: {
         async waiting({ reply, text }) {
           if (text === 'later' && !isLater) throw new Error('not yet')
@@ -40,7 +43,7 @@ describe.each(STORES)('auth on %s', (store) => {
         },
       },
       bots: {
-        door: { handler: 'auth' },
+        door: { handler: 'auth', retry: { attempts: 2, backoff: ['0s'] }, deadNotice: 'Try again.' },
         echo: { handler: 'echo' },
         other: { handler: 'echo', async: true },
         slow: { handler: 'waiting', async: true, retry: { attempts: 9, backoff: ['1s'], jitterPercent: 0 } },
@@ -49,6 +52,8 @@ describe.each(STORES)('auth on %s', (store) => {
   })
   afterAll(() => at.stop())
   let isLater = false
+  /** Chats whose login fails, after the code was looked at. */
+  const failing = new Set<number | null>()
 
   const person = () => {
     user += 1
@@ -81,6 +86,92 @@ describe.each(STORES)('auth on %s', (store) => {
     expect(await ask(door, '/logout')).toBe('You had no session.')
     expect(await ask(echo, 'hello')).toContain('Please log in first')
     expect(await ask(door, '/whoami')).toContain('You have no session')
+  })
+
+  test('F /logout ends the sessions of who says it, and of nobody else', async () => {
+    const [ada, bob] = [person(), person()]
+    for (const { door } of [ada, bob]) await ask(door, `/auth ${AUTH_SECRET}`)
+    expect(await ask(ada.door, '/logout')).toBe('Your session is over.')
+    expect(await ask(ada.echo, 'hello')).toContain('Please log in first')
+    expect(await ask(bob.echo, 'hello')).toBe('hello')
+  })
+
+  test('E27 a login that fails leaves no code behind: its message is deleted at once, and at the end the user is told', async () => {
+    const { door, id } = person()
+    failing.add(id)
+    const { updateId } = door.says(`/auth ${AUTH_SECRET}`)
+    await at.fake.until(() => at.fake.deliveries.some((one) => one.updateId === updateId))
+    expect(door.transcript()).toMatchObject([{ deleted: true }])
+    await door.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(saidBy(door)).toEqual(['Try again.'])
+    failing.delete(id)
+    expect(await ask(door, `/auth ${AUTH_SECRET}`)).toContain('Welcome')
+  })
+
+  test('E27 what names another bot is for that one; a code with it is deleted all the same', async () => {
+    const { door, echo } = person()
+    door.says(`/auth@other_bot ${AUTH_SECRET}`)
+    door.says('/whoami@other_bot')
+    expect(await ask(door, '/whoami@Door_Bot')).toContain('You have no session')
+    expect(saidBy(door)).toHaveLength(1)
+    await door.until(([first]) => first?.deleted === true)
+    expect(await ask(echo, 'hello')).toContain('Please log in first')
+  })
+
+  test('E27 a code is in no job: not when a login that was fetched fails, nor when its process has to end at once', async () => {
+    let mood: 'fails' | 'hangs' | 'well' = 'fails'
+    const options = {
+      store,
+      yaml: { mode: 'polling' },
+      bots: { door: { handler: 'auth', retry: { attempts: 9, backoff: ['0s'], jitterPercent: 0 } } },
+      fault(point: string) {
+        if (point !== 'login.tried' || mood === 'well') return undefined
+        if (mood === 'hangs') return hangs.promise
+        mood = 'well'
+        throw new Error('not now')
+      },
+    }
+    const hangs = Promise.withResolvers<void>()
+    const first = await scene(options)
+    const { database, fake: telegram } = first
+    const jobsOf = async ({ gateway }: Scene) => (await gateway.mill?.list({ queue: 'telegram.door' }))?.jobs
+    const [one, other] = [first.chat('door'), first.chat('door')]
+    one.says(`/auth ${AUTH_SECRET}`)
+    await one.until((all) => all.some(({ text }) => text.startsWith('Welcome')))
+    expect(await jobsOf(first)).toEqual([])
+    mood = 'hangs'
+    other.says(`/auth ${AUTH_SECRET}`)
+    const tried = async () => (await first.gateway.sessions.of(other.id)).length
+    expect(await tried()).toBe(0)
+    await telegram.until(() =>
+      telegram.calls.some(
+        ({ method, answer }) =>
+          method === 'getUpdates' && JSON.stringify(answer).includes(`"id":${other.id}`),
+      ),
+    )
+    const stopped = first.gateway.stop()
+    first.gateway.hurry()
+    await stopped
+    mood = 'well'
+    const second = await scene({ ...options, database, telegram })
+    await other.until((all) => all.some(({ text }) => text.startsWith('Welcome')))
+    expect(await jobsOf(second)).toEqual([])
+    await second.stop()
+    await telegram.close()
+  })
+
+  test('E28 a session is for the bot that it was opened for, and not for another one that gets its slug', async () => {
+    const database = freshDatabase(store)
+    const bots = { shop: { handler: 'echo', async: true }, door: { handler: 'auth' } }
+    const isOpen = async (id: number) => {
+      const one = await scene({ store, database, bots, ids: { shop: id, door: 7_000 } })
+      if (id === 7_001) await one.gateway.sessions.open(4_242, ['shop'], 60_000)
+      expect(await one.gateway.sessions.of(4_242)).toMatchObject([{ scope: 'shop' }])
+      const answer = await one.gateway.sessions.isOpen(4_242, 'shop')
+      await one.stop()
+      return answer
+    }
+    expect([await isOpen(7_001), await isOpen(7_002)]).toEqual([true, false])
   })
 
   test('E27 a message with a code is deleted, right or wrong', async () => {

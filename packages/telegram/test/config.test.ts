@@ -369,6 +369,30 @@ describe('A4 the environment', () => {
     })
   })
 
+  test('keeps for ever what it is told to', () => {
+    const kept = { QUEUE_DONE_RETENTION: 'forever', QUEUE_DEAD_RETENTION: 'forever' }
+    expect(of(kept)).toMatchObject({ problems: [], config: { retention: { doneMs: null, deadMs: null } } })
+    expect(of({ QUEUE_DEAD_RETENTION: '2d' })).toMatchObject({
+      config: { retention: { deadMs: 172_800_000 } },
+    })
+  })
+
+  test('has addresses without a slash at the end, and without names and passwords', () => {
+    const ends = { TELEGRAM_API_ROOT: 'http://here:1/', PUBLIC_URL: 'https://tg.example.org/sub/' }
+    expect(of(ends)).toMatchObject({
+      problems: [],
+      config: { apiRoot: 'http://here:1', publicUrl: 'https://tg.example.org/sub' },
+    })
+    for (const name of ['TELEGRAM_API_ROOT', 'PUBLIC_URL']) {
+      const { config, problems } = of({ [name]: 'https://me:hidden@example.org' })
+      expect([config, problems]).toMatchObject([
+        null,
+        [{ place: name, problem: 'has a name or a password in it' }],
+      ])
+      expect(JSON.stringify(problems)).not.toContain('hidden')
+    }
+  })
+
   test('E4 a stuck timeout that delays recovery is warned of; E12 one that frees everything is refused', () => {
     expect(of({ QUEUE_STUCK_TIMEOUT: '30m' }).problems).toMatchObject([
       { level: 'warning', place: 'QUEUE_STUCK_TIMEOUT' },

@@ -264,7 +264,7 @@ async function letIn(database: string, talks: readonly Told[]): Promise<void> {
   await tables.open()
   const issue = codes(tables, { secret: AUTH_SECRET, ttlMs: 3_600_000, scope: ['*'] }).issue
   for (const one of talks) {
-    if (one.talk === 'lapsed') await sessions(tables).open(one.chat.id, ['*'], 3_600_000)
+    if (one.talk === 'lapsed') await sessions(tables, []).open(one.chat.id, ['*'], 3_600_000)
     if (one.talk !== 'login') continue
     const code = await issue({ scopes: ['*'], ttlMs: 3_600_000 })
     one.texts = one.texts.map((text) => text.replace('{code}', code))

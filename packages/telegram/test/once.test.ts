@@ -193,9 +193,15 @@ describe.each(STORES)('one update on %s', (store) => {
     expect(await told(before.post('bot', anUpdate('left', { userId: chat.id })))).toEqual([200, 'queued'])
     await before.stop()
     const after = await scene({ ...options, handlers: { mine: handler('after') }, bots: { bot: mine } })
+    // What comes now stands behind it in its chat, and in no other.
+    const next = anUpdate('next', { userId: chat.id })
+    expect(await told(after.post('bot', next))).toEqual([200, 'queued'])
+    expect(await told(after.post('bot', next))).toEqual([200, 'duplicate'])
+    expect(await told(after.post('bot', anUpdate('elsewhere')))).toEqual([200, 'handled'])
     await after.gateway.mill?.resume('telegram.bot')
-    await chat.until((all) => all.some(({ by }) => by === 'bot'))
-    expect(saidBy(chat)).toEqual(['after did left'])
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
+    expect(saidBy(chat)).toEqual(['after did left', 'after did next'])
+    expect(await told(after.post('bot', anUpdate('last', { userId: chat.id })))).toEqual([200, 'handled'])
     await after.stop()
   })
 

@@ -1,22 +1,93 @@
 /** Replies: sent until Telegram has taken them or never will, in order, within its limits, once where that can be known. On both stores. */
+import { durationMs } from 'jobmill'
 import { openTables, type Tables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answer, EMPTY_BUDGET } from '../../jobmill/src/job/budget.ts'
 import type { Fault } from '../src/fake/types.ts'
 import { begun } from '../src/sessions/begun.ts'
 import type { Schema } from '../src/sessions/steps.ts'
-import { replyKey } from '../src/work/send-job.ts'
+import { LIMITS, chatLimit } from '../src/work/names.ts'
+import { optionsOf, replyKey, sendPayload } from '../src/work/send-job.ts'
+import { sentNotes } from '../src/work/sent-notes.ts'
+import { stormWatch } from '../src/work/storm.ts'
 import { saidBy, scene, type Scene, STORES } from './support/scene.ts'
+
+test('C three different chats within a second are a storm; two are none, nor is one again and again', () => {
+  const isStorm = stormWatch()
+  const told = [
+    [1, 0],
+    [1, 10],
+    [2, 20],
+    [1, 30],
+    [3, 1_025],
+    ['@news', 1_029],
+    [4, 2_000],
+  ].map(([chat = 0, when]) => isStorm(chat, Number(when)))
+  expect(told).toEqual([false, false, false, false, false, true, true])
+})
+
+test('a chat may be named: a number as a text is that number, and a channel is a chat of its own', () => {
+  const of = (chat: unknown) =>
+    sendPayload({ id: 7 }, { method: 'sendMessage', payload: { chat_id: chat }, bestEffort: false }, null)
+  expect(
+    [5, '5', '-100200', '@News_1', 'news', '5.5', null, '9'.repeat(20)].map((chat) => of(chat).chatId),
+  ).toEqual([5, 5, -100_200, '@news_1', null, null, null, null])
+  const bot = { slug: 'a', id: 7 }
+  expect([5, '5', '@news'].map((chat) => optionsOf(bot, of(chat)).orderKey)).toEqual([
+    '7:5',
+    '7:5',
+    '7:@news',
+  ])
+  expect([5, -5, '@news'].map(chatLimit)).toEqual(['telegram-chat', 'telegram-group', 'telegram-group'])
+})
+
+test.each([
+  ['telegram-group', 60_000, 20],
+  ['telegram-bot', 1_000, 30],
+] as const)(
+  'C P13 whenever replies are written, no window of %s of %i ms has more than %i',
+  (name, windowMs, most) => {
+    const { rate, per, burst } = LIMITS[name]
+    const settings = {
+      type: 'rate',
+      amount: rate,
+      perMs: durationMs(per, name),
+      burst,
+      perKey: true,
+    } as const
+    const sent: number[] = []
+    let state = EMPTY_BUDGET
+    // Everything at once, after a pause in which the burst gathered; then as fast as it goes.
+    for (let now = 1e12; sent.length < 200; now += 10) {
+      const ask = { amount: 1, waitUpToMs: 0, hasPlace: false }
+      const answered = answer(settings, state, [ask, ask, ask, ask, ask, ask, ask, ask], { now, held: 0 })
+      state = answered.state
+      for (const { outcome } of answered.answers) if (outcome === 'granted') sent.push(now)
+    }
+    const inWindow = sent.map((from) => sent.filter((when) => when >= from && when < from + windowMs).length)
+    expect(Math.max(...inWindow)).toBeLessThanOrEqual(most)
+    expect(Math.max(...inWindow)).toBeGreaterThan(most / 2)
+  },
+)
 
 describe.each(STORES)('replies on %s', (store) => {
   let at: Scene
   let tables: Tables<Schema>
   const warned: string[] = []
+  let failsBefore: number | null = null
   beforeAll(async () => {
     at = await scene({
       store,
+      fault(point, chatId) {
+        if (point !== 'send.begun' || chatId === null || chatId !== failsBefore) return
+        failsBefore = null
+        throw new Error('the connection to the database was lost')
+      },
       log: { debug() {}, info() {}, warn: (line) => void warned.push(line), error() {} },
       handlers: {
         odd: ({ call }) => call('sendNothingAtAll', {}),
+        loose: ({ text, chatId, call }) =>
+          call('sendMessage', { chat_id: String(chatId), text }, { bestEffort: true }),
         many: ({ text, reply }) => {
           for (let n = 1; n <= Number(text); n += 1) reply(`${n}`)
         },
@@ -29,6 +100,8 @@ describe.each(STORES)('replies on %s', (store) => {
         odd: { handler: 'odd', async: true, requireAuth: false },
         'revoked-401': { handler: 'echo', async: true, requireAuth: false },
         'revoked-404': { handler: 'echo', async: true, requireAuth: false, replies: 'at-most-once' },
+        loose: { handler: 'loose', async: true, requireAuth: false },
+        windy: { handler: 'echo', async: true, requireAuth: false },
         stormy: { handler: 'echo', async: true, requireAuth: false },
         patient: { handler: 'echo', async: true, requireAuth: false },
       },
@@ -67,6 +140,13 @@ describe.each(STORES)('replies on %s', (store) => {
 
   test('C a 429 is waited out for as long as Telegram says, and only that chat waits', async () => {
     const [one, other] = [at.chat('echo'), at.chat('echo')]
+    // Of these nothing keeps the order: they wait because the chat does.
+    const loose = at.chat('loose')
+    const callsOfLoose = () => at.fake.calls.filter(({ payload }) => payload['chat_id'] === String(loose.id))
+    at.fake.next('sendMessage', { error: 429, retryAfter: 2 })
+    loose.says('first')
+    await at.fake.until(() => callsOfLoose().length === 1)
+    loose.says('second')
     at.fake.next('sendMessage', { error: 429, retryAfter: 2 })
     one.says('first')
     await at.fake.until(() => callsTo(one.id).length === 1)
@@ -76,6 +156,9 @@ describe.each(STORES)('replies on %s', (store) => {
     await one.until((all) => all.some(({ by }) => by === 'bot'), 30_000)
     const [refused, taken] = callsTo(one.id)
     expect((taken?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(2_000)
+    await loose.until((all) => all.filter(({ by }) => by === 'bot').length === 2, 30_000)
+    const [first = 0, ...later] = callsOfLoose().map(({ at: when }) => when)
+    for (const when of later) expect(when - first).toBeGreaterThanOrEqual(2_000)
   })
 
   test('C a 429 for longer than a queue can wait is waited out for that long, and costs nothing', async () => {
@@ -204,7 +287,7 @@ describe.each(STORES)('replies on %s', (store) => {
     const id = (await waiting())[0]?.id ?? ''
     // As if a process had died with it, weeks ago; and with another one that was deleted since.
     const gone = '00000000-0000-7000-8000-000000000000'
-    const notes = [id, gone].map((one) => ({ job_id: one, at: 1 }))
+    const notes = [id, gone].map((one) => ({ job_id: one, at: 1, token: '' }))
     await tables.db.insertInto('telegram_begun').values(notes).execute()
     const { forget } = begun(tables, jobs)
     expect(await forget(60_000)).toBe(1)
@@ -215,6 +298,63 @@ describe.each(STORES)('replies on %s', (store) => {
     expect(callsTo(careful.id)).toEqual([])
     expect(await forget(60_000)).toBe(1)
     await jobs.close()
+    await beside.close()
+  })
+
+  test('E20 at-most-once: a 500 may have been too late, and is not tried again', async () => {
+    const careful = at.chat('careful')
+    at.fake.next('sendMessage', { error: 500 })
+    careful.says('once or never')
+    careful.says('goes on')
+    await careful.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(saidBy(careful)).toEqual(['goes on'])
+    expect(callsTo(careful.id)).toHaveLength(2)
+    const results = (await sendsOf('careful', 'done')).flatMap((job) =>
+      (job?.payload as { chatId?: number } | undefined)?.chatId === careful.id ? [job?.result] : [],
+    )
+    expect(results).toContainEqual(expect.objectContaining({ sent: 'perhaps' }))
+  })
+
+  test('at-most-once: who failed before Telegram heard of it has sent nothing, also when the answer of the database was lost', async () => {
+    const careful = at.chat('careful')
+    failsBefore = careful.id
+    careful.says('after all')
+    await careful.until((all) => all.some(({ by }) => by === 'bot'))
+    expect(callsTo(careful.id)).toHaveLength(1)
+
+    const { store: jobs, tables: beside } = await openTables<Schema>(at.database, {
+      app: 'telegram',
+      steps: [],
+    })
+    const real = begun(tables, jobs)
+    let undoFails = 0
+    const lossy = sentNotes({
+      ...real,
+      async begin(...given) {
+        await real.begin(...given)
+        throw new Error('its answer was lost')
+      },
+      undo: (...given) => ((undoFails -= 1) >= 0 ? Promise.reject(new Error('away')) : real.undo(...given)),
+    })
+    const mine = new AbortController()
+    const note = lossy('one', mine.signal)
+    await expect(note.begin()).rejects.toThrow('lost')
+    undoFails = 1
+    await note.undo()
+    const other = sentNotes(real)
+    expect(await other('one', mine.signal).begin()).toBe(true)
+    // That one began it, and whoever comes now does not know how that ended.
+    await note.undo()
+    expect(await other('one', mine.signal).begin()).toBe(false)
+
+    // The database is away for longer than the job is ours: this process knows better than the note.
+    const away = sentNotes({ ...real, undo: () => Promise.reject(new Error('away')) })
+    const late = away('two', mine.signal)
+    expect(await late.begin()).toBe(true)
+    mine.abort()
+    await late.undo()
+    expect(await other('two', mine.signal).begin()).toBe(false)
+    expect(await away('two', mine.signal).begin()).toBe(true)
     await beside.close()
   })
 
@@ -242,7 +382,17 @@ describe.each(STORES)('replies on %s', (store) => {
     expect(used.toSorted()).toEqual(['telegram-bot', 'telegram-chat', 'telegram-group'])
   })
 
-  test('C P13 when Telegram refuses more than one chat, the whole bot waits', async () => {
+  test('C P13 when Telegram refuses two chats, no other waits', async () => {
+    const [one, other, third] = [at.chat('windy'), at.chat('windy'), at.chat('windy')]
+    const refusal = { error: 429, retryAfter: 60 }
+    at.fake.next('sendMessage', refusal, refusal)
+    for (const chat of [one, other]) chat.says('too much')
+    await at.fake.until(() => [one, other].every(({ id }) => callsTo(id).length === 1))
+    third.says('not held up')
+    await third.until((all) => all.some(({ by }) => by === 'bot'))
+  })
+
+  test('C P13 when Telegram refuses three chats, the whole bot waits', async () => {
     const chats = Array.from({ length: 40 }, () => at.chat('stormy'))
     at.fake.next('sendMessage', ...Array.from({ length: 3 }, () => ({ error: 429, retryAfter: 2 })))
     const before = at.fake.calls.length

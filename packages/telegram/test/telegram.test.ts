@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { HttpError } from 'grammy'
+import { systemPlatform } from 'jobmill'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { reasonOf } from '../src/bots/trouble.ts'
 import { fakeTelegram } from '../src/fake/fake-telegram.ts'
@@ -133,8 +134,10 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
 
   test('C E14 ids that begin again lower are followed; who says nothing new is asked again after a pause, and after a 429 when it is over', async () => {
     const isAsync = store !== 'none'
+    const told: string[] = []
     at = await scene({
       store,
+      log: { ...QUIET, info: (line) => void told.push(line) },
       bots: { echo: { handler: 'echo', requireAuth: false, async: isAsync } },
       yaml: { mode: 'polling' },
     })
@@ -147,6 +150,8 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
       await chat.until((all) => all.some((entry) => entry.by === 'bot' && entry.text === text))
     }
     expect(saidBy(chat)).toEqual(['before', 'after'])
+    chat.says('before again', { updateId: 900_000 })
+    await expect.poll(() => told).toContainEqual(expect.stringMatching(/came again.*update 900000/))
     at.fake.next('getUpdates', { error: 429, retryAfter: 2 })
     // One that is told for ever, as its id says nothing of where Telegram stands.
     chat.gives({ update_id: 2_000_000_000, poll: {} })
@@ -264,10 +269,33 @@ test('E26 connections that say nothing hold up no stop', async () => {
 
 describe('without a database', () => {
   let at: Scene
+  const lines: string[] = []
+  /** What waits for its time, in place of a clock. */
+  const waiting = new Map<number, () => void>()
   beforeAll(async () => {
     at = await scene({
       store: 'none',
+      log: {
+        debug() {},
+        info: (line) => void lines.push(line),
+        warn() {},
+        error: (line) => void lines.push(line),
+      },
+      platform: {
+        ...systemPlatform,
+        timer(ms, task) {
+          waiting.set(ms, task)
+          return { cancel: () => waiting.delete(ms) }
+        },
+      },
+      handlers: {
+        enqueues({ log, enqueue }) {
+          log('about to enqueue', { thing: 'mine' })
+          enqueue('my.kind', {})
+        },
+      },
       bots: {
+        enqueues: { handler: 'enqueues', requireAuth: false },
         echo: { handler: 'echo', requireAuth: false },
         gated: { handler: 'echo' },
         door: { handler: 'auth' },
@@ -293,6 +321,29 @@ describe('without a database', () => {
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '9'])
     expect((await at.post('echo', update)).status).toBe(200)
     expect(saidBy(chat)).toEqual(['patience'])
+  })
+
+  test('a job that cannot be enqueued is an error in words, tried once; what a synchronous handler logs is in the log', async () => {
+    const chat = at.chat('enqueues')
+    const update = anUpdate('x', { userId: chat.id })
+    expect(await (await at.post('enqueues', update)).json()).toEqual({ ok: true, result: 'dead' })
+    expect(saidBy(chat)).toEqual([expect.stringContaining('stopped trying')])
+    expect(lines).toContainEqual(expect.stringMatching(/about to enqueue.*bot enqueues.*thing mine/))
+    expect(lines).toContainEqual(expect.stringContaining('a job my.kind needs a database, and store is none'))
+  })
+
+  test('what is over is deleted there too, every five minutes', async () => {
+    const { sessions } = at.gateway
+    await sessions.open(88, ['*'], 0)
+    const rows = () => sessions.close(88)
+    // Two passes: it goes on.
+    for (const pass of [1, 2]) {
+      const run = waiting.get(300_000)
+      waiting.delete(300_000)
+      run?.()
+      await expect.poll(() => waiting.has(300_000)).toBe(true)
+      expect([pass, await rows()]).toEqual([pass, false])
+    }
   })
 
   test('login works too', async () => {

@@ -2,8 +2,13 @@
 import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, test } from 'vitest'
+import { openTables } from 'jobmill-tables'
 import { startPostgres } from '../../../test/support/postgres-server.ts'
-import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
+import { begun } from '../src/sessions/begun.ts'
+import { seen } from '../src/sessions/seen.ts'
+import { type Schema, STEPS } from '../src/sessions/steps.ts'
+import { upkeepDuty } from '../src/upkeep.ts'
+import { anUpdate, freshDatabase, saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
 const ECHO = { handler: 'echo', async: true, requireAuth: false }
 
@@ -56,6 +61,32 @@ describe.each(STORES)('upkeep on %s', (store) => {
       .toEqual(['poison'])
   })
 
+  test('A11 QUEUE_DEAD_RETENTION reaches the queues, and what is dead goes after it', async () => {
+    at = await scene({
+      store,
+      handlers: { poison: () => Promise.reject(new Error('always')) },
+      bots: { poison: { ...ECHO, handler: 'poison', retry: { attempts: 1 }, deadNotice: false } },
+      env: { QUEUE_DEAD_RETENTION: '1ms', QUEUE_DONE_RETENTION: 'forever' },
+    })
+    const { mill } = at.gateway
+    const queues = ((await mill?.queues()) ?? []).filter(({ name }) => name.startsWith('telegram.'))
+    expect(queues.map(({ retainDeadMs, retainDoneMs }) => [retainDeadMs, retainDoneMs])).toEqual([
+      [1, null],
+      [1, null],
+    ])
+    await at.post('poison', anUpdate('x'))
+    const deaths = async () =>
+      /^jobmill_jobs_dead_total.* (\d+)$/m.exec((await mill?.prometheus()) ?? '')?.[1]
+    await expect
+      .poll(async () => {
+        await mill?.retain()
+        const { jobs = [] } = (await mill?.list({ queue: 'telegram.poison' })) ?? {}
+        return jobs.filter(({ kind }) => kind.endsWith('.poison')).length
+      })
+      .toBe(0)
+    expect(await deaths()).not.toBe('0')
+  })
+
   test('A11 what the config says anew counts from the next start, and nothing that an operator changed goes with it', async () => {
     const queue = async () => (await at.gateway.mill?.queues())?.find(({ name }) => name === 'telegram.echo')
     at = await scene({ store, bots: { echo: ECHO } })
@@ -97,10 +128,15 @@ describe.each(STORES)('upkeep on %s', (store) => {
     await at.post('old', anUpdate('waits'))
     const { database, fake, stop } = at
     await at.gateway.stop()
+    const warned: string[] = []
+    const log = { debug() {}, info() {}, warn: (line: string) => void warned.push(line), error() {} }
     at = {
-      ...(await scene({ store, database, telegram: fake, bots: { old: ECHO }, ids: { old: 7_000 } })),
+      ...(await scene({ store, database, telegram: fake, log, bots: { old: ECHO }, ids: { old: 7_000 } })),
       stop,
     }
+    expect(warned).toContainEqual(
+      expect.stringMatching(/telegram\.old\.7000\.held, jobs 1, fix bring it back/),
+    )
     await at.gateway.mill?.resume('telegram.old')
     await expect
       .poll(async () => (await at.gateway.mill?.unserved())?.map(({ kind }) => kind))
@@ -110,6 +146,40 @@ describe.each(STORES)('upkeep on %s', (store) => {
     gate.resolve()
   })
 })
+
+test.each(STORES)(
+  'what is over goes in batches, all of it, and what was renewed stays (%s)',
+  async (store) => {
+    const { tables, store: jobs } = await openTables<Schema>(freshDatabase(store), {
+      app: 'telegram',
+      steps: STEPS,
+    })
+    await tables.open()
+    const day = 86_400_000
+    const later = Date.now() + day
+    const many = Array.from({ length: 1_201 }, (_, n) => n + 1)
+    const over = (n: number) => (n === 1 ? later : 1)
+    for (const part of [many.slice(0, 600), many.slice(600)]) {
+      const sessions = part.map((n) => ({ user_id: n, scope: '*', begun_at: 1, expires_at: over(n) }))
+      await tables.db.insertInto('telegram_session').values(sessions).execute()
+      const unused = { created_at: 1, user_id: null, used_at: null, used_by: null, used_key: null }
+      const codes = part.map((n) => ({ ...unused, hash: String(n), scope: '*', expires_at: over(n) }))
+      await tables.db.insertInto('telegram_code').values(codes).execute()
+      await tables.db
+        .insertInto('telegram_try')
+        .values(part.map((n) => ({ key: String(n), at: over(n) })))
+        .execute()
+      const wrong = part.map((n) => ({ user_id: n, tries: 1, since: 1, locked_until: over(n) }))
+      await tables.db.insertInto('telegram_wrong').values(wrong).execute()
+    }
+    const times = { dedupeMs: day, leaseMs: 1_000 }
+    const duty = upkeepDuty({ tables, seen: seen(tables, times), begun: begun(tables, jobs), dedupeMs: day })
+    expect(await duty.run({} as never)).toMatchObject({ sessions: 1_200, codes: 1_200 })
+    for (const name of ['telegram_session', 'telegram_code', 'telegram_try', 'telegram_wrong'] as const)
+      expect([name, (await tables.db.selectFrom(name).selectAll().execute()).length]).toEqual([name, 1])
+    await tables.close()
+  },
+)
 
 test('E22 E30 P16 on postgres an update that cannot be stored, or whose sender cannot be known, is answered with 503 and taken when the database is back', async () => {
   const server = await startPostgres({ binaries: 'current' })

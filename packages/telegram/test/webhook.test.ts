@@ -1,5 +1,6 @@
 /** The door: who is let in, what Telegram is told, and what a repeat is. On both stores, over a socket. */
 import { request } from 'node:http'
+import { Snooze } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Handler } from '../src/index.ts'
@@ -17,10 +18,12 @@ async function told(answer: Promise<Response>) {
 describe.each(STORES)('the webhook on %s', (store) => {
   let at: Scene
   let runs = 0
+  let isBroken = false
   const counting: Handler = ({ text, reply }) => {
     runs += 1
-    if (text === 'fail') throw new Error('it failed')
-    reply(`${text}!`)
+    if (text === 'fail' || isBroken) throw new Error('it failed')
+    if (text === 'tomorrow') throw new Snooze(86_400_000, 'not today')
+    reply(text === 'NUL' ? '\u0000' : `${text}!`)
   }
 
   beforeAll(async () => {
@@ -36,6 +39,8 @@ describe.each(STORES)('the webhook on %s', (store) => {
         },
         gated: { handler: 'counting', async: true },
         'gated-direct': { handler: 'counting' },
+        wordy: { handler: 'counting', async: true, prompt: `${'a'.repeat(4_096)}${'b'.repeat(904)}` },
+        once: { handler: 'counting', async: true, requireAuth: false, retry: { attempts: 1 } },
         closed: { handler: 'counting', async: true, allowedUsers: [5] },
         door: { handler: 'auth' },
       },
@@ -163,6 +168,36 @@ describe.each(STORES)('the webhook on %s', (store) => {
     expect(await told(at.post('direct', update))).toEqual([200, 'duplicate'])
     await chat.until((all) => all.some(({ by }) => by === 'bot'))
     expect(saidBy(chat)).toEqual([expect.stringContaining('stopped trying')])
+  })
+
+  test('A5 Telegram is asked to wait for as long as it honours, and no longer', async () => {
+    const { status, headers } = await at.post('direct', anUpdate('tomorrow'))
+    expect([status, headers.get('retry-after')]).toEqual([503, '3600'])
+  })
+
+  test('A5 a prompt that is too long for one message is sent whole, once', async () => {
+    const chat = at.chat('wordy')
+    const update = anUpdate('let me', { userId: chat.id })
+    expect(await told(at.post('wordy', update))).toEqual([200, 'prompted'])
+    expect(await told(at.post('wordy', update))).toEqual([200, 'duplicate'])
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
+    expect(saidBy(chat)).toEqual(['a'.repeat(4_096), 'b'.repeat(904)])
+  })
+
+  test('A10 of what nobody said nobody is told that it failed', async () => {
+    const chat = at.fake.chat({ bot: at.tokenOf('once'), id: -771, type: 'supergroup' })
+    const base = { message_id: 1, date: 1, chat: { id: -771, type: 'supergroup' }, from: { id: 9 } }
+    const joined = { new_chat_members: [{ id: 9 }], text: undefined }
+    for (const message of [joined, { text: 'fail' }]) {
+      const update = { update_id: message === joined ? 71 : 72, message: { ...base, ...message } }
+      isBroken = true
+      expect(await told(at.post('once', update))).toEqual([200, 'queued'])
+    }
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
+    isBroken = false
+    expect(saidBy(chat)).toHaveLength(1)
+    const dead = (await at.gateway.mill?.list({ state: 'dead', queue: 'telegram.once' }))?.jobs
+    expect(dead).toHaveLength(2)
   })
 
   test('E14 a new bot under an old slug does not collide with the old one', async () => {
@@ -293,7 +328,20 @@ describe.each(STORES)('the webhook on %s', (store) => {
   })
 
   test('E9 what no database can keep is not asked for again', async () => {
-    expect(await told(at.post('durable', anUpdate('\u0000')))).toEqual([200, 'dead'])
+    const [durable, direct, replying] = [at.chat('durable'), at.chat('direct'), at.chat('durable')]
+    const update = anUpdate('\u0000', { userId: durable.id })
+    expect(await told(at.post('durable', update))).toEqual([200, 'dead'])
+    expect(await told(at.post('durable', update))).toEqual([200, 'duplicate'])
+    // Nor can what is answered be kept.
+    expect(await told(at.post('direct', anUpdate('NUL', { userId: direct.id })))).toEqual([200, 'dead'])
+    const { update_id: id, ...said } = anUpdate('NUL', { userId: replying.id })
+    expect(await told(at.post('durable', { update_id: id, ...said }))).toEqual([200, 'queued'])
+    for (const chat of [durable, direct, replying]) {
+      await chat.until((all) => all.some(({ by }) => by === 'bot'))
+      expect(saidBy(chat)).toEqual([expect.stringContaining('stopped trying')])
+    }
+    const job = await at.gateway.mill?.get((await at.gateway.mill.holder(`telegram 7000:${id}`)) ?? '')
+    expect(job).toMatchObject({ state: 'dead', attempt: 1 })
   })
 
   test("E1 a synchronous update that takes longer than a lease is nobody else's meanwhile", async () => {

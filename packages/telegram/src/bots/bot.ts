@@ -3,7 +3,8 @@ import { Agent } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import { Api } from 'grammy'
 import type { BotConfig } from '../config/config.ts'
-import type { Handler } from '../handlers/handler.ts'
+import { type Handler, messages, type Reply } from '../handlers/handler.ts'
+import type { UpdateFacts } from '../update/update.ts'
 import { type Call, callOf } from '../work/call.ts'
 
 export interface Bot extends BotConfig {
@@ -53,4 +54,12 @@ export function promptOf(bot: BotConfig, bots: readonly Bot[]): string {
   const where =
     door === undefined ? '' : ` with ${door.username === null ? `the bot ${door.slug}` : `@${door.username}`}`
   return `Please log in first${where}: send it /auth and your code.`
+}
+
+/** That an update came to nothing is told to who said something: not to a chat in which somebody joined, or pressed a heart. */
+export function deadNotice(
+  { words }: Pick<BotConfig, 'words'>,
+  { chatId, isTalk }: Pick<UpdateFacts, 'chatId' | 'isTalk'>,
+): Reply[] {
+  return words.dead === null || chatId === null || !isTalk ? [] : messages(chatId, words.dead)
 }

@@ -52,6 +52,8 @@ export async function poll(bot: Bot, { receive, figures, log, fault, signal }: P
         return { retryAfterMs: FIRST_PAUSE_MS, ...notReceived(error) }
       })
       figures.received({ bot: bot.slug, result })
+      if (result === 'duplicate')
+        log('info', 'an update came again', { bot: bot.slug, update: update.update_id })
       if (!['busy', 'failed', 'unstored'].includes(result)) {
         await fault('poll.taken', chatId)
         done.add(update.update_id)

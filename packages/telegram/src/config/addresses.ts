@@ -39,6 +39,7 @@ export function publicUrlOf(root: Section, env: Env, found: Findings): string | 
     )
     return null
   }
+  refuseNames(url, place, found)
   const { port, search, hash } = new URL(url)
   if (search !== '' || hash !== '')
     found.error(place, 'has something behind its path', 'Take away what begins with ? or #')
@@ -57,7 +58,15 @@ export function apiRootOf(root: Section, env: Env, found: Findings): string {
   const { value = TELEGRAM, place } = givenIn(root, 'apiRoot', env, 'TELEGRAM_API_ROOT')
   const url = httpUrl(value)
   if (url === null) found.error(place, `is ${typeOf(value)}`, `Write ${TELEGRAM}, or leave it out`)
-  return url ?? TELEGRAM
+  else refuseNames(url, place, found)
+  return (url ?? TELEGRAM).replace(/\/+$/, '')
+}
+
+/** They would be in log lines, and nobody asks for them. The value is not told. */
+function refuseNames(url: string, place: string, found: Findings): void {
+  const { username, password } = new URL(url)
+  if (username !== '' || password !== '')
+    found.error(place, 'has a name or a password in it', 'Take away what stands between // and @')
 }
 
 function httpUrl(value: unknown): string | null {

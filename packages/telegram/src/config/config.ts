@@ -100,7 +100,12 @@ export interface GatewayConfig {
   readonly maxBodyBytes: number
   /** Null: from anywhere, with the secret. */
   readonly sources: SourcesConfig | null
-  readonly retention: { readonly doneMs: number; readonly deadMs: number | null; readonly everyMs: number }
+  /** Null: for ever. */
+  readonly retention: {
+    readonly doneMs: number | null
+    readonly deadMs: number | null
+    readonly everyMs: number
+  }
   /** Null: the library's. */
   readonly leaseMs: number | null
 }

@@ -10,7 +10,10 @@ const DAY_MS = 24 * HOUR_MS
 
 export function queueOf(env: Env, found: Findings): Pick<GatewayConfig, 'retention' | 'leaseMs'> {
   const of = (name: string, otherwise: number): number => durationAt(set(env[name]), otherwise, name, found)
-  const dead = set(env['QUEUE_DEAD_RETENTION'])
+  const kept = (name: string, otherwise: number | null): number | null => {
+    const text = set(env[name])
+    return text === 'forever' ? null : text === undefined ? otherwise : of(name, 0)
+  }
   const stuck = set(env['QUEUE_STUCK_TIMEOUT'])
   const leaseMs = stuck === undefined ? null : durationAt(stuck, 10_000, 'QUEUE_STUCK_TIMEOUT', found)
   if (leaseMs !== null && leaseMs < 6_000)
@@ -29,8 +32,8 @@ export function queueOf(env: Env, found: Findings): Pick<GatewayConfig, 'retenti
   if (everyMs < 1_000) found.error('QUEUE_JANITOR_INTERVAL', 'is shorter than a second', "Write '1h'")
   return {
     retention: {
-      doneMs: of('QUEUE_DONE_RETENTION', 7 * DAY_MS),
-      deadMs: dead === undefined || dead === 'forever' ? null : of('QUEUE_DEAD_RETENTION', 0),
+      doneMs: kept('QUEUE_DONE_RETENTION', 7 * DAY_MS),
+      deadMs: kept('QUEUE_DEAD_RETENTION', null),
       everyMs,
     },
     leaseMs,

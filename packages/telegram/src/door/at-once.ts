@@ -1,21 +1,22 @@
 /** Synchronous bots: the handler runs while Telegram waits, and the answer says how it ended. What fails is sent again by Telegram. */
-import { Dead, DEFAULTS, type Mill, Snooze } from 'jobmill'
+import { DEFAULTS, type Mill, Snooze } from 'jobmill'
 import type { Tables, Transaction } from 'jobmill-tables'
-import type { Bot } from '../bots/bot.ts'
-import type { Log } from '../log.ts'
-import { type Handled, messages, type Reply } from '../handlers/handler.ts'
+import { type Bot, deadNotice } from '../bots/bot.ts'
+import { deletionOf } from '../handlers/auth.ts'
+import type { Handled, Reply } from '../handlers/handler.ts'
 import type { Claimed, Seen } from '../sessions/seen.ts'
 import type { Schema } from '../sessions/steps.ts'
-import { type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
+import { type UpdateFacts, updateKey } from '../update/update.ts'
 import { retryWaitMs } from '../work/backoff.ts'
 import type { Fault } from '../work/fault.ts'
+import { isHopeless } from '../work/hopeless.ts'
 import { sendKind } from '../work/names.ts'
 import { REVOKED_MS, type Revoked } from '../work/revoked.ts'
 import { optionsOf, sendPayload } from '../work/send-job.ts'
-import { BUSY_MS, type Received } from './receive.ts'
-import { runInTime, type RunTimes } from './run-in-time.ts'
+import { type AtOnce, BUSY_MS, type Received } from './receive.ts'
+import { runInTime, type RunTools } from './run-in-time.ts'
 
-export interface AtOnceTools extends RunTimes {
+export interface AtOnceTools extends Omit<RunTools, 'hasDatabase'> {
   readonly mill: Pick<Mill, 'enqueue' | 'wake' | 'holder'> | null
   readonly tables: Tables<Schema>
   readonly seen: Seen
@@ -24,7 +25,6 @@ export interface AtOnceTools extends RunTimes {
   readonly revoked: Revoked
   readonly fault: Fault
   readonly random: () => number
-  readonly log: Log
 }
 
 export function atOnce({
@@ -38,7 +38,7 @@ export function atOnce({
   handlerMs,
   hurry,
   log,
-}: AtOnceTools) {
+}: AtOnceTools): AtOnce {
   /** The replies and the mark that it was handled are one transaction: a repeat finds both, or neither. */
   async function finish(bot: Bot, claimed: Claimed, { replies, followUps }: Handled): Promise<void> {
     if (mill === null) {
@@ -89,10 +89,10 @@ export function atOnce({
       attempt: claimed.attempt,
       error,
     })
-    const notice =
-      bot.words.dead === null || facts.chatId === null ? [] : messages(facts.chatId, bot.words.dead)
+    const deletion = bot.handler === 'auth' ? deletionOf(facts) : null
+    const replies = [...(deletion === null ? [] : [deletion]), ...deadNotice(bot, facts)]
     await fault('sync.dead', facts.chatId)
-    await finish(bot, claimed, { replies: notice, followUps: [] })
+    await finish(bot, claimed, { replies, followUps: [] })
     return { result: 'dead' }
   }
 
@@ -101,7 +101,7 @@ export function atOnce({
     const { attempt } = claimed
     const fields = { bot: bot.slug, update: facts.updateId, attempt, error: text }
     const isSnoozed = error instanceof Snooze
-    if (error instanceof Dead || (!isSnoozed && attempt >= bot.retry.attempts))
+    if (isHopeless(error) || (!isSnoozed && attempt >= bot.retry.attempts))
       return dead(bot, facts, claimed, text)
     log('warn', 'an update failed, and is tried again', fields)
     await fault('sync.failed', facts.chatId)
@@ -129,12 +129,7 @@ export function atOnce({
     return true
   }
 
-  return async (
-    bot: Bot,
-    update: RawUpdate,
-    facts: UpdateFacts,
-    instead: readonly Reply[] | null,
-  ): Promise<Received> => {
+  return async (bot, update, facts, instead) => {
     const claim = await seen.claim({ botId: bot.id, updateId: facts.updateId })
     if (claim.outcome === 'duplicate') return { result: 'duplicate' }
     if (claim.outcome === 'running') return { result: 'busy', retryAfterMs: BUSY_MS }
@@ -153,7 +148,12 @@ export function atOnce({
         )
       const handled =
         instead === null
-          ? await runInTime(bot, update, facts, claimed, { handlerMs, hurry })
+          ? await runInTime(bot, update, facts, claimed, {
+              handlerMs,
+              hurry,
+              log,
+              hasDatabase: mill !== null,
+            })
           : { replies: instead, followUps: [] }
       await fault('sync.handled', facts.chatId)
       await finish(bot, claimed, handled)

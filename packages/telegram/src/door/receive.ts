@@ -1,15 +1,17 @@
 /** What becomes of an update, however it came: who sent it, whether they may, and then a job, or the handler at once. */
-import { type EnqueueOptions, isEnded, isJobmillError, type Mill } from 'jobmill'
-import { type Bot, isListed, promptOf } from '../bots/bot.ts'
+import { type EnqueueOptions, isEnded, type Mill } from 'jobmill'
+import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
 import { messages, type Reply } from '../handlers/handler.ts'
+import type { Log } from '../log.ts'
 import type { Seen } from '../sessions/seen.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { keptText } from '../update/exact-text.ts'
-import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
+import { factsOf, orderKeyOf, type RawUpdate, type UpdateFacts } from '../update/update.ts'
 import type { Result } from '../work/figures.ts'
-import { sendKind, updateKind, updateQueue } from '../work/names.ts'
-import { optionsOf, sendPayload } from '../work/send-job.ts'
+import { isHopeless } from '../work/hopeless.ts'
+import { updateKind, updateQueue } from '../work/names.ts'
 import type { UpdatePayload } from '../work/update-job.ts'
+import { onceOf, outcomeOf, type Say } from './say.ts'
 
 export interface Received {
   readonly result: Result
@@ -30,44 +32,38 @@ export interface ReceiveTools {
   readonly bots: readonly Bot[]
   /** Null without a database. */
   readonly mill: Pick<Mill, 'enqueue' | 'holder' | 'list'> | null
+  readonly say: Say
   readonly sessions: Sessions
   readonly seen: Seen
   readonly dedupeMs: number
   /** Runs the handler while Telegram waits; or only says this to somebody without a session. */
-  readonly atOnce: (
-    bot: Bot,
-    update: RawUpdate,
-    facts: UpdateFacts,
-    instead: readonly Reply[] | null,
-  ) => Promise<Received>
+  readonly atOnce: AtOnce
+  readonly log: Log
 }
+
+export type AtOnce = (
+  bot: Bot,
+  update: RawUpdate,
+  facts: UpdateFacts,
+  instead: readonly Reply[] | null,
+) => Promise<Received>
 
 /** Who has an update at the moment ends soon, or its lease does. */
 export const BUSY_MS = 5_000
 
 /** What no database can keep, such as NUL, is not asked for again: that would hold up its chat for a day. Everything else is. */
 export function notReceived(error: unknown): Received {
-  const isHopeless = isJobmillError(error) && error.code.startsWith('PAYLOAD_')
-  return { result: isHopeless ? 'dead' : 'unstored' }
+  return { result: isHopeless(error) ? 'dead' : 'unstored' }
 }
 
 /** Rejects when it could not be stored, or not be known who may speak: then Telegram must send it again. */
-export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: ReceiveTools): Receive {
-  /** The key is held from the first write on, for days after the job ended: a repeat changes nothing, and is told. */
-  const once = (bot: Bot, { updateId }: UpdateFacts) =>
-    ({ key: updateKey(bot.id, updateId), holdFor: dedupeMs, holdAfter: 'ended' }) as const
+export function receiver({ bots, mill, say, sessions, seen, dedupeMs, atOnce, log }: ReceiveTools): Receive {
+  const once = (bot: Bot, facts: UpdateFacts) => onceOf(bot, facts, dedupeMs)
 
   /** Who has no session is told how to get one, when they said something. */
   async function prompt(bot: Bot, facts: UpdateFacts): Promise<Received> {
-    const [reply] = promptsFor(bot, facts)
-    if (reply === undefined || mill === null) return { result: 'dropped' }
-    const payload = sendPayload(bot, reply, `${once(bot, facts).key}/prompt`)
-    const { outcome } = await mill.enqueue(sendKind(bot), payload, {
-      ...optionsOf(bot, payload),
-      // Of the update itself: it is all that becomes of it.
-      dedupe: once(bot, facts),
-    })
-    return { result: outcome === 'duplicate' ? 'duplicate' : 'prompted' }
+    const told = await say(bot, facts, promptsFor(bot, facts), 'prompt')
+    return { result: told === 'new' ? 'prompted' : told === 'nothing' ? 'dropped' : told }
   }
 
   function promptsFor(bot: Bot, { chatId, isTalk }: UpdateFacts): readonly Reply[] {
@@ -91,27 +87,46 @@ export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: Recei
       ...(text === undefined ? {} : { text }),
       ...(waitMs === undefined ? {} : { waitMs }),
     }
-    const orderKey = bot.ordered ? orderKeyOf(bot.id, facts) : null
-    const { outcome } = await mill.enqueue(updateKind(bot), payload, {
-      queue: updateQueue(bot),
-      maxAttempts: retry.attempts,
-      dedupe: once(bot, facts),
-      ...(orderKey === null ? {} : { orderKey }),
-      ...more,
-    })
-    return { result: outcome === 'duplicate' ? 'duplicate' : 'queued' }
+    try {
+      const outcome = outcomeOf(
+        await mill.enqueue(updateKind(bot), payload, {
+          queue: updateQueue(bot),
+          maxAttempts: retry.attempts,
+          dedupe: once(bot, facts),
+          ...(bot.ordered ? lineOf(bot, facts) : {}),
+          ...more,
+        }),
+      )
+      return { result: outcome === 'new' ? 'queued' : outcome }
+    } catch (error) {
+      if (!isHopeless(error)) throw error
+      log('error', 'an update is dead, since no database can keep it', {
+        bot: slug,
+        update: facts.updateId,
+        error: String(error),
+      })
+      const told = await say(bot, facts, deadNotice(bot, facts), 'dead')
+      return { result: told === 'duplicate' ? 'duplicate' : 'dead' }
+    }
   }
 
-  /** What a synchronous bot cannot do now is done by a job, and so is what comes after it in its chat until that has ended. */
-  async function polled(bot: Bot, update: RawUpdate, facts: UpdateFacts): Promise<Received> {
-    const orderKey = orderKeyOf(bot.id, facts)
-    const behind = orderKey === null ? {} : { orderKey, tags: [`telegram late ${orderKey}`] }
+  /**
+   * While jobs of its chat wait, an update of a synchronous bot is one too, so that it does not overtake them: the bot was durable before, or it is polled. What
+   * is polled and cannot be done now becomes a job by itself.
+   */
+  async function inLine(
+    bot: Bot,
+    update: RawUpdate,
+    facts: UpdateFacts,
+    isPolled: boolean,
+  ): Promise<Received> {
+    const behind = lineOf(bot, facts)
     const [before] = behind.tags === undefined ? [] : await newest(behind.tags)
     // Of one that is dead the user may not have been told yet: that comes first in the line.
     if (before !== undefined && (before.state === 'dead' || !isEnded(before.state)))
       return (await known(bot, facts)) ?? store(bot, update, facts, behind)
     const received = await atOnce(bot, update, facts, null)
-    if (received.result !== 'failed') return received
+    if (received.result !== 'failed' || !isPolled) return received
     const { retryAfterMs: waitMs = 0, spent = 0 } = received
     const maxAttempts = Math.max(1, bot.retry.attempts - spent)
     return store(bot, update, facts, { ...behind, waitMs, maxAttempts })
@@ -153,8 +168,16 @@ export function receiver({ bots, mill, sessions, seen, dedupeMs, atOnce }: Recei
     if (!isOnList) return { result: 'dropped' }
     const isStranger =
       bot.requireAuth && !(facts.userId !== null && (await sessions.isOpen(facts.userId, bot.slug)))
-    if (!bot.async && isPolled && mill !== null && !isStranger) return polled(bot, update, facts)
+    // Of a code nothing is written: it waits where Telegram keeps it.
+    const mayBeJob = mill !== null && !isStranger && bot.handler !== 'auth'
+    if (!bot.async && mayBeJob) return inLine(bot, update, facts, isPolled)
     if (!bot.async) return atOnce(bot, update, facts, isStranger ? promptsFor(bot, facts) : null)
     return isStranger ? prompt(bot, facts) : store(bot, update, facts)
   }
+}
+
+/** The tag is what jobs of the same line are found by. */
+function lineOf(bot: Bot, facts: UpdateFacts): Pick<EnqueueOptions, 'orderKey' | 'tags'> {
+  const orderKey = orderKeyOf(bot.id, facts)
+  return orderKey === null ? {} : { orderKey, tags: [`telegram chat ${orderKey}`] }
 }

@@ -2,14 +2,18 @@
 import { Snooze } from 'jobmill'
 import type { Bot } from '../bots/bot.ts'
 import { handle, type Handled } from '../handlers/handler.ts'
+import type { Log } from '../log.ts'
 import type { Claimed } from '../sessions/seen.ts'
 import { type RawUpdate, type UpdateFacts, updateKey } from '../update/update.ts'
 
-export interface RunTimes {
+export interface RunTools {
   /** How long a handler may take. */
   readonly handlerMs: number
   /** Fires when nothing is to be waited for any more: Telegram then sends again what was not ended. */
   readonly hurry: AbortSignal
+  /** Also for what handlers say. */
+  readonly log: Log
+  readonly hasDatabase: boolean
 }
 
 /** Telegram waits for a minute; a handler that takes this long belongs into a job. */
@@ -23,7 +27,7 @@ export async function runInTime(
   update: RawUpdate,
   facts: UpdateFacts,
   { attempt }: Claimed,
-  { handlerMs, hurry }: RunTimes,
+  { handlerMs, hurry, log, hasDatabase }: RunTools,
 ): Promise<Handled> {
   const over = new AbortController()
   const late = Promise.withResolvers<never>()
@@ -34,15 +38,20 @@ export async function runInTime(
   const timer = setTimeout(() => end(new Error(`the handler took longer than ${handlerMs} ms`)), handlerMs)
   const stopped = (): void => end(new Snooze(STOPPED_MS, 'the process was told to stop at once'))
   hurry.addEventListener('abort', stopped, { once: true })
-  const handled = handle(bot.handle, {
-    ...facts,
-    bot: { slug: bot.slug, id: bot.id },
-    update,
-    key: updateKey(bot.id, facts.updateId),
-    attempt,
-    signal: over.signal,
-    log: () => {},
-  })
+  const { slug, id, username } = bot
+  const handled = handle(
+    bot.handle,
+    {
+      ...facts,
+      bot: { slug, id, username },
+      update,
+      key: updateKey(bot.id, facts.updateId),
+      attempt,
+      signal: over.signal,
+      log: (message, fields = {}) => log('info', message, { bot: slug, update: facts.updateId, ...fields }),
+    },
+    hasDatabase,
+  )
   try {
     if (hurry.aborted) stopped()
     return await Promise.race([handled, late.promise])

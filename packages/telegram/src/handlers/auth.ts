@@ -3,7 +3,8 @@ import type { AuthConfig } from '../config/config.ts'
 import type { Codes, Verdict } from '../sessions/codes.ts'
 import { EVERY_BOT, type Sessions } from '../sessions/sessions.ts'
 import type { Fault } from '../work/fault.ts'
-import type { Handler, HandlerContext } from './handler.ts'
+import type { UpdateFacts } from '../update/update.ts'
+import type { Handler, HandlerContext, Reply } from './handler.ts'
 
 export interface AuthTools {
   readonly auth: AuthConfig
@@ -19,13 +20,15 @@ const HELP = `I know these:
 
 export function auth(tools: AuthTools): Handler {
   return async (context) => {
-    const { text, userId, chatId, messageId } = context
-    // Right or wrong, and whoever wrote it: a wrong one may be nearly right, or right for somebody else.
-    if (chatId !== null && messageId !== null && mayBeCode(text))
-      context.call('deleteMessage', { chat_id: chatId, message_id: messageId }, { bestEffort: true })
+    const { text, userId, bot } = context
+    const deletion = deletionOf(context)
+    if (deletion !== null) context.call(deletion.method, deletion.payload, { bestEffort: true })
     // In groups a command may name the bot that it is for.
-    const [, word = '', rest = ''] = /^\/([a-z]+)(?:@\w+)?(?:\s+([\s\S]*))?$/i.exec(text.trim()) ?? []
-    if (userId === null) return
+    const [, word = '', name = '', rest = ''] =
+      /^\/([a-z]+)(?:@(\w+))?(?:\s+([\s\S]*))?$/i.exec(text.trim()) ?? []
+    const isForOther =
+      name !== '' && bot.username !== null && name.toLowerCase() !== bot.username.toLowerCase()
+    if (userId === null || isForOther) return
     switch (word.toLowerCase()) {
       case 'start':
         return context.reply(`Hello. I open the other bots for you.\n\n${HELP}`)
@@ -40,6 +43,16 @@ export function auth(tools: AuthTools): Handler {
       default:
         return context.reply(HELP)
     }
+  }
+}
+
+/** Of the message that a code may be in. Right or wrong, and whoever wrote it: a wrong one may be nearly right, or right for somebody else. */
+export function deletionOf({ chatId, messageId, text }: UpdateFacts): Reply | null {
+  if (chatId === null || messageId === null || !mayBeCode(text)) return null
+  return {
+    method: 'deleteMessage',
+    payload: { chat_id: chatId, message_id: messageId },
+    bestEffort: true,
   }
 }
 

@@ -1,5 +1,5 @@
 /** What answers an update. The same for a bot that answers while Telegram waits and for one whose updates are jobs. */
-import type { EnqueueOptions } from 'jobmill'
+import { Dead, type EnqueueOptions } from 'jobmill'
 import type { RawUpdate, UpdateFacts } from '../update/update.ts'
 
 /** A call of the Bot API that is made once the update counts as handled, and not before. */
@@ -18,7 +18,8 @@ export interface FollowUp {
 }
 
 export interface HandlerContext extends UpdateFacts {
-  readonly bot: { readonly slug: string; readonly id: number }
+  /** `username`: null until Telegram told it. */
+  readonly bot: { readonly slug: string; readonly id: number; readonly username: string | null }
   /** As Telegram sent it. */
   readonly update: RawUpdate
   /** The same for every delivery and every attempt of this update. */
@@ -35,6 +36,7 @@ export interface HandlerContext extends UpdateFacts {
     payload: Readonly<Record<string, unknown>>,
     options?: { readonly bestEffort?: boolean },
   ) => void
+  /** Needs a database. */
   readonly enqueue: (kind: string, payload: unknown, options?: EnqueueOptions) => void
 }
 
@@ -48,7 +50,7 @@ export interface Handled {
 export type Given = Omit<HandlerContext, 'reply' | 'call' | 'enqueue'>
 
 /** Runs a handler and collects what it wants done. */
-export async function handle(handler: Handler, given: Given): Promise<Handled> {
+export async function handle(handler: Handler, given: Given, hasDatabase: boolean): Promise<Handled> {
   const replies: Reply[] = []
   const followUps: FollowUp[] = []
   await handler({
@@ -58,7 +60,11 @@ export async function handle(handler: Handler, given: Given): Promise<Handled> {
     },
     call: (method, payload, { bestEffort = false } = {}) =>
       void replies.push({ method, payload, bestEffort }),
-    enqueue: (kind, payload, options = {}) => void followUps.push({ kind, payload, options }),
+    enqueue(kind, payload, options = {}) {
+      if (!hasDatabase)
+        throw new Dead(`a job ${kind} needs a database, and store is none: leave store out of the config`)
+      followUps.push({ kind, payload, options })
+    },
   })
   return { replies, followUps }
 }

@@ -14,7 +14,12 @@ export interface TelegramUpdate {
 
 export function job({ kind, queue }: JobTarget): Handler {
   return (context) => {
-    const { bot, update, enqueue } = context
+    const {
+      bot: { slug, id },
+      update,
+      enqueue,
+    } = context
+    const bot = { slug, id }
     const orderKey = orderKeyOf(bot.id, context)
     const text = keptText(update)
     enqueue(kind, { bot, update, ...(text === undefined ? {} : { text }) } satisfies TelegramUpdate, {

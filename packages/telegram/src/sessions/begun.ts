@@ -4,10 +4,13 @@ import type { Tables } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
 export interface Begun {
-  /** False when an earlier attempt began it, and nobody knows how that ended. */
-  readonly begin: (jobId: string) => Promise<boolean>
-  /** It certainly did not arrive. */
-  readonly undo: (jobId: string) => Promise<void>
+  /**
+   * False when an earlier attempt began it, and nobody knows how that ended. `token` is that of this attempt; `unsent` are those of attempts that certainly
+   * sent nothing, whose note may still be there.
+   */
+  readonly begin: (jobId: string, token: string, unsent: readonly string[]) => Promise<boolean>
+  /** It certainly did not arrive. What another attempt noted stays. */
+  readonly undo: (jobId: string, token: string) => Promise<void>
   /** Notes of this age whose job is done or gone; says how many. A job that waits, or can be tried again by hand, still needs its note, however old that is. */
   readonly forget: (olderThanMs: number) => Promise<number>
 }
@@ -17,17 +20,23 @@ const BATCH = 200
 export function begun(tables: Tables<Schema>, jobs: Pick<ReadSide, 'results'>): Begun {
   const { db } = tables
   return {
-    async begin(jobId) {
+    async begin(jobId, token, unsent) {
       const row = await db
         .insertInto('telegram_begun')
-        .values({ job_id: jobId, at: tables.now })
-        .onConflict((held) => held.column('job_id').doNothing())
+        .values({ job_id: jobId, at: tables.now, token })
+        .onConflict((held) =>
+          held
+            .column('job_id')
+            .doUpdateSet({ token, at: tables.now })
+            // With none of them, one that no attempt has.
+            .where('telegram_begun.token', 'in', [token, ...unsent]),
+        )
         .returning('job_id')
         .executeTakeFirst()
       return row !== undefined
     },
-    async undo(jobId) {
-      await db.deleteFrom('telegram_begun').where('job_id', '=', jobId).execute()
+    async undo(jobId, token) {
+      await db.deleteFrom('telegram_begun').where('job_id', '=', jobId).where('token', '=', token).execute()
     },
     async forget(olderThanMs) {
       let gone = 0

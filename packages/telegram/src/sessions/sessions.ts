@@ -1,4 +1,7 @@
-/** Who may use the bots that ask for it: sessions by user and bot, which end by themselves. The database's clock decides. */
+/**
+ * Who may use the bots that ask for it: sessions by user and bot, which end by themselves. The database's clock decides. A bot is known by its slug and its id:
+ * another one that gets an old slug is not opened by old sessions.
+ */
 import { sql, type Tables } from 'jobmill-tables'
 import type { Schema } from './steps.ts'
 
@@ -19,15 +22,24 @@ export interface Sessions {
   readonly of: (userId: number) => Promise<Session[]>
 }
 
-export function sessions(tables: Tables<Schema>): Sessions {
+/** `bots` are those that a scope can name, by their slugs. */
+export function sessions(
+  tables: Tables<Schema>,
+  bots: readonly { readonly slug: string; readonly id: number }[],
+): Sessions {
   const { db } = tables
+  /** As it is kept. No slug has a space in it. */
+  const kept = (scope: string): string => {
+    const bot = bots.find(({ slug }) => slug === scope)
+    return bot === undefined ? scope : `${scope} ${bot.id}`
+  }
   return {
     async isOpen(userId, slug) {
       const row = await db
         .selectFrom('telegram_session')
         .select('scope')
         .where('user_id', '=', userId)
-        .where('scope', 'in', [slug, EVERY_BOT])
+        .where('scope', 'in', [kept(slug), EVERY_BOT])
         .where('expires_at', '>', tables.now)
         .executeTakeFirst()
       return row !== undefined
@@ -36,7 +48,14 @@ export function sessions(tables: Tables<Schema>): Sessions {
       const until = sql<number>`${tables.now} + ${sql.lit(ttlMs)}`
       await db
         .insertInto('telegram_session')
-        .values(scopes.map((scope) => ({ user_id: userId, scope, begun_at: tables.now, expires_at: until })))
+        .values(
+          scopes.map((scope) => ({
+            user_id: userId,
+            scope: kept(scope),
+            begun_at: tables.now,
+            expires_at: until,
+          })),
+        )
         .onConflict((held) =>
           held.columns(['user_id', 'scope']).doUpdateSet((row) => ({
             begun_at: row.ref('excluded.begun_at'),
@@ -54,13 +73,14 @@ export function sessions(tables: Tables<Schema>): Sessions {
       return gone.length > 0
     },
     async of(userId) {
-      return db
+      const rows = await db
         .selectFrom('telegram_session')
         .select(['scope', sql<number>`expires_at - ${tables.now}`.as('remainingMs')])
         .where('user_id', '=', userId)
         .where('expires_at', '>', tables.now)
         .orderBy('scope')
         .execute()
+      return rows.map(({ scope, remainingMs }) => ({ scope: scope.split(' ')[0] ?? scope, remainingMs }))
     },
   }
 }

@@ -33,7 +33,12 @@ export interface Schema {
     until: number
   }
   /** Replies of at-most-once bots that were begun and not ended. */
-  telegram_begun: { job_id: string; at: number }
+  telegram_begun: {
+    job_id: string
+    at: number
+    /** Of the attempt that began it: another one has another. Empty for one of a release that had none. */
+    token: string
+  }
   /** What the config said of a queue at the last start. */
   telegram_setting: { queue: string; said: string }
   telegram_webhook: { bot_id: number; fingerprint: string; set_at: number }
@@ -74,5 +79,10 @@ export const STEPS: readonly Step[] = [
     await sql`CREATE TABLE ${table('telegram_setting')} (queue text PRIMARY KEY, said text NOT NULL)`.execute(
       db,
     )
+  },
+  async (db, { table }) => {
+    await sql`ALTER TABLE ${table('telegram_begun')} ADD COLUMN token text NOT NULL DEFAULT ''`.execute(db)
+    await sql`CREATE INDEX telegram_code_end ON ${table('telegram_code')} (expires_at)`.execute(db)
+    await sql`CREATE INDEX telegram_wrong_since ON ${table('telegram_wrong')} (since)`.execute(db)
   },
 ]

@@ -9,11 +9,8 @@ const SENDERS = 20
 const SIGNS = 3
 
 export function queuesOf({ bots, retention }: Pick<GatewayConfig, 'bots' | 'retention'>) {
-  const retain = {
-    done: retention.doneMs,
-    cancelled: retention.doneMs,
-    dead: retention.deadMs ?? ('forever' as const),
-  }
+  const doneFor = retention.doneMs ?? ('forever' as const)
+  const retain = { done: doneFor, cancelled: doneFor, dead: retention.deadMs ?? ('forever' as const) }
   return Object.fromEntries(
     bots.flatMap((bot) => [
       [updateQueue(bot), { workers: bot.concurrency, retain }],

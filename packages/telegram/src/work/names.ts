@@ -10,15 +10,15 @@ export const updateQueue = ({ slug }: Pick<Named, 'slug'>): string => `telegram.
 export const sendQueue = ({ slug }: Pick<Named, 'slug'>): string => `telegram.${slug}.send`
 
 /**
- * What Telegram tolerates: about one message a second to a chat, 20 a minute to a group, 30 a second in all. Of the second no minute has more than 20, the burst
- * included.
+ * What Telegram tolerates: about one message a second to a chat, with short bursts, 20 a minute to a group, 30 a second in all. No minute has more than 20 to a
+ * group and no second more than 30 in all, the bursts included.
  */
 export const LIMITS = {
   'telegram-chat': { rate: 1, per: '1s', burst: 3, perKey: true },
   'telegram-group': { rate: 15, per: '1m', burst: 5, perKey: true },
-  'telegram-bot': { rate: 30, per: '1s', burst: 30, perKey: true },
+  'telegram-bot': { rate: 25, per: '1s', burst: 5, perKey: true },
 } as const
 
-/** Groups and channels have negative ids. */
-export const chatLimit = (chatId: number): keyof typeof LIMITS =>
-  chatId < 0 ? 'telegram-group' : 'telegram-chat'
+/** Groups and channels have negative ids, or names. */
+export const chatLimit = (chatId: number | string): keyof typeof LIMITS =>
+  typeof chatId === 'string' || chatId < 0 ? 'telegram-group' : 'telegram-chat'

@@ -7,10 +7,13 @@ import type { Fault } from './fault.ts'
 import type { Figures } from './figures.ts'
 import { chatLimit, sendKind, sendQueue } from './names.ts'
 import { REVOKED_MS, type Revoked } from './revoked.ts'
+import { sentNotes } from './sent-notes.ts'
+import { stormWatch } from './storm.ts'
 
 export interface SendPayload extends Reply {
   readonly botId: number
-  readonly chatId: number | null
+  /** A channel may be named: `@name`. Null where it goes to no chat. */
+  readonly chatId: number | string | null
   /** What it answers, and as which of its replies: `<job>/<n>`. Null where nobody knows. */
   readonly of: string | null
 }
@@ -30,35 +33,38 @@ export function sendJob(bot: Bot, { begun, figures, revoked, fault }: SendTools)
   const isOnce = bot.replies === 'at-most-once'
   const count = (method: string, result: string): void => figures.sent({ bot: bot.slug, method, result })
 
-  let refused = { chatId: null as number | null, until: 0 }
-
-  /** When another chat is refused before the first may be written to again, it is the bot that is refused: then all of it waits. */
-  function isStorm(chatId: number | null, retryAfterMs: number, at: number): boolean {
-    const isOther = at < refused.until && refused.chatId !== chatId
-    refused = { chatId, until: Math.max(refused.until, at + retryAfterMs) }
-    return isOther
-  }
+  const isStorm = stormWatch()
+  const notes = sentNotes(begun)
 
   async function run({
     payload,
     job,
+    signal,
     limit,
     snooze,
     enqueue,
     now,
   }: JobContext<SendPayload>): Promise<unknown> {
     const { method, chatId } = payload
+    const userChat = typeof chatId === 'number' ? chatId : null
     const key = `${bot.id}:${chatId}`
     // Not in a sender's place: others can be written to meanwhile. All of them wait for the bot's own, which nobody is kept from by that.
     if (chatId !== null && isMessage(method)) await limit.acquire(chatLimit(chatId), { key, wait: 0 })
     await limit.acquire('telegram-bot', { key: String(bot.id) })
-    if (isOnce && !(await begun.begin(job.id))) {
-      count(method, 'unsure')
-      return { sent: 'perhaps', because: 'an earlier attempt began it, and how that ended is not known' }
+    const note = isOnce ? notes(job.id, signal) : null
+    try {
+      if (note !== null && !(await note.begin())) {
+        count(method, 'unsure')
+        return { sent: 'perhaps', because: 'an earlier attempt began it, and how that ended is not known' }
+      }
+      await fault('send.begun', userChat)
+    } catch (error) {
+      // Telegram has not heard of it.
+      await note?.undo()
+      throw error
     }
-    await fault('send.begun', chatId)
     const called = await bot.call(method, payload.payload)
-    await fault('send.accepted', chatId)
+    await fault('send.accepted', userChat)
     switch (called.outcome) {
       case 'sent':
         revoked.taken(bot)
@@ -66,23 +72,23 @@ export function sendJob(bot: Bot, { begun, figures, revoked, fault }: SendTools)
         return { sent: 'yes', ...messageOf(called.result) }
       case 'throttled':
         figures.throttled({ bot: bot.slug })
-        if (isOnce) await begun.undo(job.id)
+        await note?.undo()
         if (chatId !== null && isMessage(method))
           await limit.drain(chatLimit(chatId), { key, retryAfter: called.retryAfterMs })
-        if (isStorm(chatId, called.retryAfterMs, now()))
+        if (isStorm(chatId, now()))
           await limit.drain('telegram-bot', { key: String(bot.id), retryAfter: called.retryAfterMs })
         return snooze(called.retryAfterMs)
       case 'revoked':
         // No attempt is spent: it is not this reply that Telegram refuses.
         count(method, 'revoked')
         revoked.refused(bot, called.error)
-        if (isOnce) await begun.undo(job.id)
+        await note?.undo()
         await limit.drain('telegram-bot', { key: String(bot.id), retryAfter: REVOKED_MS })
         return snooze(REVOKED_MS)
       case 'moved': {
         count(method, 'moved')
         // It certainly did not arrive.
-        if (isOnce) await begun.undo(job.id)
+        await note?.undo()
         const moved = {
           ...payload,
           of: payload.of === null ? null : `${payload.of}>${called.chatId}`,
@@ -90,13 +96,13 @@ export function sendJob(bot: Bot, { begun, figures, revoked, fault }: SendTools)
           payload: { ...payload.payload, chat_id: called.chatId },
         }
         await enqueue(sendKind(bot), moved, { ...optionsOf(bot, moved), withCompletion: true })
-        await fault('send.moved', chatId)
+        await fault('send.moved', userChat)
         return { sent: 'no', movedTo: called.chatId }
       }
       case 'refused':
         count(method, payload.bestEffort ? 'refused' : 'dead')
         // It certainly did not arrive, and may be tried again by hand.
-        if (isOnce) await begun.undo(job.id)
+        await note?.undo()
         if (payload.bestEffort) return { sent: 'no', because: called.error.message }
         throw new Dead(called.error.message, { cause: called.error })
       case 'failed':
@@ -105,7 +111,7 @@ export function sendJob(bot: Bot, { begun, figures, revoked, fault }: SendTools)
           return { sent: 'perhaps', because: called.error.message }
         }
         count(method, 'failed')
-        if (isOnce) await begun.undo(job.id)
+        await note?.undo()
         throw called.error
     }
   }
@@ -148,8 +154,14 @@ export function replyKey(of: string): string {
 }
 
 export function sendPayload(bot: Pick<Bot, 'id'>, reply: Reply, of: string | null): SendPayload {
-  const chat = reply.payload['chat_id']
-  return { ...reply, botId: bot.id, chatId: Number.isSafeInteger(chat) ? (chat as number) : null, of }
+  return { ...reply, botId: bot.id, chatId: chatOf(reply.payload['chat_id']), of }
+}
+
+/** As Telegram reads it: a number may be a text, and big and small letters of a name are the same. */
+function chatOf(id: unknown): number | string | null {
+  if (typeof id === 'string' && /^@\w{1,64}$/.test(id)) return id.toLowerCase()
+  const chat = typeof id === 'string' && /^-?\d+$/.test(id) ? Number(id) : id
+  return Number.isSafeInteger(chat) ? (chat as number) : null
 }
 
 function messageOf(result: unknown): { messageId?: number } {

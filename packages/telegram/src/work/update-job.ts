@@ -1,6 +1,6 @@
 /** An update of a durable bot, as a job: the handler runs, and what it wants sent is written with its end. */
-import { type DeadContext, defineJob, type JobContext, type JobDefinition } from 'jobmill'
-import { type Bot, isListed, promptOf } from '../bots/bot.ts'
+import { Dead, type DeadContext, defineJob, type JobContext, type JobDefinition } from 'jobmill'
+import { type Bot, deadNotice, isListed, promptOf } from '../bots/bot.ts'
 import { handle, messages, type Reply } from '../handlers/handler.ts'
 import type { Seen } from '../sessions/seen.ts'
 import type { Sessions } from '../sessions/sessions.ts'
@@ -8,6 +8,7 @@ import { keepText } from '../update/exact-text.ts'
 import { factsOf, type RawUpdate, updateKey } from '../update/update.ts'
 import { retryWaitMs } from './backoff.ts'
 import type { Fault } from './fault.ts'
+import { isHopeless } from './hopeless.ts'
 import { sendKind, updateKind, updateQueue } from './names.ts'
 import { optionsOf, sendPayload } from './send-job.ts'
 
@@ -75,18 +76,28 @@ export function updateJob(
       await fault('update.prompted', facts.chatId)
       return { handled: 'no', because: 'the session is over' }
     }
-    const { replies, followUps } = await handle(bot.handle, {
-      ...facts,
-      bot: { slug: bot.slug, id: bot.id },
-      update,
-      key: updateKey(bot.id, facts.updateId),
-      attempt: job.attempt,
-      signal,
-      log,
-    })
-    await send(enqueue, job.id, replies)
-    for (const { kind, payload: given, options } of followUps)
-      await enqueue(kind, given, { ...options, withCompletion: true })
+    const { slug, id, username } = bot
+    const { replies, followUps } = await handle(
+      bot.handle,
+      {
+        ...facts,
+        bot: { slug, id, username },
+        update,
+        key: updateKey(bot.id, facts.updateId),
+        attempt: job.attempt,
+        signal,
+        log,
+      },
+      true,
+    )
+    try {
+      await send(enqueue, job.id, replies)
+      for (const { kind, payload: given, options } of followUps)
+        await enqueue(kind, given, { ...options, withCompletion: true })
+    } catch (error) {
+      // The next attempt would come to the same.
+      throw isHopeless(error) ? new Dead(String(error), { cause: error }) : error
+    }
     await fault('update.handled', facts.chatId)
     return { handled: 'yes', replies: replies.length }
   }
@@ -97,11 +108,10 @@ export function updateJob(
 
   /** A job of its own, which the death itself enqueued: the notice is written with its end, once. */
   async function onDead({ payload, dead, job, enqueue }: DeadContext<UpdatePayload>): Promise<void> {
-    const { chatId } = factsOf(payload.update)
-    await fault('dead.begun', chatId)
-    if (chatId !== null && bot.words.dead !== null)
-      // One that was tried again by hand may die again, and is told of again.
-      await send(enqueue, `${dead.id}/${job.id}`, messages(chatId, bot.words.dead))
+    const facts = factsOf(payload.update)
+    await fault('dead.begun', facts.chatId)
+    // One that was tried again by hand may die again, and is told of again.
+    await send(enqueue, `${dead.id}/${job.id}`, deadNotice(bot, facts))
   }
 
   return defineJob<UpdatePayload>({
