@@ -21,6 +21,9 @@ async function ask(chat: FakeChat, text: string): Promise<string> {
   return saidBy(chat).at(-1) ?? ''
 }
 
+/** What became a job of the bot where people log in. */
+const jobsOf = async ({ gateway }: Scene) => (await gateway.mill?.list({ queue: 'telegram.door' }))?.jobs
+
 test('times are told in words that are true', () => {
   const told = [1, 1_000, 59_001, 60_000, 90_000, 3_600_000, 86_400_000, 7 * 86_400_000].map(lasting)
   expect(told.join()).toBe('1 second,1 second,1 minute,1 minute,2 minutes,60 minutes,24 hours,7 days')
@@ -134,7 +137,6 @@ describe.each(STORES)('auth on %s', (store) => {
     const hangs = Promise.withResolvers<void>()
     const first = await scene(options)
     const { database, fake: telegram } = first
-    const jobsOf = async ({ gateway }: Scene) => (await gateway.mill?.list({ queue: 'telegram.door' }))?.jobs
     const [one, other] = [first.chat('door'), first.chat('door')]
     one.says(`/auth ${AUTH_SECRET}`)
     await one.until((all) => all.some(({ text }) => text.startsWith('Welcome')))

@@ -26,14 +26,15 @@ test('C three different chats within a second are a storm; two are none, nor is 
   expect(told).toEqual([false, false, false, false, false, true, true])
 })
 
+const sentTo = (chat: unknown) =>
+  sendPayload({ id: 7 }, { method: 'sendMessage', payload: { chat_id: chat }, bestEffort: false }, null)
+
 test('a chat may be named: a number as a text is that number, and a channel is a chat of its own', () => {
-  const of = (chat: unknown) =>
-    sendPayload({ id: 7 }, { method: 'sendMessage', payload: { chat_id: chat }, bestEffort: false }, null)
   expect(
-    [5, '5', '-100200', '@News_1', 'news', '5.5', null, '9'.repeat(20)].map((chat) => of(chat).chatId),
+    [5, '5', '-100200', '@News_1', 'news', '5.5', null, '9'.repeat(20)].map((chat) => sentTo(chat).chatId),
   ).toEqual([5, 5, -100_200, '@news_1', null, null, null, null])
   const bot = { slug: 'a', id: 7 }
-  expect([5, '5', '@news'].map((chat) => optionsOf(bot, of(chat)).orderKey)).toEqual([
+  expect([5, '5', '@news'].map((chat) => optionsOf(bot, sentTo(chat)).orderKey)).toEqual([
     '7:5',
     '7:5',
     '7:@news',
@@ -390,6 +391,7 @@ describe.each(STORES)('replies on %s', (store) => {
     await at.fake.until(() => [one, other].every(({ id }) => callsTo(id).length === 1))
     third.says('not held up')
     await third.until((all) => all.some(({ by }) => by === 'bot'))
+    expect([saidBy(one), saidBy(other)]).toEqual([[], []])
   })
 
   test('C P13 when Telegram refuses three chats, the whole bot waits', async () => {
