@@ -22,6 +22,9 @@ import { optionsFor, puller } from './support/pullers.ts'
 
 const HOLDER = path.join(import.meta.dirname, 'support/holder-child.ts')
 const DAY_MS = 86_400_000
+const notNow = (): never => {
+  throw new Error('not now')
+}
 const full = (): never => {
   throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
 }
@@ -244,10 +247,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     const { box } = await sent('one')
     const { box: other } = await sent('two')
     const folder = freshFolder()
-    const refuse = (): never => {
-      throw new Error('not now')
-    }
-    await pullOnce(optionsFor(given(), box, { folder, onFile: refuse, onTrouble: () => {} }))
+    await pullOnce(optionsFor(given(), box, { folder, onFile: notNow, onTrouble: () => {} }))
     const told: string[] = []
     await pullOnce(optionsFor(given(), other, { folder, onFile: ({ uri }) => void told.push(uri) }))
     expect(told).toEqual([expect.stringContaining(other.id)])
