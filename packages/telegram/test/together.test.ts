@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events'
 import { type Platform, systemPlatform } from 'jobmill'
+import { openTables } from 'jobmill-tables'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../../test/support/free-port.ts'
 import { startChild } from './support/child.ts'
@@ -23,12 +24,27 @@ import {
 const HOUR_MS = 3_600_000
 const DURABLE = { handler: 'moody', async: true, requireAuth: false }
 
-const until = (holds: () => unknown) => vi.waitFor(holds, { timeout: 15_000 })
+const PATIENCE_MS = 40_000
+const until = (holds: () => unknown) => vi.waitFor(holds, { timeout: PATIENCE_MS })
 
 interface Place {
   readonly store: StoreName
   readonly on: (options: Omit<SceneOptions, 'store'>) => Promise<Scene>
   readonly closing: (() => unknown)[]
+}
+
+/** By whoever is there. */
+async function retentionIsLed(database: string): Promise<void> {
+  const { store, tables } = await openTables(database, { app: 'telegram', steps: [] })
+  await store.open()
+  try {
+    await until(async () =>
+      expect((await store.duties()).find(({ name }) => name === 'retain')?.leader ?? null).not.toBeNull(),
+    )
+  } finally {
+    await store.close()
+    await tables.close()
+  }
 }
 
 async function leaderDies({ store, on, closing }: Place): Promise<void> {
@@ -43,6 +59,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
     DATABASE_URL: database,
   })
   closing.push(() => child.kill('SIGKILL'))
+  await retentionIsLed(database)
   const env = { QUEUE_DONE_RETENTION: '1ms' }
   const at = await on({ database, bots, env, handlers: { moody: ({ reply }) => reply('done') } })
   const { mill } = at.gateway
@@ -71,7 +88,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
   const died = once(child, 'exit')
   child.kill('SIGKILL')
   await died
-  await chat.until((all) => all.some(({ by }) => by === 'bot'))
+  await chat.until((all) => all.some(({ by }) => by === 'bot'), PATIENCE_MS)
   expect(saidBy(chat)).toEqual(['done'])
   await until(async () => expect(await leader()).toBe(mill.instance.id))
   await until(async () => expect(await done()).toBeLessThan(3))
@@ -140,7 +157,7 @@ async function clockIsWrong({ on }: Place, offMs: number): Promise<void> {
   })
   const chats = [at.chat('durable'), at.chat('direct')]
   for (const chat of chats) chat.says('it')
-  for (const chat of chats) await chat.until((all) => all.some(({ by }) => by === 'bot'))
+  for (const chat of chats) await chat.until((all) => all.some(({ by }) => by === 'bot'), PATIENCE_MS)
   for (const queue of ['telegram.durable', 'telegram.direct']) {
     const [job] = (await at.gateway.mill?.list({ queue }))?.jobs ?? []
     const { enqueuedAt = 0, endedAt = 0 } = job ?? {}
@@ -180,7 +197,7 @@ beforeAll(async () => {
   for (const store of STORES)
     for (const [name, story] of Object.entries(STORIES)) told.set(`${store} ${name}`, tell(store, story))
   await Promise.allSettled(told.values())
-}, 60_000)
+}, 120_000)
 
 describe.each(STORES)('several gateways on %s', (store) => {
   test.each(Object.keys(STORIES))('%s', async (name) => {
