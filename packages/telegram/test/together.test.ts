@@ -131,13 +131,16 @@ async function bellRings({ on }: Place): Promise<void> {
   })
   for (const one of [first, second]) await until(async () => expect(await workers(one)).toBe('1'))
   isDrowsy = true
-  // Its own worker is busy now.
-  await first.post('moody', anUpdate('holds'))
-  await until(() => expect(ran).toEqual(['first holds']))
-  await first.post('moody', anUpdate('rings'))
-  await until(() => expect(ran).toEqual(['first holds', 'second rings']))
-  gate.resolve()
-  isDrowsy = false
+  try {
+    await first.post('moody', anUpdate('holds'))
+    await until(() => expect(ran).toHaveLength(1))
+    // Its own worker is busy now; unless the other one was quicker, which it can be told of in no other way.
+    if (ran[0] === 'first holds') await first.post('moody', anUpdate('rings'))
+    await until(() => expect(ran.filter((one) => one.startsWith('second'))).toHaveLength(1))
+  } finally {
+    gate.resolve()
+    isDrowsy = false
+  }
 }
 
 async function clockIsWrong({ on }: Place, offMs: number): Promise<void> {
