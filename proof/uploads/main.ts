@@ -28,6 +28,11 @@ const { values } = parseArgs({
 const size = { files: Number(values.files), mailboxes: Number(values.mailboxes) }
 const tenth = { files: Math.ceil(size.files / 10), mailboxes: Math.ceil(size.mailboxes / 10) }
 const closing = closers('prove:uploads')
+const PARTS = ['sqlite', 'postgres', 'blobs', 'memory']
+if (values.only !== undefined && !PARTS.includes(values.only)) {
+  console.error(`prove:uploads: --only is one of ${PARTS.join(', ')}`)
+  process.exit(2)
+}
 const isMeant = (name: string): boolean => values.only === undefined || values.only === name
 
 const folder = mkdtempSync(path.join(tmpdir(), 'prove-uploads-'))
