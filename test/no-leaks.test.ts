@@ -196,6 +196,19 @@ describe('the check after each test', () => {
     expect(left[1]).toContainEqual(expect.stringMatching(/^timer/))
   })
 
+  test('ends the processes of a test that broke off, also one that stands still, and no others', async () => {
+    const earlier = spawn('sleep', ['60'])
+    const check = begin()
+    const child = spawn('sleep', ['60'])
+    child.kill('SIGSTOP')
+    const ended = once(child, 'exit')
+    check.breakOff()
+    expect(await ended).toEqual([null, 'SIGKILL'])
+    expect(earlier.signalCode).toBeNull()
+    earlier.kill()
+    await once(earlier, 'exit')
+  })
+
   let forgotten: NodeJS.Timeout
   // oxlint-disable-next-line vitest/expect-expect -- that it fails is what is expected
   test.fails('is made: a test that leaves a timer fails', () => {

@@ -22,14 +22,17 @@ beforeEach(({ onTestFinished, task }) => {
   const ofTest = begin()
   onTestFinished(async () => {
     // Whatever a test leaves when it breaks off is not news.
-    const left = task.result?.state === 'fail' ? [] : await ofTest.left()
-    hasFailed ||= task.result?.state === 'fail' || left.length > 0
+    const isBroken = task.result?.state === 'fail'
+    const left = isBroken ? [] : await ofTest.left()
+    if (isBroken) ofTest.breakOff()
+    hasFailed ||= isBroken || left.length > 0
     complain('this test', left)
   }, 2 * patience.ms)
 })
 
 afterAll(async () => {
-  if (!hasFailed) complain('this file', await ofFile.left())
+  if (hasFailed) ofFile.breakOff()
+  else complain('this file', await ofFile.left())
 }, 2 * patience.ms)
 
 // Hooks run last in, first out: after all of the file's, and before it is looked at.

@@ -1,6 +1,6 @@
 // The check itself: from a beginning to an end, what is left in between.
 import { countNow, moreThan } from './counted.ts'
-import { type Kind, kindsUntil, leftSince, mark } from './things.ts'
+import { endSince, type Kind, kindsUntil, leftSince, mark } from './things.ts'
 import { untilGone } from './until-gone.ts'
 import { takeWarnings } from './watch-node.ts'
 
@@ -10,6 +10,8 @@ export const patience = { ms: 10_000 }
 export interface Check {
   /** In words, once all is gone or patience is over. */
   readonly left: () => Promise<string[]>
+  /** Of a test that broke off: its processes end now. One that stands still would wait for ever, and so would whoever reads what it says. */
+  readonly breakOff: () => void
 }
 
 export function begin(): Check {
@@ -22,6 +24,7 @@ export function begin(): Check {
   ]
   return {
     left: async () => [...(await untilGone(now, patience.ms)), ...takeWarnings()],
+    breakOff: () => endSince(since),
   }
 }
 

@@ -19,6 +19,8 @@ interface Thing {
   readonly n: number
   readonly isThere: () => boolean
   readonly tell: () => string
+  /** Ends it by force, where it would outlive this process. */
+  readonly end: () => void
   readonly made: { readonly stack?: string }
 }
 
@@ -39,7 +41,12 @@ export function excuse(...kinds: readonly Kind[]): void {
   for (const kind of kinds) excused.add(kind)
 }
 
-export function watch(kind: Kind, isThere: () => boolean, tell: () => string): void {
+export function watch(
+  kind: Kind,
+  isThere: () => boolean,
+  tell: () => string,
+  end: () => void = () => {},
+): void {
   if (excused.has(kind)) return
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = FRAMES
@@ -48,7 +55,7 @@ export function watch(kind: Kind, isThere: () => boolean, tell: () => string): v
   Error.captureStackTrace(made, watch)
   Error.stackTraceLimit = limit
   last += 1
-  things.push({ kind, n: last, isThere, tell, made })
+  things.push({ kind, n: last, isThere, tell, end, made })
   // A clock counts only once its mills have stopped.
   if (things.length > many) forget(({ kind, isThere }) => kind !== 'test clock' && !isThere())
 }
@@ -74,6 +81,11 @@ export function leftSince(n: number, leaveOut: ReadonlySet<Kind>): string[] {
     const at = placeOf(one)
     return at === null ? [] : [`${one.kind}: ${one.tell()}, made ${at}`]
   })
+}
+
+/** By force, whatever can be. */
+export function endSince(n: number): void {
+  for (const one of things) if (one.n > n && one.isThere()) one.end()
 }
 
 const OWN = /\/packages\/jobmill\/src\/(?!testing\/)/

@@ -58,7 +58,12 @@ function watchProcesses(): void {
     const child = (message as { process: ChildProcess }).process
     const isThere = (): boolean =>
       child.pid !== undefined && child.exitCode === null && child.signalCode === null
-    watch('child', isThere, () => `process ${child.pid}, ${child.spawnargs.join(' ').slice(0, 120)}`)
+    watch(
+      'child',
+      isThere,
+      () => `process ${child.pid}, ${child.spawnargs.join(' ').slice(0, 120)}`,
+      () => child.kill('SIGKILL'),
+    )
   })
   process.on('worker', (worker: Worker) => {
     watch(
