@@ -1,6 +1,7 @@
 /** Processes that stand still, die of what they are given, or are told to stop: the update is answered once, or the user is told. */
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshFile } from '../../../test/support/databases.ts'
 import { freePort } from '../../../test/support/free-port.ts'
 import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
@@ -57,19 +58,19 @@ describe.each(STORES)('processes on %s', (store) => {
     expect(saidBy(chat)).toEqual(['did slow 4000'])
 
     // Whoever gets the next one stands still for longer than its lease, and the other one does it.
-    chat.says('slow 300')
-    const slow = [first, second].map(async (one) => {
-      await one.hears('slow')
+    const still = `stand still ${freshFile()}.first`
+    chat.says(still)
+    const both = [first, second].map(async (one) => {
+      await one.hears('still')
       return one
     })
-    const stuck = await Promise.race(slow)
-    stuck.child.kill('SIGSTOP')
-    await Promise.all(slow)
-    await chat.until((all) => all.some(({ text }) => text === 'did slow 300'), PATIENCE_MS)
+    const stuck = await Promise.race(both)
+    await Promise.all(both)
+    await chat.until((all) => all.some(({ text }) => text === `did ${still}`), PATIENCE_MS)
     stuck.child.kill('SIGCONT')
     chat.says('after')
     await chat.until((all) => all.some(({ text }) => text === 'did after'), PATIENCE_MS)
-    expect(saidBy(chat)).toEqual(['did slow 4000', 'did slow 300', 'did after'])
+    expect(saidBy(chat)).toEqual(['did slow 4000', `did ${still}`, 'did after'])
     expect(await Promise.all([stop(first), stop(second)])).toEqual([0, 0])
   }, 120_000)
 

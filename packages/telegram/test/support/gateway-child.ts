@@ -2,6 +2,7 @@
  * A gateway in a process of its own. `STANDS` names points and chats: who comes by there stands still between two steps, and when all of them do, the process
  * is killed, so that one death is a death at every one of these points. Says `ready` when it listens.
  */
+import { mkdirSync } from 'node:fs'
 import { readConfig, startGateway } from 'jobmill-telegram'
 
 const { YAML = '', LEASE_MS = '1500', STANDS = '[]', LOGS_OUT = '[]' } = process.env
@@ -11,6 +12,14 @@ const missing = new Set(JSON.parse(STANDS) as string[])
 const stands = new Set(missing)
 /** People whose session is over as soon as their job begins. */
 const logsOut = new Set(JSON.parse(LOGS_OUT) as number[])
+
+/** Who comes first stands still, here and now: between two steps, so without a lock on the database that others would wait for. */
+function standStillFirst(folder: string): void {
+  const isFirst = mkdirSync(folder, { recursive: true }) !== undefined
+  console.log('still')
+  if (isFirst) process.kill(process.pid, 'SIGSTOP')
+}
+
 const gateway = await startGateway({
   // So that a test need not wait as long as people do.
   config: { ...config, leaseMs: Number(LEASE_MS) },
@@ -24,6 +33,8 @@ const gateway = await startGateway({
         console.log('slow')
         await new Promise((resolve) => setTimeout(resolve, Number(ms)))
       }
+      const [, folder] = /^stand still (.+)/.exec(text) ?? []
+      if (folder !== undefined) standStillFirst(folder)
       reply(`did ${text}`)
     },
   },
