@@ -344,6 +344,21 @@ describe.each(PLACES)('an upload on %s', (place) => {
       expect((await pending(box)).files).toHaveLength(2)
     })
 
+    test('that a request exceeds by itself is not told to wait', async () => {
+      const box = await mailbox(given(), { quotaFiles: 2, quotaBytes: 10 })
+      const files = await box.upload(['a', 'b', 'c'].map((bytes) => ({ bytes })))
+      expect(files.headers.get('retry-after')).toBeNull()
+      expect(await refusal(files)).toMatchObject({
+        code: 'QUOTA_FILES',
+        fix: 'Send fewer at once, or raise its quota',
+      })
+      expect(await refusal(await box.upload([{ bytes: '12345678901' }]))).toMatchObject({
+        code: 'QUOTA_BYTES',
+        detail: 'the mailbox has 0 bytes of 10, and this would be 11 more',
+        fix: 'Send less at once, or raise its quota',
+      })
+    })
+
     test('of bytes: one more is 507; what was swept makes room', async () => {
       const scene = given()
       const box = await mailbox(scene, { quotaBytes: 10 })

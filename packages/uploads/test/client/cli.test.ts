@@ -165,6 +165,12 @@ describe('the command line of the client', () => {
         /cannot be read from \/nowhere/,
       ],
       [['upload', path.join(folder, 'token')], { ...env, UPLOADS_TOKEN_FILE: MAIN }, 2, /is no token/],
+      [
+        ['upload', path.join(folder, 'token')],
+        { ...env, UPLOADS_MAILBOX: '00000000-0000-7000-8000-000000000000' },
+        3,
+        /the inbox knows no such token of this mailbox\. Look at --token-file and --mailbox/,
+      ],
     ]
     const ran = await Promise.all(cases.map(([args, own]) => type(args, own)))
     for (const [n, [args, , code, text]] of cases.entries()) {
