@@ -1,5 +1,7 @@
 /** Fetching and acknowledging: every row of the tables B.3, B.5 and B.6, and what was wrong with them, on both stores over a socket. */
 import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test as testEverywhere } from 'vitest'
 import {
   type Box,
@@ -43,6 +45,16 @@ async function sentOne(scene: Scene, content = '0123456789'): Promise<{ box: Box
   return { box, file }
 }
 
+/** What is not there yet never comes. */
+function stuckAfter(bytes: AsyncIterable<Uint8Array>): Readable {
+  const chunks = bytes[Symbol.asyncIterator]()
+  return new Readable({
+    read() {
+      void chunks.next().then(({ done, value }) => done !== true && this.push(value))
+    },
+  })
+}
+
 type Change = (scene: Scene, box: Box, file: string) => Promise<unknown>
 
 const acked: Change = (_scene, box, file) => post(box, file)
@@ -57,13 +69,14 @@ describe.each(PLACES)('a file on %s', (place) => {
   const test = inTurns(place)
   const statements: string[] = []
   /** What becomes of a blob after its first 100,000 bytes. */
-  let reading: 'well' | 'short' | 'broken' = 'well'
+  let reading: 'well' | 'short' | 'broken' | 'stuck' = 'well'
   const wrap: SceneOptions['wrap'] = (blobs) => ({
     ...blobs,
     async read(id, range) {
       if (reading === 'well') return blobs.read(id, range)
       const { start, end } = range
       const bytes = await blobs.read(id, { start, end: Math.min(end, 99_999) })
+      if (reading === 'stuck') return stuckAfter(bytes)
       return (async function* () {
         yield* bytes
         if (reading === 'broken') throw new Error('the disk is gone')
@@ -371,6 +384,25 @@ describe.each(PLACES)('a file on %s', (place) => {
         expect((await rowOf(scene, file)).fetches).toBe(1)
       },
     )
+
+    testEverywhere('B5 whoever goes away in the middle of a read is no error of the inbox', async () => {
+      const scene = given()
+      const { box, file } = await sentOne(scene, 'x'.repeat(600_000))
+      scene.errors.length = 0
+      const request = new Request(`http://here/mailboxes/${box.id}/uploads/${file}/content`, {
+        headers: { authorization: `Bearer ${box.token}` },
+      })
+      reading = 'stuck'
+      const reader = (await scene.inbox.fetch(request))?.body?.getReader()
+      reading = 'well'
+      for (let had = 0; had < 100_000;) had += ((await reader?.read())?.value as Uint8Array).length
+      const next = reader?.read()
+      await nextTurn()
+      await reader?.cancel()
+      expect(await next).toMatchObject({ done: true })
+      expect(scene.errors).toEqual([])
+      expect((await rowOf(scene, file)).fetches).toBe(0)
+    })
 
     test('E47 whatever its type, a browser neither guesses nor runs it', async () => {
       const box = await mailbox(given())

@@ -88,17 +88,21 @@ function bodyOf(
 ): ReadableStream {
   const chunks = bytes[Symbol.asyncIterator]()
   let left = size
+  /** Whoever asked has gone; a read that is on its way breaks, and that is nobody's fault. */
+  let isOver = false
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const next = await chunks.next()
+          if (isOver) return
           if (next.done !== true) {
             left -= next.value.length
             return controller.enqueue(next.value)
           }
           if (left !== 0) throw new Error(`the blob has ${size - left} of ${size} bytes`)
         } catch (error) {
+          if (isOver) return
           inside.onError(error, `the content of file ${ref.file}`)
           return controller.error(error)
         }
@@ -106,6 +110,7 @@ function bodyOf(
         controller.close()
       },
       async cancel() {
+        isOver = true
         // One that nobody has read from yet does not end by itself.
         if (bytes instanceof Readable) bytes.destroy()
         await chunks.return?.()
