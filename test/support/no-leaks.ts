@@ -31,8 +31,9 @@ beforeEach(({ onTestFinished, task }) => {
 })
 
 afterAll(async () => {
-  if (hasFailed) ofFile.breakOff()
-  else complain('this file', await ofFile.left())
+  const left = hasFailed ? [] : await ofFile.left()
+  if (hasFailed || left.length > 0) ofFile.breakOff()
+  complain('this file', left)
 }, 2 * patience.ms)
 
 // Hooks run last in, first out: after all of the file's, and before it is looked at.
