@@ -1,5 +1,7 @@
 /** Fetching and acknowledging: every row of the tables B.3, B.5 and B.6, and what was wrong with them, on both stores over a socket. */
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test as testEverywhere } from 'vitest'
@@ -43,6 +45,18 @@ async function sentOne(scene: Scene, content = '0123456789'): Promise<{ box: Box
   const box = await mailbox(scene)
   const [file = ''] = await box.sent(content)
   return { box, file }
+}
+
+/** All that comes back on one connection on which the same is asked several times at once. */
+async function answersTo({ url }: Scene, line: string, token: string, times: number): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const asked = `${line} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  socket.on('error', () => {}).write(asked.repeat(times))
+  let text = ''
+  socket.setEncoding('latin1').on('data', (data: string) => (text += data))
+  await once(socket, 'close')
+  return text
 }
 
 /** What is not there yet never comes. */
@@ -374,7 +388,12 @@ describe.each(PLACES)('a file on %s', (place) => {
           expect(response.status).toBe(200)
           await expect(response.arrayBuffer()).rejects.toThrow('terminated')
           expect(String(scene.errors.splice(0))).toContain(words)
+          // Whoever asks twice on one connection must not take the second answer for the rest of the first.
+          const path = `/mailboxes/${box.id}/uploads/${file}/content`
+          const answers = await answersTo(scene, `GET ${path}`, box.token, 2)
+          expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
         }
+        scene.errors.length = 0
         // A range that lies before it is whole.
         reading = 'short'
         expect(await (await get(box, file, { range: 'bytes=0-99999' })).text()).toHaveLength(100_000)

@@ -1,5 +1,6 @@
 /** The bytes of a file as an answer: whole, a range, or only what is known of it. A fetch counts when the last byte of the file was handed over. */
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { byteRange } from '../clean/byte-range.ts'
 import { UNKNOWN_TYPE } from '../clean/clean-type.ts'
 import { disposition } from '../clean/disposition.ts'
@@ -72,6 +73,12 @@ function ifRangeHolds({ headers }: Request, etag: string): boolean {
   return given === null || given.trim() === etag
 }
 
+/**
+ * The server reads twice before it sends the first byte, and takes what breaks then for the end: a body that is too short, on a connection that goes on. What breaks a
+ * moment later breaks the connection.
+ */
+const BREAK_AFTER_MS = 20
+
 interface Sent {
   readonly ref: FileRef
   /** How many bytes were promised. */
@@ -104,6 +111,7 @@ function bodyOf(
         } catch (error) {
           if (isOver) return
           inside.onError(error, `the content of file ${ref.file}`)
+          await sleep(BREAK_AFTER_MS)
           return controller.error(error)
         }
         if (isLast) await stamp(inside, ref)
