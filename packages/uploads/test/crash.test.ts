@@ -44,7 +44,8 @@ async function die(args: readonly string[]): Promise<{ told: Told[]; signal: str
   return { told: lines.map((line) => JSON.parse(line) as Told), signal }
 }
 
-describe.each(PLACES)('kill -9 on %s', (place) => {
+// Each is a process, which takes its time to begin on a busy machine.
+describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
   const test = inTurns(place)
   let address = ''
   let tables: UploadsOptions['tables']

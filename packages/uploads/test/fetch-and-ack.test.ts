@@ -225,7 +225,10 @@ describe.each(PLACES)('a file on %s', (place) => {
           status: response.status,
           headers,
           text,
-          statements: statements.map((tree) => tree.replaceAll(id, 'ID').replace(/\b1[0-9]{12}\b/g, 'NOW')),
+          statements: statements
+            // A fetch of a test before may be counted only now.
+            .filter((tree) => !tree.includes('last_fetched_at') || tree.includes(id))
+            .map((tree) => tree.replaceAll(id, 'ID').replace(/\b1[0-9]{12}\b/g, 'NOW')),
         }
       }
       for (const ask of [
@@ -298,8 +301,8 @@ describe.each(PLACES)('a file on %s', (place) => {
         headers: { 'if-match': '"x"' },
       })
       expect([head.status, await head.text()]).toEqual([412, ''])
-      const { fetches } = await rowOf(given(), file)
-      expect(fetches).toBe(3)
+      // Each is counted after its last byte.
+      await expect.poll(async () => (await rowOf(given(), file)).fetches).toBe(3)
     })
 
     test('E35 ranges', async () => {
@@ -581,6 +584,7 @@ describe.each(PLACES)('a file on %s', (place) => {
     const rename = (from: string, to: string) =>
       scene.tables.db.schema.alterTable(from).renameTo(to).execute()
     await rename('uploads_file', 'uploads_away')
+    scene.errors.length = 0
     try {
       for (const response of [await get(box, file), await post(box, file), await box.ask('/uploads')])
         expect(await refusal(response)).toEqual({

@@ -120,7 +120,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
         },
       }
     }
-  }, 120_000)
+  }, 300_000)
 
   const pulling = PULL_FAULT_POINTS.filter((point) => point.startsWith('pull'))
 
@@ -218,5 +218,5 @@ describe.each(STORES)('an inbox on %s that is killed', (store) => {
     expect(indexOf(folder).every(({ doneAt }) => doneAt !== null)).toBe(true)
     await one.stop()
     await kill(second.child)
-  }, 90_000)
+  }, 180_000)
 })

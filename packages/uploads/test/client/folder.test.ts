@@ -286,6 +286,7 @@ describe.each(STORES)('the folder of a puller on %s', (store) => {
     line.meddle(({ path: at }) => (at.endsWith('/content') ? 'hang' : null))
     const one = puller(line, box)
     await one.start()
+    await expect.poll(() => line.seen.filter((at) => at.endsWith('/content'))).toHaveLength(1)
     expect(await one.settled({ withinMs: 100 })).toMatchObject({ isComplete: false, files: [] })
     line.meddle(() => new Response('no', { status: 500 }))
     expect(await one.settled()).toMatchObject({ isComplete: false, troubles: [{ code: 'LIST_FAILED' }] })
@@ -312,7 +313,7 @@ test('E42 of several processes that come at once, exactly one has the folder, al
     await tell('release')
   }
   expect(readdirSync(folder)).toEqual([])
-})
+}, 60_000)
 
 test('rewrite copes with any value: deep, cyclic, and with keys of prototypes', async () => {
   const { rewrite } = await import('../../src/client/rewrite.ts')

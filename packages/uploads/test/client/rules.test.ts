@@ -73,19 +73,23 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     const one = puller(line, box, { silence: 200 })
     await one.start()
     await expect.poll(() => one.pulled).toHaveLength(1)
-    expect(one.told.map(({ code }) => code)).toEqual(['FETCH_FAILED'])
+    // On a busy machine the next one may seem silent too.
+    expect(new Set(codesOf(one.told))).toEqual(new Set(['FETCH_FAILED']))
     expect(one.told[0]?.message).toContain('silent')
   })
 
   test('E32 a fetch brings a byte now and then, its place goes to others, and it goes on later where it was', async () => {
     const content = 'x'.repeat(200_000)
     const { box, files, line } = await set(content, 'quick')
-    const [slow = ''] = files
+    const [slow = '', quick = ''] = files
     const ranges: (string | undefined)[] = []
+    const from = (range: string | undefined): number => Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
     line.meddle((passing) => {
       if (!isContent(passing, slow)) return null
-      ranges.push(passing.headers.range)
-      if (ranges.length > 1) return null
+      const { range } = passing.headers
+      ranges.push(range)
+      // One that was broken off before it was slow, on a busy machine, is slow once more.
+      if (from(range) > 100_000) return null
       let first = true
       const trickle = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
         if (!first) await new Promise((later) => setTimeout(later, 20))
@@ -97,10 +101,12 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     const one = puller(line, box, { silence: 300, concurrency: 1 })
     await one.start()
     await expect.poll(() => one.pulled.length).toBe(2)
-    expect(one.pulled.map(({ id }) => id)).toEqual([files[1], slow])
-    expect(readFileSync(one.pulled[1]?.path ?? '', 'utf8')).toBe(content)
+    const asked = line.seen.flatMap((seen) => /([^/]+)\/content$/.exec(seen)?.[1] ?? [])
+    expect(asked.slice(0, 2)).toEqual([slow, quick])
+    const { path: at = '' } = one.pulled.find(({ id }) => id === slow) ?? {}
+    expect(readFileSync(at, 'utf8')).toBe(content)
     expect(ranges[0]).toBeUndefined()
-    expect(Number(/^bytes=(\d+)-$/.exec(ranges[1] ?? '')?.[1])).toBeGreaterThan(100_000)
+    expect(from(ranges.at(-1))).toBeGreaterThan(100_000)
     expect(namesIn(one.folder)).toHaveLength(2)
   })
 
@@ -270,9 +276,10 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     await box.sent('two')
     await box.sent('three')
     await expect.poll(() => one.pulled).toHaveLength(3)
-    expect(failures).toBeLessThanOrEqual(0)
+    // Both may have come with the answer that it waited for.
+    await expect.poll(() => failures).toBeLessThanOrEqual(0)
+    await expect.poll(() => one.told.length).toBeGreaterThanOrEqual(1)
     expect(countOf(line, 'GET /uploads?') - countOf(line, 'after=')).toBe(1)
-    expect(one.told.length).toBeGreaterThanOrEqual(1)
     expect(one.told[0]?.code).toMatch(/LIST_FAILED|TOKEN_REFUSED/)
   })
 
