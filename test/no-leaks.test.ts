@@ -5,6 +5,7 @@ import { closeSync, openSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { defineJob, jobmill, type Store } from 'jobmill'
@@ -194,6 +195,33 @@ describe('the check after each test', () => {
     close()
     expect(left[0]).not.toContainEqual(expect.stringMatching(/^timer|^server/))
     expect(left[1]).toContainEqual(expect.stringMatching(/^timer/))
+  })
+
+  test('does not tell of what SQLite keeps of a handle that was closed while another has the file', async () => {
+    const file = freshFile()
+    const first = new DatabaseSync(file)
+    first.exec('PRAGMA journal_mode = WAL; CREATE TABLE any (a)')
+    const check = begin()
+    const second = new DatabaseSync(file)
+    second.exec('INSERT INTO any VALUES (1)')
+    const left = await check.left()
+    second.close()
+    expect(left).toEqual([`file: ${file}-wal is open`])
+    expect(await check.left()).toEqual([])
+    first.close()
+  })
+
+  test('knows from its beginning what was opened in the place of something else', async () => {
+    const open = (name: string): number => openSync(join(tmpdir(), `jobmill-${name}`), 'w')
+    const before = open('before')
+    begin()
+    closeSync(before)
+    const instead = open('instead')
+    const check = begin()
+    const later = open('later')
+    const left = await check.left()
+    for (const file of [instead, later]) closeSync(file)
+    expect(left).toEqual([expect.stringContaining('jobmill-later is open')])
   })
 
   test('ends the processes of a test that broke off, also one that stands still, and no others', async () => {

@@ -1,5 +1,5 @@
 // The check itself: from a beginning to an end, what is left in between.
-import { countNow, moreThan } from './counted.ts'
+import { countAnew, moreThan } from './counted.ts'
 import { endSince, type Kind, kindsUntil, leftSince, mark } from './things.ts'
 import { untilGone } from './until-gone.ts'
 import { takeWarnings } from './watch-node.ts'
@@ -16,7 +16,7 @@ export interface Check {
 
 export function begin(): Check {
   const since = mark()
-  const before = countNow()
+  const before = countAnew()
   const leaveOut = sharedUntil(since)
   const now = (): string[] => [
     ...leftSince(since, leaveOut),

@@ -46,7 +46,13 @@ function targetOf(number: string): string | null {
   }
 }
 
-export const countNow = (): Counted => ({ listeners: listeners(), files: files() })
+const countNow = (): Counted => ({ listeners: listeners(), files: files() })
+
+/** What stood in the place of another since the last look is not taken for that other, or it would seem to come later. */
+export function countAnew(): Counted {
+  known = { numbers: '', open: new Map() }
+  return countNow()
+}
 
 /** Files are whatever is open that is not a socket. */
 export function moreThan(
@@ -60,7 +66,10 @@ export function moreThan(
   })
   const opened = [...now.files].flatMap(([target, count]) => {
     const isLookedAt = target.startsWith('socket:') ? look.sockets : look.files
-    return isLookedAt && count > (before.files.get(target) ?? 0) ? [`file: ${target} is open`] : []
+    const had = before.files.get(target) ?? 0
+    // SQLite keeps what a handle had open until no other of this process has the file. The log of one that was not closed tells.
+    const isKept = had > 0 && now.files.has(`${target}-wal`)
+    return isLookedAt && count > had && !isKept ? [`file: ${target} is open`] : []
   })
   return [...heard, ...opened]
 }
