@@ -12,7 +12,6 @@ export interface MillProcess {
   readonly kinds: readonly Kind[]
   readonly grace?: string
   readonly lease?: string
-  readonly renewEvery?: string
 }
 
 /**
@@ -85,8 +84,8 @@ const mill = jobmill({
   store: await storeAt(given.place),
   jobs,
   log: 'silent',
-  lease: given.lease ?? '1s',
-  renewEvery: given.renewEvery ?? '300ms',
+  lease: given.lease ?? '1m',
+  renewEvery: '300ms',
   ...(given.grace === undefined ? {} : { grace: given.grace }),
 })
 mill.on('*', (event) => tell(`event ${event.type} ${'id' in event ? event.id : ''}`))
