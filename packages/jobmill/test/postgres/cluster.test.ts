@@ -30,9 +30,9 @@ async function client(): Promise<pg.Client> {
   return one
 }
 
-/** Until some statement waits for a lock that this client has. */
+/** Until some statement waits for a lock that this client has. In a transaction the activity would stay as it was at the first look, and locks do not. */
 async function untilBlocked(by: pg.Client): Promise<void> {
-  const blocked = `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+  const blocked = `SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`
   while ((await by.query(blocked)).rowCount === 0);
 }
 

@@ -64,7 +64,7 @@ describe('postgres migrations, forward', () => {
     await work.query(`SET lock_timeout = '500ms'`)
     await work.query(`BEGIN; SELECT FROM ${schema}.queue`)
     const migrated = migrate({ connection, schema, sql, ...PATIENCE })
-    const blocked = `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+    const blocked = `SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`
     while ((await work.query(blocked)).rowCount === 0);
     for (const table of ['instance', 'ready', 'running', 'settings', 'tally', 'job', 'attempt'])
       await work.query(`DELETE FROM ${schema}.${table} WHERE false`)

@@ -174,7 +174,7 @@ describe('postgres: the same id sent under two keys at once', () => {
       { mayRepeat: true },
     )
     // Until it waits for this transaction, with its own key taken: only then is there a key to give back.
-    const blocked = `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+    const blocked = `SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`
     while ((await client.query(blocked)).rowCount === 0);
     await client.query('COMMIT')
     await client.end()
