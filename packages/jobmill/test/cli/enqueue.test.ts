@@ -191,7 +191,7 @@ describe('enqueue on sqlite', () => {
     const { child, said, says, ended } = run('.', ['enqueue', 'count', '--stdin', '--db', at])
     // A batch, and one more; the input stays open.
     child.stdin.write('1\n'.repeat(501))
-    await vi.waitFor(async () => expect(await mill.counts()).toMatchObject([{ ready: 500 }]), 10_000)
+    await vi.waitFor(async () => expect(await mill.counts()).toMatchObject([{ ready: 500 }]), 45_000)
     child.kill('SIGINT')
     await says('stopping after this batch')
     expect(await ended).toBe(1)

@@ -314,7 +314,7 @@ describe('a store that is closed under a mill, on sqlite', () => {
     await store.close()
     await lost
     expect(signal.reason).toMatchObject({ why: 'lease-lost' })
-    expect(events).toContain('store-failing')
+    await expect.poll(() => events).toContain('store-failing')
     expect(await rejection(() => mill.enqueue(job, { deaf: true }))).toMatchObject({ code: 'STORE_CLOSED' })
     open('whatever')
     await mill.stop({ grace: 0 })

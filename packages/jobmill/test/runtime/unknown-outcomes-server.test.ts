@@ -22,7 +22,9 @@ const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) =>
 
 /** A mill that works. `well` resolves when every part of it that told of trouble has told that it is back. */
 async function started(schema: string): Promise<{ readonly mill: Mill; readonly well: () => Promise<void> }> {
-  const mill = jobmill({ store: postgres(server.url, { schema }), jobs: [echo], log: 'silent' })
+  // Longer than a server takes to come back on a busy machine: nobody else would take its jobs.
+  const lease = '1m'
+  const mill = jobmill({ store: postgres(server.url, { schema }), jobs: [echo], log: 'silent', lease })
   onTestFinished(async () => void (await mill.stop({ grace: 0 })))
   const failing = new Set<string>()
   mill.on('store-failing', ({ part }) => failing.add(part))
@@ -100,11 +102,11 @@ describe('postgres: a mill at work', () => {
       await makeTrouble()
       await more(50)
       const jobs = await end()
-      const results = await Promise.all(jobs.map((job) => job.result({ timeout: '15s' })))
+      const results = await Promise.all(jobs.map((job) => job.result({ timeout: '45s' })))
       expect(results.every((result) => typeof result === 'number')).toBe(true)
       for (const { id } of jobs) expect(await mill.get(id)).toMatchObject({ state: 'done', crashes: 0 })
       // New work needs nobody's help, and every part that had failed has said that it is back.
-      expect(await (await mill.enqueue(echo, -1)).result({ timeout: '15s' })).toBe(-1)
+      expect(await (await mill.enqueue(echo, -1)).result({ timeout: '45s' })).toBe(-1)
       await well()
     },
     60_000,
