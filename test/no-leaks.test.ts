@@ -129,7 +129,7 @@ const leaks: readonly (readonly [what: string, told: RegExp, plant: () => TakeAw
     'an open file',
     /^file: .*jobmill-left-open is open/,
     () => {
-      const file = openSync(join(tmpdir(), 'jobmill-left-open'), 'w')
+      const file = opened('left-open')
       return () => closeSync(file)
     },
   ],
@@ -169,6 +169,8 @@ const leaks: readonly (readonly [what: string, told: RegExp, plant: () => TakeAw
     },
   ],
 ]
+
+const opened = (name: string): number => openSync(join(tmpdir(), `jobmill-${name}`), 'w')
 
 describe('the check after each test', () => {
   test.each(leaks)('tells of %s, and not any more once it is gone', async (_, told, plant) => {
@@ -212,13 +214,12 @@ describe('the check after each test', () => {
   })
 
   test('knows from its beginning what was opened in the place of something else', async () => {
-    const open = (name: string): number => openSync(join(tmpdir(), `jobmill-${name}`), 'w')
-    const before = open('before')
+    const before = opened('before')
     begin()
     closeSync(before)
-    const instead = open('instead')
+    const instead = opened('instead')
     const check = begin()
-    const later = open('later')
+    const later = opened('later')
     const left = await check.left()
     for (const file of [instead, later]) closeSync(file)
     expect(left).toEqual([expect.stringContaining('jobmill-later is open')])

@@ -58,7 +58,7 @@ beforeEach(async () => {
   box = await mailbox(scene)
 })
 
-async function isCut(): Promise<void> {
+async function expectCut(): Promise<void> {
   await expect.poll(() => cutting).not.toBeNull()
   await cutting
 }
@@ -146,7 +146,7 @@ describe('between two steps', () => {
         ? (await box.upload([{ bytes: 'x' }, { bytes: '' }])).status
         : await told(await send())
       expect([400, 'ok', 'come back']).toContain(said)
-      await isCut()
+      await expectCut()
       await goesOn()
     },
   )
@@ -157,7 +157,7 @@ describe('between two steps', () => {
     const path = point.startsWith('fetch') ? 'content' : 'ack'
     const method = path === 'ack' ? 'POST' : 'GET'
     await told(await box.ask(`/uploads/${file}/${path}`, { method }))
-    await isCut()
+    await expectCut()
     expect(await told(await box.ask(`/uploads/${file}/${path}`, { method }))).toBe('ok')
     await box.ask(`/uploads/${file}/ack`, { method: 'POST' })
     await goesOn()
@@ -197,7 +197,7 @@ describe('between two steps', () => {
     scene.later(2 * DAY_MS)
     at = point
     await scene.inbox.sweep().catch(() => {})
-    await isCut()
+    await expectCut()
     await goesOn('again')
   })
 })

@@ -15,6 +15,9 @@ const codesOf = (told: readonly { code: string }[]): string[] => told.map(({ cod
 const stillPending = async (box: Box): Promise<string[]> => (await pending(box)).files.map(({ id }) => id)
 const countOf = ({ seen }: Between, text: string): number => seen.filter((one) => one.includes(text)).length
 
+/** Which byte a range begins with. */
+const from = (range = ''): number => Number(/^bytes=(\d+)-$/.exec(range)?.[1] ?? 0)
+
 /** More than was listed, and never an end. */
 function endless(): ReadableStream<Uint8Array> {
   return new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000)) })
@@ -83,7 +86,6 @@ describe.each(STORES)('a puller on %s, when', (store) => {
     const { box, files, line } = await set(content, 'quick')
     const [slow = '', quick = ''] = files
     const ranges: (string | undefined)[] = []
-    const from = (range: string | undefined): number => Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
     line.meddle((passing) => {
       if (!isContent(passing, slow)) return null
       const { range } = passing.headers
