@@ -16,7 +16,7 @@ mission('errors', (at, test) => {
     const row = page.getByRole('list', { name: 'Errors' }).getByRole('listitem')
     await page.getByRole('main').getByLabel('Queue').selectOption('slow')
     await page.getByRole('heading', { name: '1 error in 1 job' }).waitFor()
-    expect(page.url()).toBe(`${at.url}/errors?queue=slow`)
+    await expect.poll(() => page.url()).toBe(`${at.url}/errors?queue=slow`)
     expect(await row.innerText()).toMatch(/attempt\s*number\s*failed\s*fails in slow/)
     await page.getByRole('main').getByLabel('Kind').selectOption('dies')
     await page.getByText('No errors here').waitFor()
@@ -25,7 +25,7 @@ mission('errors', (at, test) => {
     expect(await row.innerText()).toMatch(/the server said no to\s*number\s*dies in default/)
 
     await page.getByRole('button', { name: /the server said no/ }).click()
-    expect(page.url()).toMatch(/\?kind=dies&open=[0-9a-f]{16}$/)
+    await expect.poll(() => page.url()).toMatch(/\?kind=dies&open=[0-9a-f]{16}$/)
     await page.getByText('Causes and stack').click()
     await page.getByText('caused by: Error: connect ECONNREFUSED').waitFor()
     await at.expectAccessible(page)

@@ -1,5 +1,6 @@
 /** What stands around every page: the menu, keys, colours, who looks, and the door. */
 import { expect } from 'vitest'
+import { goByKeys } from './support/keys.ts'
 import { mission } from './support/mission.ts'
 
 const PAGES = ['Overview', 'Jobs', 'Errors', 'Queues', 'Workers', 'Schedules', 'Limits', 'System']
@@ -10,11 +11,9 @@ mission('the frame', (at, test) => {
     for (const name of PAGES) {
       await page.getByRole('navigation').getByRole('link', { name }).click()
       await page.getByRole('heading', { level: 1, name }).waitFor()
-      expect(await page.title()).toBe(`${name} · Jobmill`)
+      await expect.poll(() => page.title()).toBe(`${name} · Jobmill`)
     }
-    await page.keyboard.press('g')
-    await page.keyboard.press('q')
-    await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor()
+    await goByKeys(page, 'q', 'Queues')
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keys' }).getByText('Go to Jobs').waitFor()
     await at.expectAccessible(page)
@@ -65,7 +64,7 @@ mission('the frame', (at, test) => {
     await expect.poll(theme).toBe('light')
     await page.reload()
     await page.getByRole('heading', { level: 1 }).waitFor()
-    expect(await theme()).toBe('light')
+    await expect.poll(theme).toBe('light')
   })
 
   test('has its menu on a phone, and no page that is wider than the phone', async () => {
@@ -74,8 +73,10 @@ mission('the frame', (at, test) => {
       await page.getByRole('button', { name: 'Open the menu' }).click()
       await page.getByRole('navigation').getByRole('link', { name }).click()
       await page.getByRole('heading', { level: 1, name }).waitFor()
-      const width = await page.evaluate(() => document.documentElement.scrollWidth)
-      expect({ name, isWider: width > 390 }).toEqual({ name, isWider: false })
+      const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+      await expect
+        .poll(async () => ({ name, isWider: (await width()) > 390 }))
+        .toEqual({ name, isWider: false })
     }
   })
 
@@ -89,6 +90,9 @@ mission('the frame', (at, test) => {
     await page.getByRole('combobox', { name: /^Refresh/ }).selectOption('off')
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
+    // What it asked before is told a moment later.
+    await page.clock.runFor(100)
+    asked.splice(0)
     await page.clock.runFor(60_000)
     expect(asked).toEqual([])
   })
@@ -101,7 +105,7 @@ mission(
       const page = await at.open('/jobs')
       await page.getByRole('navigation').getByRole('link', { name: 'Queues' }).click()
       await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor()
-      expect(page.url()).toBe(`${at.url}/queues`)
+      await expect.poll(() => page.url()).toBe(`${at.url}/queues`)
       expect(at.url).toMatch(/\/ops\/mill$/)
       await page.reload()
       await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor()
@@ -143,7 +147,7 @@ mission('what nobody foresaw', (at, test) => {
     await page.getByRole('button', { name: 'Drop it' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
-    expect(await focused()).toContain('New limit')
+    await expect.poll(focused).toContain('New limit')
     const { id } = await at.mill.enqueue('echo', 1, { delay: '1h' })
     await page.goto(`${at.url}/jobs/${id}`)
     await page.getByRole('button', { name: 'Delete' }).press('Enter')

@@ -11,7 +11,7 @@ const chip = (page: Page, text: string): Locator => page.getByRole('button', { n
 
 /** The page asks the server first, and others work on this machine too. */
 async function soon<T>(look: () => Promise<T>, wanted: T): Promise<void> {
-  await expect.poll(look, { timeout: 10_000 }).toEqual(wanted)
+  await expect.poll(look).toEqual(wanted)
 }
 
 const numbers = (from: number, to: number): string[] =>
@@ -56,7 +56,7 @@ mission('jobs', (at, test) => {
     await page.keyboard.press('Enter')
     await chip(page, 'queue:find-me').waitFor()
     await soon(() => rows(page).count(), 3)
-    expect(new URL(page.url()).search).toBe('?queue=find-me')
+    await expect.poll(() => new URL(page.url()).search).toBe('?queue=find-me')
     await page.keyboard.type('sta')
     await page.keyboard.press('Tab')
     await page.keyboard.type('re')
@@ -105,7 +105,7 @@ mission('jobs', (at, test) => {
     expect(await page.getByRole('checkbox').count()).toBe(0)
     expect(await page.getByRole('button', { name: 'All that match' }).count()).toBe(0)
     await page.getByRole('button', { name: /^Acts on echo/ }).click()
-    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Open', 'Copy id'])
+    await soon(() => page.getByRole('menuitem').allTextContents(), ['Open', 'Copy id'])
     await page.keyboard.press('Escape')
     await field(page).fill('secret')
     await page.keyboard.press('Enter')
@@ -169,7 +169,7 @@ mission('jobs', (at, test) => {
       await page.getByRole('menuitem', { name }).click()
     }
     await choose('Copy id')
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(id)
+    await soon(() => page.evaluate(() => navigator.clipboard.readText()), id)
     await choose('Run now')
     await soon(() => states(at, { queue }), { ready: 1 })
     await page.getByText('waits to be claimed').waitFor()
@@ -181,12 +181,7 @@ mission('jobs', (at, test) => {
     expect((await at.mill.get(id))?.error).toContain('not wanted')
     await page.getByRole('link', { name: 'cancelled 1' }).waitFor()
     await page.getByRole('button', { name: /^Acts on echo/ }).click()
-    expect(await page.getByRole('menuitem').allTextContents()).toEqual([
-      'Open',
-      'Retry',
-      'Delete…',
-      'Copy id',
-    ])
+    await soon(() => page.getByRole('menuitem').allTextContents(), ['Open', 'Retry', 'Delete…', 'Copy id'])
     await page.getByRole('menuitem', { name: 'Retry' }).click()
     await soon(() => states(at, { queue }), { ready: 1 })
     await page.getByRole('link', { name: 'ready 1' }).waitFor()
@@ -247,6 +242,7 @@ mission('jobs', (at, test) => {
     await page.goBack()
     await page.getByRole('link', { name: 'all 0' }).waitFor()
     await page.getByRole('button', { name: 'All that match' }).click()
+    await page.getByRole('menuitem').first().waitFor()
     for (const item of await page.getByRole('menuitem').all()) expect(await item.isDisabled()).toBe(true)
   })
 })

@@ -1,6 +1,7 @@
 /** Queues: how they stand, and their live settings. */
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { drawOver } from './support/draw-over.ts'
 import { type Mission, mission } from './support/mission.ts'
 
 const queueOf = async (at: Mission, name: string) =>
@@ -22,7 +23,7 @@ mission('queues', (at, test) => {
     )
     const page = await at.open('/queues#many-22', { as: 'viewer' })
     await rowOf(page, 'many-22').getByText('nobody', { exact: true }).waitFor()
-    expect(await rowOf(page, 'many-22').evaluate(isInSight)).toBe(true)
+    await expect.poll(() => rowOf(page, 'many-22').evaluate(isInSight)).toBe(true)
     await rowOf(page, 'mail').getByText('open').waitFor()
     await rowOf(page, 'mail').getByText('× 2').waitFor()
     expect(await page.getByRole('button', { name: /^Acts on/ }).count()).toBe(0)
@@ -31,13 +32,9 @@ mission('queues', (at, test) => {
     const chart = page.getByRole('figure', { name: 'Attempts that ended, mail' })
     await chart.waitFor()
     await at.expectAccessible(page)
-    const { x = 0, y = 0, width = 0 } = (await chart.locator('canvas').boundingBox()) ?? {}
-    await page.mouse.move(x + width * 0.5, y + 60)
-    await page.mouse.down()
-    await page.mouse.move(x + width * 0.8, y + 60, { steps: 3 })
-    await page.mouse.up()
+    await drawOver(page, chart.locator('.u-over'), 0.4, 0.8)
     await page.getByRole('button', { name: 'Leave this range' }).click()
-    expect(new URL(page.url()).searchParams.get('open')).toBe('mail')
+    await expect.poll(() => new URL(page.url()).searchParams.get('open')).toBe('mail')
 
     await rowOf(page, 'many-12').getByRole('link', { name: '1', exact: true }).click()
     await page.waitForURL('**/jobs?queue=many-12&state=ready')

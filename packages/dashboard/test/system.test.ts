@@ -14,7 +14,7 @@ mission('workers and the system', (at, test) => {
     await running.getByText('holds in slow').waitFor()
     await page.getByText('alive').waitFor()
     await page.getByRole('meter', { name: /^Slots of/ }).waitFor()
-    expect(await page.getByRole('meter').getAttribute('aria-valuenow')).toBe('1')
+    await expect.poll(() => page.getByRole('meter').getAttribute('aria-valuenow')).toBe('1')
     await page.getByRole('link', { name: 'rebalance' }).waitFor()
     await at.expectAccessible(page)
     await running.getByRole('link').click()
@@ -58,7 +58,9 @@ mission('workers and the system', (at, test) => {
     await at.expectAccessible(page)
     await page.getByLabel('What').fill('jobs.delete')
     await page.getByText('on this page matches').waitFor()
-    expect(new URL(page.url()).search).toBe('?tab=audit&queue=mail&who=olga&what=jobs.delete')
+    await expect
+      .poll(() => new URL(page.url()).search)
+      .toBe('?tab=audit&queue=mail&who=olga&what=jobs.delete')
 
     await page.getByRole('tab', { name: 'Timeline' }).click()
     await page.getByLabel('Type').selectOption('mill-started')

@@ -15,6 +15,7 @@ if (!hasChromium)
 export function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: PATH,
+    timeout: 120_000,
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -166,7 +166,8 @@ async function openPage(browser: Browser, url: string, options: OpenOptions): Pr
   })
   if (as !== 'nobody')
     await context.addInitScript((token) => sessionStorage.setItem('jobmill.token', token), tokenOf(as))
-  context.setDefaultTimeout(10_000)
+  // As everywhere: only what never comes takes this long.
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   if (options.hasClock === true) await page.clock.install()
   if (options.hoursAhead !== undefined)
