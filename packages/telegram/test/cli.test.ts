@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { bundled } from '../../../test/support/programs.ts'
 import { COMMANDS, run as runHere } from '../src/cli/run.ts'
-import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
 import { VERSION } from '../src/version.ts'
+import { patientTelegram } from './support/patient-telegram.ts'
 import { AUTH_SECRET, envOf, saidBy } from './support/scene.ts'
 
 const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
@@ -21,7 +21,7 @@ let fake: FakeTelegram
 let folder: string
 const SLUGS = ['door', 'echo']
 beforeAll(async () => {
-  fake = await fakeTelegram({ retryScale: 0.05 })
+  fake = await patientTelegram({ retryScale: 0.05 })
   folder = mkdtempSync(join(tmpdir(), 'telegram-cli-'))
   for (const slug of SLUGS)
     fake.addBot({ token: envOf(SLUGS)[`BOT_${slug.toUpperCase()}_TOKEN`] ?? '', username: `${slug}_bot` })
@@ -249,16 +249,16 @@ test('start, a code, a conversation, the bots, and a clean stop', async () => {
   const door = fake.chat({ bot: tokens['BOT_DOOR_TOKEN'] ?? '', id: 5 })
   const echo = fake.chat({ bot: tokens['BOT_ECHO_TOKEN'] ?? '', id: 5 })
   door.says(`/auth ${code.out.trim()}`)
-  await door.until((all) => all.some(({ by }) => by === 'bot'), 20_000)
+  await door.until((all) => all.some(({ by }) => by === 'bot'))
   echo.says('hello')
-  await echo.until((all) => all.some(({ by }) => by === 'bot'), 20_000)
+  await echo.until((all) => all.some(({ by }) => by === 'bot'))
   expect(saidBy(echo)).toEqual(['hello'])
   expect((await type(['codes', 'list'], same)).out).toMatch(/^used by 5 +echo {2}until /)
   expect((await type(['bots'])).out).toContain('@echo_bot, no webhook, 0 pending')
   child.kill('SIGTERM')
   const { code: exit, out } = await ended
   expect([exit, out.endsWith('stopped\n')]).toEqual([0, true])
-}, 60_000)
+})
 
 test('the README has every command, with its own options', () => {
   const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8')

@@ -2,17 +2,17 @@
  * The process dies between any two steps: nothing is lost, the order stays, and nobody hears twice what can be known to have arrived. One process dies at all
  * points at once, in a chat for each, and the next one mends all of them.
  */
-import { once } from 'node:events'
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../../test/support/free-port.ts'
-import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeChat, FakeTelegram, TranscriptEntry } from '../src/fake/types.ts'
 import { FAULT_POINTS, type FaultPoint } from '../src/index.ts'
 import { codes } from '../src/sessions/codes.ts'
 import { sessions } from '../src/sessions/sessions.ts'
 import { type Schema, STEPS } from '../src/sessions/steps.ts'
 import { type GatewayChild, startChild } from './support/child.ts'
+import { leasesAreOver } from './support/leases-are-over.ts'
+import { PATIENCE_MS, patientTelegram } from './support/patient-telegram.ts'
 import { AUTH_SECRET, envOf, freshDatabase, saidBy, STORES, type StoreName } from './support/scene.ts'
 
 const RETRY = { attempts: 2, backoff: ['0s'], jitterPercent: 0 }
@@ -28,7 +28,6 @@ const BOTS = {
 }
 type Slug = keyof typeof BOTS
 const SLUGS = Object.keys(BOTS) as Slug[]
-const PATIENCE_MS = 30_000
 
 /** What is said in a chat, and how it must be answered. `{code}` is one that works once. */
 const TALKS = {
@@ -89,7 +88,7 @@ test('there is a case for every point', () => {
 })
 
 test('P3 without a database an update whose process died before the answer is sent again, handled and answered', async () => {
-  const fake = await fakeTelegram({ retryScale: 0.05 })
+  const fake = await patientTelegram({ retryScale: 0.05 })
   const env = envOf(['direct'])
   const token = env['BOT_DIRECT_TOKEN'] ?? ''
   fake.addBot({ token, username: 'direct_bot' })
@@ -112,13 +111,12 @@ test('P3 without a database an update whose process died before the answer is se
     // One whose handler has not begun, and one whose handler has ended and nothing was sent.
     const first = await start([`sync.claimed ${before.id}`, `sync.handled ${after.id}`])
     children.push(first)
-    const died = once(first.child, 'exit')
     for (const chat of [before, after]) for (const text of ['one', 'two']) chat.says(text)
-    expect((await died)[1]).toBe('SIGKILL')
+    expect((await first.ended)[1]).toBe('SIGKILL')
     expect([...saidBy(before), ...saidBy(after)]).toEqual([])
     children.push(await start([]))
     for (const chat of [before, after]) {
-      await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2, PATIENCE_MS)
+      await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
       expect(saidBy(chat)).toEqual(['did one', 'did two'])
     }
   } finally {
@@ -137,7 +135,7 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
       lives(store, 'polling', POLLED, closing),
     ])
     said = new Map(both.flatMap((one) => [...one]))
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const close of closing) await close()
   })
@@ -174,7 +172,7 @@ async function lives(
   cases: readonly Case[],
   closing: (() => Promise<void>)[],
 ): Promise<Map<string, string[]>> {
-  const fake = await fakeTelegram({ retryScale: 0.05 })
+  const fake = await patientTelegram({ retryScale: 0.05 })
   closing.push(() => fake.close())
   const env: Record<string, string> = { ...envOf(SLUGS), AUTH_SECRET }
   const tokenOf = (slug: Slug): string => env[`BOT_${slug.toUpperCase().replaceAll('-', '_')}_TOKEN`] ?? ''
@@ -202,14 +200,15 @@ async function lives(
 
   const first = await start(talks.map(({ point, chat }) => `${point} ${chat.id}`))
   closing.push(async () => void first.child.kill('SIGKILL'))
-  const died = once(first.child, 'exit')
   for (const { chat, texts } of talks) for (const text of texts) chat.says(text)
   const late = setTimeout(() => first.child.kill('SIGUSR2'), PATIENCE_MS)
-  const [, signal] = (await died) as [unknown, string]
+  const [, signal] = await first.ended
   clearTimeout(late)
   if (signal !== 'SIGKILL') throw new Error(`it ended by ${signal}`)
 
-  const { child } = await start([])
+  await leasesAreOver(database)
+
+  const { child, ended } = await start([])
   closing.push(async () => void child.kill('SIGKILL'))
   const said = new Map<string, string[]>()
   await Promise.all(
@@ -221,11 +220,10 @@ async function lives(
         const enough = answers.filter((answer) => answer === final).length
         return texts.filter((text) => text.includes(final)).length >= enough
       }
-      await there.until(isAnswered, PATIENCE_MS)
+      await there.until(isAnswered)
       said.set(name, saidBy(there))
     }),
   )
-  const ended = once(child, 'exit')
   child.kill('SIGTERM')
   await ended
   return said

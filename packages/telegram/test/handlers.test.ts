@@ -171,7 +171,7 @@ describe.each(STORES)('handlers on %s', (store) => {
     ]
     const chat = at.chat('http-durable')
     chat.says('x')
-    await chat.until((all) => all.some(({ by }) => by === 'bot'), 20_000)
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
     expect(saidBy(chat)).toEqual(['now'])
   })
 

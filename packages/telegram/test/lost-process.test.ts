@@ -1,19 +1,16 @@
 /** Processes that stand still, die of what they are given, or are told to stop: the update is answered once, or the user is told. */
-import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshFile } from '../../../test/support/databases.ts'
 import { freePort } from '../../../test/support/free-port.ts'
-import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
 import { type GatewayChild, startChild } from './support/child.ts'
+import { patientTelegram } from './support/patient-telegram.ts'
 import { envOf, freshDatabase, saidBy, STORES } from './support/scene.ts'
 
 const BOTS = { durable: { handler: 'moody', async: true, requireAuth: false } }
-const PATIENCE_MS = 60_000
 
 /** Its exit code. */
-async function stop({ child }: GatewayChild): Promise<unknown> {
-  const ended = once(child, 'exit')
+async function stop({ child, ended }: GatewayChild): Promise<unknown> {
   child.kill('SIGTERM')
   return (await ended)[0]
 }
@@ -27,7 +24,7 @@ describe.each(STORES)('processes on %s', (store) => {
   const { BOT_DURABLE_TOKEN: token = '' } = tokens
 
   beforeAll(async () => {
-    fake = await fakeTelegram({ retryScale: 0.05 })
+    fake = await patientTelegram({ retryScale: 0.05 })
     fake.addBot({ token, username: 'durable_bot' })
     database = freshDatabase(store)
     port = await freePort()
@@ -54,7 +51,7 @@ describe.each(STORES)('processes on %s', (store) => {
     await first.hears('slow')
     // Another one starts, and leaves alone what lives.
     const second = await start({ isDoor: false })
-    await chat.until((all) => all.some(({ by }) => by === 'bot'), PATIENCE_MS)
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
     expect(saidBy(chat)).toEqual(['did slow 4000'])
 
     // Whoever gets the next one stands still for longer than its lease, and the other one does it.
@@ -66,27 +63,27 @@ describe.each(STORES)('processes on %s', (store) => {
     })
     const stuck = await Promise.race(both)
     await Promise.all(both)
-    await chat.until((all) => all.some(({ text }) => text === `did ${still}`), PATIENCE_MS)
+    await chat.until((all) => all.some(({ text }) => text === `did ${still}`))
     stuck.child.kill('SIGCONT')
     chat.says('after')
-    await chat.until((all) => all.some(({ text }) => text === 'did after'), PATIENCE_MS)
+    await chat.until((all) => all.some(({ text }) => text === 'did after'))
     expect(saidBy(chat)).toEqual(['did slow 4000', `did ${still}`, 'did after'])
     expect(await Promise.all([stop(first), stop(second)])).toEqual([0, 0])
-  }, 120_000)
+  })
 
   test('P5 E3 an update that kills its process is dead after three, and the user is told', async () => {
     const chat = fake.chat({ bot: token, id: (chats += 1) })
     let gateway = await start()
     chat.says('die')
     for (let deaths = 0; deaths < 3; deaths += 1) {
-      await once(gateway.child, 'exit')
+      await gateway.ended
       gateway = await start()
     }
     chat.says('alive?')
-    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2, PATIENCE_MS)
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
     expect(saidBy(chat)).toEqual([expect.stringContaining('stopped trying'), 'did alive?'])
     expect(await stop(gateway)).toBe(0)
-  }, 120_000)
+  })
 
   test('P6 E26 a process that is told to stop ends what it runs, and takes nothing more', async () => {
     const chat = fake.chat({ bot: token, id: (chats += 1) })
@@ -95,8 +92,8 @@ describe.each(STORES)('processes on %s', (store) => {
     await gateway.hears('slow')
     expect(await stop(gateway)).toBe(0)
     const next = await start()
-    await chat.until((all) => all.some(({ by }) => by === 'bot'), PATIENCE_MS)
+    await chat.until((all) => all.some(({ by }) => by === 'bot'))
     expect(saidBy(chat)).toEqual(['did slow 1500'])
     expect(await stop(next)).toBe(0)
-  }, 120_000)
+  })
 })

@@ -46,7 +46,7 @@ describe.each(STORES)('order on %s', (store) => {
       await at.post('ordered', anUpdate(text, { userId: chat.id }))
     await at.post('ordered', anUpdate('elsewhere', { userId: other.id }))
     await other.until((all) => all.some(({ by }) => by === 'bot'))
-    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 3, 20_000)
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 3)
     expect(saidBy(chat)).toEqual(['did fails at first', 'did second', 'did third'])
     const mine = ran
       .filter((one) => one.startsWith(`${chat.id} `))
@@ -74,7 +74,7 @@ describe.each(STORES)('order on %s', (store) => {
     const poison = anUpdate('poison', { userId: chat.id })
     await at.post('ordered', poison)
     await at.post('ordered', anUpdate('next', { userId: chat.id }))
-    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2, 20_000)
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
     expect(saidBy(chat)).toEqual(['Gave up.', 'did next'])
     const { jobs = [] } = (await at.gateway.mill?.list({ state: 'dead', queue: 'telegram.ordered' })) ?? {}
     expect(jobs).toHaveLength(1)
@@ -85,7 +85,7 @@ describe.each(STORES)('order on %s', (store) => {
     expect(await (await at.post('ordered', poison)).json()).toEqual({ ok: true, result: 'duplicate' })
     // E23: it can be tried again by hand.
     expect(await at.gateway.mill?.retry(jobs[0]?.id ?? '')).toMatchObject({ verdict: 'changed' })
-    await chat.until((all) => all.filter(({ text }) => text === 'Gave up.').length === 2, 20_000)
+    await chat.until((all) => all.filter(({ text }) => text === 'Gave up.').length === 2)
   })
 
   test('without order the next one goes first', async () => {
@@ -93,7 +93,7 @@ describe.each(STORES)('order on %s', (store) => {
     fails = 0
     await at.post('loose', anUpdate('fails loosely', { userId: chat.id }))
     await at.post('loose', anUpdate('overtakes', { userId: chat.id }))
-    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2, 20_000)
+    await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)
     expect(saidBy(chat)).toEqual(['did overtakes', 'did fails loosely'])
   })
 })

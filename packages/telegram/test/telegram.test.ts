@@ -5,9 +5,9 @@ import { HttpError } from 'grammy'
 import { systemPlatform } from 'jobmill'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { reasonOf } from '../src/bots/trouble.ts'
-import { fakeTelegram } from '../src/fake/fake-telegram.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
 import { type Gateway, readConfig, startGateway } from '../src/index.ts'
+import { patientTelegram } from './support/patient-telegram.ts'
 import {
   anUpdate,
   AUTH_SECRET,
@@ -26,7 +26,7 @@ describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => 
   let database: string
   const { BOT_ECHO_TOKEN: token = '' } = envOf(['echo'])
   beforeEach(async () => {
-    fake = await fakeTelegram()
+    fake = await patientTelegram()
     fake.addBot({ token, username: 'echo_bot' })
     database = freshDatabase(store)
   })
@@ -80,7 +80,7 @@ describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => 
 })
 
 test('C what keeps a bot from Telegram is told once, without its token, stands in /readyz, and is over when Telegram answers', async () => {
-  const fake = await fakeTelegram()
+  const fake = await patientTelegram()
   onTestFinished(() => fake.close())
   const { BOT_ECHO_TOKEN: token = '' } = envOf(['echo'])
   fake.addBot({ token, username: 'echo_bot' })
@@ -162,7 +162,7 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
     chat.gives({ update_id: 2_000_000_000, poll: {} })
     const refused = () =>
       asked().findIndex(({ answer }) => typeof answer === 'object' && answer?.status === 429)
-    await at.fake.until(() => refused() >= 0 && asked().length > refused() + 4, 20_000)
+    await at.fake.until(() => refused() >= 0 && asked().length > refused() + 4)
     const times = asked()
       .slice(refused())
       .map(({ at: when }) => when)
@@ -197,10 +197,10 @@ describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
       sad.says('fails')
       sad.says('waits')
       for (let n = 1; n <= 120; n += 1) at.chat('moody').says(String(n))
-      await expect.poll(() => done.length, { timeout: 20_000 }).toBe(120)
+      await expect.poll(() => done.length).toBe(120)
       expect(done).not.toContain('waits')
       isMended = true
-      await expect.poll(() => done.slice(120), { timeout: 10_000 }).toEqual(['fails', 'waits'])
+      await expect.poll(() => done.slice(120)).toEqual(['fails', 'waits'])
       sad.says('at once again')
       await expect.poll(() => done.slice(122)).toEqual(['at once again'])
     },

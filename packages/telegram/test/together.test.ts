@@ -2,12 +2,13 @@
  * Several gateways on one database: who cleans up, who hears of an update, and whose clock counts. On both stores. Most of it is waiting, so all of it happens at
  * once before the first test, which has only to say how it went.
  */
-import { once } from 'node:events'
 import { type Platform, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { freePort } from '../../../test/support/free-port.ts'
 import { startChild } from './support/child.ts'
+import { leasesAreOver } from './support/leases-are-over.ts'
+import { PATIENCE_MS, patientTelegram } from './support/patient-telegram.ts'
 import {
   anUpdate,
   envOf,
@@ -24,7 +25,6 @@ import {
 const HOUR_MS = 3_600_000
 const DURABLE = { handler: 'moody', async: true, requireAuth: false }
 
-const PATIENCE_MS = 40_000
 const until = (holds: () => unknown) => vi.waitFor(holds, { timeout: PATIENCE_MS })
 
 interface Place {
@@ -51,17 +51,21 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
   const port = await freePort()
   const database = freshDatabase(store)
   const bots = { moody: { ...DURABLE, ordered: false } }
-  const yaml = { listen: `127.0.0.1:${port}`, admin: false, apiRoot: 'http://127.0.0.1:1', bots }
+  const telegram = await patientTelegram({ retryScale: 0.02 })
+  closing.push(telegram.close)
+  const tokens = envOf(['moody'])
+  telegram.addBot({ token: tokens['BOT_MOODY_TOKEN'] ?? '', username: 'moody_bot' })
+  const yaml = { listen: `127.0.0.1:${port}`, admin: false, apiRoot: telegram.url, bots }
   // Leads all duties, since it is alone; and will clean up again in an hour.
-  const { child, hears } = await startChild({
-    ...envOf(['moody']),
+  const { child, ended, hears } = await startChild({
+    ...tokens,
     YAML: JSON.stringify(yaml),
     DATABASE_URL: database,
   })
   closing.push(() => child.kill('SIGKILL'))
   await retentionIsLed(database)
   const env = { QUEUE_DONE_RETENTION: '1ms' }
-  const at = await on({ database, bots, env, handlers: { moody: ({ reply }) => reply('done') } })
+  const at = await on({ database, telegram, bots, env, handlers: { moody: ({ reply }) => reply('done') } })
   const { mill } = at.gateway
   if (mill === null) throw new Error('there is a database')
   const leader = async () => (await mill.duties()).find(({ name }) => name === 'retain')?.leader
@@ -86,15 +90,15 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
       body: JSON.stringify(anUpdate('slow 60000', { userId: chat.id })),
       headers: { 'x-telegram-bot-api-secret-token': SECRET },
     })
-    const answered = chat.until((all) => all.some(({ by }) => by === 'bot'), PATIENCE_MS).then(() => false)
+    const answered = chat.until((all) => all.some(({ by }) => by === 'bot')).then(() => false)
     return (await Promise.race([heard, answered])) ? chat : chatOfTheDying()
   }
   const chat = await chatOfTheDying()
   const before = await passes()
-  const died = once(child, 'exit')
   child.kill('SIGKILL')
-  await died
-  await chat.until((all) => all.some(({ by }) => by === 'bot'), PATIENCE_MS)
+  await ended
+  await leasesAreOver(database, mill.instance.id)
+  await chat.until((all) => all.some(({ by }) => by === 'bot'))
   expect(saidBy(chat)).toEqual(['done'])
   await until(async () => expect(await leader()).toBe(mill.instance.id))
   await until(async () => expect(await done()).toBeLessThan(3))
@@ -166,7 +170,7 @@ async function clockIsWrong({ on }: Place, offMs: number): Promise<void> {
   })
   const chats = [at.chat('durable'), at.chat('direct')]
   for (const chat of chats) chat.says('it')
-  for (const chat of chats) await chat.until((all) => all.some(({ by }) => by === 'bot'), PATIENCE_MS)
+  for (const chat of chats) await chat.until((all) => all.some(({ by }) => by === 'bot'))
   for (const queue of ['telegram.durable', 'telegram.direct']) {
     const [job] = (await at.gateway.mill?.list({ queue }))?.jobs ?? []
     const { enqueuedAt = 0, endedAt = 0 } = job ?? {}
@@ -206,7 +210,7 @@ beforeAll(async () => {
   for (const store of STORES)
     for (const [name, story] of Object.entries(STORIES)) told.set(`${store} ${name}`, tell(store, story))
   await Promise.allSettled(told.values())
-}, 120_000)
+})
 
 describe.each(STORES)('several gateways on %s', (store) => {
   test.each(Object.keys(STORIES))('%s', async (name) => {

@@ -1,5 +1,6 @@
 /** Gateways in processes of their own, which die when a test says so. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { bundled } from '../../../../test/support/programs.ts'
@@ -8,6 +9,8 @@ const CHILD = fileURLToPath(new URL('gateway-child.ts', import.meta.url))
 
 export interface GatewayChild {
   readonly child: ChildProcess
+  /** Its exit code and its signal, however early it ended. */
+  readonly ended: Promise<readonly [code: number | null, signal: string | null]>
   /** Resolves when it says this next. */
   readonly hears: (word: string) => Promise<void>
 }
@@ -18,11 +21,12 @@ export async function startChild(env: Readonly<Record<string, string>>): Promise
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const ended = once(child, 'exit') as Promise<[number | null, string | null]>
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   async function hears(word: string): Promise<void> {
     const { value } = (await lines.next()) as { value: string | undefined }
     if (value !== word) throw new Error(`the gateway said ${value}, not ${word}`)
   }
   await hears('ready')
-  return { child, hears }
+  return { child, ended, hears }
 }

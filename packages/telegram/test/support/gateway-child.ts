@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { readConfig, startGateway } from 'jobmill-telegram'
 
-const { YAML = '', LEASE_MS = '1500', STANDS = '[]', LOGS_OUT = '[]' } = process.env
+const { YAML = '', LEASE_MS = '60000', STANDS = '[]', LOGS_OUT = '[]' } = process.env
 const { config, problems } = readConfig({ yaml: YAML, env: process.env, handlers: ['moody'] })
 if (config === null) throw new Error(JSON.stringify(problems))
 const missing = new Set(JSON.parse(STANDS) as string[])
@@ -20,14 +20,20 @@ function standStillFirst(folder: string): void {
   if (isFirst) process.kill(process.pid, 'SIGSTOP')
 }
 
+const ready = Promise.withResolvers<void>()
+
 const gateway = await startGateway({
-  // So that a test need not wait as long as people do.
+  // As a test needs it, which may be shorter than people may set.
   config: { ...config, leaseMs: Number(LEASE_MS) },
   log: { debug() {}, info() {}, warn() {}, error() {} },
   handlers: {
     async moody({ text, reply }) {
       if (text.startsWith('poison')) throw new Error('poison')
-      if (text.startsWith('die')) process.kill(process.pid, 'SIGKILL')
+      if (text.startsWith('die')) {
+        // Whoever started it has to have heard of it: what others left begins before it listens.
+        await ready.promise
+        process.kill(process.pid, 'SIGKILL')
+      }
       const [, ms] = /^slow (\d+)/.exec(text) ?? []
       if (ms !== undefined) {
         console.log('slow')
@@ -55,3 +61,4 @@ process.once('SIGUSR2', () => {
 })
 process.once('SIGTERM', () => void gateway.stop().then(() => process.exit(0)))
 console.log('ready')
+ready.resolve()

@@ -2,11 +2,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import type { Bot } from '../../src/bots/bot.ts'
 import type { FakeChat, FakeTelegram, FakeTelegramOptions } from '../../src/fake/types.ts'
-import { fakeTelegram } from '../../src/fake/fake-telegram.ts'
 import { type Gateway, type GatewayOptions, readConfig, startGateway } from '../../src/index.ts'
+import { patientTelegram } from './patient-telegram.ts'
 
 export const STORES = ['sqlite', 'postgres'] as const
 export type StoreName = (typeof STORES)[number]
@@ -85,7 +86,7 @@ function tokenFor(id: number): string {
 export async function scene(options: SceneOptions): Promise<Scene> {
   const { store, bots, yaml = {}, ids = {}, env = {}, ...rest } = options
   const slugs = Object.keys(bots)
-  const fake = options.telegram ?? (await fakeTelegram({ retryScale: 0.02, ...options.fake }))
+  const fake = options.telegram ?? (await patientTelegram({ retryScale: 0.02, ...options.fake }))
   const tokens = new Map(slugs.map((slug, n) => [slug, tokenFor(ids[slug] ?? 7_000 + n)]))
   if (options.telegram === undefined)
     for (const [slug, token] of tokens) fake.addBot({ token, username: `${slug.replaceAll('-', '_')}_bot` })
@@ -114,6 +115,8 @@ export async function scene(options: SceneOptions): Promise<Scene> {
     ...rest,
     config: options.leaseMs === undefined ? config : { ...config, leaseMs: options.leaseMs },
   })
+  // It is told who its bots are beside everything else, and says their names.
+  await expect.poll(() => gateway.bots.every(isKnown), { interval: 5 }).toBe(true)
   // The address is known only now.
   if (config.mode === 'webhook')
     await Promise.all(
@@ -135,6 +138,8 @@ export async function scene(options: SceneOptions): Promise<Scene> {
         body: raw ?? JSON.stringify(body),
         headers: {
           'content-type': 'application/json',
+          // One that is kept may be ended by the other side just when it is used again.
+          connection: 'close',
           ...(secret === null ? {} : { 'x-telegram-bot-api-secret-token': secret }),
           ...headers,
         },
@@ -145,6 +150,9 @@ export async function scene(options: SceneOptions): Promise<Scene> {
     },
   }
 }
+
+/** Or what keeps it from that. */
+const isKnown = ({ username, trouble }: Bot): boolean => username !== null || trouble !== null
 
 let updates = 900_000
 
