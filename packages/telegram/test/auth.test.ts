@@ -49,7 +49,11 @@ describe.each(STORES)('auth on %s', (store) => {
         door: { handler: 'auth', retry: { attempts: 2, backoff: ['0s'] }, deadNotice: 'Try again.' },
         echo: { handler: 'echo' },
         other: { handler: 'echo', async: true },
-        slow: { handler: 'waiting', async: true, retry: { attempts: 9, backoff: ['1s'], jitterPercent: 0 } },
+        slow: {
+          handler: 'waiting',
+          async: true,
+          retry: { attempts: 900, backoff: ['1s'], jitterPercent: 0 },
+        },
       },
     })
   })

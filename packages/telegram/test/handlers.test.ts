@@ -16,7 +16,8 @@ describe.each(STORES)('handlers on %s', (store) => {
   let upstream: Service
   beforeAll(async () => {
     upstream = await service()
-    const http = { url: upstream.url, timeout: '500ms' }
+    const http = { url: upstream.url }
+    const hasty = { ...http, timeout: '500ms' }
     at = await scene({
       store,
       bots: {
@@ -24,6 +25,7 @@ describe.each(STORES)('handlers on %s', (store) => {
         'echo-durable': { handler: 'echo', async: true, requireAuth: false },
         http: { handler: 'http', http, requireAuth: false, retry: QUICK },
         'http-durable': { handler: 'http', http, async: true, requireAuth: false, retry: QUICK },
+        'http-hasty': { handler: 'http', http: hasty, async: true, requireAuth: false, retry: QUICK },
         slow: {
           handler: 'command',
           async: true,
@@ -141,7 +143,6 @@ describe.each(STORES)('handlers on %s', (store) => {
   })
 
   test.each([
-    ['a timeout', () => 'never' as const],
     ['a 500', () => ({ status: 500 })],
     ['a 404', () => ({ status: 404 })],
     ['a redirect', () => ({ status: 302, headers: { location: '/elsewhere' } })],
@@ -152,6 +153,15 @@ describe.each(STORES)('handlers on %s', (store) => {
     expect(await answers('http-durable', 'x')).toEqual([expect.stringContaining('stopped trying')])
     expect(upstream.requests).toHaveLength(2)
     expect(upstream.requests.map(({ headers }) => headers['x-jobmill-attempt'])).toEqual(['1', '2'])
+  })
+
+  test('A7 so is a service that does not answer in time', async () => {
+    upstream.answers = [() => 'never']
+    expect(await answers('http-hasty', 'x')).toEqual([expect.stringContaining('stopped trying')])
+    const [dead] = (await at.gateway.mill?.list({ state: 'dead', queue: 'telegram.http-hasty' }))?.jobs ?? []
+    const history = (await at.gateway.mill?.history(dead?.id ?? '')) ?? []
+    expect(history.map(({ outcome }) => outcome)).toEqual(['threw', 'threw'])
+    for (const { error } of history) expect(error).toMatch(/time/i)
   })
 
   test('E9 what the service says will never work is not tried again', async () => {

@@ -59,7 +59,8 @@ describe.each(STORES)('operating on %s', (store) => {
     const json = { 'content-type': 'application/json' }
     const answer = await fetch(`${at.gateway.adminUrl}/api/${path}`, {
       method,
-      ...(method === 'POST' ? { body: '{}', headers: json } : {}),
+      headers: { connection: 'close', ...(method === 'POST' ? json : {}) },
+      ...(method === 'POST' ? { body: '{}' } : {}),
     })
     expect([path, answer.status]).toEqual([path, 200])
     return (await answer.json()) as Answer
@@ -127,7 +128,8 @@ describe.each(STORES)('operating on %s', (store) => {
     await at.gateway.mill?.pause('telegram.one')
     // Of no chat, so that it waits for nobody's turn.
     await at.post('one', { update_id: 1, poll: {} })
-    const metrics = async (): Promise<string> => (await fetch(`${at.gateway.adminUrl}/metrics`)).text()
+    const metrics = async (): Promise<string> =>
+      (await fetch(`${at.gateway.adminUrl}/metrics`, { headers: { connection: 'close' } })).text()
     await expect
       .poll(async () => amount(await metrics(), 'jobmill_oldest_ready_seconds{queue="telegram.one"}'))
       .toBeGreaterThan(0)

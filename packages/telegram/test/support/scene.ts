@@ -2,12 +2,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { expect, inject } from 'vitest'
+import { inject, vi } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import type { Bot } from '../../src/bots/bot.ts'
 import type { FakeChat, FakeTelegram, FakeTelegramOptions } from '../../src/fake/types.ts'
 import { type Gateway, type GatewayOptions, readConfig, startGateway } from '../../src/index.ts'
-import { patientTelegram } from './patient-telegram.ts'
+import { PATIENCE_MS, patientTelegram } from './patient-telegram.ts'
 
 export const STORES = ['sqlite', 'postgres'] as const
 export type StoreName = (typeof STORES)[number]
@@ -116,7 +116,7 @@ export async function scene(options: SceneOptions): Promise<Scene> {
     config: options.leaseMs === undefined ? config : { ...config, leaseMs: options.leaseMs },
   })
   // It is told who its bots are beside everything else, and says their names.
-  await expect.poll(() => gateway.bots.every(isKnown), { interval: 5 }).toBe(true)
+  await vi.waitUntil(() => gateway.bots.every(isKnown), { timeout: PATIENCE_MS, interval: 5 })
   // The address is known only now.
   if (config.mode === 'webhook')
     await Promise.all(
