@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 import { withJobmill } from './support/programs.ts'
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url))
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 180_000
 
 type Place = 'sqlite' | 'postgres'
 
@@ -258,7 +258,7 @@ describe('without DATABASE_URL', () => {
   )
 })
 
-test('npm start: the demo works, answers, and ends when it is told to', { timeout: 60_000 }, async () => {
+test('npm start: the demo works, answers, and ends when it is told to', { timeout: TIMEOUT_MS }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'jobmill-demo-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const bin = fileURLToPath(new URL('../packages/jobmill/bin/jobmill.js', import.meta.url))
@@ -271,7 +271,8 @@ test('npm start: the demo works, answers, and ends when it is told to', { timeou
   onTestFinished(() => void child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   let said = ''
-  while (!said.includes('Ctrl-C')) said += String((await once(child.stdout, 'data'))[0])
+  child.stdout.on('data', (data) => (said += String(data)))
+  await expect.poll(() => said).toContain('Ctrl-C')
   const [, url = ''] = /api {5}(\S+)\/api\/overview/.exec(said) ?? []
   const enqueued = await fetch(`${url}/api/jobs`, {
     method: 'POST',
@@ -279,10 +280,11 @@ test('npm start: the demo works, answers, and ends when it is told to', { timeou
     body: JSON.stringify({ kind: 'demo.echo', payload: { value: 'hi' } }),
   })
   const { id } = (await enqueued.json()) as { id: string }
-  for (;;) {
-    const { job } = (await (await fetch(`${url}/api/jobs/${id}`)).json()) as { job: { state: string } }
-    if (job.state === 'done') break
+  const state = async () => {
+    const answer = await fetch(`${url}/api/jobs/${id}`, { headers: { connection: 'close' } })
+    return ((await answer.json()) as { job: { state: string } }).job.state
   }
+  await expect.poll(state).toBe('done')
   child.kill('SIGINT')
   expect(await ended).toEqual([0, null])
 })

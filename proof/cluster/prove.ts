@@ -26,6 +26,9 @@ export interface Proof {
 /** How long the stream goes on after the trouble, at least. */
 const AFTERWARDS_MS = 1_000
 
+/** How long it may take until a worker runs something, at least: on a busy machine a short proof has a third of nothing. */
+const LEAST_PATIENCE_MS = 20_000
+
 /** How long everything may take to end after the last job was enqueued. */
 const END_MS = 60_000
 
@@ -105,7 +108,8 @@ async function trouble(scene: Scene): Promise<Happened> {
     sleep(Math.max(0, beganAt + options.seconds * 1_000 * part - nowMs()), undefined, { signal })
   const broken: string[] = []
   await at(1 / 3)
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.round((options.seconds * 1_000) / 3))])
+  const patienceMs = Math.max(LEAST_PATIENCE_MS, Math.round((options.seconds * 1_000) / 3))
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
   const killed = await workers.killBusiest(inTime)
   if (killed === null) {
     broken.push('nothing was killed: no worker ran a job at that time. Try a higher --rate.')
