@@ -7,25 +7,39 @@ import { openTables } from 'jobmill-tables'
 import pg from 'pg'
 import type { Schema } from '../../src/sessions/steps.ts'
 
+const NOBODY = '00000000-0000-0000-0000-000000000000'
+
 /** Of every process on this database but this one. */
-export async function leasesAreOver(database: string, living = ''): Promise<void> {
+export async function leasesAreOver(database: string, living = NOBODY): Promise<void> {
   const { tables } = await openTables<Schema>(database, { app: 'telegram', steps: [] })
   await tables.db.updateTable('telegram_update').set({ until: 1 }).where('state', '=', 'running').execute()
   await tables.close()
-  if (!database.startsWith('postgres')) {
-    const file = new Database(database)
-    file.prepare('UPDATE jobmill_instance SET expires_at = 1 WHERE id <> ? AND ended_at IS NULL').run(living)
-    file.prepare('UPDATE jobmill_duty SET expires_at = 1 WHERE leader <> ?').run(living)
-    file.close()
-    return
-  }
+  await (database.startsWith('postgres') ? inSchema : inFile)(database, living)
+}
+
+async function inFile(path: string, living: string): Promise<void> {
+  const file = new Database(path)
+  file.prepare('UPDATE jobmill_instance SET expires_at = 1 WHERE id <> ?').run(living)
+  file
+    .prepare(
+      `UPDATE jobmill_duty SET expires_at = 1 WHERE instance_pk NOT IN (SELECT pk FROM jobmill_instance WHERE id = ?)`,
+    )
+    .run(living)
+  file.close()
+}
+
+async function inSchema(database: string, living: string): Promise<void> {
   const { searchParams } = new URL(database)
   const schema = pg.escapeIdentifier(searchParams.get('schema') ?? '')
   const client = new pg.Client({ connectionString: database })
   await client.connect()
-  await client.query(`UPDATE ${schema}.instance SET expires_at = 1 WHERE id <> $1 AND ended_at IS NULL`, [
-    living,
-  ])
-  await client.query(`UPDATE ${schema}.duty SET expires_at = 1 WHERE leader <> $1`, [living])
-  await client.end()
+  try {
+    for (const [table, whose] of [
+      ['instance', 'id'],
+      ['duty', 'leader'],
+    ])
+      await client.query(`UPDATE ${schema}.${table} SET expires_at = 1 WHERE ${whose} <> $1`, [living])
+  } finally {
+    await client.end()
+  }
 }
