@@ -99,7 +99,7 @@ function runtime(process: Process, platform: TestPlatform, usage: Usage) {
   }
 }
 
-describe.each(PLACES)('P13 on $name: concurrency limits', { timeout: 60_000 }, ({ database }) => {
+describe.each(PLACES)('P13 on $name: concurrency limits', { timeout: 180_000 }, ({ database }) => {
   test('many holders in three processes, and deaths among them, never have more than there is', async () => {
     const it = await scene({ db: { concurrency: MOST } }, { database, processes: 3 })
     const { platform } = it

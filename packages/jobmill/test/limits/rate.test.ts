@@ -99,7 +99,7 @@ function fewestPerMinute(uses: readonly Use[], from: number, until: number): num
 // Smaller than any use: sums of fractions.
 const HAIR = 1e-6
 
-describe.each(PLACES)('P13 on $name: rates', { timeout: 60_000 }, ({ name, database }) => {
+describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, database }) => {
   const minutes = name === 'postgres' ? inFull(10, 4) : 10
   test(`50 per minute over ${minutes} minutes and three processes: no window is exceeded, and no minute has fewer than 49`, async () => {
     const smtp = { rate: 50, per: '1m' } as const
