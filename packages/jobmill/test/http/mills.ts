@@ -69,7 +69,8 @@ export async function bench(
     jobs: [echo, dies, holds, bulkJob(() => mill)],
     queues: { default: {} },
     limits: { smtp: { rate: 5, per: '1h' } },
-    schedules: [{ name: 'nightly', job: 'echo', when: '0 3 * * *', payload: { password: 'p', who: 'ada' } }],
+    // Not while these tests run.
+    schedules: [{ name: 'nightly', job: 'echo', when: '0 3 29 2 *', payload: { password: 'p', who: 'ada' } }],
     log: 'silent',
     grace: 0,
     ...more,
