@@ -40,6 +40,7 @@ export const PLAN: readonly CasePlan[] = [
     compared: `${OURS} ${PEERS} pg-boss/postgres/default`,
     others: BARE,
     unhurried: `${REST} liteque/sqlite/best`,
+    rounds: [3, 2],
     jobs: [100_000, 30_000],
   },
   {
@@ -47,16 +48,15 @@ export const PLAN: readonly CasePlan[] = [
     compared: `${OURS} bare/sqlite/best graphile-worker/postgres/best pg-boss/postgres/best`,
     others: 'bare/postgres/best bullmq-redis/redis/best',
     unhurried: `plainjob/sqlite/best ${REST}`,
+    rounds: [3, 2],
     jobs: [200_000, 50_000],
   },
   {
     case: 'd',
     compared: `${OURS} graphile-worker/postgres/best graphile-worker/postgres/default plainjob/sqlite/best`,
-    others:
-      `${BARE} ${REST} pg-boss/postgres/best pg-boss/postgres/default ` +
-      'bullmq-redis/redis/best bullmq-redis/redis/default',
+    others: `${BARE} ${REST} pg-boss/postgres/best bullmq-redis/redis/best`,
     unhurried:
-      'jobmill/postgres/best jobmill/sqlite/best bullmq-postgres/postgres/default bee-queue/redis/default plainjob/sqlite/default',
+      'pg-boss/postgres/default bullmq-redis/redis/default jobmill/postgres/best jobmill/sqlite/best bullmq-postgres/postgres/default bee-queue/redis/default plainjob/sqlite/default',
     jobs: [100_000, 50_000],
   },
   {
@@ -71,6 +71,7 @@ export const PLAN: readonly CasePlan[] = [
     compared: `${OURS} ${PEERS}`,
     others: BARE,
     unhurried: `${REST} jobmill/postgres/best jobmill/sqlite/best graphile-worker/postgres/default`,
+    rounds: [3, 2],
     jobs: [100_000, 30_000],
   },
   {
