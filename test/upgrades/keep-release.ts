@@ -1,12 +1,13 @@
 /**
  * `npm run keep-release -- COMMIT`: keeps a release for the tests of upgrades. Its code goes to test/fixtures/releases/, and a database of each store, filled by
- * that code, to test/fixtures/schemas/, both under the number of its last migration.
+ * that code, to test/fixtures/schemas/, both under the number of its last migration: the higher of the two, where a store has more of them.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import pg from 'pg'
 import { startPostgres } from '../support/postgres-server.ts'
 import { bundle } from './bundle.ts'
 import { fill } from './fill.ts'
@@ -19,37 +20,48 @@ async function keep(commit: string, folder: string): Promise<number> {
   // Beside its place in the end: from there the drivers are found too.
   mkdirSync(RELEASES, { recursive: true })
   const fresh = mkdtempSync(join(RELEASES, 'new-'))
+  const server = await startPostgres({ binaries: 'current' })
   try {
     await bundle(commit, fresh)
     const release = await earlier(fresh)
-    const schema = await schemaOf(release, join(folder, 'empty.db'))
-    mkdirSync(join(SCHEMAS, String(schema)), { recursive: true })
     const file = join(folder, 'jobs.db')
+    const place = { store: 'postgres', at: server.url, schema: 'jobmill' } as const
+    const schema = Math.max(await sqliteSchema(release, file), await postgresSchema(release, place))
+    mkdirSync(join(SCHEMAS, String(schema)), { recursive: true })
     await keepSchema(release, schema, { store: 'sqlite', at: file }, async () => dumpSqlite(file))
-    const server = await startPostgres({ binaries: 'current' })
-    try {
-      const place = { store: 'postgres', at: server.url, schema: 'jobmill' } as const
-      await keepSchema(release, schema, place, () => dumpPostgres(place.at, place.schema))
-    } finally {
-      await server.stop()
-    }
+    await keepSchema(release, schema, place, () => dumpPostgres(place.at, place.schema))
     const kept = join(RELEASES, String(schema))
     rmSync(kept, { recursive: true, force: true })
     renameSync(fresh, kept)
     return schema
   } finally {
+    await server.stop()
     rmSync(fresh, { recursive: true, force: true })
   }
 }
 
-async function schemaOf(release: Release, file: string): Promise<number> {
-  const store = await release.storeAt({ store: 'sqlite', at: file })
+/** Makes its tables. */
+async function migrated(release: Release, place: Place): Promise<void> {
+  const store = await release.storeAt(place)
   await store.open()
   await store.close()
+}
+
+async function sqliteSchema(release: Release, file: string): Promise<number> {
+  await migrated(release, { store: 'sqlite', at: file })
   const database = new Database(file, { readonly: true })
   const schema = database.prepare('SELECT max(number) FROM jobmill_migration').pluck().get()
   database.close()
   return Number(schema)
+}
+
+async function postgresSchema(release: Release, place: Place): Promise<number> {
+  await migrated(release, place)
+  const client = new pg.Client({ connectionString: place.at })
+  await client.connect()
+  const { rows } = await client.query('SELECT max(number) AS schema FROM jobmill.migration')
+  await client.end()
+  return Number((rows as { readonly schema: number }[])[0]?.schema)
 }
 
 async function keepSchema(
