@@ -99,10 +99,24 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a hand-off that ignores jobs that wait',
-    file: 'store-postgres/migrations/fast-path/enqueue-due.ts',
-    find: 'head IS NOT NULL AND priorities[1] < head_priorities[head] AND',
-    replace: 'head IS NOT NULL AND',
+    file: 'store-postgres/migrations/fast-path/enqueue-alike.ts',
+    find: 'may := head_priority IS NULL OR with_priority < head_priority;',
+    replace: 'may := true;',
     test: { file: CONTRACT, name: 'what is ready is in the way whoever it is for' },
+  },
+  {
+    name: 'postgres: a job that is begun although its lease was given up before it arrived',
+    file: 'runtime/claiming.ts',
+    find: 'standing.forget()',
+    replace: '',
+    test: { file: `${TESTS}/runtime/hand-over.test.ts`, name: 'is not begun a second time' },
+  },
+  {
+    name: 'postgres: a job that was handed over and lost, and that nobody looks for',
+    file: 'runtime/claiming.ts',
+    find: 'isOffered: () => standing.isOffered,',
+    replace: 'isOffered: () => false,',
+    test: { file: `${TESTS}/runtime/hand-over.test.ts`, name: 'that does not arrive is found' },
   },
   {
     name: 'postgres: a hand-off of many that ignores jobs that wait',

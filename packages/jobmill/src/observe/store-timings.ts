@@ -2,7 +2,7 @@
 import { isJobmillError } from '../job/errors.ts'
 import { bucketOf, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Store } from '../store/store.ts'
+import type { Doorbell, Store } from '../store/store.ts'
 
 export interface StoreTimings {
   /** The same store, timed. */
@@ -28,7 +28,7 @@ interface VerbTimes {
 export const STORE_CLASSES = ['read', 'write', 'pulse'] as const
 type StoreClass = (typeof STORE_CLASSES)[number]
 
-type Untimed = 'name' | 'open' | 'close' | 'wait' | 'ring' | 'pass'
+type Untimed = 'name' | 'open' | 'close' | keyof Doorbell
 
 /** A record and not a list: a verb that is added to the contract and not here is an error of the compiler. */
 const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {

@@ -12,6 +12,7 @@ import { handOffs, type MakeOffer } from '../work/hand-off.ts'
 import { type Paces, paces as createPaces } from '../work/paces.ts'
 import type { PulseService } from '../work/pulse.ts'
 import { type Slots, slots as createSlots } from '../work/slots.ts'
+import { standBy, type StandingBy } from '../work/stand-by.ts'
 import { type Suspects, suspects as createSuspects } from '../work/suspects.ts'
 import type { Workers } from '../work/workers.ts'
 import type { QueueWatch } from './queue-watch.ts'
@@ -40,6 +41,8 @@ export interface Claiming {
   readonly offer: MakeOffer
   readonly paces: Paces
   readonly slots: Slots
+  /** Free workers for jobs that other processes write. */
+  readonly standing: StandingBy
   readonly suspects: Suspects
 }
 
@@ -72,6 +75,7 @@ export function claiming(options: ClaimingOptions): Claiming {
     return options.pulse().alive && attempts.unwritten <= 2 * Math.max(1, slots.total() + slots.soon())
   }
 
+  const inHand = (): number => attempts.running() + ahead.count() + slots.reserved
   const term = (): (() => boolean) => options.pulse().term()
   const comparing = trouble('compare', emit)
   const dispatcher = createDispatcher({
@@ -86,7 +90,7 @@ export function claiming(options: ClaimingOptions): Claiming {
     isLimited,
     slots,
     suspects,
-    inHand: () => attempts.running() + ahead.count() + slots.reserved,
+    inHand,
     mayClaim: mayTake,
     term,
     foundNothing: options.foundNothing,
@@ -96,12 +100,27 @@ export function claiming(options: ClaimingOptions): Claiming {
         finish: (items) => store.finish(items),
         attempts,
         ahead: ahead.leases,
-        found: (jobs) => emit('leases-found', { jobs }),
+        found(jobs) {
+          standing.forget()
+          emit('leases-found', { jobs })
+        },
         ...comparing,
       }),
     compareEveryMs: DEFAULTS.compareEveryMs,
+    isOffered: () => standing.isOffered,
     platform,
     ...trouble('claim', emit),
+  })
+  const standing = standBy({
+    instance,
+    store,
+    isIdle: () => inHand() === 0 && dispatcher.isOpen && mayTake(),
+    mayBegin: (queue) => dispatcher.isOpen && mayTake() && slots.idle(queue) > ahead.count(queue),
+    term,
+    take: ahead.take,
+    release,
+    told: () => dispatcher.offered(),
+    platform,
   })
   const offer = handOffs({
     instance,
@@ -115,5 +134,5 @@ export function claiming(options: ClaimingOptions): Claiming {
     unsure: () => dispatcher.unsure(),
     platform,
   })
-  return { ahead, dispatcher, offer, paces, slots, suspects }
+  return { ahead, dispatcher, offer, paces, slots, standing, suspects }
 }

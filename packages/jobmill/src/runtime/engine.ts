@@ -118,7 +118,7 @@ export function engine(given: EngineOptions): Engine {
     wake: (queue) => dispatcher.wake([queue]),
     platform,
   })
-  const { ahead, dispatcher, offer, paces, slots, suspects } = claiming({
+  const { ahead, dispatcher, offer, paces, slots, standing, suspects } = claiming({
     store,
     instance: instance.id,
     kinds,
@@ -164,6 +164,7 @@ export function engine(given: EngineOptions): Engine {
     paces,
     limits: given.limits,
     jobEnded: given.jobEnded,
+    leaseEnded: standing.ended,
     settingsChanged: () => void watch.refresh().then(reading.working, reading.failing),
     stageSoon: upkeep.stageSoon,
     wake: (queues) => dispatcher.wake(queues),
@@ -267,6 +268,7 @@ export function engine(given: EngineOptions): Engine {
       await watch.refresh()
       await upkeep.reapNow()
       pulse.start(sentAt)
+      standing.start()
       dispatcher.start()
       dispatcher.wake()
       await upkeep.start()
@@ -277,6 +279,7 @@ export function engine(given: EngineOptions): Engine {
         ahead.stop()
         return stopped
       })
+      standing.stop()
       watch.stop()
       bell.stop()
       refills.stop()

@@ -3,6 +3,7 @@ import type { Emit } from '../job/events.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { Limits } from '../limits/limits.ts'
+import type { Lease } from '../store/claim.ts'
 import type { Finish, Finished } from '../store/finish.ts'
 import type { JobResult } from '../store/job-record.ts'
 import type { Enqueued } from '../store/replies.ts'
@@ -16,6 +17,8 @@ export interface WhenWrittenOptions {
   readonly limits: Pick<Limits, 'ended'>
   /** A job has ended here: whoever awaits it need not ask the database. */
   readonly jobEnded: (result: JobResult) => void
+  /** Its worker is free. */
+  readonly leaseEnded: (lease: Lease) => void
   /** It cooled its queue down. */
   readonly settingsChanged: () => void
   /** Its turn is free. */
@@ -55,6 +58,7 @@ export function whenWritten(
     if (item.cool !== undefined) options.settingsChanged()
     if (orderKey !== null) options.stageSoon()
     permitsFreed(attempt)
+    options.leaseEnded(attempt.lease)
     if (finished.state === transition.to) tellFollowUps(item.followUps ?? [], finished.followUps)
   }
 }

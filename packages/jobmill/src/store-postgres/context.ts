@@ -1,10 +1,12 @@
 /** What every verb of this store receives: a way to run statements, the names, and the doorbell. */
+import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Ring } from './bell-message.ts'
 import type { Connection, Query } from './connection.ts'
 import type { RingAlong } from './doorbell.ts'
 import type { DueFloor } from './due-floor.ts'
 import type { Floors } from './floors.ts'
+import type { HandOver } from './hand-over.ts'
 import type { Names } from './names.ts'
 
 export interface Context {
@@ -19,6 +21,8 @@ export interface Context {
   readonly ring: (rings: readonly Ring[]) => void
   /** The same by a ring that follows a statement; null when it is to be rung afterwards. */
   readonly ringAlong: (rings: readonly Ring[]) => RingAlong | null
+  /** For whom elsewhere a job is, if somebody has offered. */
+  readonly handOver: (job: NewJob) => HandOver | undefined
   /** What this handle has met so far, and looks for from then on. */
   readonly met: { limited: boolean }
   /** Where claims begin to look. */

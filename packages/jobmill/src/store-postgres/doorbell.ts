@@ -13,6 +13,7 @@ import { messageText, readMessage, type Ring, rungsOf } from './bell-message.ts'
 import { bellSender } from './bell-sender.ts'
 import type { Connection, Statement } from './connection.ts'
 import { endSoon } from './end-client.ts'
+import { channelOf, type HandOvers, handOvers as createHandOvers } from './hand-over.ts'
 import { missedRings } from './missed-rings.ts'
 
 export interface DoorbellOptions {
@@ -32,6 +33,7 @@ export interface PostgresDoorbell extends Omit<Doorbell, 'ring'> {
   ring(rings: readonly Ring[]): void
   /** A ring that follows a statement without waiting for its answer; null when it is not the time for one: then `ring` is called afterwards. */
   along(rings: readonly Ring[]): RingAlong | null
+  readonly handOvers: Pick<HandOvers, 'of'>
   /** A claim for these queues is about to look: what rang before it need not be told. */
   forget(queues: readonly string[]): void
 }
@@ -43,6 +45,8 @@ export interface RingAlong {
 }
 
 const NOTIFY = 'SELECT pg_notify($1, $2)'
+/** Held by the connection that listens, so that the database knows whether anybody does: see enqueue_alike. */
+const LISTENS = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
 const OPEN_MS = 1_000
 const RECONNECT_MS = 1_000
 const CONNECT_MS = 5_000
@@ -69,6 +73,11 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
     platform,
     // Where nobody listens there is nobody to send to.
     send: url === null ? null : (text) => connection.query(NOTIFY, [channel, text]),
+  })
+  const handOvers = createHandOvers({
+    me,
+    platform,
+    send: (to, text) => void connection.query(NOTIFY, [to, text]).catch(() => {}),
   })
   let listener: pg.Client | undefined
   let listening = false
@@ -107,10 +116,16 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
     }
     client.on('error', lost)
     client.on('end', lost)
-    client.on('notification', ({ payload }) => heard(payload ?? ''))
+    client.on('notification', (message) => {
+      const text = message.payload ?? ''
+      if (message.channel === channel) heard(text)
+      else handOvers.heard(text)
+    })
     try {
       await client.connect()
-      await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+      await client.query(LISTENS, [channelOf(me)])
+      const channels = [channel, channelOf(me)].map((one) => `LISTEN ${pg.escapeIdentifier(one)}`)
+      await client.query(channels.join('; '))
       listening = listener === client
       failures = 0
       // What rang while nobody listened is not known.
@@ -137,6 +152,11 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
   function heard(text: string): void {
     const message = readMessage(text)
     if (message?.from === me) return
+    if (message?.rings !== undefined)
+      handOvers.rang(
+        message.from,
+        message.rings.map(({ queue }) => queue),
+      )
     wake(message?.rings === undefined ? 'all' : rungsOf(message, true))
   }
 
@@ -186,5 +206,8 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
     pass(rung) {
       if (isOpen) sender.pass(rung)
     },
+    handOvers,
+    standBy: (offer) => isOpen && listening && handOvers.standBy(offer),
+    receive: handOvers.receive,
   }
 }

@@ -1,8 +1,9 @@
 /** The common enqueue: new jobs that are due now and have neither dedupe key nor order key, by one function of the database. */
 import type { NewJob } from '../job/new-job.ts'
-import type { HandOff, Lease } from '../store/claim.ts'
+import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf, textArrayOf } from './array-text.ts'
+import { bornLeased } from './born-leased.ts'
 import type { Context } from './context.ts'
 import { type Look, rangeColumns } from './floors.ts'
 import type { ReadyCounts } from './ready-counts.ts'
@@ -65,13 +66,13 @@ function rareColumns(jobs: readonly NewJob[]): (string | null)[] {
 }
 
 /** Queues with free workers, and how their heads are looked at. */
-interface Free {
+export interface Free {
   readonly rooms: ReadonlyMap<string, number>
   readonly looks: readonly Look[]
 }
 
 /** What a look at the heads met that had far to walk. */
-interface Walked {
+export interface Walked {
   readonly pages: number
   readonly ms: number
   readonly last_seq: number
@@ -106,7 +107,11 @@ function handOffColumns(
 }
 
 /** Everything in front of a head is dead; where there is none, everything. The floors keep the next looks from walking over it again. */
-function rememberHeads({ names, heads, platform }: Context, { rooms, looks }: Free, walked: Walked): void {
+export function rememberHeads(
+  { names, heads, platform }: Context,
+  { rooms, looks }: Free,
+  walked: Walked,
+): void {
   const now = platform.monotonic()
   const queues = [...rooms.keys()]
   for (const { queue_id: id, priority, seq } of walked.heads ?? []) {
@@ -134,27 +139,4 @@ export function roomsOf<Key>(
     if (key !== undefined && room > 0) rooms.set(key, (rooms.get(key) ?? 0) + room)
   }
   return rooms
-}
-
-/** All that a claim would tell is known: the job was written a moment ago. */
-export function bornLeased(job: NewJob, token: number, at: number): Lease {
-  const { id, kind, queue, priority, maxAttempts, payload, timeoutMs, tags, metadata, orderKey } = job
-  return {
-    id,
-    token,
-    kind,
-    queue,
-    priority,
-    attempt: 1,
-    maxAttempts,
-    crashes: 0,
-    payload,
-    timeoutMs,
-    tags,
-    metadata,
-    orderKey,
-    enqueuedAt: at,
-    readyAt: at,
-    waitedMs: 0,
-  }
 }

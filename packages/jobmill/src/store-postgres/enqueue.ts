@@ -8,6 +8,7 @@ import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
+import { areAlike, enqueueAlike } from './enqueue-alike.ts'
 import { enqueueDue, isDue } from './enqueue-due.ts'
 import { enqueueKeyed, heldKeys } from './enqueue-keyed.ts'
 import { isRepeatedId } from './errors.ts'
@@ -73,10 +74,9 @@ async function committed(
 ): Promise<Committed> {
   if (mayRepeat) return inGeneral(context, jobs, true)
   try {
-    if (jobs.every(isDue)) {
-      const counts = readyCounts()
-      return [await enqueueDue(context, jobs, handOff, counts), counts]
-    }
+    const counts = readyCounts()
+    if (areAlike(jobs)) return [await enqueueAlike(context, jobs, handOff, counts), counts]
+    if (jobs.every(isDue)) return [await enqueueDue(context, jobs, handOff, counts), counts]
     if (handOff === undefined || !mayHandOff(jobs, handOff)) return await inGeneral(context, jobs, false)
   } catch (error) {
     // Somebody sent an id that exists without saying so: nothing was written, so it can be sent with the look at ids.

@@ -13,6 +13,7 @@ import { fastPath } from './migrations/0004-fast-path.ts'
 import { declaredQueues } from './migrations/0005-declared-queues.ts'
 import { limitKeys } from './migrations/0006-limit-keys.ts'
 import { pulse } from './migrations/0007-pulse.ts'
+import { alike } from './migrations/0008-alike.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   declaredQueues,
   limitKeys,
   pulse,
+  alike,
 ]
 
 const CREATE_LEDGER = `

@@ -136,6 +136,8 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
     wait: async (how) => life.use().bell.wait(how),
     ring: (names) => life.opened?.bell.ring(names.map((queue) => ({ queue, jobs: null }))),
     pass: (rung) => life.opened?.bell.pass(rung),
+    standBy: (offer) => life.opened?.bell.standBy(offer) === true,
+    receive: (instance, take) => life.use().bell.receive(instance, take),
   })
   return { ...store, tools: { ...keeping(settings, inSchema(settings.schema)), ...carrying(run) } }
 }
@@ -177,6 +179,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     due: dueFloor(),
     ring: (rings) => bell.ring(rings),
     ringAlong: (rings) => bell.along(rings),
+    handOver: (job) => bell.handOvers.of(job),
     heard: (queues) => bell.forget(queues),
   }
   return { context, bell }

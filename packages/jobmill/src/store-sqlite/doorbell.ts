@@ -34,7 +34,7 @@ export function bellsOf({ sql }: Pick<Look, 'sql'>, queues: Iterable<string>): B
   return sql(BELLS).all(JSON.stringify([...queues])) as Bell[]
 }
 
-export interface SqliteDoorbell extends Doorbell {
+export interface SqliteDoorbell extends Omit<Doorbell, 'standBy' | 'receive'> {
   /** A commit of this process rang these bells. */
   readonly tell: (bells: readonly Bell[]) => void
   /** A claim has taken all it could at this point: no need to wake anybody for what came before. */

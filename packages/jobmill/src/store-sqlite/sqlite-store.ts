@@ -145,6 +145,9 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     wait: async (options) => live().doorbell.wait(options),
     ring: (rung) => life.opened?.doorbell.ring(rung),
     pass: (rung) => life.opened?.doorbell.pass(rung),
+    // Processes hear of each other only by looking at the file.
+    standBy: () => false,
+    receive: () => () => {},
   })
   return { ...store, tools: { ...keeping(settings), ...carrying(settings.path, read, write) } }
 }

@@ -26,6 +26,21 @@ export interface HandOff {
   readonly kinds: readonly string[]
 }
 
+/** A worker that is free: the next job of this queue and kind that another process writes may be leased to it, in the way of a hand-off. */
+export interface StandBy {
+  readonly instance: string
+  readonly queue: string
+  readonly kind: string
+  /** A number of its own, which comes back with the job. */
+  readonly offer: number
+}
+
+/** A job that another process has leased to this instance as it wrote it. */
+export interface HandedOver {
+  readonly offer: number
+  readonly lease: Lease
+}
+
 /** The right to run one job now. An instance that is unknown, expired or lost gets none. */
 export interface Lease {
   readonly id: string

@@ -13,7 +13,7 @@ import type { NewJob } from '../job/new-job.ts'
 import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
 import type { ScheduleDefinition, SchedulePatch } from '../job/schedule.ts'
 import type { LimitSettings } from '../job/limit.ts'
-import type { ClaimRequest, HandOff, Held, Lease } from './claim.ts'
+import type { ClaimRequest, HandedOver, HandOff, Held, Lease, StandBy } from './claim.ts'
 import type { DutyRecord, Slot, SlotChange } from './duty.ts'
 import type { Finish, Finished, Progress } from './finish.ts'
 import type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './instance.ts'
@@ -201,4 +201,11 @@ export interface Doorbell {
   ring(queues: readonly string[]): void
   /** Hands a ring on to those who come after the first `skip` of its order: who heard it first has no room. Best effort, never throws. */
   pass(rung: Rung): void
+  /**
+   * Tells the process that rang last for this queue, if it was another one, that a worker is free here. False when there is nobody to tell, or it knows. Best effort, never
+   * throws; where processes cannot reach each other it does nothing.
+   */
+  standBy(offer: StandBy): boolean
+  /** Who takes what other processes lease to this instance. Returns what ends that. A job that is not brought is found as one whose claim had no answer. */
+  receive(instance: string, take: (handed: HandedOver) => void): () => void
 }

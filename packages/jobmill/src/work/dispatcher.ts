@@ -35,6 +35,8 @@ export interface DispatcherOptions {
    */
   readonly compare: () => Promise<number | null>
   readonly compareEveryMs: number
+  /** Whether other processes may lease a job to this instance at any moment: one that is not brought here is found by comparing. */
+  readonly isOffered: () => boolean
   readonly platform: Platform
   readonly failing: (error: unknown) => void
   readonly working: () => void
@@ -48,6 +50,8 @@ export interface Dispatcher {
   poke(): void
   /** Jobs may have been leased to this instance without its knowing: compare, once they are old enough. */
   unsure(): void
+  /** From now on another process may lease a job to this instance. */
+  offered(): void
   /** The claim on its way, if it is likely to leave nothing ready in this queue. */
   emptying(queue: string): Promise<unknown> | undefined
   /** Whether jobs may be taken on beside claims: not while a suspect runs alone, or while it goes quiet for one. */
@@ -120,6 +124,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
         const moreInMs = await options.compare()
         isMore = moreInMs !== null && now < unsureUntil
         if (isMore) compareAt = platform.monotonic() + (moreInMs ?? 0)
+        else if (options.isOffered()) compareAt = soonest()
       }
     }
     const untilCompare = compareAt - platform.monotonic()
@@ -135,6 +140,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   function mayDiffer(now: number): boolean {
     return (
       isMore ||
+      options.isOffered() ||
       options.inHand() > 0 ||
       comparedAt < claimedAt + LOST_AFTER_MS ||
       now - comparedAt >= 6 * options.compareEveryMs
@@ -209,7 +215,18 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   function unsure(): void {
     claimedAt = platform.monotonic()
     unsureUntil = claimedAt + UNSURE_MS
-    compareAt = Math.min(compareAt, claimedAt + LOST_AFTER_MS + DONE_WITHIN_MS)
+    compareAt = Math.min(compareAt, soonest())
+  }
+
+  /** When a lease of now would be old enough. */
+  function soonest(): number {
+    return platform.monotonic() + LOST_AFTER_MS + DONE_WITHIN_MS
+  }
+
+  /** Out of its rest, so that it rests no longer than until then. */
+  function restNoLonger(): void {
+    woken = true
+    rouse?.()
   }
 
   async function work(): Promise<void> {
@@ -224,9 +241,12 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     poke,
     unsure() {
       unsure()
-      // Out of its rest, so that it rests no longer than until then.
-      woken = true
-      rouse?.()
+      restNoLonger()
+    },
+    offered() {
+      if (compareAt <= soonest()) return
+      compareAt = soonest()
+      restNoLonger()
     },
     emptying: (queue) =>
       nearlyEmpty.has(queue) && claiming?.queues.has(queue) === true ? claiming.done : undefined,

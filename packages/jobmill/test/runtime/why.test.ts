@@ -95,8 +95,8 @@ describe.each(subjects)('why a job is not running, on $name', ({ mill: create })
     expect((await mill.why(second.id))?.reasons[0]?.says).toBe(
       'The limit slow grants nothing for another 1 h',
     )
-    await mill.changeQueue('default', { limit: 'one' })
     await mill.enqueue(job, 'hold', { priority: -1 })
+    await mill.changeQueue('default', { limit: 'one' })
     await mill.platform.settled()
     expect((await mill.why(second.id))?.reasons[0]?.says).toBe('All permits of the limit one are taken')
     told.add('limit')

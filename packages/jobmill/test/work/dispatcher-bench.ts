@@ -93,6 +93,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
       comparedAt.push(platform.monotonic())
       return state.compare()
     },
+    isOffered: () => false,
     compareEveryMs: 10_000,
     platform,
     failing: () => void told.push('failing'),

@@ -7,9 +7,11 @@ import { nameOf, type Parts } from '../../store/drift.ts'
 export const EXPECTED = `
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
 function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): 20f41f40df3646999aebd8aba8fbd345
+function enqueue_alike(bigint, uuid[], integer, integer, smallint, smallint, text, uuid, integer, integer[], bigint[], integer[], text, text): b65b2f0f059b4db7e48094dff3eecc57
 function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[], text, bigint[], text[], text, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[]): f8d516f8c38a98cbfcc795a3981e33d8
 function finish_done(bigint, uuid[], bigint[], bigint[], text, integer): 7787f24c3a83b97a05ad91fa17509767
 function forget_done(uuid[], bigint[]): c976f108c8bb56d56e46f9dd2eb3fe38
+function may_begin(uuid, integer, smallint, bigint, integer[], bigint[], integer[]): 04264c80a51655404ab9e3e8b6e3d908
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function open_heads(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 1cf132b4024932e03d9e4d414eae5305
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84

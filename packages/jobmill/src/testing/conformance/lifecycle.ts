@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { systemPlatform } from '../../platform/platform.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
-import type { Store } from '../../store/store.ts'
+import type { Doorbell, Store } from '../../store/store.ts'
 import { QUEUE, aClaim, aDefinition, aJob, anInstance, aPulse, aRetain, aTake, aTick } from '../factories.ts'
 import { DONE } from './bench.ts'
 import type { Case } from './case.ts'
@@ -12,10 +12,7 @@ const id = '00000000-0000-7000-8000-000000000000'
 
 /** A verb that is added to the contract and not here is an error of the compiler. */
 const everyVerb: Readonly<
-  Record<
-    Exclude<keyof Store, 'name' | 'open' | 'close' | 'wait' | 'ring' | 'pass'>,
-    (store: Store) => Promise<unknown>
-  >
+  Record<Exclude<keyof Store, 'name' | 'open' | 'close' | keyof Doorbell>, (store: Store) => Promise<unknown>>
 > = {
   enqueue: (store) => store.enqueue([aJob()]),
   stage: (store) => store.stage(1),

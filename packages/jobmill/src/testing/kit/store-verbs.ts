@@ -1,9 +1,10 @@
 /** A store with something around each of its verbs. What is not a verb, and the type of its transactions, stays as it was. */
+import type { HandedOver, StandBy } from '../../store/claim.ts'
 import type { Rung } from '../../store/rung.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Everything of a store that answers with a promise. */
-export type Verb = Exclude<keyof Store, 'name' | 'ring' | 'pass'>
+export type Verb = Exclude<keyof Store, 'name' | 'ring' | 'pass' | 'standBy' | 'receive'>
 
 /** A record and not a list: a verb that is added to the contract and not here is an error of the compiler. */
 const VERBS: Readonly<Record<Verb, true>> = {
@@ -87,5 +88,7 @@ export function aroundVerbs<S extends Store<never>>(
   define('name', store.name)
   define('ring', (queues: readonly string[]) => store.ring(queues))
   define('pass', (rung: Rung) => store.pass(rung))
+  define('standBy', (offer: StandBy) => store.standBy(offer))
+  define('receive', (instance: string, take: (handed: HandedOver) => void) => store.receive(instance, take))
   return own
 }

@@ -159,5 +159,7 @@ export function oracle(
     },
     ring: (queues) => database.bell.ring(queues.map(forEverybody)),
     pass: (rung) => database.bell.pass(rung, room),
+    standBy: () => false,
+    receive: () => () => {},
   })
 }

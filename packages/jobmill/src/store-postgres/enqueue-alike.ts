@@ -1,0 +1,105 @@
+/** The most common enqueue: new jobs that are due now and alike in all but their id and payload, by one function of the database. */
+import type { NewJob } from '../job/new-job.ts'
+import type { HandOff } from '../store/claim.ts'
+import type { Enqueued } from '../store/replies.ts'
+import { arrayOf, jsonListOf } from './array-text.ts'
+import { bornLeased } from './born-leased.ts'
+import type { Context } from './context.ts'
+import { type Free, isDue, rememberHeads, type Walked } from './enqueue-due.ts'
+import { rangeColumns } from './floors.ts'
+import type { HandOver } from './hand-over.ts'
+import type { ReadyCounts } from './ready-counts.ts'
+
+const ENQUEUE_ALIKE = `SELECT * FROM jobmill.enqueue_alike($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+
+type Alike = readonly [NewJob, ...NewJob[]]
+
+export function areAlike(jobs: readonly NewJob[]): jobs is Alike {
+  const [first] = jobs
+  return first !== undefined && jobs.every((job) => isPlain(job) && isLike(job, first))
+}
+
+function isPlain(job: NewJob): boolean {
+  return isDue(job) && job.timeoutMs === null && job.tags.length === 0 && job.metadata === null
+}
+
+function isLike(a: NewJob, b: NewJob): boolean {
+  return (
+    a.queue === b.queue && a.kind === b.kind && a.priority === b.priority && a.maxAttempts === b.maxAttempts
+  )
+}
+
+/** Who has free workers for these jobs: this process, or another one that has offered. */
+interface Workers {
+  readonly instance: string
+  readonly room: number
+  readonly free: Free
+  readonly elsewhere: HandOver | null
+}
+
+/** In a transaction of its own. Names are known. */
+export async function enqueueAlike(
+  context: Context,
+  jobs: Alike,
+  handOff: HandOff | undefined,
+  counts: ReadyCounts,
+): Promise<Enqueued[]> {
+  const { names, clock } = context
+  const { queue, kind, priority, maxAttempts } = jobs[0]
+  const queueId = names.queueId(queue)
+  const workers = workersHere(context, jobs[0], handOff) ?? workersElsewhere(context, jobs)
+  // Where there are workers it is not known beforehand how many jobs there will be for others.
+  const bell = workers === undefined ? context.ringAlong([{ queue, jobs: jobs.length }]) : null
+  const values = [
+    clock?.() ?? null,
+    arrayOf(jobs.map((job) => job.id)),
+    queueId,
+    names.kindId(kind),
+    priority,
+    maxAttempts,
+    jsonListOf(jobs.map((job) => job.payload)),
+    ...workersColumns(workers),
+  ]
+  const [row = []] = await context.connection.tuples(context.sql(ENQUEUE_ALIKE), values, bell?.statement)
+  const [at, token, leased, walked] = row as [number, number | null, number, string | null]
+  bell?.tell()
+  if (workers !== undefined && walked !== null)
+    rememberHeads(context, workers.free, JSON.parse(walked) as Walked)
+  if (bell === null && leased < jobs.length) counts.add(queueId, jobs.length - leased)
+  const leasedHere = token === null || workers?.elsewhere !== null ? 0 : leased
+  return jobs.map((job, n) =>
+    n < leasedHere
+      ? { id: job.id, outcome: 'enqueued', lease: bornLeased(job, token ?? 0, at) }
+      : { id: job.id, outcome: 'enqueued' },
+  )
+}
+
+function workersHere(
+  context: Context,
+  { queue, kind }: NewJob,
+  handOff: HandOff | undefined,
+): Workers | undefined {
+  if (handOff?.kinds.includes(kind) !== true) return undefined
+  const { instance, queues } = handOff
+  const room = queues.reduce((sum, free) => (free.queue === queue ? sum + Math.max(free.room, 0) : sum), 0)
+  return room === 0 ? undefined : { instance, room, free: freeIn(context, queue, room), elsewhere: null }
+}
+
+/** One job alone: more of them are better claimed, by as many as have room. */
+function workersElsewhere(context: Context, jobs: Alike): Workers | undefined {
+  const elsewhere = jobs.length === 1 ? context.handOver(jobs[0]) : undefined
+  if (elsewhere === undefined) return undefined
+  const { instance } = elsewhere
+  return { instance, room: 1, free: freeIn(context, jobs[0].queue, 1), elsewhere }
+}
+
+function freeIn({ heads, platform }: Context, queue: string, room: number): Free {
+  return { rooms: new Map([[queue, room]]), looks: [heads.look(queue, '', platform.monotonic())] }
+}
+
+function workersColumns(workers: Workers | undefined): readonly (string | number | null)[] {
+  if (workers === undefined) return [null, null, null, null, null, null, null]
+  const { instance, room, free, elsewhere } = workers
+  const [, priorities = null, seqs = null, ends = null] = rangeColumns(free.looks)
+  return [instance, room, priorities, seqs, ends, elsewhere?.channel ?? null, elsewhere?.message ?? null]
+}

@@ -1,0 +1,239 @@
+/** Jobs for an idle instance of another process: what is offered, what of it is used, and that a lease is worth no less for the way it came. */
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import type { NewJob } from '../../src/job/new-job.ts'
+import { postgres } from '../../src/postgres.ts'
+import type { HandedOver, StandBy } from '../../src/store/claim.ts'
+import type { Store } from '../../src/store/store.ts'
+import { handOvers } from '../../src/store-postgres/hand-over.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+
+async function opened(schema: string): Promise<Store> {
+  // One connection: what is said through it arrives in the order in which it was said.
+  const store: Store = postgres(url, { schema, connections: 1 })
+  await store.open()
+  onTestFinished(() => store.close())
+  return store
+}
+
+const heard = (store: Store, queue: string) => store.wait({ queues: [queue], timeoutMs: 60_000 })
+
+/** One who enqueues, and one who works and has had a job of that one already. */
+async function scene() {
+  const schema = freshSchema(url, 'over')
+  const [client, worker] = [await opened(schema), await opened(schema)]
+  const instance = anInstance({ leaseMs: 3_600_000, kinds: ['work'] })
+  await worker.register(instance)
+  const arrived: HandedOver[] = []
+  const listeners: (() => void)[] = []
+  onTestFinished(
+    worker.receive(instance.id, (handed) => {
+      arrived.push(handed)
+      listeners.splice(0).forEach((tell) => tell())
+    }),
+  )
+  const first = heard(worker, 'a')
+  await client.enqueue([aJob({ queue: 'a' })])
+  await first
+  expect(await worker.claim(aClaim(instance.id, { queues: [{ queue: 'a', room: 1 }] }))).toHaveLength(1)
+  let offers = 0
+
+  return {
+    schema,
+    client,
+    worker,
+    instance,
+    arrived,
+    /** Resolves when the other process has heard of it; tells whether there was anybody to tell. */
+    standBy: async (overrides: Partial<StandBy> = {}): Promise<boolean> => {
+      offers += 1
+      const isTold = worker.standBy({
+        instance: instance.id,
+        queue: 'a',
+        kind: 'work',
+        offer: offers,
+        ...overrides,
+      })
+      const after = heard(client, 'heard')
+      worker.ring(['heard'])
+      await after
+      return isTold
+    },
+    /** The next that arrives, if it was not there before. */
+    arrival: (jobs: number) =>
+      arrived.length >= jobs ? Promise.resolve() : new Promise<void>((resolve) => listeners.push(resolve)),
+    /** What was sent before this has arrived when it resolves. */
+    silence: async (): Promise<void> => {
+      const after = heard(worker, 'silence')
+      client.ring(['silence'])
+      await after
+    },
+    stateOf: async ({ id }: NewJob): Promise<string | undefined> => (await client.get([id]))[0]?.state,
+  }
+}
+
+describe('postgres: a job for an instance that stands by', () => {
+  test('P2 is leased to it as it is written and arrives there with its payload, once for each offer', async () => {
+    const { client, worker, instance, standBy, arrived, arrival, silence, stateOf } = await scene()
+    expect(await standBy()).toBe(true)
+    const [job, next] = [
+      aJob({ queue: 'a', payload: '{"text":"ä \\u001e 1 2 {}"}', maxAttempts: 7, priority: -3 }),
+      aJob({ queue: 'a' }),
+    ]
+    expect(await client.enqueue([job])).toEqual([{ id: job.id, outcome: 'enqueued' }])
+    await arrival(1)
+    const { id, payload, maxAttempts, priority } = job
+    expect(arrived).toMatchObject([
+      { offer: 1, lease: { id, payload, maxAttempts, priority, kind: 'work', queue: 'a', attempt: 1 } },
+    ])
+    const lease = arrived[0]?.lease
+    expect(await worker.held(instance.id)).toContainEqual(
+      expect.objectContaining({ id, token: lease?.token }),
+    )
+    const finished = await worker.finish([
+      { id, token: lease?.token ?? 0, outcome: 'returned', transition: { to: 'done', result: '1' } },
+    ])
+    expect(finished).toMatchObject([{ accepted: true, state: 'done' }])
+    await client.enqueue([next])
+    await silence()
+    expect(await stateOf(next)).toBe('ready')
+    expect(arrived).toHaveLength(1)
+  })
+
+  test('is offered once, until the other one rings or brings something', async () => {
+    const { client, standBy, arrival, silence, stateOf } = await scene()
+    expect(await standBy()).toBe(true)
+    expect(await standBy()).toBe(false)
+    const job = aJob({ queue: 'a' })
+    await client.enqueue([job])
+    await arrival(1)
+    expect(await stateOf(job)).toBe('running')
+    expect(await standBy()).toBe(true)
+    await client.enqueue([aJob({ queue: 'a', kind: 'other' })])
+    await silence()
+    expect(await standBy()).toBe(true)
+  })
+
+  test.each<[string, (at: Awaited<ReturnType<typeof scene>>) => Promise<unknown>, NewJob[]?]>([
+    [
+      'in a queue that is paused',
+      async ({ client }) => {
+        await client.declareQueues([{ name: 'a', settings: DEFAULT_QUEUE_SETTINGS }])
+        await client.changeQueue('a', { settings: { paused: true }, coolMs: null })
+      },
+    ],
+    ['while another is ready', ({ worker }) => worker.enqueue([aJob({ queue: 'a', kind: 'other' })])],
+    ['when it has ended', ({ worker, instance }) => worker.deregister(instance.id)],
+    ['of another kind', () => Promise.resolve(), [aJob({ queue: 'a', kind: 'other' })]],
+    ['of another queue', () => Promise.resolve(), [aJob({ queue: 'b' })]],
+    ['with others in one call', () => Promise.resolve(), someJobs([{ queue: 'a' }, { queue: 'a' }])],
+    [
+      'that is too long for a message',
+      () => Promise.resolve(),
+      [aJob({ queue: 'a', payload: JSON.stringify('x'.repeat(8_000)) })],
+    ],
+    ['with a tag', () => Promise.resolve(), [aJob({ queue: 'a', tags: ['one'] })]],
+    ['with an order key', () => Promise.resolve(), [aJob({ queue: 'a', orderKey: 'one' })]],
+  ])('is not leased to it %s', async (_, prepare, jobs = [aJob({ queue: 'a' })]) => {
+    const at = await scene()
+    await at.standBy()
+    await prepare(at)
+    await at.client.enqueue(jobs)
+    await at.silence()
+    expect(at.arrived).toEqual([])
+    for (const job of jobs) expect(['ready', 'scheduled']).toContain(await at.stateOf(job))
+  })
+
+  test('goes to a worker of the process that enqueues it, if there is one', async () => {
+    const { client, standBy, arrived, silence } = await scene()
+    await standBy()
+    const here = anInstance({ leaseMs: 3_600_000, kinds: ['work'] })
+    await client.register(here)
+    const handOff = { instance: here.id, queues: [{ queue: 'a', room: 1 }], kinds: ['work'] }
+    const [reply] = await client.enqueue([aJob({ queue: 'a' })], { handOff })
+    expect(reply?.lease).toBeDefined()
+    await silence()
+    expect(arrived).toEqual([])
+  })
+
+  test('P4 is not leased to it when it listens no more, as when its process was killed', async () => {
+    const { schema, client, worker, standBy, stateOf } = await scene()
+    await standBy()
+    const admin = new pg.Client({ connectionString: url })
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    const listeners = async (): Promise<number | null> => {
+      const text = 'SELECT FROM pg_stat_activity WHERE starts_with(query, $1)'
+      return (await admin.query(text, [`LISTEN "jobmill ${schema}"`])).rowCount
+    }
+    expect(await listeners()).toBe(2)
+    await worker.close()
+    await expect.poll(listeners).toBe(1)
+    const job = aJob({ queue: 'a' })
+    await client.enqueue([job])
+    expect(await stateOf(job)).toBe('ready')
+  })
+
+  test('counts in its queue as running', async () => {
+    const { client, standBy, arrival } = await scene()
+    await standBy()
+    await client.enqueue([aJob({ queue: 'a' })])
+    await arrival(1)
+    // With the one that was claimed before.
+    expect(await client.counts()).toMatchObject([{ queue: 'a', ready: 0, running: 2 }])
+  })
+})
+
+function alone() {
+  let now = 0
+  const sent: [string, string][] = []
+  const overs = handOvers({
+    me: 'me',
+    platform: { monotonic: () => now },
+    send: (channel, text) => void sent.push([channel, text]),
+  })
+  return { overs, sent, pass: (ms: number) => (now += ms) }
+}
+const offer = (number: number): StandBy => ({ instance: 'i', queue: 'a', kind: 'work', offer: number })
+const told = (number: number): string => JSON.stringify({ ...offer(number), from: 'there' })
+
+describe('postgres: offers', () => {
+  test('are made to who rang last, while that is not long ago', () => {
+    const { overs, sent, pass } = alone()
+    expect(overs.standBy(offer(1))).toBe(false)
+    overs.rang('first', ['a'])
+    overs.rang('second', ['a', 'b'])
+    expect(overs.standBy(offer(2))).toBe(true)
+    expect(sent).toEqual([['jobmill second', JSON.stringify({ ...offer(2), from: 'me' })]])
+    overs.rang('third', ['a'])
+    pass(10_000)
+    expect(overs.standBy(offer(3))).toBe(false)
+  })
+
+  test('are used in their order, each once, and not when they are old', () => {
+    const { overs, pass } = alone()
+    for (const number of [1, 2]) overs.heard(told(number))
+    const job = aJob({ queue: 'a' })
+    const used = (): unknown => {
+      const over = overs.of(job)
+      return over === undefined ? undefined : (JSON.parse(over.message) as { offer: number }).offer
+    }
+    expect([used(), used(), used()]).toEqual([1, 2, undefined])
+    overs.heard(told(3))
+    pass(10_000)
+    expect(used()).toBeUndefined()
+  })
+
+  test('do not pile up, and what is not understood is nothing', () => {
+    const { overs } = alone()
+    for (let number = 1; number <= 1_000; number += 1) overs.heard(told(number))
+    const used = Array.from({ length: 1_000 }, () => overs.of(aJob({ queue: 'a' }))).filter(Boolean)
+    expect(used).toHaveLength(100)
+    for (const text of ['', 'x', '{', '1 2 x', '1 2 {}', 'null', '1 2 null', '[]']) overs.heard(text)
+    expect(overs.of(aJob({ queue: 'a' }))).toBeUndefined()
+  })
+})

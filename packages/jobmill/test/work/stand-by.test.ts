@@ -1,0 +1,106 @@
+// A free worker that is offered to other processes, and what becomes of the jobs that they bring.
+import { describe, expect, test } from 'vitest'
+import type { HandedOver, Lease, StandBy } from '../../src/store/claim.ts'
+import { testPlatform } from '../../src/testing/index.ts'
+import { standBy } from '../../src/work/stand-by.ts'
+import { aLease } from './leases.ts'
+
+function bench() {
+  const platform = testPlatform()
+  const offers: StandBy[] = []
+  const taken: Lease[] = []
+  const released: Lease[] = []
+  const state = { isIdle: true, mayBegin: true, isOurs: true, isAnybodyThere: true, told: 0 }
+  let bring: ((handed: HandedOver) => void) | undefined
+  const standing = standBy({
+    instance: 'me',
+    store: {
+      standBy(offer) {
+        if (state.isAnybodyThere) offers.push(offer)
+        return state.isAnybodyThere
+      },
+      receive(_instance, take) {
+        bring = take
+        return () => (bring = undefined)
+      },
+    },
+    isIdle: () => state.isIdle,
+    mayBegin: () => state.mayBegin,
+    term: () => () => state.isOurs,
+    take: (leases) => void taken.push(...leases),
+    release: (leases) => void released.push(...leases),
+    told: () => (state.told += 1),
+    platform,
+  })
+  standing.start()
+  return {
+    platform,
+    standing,
+    offers,
+    taken,
+    released,
+    state,
+    isListening: () => bring !== undefined,
+    bring: (offer: number, lease = aLease()): Lease => (bring?.({ offer, lease }), lease),
+  }
+}
+
+describe('standing by', () => {
+  test('an idle instance offers itself for more of what has ended, and begins what is brought', () => {
+    const { standing, offers, taken, state, bring } = bench()
+    standing.ended({ queue: 'mail', kind: 'send' })
+    expect(offers).toEqual([{ instance: 'me', queue: 'mail', kind: 'send', offer: 1 }])
+    expect([standing.isOffered, state.told]).toEqual([true, 1])
+    const lease = bring(1)
+    expect(taken).toEqual([lease])
+    expect(standing.isOffered).toBe(false)
+  })
+
+  test('one that has something to do does not, nor where there is nobody to tell', () => {
+    const { standing, offers, state } = bench()
+    state.isIdle = false
+    standing.ended(aLease())
+    state.isIdle = true
+    state.isAnybodyThere = false
+    standing.ended(aLease())
+    expect([offers, standing.isOffered, state.told]).toEqual([[], false, 0])
+  })
+
+  test.each<[string, (at: ReturnType<typeof bench>) => void]>([
+    ['it has no worker for any more', ({ state }) => (state.mayBegin = false)],
+    ['its lease was lost meanwhile', ({ state }) => (state.isOurs = false)],
+    ['leases that nobody knew of were handed back meanwhile', ({ standing }) => standing.forget()],
+    ['was brought before', ({ bring }) => void bring(1)],
+  ])('P2 gives back a job that %s', (_, meanwhile) => {
+    const at = bench()
+    at.standing.ended(aLease())
+    meanwhile(at)
+    const before = at.taken.length
+    const lease = at.bring(1)
+    expect(at.released).toEqual([lease])
+    expect(at.taken).toHaveLength(before)
+  })
+
+  test('P2 gives back what it never offered to take', () => {
+    const { taken, released, bring } = bench()
+    const lease = bring(7)
+    expect([taken, released]).toEqual([[], [lease]])
+  })
+
+  test('an offer that is not used is forgotten after a while, and so are all but the last hundred', async () => {
+    const { standing, platform, released, taken, bring } = bench()
+    for (let made = 1; made <= 101; made += 1) standing.ended(aLease())
+    bring(1)
+    bring(2)
+    expect([released.length, taken.length]).toEqual([1, 1])
+    expect(standing.isOffered).toBe(true)
+    await platform.advance('12s')
+    expect(standing.isOffered).toBe(false)
+  })
+
+  test('ends with a stop', () => {
+    const { standing, isListening } = bench()
+    standing.stop()
+    expect(isListening()).toBe(false)
+  })
+})
