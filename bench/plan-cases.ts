@@ -57,13 +57,15 @@ export const PLAN: readonly CasePlan[] = [
     others: `${BARE} ${REST} pg-boss/postgres/best bullmq-redis/redis/best`,
     unhurried:
       'pg-boss/postgres/default bullmq-redis/redis/default jobmill/postgres/best jobmill/sqlite/best bullmq-postgres/postgres/default bee-queue/redis/default plainjob/sqlite/default',
-    jobs: [100_000, 50_000],
+    rounds: [3, 2],
+    jobs: [100_000, 100_000],
   },
   {
     case: 'd-nothing-kept',
     compared: 'jobmill/postgres/default graphile-worker/postgres/best',
     others: 'jobmill/sqlite/default',
-    jobs: [100_000, 50_000],
+    rounds: [3, 2],
+    jobs: [100_000, 100_000],
   },
   { case: 'd-statements', others: SERVERS_BEST, jobs: [10_000, 3_000], rounds: [1, 1] },
   {
