@@ -96,12 +96,14 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     return early instanceof Promise ? early.then(traced) : traced(early)
   }
 
-  async function write(
+  /** `all` makes the answer of what was written: one promise for the whole call. */
+  async function write<Answer>(
     target: Target,
     items: readonly EnqueueItem<unknown>[],
     tx: Tx | undefined,
     many: boolean,
-  ): Promise<EnqueuedJob[]> {
+    all: (jobs: EnqueuedJob[]) => Answer,
+  ): Promise<Answer> {
     // Nothing is awaited that need not be: see requestsFor.
     const opening = tools.open()
     if (opening !== undefined) await opening
@@ -112,10 +114,20 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const writing = tracing === null ? enqueuer.write(jobs, how) : writeTraced(tracing, jobs, how)
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
     look(target)
-    if (tx === undefined) tools.written(queuesToLookAt(jobs, replies))
-    else for (const { queue } of jobs) unrung.add(queue)
+    if (tx !== undefined) for (const { queue } of jobs) unrung.add(queue)
+    else if (!replies.every(isHandedOff)) tools.written(queuesToLookAt(jobs, replies))
     if (mayRepeat) results.forget(jobs.map(({ id }) => id))
-    return jobs.map((job, at) => told(job, replies[at], tx !== undefined))
+    return all(jobs.map((job, at) => told(job, replies[at], tx !== undefined)))
+  }
+
+  async function enqueueWith(
+    target: Target,
+    payload: unknown,
+    options: EnqueueOptions & { readonly tx?: Tx },
+  ): Promise<EnqueuedJob<never>> {
+    checkObject(options, 'options', "{ delay: '10m' }, or leave it out")
+    const { tx, ...own } = options
+    return write(target, [{ ...own, payload }], tx, false, only)
   }
 
   /** Apart, so that without tracing no call pays for what this one closes over. */
@@ -152,11 +164,10 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
       return queues
     },
     prepare: prepareTraced,
-    async enqueue(target: Target, payload: unknown, options?: EnqueueOptions & { readonly tx?: Tx }) {
-      if (options === undefined) return only(await write(target, [{ payload }], undefined, false))
-      checkObject(options, 'options', "{ delay: '10m' }, or leave it out")
-      const { tx, ...own } = options
-      return only(await write(target, [{ ...own, payload }], tx, false))
+    enqueue(target: Target, payload: unknown, options?: EnqueueOptions & { readonly tx?: Tx }) {
+      return options === undefined
+        ? write(target, [{ payload }], undefined, false, only)
+        : enqueueWith(target, payload, options)
     },
     async enqueueMany(
       target: Target,
@@ -164,7 +175,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
       options: { readonly tx?: Tx } = {},
     ) {
       checkObjectKeys(options, 'options', ['tx'])
-      return (await write(target, items, options.tx, true)) as EnqueuedJob<never>[]
+      return write(target, items, options.tx, true, (jobs) => jobs as EnqueuedJob<never>[])
     },
   }
 }
@@ -174,7 +185,10 @@ function only([job]: readonly EnqueuedJob[]): EnqueuedJob<never> {
   return job as EnqueuedJob<never>
 }
 
-/** Where a job may wait for a worker: not those that were handed to one as they were written. */
+/** Handed to a worker of this process as it was written. */
+const isHandedOff = ({ lease }: Enqueued): boolean => lease !== undefined
+
+/** Where a job may wait for a worker. */
 function queuesToLookAt(jobs: readonly NewJob[], replies: readonly Enqueued[]): ReadonlySet<string> {
   const queues = new Set<string>()
   jobs.forEach(({ queue }, at) => {

@@ -10,7 +10,7 @@ import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Store, TxOf } from '../store/store.ts'
-import { type Lane, lane } from './lane.ts'
+import { type Call, type Lane, lane } from './lane.ts'
 import type { Send } from './send-until-known.ts'
 
 export interface EnqueuerOptions {
@@ -85,17 +85,22 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   }
 
   // Jobs with a dedupe key have lanes of their own: an open transaction of a user's that holds the key would stop everyone.
-  const fresh = lane({ send, platform, width: 2, mayRepeat: false, identities: () => [] })
-  const keyed = lane({ send, platform, width: 1, mayRepeat: false, identities: keyOf })
-  const given = lane({ send, platform, width: 1, mayRepeat: true, identities: (job) => [job.id] })
+  const writing = { send, platform, answered }
+  const fresh = lane({ ...writing, width: 2, mayRepeat: false })
+  const keyed = lane({ ...writing, width: 1, mayRepeat: false, identities: keyOf })
+  const given = lane({ ...writing, width: 1, mayRepeat: true, identities: (job) => [job.id] })
   const givenAndKeyed = lane({
-    send,
-    platform,
+    ...writing,
     width: 1,
     mayRepeat: true,
     identities: (job) => [job.id, ...keyOf(job)],
   })
   const waiting = { items: 0, bytes: 0 }
+
+  function answered({ jobs, bytes }: Call): void {
+    waiting.items -= jobs.length
+    waiting.bytes -= bytes
+  }
 
   function laneFor(jobs: readonly NewJob[], mayRepeat: boolean): Lane {
     const withKeys = jobs.some((job) => job.dedupe !== null)
@@ -106,22 +111,19 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   function written(jobs: readonly NewJob[], mayRepeat: boolean): Promise<Enqueued[]> {
     const bytes = jobs.reduce((total, job) => total + job.payload.length, 0)
     if (waiting.items + jobs.length > MOST_WAITING_ITEMS || waiting.bytes + bytes > MOST_WAITING_BYTES) {
-      throw new JobmillError('OVERLOADED', `${waiting.items} jobs wait to be written already`, {
-        fix: 'Enqueue no faster than the database writes: await the calls before',
-      })
+      const fix = 'Enqueue no faster than the database writes: await the calls before'
+      const what = `${waiting.items} jobs wait to be written already`
+      return Promise.reject(new JobmillError('OVERLOADED', what, { fix }))
     }
     waiting.items += jobs.length
     waiting.bytes += bytes
     return new Promise<Enqueued[]>((resolve, reject) => {
       laneFor(jobs, mayRepeat).add({ jobs, bytes, resolve, reject })
-    }).finally(() => {
-      waiting.items -= jobs.length
-      waiting.bytes -= bytes
     })
   }
 
-  const write: Enqueuer<TxOf<S>>['write'] = async (jobs, { tx, mayRepeat }) => {
-    if (jobs.length === 0) return []
+  const write: Enqueuer<TxOf<S>>['write'] = (jobs, { tx, mayRepeat }) => {
+    if (jobs.length === 0) return Promise.resolve([])
     return tx === undefined ? written(jobs, mayRepeat) : target.enqueue(jobs, { tx, mayRepeat: true })
   }
 

@@ -12,7 +12,7 @@ const MOST_ITEMS = 1_000
 const MOST_BYTES = 4 * 1024 * 1024
 
 /** One call of a user: all of its jobs are written, or none. */
-interface Call {
+export interface Call {
   readonly jobs: readonly NewJob[]
   readonly bytes: number
   resolve(replies: Enqueued[]): void
@@ -24,17 +24,22 @@ export interface LaneOptions {
   readonly platform: Platform
   /** How many writes may be on their way at once. */
   readonly width: number
-  /** Two jobs that share one of these cannot stand in one write: a given id, or a dedupe key. */
-  readonly identities: (job: NewJob) => readonly string[]
+  /** Two jobs that share one of these cannot stand in one write: a given id, or a dedupe key. Left out where no job has any. */
+  readonly identities?: (job: NewJob) => readonly string[]
   /** Whether ids in this lane may exist already. */
   readonly mayRepeat: boolean
+  /** A call is about to be answered, one way or the other. */
+  readonly answered: (call: Call) => void
 }
 
 export interface Lane {
   add(call: Call): void
 }
 
+const NONE: readonly string[] = []
+
 export function lane(options: LaneOptions): Lane {
+  const { answered, identities } = options
   const waiting: Call[] = []
   let onTheirWay = 0
   let scheduled = false
@@ -47,10 +52,10 @@ export function lane(options: LaneOptions): Lane {
     let bytes = 0
     for (const call of waiting) {
       const fits = items + call.jobs.length <= MOST_ITEMS && bytes + call.bytes <= MOST_BYTES
-      const identities = call.jobs.flatMap((job) => options.identities(job))
-      if (batch.length > 0 && (!fits || identities.some((one) => taken.has(one)))) break
+      const own = identities === undefined ? NONE : call.jobs.flatMap((job) => identities(job))
+      if (batch.length > 0 && (!fits || own.some((one) => taken.has(one)))) break
       batch.push(call)
-      for (const one of identities) taken.add(one)
+      for (const one of own) taken.add(one)
       items += call.jobs.length
       bytes += call.bytes
     }
@@ -63,7 +68,10 @@ export function lane(options: LaneOptions): Lane {
       const jobs = batch.flatMap((call) => call.jobs)
       const replies = await sendUntilKnown(options.send, jobs, options.mayRepeat, options.platform)
       let at = 0
-      for (const call of batch) call.resolve(replies.slice(at, (at += call.jobs.length)))
+      for (const call of batch) {
+        answered(call)
+        call.resolve(replies.slice(at, (at += call.jobs.length)))
+      }
     } catch (error) {
       await refused(batch, error)
     }
@@ -72,7 +80,10 @@ export function lane(options: LaneOptions): Lane {
   /** Trouble with the database is everybody's. An error in the data is one call's: halves find out whose, and spare the others. */
   async function refused(batch: readonly Call[], error: unknown): Promise<void> {
     if (batch.length === 1 || (isJobmillError(error) && error.retryable)) {
-      for (const call of batch) call.reject(error)
+      for (const call of batch) {
+        answered(call)
+        call.reject(error)
+      }
       return
     }
     const middle = Math.ceil(batch.length / 2)

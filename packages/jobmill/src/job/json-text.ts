@@ -12,10 +12,7 @@ export function jsonText(
   limitBytes: number,
   fix = 'Keep the data elsewhere and pass a reference, or raise payloadLimitBytes',
 ): string {
-  const room = {
-    left: limitBytes,
-    full: () => tooLarge(field, `at least ${limitBytes + 1}`, limitBytes, fix),
-  }
+  const room = { left: limitBytes, limitBytes, field, fix }
   const text = checkedText(value, field, room)
   // A character takes three bytes at most: what is that short need not be counted.
   if (text.length * 3 <= limitBytes) return text
@@ -53,7 +50,13 @@ function tooLarge(field: string, bytes: string, limitBytes: number, fix: string)
 /** What may still come. Each part takes at least as many bytes as it is counted here, so that a walk ends early in what is far too large. */
 interface Room {
   left: number
-  readonly full: () => JobmillError
+  readonly limitBytes: number
+  readonly field: string
+  readonly fix: string
+}
+
+function full({ field, limitBytes, fix }: Room): JobmillError {
+  return tooLarge(field, `at least ${limitBytes + 1}`, limitBytes, fix)
 }
 
 function checkedText(value: unknown, field: string, room: Room): string {
@@ -65,7 +68,7 @@ function checkedText(value: unknown, field: string, room: Room): string {
       if (!text.includes('\\u')) return text
     }
     // All that came before fits in JSON.
-    if (room.left < 0) throw room.full()
+    if (room.left < 0) throw full(room)
     room.left = left
     checkPart(value, field, '', [], room)
     return JSON.stringify(value)
@@ -111,7 +114,7 @@ function isPlainObject(value: object, depth: number, room: Room): boolean {
 
 function checkPart(value: unknown, path: string, key: string, above: readonly object[], room: Room): void {
   room.left -= typeof value === 'string' ? value.length + 2 : 1
-  if (room.left < 0) throw room.full()
+  if (room.left < 0) throw full(room)
   switch (typeof value) {
     case 'string':
       return checkText(value, path)

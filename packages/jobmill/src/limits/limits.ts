@@ -73,8 +73,11 @@ export function limits(given: LimitsTools): Limits {
       return limitOutside(limit, key, tools)
     },
     ended(lease, queueLimit) {
-      const names = [...(held.get(lease)?.keys() ?? []), ...(queueLimit === null ? [] : [queueLimit])]
-      for (const name of names) seats.freed(name)
+      if (queueLimit !== null) seats.freed(queueLimit)
+      const own = held.get(lease)
+      // Every job ends here, and few have drawn on anything.
+      if (own === undefined) return
+      for (const name of own.keys()) seats.freed(name)
       held.delete(lease)
     },
     stop: (error) => stopping.abort(error),

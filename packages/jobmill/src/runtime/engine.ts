@@ -106,10 +106,11 @@ export function engine(given: EngineOptions): Engine {
     tracing: options.tracing,
     enqueueFor: given.enqueueFor,
     limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
-    moved() {
+    freed() {
       ahead.begin()
       dispatcher.poke()
     },
+    wrote: () => dispatcher.poke(),
     written: (attempt, item, finished) => written(attempt, item, finished),
   })
   const { attempts } = workers

@@ -14,31 +14,18 @@ export interface Inside {
   readonly enqueueMany: EnqueueManyInside
 }
 
-/** `handle` makes something to wait for of an id. */
-export function enqueueInside(
-  attempt: Attempt,
-  client: Client<unknown>,
-  handle: (id: string) => JobHandle<never>,
-): Inside {
-  async function withCompletion(
-    target: Target,
-    items: readonly EnqueueItem<unknown>[],
-    many: boolean,
-  ): Promise<JobHandle<never>[]> {
-    checkOpen(attempt)
-    const early = client.prepare(target, items, many)
-    const jobs: readonly NewJob[] = early instanceof Promise ? await early : early
-    checkOpen(attempt)
-    attempt.followUps.push(...jobs)
-    return jobs.map(({ id }) => handle(id))
-  }
+type MakeHandle = (id: string) => JobHandle<never>
 
+/** Made for every attempt, and called by few: what they share is not made with it. `handle` makes something to wait for of an id. */
+export function enqueueInside(attempt: Attempt, client: Client<unknown>, handle: MakeHandle): Inside {
   return {
     async enqueue(target: Target, payload: unknown, options: OptionsInside = {}) {
       const { withCompletion: together, ...own } = options
       if (together !== true) return client.enqueue(target as string, payload, own) as Promise<never>
       if (own.tx !== undefined) throw contradiction()
-      const [job] = await withCompletion(target, [{ ...own, payload }], false)
+      checkOpen(attempt)
+      const early = client.prepare(target, [{ ...own, payload }], false)
+      const [job] = await withCompletion(attempt, early, handle)
       return job as never
     },
     async enqueueMany(
@@ -49,9 +36,21 @@ export function enqueueInside(
       const { withCompletion: together, ...own } = options
       if (together !== true) return client.enqueueMany(target as string, items, own) as Promise<never>
       if (own.tx !== undefined) throw contradiction()
-      return withCompletion(target, items, true)
+      checkOpen(attempt)
+      return withCompletion(attempt, client.prepare(target, items, true), handle)
     },
   }
+}
+
+async function withCompletion(
+  attempt: Attempt,
+  early: readonly NewJob[] | Promise<readonly NewJob[]>,
+  handle: MakeHandle,
+): Promise<JobHandle<never>[]> {
+  const jobs: readonly NewJob[] = early instanceof Promise ? await early : early
+  checkOpen(attempt)
+  attempt.followUps = [...attempt.followUps, ...jobs]
+  return jobs.map(({ id }) => handle(id))
 }
 
 /** What comes after the completion cannot be part of it any more. */

@@ -179,19 +179,25 @@ export function limitFor(
   limits: Limits,
   settings: (queue: string) => QueueSettings,
 ): LimitInside {
-  const { lease } = attempt
-  let made: LimitInside | undefined
   // Most handlers never ask, and this is made for each of their attempts.
-  const inside = (): LimitInside =>
-    (made ??= limits.inside({
-      lease,
-      signal: attempt.signal,
-      checkLive: () => checkLive(attempt),
-      queueLimit: () => settings(lease.queue).limit,
-    }))
   return {
-    acquire: (name, draw) => inside().acquire(name, draw),
-    tryAcquire: (name, draw) => inside().tryAcquire(name, draw),
-    drain: (name, options) => inside().drain(name, options),
+    acquire: (name, draw) => drawingFor(attempt, limits, settings).acquire(name, draw),
+    tryAcquire: (name, draw) => drawingFor(attempt, limits, settings).tryAcquire(name, draw),
+    drain: (name, options) => drawingFor(attempt, limits, settings).drain(name, options),
   }
+}
+
+/** What the attempt holds is known by its lease, however often this is asked. */
+function drawingFor(
+  attempt: Attempt,
+  limits: Limits,
+  settings: (queue: string) => QueueSettings,
+): LimitInside {
+  const { lease, signal } = attempt
+  return limits.inside({
+    lease,
+    signal,
+    checkLive: () => checkLive(attempt),
+    queueLimit: () => settings(lease.queue).limit,
+  })
 }

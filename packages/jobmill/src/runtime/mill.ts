@@ -145,6 +145,8 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
 
   const results = createResults((ids) => store.results(ids), { platform, everyMs: DEFAULTS.resultEveryMs })
   const handles = { results, platform }
+  /** Of a job that is not written yet. */
+  const lateHandle = (job: string) => jobHandle<never>(job, handles, true)
   const definitions = new Map(options.jobs.map((job) => [job.kind, job]))
   const enqueuer = createEnqueuer(store, {
     payloadLimitBytes: options.payloadLimitBytes,
@@ -194,7 +196,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
         instance,
         version: versionFrom(options.env),
         emit: hub.emit,
-        enqueueFor: (attempt) => enqueueInside(attempt, client, (job) => jobHandle(job, handles, true)),
+        enqueueFor: (attempt) => enqueueInside(attempt, client, lateHandle),
         jobEnded: results.ended,
         flush: observer,
         limits,

@@ -59,6 +59,7 @@ export function whenWritten(
     if (orderKey !== null) options.stageSoon()
     permitsFreed(attempt)
     options.leaseEnded(attempt.lease)
-    if (finished.state === transition.to) tellFollowUps(item.followUps ?? [], finished.followUps)
+    if (item.followUps !== undefined && finished.state === transition.to)
+      tellFollowUps(item.followUps, finished.followUps)
   }
 }

@@ -16,10 +16,9 @@ export interface Placed {
   readonly place: number
   /** Who runs it from the start. */
   readonly holder: Holder | undefined
+  /** The number of its row, once it was written for a holder. */
+  pk: number | undefined
 }
-
-/** The rows of those that were written for a holder. */
-export type Born = Map<Placed, number>
 
 export interface Birth {
   readonly state: number

@@ -5,10 +5,10 @@
 import { FIRST_PLACES, type NewJob } from '../job/new-job.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
-import { type Birth, birthOf, type Born, type Placed } from './birth.ts'
+import { type Birth, birthOf, type Placed } from './birth.ts'
 import { keptHold, keyHolder, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
-import { chooseHandOff, withLeases } from './hand-off.ts'
+import { chooseHandOff, giveLease } from './hand-off.ts'
 import { findJob } from './job-row.ts'
 import { lineChanged, lineJoined } from './lines.ts'
 import { replaceWaiting } from './replace.ts'
@@ -34,17 +34,18 @@ export function enqueue(work: Work, jobs: readonly NewJob[], handOff?: HandOff):
   const all = jobs.map((job, at): Placed => {
     const holder = handed?.chosen.has(at) === true ? handed : undefined
     const place = firstPlace + at
-    return { job, place: job.first === true ? place - FIRST_PLACES : place, holder }
+    return { job, place: job.first === true ? place - FIRST_PLACES : place, holder, pk: undefined }
   })
-  const born: Born = new Map()
   const plain = all.filter(({ job }) => isPlain(job))
   const together = plain.length >= FEW
-  if (together) enqueueAlike(work, plain, born)
-  const replies = all.map((one): Enqueued => {
-    if (together && isPlain(one.job)) return { id: one.job.id, outcome: 'enqueued' }
-    return enqueueOne(work, one, born)
-  })
-  return handed === undefined ? replies : withLeases(work, all, born, replies)
+  if (together) enqueueAlike(work, plain)
+  return all.map((one) => (together && isPlain(one.job) ? enqueued(work, one) : enqueueOne(work, one)))
+}
+
+function enqueued(work: Work, one: Placed): Enqueued {
+  const { job, holder, pk } = one
+  if (holder === undefined || pk === undefined) return { id: job.id, outcome: 'enqueued' }
+  return { id: job.id, outcome: 'enqueued', lease: giveLease(work, job, holder, pk) }
 }
 
 /** A call as the writer takes it. Calls of one turn are done together, as if their jobs came in one. */
@@ -59,7 +60,7 @@ function enqueueCalls(work: Work, verbs: readonly Verb[]): Enqueued[][] {
   return calls.map(({ length }) => replies.slice(from, (from += length)))
 }
 
-function enqueueOne(work: Work, one: Placed, born: Born): Enqueued {
+function enqueueOne(work: Work, one: Placed): Enqueued {
   const { job, place } = one
   if (job.dedupe !== null) {
     if (findJob(work.sql, job.id) !== undefined) return { id: job.id, outcome: 'enqueued' }
@@ -71,8 +72,8 @@ function enqueueOne(work: Work, one: Placed, born: Born): Enqueued {
     takeKey(work.sql, job.dedupe.key, job.id)
   }
   const pk = insert(work, job, place, birthOf(job, work.now, one.holder))
-  if (one.holder !== undefined && pk !== undefined) born.set(one, pk)
-  return { id: job.id, outcome: 'enqueued' }
+  if (one.holder !== undefined) one.pk = pk
+  return enqueued(work, one)
 }
 
 /** The number of its row; undefined when there is a job of this id. */

@@ -4,8 +4,7 @@
  */
 import type { NewJob } from '../job/new-job.ts'
 import type { HandOff, Lease } from '../store/claim.ts'
-import type { Enqueued } from '../store/replies.ts'
-import type { Born, Holder, Placed } from './birth.ts'
+import type { Holder } from './birth.ts'
 import { dueTime } from './due-time.ts'
 import { livingInstance } from './living.ts'
 import { openQueue } from './open-queues.ts'
@@ -49,7 +48,8 @@ function candidatesByQueue(
   const rooms = roomByQueue(queues)
   const known = new Set(kinds)
   const candidates = new Map<string, Candidates>()
-  for (const [at, job] of jobs.entries()) {
+  for (let at = 0; at < jobs.length; at += 1) {
+    const job = jobs[at] as NewJob
     const room = rooms.get(job.queue) ?? 0
     if (room <= 0 || !known.has(job.kind) || !isFree(job, now)) continue
     const same = candidates.get(job.queue)
@@ -75,30 +75,23 @@ function priorityOf(jobs: readonly NewJob[], at: number): number {
   return jobs[at]?.priority ?? 0
 }
 
-/** The replies of the call, with a lease for each job that was written as running. */
-export function withLeases(
+/** The lease of a job that was written as running, in this row. */
+export function giveLease(
   { leases, names, now }: Work,
-  jobs: readonly Placed[],
-  born: Born,
-  replies: readonly Enqueued[],
-): Enqueued[] {
-  return jobs.map((one, at): Enqueued => {
-    const { job, holder } = one
-    const reply = replies[at] ?? { id: job.id, outcome: 'enqueued' as const }
-    const pk = born.get(one)
-    if (holder === undefined || pk === undefined) return reply
-    const { token, instance } = holder
-    leases.give(job.id, {
-      pk,
-      queueId: names.needQueue(job.queue),
-      token,
-      attempt: 1,
-      startedAt: now,
-      instance,
-      tagged: job.tags.length > 0,
-    })
-    return { ...reply, lease: leaseAtBirth(job, token, now) }
+  job: NewJob,
+  { token, instance }: Holder,
+  pk: number,
+): Lease {
+  leases.give(job.id, {
+    pk,
+    queueId: names.needQueue(job.queue),
+    token,
+    attempt: 1,
+    startedAt: now,
+    instance,
+    tagged: job.tags.length > 0,
   })
+  return leaseAtBirth(job, token, now)
 }
 
 /** As a claim right after the write would give it. */

@@ -48,7 +48,8 @@ export function leasesOn(cache: LeaseCache): Leases {
       cache.delete(id)
     },
     keep() {
-      for (const [at, lease] of given.entries()) cache.set(ids[at] ?? '', lease)
+      given.forEach((lease, at) => cache.set(ids[at] ?? '', lease))
+      if (cache.size <= MOST_KNOWN) return
       for (const id of cache.keys()) {
         if (cache.size <= MOST_KNOWN) break
         cache.delete(id)

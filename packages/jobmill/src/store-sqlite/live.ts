@@ -26,6 +26,8 @@ export interface Live {
   /** Throws when the path leads to another file by now. */
   readonly checkFile: () => void
   readonly log: LogKeeper
+  /** The last claim brought a lot, and all that it asked for: there is most likely more. */
+  mayHaveMore: boolean
   close(): void
 }
 
@@ -41,6 +43,7 @@ export async function openLive(settings: StoreSettings): Promise<Live> {
     writer,
     checkFile: sameFile(settings.path),
     log,
+    mayHaveMore: false,
     read: createReader({ connection, platform, clock, names: memory.names, deadlineMs }),
     close() {
       writer.close()

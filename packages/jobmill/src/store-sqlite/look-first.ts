@@ -20,6 +20,9 @@ import type { Look } from './work.ts'
 /** A guess: how many jobs a lost instance leaves behind. */
 const REAP_WEIGHT = 100
 
+/** Leases of one claim, from which on a look before the next costs more than a lock in vain at the end of the queue. */
+const MANY = 100
+
 /** Whether a write is worth its lock. With writes queued before it, only their end can tell. */
 async function when({ writer, read }: Live, look: (at: Look) => boolean): Promise<boolean> {
   return !writer.idle || read(look)
@@ -32,7 +35,7 @@ export async function stageIfDue(live: Live, limit: number): Promise<Staged> {
 
 export async function claimIfReady(live: Live, request: ClaimRequest): Promise<Lease[]> {
   const queues = request.queues.map(({ queue }) => queue)
-  if (live.writer.idle) {
+  if (live.writer.idle && !live.mayHaveMore) {
     const empty = await live.read((look) => (mayClaim(look, request) ? undefined : bellsOf(look, queues)))
     if (empty !== undefined) {
       live.doorbell.hear(empty)
@@ -44,6 +47,7 @@ export async function claimIfReady(live: Live, request: ClaimRequest): Promise<L
     // With fewer than asked for, the queues are empty for this instance: whatever rang until now is done with.
     return { leases, bells: leases.length < request.limit ? bellsOf(work, queues) : [] }
   })
+  live.mayHaveMore = leases.length >= MANY && leases.length === request.limit
   live.doorbell.hear(bells)
   return leases
 }

@@ -6,8 +6,11 @@ import type { Platform, Timer } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
 import type { Paces } from './paces.ts'
 
+/** `waitedMs` is how long it was ready until `now`, on the monotonic clock. */
+export type RunLease = (lease: Lease, waitedMs: number, now: number) => void
+
 export interface AheadOptions {
-  readonly run: (lease: Lease) => void
+  readonly run: RunLease
   readonly release: (leases: readonly Lease[]) => void
   /** All workers of a queue, and those of them that have nothing to do. */
   readonly workers: (queue: string) => number
@@ -45,7 +48,10 @@ interface Waiting {
 }
 
 interface Lane {
+  readonly queue: string
+  /** Those before `begun` have begun: they are taken out many at once, since each would move all that come after it. */
   waiting: Waiting[]
+  begun: number
   /** How many workers the queue had when the last of them came. */
   workers: number
 }
@@ -53,6 +59,8 @@ interface Lane {
 export const MOST_AHEAD = 1000
 /** Who waits longer than this goes back: the guess was wrong, and others may have a free worker. */
 const LONGEST_MS = 250
+/** So many that have begun stay in a lane at most. */
+const MOST_BEGUN = 64
 
 export function ahead(options: AheadOptions): Ahead {
   const { paces, platform } = options
@@ -63,25 +71,30 @@ export function ahead(options: AheadOptions): Ahead {
 
   function laneOf(queue: string): Lane {
     let lane = lanes.get(queue)
-    if (lane === undefined) lanes.set(queue, (lane = { waiting: [], workers: 0 }))
+    if (lane === undefined) lanes.set(queue, (lane = { queue, waiting: [], begun: 0, workers: 0 }))
     return lane
   }
 
   function begin(): void {
     if (total === 0 || stopped) return
-    for (const [queue, lane] of lanes) {
-      if (lane.waiting.length === 0) continue
-      const next = lane.waiting.splice(0, options.idle(queue))
-      total -= next.length
-      next.forEach(beginOne)
+    for (const lane of lanes.values()) {
+      for (let free = options.idle(lane.queue); free > 0; free -= 1) {
+        const next = lane.waiting[lane.begun]
+        if (next === undefined) break
+        lane.begun += 1
+        total -= 1
+        beginOne(next)
+      }
+      if (lane.begun >= MOST_BEGUN) waitingIn(lane)
     }
   }
 
   /** After a process stood still its timers are late as well: what it held may be somebody else's by now, and is not begun. */
   function beginOne({ lease, since }: Waiting): void {
-    const ms = platform.monotonic() - since
+    const now = platform.monotonic()
+    const ms = now - since
     if (ms > LONGEST_MS) options.release([lease])
-    else options.run(waited(lease, ms))
+    else options.run(lease, lease.waitedMs + Math.floor(ms), now)
   }
 
   function take(leases: readonly Lease[]): void {
@@ -89,10 +102,11 @@ export function ahead(options: AheadOptions): Ahead {
     const since = platform.monotonic()
     for (const lease of leases) {
       const lane = laneOf(lease.queue)
-      const isLate = (lane.waiting.at(-1)?.lease.priority ?? lease.priority) > lease.priority
-      lane.waiting.push({ lease, since })
+      const waiting = waitingIn(lane)
+      const isLate = (waiting.at(-1)?.lease.priority ?? lease.priority) > lease.priority
+      waiting.push({ lease, since })
       lane.workers = options.workers(lease.queue)
-      if (isLate) lane.waiting.sort((a, b) => a.lease.priority - b.lease.priority)
+      if (isLate) waiting.sort((a, b) => a.lease.priority - b.lease.priority)
       paces.claimed(lease.queue, lease.payload.length)
     }
     total += leases.length
@@ -104,7 +118,7 @@ export function ahead(options: AheadOptions): Ahead {
   function watch(): void {
     if (timer !== null || total === 0) return
     const now = platform.monotonic()
-    const oldest = [...lanes.values()].flatMap(({ waiting }) => waiting.map(({ since }) => since))
+    const oldest = [...lanes.values()].flatMap((lane) => waitingIn(lane).map(({ since }) => since))
     timer = platform.timer(Math.max(1, Math.min(...oldest) + LONGEST_MS - now), () => {
       timer = null
       sendBackOld()
@@ -116,7 +130,7 @@ export function ahead(options: AheadOptions): Ahead {
     const latest = platform.monotonic() - LONGEST_MS
     for (const [queue, lane] of lanes) {
       const isOld = ({ since }: Waiting): boolean => since <= latest
-      if (!lane.waiting.some(isOld)) continue
+      if (!waitingIn(lane).some(isOld)) continue
       // Until a job of this queue has ended and says how long they take now.
       paces.forget(queue)
       sendBack(lane, isOld)
@@ -124,7 +138,7 @@ export function ahead(options: AheadOptions): Ahead {
   }
 
   function sendBack(lane: Lane, which: (one: Waiting) => boolean): void {
-    const back = lane.waiting.filter(which)
+    const back = waitingIn(lane).filter(which)
     if (back.length === 0) return
     lane.waiting = lane.waiting.filter((one) => !which(one))
     total -= back.length
@@ -138,13 +152,13 @@ export function ahead(options: AheadOptions): Ahead {
       for (const [queue, lane] of lanes) if (options.workers(queue) < lane.workers) sendBack(lane, () => true)
       begin()
     },
-    count: (queue) => (queue === undefined ? total : (lanes.get(queue)?.waiting.length ?? 0)),
+    count: (queue) => (queue === undefined ? total : countIn(lanes.get(queue))),
     most(queue) {
       if (!options.mayWait(queue)) return 0
-      const others = total - (lanes.get(queue)?.waiting.length ?? 0)
+      const others = total - countIn(lanes.get(queue))
       return Math.max(0, Math.min(MOST_AHEAD - others, paces.soon(queue, options.workers(queue))))
     },
-    leases: () => [...lanes.values()].flatMap(({ waiting }) => waiting.map(({ lease }) => lease)),
+    leases: () => [...lanes.values()].flatMap((lane) => waitingIn(lane).map(({ lease }) => lease)),
     giveBack(id) {
       for (const lane of lanes.values()) sendBack(lane, ({ lease }) => lease.id === id)
     },
@@ -160,7 +174,13 @@ export function ahead(options: AheadOptions): Ahead {
   }
 }
 
-/** What it waited here counts as waited. */
-function waited(lease: Lease, ms: number): Lease {
-  return ms < 1 ? lease : { ...lease, waitedMs: lease.waitedMs + Math.floor(ms) }
+/** Without those that have begun. */
+function waitingIn(lane: Lane): Waiting[] {
+  if (lane.begun > 0) lane.waiting.splice(0, lane.begun)
+  lane.begun = 0
+  return lane.waiting
+}
+
+function countIn(lane: Lane | undefined): number {
+  return lane === undefined ? 0 : lane.waiting.length - lane.begun
 }

@@ -4,16 +4,19 @@ import type { NewJob } from '../job/new-job.ts'
 import type { AttemptRef } from '../job/events.ts'
 import type { TraceIds } from '../job/tracing.ts'
 import type { Lease } from '../store/claim.ts'
-import type { LogBuffer } from './log-buffer.ts'
+import { type LogBuffer, logBuffer } from './log-buffer.ts'
+
+const NONE: readonly never[] = []
 
 /** A class, because every job makes one: what few attempts need is made when it is asked for. */
 export class Attempt {
   readonly lease: Lease
   /** On the monotonic clock. */
   readonly startedAt: number
-  readonly log: LogBuffer
+  /** How long it was ready before that. */
+  readonly waitedMs: number
   /** Jobs that are enqueued with its completion. */
-  readonly followUps: NewJob[] = []
+  followUps: readonly NewJob[] = NONE
   /** Why it was asked to stop; the first reason stands. */
   interruption: Interruption | null = null
   /** When that was, on the monotonic clock. */
@@ -31,11 +34,21 @@ export class Attempt {
   /** Where it stands among the attempts of this process. */
   place = -1
   #controller: AbortController | null = null
+  #log: LogBuffer | null = null
 
-  constructor(lease: Lease, startedAt: number, log: LogBuffer) {
+  constructor(lease: Lease, startedAt: number, waitedMs: number) {
     this.lease = lease
     this.startedAt = startedAt
-    this.log = log
+    this.waitedMs = waitedMs
+  }
+
+  get log(): LogBuffer {
+    return (this.#log ??= logBuffer())
+  }
+
+  /** Undefined when nothing was logged. */
+  get logText(): string | undefined {
+    return this.#log?.text()
   }
 
   /** How events name it. */
@@ -62,8 +75,8 @@ export class Attempt {
   }
 }
 
-export function newAttempt(lease: Lease, startedAt: number, log: LogBuffer): Attempt {
-  return new Attempt(lease, startedAt, log)
+export function newAttempt(lease: Lease, startedAt: number, waitedMs = lease.waitedMs): Attempt {
+  return new Attempt(lease, startedAt, waitedMs)
 }
 
 const MESSAGE: Readonly<Record<InterruptionCause, string>> = {

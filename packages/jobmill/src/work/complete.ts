@@ -6,7 +6,7 @@ import type { Finish, Finished } from '../store/finish.ts'
 import type { Attempt } from './attempt.ts'
 import type { Handler } from './handler.ts'
 import { kept } from './run-attempt.ts'
-import { finishOf } from './run-job.ts'
+import { finishOf } from './outcome-of.ts'
 
 export interface CompleteTools {
   readonly finish: (items: readonly Finish[], options: { readonly tx: unknown }) => Promise<Finished[]>

@@ -12,12 +12,14 @@ const MOST_PER_WRITE = 500
 
 interface Waiting {
   item: Finish
-  readonly resolve: (finished: Finished | null) => void
+  readonly done: (finished: Finished | null) => void
 }
 
 export interface Finisher {
   /** Null when it was given up: after `giveUp`, when the store is closed, or when the database refuses even the plainest form. */
   readonly add: (item: Finish) => Promise<Finished | null>
+  /** The same without a promise, for what every job comes by. `done` must not throw. */
+  readonly put: (item: Finish, done: (finished: Finished | null) => void) => void
   /** Ends the tries of whatever could not be written. */
   readonly giveUp: () => void
   /** Resolves when nothing waits to be written. */
@@ -30,15 +32,23 @@ export interface FinisherOptions {
   /** How many items one write may have (default 500), and how many writes may be on their way at once (default 1). */
   readonly perWrite?: number
   readonly width?: number
+  /** Whoever waited for some of them has heard (default: nobody wants to know). */
+  readonly wrote?: () => void
   readonly failing: (error: unknown) => void
   readonly working: () => void
 }
 
 export function finisher(options: FinisherOptions): Finisher {
   const { finish, platform, failing, working, perWrite = MOST_PER_WRITE, width = 1 } = options
+  const { wrote = () => {} } = options
   const queue: Waiting[] = []
   const given = new AbortController()
   const pumping = new Set<Promise<void>>()
+
+  function tell(batch: readonly Waiting[], replies: readonly Finished[]): void {
+    batch.forEach(({ done }, at) => done(replies[at] ?? null))
+    wrote()
+  }
 
   async function write(batch: readonly Waiting[]): Promise<void> {
     const pause = pauses(platform, { firstMs: 50, longestMs: 2_000 })
@@ -46,10 +56,9 @@ export function finisher(options: FinisherOptions): Finisher {
       try {
         const replies = await finish(batch.map(({ item }) => item))
         working()
-        batch.forEach(({ resolve }, at) => resolve(replies[at] ?? null))
-        return
+        return tell(batch, replies)
       } catch (error) {
-        if (isClosed(error) || given.signal.aborted) return batch.forEach(({ resolve }) => resolve(null))
+        if (isClosed(error) || given.signal.aborted) return tell(batch, [])
         if (!passes(error)) return refused(batch, error)
         failing(error)
         await pause.wait(given.signal)
@@ -70,8 +79,7 @@ export function finisher(options: FinisherOptions): Finisher {
     const plain = plainly(only.item, error)
     if (plain === null) {
       failing(error)
-      only.resolve(null)
-      return
+      return tell(batch, [])
     }
     only.item = plain
     await write([only])
@@ -98,12 +106,14 @@ export function finisher(options: FinisherOptions): Finisher {
     pumping.add(one)
   }
 
+  function put(item: Finish, done: Waiting['done']): void {
+    queue.push({ item, done })
+    start()
+  }
+
   return {
-    add: (item) =>
-      new Promise((resolve) => {
-        queue.push({ item, resolve })
-        start()
-      }),
+    put,
+    add: (item) => new Promise((resolve) => put(item, resolve)),
     giveUp: () => given.abort(),
     idle: async () => {
       while (pumping.size > 0) await Promise.all(pumping)

@@ -93,7 +93,8 @@ export function handOffs(options: HandOffsOptions): MakeOffer {
         if (isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN') options.unsure()
       },
       accepted(replies) {
-        const leases = replies.flatMap(({ lease }) => (lease === undefined ? [] : [lease]))
+        const leases: Lease[] = []
+        for (const { lease } of replies) if (lease !== undefined) leases.push(lease)
         // So old that they may have been taken for lost, and handed back; or are, before they begin.
         const isLate = platform.monotonic() - sentAt >= LOST_AFTER_MS - BEGUN_WITHIN_MS
         if (leases.length === 0 || isLate) {

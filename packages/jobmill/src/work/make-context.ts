@@ -38,7 +38,6 @@ export interface ContextTools {
 export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTools): JobContext {
   const { enqueue, enqueueMany } = tools.enqueueFor(attempt)
   const context: Omit<JobContext, 'signal'> & Interruptible = {
-    [ATTEMPT]: attempt,
     payload,
     job: jobInfo(attempt.lease),
     attempt: attempt.lease.attempt,
@@ -59,13 +58,15 @@ export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTo
       return tools.complete(attempt, tx, result)
     },
   }
+  // Not in the literal: with a name that is computed, its fields would be put in one by one.
+  context[ATTEMPT] = attempt
   return withSignal(context)
 }
 
 const ATTEMPT = Symbol('attempt')
 
 interface Interruptible {
-  readonly [ATTEMPT]: Attempt
+  [ATTEMPT]?: Attempt
 }
 
 function withSignal<T extends Interruptible>(context: T): T & Pick<JobContext, 'signal'> {
@@ -77,7 +78,7 @@ const SIGNAL = {
   enumerable: true,
   configurable: true,
   get(this: Interruptible): AbortSignal {
-    return this[ATTEMPT].signal
+    return (this[ATTEMPT] as Attempt).signal
   },
   /** A middleware may put another one in its place. */
   set(this: object, value: AbortSignal): void {
@@ -119,16 +120,23 @@ export function jobInfo(lease: Lease): JobInfo {
 }
 
 function jobLog(attempt: Attempt, tools: ContextTools): JobLog {
-  const write = (level: LogLevel, message: string, fields?: LogLine['fields']): void => {
-    if (attempt.ended) return
-    const at = tools.platform.now()
-    attempt.log.add(fields === undefined ? { at, level, message } : { at, level, message, fields })
-    tools.changed(attempt)
-  }
-  const log = ((message, fields) => write('info', message, fields)) as JobLog
-  log.debug = (message, fields) => write('debug', message, fields)
-  log.info = (message, fields) => write('info', message, fields)
-  log.warn = (message, fields) => write('warn', message, fields)
-  log.error = (message, fields) => write('error', message, fields)
+  const log = ((message, fields) => writeLog(attempt, tools, 'info', message, fields)) as JobLog
+  log.debug = (message, fields) => writeLog(attempt, tools, 'debug', message, fields)
+  log.info = (message, fields) => writeLog(attempt, tools, 'info', message, fields)
+  log.warn = (message, fields) => writeLog(attempt, tools, 'warn', message, fields)
+  log.error = (message, fields) => writeLog(attempt, tools, 'error', message, fields)
   return log
+}
+
+function writeLog(
+  attempt: Attempt,
+  tools: ContextTools,
+  level: LogLevel,
+  message: string,
+  fields: LogLine['fields'],
+): void {
+  if (attempt.ended) return
+  const at = tools.platform.now()
+  attempt.log.add(fields === undefined ? { at, level, message } : { at, level, message, fields })
+  tools.changed(attempt)
 }

@@ -1,4 +1,4 @@
-/** Runs the handler of one attempt. Never rejects: every way a handler can end is one of the ways in job/decide.ts. */
+/** Runs the handler of one attempt. Every way a handler can end is one of the ways in job/decide.ts. */
 import type { JobContext } from '../job/context.ts'
 import type { Ended } from '../job/decide.ts'
 import { DEFAULTS } from '../job/defaults.ts'
@@ -17,8 +17,15 @@ export interface RunTools {
   readonly contextFor: (attempt: Attempt, payload: unknown) => JobContext
 }
 
-export async function runAttempt(attempt: Attempt, handler: Handler, tools: RunTools): Promise<Ended> {
+/** Calls `end` once, in a later microtask; it must not throw. A call and not a promise, because every job comes by here. */
+export async function runAttempt(
+  attempt: Attempt,
+  handler: Handler,
+  tools: RunTools,
+  end: (ended: Ended) => void,
+): Promise<void> {
   const timer = timeoutFor(attempt, handler, tools.platform)
+  let how: Ended
   try {
     // Whatever is not awaited here costs nothing: most jobs have neither a schema nor a middleware around them.
     const stored: unknown = JSON.parse(attempt.lease.payload)
@@ -28,14 +35,13 @@ export async function runAttempt(attempt: Attempt, handler: Handler, tools: RunT
     const returned: unknown = await (middleware.length === 0
       ? handler.run(context)
       : through(middleware, context, async () => handler.run(context)))
-    if (attempt.completedInTx) return rolledBack()
-    const end = kept(returned, handler.result)
-    return end instanceof Promise ? await end : end
+    const outcome = attempt.completedInTx ? rolledBack() : kept(returned, handler.result)
+    how = outcome instanceof Promise ? await outcome : outcome
   } catch (error) {
-    return ended(attempt, error)
-  } finally {
-    timer?.cancel()
+    how = ended(attempt, error)
   }
+  timer?.cancel()
+  end(how)
 }
 
 /** A payload that its schema refuses; the handler never ran. */
@@ -139,6 +145,15 @@ function rolledBack(): Ended {
 }
 
 function ended(attempt: Attempt, error: unknown): Ended {
+  try {
+    return endedBy(attempt, error)
+  } catch {
+    // A proxy that was revoked, for example: the worker and the job must not be lost to it.
+    return { how: 'threw', error }
+  }
+}
+
+function endedBy(attempt: Attempt, error: unknown): Ended {
   if (error instanceof Unfit) return { how: 'unfit', error: error.cause }
   const thrown = thrownOutcome(error)
   if (thrown !== null) {

@@ -72,7 +72,7 @@ export async function stopInStages(stages: Stages): Promise<StopReport> {
 async function abandon(attempt: Attempt, { finish, platform, emit }: Stages): Promise<void> {
   attempt.abandoned = true
   const { id, token } = attempt.lease
-  const log = attempt.log.text()
+  const log = attempt.logText
   const finished = await finish({
     id,
     token,

@@ -3,6 +3,7 @@ import type { Ended } from '../job/decide.ts'
 import type { AttemptTrace } from '../job/tracing.ts'
 import type { Finish, Finished } from '../store/finish.ts'
 import type { Attempt } from './attempt.ts'
+import type { Finisher } from './finisher.ts'
 import type { Handler } from './handler.ts'
 import { type RunTools, runAttempt } from './run-attempt.ts'
 
@@ -12,15 +13,15 @@ export function runTraced(
   handler: Handler,
   tools: RunTools,
 ): Promise<Ended> {
-  return trace.run(() => runAttempt(attempt, handler, tools))
+  return trace.run(() => new Promise((resolve) => void runAttempt(attempt, handler, tools, resolve)))
 }
 
 export function finishTraced(
   trace: AttemptTrace,
-  write: (item: Finish) => Promise<Finished | null>,
+  write: Finisher['put'],
   item: Finish,
 ): Promise<Finished | null> {
-  return trace.finish(() => write(item))
+  return trace.finish(() => new Promise((resolve) => write(item, resolve)))
 }
 
 /** What the handler threw; undefined when it returned. */

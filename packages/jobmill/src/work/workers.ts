@@ -14,6 +14,7 @@ import type { Finish, Finished } from '../store/finish.ts'
 import type { Pulse } from '../store/instance.ts'
 import type { Store } from '../store/store.ts'
 import { type Attempt, interrupt } from './attempt.ts'
+import type { RunLease } from './ahead.ts'
 import { type Attempts, attempts as createAttempts } from './attempts.ts'
 import { handedBack } from './compare.ts'
 import { completeInTx } from './complete.ts'
@@ -38,15 +39,17 @@ export interface WorkersOptions {
   readonly tracing: Tracing | null
   readonly enqueueFor: ContextTools['enqueueFor']
   readonly limitFor: ContextTools['limitFor']
-  /** A worker is free, or an outcome is written. */
-  readonly moved: () => void
+  /** A worker is free. */
+  readonly freed: () => void
+  /** Outcomes are written: there may be room for more. */
+  readonly wrote: () => void
   /** The database accepted an outcome. */
   readonly written: (attempt: Attempt, item: Finish, finished: Finished) => void
 }
 
 export interface Workers {
   readonly attempts: Attempts
-  readonly run: (lease: Lease) => void
+  readonly run: RunLease
   /** Claimed, and not to be run. */
   readonly release: (leases: readonly Lease[]) => Promise<void>
   /** Tells running jobs of the cancels that were asked for, and looks for those that were told long ago. */
@@ -66,7 +69,8 @@ export function workers(options: WorkersOptions): Workers {
   const now = (): number => platform.monotonic()
   const attempts = createAttempts()
   const tellStuck = stuckWatch(options.stuckAfterMs, emit)
-  const writing = { finish: (items: readonly Finish[]) => store.finish(items), platform }
+  const { wrote } = options
+  const writing = { finish: (items: readonly Finish[]) => store.finish(items), wrote, platform }
   const finisher = createFinisher({ ...writing, ...trouble('finish', emit) })
   // One statement each: they may have to wait for a transaction of a user's, and must not make others wait.
   const afterTx = createFinisher({ ...writing, perWrite: 1, width: 100, ...trouble('finish', emit) })
@@ -83,11 +87,11 @@ export function workers(options: WorkersOptions): Workers {
     ...options,
     contextFor: (attempt, payload) => makeContext(attempt, payload, inside),
     attempts,
-    finish: finisher.add,
-    finishAfterTx: afterTx.add,
+    finish: finisher.put,
+    finishAfterTx: afterTx.put,
+    failing: trouble('run', emit).failing,
     cancelReason: async (id) => (await store.results([id]).catch(() => []))[0]?.error ?? 'cancelled',
   }
-  const failing = trouble('run', emit)
   let released = 0
 
   async function giveBack(lease: Lease): Promise<void> {
@@ -101,7 +105,13 @@ export function workers(options: WorkersOptions): Workers {
 
   return {
     attempts,
-    run: (lease) => void runJob(lease, tools).catch(failing.failing),
+    run(lease, waitedMs, now) {
+      try {
+        runJob(lease, tools, waitedMs, now)
+      } catch (error) {
+        tools.failing(error)
+      }
+    },
     async release(leases) {
       released += leases.length
       await Promise.all(leases.map(giveBack))

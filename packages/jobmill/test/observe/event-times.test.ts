@@ -4,11 +4,11 @@ import { JobmillError } from '../../src/job/errors.ts'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { Dead, Snooze, Throttled } from '../../src/job/thrown.ts'
-import type { Finish } from '../../src/store/finish.ts'
 import { attempts } from '../../src/work/attempts.ts'
 import { interrupt } from '../../src/work/attempt.ts'
+import type { Finisher } from '../../src/work/finisher.ts'
 import { runJob, type RunJobTools } from '../../src/work/run-job.ts'
-import { aLease } from '../work/leases.ts'
+import { aLease, microtasks } from '../work/leases.ts'
 import { aClock } from './bench.ts'
 
 type Told = readonly [EventType, Readonly<Record<string, unknown>>]
@@ -18,9 +18,9 @@ async function run(handler: () => unknown, why?: 'cancelled' | 'shutdown' | 'tim
   const clock = aClock()
   const told: Told[] = []
   const live = attempts()
-  const write = async ({ transition }: Finish) => {
+  const write: Finisher['put'] = ({ id, transition }, done) => {
     clock.advance(5)
-    return { accepted: true, state: transition.to, followUps: [] }
+    done({ id, accepted: true, state: transition.to, followUps: [] })
   }
   const tools = {
     platform: clock,
@@ -41,10 +41,12 @@ async function run(handler: () => unknown, why?: 'cancelled' | 'shutdown' | 'tim
     finishAfterTx: write,
     emit: <T extends EventType>(type: T, event: EventTable[T]) => void told.push([type, { ...event }]),
     cancelReason: async () => 'because',
-    moved() {},
+    freed() {},
     written() {},
+    failing: (error: unknown) => told.push(['store-failing', { error }]),
   } as unknown as RunJobTools
-  await runJob(aLease({ enqueuedAt: 1_000, readyAt: 4_000, waitedMs: 250 }), tools)
+  runJob(aLease({ enqueuedAt: 1_000, readyAt: 4_000 }), tools, 250, clock.monotonic())
+  await microtasks(10)
   return told
 }
 

@@ -12,7 +12,7 @@ function bench(workers: Record<string, number> = { default: 2 }, platform = test
   const kept = new Set<string>()
   const paces = createPaces()
   const ahead = create({
-    run: (lease) => void running.push(lease),
+    run: (lease, waitedMs) => void running.push({ ...lease, waitedMs }),
     release: (leases) => void released.push(...leases),
     workers: (queue) => workers[queue] ?? 0,
     idle: (queue) => (workers[queue] ?? 0) - running.filter((lease) => lease.queue === queue).length,

@@ -38,6 +38,21 @@ function bench(overrides: Partial<FinisherOptions> = {}) {
 }
 
 describe('outcomes', () => {
+  test('of a write are told to whoever waits, and then once that there may be room', async () => {
+    const heard: string[] = []
+    const { platform, finisher, state } = bench({ wrote: () => void heard.push('room') })
+    const put = (name: string, item = anItem()): void =>
+      finisher.put(item, (finished) => void heard.push(`${name} ${finished?.state ?? 'given up'}`))
+    put('a')
+    put('b')
+    await platform.settled()
+    expect(heard.splice(0)).toEqual(['a done', 'b done', 'room'])
+    state.answer = () => Promise.reject(new JobmillError('STORE_CLOSED', 'closed'))
+    put('c')
+    await platform.settled()
+    expect(heard).toEqual(['c given up', 'room'])
+  })
+
   test('of one turn share a write, and so do those that come while it is on its way', async () => {
     const { platform, finisher, state, ids } = bench()
     const first = Promise.withResolvers<void>()

@@ -2,7 +2,6 @@
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Lease } from '../../src/store/claim.ts'
 import { type Attempt, newAttempt } from '../../src/work/attempt.ts'
-import { logBuffer } from '../../src/work/log-buffer.ts'
 
 let made = 0
 
@@ -31,7 +30,7 @@ export function aLease(overrides: Partial<Lease> = {}): Lease {
 }
 
 export function anAttempt(overrides: Partial<Lease> = {}): Attempt {
-  return newAttempt(aLease(overrides), 0, logBuffer())
+  return newAttempt(aLease(overrides), 0)
 }
 
 export function unavailable(): JobmillError {

@@ -16,7 +16,7 @@ import { systemPlatform } from '../../platform/platform.ts'
 import type { Lease } from '../../store/claim.ts'
 import { type Attempt, interrupt, newAttempt } from '../../work/attempt.ts'
 import type { Handler } from '../../work/handler.ts'
-import { logBuffer, type LogLine, readLog } from '../../work/log-buffer.ts'
+import { type LogLine, readLog } from '../../work/log-buffer.ts'
 import { makeContext } from '../../work/make-context.ts'
 import { kept, runAttempt } from '../../work/run-attempt.ts'
 import { type EnqueuedInside, enqueueNowhere } from './enqueue-nowhere.ts'
@@ -56,7 +56,7 @@ export async function runJob<Input, Result>(
 ): Promise<JobRun<Result>> {
   checkObjectKeys(options, 'options', ['attempt', 'signal', 'job'])
   const handler: Handler = { ...definition, followsDeaths: false }
-  const attempt = newAttempt(leaseFor(definition, payload, options), systemPlatform.monotonic(), logBuffer())
+  const attempt = newAttempt(leaseFor(definition, payload, options), systemPlatform.monotonic())
   const nowhere = enqueueNowhere(attempt)
   const progress: unknown[] = []
   let completed: Ended | undefined
@@ -74,7 +74,8 @@ export async function runJob<Input, Result>(
     })
   const stop = obey(options.signal, attempt)
   await definition.service?.start()
-  const ran = await runAttempt(attempt, handler, { platform: systemPlatform, middleware: [], contextFor })
+  const tools = { platform: systemPlatform, middleware: [], contextFor }
+  const ran = await new Promise<Ended>((resolve) => void runAttempt(attempt, handler, tools, resolve))
   attempt.ended = true
   stop()
   await definition.service?.stop()
