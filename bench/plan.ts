@@ -29,6 +29,8 @@ const OTHER_ROUNDS: Both = [1, 1]
 /** A cell whose system is slow gets as many jobs as it does in this time, in seconds. */
 const LONGEST: Both = [3, 0.6]
 const LONGEST_CHECK: Both = [4, 0.9]
+/** A drain has a beginning and an end of its own, which must not be most of it: who drains everything within this time, in seconds, does. */
+const WHOLE_DRAIN: Both = [6, 4]
 const FEWEST = 3
 /** The cases whose size makes no difference to what they show, and those of them that enqueue first and are checked then. */
 const PACED = 'abcdej'
@@ -115,8 +117,9 @@ function jobsOf({ case: name, jobs }: CasePlan, key: string, quick: boolean): nu
   const letter = name.charAt(0)
   const paces = PACE[key]
   if (!PACED.includes(letter) || paces === undefined) return standard
-  // A drain has a beginning and an end of its own, which must not be most of it.
-  const measured = (paces[letter] ?? Infinity) * LONGEST[at] * (letter === 'd' ? 2 : 1)
+  const pace = paces[letter] ?? Infinity
+  if (letter === 'd' && pace * WHOLE_DRAIN[at] >= standard) return standard
+  const measured = pace * LONGEST[at] * (letter === 'd' ? 2 : 1)
   const drained = PACE[key.replace('/default', '/best')]?.['d'] ?? Infinity
   const checked = ENQUEUED.includes(letter) ? drained * LONGEST_CHECK[at] : Infinity
   return Math.max(Math.min(standard, FEWEST), Math.round(Math.min(standard, measured, checked)))
