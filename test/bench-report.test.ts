@@ -195,9 +195,9 @@ describe('the files', () => {
   ])('%f is written as %s', (value, text) => expect(numberText(value)).toBe(text))
 })
 
-function jobsOf(quick: boolean, setting: string): number {
-  const cells = planCells({ quick, only: ['d'], systems: ['graphile-worker'] })
-  return cells.find((one) => one.case === 'd' && one.setting === setting)?.jobs ?? 0
+function jobsOf(quick: boolean, name: string, setting: string): number {
+  const cells = planCells({ quick, only: [name], systems: ['graphile-worker'] })
+  return cells.find((one) => one.case === name && one.setting === setting)?.jobs ?? 0
 }
 
 describe('the plan', () => {
@@ -209,9 +209,13 @@ describe('the plan', () => {
   })
 
   test('a quick run is smaller, and slow systems get fewer jobs', () => {
-    expect(jobsOf(true, 'best')).toBeLessThan(jobsOf(false, 'best'))
-    expect(jobsOf(true, 'default')).toBeLessThan(jobsOf(true, 'best'))
-    expect(jobsOf(true, 'default')).toBeGreaterThan(0)
+    expect(jobsOf(true, 'c', 'best')).toBeLessThan(jobsOf(false, 'c', 'best'))
+    expect(jobsOf(true, 'd', 'default')).toBeLessThan(jobsOf(true, 'd', 'best'))
+    expect(jobsOf(true, 'd', 'default')).toBeGreaterThan(0)
+  })
+
+  test('who drains 100,000 jobs in a few seconds drains them in a quick run too', () => {
+    expect([jobsOf(true, 'd', 'best'), jobsOf(false, 'd', 'best')]).toEqual([100_000, 100_000])
   })
 })
 

@@ -126,12 +126,19 @@ mission(
       await page.reload()
       await page.getByText('There is no mailbox of this id').waitFor()
       await at.expectAccessible(page)
-      const answer = (status: number, json: object): Promise<unknown> =>
-        page.route('**/uploads/mailboxes?*', (route) => route.fulfill({ status, json }))
-      await answer(409, { code: 'AWAY', detail: 'the inbox is away' })
+      // Back with the click: the page asks again by itself as well, and the button would be gone.
+      const wasClicked = (): Promise<boolean> =>
+        page.evaluate(() => document.body.dataset['clicked'] !== undefined)
+      await page.route('**/uploads/mailboxes?*', async (route) => {
+        if (await wasClicked())
+          await route.fulfill({ json: { mailboxes: [], next: null, expiredUnfetched: [] } })
+        else await route.fulfill({ status: 409, json: { code: 'AWAY', detail: 'the inbox is away' } })
+      })
       await page.getByRole('link', { name: 'All mailboxes' }).click()
       await page.getByText('the inbox is away').waitFor()
-      await answer(200, { mailboxes: [], next: null, expiredUnfetched: [] })
+      await page.evaluate(() =>
+        addEventListener('click', () => (document.body.dataset['clicked'] = ''), true),
+      )
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByText('jobmill-uploads mailboxes add NAME').waitFor()
     })
