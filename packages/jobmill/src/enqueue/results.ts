@@ -36,16 +36,12 @@ export function results(
   { platform, everyMs }: { readonly platform: Platform; readonly everyMs: number },
 ): Results {
   const waiters = new Map<string, Set<Waiter>>()
-  /**
-   * What was done here a moment ago, so that awaiting one job after the other need not ask for each. Kept from the first time that somebody awaits one: most
-   * processes never do.
-   */
+  /** What was done here a moment ago, so that awaiting one job after the other need not ask for each. */
   let recent = new Map<string, JobResult>()
   let before = new Map<string, JobResult>()
   let timer: Timer | null = null
   let askedAt = Number.NEGATIVE_INFINITY
   let isAsking = false
-  let wasAwaited = false
 
   function arm(): void {
     if (timer !== null || isAsking || waiters.size === 0) return
@@ -106,7 +102,6 @@ export function results(
 
   return {
     add(id, waiter) {
-      wasAwaited = true
       const known = recent.get(id) ?? before.get(id)
       if (known !== undefined) {
         platform.nextTurn(() => waiter.settle(known))
@@ -118,7 +113,7 @@ export function results(
       return () => remove(id, waiter)
     },
     ended(result) {
-      if (wasAwaited) remember(result)
+      remember(result)
       if (waiters.size > 0) hear(result.id, result)
     },
     forget(ids) {

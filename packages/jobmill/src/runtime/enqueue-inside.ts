@@ -49,7 +49,7 @@ async function withCompletion(
 ): Promise<JobHandle<never>[]> {
   const jobs: readonly NewJob[] = early instanceof Promise ? await early : early
   checkOpen(attempt)
-  attempt.followUps = [...attempt.followUps, ...jobs]
+  attempt.follow(jobs)
   return jobs.map(({ id }) => handle(id))
 }
 

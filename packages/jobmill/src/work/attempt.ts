@@ -15,8 +15,6 @@ export class Attempt {
   readonly startedAt: number
   /** How long it was ready before that. */
   readonly waitedMs: number
-  /** Jobs that are enqueued with its completion. */
-  followUps: readonly NewJob[] = NONE
   /** Why it was asked to stop; the first reason stands. */
   interruption: Interruption | null = null
   /** When that was, on the monotonic clock. */
@@ -35,6 +33,7 @@ export class Attempt {
   place = -1
   #controller: AbortController | null = null
   #log: LogBuffer | null = null
+  #followUps: NewJob[] | null = null
 
   constructor(lease: Lease, startedAt: number, waitedMs: number) {
     this.lease = lease
@@ -44,6 +43,16 @@ export class Attempt {
 
   get log(): LogBuffer {
     return (this.#log ??= logBuffer())
+  }
+
+  /** Jobs that are enqueued with its completion. */
+  get followUps(): readonly NewJob[] {
+    return this.#followUps ?? NONE
+  }
+
+  follow(jobs: readonly NewJob[]): void {
+    const all = (this.#followUps ??= [])
+    for (const job of jobs) all.push(job)
   }
 
   /** Undefined when nothing was logged. */

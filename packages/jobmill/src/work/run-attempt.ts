@@ -39,6 +39,8 @@ export async function runAttempt(
     how = outcome instanceof Promise ? await outcome : outcome
   } catch (error) {
     how = ended(attempt, error)
+    // Also of a handler that throws at once: whoever began it counts free workers, and must be through with that before another is free.
+    await Promise.resolve()
   }
   timer?.cancel()
   end(how)

@@ -41,7 +41,7 @@ export function runJob(lease: Lease, tools: RunJobTools, waitedMs: number, now: 
   tools.emit('started', startedEvent(attempt))
   const end = (ended: Ended): void => handlerEnded({ attempt, handler, trace, ended }, tools)
   if (trace === undefined) void runAttempt(attempt, handler, tools, end)
-  else void runTraced(trace, attempt, handler, tools).then(end)
+  else runTraced(trace, attempt, handler, tools, end)
 }
 
 /** A job whose handler has ended. */
@@ -77,7 +77,7 @@ function finishRun(run: Run, tools: RunJobTools): void {
   const write = attempt.completedInTx ? tools.finishAfterTx : tools.finish
   const written = (finished: Finished | null): void => outcomeWritten(run, decision, item, finished, tools)
   if (trace === undefined) write(item, written)
-  else void finishTraced(trace, write, item).then(written).catch(tools.failing)
+  else void finishTraced(trace, write, item).then(written).then(tools.freed, tools.failing)
 }
 
 /** Called for many, one after the other, by whoever wrote them: it must not throw. */

@@ -7,21 +7,36 @@ import type { Finisher } from './finisher.ts'
 import type { Handler } from './handler.ts'
 import { type RunTools, runAttempt } from './run-attempt.ts'
 
+/** What traces must not throw; if it does, the worker and the job must not be lost for the life of the process. */
 export function runTraced(
   trace: AttemptTrace,
   attempt: Attempt,
   handler: Handler,
   tools: RunTools,
-): Promise<Ended> {
-  return trace.run(() => new Promise((resolve) => void runAttempt(attempt, handler, tools, resolve)))
+  end: (ended: Ended) => void,
+): void {
+  const run = (): Promise<Ended> =>
+    trace.run(() => new Promise((resolve) => void runAttempt(attempt, handler, tools, resolve)))
+  void Promise.resolve()
+    .then(run)
+    .catch((error: unknown): Ended => ({ how: 'threw', error }))
+    .then(end)
 }
 
-export function finishTraced(
+/** Nor must the outcome: it is written once, whatever becomes of the trace. */
+export async function finishTraced(
   trace: AttemptTrace,
   write: Finisher['put'],
   item: Finish,
 ): Promise<Finished | null> {
-  return trace.finish(() => new Promise((resolve) => write(item, resolve)))
+  let writing: Promise<Finished | null> | undefined
+  const once = (): Promise<Finished | null> => (writing ??= new Promise((resolve) => write(item, resolve)))
+  try {
+    await trace.finish(once)
+  } catch {
+    // The answer below is the database's.
+  }
+  return once()
 }
 
 /** What the handler threw; undefined when it returned. */
