@@ -115,6 +115,7 @@ export function claiming(options: ClaimingOptions): Claiming {
     instance,
     store,
     isIdle: () => inHand() === 0 && dispatcher.isOpen && mayTake(),
+    isLimited,
     mayBegin: (queue) => dispatcher.isOpen && mayTake() && slots.idle(queue) > ahead.count(queue),
     term,
     take: ahead.take,

@@ -25,11 +25,13 @@ export function messageText({ from, turn, skip, rings }: BellMessage): string {
   return Buffer.byteLength(told) <= MOST_BYTES ? told : JSON.stringify({ from, turn, skip })
 }
 
-/** Undefined for a text that another release sent, which says no more than that something rang. */
+const isRing = ({ queue }: Ring): boolean => typeof queue === 'string'
+
+/** Undefined for a text that another release sent, or anybody else who may connect, which says no more than that something rang. */
 export function readMessage(text: string): BellMessage | undefined {
   try {
     const told = JSON.parse(text) as BellMessage
-    return typeof told.from === 'string' ? told : undefined
+    return typeof told.from === 'string' && (told.rings ?? []).every(isRing) ? told : undefined
   } catch {
     return undefined
   }

@@ -1,6 +1,6 @@
 /**
- * The doorbell: NOTIFY after a commit, never inside one (there it would make all writers queue for one lock), every few milliseconds
- * at most; LISTEN on a connection of its own, which comes back by itself. Losing any ring loses nothing: who waits also polls.
+ * The doorbell: NOTIFY after a commit and not inside one (there it would make all writers queue for one lock; only a job that is handed over is told with its own), every few
+ * milliseconds at most; LISTEN on a connection of its own, which comes back by itself. Losing any ring loses nothing: who waits also polls.
  */
 import pg from 'pg'
 import { JobmillError } from '../job/errors.ts'
@@ -22,6 +22,8 @@ export interface DoorbellOptions {
   readonly channel: string
   readonly platform: Platform
   readonly connection: Connection
+  /** See channelOf. Rejected when it cannot be read: then nobody is handed a job. */
+  readonly secret: Promise<string>
   /** Told of every ring, of this process and of others. */
   readonly rang: (queues: readonly string[] | 'all') => void
 }
@@ -64,7 +66,8 @@ function cannotListen(cause: unknown): JobmillError {
   )
 }
 
-export function doorbell({ url, channel, platform, connection, rang }: DoorbellOptions): PostgresDoorbell {
+export function doorbell(options: DoorbellOptions): PostgresDoorbell {
+  const { url, channel, platform, connection, rang } = options
   const me = platform.id()
   const local = waiters(platform)
   const missed = missedRings()
@@ -76,11 +79,14 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
   })
   const handOvers = createHandOvers({
     me,
+    channelOf: (process) => channelOf(process, secret ?? ''),
     platform,
     send: (to, text) => void connection.query(NOTIFY, [to, text]).catch(() => {}),
   })
   let listener: pg.Client | undefined
   let listening = false
+  /** Once this process listens where it is spoken to. */
+  let secret: string | undefined
   // Until the store is open nobody waits, and nothing can be missed.
   let isOpening = false
   let retry: Timer | undefined
@@ -110,6 +116,7 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
       if (listener !== client) return
       listener = undefined
       listening = false
+      secret = undefined
       client.removeAllListeners('notification')
       client.end().catch(() => {})
       again()
@@ -123,17 +130,25 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
     })
     try {
       await client.connect()
-      await client.query(LISTENS, [channelOf(me)])
-      const channels = [channel, channelOf(me)].map((one) => `LISTEN ${pg.escapeIdentifier(one)}`)
-      await client.query(channels.join('; '))
+      await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
       listening = listener === client
       failures = 0
       // What rang while nobody listened is not known.
       if (!isOpening) wake('all')
+      await listenHere(client)
     } catch (error) {
       failed(error)
       lost()
     }
+  }
+
+  async function listenHere(client: pg.Client): Promise<void> {
+    const known = await options.secret.catch(() => undefined)
+    if (known === undefined || listener !== client) return
+    const own = channelOf(me, known)
+    await client.query(`LISTEN ${pg.escapeIdentifier(own)}`)
+    await client.query(LISTENS, [own])
+    if (listener === client) secret = known
   }
 
   function again(): void {
@@ -207,7 +222,7 @@ export function doorbell({ url, channel, platform, connection, rang }: DoorbellO
       if (isOpen) sender.pass(rung)
     },
     handOvers,
-    standBy: (offer) => isOpen && listening && handOvers.standBy(offer),
+    standBy: (offer) => isOpen && secret !== undefined && handOvers.standBy(offer),
     receive: handOvers.receive,
   }
 }

@@ -1,4 +1,5 @@
 /** The most common enqueue: new jobs that are due now and alike in all but their id and payload, by one function of the database. */
+import { isJobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
@@ -44,10 +45,28 @@ export async function enqueueAlike(
   handOff: HandOff | undefined,
   counts: ReadyCounts,
 ): Promise<Enqueued[]> {
+  const here = workersHere(context, jobs[0], handOff)
+  if (here !== undefined) return write(context, jobs, here, counts)
+  const elsewhere = workersElsewhere(context, jobs)
+  try {
+    return await write(context, jobs, elsewhere, counts)
+  } catch (error) {
+    // What somebody offered, or a queue of messages that is full, must not fail a call that would do without.
+    const isUnknown = isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
+    if (elsewhere === undefined || isUnknown) throw error
+    return write(context, jobs, undefined, counts)
+  }
+}
+
+async function write(
+  context: Context,
+  jobs: Alike,
+  workers: Workers | undefined,
+  counts: ReadyCounts,
+): Promise<Enqueued[]> {
   const { names, clock } = context
   const { queue, kind, priority, maxAttempts } = jobs[0]
   const queueId = names.queueId(queue)
-  const workers = workersHere(context, jobs[0], handOff) ?? workersElsewhere(context, jobs)
   // Where there are workers it is not known beforehand how many jobs there will be for others.
   const bell = workers === undefined ? context.ringAlong([{ queue, jobs: jobs.length }]) : null
   const values = [

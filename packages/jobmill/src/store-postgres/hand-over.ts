@@ -3,6 +3,7 @@
  * enqueued there is leased to that worker as it is written, and the lease arrives with the commit. Everything here is a hint: an offer is good for one job and for
  * a few seconds, the database looks whether the instance lives and the queue is open, and a lease that does not arrive is found like one whose claim had no answer.
  */
+import { createHash } from 'node:crypto'
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { HandedOver, StandBy } from '../store/claim.ts'
@@ -53,19 +54,28 @@ const MOST_OFFERS = 100
 /** NOTIFY takes at most 8,000 bytes, and a token and an instant stand in front. */
 const MOST_BYTES = 7_500
 
-export const channelOf = (process: string): string => `jobmill ${process}`
+/** All who commit a message queue for one lock until theirs is synced, in the whole database: who enqueues more often than this rings instead. */
+const APART_MS = 5
+
+/** A process rings under a name that everybody hears. Where it is spoken to follows from that only for who may read the schema. */
+export function channelOf(process: string, secret: string): string {
+  return `jobmill ${createHash('sha256').update(`${secret} ${process}`).digest('hex').slice(0, 48)}`
+}
 
 export function handOvers(options: {
   readonly me: string
+  /** Where a process is spoken to. */
+  readonly channelOf: (process: string) => string
   readonly platform: Pick<Platform, 'monotonic'>
   /** Best effort. */
   readonly send: (channel: string, text: string) => void
 }): HandOvers {
-  const { me, platform, send } = options
+  const { me, channelOf, platform, send } = options
   /** By queue: who rang last, and for which kinds that process has an offer of ours already. */
   const ringers = new Map<string, Ringer>()
   const receivers = new Map<string, (handed: HandedOver) => void>()
   const offers = new Map<string, { readonly offered: Offered; readonly at: number }[]>()
+  let handedAt = Number.NEGATIVE_INFINITY
 
   const isGood = ({ at }: { readonly at: number }): boolean => platform.monotonic() - at < GOOD_FOR_MS
 
@@ -103,26 +113,29 @@ export function handOvers(options: {
       return () => void receivers.delete(instance)
     },
     heard(text) {
-      const [, token, at, json = text] = /^(\d+) (\d+) (.*)$/s.exec(text) ?? []
-      const told = readObject(json) as Partial<Offered & Brought>
-      if (token === undefined && isOffer(told)) offered(told)
-      else if (told.job !== undefined) brought(Number(token), Number(at), told as Brought)
+      const [, token, at, json = text] = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(text) ?? []
+      const told = readObject(json)
+      if (token === undefined) {
+        if (isOffer(told)) offered(told)
+      } else if (isBrought(told)) brought(Number(token), Number(at), told)
     },
     of({ id, kind, queue, priority, maxAttempts, payload }) {
       const key = keyOf({ queue, kind })
       const [next, ...others] = offers.get(key)?.filter(isGood) ?? []
-      if (next === undefined) return undefined
+      const now = platform.monotonic()
+      if (next === undefined || now - handedAt < APART_MS) return undefined
       const { offer, from, instance } = next.offered
       const job = { id, kind, queue, priority, maxAttempts, payload }
       const message = JSON.stringify({ offer, from: me, instance, job } satisfies Brought)
       if (Buffer.byteLength(message) > MOST_BYTES) return undefined
       offers.set(key, others)
+      handedAt = now
       return { instance, channel: channelOf(from), message }
     },
   }
 }
 
-/** Empty for what another release may send: a job that it leased to us in another way is found by comparing. */
+/** Empty for what is none of ours: another release sends something else, and whoever may connect may send anything. */
 function readObject(json: string): object {
   try {
     const told: unknown = JSON.parse(json)
@@ -132,8 +145,37 @@ function readObject(json: string): object {
   }
 }
 
-const isOffer = (told: Partial<Offered>): told is Offered =>
-  typeof told.instance === 'string' && typeof told.from === 'string' && told.offer !== undefined
+function isOffer(told: Partial<Offered>): told is Offered {
+  return (
+    isUuid(told.instance) &&
+    isText(told.from) &&
+    isNumber(told.offer) &&
+    isText(told.queue) &&
+    isText(told.kind)
+  )
+}
+
+function isBrought(told: Partial<Brought>): told is Brought {
+  const { job } = told
+  return (
+    isUuid(told.instance) &&
+    isText(told.from) &&
+    isNumber(told.offer) &&
+    typeof job === 'object' &&
+    (job as object | null) !== null &&
+    isUuid(job.id) &&
+    isText(job.queue) &&
+    isText(job.kind) &&
+    isText(job.payload) &&
+    isNumber(job.priority) &&
+    isNumber(job.maxAttempts)
+  )
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const isUuid = (value: unknown): boolean => typeof value === 'string' && UUID.test(value)
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isNumber = (value: unknown): boolean => Number.isSafeInteger(value)
 
 const keyOf = ({ queue, kind }: { readonly queue: string; readonly kind: string }): string =>
   `${queue}\n${kind}`

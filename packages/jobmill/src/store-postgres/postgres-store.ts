@@ -142,16 +142,25 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
   return { ...store, tools: { ...keeping(settings, inSchema(settings.schema)), ...carrying(run) } }
 }
 
+async function readSecret(connection: Connection, sql: (text: string) => string): Promise<string> {
+  const [row] = await connection.query(sql('SELECT value FROM jobmill.secret'), [])
+  if (typeof row?.['value'] === 'string') return row['value']
+  throw new JobmillError('STORE_REFUSED', 'the table secret is empty')
+}
+
 async function openStore(settings: PostgresSettings): Promise<Opened> {
   const { schema, platform, clock, deadlineMs } = settings
   const connection = connect(settings)
   const sql = inSchema(schema)
   const [lowest, heads] = [floors(), floors()]
+  const secret = Promise.withResolvers<string>()
+  secret.promise.catch(() => {})
   const bell = doorbell({
     url: settings.doorbell,
     channel: `jobmill ${schema}`,
     platform,
     connection,
+    secret: secret.promise,
     rang(queues) {
       lowest.disturb(queues)
       heads.disturb(queues)
@@ -161,7 +170,9 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   try {
     await checkServer(connection)
     await migrate({ connection, schema, sql, platform, deadlineMs })
+    secret.resolve(readSecret(connection, sql))
   } catch (error) {
+    secret.reject(error)
     await bell.close()
     await connection.close()
     throw error

@@ -11,6 +11,8 @@ export interface StandByOptions {
   readonly store: Pick<Doorbell, 'standBy' | 'receive'>
   /** Nothing runs, waits or is on its way here, and more may be taken on. */
   readonly isIdle: () => boolean
+  /** Nothing is leased to anybody but by a claim there. */
+  readonly isLimited: (queue: string) => boolean
   /** Whether a job of this queue could begin at once. */
   readonly mayBegin: (queue: string) => boolean
   /** See the pulse. */
@@ -27,7 +29,7 @@ export interface StandingBy {
   readonly start: () => void
   /** A job of this queue and kind has ended here. */
   readonly ended: (lease: Pick<Lease, 'queue' | 'kind'>) => void
-  /** Whether a job may be on its way: an offer was made a while ago at most. */
+  /** Whether a job may be on its way, or have been lost on it: an offer was made a while ago at most. */
   readonly isOffered: boolean
   /** Leases that nobody here knew of went back: what is brought now may be one of them. */
   readonly forget: () => void
@@ -36,8 +38,8 @@ export interface StandingBy {
 
 /** Who makes many offers and gets nothing for them: others are quicker. The oldest are taken for used up. */
 const MOST_OFFERS = 100
-/** An offer is used sooner than this, or not at all. */
-const GOOD_FOR_MS = 12_000
+/** An offer is used within ten seconds or not at all; a job that was leased with the last of them and is not brought is old enough to be found within six more. */
+const GOOD_FOR_MS = 16_000
 
 export function standBy(options: StandByOptions): StandingBy {
   const { instance, store, platform } = options
@@ -59,7 +61,7 @@ export function standBy(options: StandByOptions): StandingBy {
       leave = store.receive(instance, receive)
     },
     ended({ queue, kind }) {
-      if (!options.isIdle()) return
+      if (!options.isIdle() || options.isLimited(queue)) return
       const isOurs = options.term()
       if (!store.standBy({ instance, queue, kind, offer: last + 1 })) return
       last += 1
@@ -69,7 +71,7 @@ export function standBy(options: StandByOptions): StandingBy {
       options.told()
     },
     get isOffered() {
-      return offers.size > 0 && platform.monotonic() - lastAt < GOOD_FOR_MS
+      return platform.monotonic() - lastAt < GOOD_FOR_MS
     },
     forget() {
       offers.clear()

@@ -7,7 +7,7 @@ import type { NewJob } from '../../src/job/new-job.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { HandedOver, StandBy } from '../../src/store/claim.ts'
 import type { Store } from '../../src/store/store.ts'
-import { handOvers } from '../../src/store-postgres/hand-over.ts'
+import { channelOf, handOvers } from '../../src/store-postgres/hand-over.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
@@ -74,6 +74,21 @@ async function scene() {
     },
     stateOf: async ({ id }: NewJob): Promise<string | undefined> => (await client.get([id]))[0]?.state,
   }
+}
+
+/** The name under which this one rings, as whoever may connect hears it, and where it is spoken to. */
+async function processOf(store: Store, schema: string) {
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  onTestFinished(() => admin.end())
+  const rang = new Promise<string>((resolve) => {
+    admin.on('notification', ({ payload = '' }) => resolve((JSON.parse(payload) as { from: string }).from))
+  })
+  await admin.query(`LISTEN "jobmill ${schema}"`)
+  store.ring(['whoever'])
+  const [row] = (await admin.query<{ value: string }>(`SELECT value FROM ${schema}.secret`)).rows
+  const process = await rang
+  return { admin, process, channel: channelOf(process, row?.value ?? '') }
 }
 
 describe('postgres: a job for an instance that stands by', () => {
@@ -163,19 +178,73 @@ describe('postgres: a job for an instance that stands by', () => {
   test('P4 is not leased to it when it listens no more, as when its process was killed', async () => {
     const { schema, client, worker, standBy, stateOf } = await scene()
     await standBy()
-    const admin = new pg.Client({ connectionString: url })
-    await admin.connect()
-    onTestFinished(() => admin.end())
-    const listeners = async (): Promise<number | null> => {
-      const text = 'SELECT FROM pg_stat_activity WHERE starts_with(query, $1)'
-      return (await admin.query(text, [`LISTEN "jobmill ${schema}"`])).rowCount
+    const { admin, channel } = await processOf(worker, schema)
+    const isGone = async (): Promise<unknown> => {
+      const text = 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS is_gone'
+      return (await admin.query<{ is_gone: boolean }>(text, [channel])).rows[0]?.is_gone
     }
-    expect(await listeners()).toBe(2)
+    expect(await isGone()).toBe(false)
     await worker.close()
-    await expect.poll(listeners).toBe(1)
+    await expect.poll(isGone).toBe(true)
     const job = aJob({ queue: 'a' })
     await client.enqueue([job])
     expect(await stateOf(job)).toBe('ready')
+  })
+
+  test('P4 nor when somebody else has just found that nobody listens', async () => {
+    const { schema, client, instance } = await scene()
+    const [one, other] = [
+      new pg.Client({ connectionString: url }),
+      new pg.Client({ connectionString: url }),
+    ] as const
+    for (const session of [one, other]) {
+      await session.connect()
+      onTestFinished(() => session.end())
+    }
+    // Nothing is ready.
+    expect(await client.counts()).toMatchObject([{ queue: 'a', ready: 0 }])
+    const write = async (session: pg.Client): Promise<unknown> => {
+      const text = `
+        SELECT leased FROM ${schema}.enqueue_alike(NULL, ARRAY[gen_random_uuid()], (SELECT id FROM ${schema}.queue WHERE name = 'a'),
+          (SELECT id FROM ${schema}.kind WHERE name = 'work'), 0::int2, 5::int2, 'null', $1, 1, '{-32769}', '{0}', '{32768}', 'jobmill nobody', '{}')`
+      return (await session.query<{ leased: number }>(text, [instance.id])).rows[0]?.leased
+    }
+    await one.query('BEGIN')
+    const leased = [await write(one), await write(other)]
+    await one.query('COMMIT')
+    expect(leased).toEqual([0, 0])
+  })
+
+  test('P1 is written without it when the database refuses that', async () => {
+    const { schema, client, standBy, silence, arrived, stateOf } = await scene()
+    await standBy()
+    const admin = new pg.Client({ connectionString: url })
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    await admin.query(`DROP FUNCTION ${schema}.may_begin`)
+    const job = aJob({ queue: 'a' })
+    expect(await client.enqueue([job])).toEqual([{ id: job.id, outcome: 'enqueued' }])
+    await silence()
+    expect([await stateOf(job), arrived]).toEqual(['ready', []])
+  })
+
+  test('is spoken of where nobody listens who may only connect', async () => {
+    const { schema, client, worker, standBy, arrival, silence } = await scene()
+    const [{ admin, process }, { process: other }] = [
+      await processOf(client, schema),
+      await processOf(worker, schema),
+    ]
+    const overheard: string[] = []
+    admin.on('notification', ({ payload = '' }) => void overheard.push(payload))
+    for (const name of [process, other]) await admin.query(`LISTEN "jobmill ${name}"`)
+    await standBy()
+    const job = aJob({ queue: 'a' })
+    await client.enqueue([job])
+    await arrival(1)
+    await silence()
+    await admin.query('SELECT 1')
+    expect(overheard.length).toBeGreaterThan(0)
+    expect(overheard.filter((text) => text.includes(job.id) || text.includes('offer'))).toEqual([])
   })
 
   test('counts in its queue as running', async () => {
@@ -193,13 +262,15 @@ function alone() {
   const sent: [string, string][] = []
   const overs = handOvers({
     me: 'me',
+    channelOf: (process) => `jobmill ${process}`,
     platform: { monotonic: () => now },
     send: (channel, text) => void sent.push([channel, text]),
   })
   return { overs, sent, pass: (ms: number) => (now += ms) }
 }
-const offer = (number: number): StandBy => ({ instance: 'i', queue: 'a', kind: 'work', offer: number })
-const told = (number: number): string => JSON.stringify({ ...offer(number), from: 'there' })
+const SOMEBODY = '00000000-0000-7000-8000-000000000001'
+const offer = (number: number): StandBy => ({ instance: SOMEBODY, queue: 'a', kind: 'work', offer: number })
+const told = (number: number): string => JSON.stringify({ ...offer(number), from: SOMEBODY })
 
 describe('postgres: offers', () => {
   test('are made to who rang last, while that is not long ago', () => {
@@ -220,6 +291,7 @@ describe('postgres: offers', () => {
     const job = aJob({ queue: 'a' })
     const used = (): unknown => {
       const over = overs.of(job)
+      pass(5)
       return over === undefined ? undefined : (JSON.parse(over.message) as { offer: number }).offer
     }
     expect([used(), used(), used()]).toEqual([1, 2, undefined])
@@ -229,11 +301,55 @@ describe('postgres: offers', () => {
   })
 
   test('do not pile up, and what is not understood is nothing', () => {
-    const { overs } = alone()
+    const { overs, pass } = alone()
     for (let number = 1; number <= 1_000; number += 1) overs.heard(told(number))
-    const used = Array.from({ length: 1_000 }, () => overs.of(aJob({ queue: 'a' }))).filter(Boolean)
-    expect(used).toHaveLength(100)
-    for (const text of ['', 'x', '{', '1 2 x', '1 2 {}', 'null', '1 2 null', '[]']) overs.heard(text)
+    const used = Array.from({ length: 1_000 }, () => {
+      pass(5)
+      return overs.of(aJob({ queue: 'a' }))
+    })
+    expect(used.filter(Boolean)).toHaveLength(100)
+    const arrived: unknown[] = []
+    overs.receive(SOMEBODY, (handed) => void arrived.push(handed))
+    const { id, kind, queue, priority, maxAttempts, payload } = aJob({ queue: 'a' })
+    const job = { id, kind, queue, priority, maxAttempts, payload }
+    const brought = { offer: 1, from: 'there', instance: SOMEBODY, job }
+    const plain = [
+      '',
+      'x',
+      '{',
+      'null',
+      '[]',
+      '{"job":null}',
+      '{"job":1}',
+      '{"job":{}}',
+      JSON.stringify(brought),
+    ]
+    const numbered = ['x', '{}', 'null', '{"job":null}', '{"job":{}}', told(1)].map((text) => `1 2 ${text}`)
+    const wrongOffers = [{ instance: 'x' }, { from: 1 }, { offer: '1' }, { queue: null }, { kind: 7 }].map(
+      (wrong) => JSON.stringify({ ...offer(1), from: SOMEBODY, ...wrong }),
+    )
+    const wrong = [
+      { id: 'x' },
+      { kind: 1 },
+      { queue: null },
+      { payload: {} },
+      { priority: '0' },
+      { maxAttempts: 1.5 },
+    ]
+    const wrongJobs = wrong.map((one) => `1 2 ${JSON.stringify({ ...brought, job: { ...job, ...one } })}`)
+    for (const text of [...plain, ...numbered, ...wrongOffers, ...wrongJobs]) overs.heard(text)
+    expect([overs.of(aJob({ queue: 'a' })), arrived]).toEqual([undefined, []])
+    overs.heard(`1 2 ${JSON.stringify(brought)}`)
+    expect(arrived).toHaveLength(1)
+  })
+
+  test('are not used more often than every few milliseconds', () => {
+    const { overs, pass } = alone()
+    for (const number of [1, 2]) overs.heard(told(number))
+    expect(overs.of(aJob({ queue: 'a' }))).toBeDefined()
+    pass(4)
     expect(overs.of(aJob({ queue: 'a' }))).toBeUndefined()
+    pass(1)
+    expect(overs.of(aJob({ queue: 'a' }))).toBeDefined()
   })
 })

@@ -28,6 +28,7 @@ export interface DispatcherBench {
     compare: () => Promise<number | null>
     mayClaim: boolean
     isOurs: boolean
+    isOfferedUntil: number
   }
 }
 
@@ -49,6 +50,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
     compare: async () => null,
     mayClaim: true,
     isOurs: true,
+    isOfferedUntil: Number.NEGATIVE_INFINITY,
   }
   const room = (queue: string): number =>
     (workers[queue] ?? 0) - [...running].filter((lease) => lease.queue === queue).length
@@ -93,7 +95,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
       comparedAt.push(platform.monotonic())
       return state.compare()
     },
-    isOffered: () => false,
+    isOffered: () => platform.monotonic() < state.isOfferedUntil,
     compareEveryMs: 10_000,
     platform,
     failing: () => void told.push('failing'),

@@ -93,6 +93,20 @@ describe('a dispatcher whose claims fail', () => {
 })
 
 describe('a dispatcher that compares', () => {
+  test('P16 finds what was leased with the last of its offers and never brought', async () => {
+    const { platform, dispatcher, comparedAt, state } = started()
+    state.isOfferedUntil = 16_000
+    dispatcher.offered()
+    // Leased when the offer was nearly over; younger than two seconds it may still be on its way.
+    const leasedAt = 9_900
+    state.compare = async () => {
+      const age = platform.monotonic() - leasedAt
+      return age >= 0 && age < 2_000 ? 2_000 - age : null
+    }
+    await platform.advance('60s')
+    expect(comparedAt.some((at) => at >= leasedAt + 2_000 && at <= leasedAt + 5_000)).toBe(true)
+  })
+
   test('does so once per period while something runs, and never while a claim is on its way', async () => {
     const { platform, dispatcher, comparedAt, ready, state } = started()
     ready.push(aLease({ queue: 'a' }))

@@ -56,10 +56,16 @@ LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   jobs int4 := cardinality(ids);
   may bool;
+  listens bool := true;
 BEGIN
   at := ${NOW};
   leased := 0;
-  IF for_instance IS NOT NULL AND (tell IS NULL OR NOT pg_try_advisory_xact_lock(hashtextextended(tell, 0))) THEN
+  -- Tried and let go at once: kept for longer, it would look to the next write as if somebody listened.
+  IF tell IS NOT NULL AND pg_try_advisory_lock(hashtextextended(tell, 0)) THEN
+    listens := false;
+    PERFORM pg_advisory_unlock(hashtextextended(tell, 0));
+  END IF;
+  IF for_instance IS NOT NULL AND listens THEN
     SELECT m.may, m.walked INTO may, walked
       FROM jobmill.may_begin(for_instance, in_queue, with_priority, at, range_priorities, range_seqs, range_ends) AS m;
     IF may THEN
