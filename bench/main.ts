@@ -1,6 +1,6 @@
 // `npm run bench`: Jobmill and its peers in one run, on the same servers, taking turns. Each measurement is a process of its
 // own (cell.ts); one that fails or hangs is reported as such and stops nothing.
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { guard } from '../test/support/guardian.ts'
@@ -64,8 +64,18 @@ function aboutServers({ postgres, redis }: RunningServers): AboutServer[] {
   ]
 }
 
+/** Before the run, which takes an hour: what cannot be written then would be lost. */
+function checkWritable(option: string, file: string): void {
+  try {
+    mkdirSync(path.dirname(path.resolve(file)), { recursive: true })
+    appendFileSync(file, '')
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new OptionError(`${option}: cannot write to ${file} (${why}). Give a file that can be written`)
+  }
+}
+
 function write(file: string, text: string): void {
-  mkdirSync(path.dirname(path.resolve(file)), { recursive: true })
   writeFileSync(file, text)
   console.log(`written: ${file}`)
 }
@@ -89,6 +99,8 @@ function conclude(report: Report): void {
 }
 
 async function run(options: Options): Promise<void> {
+  checkWritable('--json', options.json)
+  checkWritable('--markdown', options.markdown)
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-bench-'))
   // Removes it however this ends.
   const guardian = guard(folder, path.join(folder, 'no-server'))
