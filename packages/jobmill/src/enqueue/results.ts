@@ -20,8 +20,8 @@ interface Waiter {
 export interface Results {
   /** Adds a waiter; what it returns takes it away again. */
   readonly add: (id: string, waiter: Waiter) => () => void
-  /** This process has just written the end of a job. */
-  readonly ended: (result: JobResult) => void
+  /** This process has just written the end of a job; `isKept` when the database knows it for a while. */
+  readonly ended: (result: JobResult, isKept: boolean) => void
   /** These may be other jobs by now, or none. */
   readonly forget: (ids: readonly string[]) => void
   /** Whoever still waits is told this. */
@@ -36,12 +36,16 @@ export function results(
   { platform, everyMs }: { readonly platform: Platform; readonly everyMs: number },
 ): Results {
   const waiters = new Map<string, Set<Waiter>>()
-  /** What was done here a moment ago, so that awaiting one job after the other need not ask for each. */
+  /**
+   * What was done here a moment ago, so that awaiting one job after the other need not ask for each. Of jobs that are kept only from the first time that somebody awaits
+   * one: most processes never do, and it is a tenth of what a job costs.
+   */
   let recent = new Map<string, JobResult>()
   let before = new Map<string, JobResult>()
   let timer: Timer | null = null
   let askedAt = Number.NEGATIVE_INFINITY
   let isAsking = false
+  let wasAwaited = false
 
   function arm(): void {
     if (timer !== null || isAsking || waiters.size === 0) return
@@ -102,6 +106,7 @@ export function results(
 
   return {
     add(id, waiter) {
+      wasAwaited = true
       const known = recent.get(id) ?? before.get(id)
       if (known !== undefined) {
         platform.nextTurn(() => waiter.settle(known))
@@ -112,8 +117,8 @@ export function results(
       arm()
       return () => remove(id, waiter)
     },
-    ended(result) {
-      remember(result)
+    ended(result, isKept) {
+      if (wasAwaited || !isKept) remember(result)
       if (waiters.size > 0) hear(result.id, result)
     },
     forget(ids) {

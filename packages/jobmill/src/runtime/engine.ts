@@ -38,7 +38,7 @@ export interface EngineOptions {
   readonly emit: Emit
   readonly enqueueFor: ContextTools['enqueueFor']
   /** A job has ended here: whoever awaits it need not ask the database. */
-  readonly jobEnded: (result: JobResult) => void
+  readonly jobEnded: (result: JobResult, isKept: boolean) => void
   readonly flush: UpkeepOptions['flush']
   readonly limits: Limits
 }

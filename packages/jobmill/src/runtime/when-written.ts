@@ -10,13 +10,15 @@ import type { Enqueued } from '../store/replies.ts'
 import type { Attempt } from '../work/attempt.ts'
 import type { Paces } from '../work/paces.ts'
 
+const A_WHILE_MS = 60_000
+
 export interface WhenWrittenOptions {
   readonly settings: (queue: string) => QueueSettings
   readonly served: () => readonly string[]
   readonly paces: Pick<Paces, 'ran'>
   readonly limits: Pick<Limits, 'ended'>
-  /** A job has ended here: whoever awaits it need not ask the database. */
-  readonly jobEnded: (result: JobResult) => void
+  /** A job has ended here: whoever awaits it need not ask the database, and cannot for long where it is not kept. */
+  readonly jobEnded: (result: JobResult, isKept: boolean) => void
   /** Its worker is free. */
   readonly leaseEnded: (lease: Lease) => void
   /** It cooled its queue down. */
@@ -25,6 +27,11 @@ export interface WhenWrittenOptions {
   readonly stageSoon: () => void
   readonly wake: (queues: readonly string[]) => void
   readonly emit: Emit
+}
+
+/** For a while at least, so that the database can be asked. */
+function isKept({ retainDoneMs, keepDone }: QueueSettings): boolean {
+  return keepDone === null && (retainDoneMs === null || retainDoneMs > A_WHILE_MS)
 }
 
 export function whenWritten(
@@ -53,8 +60,8 @@ export function whenWritten(
     const { transition, error = null } = item
     if (item.ranMs !== undefined) options.paces.ran(queue, item.ranMs)
     if (finished.state === 'done' && transition.to === 'done')
-      options.jobEnded({ id, state: 'done', result: transition.result, error })
-    if (finished.state === 'dead') options.jobEnded({ id, state: 'dead', result: null, error })
+      options.jobEnded({ id, state: 'done', result: transition.result, error }, isKept(settings(queue)))
+    if (finished.state === 'dead') options.jobEnded({ id, state: 'dead', result: null, error }, true)
     if (item.cool !== undefined) options.settingsChanged()
     if (orderKey !== null) options.stageSoon()
     permitsFreed(attempt)
