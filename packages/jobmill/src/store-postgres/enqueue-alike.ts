@@ -1,10 +1,10 @@
 /** The most common enqueue: new jobs that are due now and alike in all but their id and payload, by one function of the database. */
 import { isJobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
+import { bornLeased } from '../store/born-leased.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf } from './array-text.ts'
-import { bornLeased } from './born-leased.ts'
 import type { Context } from './context.ts'
 import { type Free, isDue, rememberHeads, type Walked } from './enqueue-due.ts'
 import { rangeColumns } from './floors.ts'
@@ -51,9 +51,8 @@ export async function enqueueAlike(
   try {
     return await write(context, jobs, elsewhere, counts)
   } catch (error) {
-    // What somebody offered, or a queue of messages that is full, must not fail a call that would do without.
-    const isUnknown = isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
-    if (elsewhere === undefined || isUnknown) throw error
+    // A queue of messages that is full, for example, must not fail a call that would do without. Trouble that has a name is not about the offer.
+    if (elsewhere === undefined || isJobmillError(error)) throw error
     return write(context, jobs, undefined, counts)
   }
 }

@@ -1,9 +1,9 @@
 /** The common enqueue: new jobs that are due now and have neither dedupe key nor order key, by one function of the database. */
 import type { NewJob } from '../job/new-job.ts'
+import { bornLeased } from '../store/born-leased.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf, textArrayOf } from './array-text.ts'
-import { bornLeased } from './born-leased.ts'
 import type { Context } from './context.ts'
 import { type Look, rangeColumns } from './floors.ts'
 import type { ReadyCounts } from './ready-counts.ts'

@@ -4,10 +4,10 @@
  */
 import type { NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
+import { bornLeased } from '../store/born-leased.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf } from './array-text.ts'
-import { bornLeased } from './born-leased.ts'
 import type { Query } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
 import { roomsOf } from './enqueue-due.ts'

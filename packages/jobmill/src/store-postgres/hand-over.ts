@@ -6,8 +6,9 @@
 import { createHash } from 'node:crypto'
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
+import { bornLeased } from '../store/born-leased.ts'
 import type { HandedOver, StandBy } from '../store/claim.ts'
-import { bornLeased } from './born-leased.ts'
+import { type Brought, broughtText, type Offered, readHandOver } from './hand-over-message.ts'
 
 /** Where a job goes that is about to be written, and what is to be said there. */
 export interface HandOver {
@@ -27,20 +28,6 @@ export interface HandOvers {
   readonly of: (job: NewJob) => HandOver | undefined
 }
 
-/** An offer on its way to who enqueues. */
-interface Offered extends StandBy {
-  /** The process that made it. */
-  readonly from: string
-}
-
-/** A job on its way to who has offered. */
-interface Brought {
-  readonly offer: number
-  readonly from: string
-  readonly instance: string
-  readonly job: Pick<NewJob, 'id' | 'kind' | 'queue' | 'priority' | 'maxAttempts' | 'payload'>
-}
-
 interface Ringer {
   readonly process: string
   readonly at: number
@@ -49,11 +36,9 @@ interface Ringer {
 
 /** An idle process may end, or get work, without taking back what it offered. */
 const GOOD_FOR_MS = 10_000
+const MOST_RINGERS = 10_000
 /** Of one queue and kind. */
 const MOST_OFFERS = 100
-/** NOTIFY takes at most 8,000 bytes, and a token and an instant stand in front. */
-const MOST_BYTES = 7_500
-
 /** All who commit a message queue for one lock until theirs is synced, in the whole database: who enqueues more often than this rings instead. */
 const APART_MS = 5
 
@@ -81,6 +66,8 @@ export function handOvers(options: {
 
   /** Whoever rings has no offer, or none for such a job. */
   function rang(from: string, queue: string): void {
+    // Anybody may ring for queues that nobody has.
+    if (ringers.size >= MOST_RINGERS) ringers.clear()
     ringers.set(queue, { process: from, at: platform.monotonic(), told: new Set() })
   }
 
@@ -113,11 +100,9 @@ export function handOvers(options: {
       return () => void receivers.delete(instance)
     },
     heard(text) {
-      const [, token, at, json = text] = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(text) ?? []
-      const told = readObject(json)
-      if (token === undefined) {
-        if (isOffer(told)) offered(told)
-      } else if (isBrought(told)) brought(Number(token), Number(at), told)
+      const told = readHandOver(text)
+      if (told?.is === 'offer') offered(told.offer)
+      else if (told?.is === 'job') brought(told.token, told.at, told.brought)
     },
     of({ id, kind, queue, priority, maxAttempts, payload }) {
       const key = keyOf({ queue, kind })
@@ -126,56 +111,14 @@ export function handOvers(options: {
       if (next === undefined || now - handedAt < APART_MS) return undefined
       const { offer, from, instance } = next.offered
       const job = { id, kind, queue, priority, maxAttempts, payload }
-      const message = JSON.stringify({ offer, from: me, instance, job } satisfies Brought)
-      if (Buffer.byteLength(message) > MOST_BYTES) return undefined
+      const message = broughtText({ offer, from: me, instance, job })
+      if (message === undefined) return undefined
       offers.set(key, others)
       handedAt = now
       return { instance, channel: channelOf(from), message }
     },
   }
 }
-
-/** Empty for what is none of ours: another release sends something else, and whoever may connect may send anything. */
-function readObject(json: string): object {
-  try {
-    const told: unknown = JSON.parse(json)
-    return typeof told === 'object' && told !== null ? told : {}
-  } catch {
-    return {}
-  }
-}
-
-function isOffer(told: Partial<Offered>): told is Offered {
-  return (
-    isUuid(told.instance) &&
-    isText(told.from) &&
-    isNumber(told.offer) &&
-    isText(told.queue) &&
-    isText(told.kind)
-  )
-}
-
-function isBrought(told: Partial<Brought>): told is Brought {
-  const { job } = told
-  return (
-    isUuid(told.instance) &&
-    isText(told.from) &&
-    isNumber(told.offer) &&
-    typeof job === 'object' &&
-    (job as object | null) !== null &&
-    isUuid(job.id) &&
-    isText(job.queue) &&
-    isText(job.kind) &&
-    isText(job.payload) &&
-    isNumber(job.priority) &&
-    isNumber(job.maxAttempts)
-  )
-}
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const isUuid = (value: unknown): boolean => typeof value === 'string' && UUID.test(value)
-const isText = (value: unknown): boolean => typeof value === 'string'
-const isNumber = (value: unknown): boolean => Number.isSafeInteger(value)
 
 const keyOf = ({ queue, kind }: { readonly queue: string; readonly kind: string }): string =>
   `${queue}\n${kind}`

@@ -3,6 +3,7 @@
  * is one write; none of them overtakes a job that was ready before.
  */
 import type { NewJob } from '../job/new-job.ts'
+import { bornLeased } from '../store/born-leased.ts'
 import type { HandOff, Lease } from '../store/claim.ts'
 import type { Holder } from './birth.ts'
 import { dueTime } from './due-time.ts'
@@ -91,27 +92,5 @@ export function giveLease(
     instance,
     tagged: job.tags.length > 0,
   })
-  return leaseAtBirth(job, token, now)
-}
-
-/** As a claim right after the write would give it. */
-function leaseAtBirth(job: NewJob, token: number, now: number): Lease {
-  return {
-    id: job.id,
-    token,
-    kind: job.kind,
-    queue: job.queue,
-    priority: job.priority,
-    attempt: 1,
-    maxAttempts: job.maxAttempts,
-    crashes: 0,
-    payload: job.payload,
-    timeoutMs: job.timeoutMs,
-    tags: job.tags,
-    metadata: job.metadata,
-    orderKey: null,
-    enqueuedAt: now,
-    readyAt: now,
-    waitedMs: 0,
-  }
+  return bornLeased(job, token, now)
 }

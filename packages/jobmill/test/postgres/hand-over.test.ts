@@ -285,6 +285,16 @@ describe('postgres: offers', () => {
     expect(overs.standBy(offer(3))).toBe(false)
   })
 
+  test('are made to nobody once rings came for more queues than anybody has', () => {
+    const { overs } = alone()
+    overs.rang('first', ['a'])
+    const names = Array.from({ length: 9_999 }, (_, n) => `q${n}`)
+    overs.rang('second', names)
+    expect(overs.standBy(offer(1))).toBe(true)
+    overs.rang('second', ['one more'])
+    expect(overs.standBy({ ...offer(2), kind: 'other' })).toBe(false)
+  })
+
   test('are used in their order, each once, and not when they are old', () => {
     const { overs, pass } = alone()
     for (const number of [1, 2]) overs.heard(told(number))

@@ -1,10 +1,10 @@
 /** The lease of a job that is written as running. */
 import type { NewJob } from '../job/new-job.ts'
-import type { Lease } from '../store/claim.ts'
+import type { Lease } from './claim.ts'
 
 type Born = Omit<NewJob, 'dueAt' | 'delayMs' | 'dedupe'>
 
-/** All that a claim would tell is known: the job was written a moment ago. */
+/** As a claim right after the write would give it: all that it would tell is known. */
 export function bornLeased(job: Born, token: number, at: number): Lease {
   const { id, kind, queue, priority, maxAttempts, payload, timeoutMs, tags, metadata, orderKey } = job
   return {

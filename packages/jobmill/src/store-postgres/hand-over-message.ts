@@ -1,0 +1,79 @@
+/** What processes say to each other about a job that is handed over, as text. */
+import { UUID } from '../job/names.ts'
+import type { NewJob } from '../job/new-job.ts'
+import type { StandBy } from '../store/claim.ts'
+
+/** An offer on its way to who enqueues. */
+export interface Offered extends StandBy {
+  /** The process that made it. */
+  readonly from: string
+}
+
+/** A job on its way to who has offered. */
+export interface Brought {
+  readonly offer: number
+  readonly from: string
+  readonly instance: string
+  readonly job: Pick<NewJob, 'id' | 'kind' | 'queue' | 'priority' | 'maxAttempts' | 'payload'>
+}
+
+/** NOTIFY takes at most 8,000 bytes, and a token and an instant stand in front. */
+const MOST_BYTES = 7_500
+
+/** Undefined when it is too long to be told. */
+export function broughtText(brought: Brought): string | undefined {
+  const text = JSON.stringify(brought)
+  return Buffer.byteLength(text) <= MOST_BYTES ? text : undefined
+}
+
+type Told =
+  | { readonly is: 'offer'; readonly offer: Offered }
+  | { readonly is: 'job'; readonly token: number; readonly at: number; readonly brought: Brought }
+
+/** Undefined for what is none of ours: another release may say something else. A job comes as the database sends it, "token at message". */
+export function readHandOver(text: string): Told | undefined {
+  const [, token, at, json = text] = /^(\d{1,15}) (\d{1,15}) (.*)$/s.exec(text) ?? []
+  const told = readObject(json)
+  if (token === undefined) return isOffer(told) ? { is: 'offer', offer: told } : undefined
+  return isBrought(told) ? { is: 'job', token: Number(token), at: Number(at), brought: told } : undefined
+}
+
+function readObject(json: string): object {
+  try {
+    const told: unknown = JSON.parse(json)
+    return typeof told === 'object' && told !== null ? told : {}
+  } catch {
+    return {}
+  }
+}
+
+function isOffer(told: Partial<Offered>): told is Offered {
+  return (
+    isUuid(told.instance) &&
+    isText(told.from) &&
+    isNumber(told.offer) &&
+    isText(told.queue) &&
+    isText(told.kind)
+  )
+}
+
+function isBrought(told: Partial<Brought>): told is Brought {
+  const { job } = told
+  return (
+    isUuid(told.instance) &&
+    isText(told.from) &&
+    isNumber(told.offer) &&
+    typeof job === 'object' &&
+    (job as object | null) !== null &&
+    isUuid(job.id) &&
+    isText(job.queue) &&
+    isText(job.kind) &&
+    isText(job.payload) &&
+    isNumber(job.priority) &&
+    isNumber(job.maxAttempts)
+  )
+}
+
+const isUuid = (value: unknown): boolean => typeof value === 'string' && UUID.test(value)
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isNumber = (value: unknown): boolean => Number.isSafeInteger(value)
