@@ -17,7 +17,7 @@ keepTemporaryFilesInMemory()
 const packages = fileURLToPath(new URL('./packages', import.meta.url))
 
 // The report says which promises are proven, so a run of some tests must not take the place of one of all.
-const isWholeRun = process.argv.slice(2).join(' ') === 'run'
+const isWholeRun = process.argv.slice(2).join(' ') === 'run' && process.env['JOBMILL_TESTS'] !== 'fast'
 
 // Tests start hundreds of processes on the sources: what Node makes of a file is kept for the next one, which starts in half the time.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
@@ -37,6 +37,14 @@ const TOGETHER = [
   'packages/{telegram,uploads,tables}/test/**/*.test.ts',
   'packages/dashboard/test/*.test.ts',
 ]
+
+/** `npm run test:fast`: what needs no server, the store on SQLite, and a mill on PostgreSQL. */
+const FAST = [
+  'packages/jobmill/test/sqlite/*.test.ts',
+  'packages/jobmill/test/conformance/{sqlite,oracle}.test.ts',
+  'packages/jobmill/test/kit/postgres.test.ts',
+]
+const isFast = process.env['JOBMILL_TESTS'] === 'fast'
 
 export default defineConfig({
   resolve: {
@@ -62,7 +70,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'together',
-          include: TOGETHER,
+          include: isFast ? [] : TOGETHER,
           isolate: false,
           globalSetup: ['test/support/global-setup.ts'],
         },
@@ -71,8 +79,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'real',
-          include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...PURE, ...TOGETHER, '**/node_modules/**'],
+          include: isFast ? FAST : ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: isFast ? [] : [...PURE, ...TOGETHER, '**/node_modules/**'],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

@@ -1,4 +1,4 @@
-// Processes of earlier releases at work while one of today's starts beside them and migrates their database: the first release, and the one directly before.
+// Processes of earlier releases at work while one of today's starts beside them and migrates their database.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,12 +9,10 @@ import { upgradeUnderLoad } from './side-by-side.ts'
 
 const TIMEOUT_MS = 60_000
 
-/** JOBMILL_UPGRADES=all: from every release that is kept. */
+/** From the one directly before; with JOBMILL_UPGRADES=all, from every release that is kept. */
 function releases(newest: number): number[] {
   const before = keptSchemas().filter((schema) => schema < newest)
-  return process.env['JOBMILL_UPGRADES'] === 'all'
-    ? before
-    : [...new Set([before.at(0), before.at(-1)])].filter((one) => one !== undefined)
+  return process.env['JOBMILL_UPGRADES'] === 'all' ? before : before.slice(-1)
 }
 
 function ownFolder(): string {

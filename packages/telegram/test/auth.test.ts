@@ -1,6 +1,7 @@
 /** Who may come in: sessions, codes, and what happens to those who guess. On both stores. */
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import type { FakeChat } from '../src/fake/types.ts'
 import { lasting } from '../src/handlers/auth.ts'
 import { begun } from '../src/sessions/begun.ts'
@@ -30,6 +31,7 @@ test('times are told in words that are true', () => {
 })
 
 describe.each(STORES)('auth on %s', (store) => {
+  const test = inTurns(store, STORES)
   let at: Scene
   let user = 50_000
 

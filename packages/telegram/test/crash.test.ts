@@ -4,6 +4,7 @@
  */
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { shareOf } from '../../../test/support/in-turns.ts'
 import { freePort } from '../../../test/support/free-port.ts'
 import type { FakeChat, FakeTelegram, TranscriptEntry } from '../src/fake/types.ts'
 import { FAULT_POINTS, type FaultPoint } from '../src/index.ts'
@@ -126,13 +127,14 @@ test('P3 without a database an update whose process died before the answer is se
 })
 
 describe.each(STORES)('a gateway on %s that is killed', (store) => {
+  const [called, polled] = [shareOf(CALLED, store, STORES), shareOf(POLLED, store, STORES)]
   let said: ReadonlyMap<string, string[]> = new Map()
   const closing: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
     const both = await Promise.all([
-      lives(store, 'webhook', CALLED, closing),
-      lives(store, 'polling', POLLED, closing),
+      lives(store, 'webhook', called, closing),
+      lives(store, 'polling', polled, closing),
     ])
     said = new Map(both.flatMap((one) => [...one]))
   })
@@ -140,7 +142,7 @@ describe.each(STORES)('a gateway on %s that is killed', (store) => {
     for (const close of closing) await close()
   })
 
-  test.each([...CALLED, ...POLLED])(
+  test.each([...called, ...polled])(
     'P3 P4 E19 E20 at %s, %s, %s: everything is answered, in order, and twice only where Telegram had taken it',
     (...one) => {
       const [point, slug, talk] = one

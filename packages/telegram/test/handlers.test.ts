@@ -2,7 +2,8 @@
 import { createHmac } from 'node:crypto'
 import { defineJob, jobmill, type JobContext } from 'jobmill'
 import { openTables } from 'jobmill-tables'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { reply, type TelegramUpdate } from '../src/index.ts'
 import { anUpdate, saidBy, scene, type Scene, service, type Service, STORES } from './support/scene.ts'
 
@@ -12,6 +13,7 @@ const inASecond = () => new Date(Date.now() + 1_500).toUTCString()
 const QUICK = { attempts: 2, backoff: ['0s'], jitterPercent: 0 }
 
 describe.each(STORES)('handlers on %s', (store) => {
+  const test = inTurns(store, STORES)
   let at: Scene
   let upstream: Service
   beforeAll(async () => {

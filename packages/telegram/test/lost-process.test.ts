@@ -1,5 +1,6 @@
 /** Processes that stand still, die of what they are given, or are told to stop: the update is answered once, or the user is told. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 import { freePort } from '../../../test/support/free-port.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
@@ -16,6 +17,7 @@ async function stop({ child, ended }: GatewayChild): Promise<unknown> {
 }
 
 describe.each(STORES)('processes on %s', (store) => {
+  const test = inTurns(store, STORES)
   let fake: FakeTelegram
   let database: string
   let port: number

@@ -1,6 +1,7 @@
 /** An update is one update, whichever way its bot takes them, whoever handles it and however often it comes. On both stores. */
 import { openTables, type Tables } from 'jobmill-tables'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import type { Handler } from '../src/index.ts'
 import { begun } from '../src/sessions/begun.ts'
 import { seen } from '../src/sessions/seen.ts'
@@ -17,6 +18,7 @@ async function told(answer: Promise<Response>) {
 }
 
 describe.each(STORES)('one update on %s', (store) => {
+  const test = inTurns(store, STORES)
   let durable: Scene
   let direct: Scene
   let tables: Tables<Schema>

@@ -1,5 +1,6 @@
 /** What an operator does to updates and sees of them, through the API of Mission Control. On both stores. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
 interface Job {
@@ -27,6 +28,7 @@ const amount = (text: string, name: string): number =>
   )
 
 describe.each(STORES)('operating on %s', (store) => {
+  const test = inTurns(store, STORES)
   let at: Scene
   /** By text: how often it fails before it works. */
   const failures = new Map<string, number>()

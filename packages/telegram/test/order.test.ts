@@ -1,8 +1,10 @@
 /** Updates of a chat: one after the other in their order, whatever fails; other chats go on. On both stores. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { anUpdate, saidBy, scene, type Scene, STORES } from './support/scene.ts'
 
 describe.each(STORES)('order on %s', (store) => {
+  const test = inTurns(store, STORES)
   let at: Scene
   let fails = 0
   let mayLoosely = false

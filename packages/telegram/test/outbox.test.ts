@@ -2,6 +2,7 @@
 import { durationMs } from 'jobmill'
 import { openTables, type Tables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { answer, EMPTY_BUDGET } from '../../jobmill/src/job/budget.ts'
 import type { Fault } from '../src/fake/types.ts'
 import { begun } from '../src/sessions/begun.ts'
@@ -74,6 +75,7 @@ test.each([
 )
 
 describe.each(STORES)('replies on %s', (store) => {
+  const test = inTurns(store, STORES)
   let at: Scene
   let tables: Tables<Schema>
   const warned: string[] = []

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { HttpError } from 'grammy'
 import { systemPlatform } from 'jobmill'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { reasonOf } from '../src/bots/trouble.ts'
 import type { FakeTelegram } from '../src/fake/types.ts'
 import { type Gateway, readConfig, startGateway } from '../src/index.ts'
@@ -22,6 +23,7 @@ import {
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} }
 
 describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => {
+  const test = inTurns(store, STORES)
   let fake: FakeTelegram
   let database: string
   const { BOT_ECHO_TOKEN: token = '' } = envOf(['echo'])
@@ -112,6 +114,7 @@ test('C what keeps a bot from Telegram is told once, without its token, stands i
 })
 
 describe.each([...STORES, 'none'] as const)('polling on %s', (store) => {
+  const test = inTurns(store, [...STORES, 'none'])
   let at: Scene
   afterEach(() => at.stop())
 

@@ -4,7 +4,8 @@
  */
 import { type Platform, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, vi } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { freePort } from '../../../test/support/free-port.ts'
 import { startChild } from './support/child.ts'
 import { leasesAreOver } from './support/leases-are-over.ts'
@@ -213,6 +214,7 @@ beforeAll(async () => {
 })
 
 describe.each(STORES)('several gateways on %s', (store) => {
+  const test = inTurns(store, STORES)
   test.each(Object.keys(STORIES))('%s', async (name) => {
     await expect(told.get(`${store} ${name}`)).resolves.toBeUndefined()
   })

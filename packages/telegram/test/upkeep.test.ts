@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, describe, expect, test } from 'vitest'
 import { openTables } from 'jobmill-tables'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { startPostgres } from '../../../test/support/postgres-server.ts'
 import { begun } from '../src/sessions/begun.ts'
 import { seen } from '../src/sessions/seen.ts'
@@ -13,6 +14,7 @@ import { anUpdate, freshDatabase, saidBy, scene, type Scene, STORES } from './su
 const ECHO = { handler: 'echo', async: true, requireAuth: false }
 
 describe.each(STORES)('upkeep on %s', (store) => {
+  const test = inTurns(store, STORES)
   let at: Scene
   afterEach(() => at.stop())
 

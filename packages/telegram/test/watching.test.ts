@@ -1,5 +1,6 @@
 /** What an operator sees, and how they end what does not end by itself. On both stores. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { freePort } from '../../../test/support/free-port.ts'
 import type { Handler } from '../src/index.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'
@@ -7,6 +8,7 @@ import { anUpdate, freshDatabase, saidBy, scene, type Scene, SECRET, STORES } fr
 const RETRY = { attempts: 1, backoff: ['0s'], jitterPercent: 0 }
 
 describe.each(STORES)('watching on %s', (store) => {
+  const test = inTurns(store, STORES)
   let at: Scene
   beforeAll(async () => {
     at = await scene({

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { Snooze } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import type { Handler } from '../src/index.ts'
 import type { Schema } from '../src/sessions/steps.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'
@@ -16,6 +17,7 @@ async function told(answer: Promise<Response>) {
 }
 
 describe.each(STORES)('the webhook on %s', (store) => {
+  const test = inTurns(store, STORES)
   let at: Scene
   const ran: string[] = []
   const counting: Handler = ({ text, reply }) => {

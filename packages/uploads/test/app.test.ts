@@ -1,10 +1,12 @@
 /** What Mission Control reads of the inbox: mailboxes, their files by state, and what nobody fetched in time. */
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { type Box, mailbox, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
 
 const DAY_MS = 24 * 3_600_000
 
 describe.each(STORES)('the app on %s', (store) => {
+  const test = inTurns(store, STORES)
   const given = sceneForAll(store)
   let made: Scene
   beforeEach(() => void (made = given()))

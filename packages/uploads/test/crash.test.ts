@@ -21,8 +21,9 @@ import {
   type UploadsOptions,
 } from 'jobmill-uploads'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { bundled } from './support/bundled.ts'
-import { addressOf, dropTables, filesIn, hasFolder, inTurns, PLACES, sha256 } from './support/inboxes.ts'
+import { addressOf, dropTables, filesIn, hasFolder, PLACES, sha256 } from './support/inboxes.ts'
 import { CONTENTS, KEY, NOBODYS, type Told } from './support/way-of-files.ts'
 
 const HOUR_MS = 3_600_000
@@ -46,7 +47,7 @@ async function die(args: readonly string[]): Promise<{ told: Told[]; signal: str
 
 // Each is a process, which takes its time to begin on a busy machine.
 describe.each(PLACES)('kill -9 on %s', { timeout: 60_000 }, (place) => {
-  const test = inTurns(place)
+  const test = inTurns(place, PLACES)
   let address = ''
   let tables: UploadsOptions['tables']
   let inbox: Inbox

@@ -3,6 +3,7 @@ import { type Platform, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 import { describe, expect, test } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import {
   type Box,
   mailbox,
@@ -46,6 +47,7 @@ const ids = ({ files }: Page): string[] => files.map(({ id }) => id)
 const ack = (box: Box, file: string): Promise<Response> => box.ask(`/uploads/${file}/ack`, { method: 'POST' })
 
 describe.each(STORES)('the feed on %s', (store) => {
+  const test = inTurns(store, STORES)
   /** How often somebody began to wait for half a minute. */
   let waits = 0
   const platform: Platform = {

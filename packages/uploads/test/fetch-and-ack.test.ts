@@ -5,9 +5,9 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test as testEverywhere } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import {
   type Box,
-  inTurns,
   mailbox,
   pending,
   PLACES,
@@ -80,7 +80,7 @@ const changed =
 const [expired, marked] = [changed({ expires_at: 1 }), changed({ swept_at: 1 })]
 
 describe.each(PLACES)('a file on %s', (place) => {
-  const test = inTurns(place)
+  const test = inTurns(place, PLACES)
   const statements: string[] = []
   /** What becomes of a blob after its first 100,000 bytes. */
   let reading: 'well' | 'short' | 'broken' | 'stuck' = 'well'

@@ -2,7 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { leftOf, mailbox, sceneForAll, STORES } from './support/inboxes.ts'
 import { BOUNDARY, END, partOf } from './support/raw.ts'
 
@@ -89,6 +90,7 @@ async function expectFair(asking: Promise<Response>): Promise<number> {
 }
 
 describe.each(STORES)('hostile bytes on %s', (store) => {
+  const test = inTurns(store, STORES)
   const given = sceneForAll(store)
 
   test('E39 multipart', async () => {

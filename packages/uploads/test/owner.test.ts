@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 import { addressOf, dropTables, STORES } from './support/inboxes.ts'
 
@@ -29,6 +30,7 @@ async function startOn(
 const ownerOf = (folder: string): string => readFileSync(path.join(folder, MARKER), 'utf8')
 
 describe.each(STORES)('a folder of blobs on %s', (store) => {
+  const test = inTurns(store, STORES)
   function place(): { address: string; folder: string } {
     const address = addressOf(store)
     const folder = `${freshFile()}-blobs`

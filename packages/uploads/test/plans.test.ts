@@ -1,7 +1,8 @@
 /** What the database itself holds to: caps as constraints, and an index for every statement that a table grows under. B.2, B.10. */
 import { sql } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, uploads, type UploadsOptions } from 'jobmill-uploads'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { type Box, mailbox, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
 
 type Tables = UploadsOptions['tables']
@@ -97,6 +98,7 @@ const TIMELESS =
   /(?:using|Scan on) uploads_(?:file_acked|file_pending|upload_created|staging_begun)\b.*$(?!\n\s+Index Cond)/m
 
 describe.each(STORES)('the database on %s', (store) => {
+  const test = inTurns(store, STORES)
   // As it is asked in earnest: a planner treats a clock unlike a number.
   const given = sceneForAll(store, { clock: 'of the database' })
 

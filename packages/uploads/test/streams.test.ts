@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { type AnyJob, defineJob } from 'jobmill'
 import { describe, expect, test } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import {
   type Box,
   leftOf,
@@ -19,6 +20,7 @@ import { answerOf, BOUNDARY, END, openUpload, partOf } from './support/raw.ts'
 const MIB = 1_024 ** 2
 
 describe.each(STORES)('a disk that is full on %s', (store) => {
+  const test = inTurns(store, STORES)
   const full: Full = { afterBytes: null }
   const given = sceneForAll(store, { wrap: (blobs) => fullAfter(blobs, full) })
 
@@ -239,6 +241,7 @@ test('Mission Control reads mailboxes and their files behind its door', async ()
 })
 
 describe.each(STORES)('an upload on %s whose commit nobody heard of', (store) => {
+  const test = inTurns(store, STORES)
   let isCut = false
   /** What the next upload waits for before it looks at its quota. */
   let held: (() => Promise<void>) | null = null

@@ -12,12 +12,12 @@ import {
   uploads,
 } from 'jobmill-uploads'
 import { describe, expect, onTestFinished, test, test as testEverywhere } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import { readExposition, valueOf } from '../../jobmill/test/observe/exposition.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 import {
   type Box,
   hasFolder,
-  inTurns,
   leftOf,
   mailbox,
   pending,
@@ -131,7 +131,7 @@ async function mill(fails: () => boolean) {
 }
 
 describe.each(PLACES)('the sweep on %s', (place) => {
-  const test = inTurns(place)
+  const test = inTurns(place, PLACES)
   /** What a wrapped store refuses to delete. */
   let stuck = ''
   /** What every deletion waits for. */

@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { describe, expect, test as testEverywhere } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
 import {
   type Box,
-  inTurns,
   leftOf,
   mailbox,
   pending,
@@ -47,7 +47,7 @@ const keyed = (box: Box, key: string, ...contents: string[]): Promise<Response> 
   )
 
 describe.each(PLACES)('an upload on %s', (place) => {
-  const test = inTurns(place)
+  const test = inTurns(place, PLACES)
   const given = sceneForAll(place, { maxFileBytes: 64 * KB, maxRequestBytes: 256 * KB })
 
   describe('B4 is refused, and leaves nothing:', () => {

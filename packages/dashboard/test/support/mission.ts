@@ -1,7 +1,6 @@
 /**
  * Mission Control as an operator has it: a real mill that works on a new database, its API on a socket, and a page in a real browser. What a test does with
- * the page it looks up in `mill`. Every page is tested on SQLite and on PostgreSQL: the two take turns with the tests of a file, and each takes all of them
- * with JOBMILL_PAGE=all, as every night. The mill is shared by the tests of a file, so each uses queues, kinds or ids of its own.
+ * the page it looks up in `mill`. The two stores take turns at the tests of a file (test/support/in-turns.ts). The mill is shared by the tests of a file, so each uses queues, kinds or ids of its own.
  *
  *   mission('queues', (at, test) => {
  *     test('pauses', async () => {
@@ -16,9 +15,10 @@
  */
 import { violations } from './axe.ts'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { atFileEnd } from '../../../../test/support/file-end.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { type HttpApps, type Served, bulkJob, serve } from '../../../jobmill/src/http.ts'
 import { jobmill, type Mill, type Store } from '../../../jobmill/src/index.ts'
 import { postgres } from '../../../jobmill/src/postgres.ts'
@@ -74,16 +74,6 @@ interface MissionOptions {
 }
 
 type Register = (name: string, run: () => Promise<void>) => void
-
-/** Beginning with the first or the one after it. */
-function inTurns(first: number, register: Register): Register {
-  let at = 0
-  return (name, run) => {
-    const isMine = process.env['JOBMILL_PAGE'] === 'all' || at % STORES.length === first
-    at += 1
-    if (isMine) register(name, run)
-  }
-}
 
 /** For all tests of a file: to start one takes a core for a second. */
 let browser: Promise<Browser> | undefined
@@ -150,8 +140,8 @@ export function mission(
     tests(
       at,
       inTurns(
-        STORES.findIndex(([store]) => store === on),
-        test,
+        on,
+        STORES.map(([store]) => store),
       ),
     )
   })

@@ -1,5 +1,6 @@
 /** `jobmill enqueue`: one job with all its options, waiting for it, and many from lines. */
 import { describe, expect, test, vi } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
 import { stillWaiting } from '../../src/cli/enqueue/still-waiting.ts'
 import { fakePlatform } from '../unit/support.ts'
@@ -8,7 +9,8 @@ import { call, file, places, run } from './run.ts'
 const EVERY =
   '--queue mail --priority -3 --timeout 90s --metadata {"trace":1} --run-at 2190-01-31T09:00:00Z --max-attempts 7 --tag a --tag b --order-key o --dedupe-key k --dedupe-scope queue --dedupe-hold-for 1h --dedupe-hold-after ended'
 
-describe.each(places)('enqueue on $name', { timeout: 60_000 }, ({ create }) => {
+describe.each(places)('enqueue on $name', { timeout: 60_000 }, ({ name, create }) => {
+  const test = inTurns(name, places, isGuarantee)
   test('every option arrives', async () => {
     const { run: runHere, mill } = create()
     const id = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'

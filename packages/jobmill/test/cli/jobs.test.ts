@@ -1,6 +1,7 @@
 /** `jobmill jobs …`: looking at jobs, and acting on those that are named or that a filter finds. */
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext, type JobPage, type JobView, type Mill } from '../../src/index.ts'
 import { call, file, places, run } from './run.ts'
 
@@ -28,7 +29,8 @@ async function worked(mill: Mill, items: readonly { payload: string }[]): Promis
 
 const UNKNOWN = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
 
-describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ create }) => {
+describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) => {
+  const test = inTurns(name, places, isGuarantee)
   test('list pages through everything', async () => {
     const { json, mill } = create()
     await mill().enqueueMany('b', many(600, 'later', { ...LATER, queue: 'mail' }))

@@ -2,7 +2,7 @@
 import { afterAll, describe, inject, test } from 'vitest'
 import { startPgbouncer } from '../../../../test/support/pgbouncer.ts'
 import { storeConformance } from '../../src/testing/index.ts'
-import { everyEighth } from './every-eighth.ts'
+import { someCases } from './some-cases.ts'
 import { postgresSubject } from './postgres-subject.ts'
 
 const direct = inject('postgresUrl')
@@ -13,5 +13,5 @@ if (pooler === null)
   console.warn('\n*** PgBouncer is not installed: the suite behind a pooler is SKIPPED ***\n')
 
 describe.skipIf(pooler === null)('store conformance: postgres behind PgBouncer', () => {
-  if (pooler !== null) storeConformance(postgresSubject(pooler.url, { direct }), everyEighth(4, test))
+  if (pooler !== null) storeConformance(postgresSubject(pooler.url, { direct }), someCases(4, test))
 })

@@ -1,7 +1,8 @@
 /** Requests that nobody would write, on every route: an answer that is none of our faults, and soon. */
 import { createConnection } from 'node:net'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { documentOf, operationsOf } from './calls.ts'
 import { bench, subjects } from './mills.ts'
@@ -137,7 +138,8 @@ const query = fc.dictionary(
   { maxKeys: 4 },
 )
 
-describe.each(subjects)('hostile requests on $name', ({ store }) => {
+describe.each(subjects)('hostile requests on $name', ({ name, store }) => {
+  const test = inTurns(name, subjects, isGuarantee)
   test('never make the API fail or hang', async () => {
     const faults: string[] = []
     const { url } = await bench(store(), {

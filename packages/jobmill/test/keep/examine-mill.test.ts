@@ -1,5 +1,6 @@
 /** What is wrong with the work on a database, on both stores: jobs that nobody takes, duties that are not done, processes that died. */
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { defineJob, jobmill, type MillOptions, type Store } from '../../src/index.ts'
 import { examineMill, periodsOf } from '../../src/runtime/examine.ts'
 import { resolveOptions } from '../../src/runtime/options.ts'
@@ -52,7 +53,8 @@ async function leading(
   return instance.id
 }
 
-describe.each(places)('examine the work on $name', ({ create }) => {
+describe.each(places)('examine the work on $name', ({ name, create }) => {
+  const test = inTurns(name, places, isGuarantee)
   test('a database on which nobody works is well, and so is one with a process', async () => {
     const { store, examine } = await scene(create())
     expect(await examine()).toMatchObject([

@@ -99,8 +99,8 @@ function fewestPerMinute(uses: readonly Use[], from: number, until: number): num
 // Smaller than any use: sums of fractions.
 const HAIR = 1e-6
 
-describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, database }) => {
-  const minutes = name === 'postgres' ? inFull(10, 4) : 10
+describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ database }) => {
+  const minutes = inFull(10, 3)
   test(`50 per minute over ${minutes} minutes and three processes: no window is exceeded, and no minute has fewer than 49`, async () => {
     const smtp = { rate: 50, per: '1m' } as const
     const it = await scene({ smtp }, { database, processes: 3 })
@@ -113,10 +113,11 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
   test('with a burst and several tokens at once, a rate is neither exceeded nor wasted', async () => {
     const api = { rate: 20, burst: 5 } as const
     const it = await scene({ api }, { database, processes: 3 })
+    const seconds = inFull(30, 10)
     const amount = (): number => 1 + Math.floor(it.platform.random() * 3)
-    const uses = await works(it, 20, { limit: 'api', forMs: 30_000, amount })()
+    const uses = await works(it, 20, { limit: 'api', forMs: seconds * 1_000, amount })()
     expect(mostOver(uses, api)).toBeLessThanOrEqual(HAIR)
-    expect(uses.reduce((sum, use) => sum + use.amount, 0)).toBeGreaterThanOrEqual(0.95 * 20 * 30)
+    expect(uses.reduce((sum, use) => sum + use.amount, 0)).toBeGreaterThanOrEqual(0.95 * 20 * seconds)
   })
 
   test('replies that get lost let nothing more through', async () => {
@@ -129,11 +130,12 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
         await sleep(it.platform, 500, losing.signal)
       }
     })
-    const uses = await works(it, 5, { limit: 'api', forMs: MINUTE })()
+    const seconds = inFull(60, 20)
+    const uses = await works(it, 5, { limit: 'api', forMs: seconds * 1_000 })()
     losing.abort()
     await Promise.all(spoiling)
     expect(mostOver(uses, api)).toBeLessThanOrEqual(HAIR)
-    expect(uses.length).toBeGreaterThan(100)
+    expect(uses.length).toBeGreaterThan(1.5 * seconds)
   })
 
   test('a drain pauses for exactly as long as it says, in every process, and other work is not held up', async () => {

@@ -1,6 +1,7 @@
 // What Prometheus is told by whole mills on each store: text that a strict reader accepts, totals that never go down, and an answer whatever the store does.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { histogramSamples } from '../../src/observe/prometheus/histogram.ts'
 import { exposition } from '../../src/observe/prometheus/text.ts'
@@ -75,7 +76,8 @@ test('times stand below the bounds that they are below, to within 4 %, and their
   ])
 })
 
-describe.each(subjects)('a mill on $name tells Prometheus', ({ mill: aMill }) => {
+describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill }) => {
+  const test = inTurns(name, subjects, isGuarantee)
   test('what it counted, and how queues, limits, instances and duties stand', async () => {
     const mill = await aMill({
       jobs: [work],

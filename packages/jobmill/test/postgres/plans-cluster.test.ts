@@ -5,6 +5,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { TimelineQuery } from '../../src/store/metrics.ts'
 import {
@@ -19,7 +20,7 @@ import {
 } from '../../src/testing/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining } from './explaining.ts'
 
-const ROWS = 100_000
+const ROWS = inFull(100_000, 20_000)
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'plans')
 const alive = anInstance({ queues: ['slow', 'few'], kinds: ['known'], leaseMs: 3_600_000 })

@@ -1,16 +1,17 @@
 /**
- * Plans at 100,000 rows in every table: each statement of the hot path and of every listing is explained just before it
+ * Plans at many rows in every table: each statement of the hot path and of every listing is explained just before it
  * runs, and none may read a large table from end to end.
  */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { JobFilter } from '../../src/store/job-list.ts'
 import { aJob, anInstance, aPulse, aRetain } from '../../src/testing/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining, plansOf } from './explaining.ts'
 
-const ROWS = 100_000
+const ROWS = inFull(100_000, 20_000)
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'plans')
 const alive = anInstance({ queues: ['q1', 'q2'], kinds: ['known'] })

@@ -1,5 +1,6 @@
 /** Jobs that are claimed before a worker is free for them: how many, and what becomes of them. On both stores. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, type Store } from '../../src/index.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { happened, subjects } from './stores.ts'
@@ -31,7 +32,8 @@ function spied() {
   return { around, calls: () => made[0]?.calls('claim') ?? 0 }
 }
 
-describe.each(subjects)('claiming ahead on $name', ({ mill: create }) => {
+describe.each(subjects)('claiming ahead on $name', ({ name, mill: create }) => {
+  const test = inTurns(name, subjects, isGuarantee)
   test('P15 a thousand quick jobs with one worker cost a handful of claims', async () => {
     const { around, calls } = spied()
     const { work, started } = job()

@@ -1,13 +1,15 @@
 /** What a handler is given: payload, job, progress, log, enqueue and middleware around it. On both stores. */
 import * as v from 'valibot'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import * as z from 'zod'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { aJob } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { attempts, subjects } from './stores.ts'
 
-describe.each(subjects)('the context of a handler on $name', ({ mill: create }) => {
+describe.each(subjects)('the context of a handler on $name', ({ name, mill: create }) => {
+  const test = inTurns(name, subjects, isGuarantee)
   test('tells the job, the attempt, the instance', async () => {
     const seen: JobContext[] = []
     const job = defineJob({

@@ -1,5 +1,6 @@
 /** A job for a free worker of the process that enqueues it runs without a claim. On both stores. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, type Store } from '../../src/index.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { happened, subjects } from './stores.ts'
@@ -30,7 +31,8 @@ function spied() {
   return { around, calls: (verb: keyof Store) => made[0]?.calls(verb as never) ?? 0, faults: () => made[0] }
 }
 
-describe.each(subjects)('hand-off on $name', ({ mill: create }) => {
+describe.each(subjects)('hand-off on $name', ({ name, mill: create }) => {
+  const test = inTurns(name, subjects, isGuarantee)
   test('P15 jobs for free workers are run without a claim', async () => {
     const { around, calls } = spied()
     const mill = await create({ jobs: [quick] }, around)

@@ -1,5 +1,6 @@
 /** What an operator can do to a job in each of its states, and what is said when it is refused. On both stores. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
 import { rejection } from '../unit/support.ts'
 import { subjects } from './stores.ts'
@@ -13,7 +14,8 @@ const job = defineJob({
   },
 })
 
-describe.each(subjects)('operating jobs on $name', ({ mill: create }) => {
+describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
+  const test = inTurns(name, subjects, isGuarantee)
   test('retry, run now, delete and cancel answer what they did, or what to do instead', async () => {
     const mill = await create({ jobs: [job] })
     const done = await mill.enqueue(job, 'done')

@@ -1,5 +1,6 @@
 /** Every way a handler can end, and what becomes of the job then. The same on both stores. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext, Snooze } from '../../src/index.ts'
 import { attempts, happened, subjects } from './stores.ts'
 
@@ -27,7 +28,8 @@ class Thenable {
   }
 }
 
-describe.each(subjects)('the outcomes of a job on $name', ({ mill: create }) => {
+describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create }) => {
+  const test = inTurns(name, subjects, isGuarantee)
   test('returned: done, with its result', async () => {
     const job = defineJob({ kind: 'a', run: () => ({ n: 1 }) })
     const mill = await create({ jobs: [job] })

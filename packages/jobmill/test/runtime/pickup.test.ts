@@ -1,9 +1,11 @@
 // A job for a free worker is picked up by the doorbell, without waiting for the next pulse.
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { echo } from '../kit/support.ts'
 import { places } from './places.ts'
 
-describe.each(places)('pickup on $name', ({ create }) => {
+describe.each(places)('pickup on $name', ({ name, create }) => {
+  const test = inTurns(name, places, isGuarantee)
   const at = create()
 
   test.each(['from the start', 'since a moment'])(

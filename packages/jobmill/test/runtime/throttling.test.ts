@@ -1,5 +1,6 @@
 /** Throttled: the queue cools down for all, the job loses nothing. On both stores. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, Throttled } from '../../src/index.ts'
 import { happened, subjects } from './stores.ts'
 
@@ -23,7 +24,8 @@ function limited() {
   return { upstream, job }
 }
 
-describe.each(subjects)('throttling on $name', ({ mill: create }) => {
+describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
+  const test = inTurns(name, subjects, isGuarantee)
   test('with a time of the upstream, nothing is claimed for exactly that long, and no attempt is spent', async () => {
     const { upstream, job } = limited()
     upstream.retryAfter = '30s'

@@ -1,5 +1,6 @@
 // An instance that cannot renew: it gives up what it has without being told, takes nothing, and comes back by itself.
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { defineJob, type EventType, isInterruption, type JobContext } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { faultyMill, places } from './places.ts'
@@ -30,7 +31,8 @@ function patient(kind: string) {
 const count = ({ events }: TestMill, type: EventType): number =>
   events.filter((event) => event.type === type).length
 
-describe.each(places)('an instance that cannot renew, on $name', ({ create }) => {
+describe.each(places)('an instance that cannot renew, on $name', ({ name, create }) => {
+  const test = inTurns(name, places, isGuarantee)
   const at = create()
 
   test('P2 what a claim brings that is answered when the lease is over is not begun, and goes back', async () => {

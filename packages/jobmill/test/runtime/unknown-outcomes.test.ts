@@ -1,5 +1,6 @@
 // Replies that get lost: what was written is found out and mended, never guessed, and nothing happens twice.
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type EventType, type JobContext, type MillEvent } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
@@ -12,7 +13,8 @@ const FOREVER = { times: Number.POSITIVE_INFINITY }
 const told = (mill: TestMill, type: EventType): MillEvent[] =>
   mill.events.filter((event) => event.type === type)
 
-describe.each(places)('lost replies on $name', ({ create }) => {
+describe.each(places)('lost replies on $name', ({ name, create }) => {
+  const test = inTurns(name, places, isGuarantee)
   const at = create()
 
   test('P11 an enqueue whose reply is lost makes one job, and resolves once that is known', async () => {

@@ -1,5 +1,6 @@
 // Every statement that the store prepares, explained at 100,000 rows with the statistics of ANALYZE, which an operator may
 // run at any time: none reads a table that grows from end to end, and none sorts.
+import { inFull } from '../../../../test/support/in-full.ts'
 import Database from 'better-sqlite3'
 import { assert, describe, test, vi } from 'vitest'
 import { DEFAULTS } from '../../src/job/defaults.ts'
@@ -24,7 +25,7 @@ import {
 } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
-const ROWS = 100_000
+const ROWS = inFull(100_000, 20_000)
 const EACH = { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true } as const
 
 /**

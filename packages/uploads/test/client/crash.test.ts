@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { PULL_FAULT_POINTS, pull, type PullFaultPoint } from 'jobmill-uploads/client'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { freePort } from '../../../../test/support/free-port.ts'
 import {
   addressOf,
@@ -53,6 +54,7 @@ async function hears(lines: AsyncIterator<string>, word: string): Promise<void> 
 }
 
 describe.each(STORES)('a puller on %s that is killed', (store) => {
+  const test = inTurns(store, STORES)
   const given = sceneForAll(store)
   const left = new Map<PullFaultPoint, Left>()
 

@@ -15,6 +15,7 @@ import {
 import path from 'node:path'
 import { pull, type PullOptions, pullOnce } from 'jobmill-uploads/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { type Box, mailbox, type Page, pending, sceneForAll, STORES } from '../support/inboxes.ts'
 import { betweenForAll } from './support/between.ts'
 import { freshFolder, indexOf, namesIn } from './support/folders.ts'
@@ -30,6 +31,7 @@ const full = (): never => {
 }
 
 describe.each(STORES)('the folder of a puller on %s', (store) => {
+  const test = inTurns(store, STORES)
   const given = sceneForAll(store)
   const between = betweenForAll(() => given().url)
 

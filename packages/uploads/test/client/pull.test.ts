@@ -3,11 +3,13 @@ import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { pullOnce } from 'jobmill-uploads/client'
 import { describe, expect, test } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { mailbox, pending, sceneForAll, sha256, STORES } from '../support/inboxes.ts'
 import { indexOf, namesIn } from './support/folders.ts'
 import { optionsFor, puller } from './support/pullers.ts'
 
 describe.each(STORES)('a puller on %s', (store) => {
+  const test = inTurns(store, STORES)
   const given = sceneForAll(store)
 
   test.each(['poll', 'events'] as const)('B10 brings what is there and what comes, by %s', async (by) => {

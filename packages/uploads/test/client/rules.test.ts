@@ -2,7 +2,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pullOnce } from 'jobmill-uploads/client'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { type Box, mailbox, pending, sceneForAll, sha256, STORES } from '../support/inboxes.ts'
 import { betweenForAll, type Between, type Passing } from './support/between.ts'
 import { freshFolder, indexOf, namesIn } from './support/folders.ts'
@@ -24,6 +25,7 @@ function endless(): ReadableStream<Uint8Array> {
 }
 
 describe.each(STORES)('a puller on %s, when', (store) => {
+  const test = inTurns(store, STORES)
   const given = sceneForAll(store)
   const between = betweenForAll(() => given().url)
 

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { upload, type UploadProgress } from 'jobmill-uploads/client'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { type Box, mailbox, pending, sceneForAll, sha256, STORES } from '../support/inboxes.ts'
 import { betweenForAll } from './support/between.ts'
 import { freshFolder } from './support/folders.ts'
@@ -11,6 +12,7 @@ const hashesOf = async (box: Box): Promise<string[]> =>
   (await pending(box)).files.map((file) => (file as unknown as { sha256: string }).sha256)
 
 describe.each(STORES)('sending files to an inbox on %s', (store) => {
+  const test = inTurns(store, STORES)
   const given = sceneForAll(store)
   const between = betweenForAll(() => given().url)
 

@@ -18,27 +18,13 @@ import {
   uploads,
   type UploadsOptions,
 } from 'jobmill-uploads'
-import { afterAll, beforeAll, inject, test } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
-import { inFull } from '../../../../test/support/in-full.ts'
 
 export const STORES = ['sqlite', 'postgres'] as const
 /** Rows in PostgreSQL and bytes in a folder is what the command does unless it is told otherwise. */
 export const PLACES = [...STORES, 'postgres with a folder'] as const
 export type Place = (typeof PLACES)[number]
-
-type Register = (name: string, run: () => Promise<void>) => void
-
-/** The two places on PostgreSQL take turns at the tests of a file; with JOBMILL_LONG=all, as every night, each has all of them. */
-export function inTurns(place: Place, register: Register = test): Register {
-  const first = PLACES.indexOf(place) % 2
-  let at = 0
-  return (name, run) => {
-    const isMine = place === 'sqlite' || at % 2 === first
-    at += 1
-    if (isMine || inFull(true, false)) register(name, run)
-  }
-}
 
 export function hasFolder(place: Place): boolean {
   return place !== 'postgres'
