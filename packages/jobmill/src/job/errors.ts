@@ -6,6 +6,7 @@
 export const ERRORS = {
   ATTEMPT_ENDED: 'The attempt has ended, so nothing more can be written on its behalf',
   CURSOR_INVALID: 'The cursor of a page was not made by this kind of listing',
+  DATA_REFUSED: 'The database will never take a value of this call',
   DURATION_INVALID: 'A duration is not one, or is out of bounds',
   DUTY_UNKNOWN: 'No duty has this name',
   HANDLER_INVALID: 'What was given as a handler is not a function',
@@ -28,7 +29,8 @@ export const ERRORS = {
   OPTION_CONFLICT: 'Two options contradict each other',
   OPTION_INVALID: 'An option has a value that cannot be used',
   OPTION_UNKNOWN: 'There is no option of this name',
-  OUTCOME_UNKNOWN: 'The connection broke after a write was sent: it may or may not have been committed',
+  OUTCOME_UNKNOWN:
+    'The database did not say what became of a write that was sent: it may or may not have been committed',
   OVERLOADED: 'More work waits to be written than this process may keep in memory',
   PAYLOAD_INVALID: 'A payload or result does not fit its schema',
   PAYLOAD_NOT_JSON: 'A value cannot be kept as JSON',
@@ -46,7 +48,7 @@ export const ERRORS = {
   STORE_CLOSED: 'The store is not open',
   STORE_REFUSED:
     'The database refused the user, the password, the name of the database or the right to do this',
-  STORE_UNAVAILABLE: 'The database cannot be reached; nothing was written',
+  STORE_UNAVAILABLE: 'The database cannot be reached, or cannot do its work; nothing was written',
   STORE_UNSUPPORTED: 'This version or setting of the database cannot keep the promises',
   TX_INVALID: 'What was given as a transaction cannot run statements',
   TX_ROLLED_BACK: 'The transaction that completed the job was not committed',
@@ -107,6 +109,11 @@ export class JobmillError extends Error {
 
 export function isJobmillError(error: unknown): error is JobmillError {
   return typeof error === 'object' && error !== null && BRAND in error
+}
+
+/** What the call carries is at fault: it will never succeed. Trouble with the database passes, a full disk or a lost right included. */
+export function isDataError(error: unknown): boolean {
+  return isJobmillError(error) && !error.retryable && !error.code.startsWith('STORE_')
 }
 
 /** `jobs[3].queue: a queue name has no white space (got "my queue"). Use letters, digits and . _ - : /` */

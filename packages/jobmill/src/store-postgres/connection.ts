@@ -7,7 +7,7 @@ import pg from 'pg'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import { inOurWords, isNameLost, isTransient } from './errors.ts'
+import { inOurWords, isNameLost, isTransient, leavesConnectionUsable } from './errors.ts'
 import { pool } from './pool.ts'
 import { statementNames } from './statement-names.ts'
 
@@ -68,6 +68,8 @@ export function connect(options: ConnectionOptions): Connection {
   // Statements of ours assume READ COMMITTED. Where the server's default is another level, each gets a transaction
   // that says so; a setting on the session would leak through a pooler.
   let mustSayIsolation: boolean | undefined
+  /** Those whose transaction could not be rolled back. */
+  const stillOpen = new WeakSet<pg.Client>()
   const names = statementNames(options.namesStatements ?? true)
 
   /** Gives the client back, or has it ended when its state is not known; `busy` tells when what it still does is over, and whether well. */
@@ -84,7 +86,7 @@ export function connect(options: ConnectionOptions): Connection {
       else void stillBusy.then((isHealthy) => clients.give(client, isHealthy))
       return result
     } catch (error) {
-      clients.give(client, wasAnswered(error))
+      clients.give(client, leavesConnectionUsable(error) && !stillOpen.has(client))
       throw inOurWords(error, { sent: true })
     }
   }
@@ -97,7 +99,7 @@ export function connect(options: ConnectionOptions): Connection {
       try {
         result = await work(client)
       } catch (error) {
-        await rollBack(query, error)
+        if (!(await rollBack(query, error))) stillOpen.add(client)
         throw error
       }
       await query('COMMIT', [])
@@ -126,7 +128,8 @@ export function connect(options: ConnectionOptions): Connection {
     return withClient(
       (client) => {
         const answer = send<R>(client, statement, options, rowMode)
-        if (after !== undefined) following = send(client, after, options).then(() => true, wasAnswered)
+        if (after !== undefined)
+          following = send(client, after, options).then(() => true, leavesConnectionUsable)
         return answer
       },
       () => following,
@@ -153,7 +156,7 @@ export function connect(options: ConnectionOptions): Connection {
       try {
         return await attempt()
       } catch (error) {
-        const transient = error instanceof JobmillError && isTransient(error.cause)
+        const transient = isJobmillError(error) && isTransient(error)
         if (!transient || tries > RETRIES) throw error
         await sleep(platform, platform.random() * 10 * 2 ** tries)
       }
@@ -180,16 +183,14 @@ function queryOf(client: pg.Client, options: ConnectionOptions): Query {
   return (text, values) => send<Row>(client, { text, values }, options)
 }
 
-/** A server-side error leaves the connection usable, and so does a refusal of ours between two statements; one without an answer does not. */
-function wasAnswered(error: unknown): boolean {
-  if (isJobmillError(error)) return error.code !== 'OUTCOME_UNKNOWN'
-  return error instanceof pg.DatabaseError && error.severity === 'ERROR'
-}
-
-async function rollBack(query: Query, error: unknown): Promise<void> {
-  // After a lost connection there is nothing to roll back, and the first error is the one to tell.
+/** Whether the transaction is known to be over. After a lost connection there is nothing to roll back, and the first error is the one to tell. */
+async function rollBack(query: Query, error: unknown): Promise<boolean> {
   const isLoss = error instanceof Error && 'code' in error && !(error instanceof pg.DatabaseError)
-  if (wasAnswered(error) || !isLoss) await query('ROLLBACK', []).catch(() => {})
+  if (isLoss && !leavesConnectionUsable(error)) return false
+  return query('ROLLBACK', []).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** When the deadline passes the client is ended by its borrower: a statement without an answer has no known outcome. */

@@ -1,25 +1,23 @@
 /**
- * Writes outcomes, many in one statement: those of one turn of the event loop share a write, and so do those that arrive while one is on its way. A write that fails for a while is
- * made again until the database answers; the fence decides whether it still counts.
+ * Writes outcomes, many in one statement: those of one turn of the event loop share a write, and so do those that arrive while one is on its way. A write that fails is
+ * made again until the database answers, whatever it says; the fence decides whether it still counts. Only an error in the data is final, and it is one item's.
  */
-import { isJobmillError } from '../job/errors.ts'
-import { errorText } from '../job/error-text.ts'
-import { pauses } from '../platform/pauses.ts'
+import { isDataError, isJobmillError } from '../job/errors.ts'
+import { type Pauses, pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Finish, Finished } from '../store/finish.ts'
+import { finishAlone, type Waiting } from './finish-alone.ts'
+import { type AsFailed, plainer } from './plainer.ts'
 
 const MOST_PER_WRITE = 500
-
-interface Waiting {
-  item: Finish
-  readonly done: (finished: Finished | null) => void
-}
+/** After so many failures in a row its halves are written apart. */
+const TRIES_TOGETHER = 3
 
 export interface Finisher {
-  /** Null when it was given up: after `giveUp`, when the store is closed, or when the database refuses even the plainest form. */
+  /** Null when it was given up: after `giveUp`, or when the store is closed. */
   readonly add: (item: Finish) => Promise<Finished | null>
-  /** The same without a promise, for what every job comes by. `done` must not throw. */
-  readonly put: (item: Finish, done: (finished: Finished | null) => void) => void
+  /** The same without a promise, for what every job comes by. `done` must not throw. `asFailed`: see plainer.ts. */
+  readonly put: (item: Finish, done: Waiting['done'], asFailed?: AsFailed) => void
   /** Ends the tries of whatever could not be written. */
   readonly giveUp: () => void
   /** Resolves when nothing waits to be written. */
@@ -44,45 +42,85 @@ export function finisher(options: FinisherOptions): Finisher {
   const queue: Waiting[] = []
   const given = new AbortController()
   const pumping = new Set<Promise<void>>()
+  const alone = finishAlone({ attempt, platform, signal: given.signal, failing })
 
   function tell(batch: readonly Waiting[], replies: readonly Finished[]): void {
-    batch.forEach(({ done }, at) => done(replies[at] ?? null))
+    batch.forEach(({ done, item }, at) => done(replies[at] ?? null, item))
     wrote()
+  }
+
+  /** One try. Undefined when nothing is left to do: it was written, or will never be. */
+  async function attempt(batch: readonly Waiting[]): Promise<unknown> {
+    try {
+      const replies = await finish(batch.map(({ item }) => item))
+      working()
+      alone.wrote(batch)
+      tell(batch, replies)
+    } catch (error) {
+      if (!isClosed(error) && !given.signal.aborted) return error ?? new Error('the store failed')
+      tell(batch, [])
+    }
+    return undefined
   }
 
   async function write(batch: readonly Waiting[]): Promise<void> {
     const pause = pauses(platform, { firstMs: 50, longestMs: 2_000 })
-    for (;;) {
-      try {
-        const replies = await finish(batch.map(({ item }) => item))
-        working()
-        return tell(batch, replies)
-      } catch (error) {
-        if (isClosed(error) || given.signal.aborted) return tell(batch, [])
-        if (!passes(error)) return refused(batch, error)
-        failing(error)
-        await pause.wait(given.signal)
-      }
+    for (let tries = 1; await fails(batch, pause); tries += 1) {
+      // Those that are written one by one make nobody wait.
+      if (tries % TRIES_TOGETHER !== 0 || perWrite === 1) continue
+      const left = await apart(batch, pause)
+      // Nothing got through: the database is in trouble, and nobody is at fault.
+      if (left.length === batch.length && batch.length > 1) continue
+      for (const one of left) alone.add(one)
+      return
     }
   }
 
-  /** An item that the database will never take must not stop its neighbours: halves find it, and then it is written as plainly as can be. */
+  /** One try, and a pause when it may succeed later. */
+  async function fails(batch: readonly Waiting[], pause: Pauses): Promise<boolean> {
+    const error = await attempt(batch)
+    if (error === undefined) {
+      pause.reset()
+      return false
+    }
+    if (isDataError(error)) {
+      await refused(batch, error)
+      return false
+    }
+    failing(error)
+    await pause.wait(given.signal)
+    return true
+  }
+
+  /** Writes the halves apart, so that one item does not stop its neighbours. Returns those that still fail: all of them when nothing got through. */
+  async function apart(batch: readonly Waiting[], pause: Pauses): Promise<readonly Waiting[]> {
+    if (batch.length === 1) return batch
+    const [first, second] = halves(batch)
+    const isFirstLeft = await fails(first, pause)
+    const isSecondLeft = await fails(second, pause)
+    if (!isFirstLeft) return isSecondLeft ? apart(second, pause) : []
+    const left = await apart(first, pause)
+    if (!isSecondLeft) return left
+    // One way down is enough to see that nothing gets through.
+    if (left.length === first.length) return batch
+    return (await fails(second, pause)) ? [...left, ...(await apart(second, pause))] : left
+  }
+
+  /** An item that the database will never take must not stop its neighbours: halves find it, and then it is written as plainly as it has to be. */
   async function refused(batch: readonly Waiting[], error: unknown): Promise<void> {
     if (batch.length > 1) {
-      const middle = Math.ceil(batch.length / 2)
-      await write(batch.slice(0, middle))
-      await write(batch.slice(middle))
+      for (const half of halves(batch)) await write(half)
       return
     }
     const [only] = batch
     if (only === undefined) return
-    const plain = plainly(only.item, error)
+    const plain = plainer(only.item, error, only.asFailed)
     if (plain === null) {
       failing(error)
-      return tell(batch, [])
+      return alone.add(only)
     }
     only.item = plain
-    await write([only])
+    await write(batch)
   }
 
   /** Jobs that begin together mostly end together, a moment after the first of them. */
@@ -106,8 +144,8 @@ export function finisher(options: FinisherOptions): Finisher {
     pumping.add(one)
   }
 
-  function put(item: Finish, done: Waiting['done']): void {
-    queue.push({ item, done })
+  function put(item: Finish, done: Waiting['done'], asFailed?: AsFailed): void {
+    queue.push({ item, done, asFailed })
     start()
   }
 
@@ -116,35 +154,16 @@ export function finisher(options: FinisherOptions): Finisher {
     add: (item) => new Promise((resolve) => put(item, resolve)),
     giveUp: () => given.abort(),
     idle: async () => {
-      while (pumping.size > 0) await Promise.all(pumping)
+      while (pumping.size > 0 || !alone.isIdle) await Promise.all([...pumping, alone.idle])
     },
   }
 }
 
-/** The same move without anything a database could object to; null when it is that already. */
-function plainly(item: Finish, error: unknown): Finish | null {
-  const { id, token, transition, outcome } = item
-  const carries = item.followUps !== undefined || item.log !== undefined || item.cool !== undefined
-  const result = transition.to === 'done' && transition.result !== null
-  if (!carries && !result && item.ranMs === undefined) return null
-  const why = `could not be written as it was: ${errorText(error)}`
-  // Follow-ups that cannot be written were part of the completion, so it did not happen.
-  const lost = item.followUps !== undefined && transition.to === 'done'
-  if (lost) return { id, token, outcome: 'gave-up', transition: { to: 'dead' }, error: why }
-  return {
-    id,
-    token,
-    outcome,
-    transition: transition.to === 'done' ? { to: 'done', result: null } : transition,
-    error: item.error ?? why,
-  }
+function halves<T>(list: readonly T[]): [readonly T[], readonly T[]] {
+  const middle = Math.ceil(list.length / 2)
+  return [list.slice(0, middle), list.slice(middle)]
 }
 
 function isClosed(error: unknown): boolean {
   return isJobmillError(error) && error.code === 'STORE_CLOSED'
-}
-
-/** Trouble with the database passes, a full disk or a lost right included; an error in the data never does. */
-function passes(error: unknown): boolean {
-  return isJobmillError(error) && (error.retryable || error.code.startsWith('STORE_'))
 }

@@ -1,5 +1,6 @@
 /** One job, from its lease to its written outcome: run, decide, finish, tell. */
 import type { Decision, Ended } from '../job/decide.ts'
+import { JobmillError } from '../job/errors.ts'
 import type { Emit, EventTable } from '../job/events.ts'
 import type { AttemptTrace, Tracing } from '../job/tracing.ts'
 import type { Lease } from '../store/claim.ts'
@@ -9,6 +10,7 @@ import type { Attempts } from './attempts.ts'
 import type { Finisher } from './finisher.ts'
 import type { Handler } from './handler.ts'
 import { decided, type DecideTools, finishOf, followUps } from './outcome-of.ts'
+import type { AsFailed } from './plainer.ts'
 import { type RunTools, runAttempt } from './run-attempt.ts'
 import { tellOutcome, type Told } from './tell-outcome.ts'
 import { finishTraced, runTraced, thrownIn } from './traced.ts'
@@ -39,7 +41,8 @@ export function runJob(lease: Lease, tools: RunJobTools, waitedMs: number, now: 
   const trace = tools.tracing?.attempt({ ...lease, waitedMs }, tools.platform.now())
   attempt.trace = trace?.ids ?? null
   tools.emit('started', startedEvent(attempt))
-  const end = (ended: Ended): void => handlerEnded({ attempt, handler, trace, ended }, tools)
+  const end = (ended: Ended): void =>
+    handlerEnded({ attempt, handler, trace, ended, decision: null, ranMs: 0 }, tools)
   if (trace === undefined) void runAttempt(attempt, handler, tools, end)
   else runTraced(trace, attempt, handler, tools, end)
 }
@@ -49,7 +52,10 @@ interface Run {
   readonly attempt: Attempt
   readonly handler: Handler
   readonly trace: AttemptTrace | undefined
-  readonly ended: Ended
+  /** Another one when what the handler returned can never be written. */
+  ended: Ended
+  decision: Decision | null
+  ranMs: number
 }
 
 function handlerEnded(run: Run, tools: RunJobTools): void {
@@ -62,7 +68,7 @@ function handlerEnded(run: Run, tools: RunJobTools): void {
 
 function finishRun(run: Run, tools: RunJobTools): void {
   const { attempt, handler, trace, ended } = run
-  const ranMs = tools.platform.monotonic() - attempt.startedAt
+  run.ranMs = tools.platform.monotonic() - attempt.startedAt
   tools.attempts.end(attempt)
   tools.freed()
   // Handed back at the end of a stop: somebody else may run it by now.
@@ -70,38 +76,63 @@ function finishRun(run: Run, tools: RunJobTools): void {
     trace?.ended('interrupted', undefined)
     return tools.attempts.forget(attempt)
   }
-  const decision = decided(ended, attempt, handler, tools)
+  const decision = (run.decision = decided(ended, attempt, handler, tools))
   // Of one that was completed in a transaction of the user's only the database knows how it ended.
   if (!attempt.completedInTx) trace?.ended(decision.outcome, thrownIn(ended))
-  const item = finishOf(attempt, decision, ranMs, followUps(attempt, decision, handler))
+  const item = finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))
   const write = attempt.completedInTx ? tools.finishAfterTx : tools.finish
-  const written = (finished: Finished | null): void => outcomeWritten(run, decision, item, finished, tools)
-  if (trace === undefined) write(item, written)
-  else void finishTraced(trace, write, item).then(written).then(tools.freed, tools.failing)
+  const written = (finished: Finished | null, as: Finish): void => outcomeWritten(run, as, finished, tools)
+  const asFailed: AsFailed = (error) => failedRun(run, error, tools)
+  if (trace === undefined) return write(item, written, asFailed)
+  void finishTraced(trace, write, item, asFailed)
+    .then(([finished, as]) => written(finished, as))
+    .then(tools.freed, tools.failing)
+}
+
+/** What it returned can never be written, so the attempt has failed: as if it had thrown, and `retryIf` has no say in what the handler did not throw. */
+function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
+  const { attempt, handler } = run
+  const error = new JobmillError(
+    'DATA_REFUSED',
+    'the handler returned, but what it returned could not be written',
+    {
+      fix: 'Change the result, or the jobs that are enqueued with the completion',
+      cause,
+    },
+  )
+  run.ended = { how: 'threw', error }
+  const decision = (run.decision = decided(run.ended, attempt, { ...handler, retryIf: undefined }, tools))
+  return finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))
 }
 
 /** Called for many, one after the other, by whoever wrote them: it must not throw. */
-function outcomeWritten(
-  run: Run,
-  decision: Decision,
-  item: Finish,
-  finished: Finished | null,
-  tools: RunJobTools,
-): void {
-  const { attempt, trace, ended } = run
+function outcomeWritten(run: Run, item: Finish, finished: Finished | null, tools: RunJobTools): void {
+  const { attempt, trace, decision } = run
   try {
+    if (decision === null) return
+    const ended = keptOf(run.ended, item)
     if (attempt.completedInTx)
       trace?.ended(finished?.state === 'done' ? 'returned' : decision.outcome, thrownIn(ended))
     tools.attempts.forget(attempt)
     if (finished === null) return
     if (finished.accepted) tools.written(attempt, item, finished)
     const totalMs = totalOf(attempt, tools.platform.monotonic())
-    const told = { decision, ended, finished, ranMs: item.ranMs ?? 0, totalMs, reason: '' }
+    const told = { decision, ended, finished, ranMs: run.ranMs, totalMs, reason: '' }
     if (finished.state !== 'cancelled') tellOutcome(tools.emit, attempt, told)
     else tellCancelled(attempt, told, tools)
   } catch (error) {
     tools.failing(error)
   }
+}
+
+/** A result that the database did not take is told of as one that was not kept. */
+function keptOf(ended: Ended, { transition, error }: Finish): Ended {
+  const isLost =
+    ended.how === 'returned' &&
+    ended.result !== null &&
+    transition.to === 'done' &&
+    transition.result === null
+  return isLost ? { how: 'returned', result: null, notKept: error ?? 'could not be written' } : ended
 }
 
 /** When another process asked for it so late that the handler never heard of it, the database knows why. */

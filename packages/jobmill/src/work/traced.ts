@@ -5,6 +5,7 @@ import type { Finish, Finished } from '../store/finish.ts'
 import type { Attempt } from './attempt.ts'
 import type { Finisher } from './finisher.ts'
 import type { Handler } from './handler.ts'
+import type { AsFailed } from './plainer.ts'
 import { type RunTools, runAttempt } from './run-attempt.ts'
 
 /** What traces must not throw; if it does, the worker and the job must not be lost for the life of the process. */
@@ -28,15 +29,27 @@ export async function finishTraced(
   trace: AttemptTrace,
   write: Finisher['put'],
   item: Finish,
-): Promise<Finished | null> {
+  asFailed: AsFailed,
+): Promise<readonly [Finished | null, Finish]> {
+  let as = item
   let writing: Promise<Finished | null> | undefined
-  const once = (): Promise<Finished | null> => (writing ??= new Promise((resolve) => write(item, resolve)))
+  const once = (): Promise<Finished | null> =>
+    (writing ??= new Promise((resolve) =>
+      write(
+        item,
+        (finished, written) => {
+          as = written
+          resolve(finished)
+        },
+        asFailed,
+      ),
+    ))
   try {
     await trace.finish(once)
   } catch {
     // The answer below is the database's.
   }
-  return once()
+  return [await once(), as]
 }
 
 /** What the handler threw; undefined when it returned. */

@@ -18,9 +18,9 @@ async function run(handler: () => unknown, why?: 'cancelled' | 'shutdown' | 'tim
   const clock = aClock()
   const told: Told[] = []
   const live = attempts()
-  const write: Finisher['put'] = ({ id, transition }, done) => {
+  const write: Finisher['put'] = (item, done) => {
     clock.advance(5)
-    done({ id, accepted: true, state: transition.to, followUps: [] })
+    done({ id: item.id, accepted: true, state: item.transition.to, followUps: [] }, item)
   }
   const tools = {
     platform: clock,

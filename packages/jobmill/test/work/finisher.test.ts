@@ -181,6 +181,9 @@ describe('a write that fails for a while', () => {
   })
 })
 
+const LATER = { to: 'scheduled', delayMs: 10, refund: false } as const
+const WHY = expect.stringContaining('could not be written as it was') as string
+
 /** Takes everything but what these carry. */
 const refusing = (bad: ReadonlySet<string>) => async (items: readonly Finish[]) => {
   if (items.some(({ id, log, followUps }) => bad.has(id) && (log ?? followUps) !== undefined))
@@ -202,22 +205,127 @@ describe('an outcome that the database will never take', () => {
       token,
       outcome: 'returned',
       transition: { to: 'done', result: null },
-      error: expect.stringContaining('could not be written as it was') as string,
+      error: WHY,
     })
   })
 
-  test('with follow-ups is dead and not done: they were part of the completion', async () => {
-    const { finisher, state } = bench()
+  test('D1 with follow-ups costs an attempt: they were part of the completion, and one write error kills no job', async () => {
+    const { platform, finisher, state } = bench()
     const item = anItem({ followUps: [] })
+    const failed = { ...item, outcome: 'threw', transition: LATER, followUps: undefined } as const
     state.answer = refusing(new Set([item.id]))
-    expect(await finisher.add(item)).toMatchObject({ state: 'dead' })
+    const heard: unknown[] = []
+    finisher.put(
+      item,
+      (finished, written) => void heard.push(finished?.state, written),
+      (error) => ({ ...failed, error: String(error) }),
+    )
+    await platform.settled()
+    expect(heard).toEqual(['scheduled', { ...failed, error: 'JobmillError: is refused.' }])
   })
 
-  test('even plainly is told of and given up: comparing finds its lease later', async () => {
-    const { finisher, state, told } = bench()
-    state.answer = () => Promise.reject(new Error('never'))
-    expect(await finisher.add(anItem())).toBeNull()
-    expect(told).toEqual(['failing'])
+  test('D8 becomes plainer step by step, and each form of a failed attempt spends it', async () => {
+    const { platform, finisher, state, writes } = bench()
+    const failed = anItem({ outcome: 'threw', transition: LATER, error: 'why', log: 'a line', cool: { forMs: 5 } })
+    state.answer = () => Promise.reject(new JobmillError('DATA_REFUSED', 'is refused'))
+    const { id, token } = failed
+    finisher.put(
+      { ...failed, outcome: 'returned', transition: { to: 'done', result: '1' }, error: undefined, cool: undefined },
+      () => {},
+      () => failed,
+    )
+    await platform.settled()
+    const bare = { id, token, outcome: 'threw', transition: LATER }
+    expect(writes.slice(1).map(({ items }) => items[0])).toEqual([
+      { id, token, outcome: 'returned', transition: { to: 'done', result: null }, error: WHY },
+      { id, token, outcome: 'returned', transition: { to: 'done', result: null } },
+      failed,
+      { ...bare, error: 'why', cool: { forMs: 5 } },
+      bare,
+      { ...bare, outcome: null },
+      { ...bare, outcome: null },
+    ])
+    finisher.giveUp()
+    await platform.advance('1s')
     await finisher.idle()
+  })
+
+  test('D8 even plainly is tried on: its lease is held, so that no handler runs a second time', async () => {
+    const { platform, finisher, state, told } = bench()
+    state.answer = () => Promise.reject(new JobmillError('DATA_REFUSED', 'is refused'))
+    const reply = finisher.add(anItem())
+    await platform.advance('10m')
+    state.answer = async (items) => items.map(accepted)
+    await platform.advance('2s')
+    expect(await reply).toMatchObject({ accepted: true, state: 'done' })
+    expect(new Set(told)).toEqual(new Set(['failing', 'working']))
+  })
+})
+
+describe('an outcome that fails with an error that nobody knows', () => {
+  const odd = (): Promise<never> => Promise.reject(new Error('what is this?'))
+
+  test('D1 is written as it was once the database is well, however long that takes: nothing is judged in an outage', async () => {
+    const { platform, finisher, state, writes } = bench()
+    state.answer = odd
+    const items = Array.from({ length: 9 }, () => anItem({ log: 'a line' }))
+    const replies = items.map((item) => finisher.add(item))
+    await platform.advance('1s')
+    const late = anItem({ followUps: [] })
+    replies.push(finisher.add(late))
+    await platform.advance('10m')
+    state.answer = async (all) => all.map(accepted)
+    const before = writes.length
+    await platform.advance('3s')
+    expect((await Promise.all(replies)).every((reply) => reply?.state === 'done')).toBe(true)
+    expect(writes.slice(before).flatMap((write) => write.items)).toEqual(expect.arrayContaining([...items, late]))
+  })
+
+  test('D1 alone lets its neighbours through, and is at fault once its like was written again and again', async () => {
+    const { platform, finisher, state, writes } = bench()
+    const bad = anItem()
+    const isBad = (item: Finish): boolean =>
+      item.id === bad.id && item.transition.to === 'done' && item.transition.result !== null
+    state.answer = async (items) => (items.some(isBad) ? odd() : items.map(accepted))
+    const stuck = finisher.add(bad)
+    const neighbours = Array.from({ length: 8 }, () => finisher.add(anItem()))
+    await platform.advance('2s')
+    expect(await Promise.all(neighbours)).toHaveLength(8)
+    // Others of another shape go to other tables, and say nothing of it.
+    for (let times = 0; times < 60; times += 1) {
+      void finisher.add(anItem({ transition: LATER, outcome: 'threw', error: 'x' }))
+      await platform.advance('2s')
+    }
+    expect(writes.flatMap(({ items }) => items).filter(({ id }) => id === bad.id).every(isBad)).toBe(true)
+    for (let times = 0; times < 20; times += 1) {
+      void finisher.add(anItem())
+      await platform.advance('2s')
+    }
+    expect(await stuck).toMatchObject({ accepted: true, state: 'done' })
+    expect(writes.flatMap(({ items }) => items).findLast(({ id }) => id === bad.id)).toEqual({
+      id: bad.id,
+      token: bad.token,
+      outcome: 'returned',
+      transition: { to: 'done', result: null },
+      error: WHY,
+    })
+  })
+
+  test('D1 is never at fault for a lock that another transaction holds', async () => {
+    const { platform, finisher, state, writes } = bench()
+    const locked = anItem()
+    state.answer = async (items) => {
+      if (items.some(({ id }) => id === locked.id)) throw new JobmillError('STORE_BUSY', 'locked')
+      return items.map(accepted)
+    }
+    const reply = finisher.add(locked)
+    for (let times = 0; times < 40; times += 1) {
+      void finisher.add(anItem())
+      await platform.advance('2s')
+    }
+    state.answer = async (items) => items.map(accepted)
+    await platform.advance('3s')
+    expect(await reply).toMatchObject({ accepted: true })
+    expect(writes.flatMap(({ items }) => items).findLast(({ id }) => id === locked.id)).toBe(locked)
   })
 })

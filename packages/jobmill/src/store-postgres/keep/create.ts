@@ -2,10 +2,10 @@
 import pg from 'pg'
 import { JobmillError } from '../../job/errors.ts'
 import { endSoon } from '../end-client.ts'
-import { inOurWords } from '../errors.ts'
+import { codeOf, inOurWords } from '../errors.ts'
 import { schemaExists } from '../migrate.ts'
 import type { PostgresSettings } from '../options.ts'
-import { codeOf, connected, connectedIfThere, type Site } from './reach.ts'
+import { connected, connectedIfThere, type Site } from './reach.ts'
 
 const MAINTENANCE = '/postgres'
 /** What a server says of a schema that is there already, before and after it has looked. */

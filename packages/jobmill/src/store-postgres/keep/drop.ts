@@ -7,10 +7,11 @@ import { nameOf } from '../../store/drift.ts'
 import type { Dropped } from '../../store/keeping.ts'
 import { type AppliedMigration, checkApplied } from '../../store/migrations.ts'
 import type { Query } from '../connection.ts'
+import { codeOf } from '../errors.ts'
 import { appliedTo, lockMigrations, MIGRATIONS } from '../migrate.ts'
 import { partsIn } from './catalog.ts'
 import { expectedParts } from './expected.ts'
-import { codeOf, connectedIfThere, type Site } from './reach.ts'
+import { connectedIfThere, type Site } from './reach.ts'
 
 /** Whoever comes to a table after us waits for as long as we do. */
 const WAIT = `SET LOCAL lock_timeout = '2s'`

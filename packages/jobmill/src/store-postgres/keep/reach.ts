@@ -1,6 +1,6 @@
 /** A connection for the tools, beside whatever the store has open: one, with the deadlines of the store, and ended whatever happens. */
-import { isJobmillError } from '../../job/errors.ts'
 import { type Connection, connect, type Query } from '../connection.ts'
+import { codeOf } from '../errors.ts'
 import type { PostgresSettings } from '../options.ts'
 
 /** What the tools work on: where, and how a statement gets into its schema. */
@@ -38,10 +38,4 @@ export async function connectedIfThere<T>(
     if (codeOf(error) === '3D000') return null
     throw error
   }
-}
-
-/** As the server says it, also behind our words. */
-export function codeOf(error: unknown): string | undefined {
-  const said = isJobmillError(error) ? error.cause : error
-  return said instanceof Error && 'code' in said && typeof said.code === 'string' ? said.code : undefined
 }

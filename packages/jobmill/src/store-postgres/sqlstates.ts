@@ -1,0 +1,103 @@
+/**
+ * What an answer of the server says about the statement before it, by SQLSTATE (appendix A of PostgreSQL's manual). Only errors in the data are final. Every other
+ * answer passes, and so does one that nobody documents: poolers and proxies make up codes of their own.
+ */
+import type { ErrorCode } from '../job/errors.ts'
+
+/**
+ * - `data`: the statement will never succeed with these values.
+ * - `rolled-back`: the server undid the statement; the same one may succeed later.
+ * - `unknown`: the session ended, or the code may come from a pooler: the statement may have been committed.
+ */
+export type Verdict = 'data' | 'rolled-back' | 'unknown'
+
+/** Data exceptions, violated constraints, exceeded limits of the program (a row that is too large, JSON that is too deep). */
+const DATA_CLASSES = new Set(['22', '23', '54'])
+/** Types that do not fit each other, as values can cause them. */
+const DATA_CODES = new Set(['42804', '42846'])
+
+/** Classes that a server raises inside a transaction, which it then rolls back. 08 and XX are missing: they are about the connection, or about anything. */
+const ROLLED_BACK_CLASSES = new Set(
+  (
+    '02 03 09 0A 0B 0F 0L 0P 0Z 10 20 21 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 55 57 58 72 ' +
+    'F0 HV P0'
+  ).split(' '),
+)
+/**
+ * Exceptions to the classes: the outcome is unknown by definition (40003), the session ends (25P03, 25P04, 57P01 to 57P05), or poolers use the code for all that
+ * happens to them (58000).
+ */
+const UNKNOWN_CODES = new Set(['40003', '25P03', '25P04', '57P01', '57P02', '57P04', '57P05', '58000'])
+/** Said to a connection that has not run anything yet. */
+const BEFORE_ANYTHING = new Set(['53300', '57P03'])
+
+/** `severity` as the server writes it: in another language it is not `ERROR`, and then a transaction that was rolled back counts as unknown, which is safe. */
+export function verdictOf(code: string, severity: string | undefined): Verdict {
+  const kind = code.slice(0, 2)
+  if (DATA_CLASSES.has(kind) || DATA_CODES.has(code)) return 'data'
+  if (BEFORE_ANYTHING.has(code) || REFUSED.has(code)) return 'rolled-back'
+  if (severity !== 'ERROR' || UNKNOWN_CODES.has(code)) return 'unknown'
+  return ROLLED_BACK_CLASSES.has(kind) ? 'rolled-back' : 'unknown'
+}
+
+/** A transaction that has failed, or is read-only: another connection may lead to a server that is well. */
+export function endsConnection(code: string): boolean {
+  return code.startsWith('25')
+}
+
+const CHECK_USER = 'Check user and password in the address; # and @ in a password are written %23 and %40'
+const CHECK_TABLES = 'Check that the tables of jobmill are there: jobmill db doctor tells what is missing'
+
+export interface Meaning {
+  readonly code: ErrorCode
+  readonly what: string
+  /** Where it is not plain. */
+  readonly fix?: string
+}
+
+const refused = (what: string, fix: string): Meaning => ({ code: 'STORE_REFUSED', what, fix })
+const busy = (what: string): Meaning => ({ code: 'STORE_BUSY', what })
+const unavailable = (what: string, fix?: string): Meaning => ({
+  code: 'STORE_UNAVAILABLE',
+  what,
+  ...(fix !== undefined && { fix }),
+})
+
+/** By code, and else by class. */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  '25006': unavailable('the server is read-only: is this a replica?'),
+  '28': refused('the server refused the user', CHECK_USER),
+  '28P01': refused('the server refused the password', CHECK_USER),
+  '3D000': refused('there is no such database', 'Create it, or name another at the end of the address'),
+  '3F000': unavailable('the schema is missing', CHECK_TABLES),
+  '40': busy('the database rolled the transaction back'),
+  '40001': busy('the database could not serialise the write'),
+  '40P01': busy('the database broke a deadlock'),
+  '42501': refused(
+    'the database user may not do this',
+    'Give it the right to create a schema, or the schema to its own name',
+  ),
+  '42P01': unavailable('a table is missing', CHECK_TABLES),
+  '53': unavailable('the server lacks resources'),
+  '53100': unavailable('the disk of the server is full'),
+  '53200': unavailable('the server is out of memory'),
+  '53300': unavailable('the server has no connection left for us'),
+  '55P03': busy('a lock was not free in time'),
+  '57014': busy('the statement was cancelled, probably by statement_timeout'),
+  '57P03': unavailable('the server is starting up or shutting down'),
+  '58': unavailable('the system below the server failed'),
+}
+
+/** Whoever logs in is refused, before anything is run. */
+const REFUSED = new Set(['28000', '28P01', '3D000', '42501'])
+
+export function meaningOf(code: string): Meaning {
+  return (
+    MEANINGS[code] ?? MEANINGS[code.slice(0, 2)] ?? unavailable(`the server refused the statement (${code})`)
+  )
+}
+
+/** For an answer to a login, which has written nothing whatever it says; undefined when the code alone says little. */
+export function meaningAtLogin(code: string): Meaning | undefined {
+  return MEANINGS[code] ?? MEANINGS[code.slice(0, 2)]
+}

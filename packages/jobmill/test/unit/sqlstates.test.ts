@@ -1,0 +1,110 @@
+/** What we make of every class in appendix A of PostgreSQL's manual, of what poolers say, and of every primary code of SQLite: only errors in the data are final. */
+import pg from 'pg'
+import { describe, expect, test } from 'vitest'
+import { isJobmillError, type JobmillError } from '../../src/job/errors.ts'
+import { inOurWords, leavesConnectionUsable } from '../../src/store-postgres/errors.ts'
+import { commitError, storeError } from '../../src/store-sqlite/errors.ts'
+
+function answer(code: string, severity = 'ERROR'): pg.DatabaseError {
+  return Object.assign(new pg.DatabaseError('said by the server', 1, 'error'), { code, severity })
+}
+
+function said(error: unknown, sent = true): JobmillError {
+  const told = inOurWords(error, { sent })
+  if (!isJobmillError(told)) throw new Error(`passed through as it is: ${String(error)}`)
+  return told
+}
+
+type Fate = 'DATA_REFUSED' | 'STORE_BUSY' | 'STORE_REFUSED' | 'STORE_UNAVAILABLE' | 'OUTCOME_UNKNOWN'
+
+/** Every class, and those codes in it that differ from it. */
+const ANSWERS: Readonly<Record<Fate, string>> = {
+  DATA_REFUSED: '22000 22001 22003 22021 22P02 22P05 23000 23502 23503 23505 23514 23P01 54000 54001 54011 54023 42804 42846',
+  STORE_BUSY: '40000 40001 40002 40P01 55P03 57014',
+  STORE_REFUSED: '28000 28P01 3D000 42501',
+  STORE_UNAVAILABLE:
+    '02000 03000 09000 0A000 0B000 0F000 0L000 0P000 0Z000 10608 20000 21000 24000 25000 25001 25006 25P01 25P02 26000 27000 2B000 2BP01 ' +
+    '2D000 2F000 34000 38000 39000 3B000 3F000 42000 42601 42703 42883 42P01 42P05 44000 53000 53100 53200 53300 53400 55000 55006 57000 ' +
+    '57P03 58030 58P01 72000 F0000 HV000 P0000 P0001 P0004',
+  OUTCOME_UNKNOWN:
+    '08000 08003 08006 08P01 25P03 25P04 40003 57P01 57P02 57P04 57P05 58000 XX000 XX001 XX002 00000 01000 QQ123 0Q001 99999 S1000',
+}
+const TABLE = Object.entries(ANSWERS).flatMap(([fate, codes]) =>
+  codes.split(' ').map((code) => [code, fate] as const),
+)
+const RETRYABLE = new Set(['STORE_BUSY', 'STORE_UNAVAILABLE', 'OUTCOME_UNKNOWN'])
+
+describe('postgres', () => {
+  test('D1 every answer is one of ours: retryable unless the data or the rights are at fault', () => {
+    expect(TABLE.map(([code]) => [code, said(answer(code)).code])).toEqual(TABLE)
+    for (const [code, fate] of TABLE) expect([code, said(answer(code)).retryable]).toEqual([code, RETRYABLE.has(fate)])
+  })
+
+  test('D1 the outcome is unknown when the session ends with the answer, or says its severity in another language', () => {
+    const fates = (severity: string): object =>
+      Object.fromEntries(['40001', '53100', '53200', '58030', '42P01'].map((code) => [code, said(answer(code, severity)).code]))
+    for (const severity of ['FATAL', 'PANIC', 'FEHLER', '']) {
+      expect(new Set(Object.values(fates(severity)))).toEqual(new Set(['OUTCOME_UNKNOWN']))
+      // These say enough by themselves: they come before anything is run, or name the data or the user.
+      expect(said(answer('53300', severity)).code).toBe('STORE_UNAVAILABLE')
+      expect(said(answer('28P01', severity)).code).toBe('STORE_REFUSED')
+      expect(said(answer('22P05', severity)).code).toBe('DATA_REFUSED')
+    }
+  })
+
+  test('D1 what is no answer leaves the outcome unknown, and nothing is written before a connection is there', () => {
+    const broken = [
+      Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }),
+      Object.assign(new Error(''), { code: 'EPIPE' }),
+      new Error('Connection terminated unexpectedly'),
+      new Error('Query read timeout'),
+      'a text',
+      undefined,
+    ]
+    for (const error of broken) {
+      expect(said(error).code).toBe('OUTCOME_UNKNOWN')
+      expect(said(error, false).code).toBe('STORE_UNAVAILABLE')
+    }
+    expect(said(answer('QQ123', 'FATAL'), false).code).toBe('STORE_UNAVAILABLE')
+    expect(said(new RangeError('Invalid string length')).code).toBe('DATA_REFUSED')
+  })
+
+  test('D1 a defect of our own passes through as it is', () => {
+    const defect = new TypeError('undefined is not a function')
+    expect(inOurWords(defect, { sent: true })).toBe(defect)
+  })
+
+  test('D1 a connection is used again only after an answer that leaves it as it was', () => {
+    const kept = TABLE.filter(([code]) => leavesConnectionUsable(answer(code))).map(([code]) => code)
+    const expected = TABLE.filter(([code, fate]) => fate !== 'OUTCOME_UNKNOWN' && !code.startsWith('25'))
+    expect(kept).toEqual(expected.map(([code]) => code))
+    expect(TABLE.filter(([code]) => leavesConnectionUsable(answer(code, 'FATAL')))).toEqual([])
+  })
+})
+
+describe('sqlite', () => {
+  const fail = (code: string): Error => Object.assign(new Error('said by SQLite'), { code })
+  const codeOf = (error: unknown): unknown => (isJobmillError(error) ? error.code : error)
+  const CODES: Readonly<Record<string, string>> = {
+    DATA_REFUSED: 'TOOBIG CONSTRAINT CONSTRAINT_CHECK CONSTRAINT_UNIQUE MISMATCH RANGE',
+    STORE_BUSY: 'BUSY BUSY_SNAPSHOT PROTOCOL LOCKED',
+    STORE_UNAVAILABLE:
+      'FULL IOERR IOERR_FSYNC CANTOPEN READONLY PERM NOMEM ERROR INTERNAL ABORT INTERRUPT NOTFOUND EMPTY SCHEMA MISUSE NOLFS AUTH FORMAT NOTICE WARNING MADEUP',
+    STORE_UNSUPPORTED: 'NOTADB CORRUPT CORRUPT_VTAB',
+  }
+  const table = Object.entries(CODES).flatMap(([fate, codes]) =>
+    codes.split(' ').map((code) => [`SQLITE_${code}`, fate] as const),
+  )
+
+  test('D1 every code is one of ours, and what nobody listed is retryable', () => {
+    expect(table.map(([code]) => [code, codeOf(storeError(fail(code)))])).toEqual(table)
+    expect(codeOf(storeError(new RangeError('The bound string is too big')))).toBe('DATA_REFUSED')
+  })
+
+  test('D1 a commit that fails in a way that nobody listed may have happened', () => {
+    const unknown = ['SQLITE_IOERR', 'SQLITE_INTERNAL', 'SQLITE_MADEUP'].map((code) => codeOf(commitError(fail(code))))
+    expect(unknown).toEqual(['OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN'])
+    expect(codeOf(commitError(fail('SQLITE_FULL')))).toBe('STORE_UNAVAILABLE')
+    expect(codeOf(commitError(fail('SQLITE_CONSTRAINT')))).toBe('DATA_REFUSED')
+  })
+})
