@@ -58,6 +58,11 @@ export function leavesConnectionUsable(error: unknown): boolean {
   return verdictOf(code, error.severity) !== 'unknown' && !endsConnection(code)
 }
 
+/** The server refused a statement, behind our words, and the next one may be sent. */
+export function wasAnswered(error: unknown): boolean {
+  return isJobmillError(error) && error.cause !== undefined && leavesConnectionUsable(error.cause)
+}
+
 /** `sent` says whether the server may have seen a statement that writes. */
 export function inOurWords(error: unknown, { sent }: { readonly sent: boolean }): unknown {
   if (isJobmillError(error)) return error

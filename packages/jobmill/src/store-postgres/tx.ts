@@ -8,6 +8,9 @@ type TxFunction = (text: string, values: unknown[]) => PromiseLike<Answer>
 /** A `pg` client, or a function that runs a statement through whatever ORM the user has. */
 export type Tx = TxFunction | { query: TxFunction }
 
+/** All columns of our statements are called like this. A plugin that turns them into camel case or capitals makes every row unreadable. */
+const AS_WE_NAME = /^[a-z_][a-z0-9_]*$/
+
 export function txQuery(tx: Tx): Query {
   const send = sender(tx)
   return async (text, values) => {
@@ -20,7 +23,13 @@ export function txQuery(tx: Tx): Query {
         fix: 'Its query(text, values) must resolve to an array of objects, or to an object with rows',
       })
     }
-    return rows
+    const renamed = rows.flatMap((row) => Object.keys(row)).find((name) => !AS_WE_NAME.test(name))
+    if (renamed === undefined) return rows
+    throw new JobmillError('TX_INVALID', 'changed the names of the columns', {
+      field: 'tx',
+      value: shown(renamed),
+      fix: 'Return the rows with the names that the statement gives its columns: turn off what changes their case',
+    })
   }
 }
 
@@ -58,5 +67,5 @@ function hasRows(answer: unknown): answer is { readonly rows: unknown } {
 }
 
 function isRow(row: unknown): row is Row {
-  return typeof row === 'object' && row !== null
+  return typeof row === 'object' && row !== null && !Array.isArray(row)
 }

@@ -1,5 +1,8 @@
-/** What the driver throws, as errors of ours. Anything that is not listed is a defect and goes through as it is. */
-import { type ErrorCode, JobmillError } from '../job/errors.ts'
+/**
+ * What the driver throws, as errors of ours. Only errors in the data are final: a code that is not listed may pass. What is no error of the driver is a defect and goes
+ * through as it is.
+ */
+import { type ErrorCode, isJobmillError, JobmillError } from '../job/errors.ts'
 import { storeClosed } from '../store/lifecycle.ts'
 
 interface Meaning {
@@ -8,8 +11,18 @@ interface Meaning {
   readonly fix: string
 }
 
+const DATA: Meaning = {
+  code: 'DATA_REFUSED',
+  what: 'the database will never take these values',
+  fix: 'Change or leave out the value that the cause names',
+}
+
 /** By the primary result code; SQLite appends details to it (`SQLITE_IOERR_FSYNC`). */
 const MEANING: Readonly<Record<string, Meaning>> = {
+  SQLITE_TOOBIG: DATA,
+  SQLITE_CONSTRAINT: DATA,
+  SQLITE_MISMATCH: DATA,
+  SQLITE_RANGE: DATA,
   SQLITE_BUSY: {
     code: 'STORE_BUSY',
     what: 'another connection is writing to the database and did not let go in time',
@@ -74,10 +87,26 @@ export function isBusy(error: unknown): boolean {
   return ['SQLITE_BUSY', 'SQLITE_PROTOCOL'].includes(primaryCode(error))
 }
 
+/** The statement cannot be run as the tables are: the file itself was reached. */
+export function isStatementError(error: unknown): boolean {
+  return isJobmillError(error) && primaryCode(error.cause) === 'SQLITE_ERROR'
+}
+
+/** Undefined when it is no error of the driver. A value that is too large to be bound is told of by its range. */
+function meaningOf(error: unknown): Meaning | undefined {
+  if (error instanceof RangeError) return { ...DATA, what: `${DATA.what}: ${error.message}` }
+  const code = primaryCode(error)
+  if (code === '') return undefined
+  const why = error instanceof Error ? error.message : code
+  const known = MEANING[code]
+  if (known === DATA) return { ...DATA, what: `${DATA.what}: ${why}` }
+  return known ?? { code: 'STORE_UNAVAILABLE', what: `SQLite refused the statement (${code}): ${why}`, fix: 'Try again' }
+}
+
 /** With `path` when it is the opening of that file which failed. */
 export function storeError(error: unknown, path?: string): unknown {
   const field = path === undefined ? {} : { field: path }
-  const meaning = MEANING[primaryCode(error)]
+  const meaning = meaningOf(error)
   if (meaning !== undefined)
     return new JobmillError(meaning.code, meaning.what, { ...field, fix: meaning.fix, cause: error })
   if (error instanceof TypeError && error.message.includes('directory does not exist')) {
@@ -92,10 +121,13 @@ export function storeError(error: unknown, path?: string): unknown {
   return error
 }
 
-/** An error of COMMIT itself. When the disk failed, the commit may be in the log all the same. */
+/** An error of COMMIT itself. When the disk failed, or in a way that nobody listed, the commit may be in the log all the same. */
 export function commitError(error: unknown): unknown {
-  if (primaryCode(error) !== 'SQLITE_IOERR') return storeError(error)
-  return new JobmillError('OUTCOME_UNKNOWN', 'the disk failed while a transaction was committed', {
+  const code = primaryCode(error)
+  const isKnown = code === '' || (Object.hasOwn(MEANING, code) && code !== 'SQLITE_IOERR')
+  if (isKnown) return storeError(error)
+  const what = code === 'SQLITE_IOERR' ? 'the disk' : 'SQLite'
+  return new JobmillError('OUTCOME_UNKNOWN', `${what} failed while a transaction was committed (${code})`, {
     fix: 'Check the disk; send the same call again to find out',
     cause: error,
   })

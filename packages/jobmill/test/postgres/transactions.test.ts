@@ -191,6 +191,37 @@ describe('what cannot be a transaction', () => {
     })
   })
 
+  test.each([
+    ['capitals', (name: string) => name.toUpperCase(), 'WON'],
+    ['camel case', (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), 'jobId'],
+  ])(
+    'nor can a function that turns the names of columns into %s, which would pass for a busy database',
+    async (_name, rename, told) => {
+      const { enqueue } = enqueuer(store)
+      const client = await pool.connect()
+      onTestFinished(async () => {
+        await client.query('ROLLBACK')
+        client.release()
+      })
+      await client.query('BEGIN')
+      const tx: Tx = async (text, values) => {
+        const { rows } = await client.query<Record<string, unknown>>(text, values)
+        return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [rename(name), value])))
+      }
+      // Twice under one key, so that who holds it has to be read.
+      const jobs = [1, 2].map((payload) => ({ kind: KIND, payload, dedupe: { key: `renamed ${told}` } }))
+      const refused = enqueue([jobs[0]!], { tx }).then(() => enqueue([jobs[1]!], { tx }))
+      await expect(refused).rejects.toMatchObject({
+        code: 'TX_INVALID',
+        field: 'tx',
+        fix: expect.stringContaining('the names that the statement gives') as string,
+      })
+      const arrays: Tx = async (text, values) =>
+        (await client.query<unknown[]>({ text, values, rowMode: 'array' })).rows
+      await expect(enqueue([jobs[0]!], { tx: arrays })).rejects.toMatchObject({ code: 'TX_INVALID' })
+    },
+  )
+
   test('nor can a function that does not answer with rows', async () => {
     const { enqueue } = enqueuer(store as Store)
     await expect(enqueue([{ kind: KIND, payload: 1 }], { tx: async () => 'ok' })).rejects.toMatchObject({

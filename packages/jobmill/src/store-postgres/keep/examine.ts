@@ -3,6 +3,7 @@ import pg from 'pg'
 import { type Check, examining } from '../../store/examining.ts'
 import { broken, type ExamineOptions, type Finding, OPEN_FOR_MS } from '../../store/keeping.ts'
 import { schemaFinding } from '../../store/schema-status.ts'
+import { wasAnswered } from '../errors.ts'
 import { appliedTo, MIGRATIONS } from '../migrate.ts'
 import { bloat } from './examine-bloat.ts'
 import { doorbell } from './examine-doorbell.ts'
@@ -34,7 +35,7 @@ export async function examine(
       ['clock', () => clock(look)],
       ['connections', () => connections(look)],
       ['server', () => version(look)],
-    ])
+    ], wasAnswered)
   })
   if (findings !== null) return findings
   const { database } = new pg.Client({ connectionString: settings.url })

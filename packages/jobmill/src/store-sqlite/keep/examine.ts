@@ -4,6 +4,7 @@ import { type Check, examining } from '../../store/examining.ts'
 import { broken, type Finding, well } from '../../store/keeping.ts'
 import type { AppliedMigration } from '../../store/migrations.ts'
 import { schemaFinding } from '../../store/schema-status.ts'
+import { isStatementError } from '../errors.ts'
 import type { SqliteHandle } from '../handle.ts'
 import type { StoreSettings } from '../live.ts'
 import { appliedTo, MIGRATIONS } from '../migrate.ts'
@@ -38,7 +39,7 @@ export async function examine(settings: StoreSettings): Promise<Finding[]> {
       ['free space', looking(freePages)],
       ...(applied === null ? [] : [['clock', looking((handle) => clock(handle, settings.clock()))] as const]),
       ['server', looking(version)],
-    ])
+    ], isStatementError)
   } catch (error) {
     if (!isJobmillError(error) || error.code !== 'STORE_UNSUPPORTED') throw error
     return [broken('integrity', error.message, error.fix ?? '')]
