@@ -1,5 +1,5 @@
 /** The PostgreSQL store: every verb wired to its file. */
-import { JobmillError } from '../job/errors.ts'
+import { JobmillError, shown } from '../job/errors.ts'
 import { checked } from '../store/checked.ts'
 import { lifecycle } from '../store/lifecycle.ts'
 import type { ToolStore } from '../store/store.ts'
@@ -50,7 +50,7 @@ import {
   scheduleFailed,
   schedules,
 } from './schedules.ts'
-import { versionProblem } from './server-version.ts'
+import { ENCODING_FIX, encodingProblem, versionProblem } from './server-version.ts'
 import { assign, slots } from './slots.ts'
 import { stage } from './stage.ts'
 import { take } from './take.ts'
@@ -212,7 +212,18 @@ function inSchema(schema: string): (text: string) => string {
 }
 
 async function checkServer(connection: Connection): Promise<void> {
-  const [row] = await connection.query('SHOW server_version_num', [])
-  const problem = versionProblem(Number(row?.['server_version_num']))
+  const [row] = await connection.query(
+    `SELECT current_setting('server_version_num')::int4 AS version, current_setting('server_encoding') AS encoding`,
+    [],
+  )
+  const problem = versionProblem(Number(row?.['version']))
   if (problem !== null) throw new JobmillError('STORE_UNSUPPORTED', problem, { fix: 'Upgrade the server' })
+  const encoding = String(row?.['encoding'])
+  const unfit = encodingProblem(encoding)
+  if (unfit === null) return
+  throw new JobmillError('STORE_UNSUPPORTED', unfit, {
+    field: 'server_encoding',
+    value: shown(encoding),
+    fix: ENCODING_FIX,
+  })
 }

@@ -5,6 +5,7 @@ import { endSoon } from '../end-client.ts'
 import { codeOf, inOurWords } from '../errors.ts'
 import { schemaExists } from '../migrate.ts'
 import type { PostgresSettings } from '../options.ts'
+import { ENCODING } from '../server-version.ts'
 import { connected, connectedIfThere, type Site } from './reach.ts'
 
 const MAINTENANCE = '/postgres'
@@ -33,7 +34,10 @@ async function createDatabase(settings: PostgresSettings): Promise<boolean> {
   const url = new URL(settings.url)
   url.pathname = MAINTENANCE
   try {
-    await runAlone(settings, url.href, `CREATE DATABASE ${pg.escapeIdentifier(name)}`)
+    await alone(settings, url.href, async (client) => {
+      const like = await likeTemplate(client)
+      await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}${like}`)
+    })
     return true
   } catch (error) {
     if (['42P04', '23505'].includes(codeOf(error) ?? '')) return false
@@ -45,11 +49,19 @@ async function createDatabase(settings: PostgresSettings): Promise<boolean> {
   }
 }
 
+/** A new database is a copy of `template1`, unless that has an encoding which a store does not open on. */
+async function likeTemplate(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ encoding: string }>(
+    `SELECT pg_encoding_to_char(encoding) AS encoding FROM pg_database WHERE datname = 'template1'`,
+  )
+  return rows[0]?.encoding === ENCODING ? '' : ` TEMPLATE template0 ENCODING '${ENCODING}' LOCALE 'C'`
+}
+
 /** Outside of any transaction, where a database cannot be made; our connections may begin one for every statement. */
-async function runAlone(
+async function alone(
   { platform, deadlineMs }: PostgresSettings,
   url: string,
-  text: string,
+  work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
@@ -61,7 +73,7 @@ async function runAlone(
   client.on('error', () => {})
   try {
     await client.connect()
-    await client.query(text)
+    await work(client)
   } finally {
     await endSoon(platform, client)
   }

@@ -1,7 +1,7 @@
-/** The server itself: how old it is, how late it is, and how full. */
+/** The server itself: how old it is, how late it is, how full, and what text it can keep. */
 import { spanText } from '../../job/span-text.ts'
 import { broken, type Finding, warning, well } from '../../store/keeping.ts'
-import { versionProblem } from '../server-version.ts'
+import { ENCODING_FIX, encodingProblem, versionProblem } from '../server-version.ts'
 import type { Look } from './reach.ts'
 
 const MOST_SKEW_MS = 2_000
@@ -15,6 +15,15 @@ export async function version({ query }: Look): Promise<Finding[]> {
   const problem = versionProblem(Number(row?.['number']))
   if (problem !== null) return [broken('server', problem, 'Upgrade the server')]
   return [well('server', String(row?.['text']).split(',')[0] ?? '')]
+}
+
+/** A store does not open on another one. */
+export async function encoding({ query }: Look): Promise<Finding[]> {
+  const [row] = await query(`SELECT current_setting('server_encoding') AS name`, [])
+  const name = String(row?.['name'])
+  const problem = encodingProblem(name)
+  if (problem !== null) return [broken('encoding', `${problem} (${name})`, ENCODING_FIX)]
+  return [well('encoding', `text is kept as ${name}`)]
 }
 
 /** What two processes must agree on is decided by the database; an instant that a user names is read from the clock here. */

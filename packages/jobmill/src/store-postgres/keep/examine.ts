@@ -9,7 +9,7 @@ import { bloat } from './examine-bloat.ts'
 import { doorbell } from './examine-doorbell.ts'
 import { horizon } from './examine-horizon.ts'
 import { drift } from './examine-schema.ts'
-import { clock, connections, version } from './examine-server.ts'
+import { clock, connections, encoding, version } from './examine-server.ts'
 import { autovacuum, durability } from './examine-settings.ts'
 import { connectedIfThere, type Look, type Site } from './reach.ts'
 
@@ -32,6 +32,7 @@ export async function examine(
       ['horizon', () => horizon(look, openForMs)],
       ['bloat', () => bloat(look)],
       ['doorbell', () => doorbell(look)],
+      ['encoding', () => encoding(look)],
       ['clock', () => clock(look)],
       ['connections', () => connections(look)],
       ['server', () => version(look)],
