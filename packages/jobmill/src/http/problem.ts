@@ -54,6 +54,7 @@ const STATUS: Readonly<Partial<Record<ProblemCode, number>>> = {
   PAYLOAD_TOO_LARGE: 413,
   TOO_LARGE: 413,
   MEDIA_TYPE_WRONG: 415,
+  DATA_REFUSED: 422,
   PAYLOAD_INVALID: 422,
   OVERLOADED: 429,
   TOO_MANY: 429,
@@ -123,7 +124,7 @@ export function problemOf(
     unforeseen(error)
     return problem('INTERNAL')
   }
-  if (statusOf(error.code) >= 500) {
+  if (statusOf(error.code) >= 500 || error.code === 'DATA_REFUSED') {
     if (!OURS.has(error.code)) unforeseen(error)
     return problem(error.code)
   }

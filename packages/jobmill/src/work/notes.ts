@@ -1,4 +1,5 @@
 /** Progress and logs of running attempts: written together, at most twice a second, and only when there is something new. */
+import { isDataError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Progress } from '../store/finish.ts'
@@ -19,6 +20,11 @@ export interface NotesOptions {
   readonly stale: (attempt: Attempt) => void
 }
 
+interface Note {
+  readonly attempt: Attempt
+  readonly item: Progress
+}
+
 export function notes({ write, platform, everyMs, emit, stale }: NotesOptions): Notes {
   const dirty = new Set<Attempt>()
   let timer: Timer | null = null
@@ -32,27 +38,31 @@ export function notes({ write, platform, everyMs, emit, stale }: NotesOptions): 
     // What has ended carries its log in its finish.
     const due = [...dirty].filter((attempt) => !attempt.ended)
     dirty.clear()
-    const items = due.map(noteOf)
+    if (due.length > 0) await send(due.map((attempt) => ({ attempt, item: noteOf(attempt) })))
+    timer = null
+    arm()
+  }
+
+  async function send(due: readonly Note[]): Promise<void> {
     try {
-      if (items.length === 0) return
-      const current = await write(items)
-      due.forEach((attempt, at) => {
-        const value = items[at]?.value
+      const current = await write(due.map(({ item }) => item))
+      due.forEach(({ attempt, item: { value } }, at) => {
         if (current[at] === false) stale(attempt)
         else if (value !== undefined && !attempt.ended)
           emit('progress', { ...attempt.ref, value: JSON.parse(value) as unknown })
       })
-    } catch {
-      // Told by the other parts; what is newer than this stays, what was lost is written with the next change.
-      due.forEach((attempt, at) => {
-        attempt.progress ??= items[at]?.value
-        if (items[at]?.log !== undefined) attempt.log.changedAgain()
-        dirty.add(attempt)
-      })
-    } finally {
-      timer = null
-      arm()
+    } catch (error) {
+      if (!isDataError(error)) return due.forEach(keep)
+      // One of them will never be taken. Apart the others are, and that one is left out until it changes.
+      if (due.length > 1) for (const one of due) await send([one])
     }
+  }
+
+  /** Told by the other parts; what is newer than this stays, what was lost is written with the next change. */
+  function keep({ attempt, item: { value, log } }: Note): void {
+    attempt.progress ??= value
+    if (log !== undefined) attempt.log.changedAgain()
+    dirty.add(attempt)
   }
 
   return {

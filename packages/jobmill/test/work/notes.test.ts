@@ -1,5 +1,6 @@
 // Progress and logs of running attempts: written together, at most once per period, and only when there is something new.
 import { describe, expect, test } from 'vitest'
+import { JobmillError } from '../../src/job/errors.ts'
 import type { Progress } from '../../src/store/finish.ts'
 import { testPlatform } from '../../src/testing/index.ts'
 import type { Attempt } from '../../src/work/attempt.ts'
@@ -113,6 +114,23 @@ describe('notes on running attempts', () => {
     await platform.advance(500)
     expect(written).toHaveLength(2)
     expect(written[1]?.items).toEqual(written[0]?.items)
+  })
+
+  test('D1 one that the database will never take stops no other, and is not written again and again', async () => {
+    const { platform, written, told, state, progress } = bench()
+    const [a, bad, c] = [anAttempt(), anAttempt(), anAttempt()]
+    state.reply = async (items) => {
+      if (items.some(({ id, value }) => id === bad.lease.id && value === '0'))
+        throw new JobmillError('DATA_REFUSED', 'is refused')
+      return items.map(() => true)
+    }
+    for (const attempt of [a, bad, c]) progress(attempt, 0)
+    await platform.advance('5s')
+    expect(told.map((event) => (event as { id: string }).id)).toEqual([a.lease.id, c.lease.id])
+    expect(written).toHaveLength(4)
+    progress(bad, 1)
+    await platform.advance('1s')
+    expect(told.at(-1)).toMatchObject({ id: bad.lease.id, value: 1 })
   })
 
   test('that are newer than those that failed take their place', async () => {

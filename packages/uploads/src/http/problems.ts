@@ -26,5 +26,6 @@ export function refusalOf(error: unknown): Refusal {
   return new Refusal('INTERNAL', {}, error)
 }
 
+/** By classes of PostgreSQL: the connection, the state of the transaction, what was rolled back, resources, locks, operators, the system, and anything. */
 const AWAY =
-  /^(?:08\w{3}|57P0[1-3]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|SQLITE_BUSY\w*|STORE_\w+|OUTCOME_UNKNOWN)$/
+  /^(?:(?:08|25|40|53|55|57|58|XX)\w{3}|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|SQLITE_(?:BUSY|LOCKED|PROTOCOL|IOERR|NOMEM|INTERRUPT)\w*|STORE_\w+|OUTCOME_UNKNOWN)$/
