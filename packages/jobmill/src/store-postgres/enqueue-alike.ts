@@ -1,5 +1,4 @@
 /** The most common enqueue: new jobs that are due now and alike in all but their id and payload, by one function of the database. */
-import { isJobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { bornLeased } from '../store/born-leased.ts'
 import type { HandOff } from '../store/claim.ts'
@@ -7,6 +6,7 @@ import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf } from './array-text.ts'
 import type { Context } from './context.ts'
 import { type Free, isDue, rememberHeads, type Walked } from './enqueue-due.ts'
+import { wasAnswered } from './errors.ts'
 import { rangeColumns } from './floors.ts'
 import type { HandOver } from './hand-over.ts'
 import type { ReadyCounts } from './ready-counts.ts'
@@ -51,8 +51,8 @@ export async function enqueueAlike(
   try {
     return await write(context, jobs, elsewhere, counts)
   } catch (error) {
-    // A queue of messages that is full, for example, must not fail a call that would do without. Trouble that has a name is not about the offer.
-    if (elsewhere === undefined || isJobmillError(error)) throw error
+    // A queue of messages that is full, for example, must not fail a call that would do without. Nothing was written, so it can be sent without the offer.
+    if (elsewhere === undefined || !wasAnswered(error)) throw error
     return write(context, jobs, undefined, counts)
   }
 }
