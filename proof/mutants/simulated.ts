@@ -71,8 +71,8 @@ export const SIMULATED: readonly Mutant[] = [
   {
     name: 'an outcome that is given up when it cannot be written at once',
     file: 'work/finisher.ts',
-    find: 'if (!passes(error)) return refused(batch, error)',
-    replace: 'if (Boolean(error)) return batch.forEach(({ resolve }) => resolve(null))',
+    find: 'await pause.wait(given.signal)',
+    replace: 'if (Boolean(error)) return (tell(batch, []), false)',
   },
   {
     name: 'an enqueue that is acknowledged although its outcome is unknown',

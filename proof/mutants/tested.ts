@@ -3,6 +3,8 @@ import type { TestedMutant } from './mutant.ts'
 
 const TESTS = 'packages/jobmill/test'
 const CONTRACT = `${TESTS}/conformance/postgres.test.ts`
+const FINISHER = `${TESTS}/work/finisher.test.ts`
+const SQLSTATES = `${TESTS}/unit/sqlstates.test.ts`
 
 export const TESTED: readonly TestedMutant[] = [
   {
@@ -158,5 +160,118 @@ export const TESTED: readonly TestedMutant[] = [
     find: "durability === 'full' ? 'FULL' : 'NORMAL'",
     replace: "durability === 'full' ? 'NORMAL' : 'NORMAL'",
     test: { file: `${TESTS}/sqlite/open.test.ts`, name: 'durability full is synchronous' },
+  },
+  {
+    name: 'postgres: an answer that nobody listed counts as an error in the data',
+    file: 'store-postgres/sqlstates.ts',
+    find: "return ROLLED_BACK_CLASSES.has(kind) ? 'rolled-back' : 'unknown'",
+    replace: "return 'data'",
+    test: { file: SQLSTATES, name: 'every answer is one of ours' },
+  },
+  {
+    name: 'postgres: a session that the server ended counts as rolled back',
+    file: 'store-postgres/sqlstates.ts',
+    find: "if (severity !== 'ERROR' || UNKNOWN_CODES.has(code)) return 'unknown'",
+    replace: '',
+    test: { file: SQLSTATES, name: 'the outcome is unknown when the session ends' },
+  },
+  {
+    name: 'postgres: a connection in an unknown state is used again',
+    file: 'store-postgres/errors.ts',
+    find: "return verdictOf(code, error.severity) !== 'unknown' && !endsConnection(code)",
+    replace: 'return code.length > 0',
+    test: { file: SQLSTATES, name: 'a connection is used again only after an answer' },
+  },
+  {
+    name: 'sqlite: a code that nobody listed comes out as an error of the driver',
+    file: 'store-sqlite/errors.ts',
+    find: "if (code === '') return undefined",
+    replace: 'if (!Object.hasOwn(MEANING, code)) return undefined',
+    test: { file: SQLSTATES, name: 'every code is one of ours' },
+  },
+  {
+    name: 'an outcome is plainer after one error that nobody knows',
+    file: 'work/finisher.ts',
+    find: 'if (isDataError(error)) {',
+    replace: 'if (isDataError(error) || !isJobmillError(error)) {',
+    test: { file: FINISHER, name: 'nothing is judged in an outage' },
+  },
+  {
+    name: 'one item that fails stops its neighbours',
+    file: 'work/finisher.ts',
+    find: 'if (tries % TRIES_TOGETHER !== 0 || perWrite === 1) continue',
+    replace: 'if (tries > 0) continue',
+    test: { file: FINISHER, name: 'alone lets its neighbours through' },
+  },
+  {
+    name: 'an item is judged by outcomes that go to other tables',
+    file: 'work/finish-alone.ts',
+    find: 'shapes.has(shapeOf(one.waiting.item)) && ',
+    replace: '',
+    test: { file: FINISHER, name: 'alone lets its neighbours through' },
+  },
+  {
+    name: 'an item is judged for a lock of another transaction',
+    file: 'work/finish-alone.ts',
+    find: 'if (one.areOthersWritten && !isLocked)',
+    replace: 'if (one.areOthersWritten)',
+    test: { file: FINISHER, name: 'is never at fault for a lock' },
+  },
+  {
+    name: 'follow-ups that are refused are dropped from the completion',
+    file: 'work/plainer.ts',
+    find: 'if (isDone && followUps !== undefined && asFailed !== undefined) return asFailed(error)',
+    replace: '',
+    test: { file: FINISHER, name: 'with follow-ups costs an attempt' },
+  },
+  {
+    name: 'an outcome whose text is refused is never written',
+    file: 'work/plainer.ts',
+    find: 'if (item.error !== undefined || followUps !== undefined || cool !== undefined)',
+    replace: 'if (followUps !== undefined || cool !== undefined)',
+    test: { file: FINISHER, name: 'becomes plainer step by step' },
+  },
+  {
+    name: 'an outcome that cannot be written is forgotten, so that its handler runs again',
+    file: 'work/finisher.ts',
+    find: 'return alone.add(only)',
+    replace: 'return tell(batch, [])',
+    test: { file: FINISHER, name: 'even plainly is tried on' },
+  },
+  {
+    name: 'postgres: a database that cannot hold every text is opened',
+    file: 'store-postgres/postgres-store.ts',
+    find: 'if (unfit === null) return',
+    replace: 'if (unfit !== undefined) return',
+    test: { file: `${TESTS}/keep/examine-postgres.test.ts`, name: 'a database that cannot hold every text' },
+  },
+  {
+    name: 'postgres: a tx function that renames columns is believed',
+    file: 'store-postgres/tx.ts',
+    find: 'if (renamed === undefined) return rows',
+    replace: 'if (renamed !== null) return rows',
+    test: { file: `${TESTS}/postgres/transactions.test.ts`, name: 'turns the names of columns into' },
+  },
+  {
+    name: 'one refused note stops all others',
+    file: 'work/notes.ts',
+    find: 'if (!isDataError(error)) return due.forEach(keep)',
+    replace: 'if (Boolean(error)) return due.forEach(keep)',
+    test: { file: `${TESTS}/work/notes.test.ts`, name: 'stops no other' },
+  },
+  {
+    name: 'a result that was not written is told all the same',
+    file: 'work/run-job.ts',
+    find: 'if (finished.accepted) tools.written(attempt, item, finished)',
+    replace:
+      'if (finished.accepted) tools.written(attempt, { ...item, transition: decision.transition }, finished)',
+    test: { file: `${TESTS}/postgres/refused-writes.test.ts`, name: 'one job alone keeps being refused' },
+  },
+  {
+    name: 'postgres: what a returned handler gives is lost with one refused write',
+    file: 'job/errors.ts',
+    find: "return isJobmillError(error) && !error.retryable && !error.code.startsWith('STORE_')",
+    replace: 'return Boolean(error)',
+    test: { file: `${TESTS}/postgres/refused-writes.test.ts`, name: 'whatever the code' },
   },
 ]

@@ -1,5 +1,6 @@
 import { testPlatform } from 'jobmill/testing'
 import { expect, test } from 'vitest'
+import { refusalOf } from '../src/http/problems.ts'
 import { smallBody } from '../src/http/small-body.ts'
 
 /** Of which this comes, and then nothing. */
@@ -35,4 +36,13 @@ test('what is whole, empty, too long or no object is told apart, and leaves no t
   await expect(read('[]')).rejects.toMatchObject({ code: 'BODY_INVALID' })
   await expect(read('x'.repeat(4_097))).rejects.toMatchObject({ code: 'REQUEST_TOO_LARGE' })
   expect(platform.pendingTimers).toBe(0)
+})
+
+test('D1 trouble of a database that passes is 503, and a defect is 500, whatever the code', () => {
+  const told = (code: string): string => refusalOf(Object.assign(new Error('x'), { code })).code
+  const passing =
+    '08006 25006 25P04 40001 40P01 53200 53300 55P03 57014 57P01 58030 XX000 SQLITE_BUSY SQLITE_LOCKED SQLITE_IOERR_READ'
+  for (const code of passing.split(' ')) expect([code, told(code)]).toEqual([code, 'UNAVAILABLE'])
+  for (const code of ['22P05', '23505', '42P01', 'SQLITE_ERROR', 'SQLITE_CONSTRAINT'])
+    expect([code, told(code)]).toEqual([code, 'INTERNAL'])
 })

@@ -100,11 +100,13 @@ function meant({ code, what, fix }: Meaning, cause: unknown, why: string): Jobmi
 }
 
 function unknownOutcome(cause: unknown, code: string, why: string): JobmillError {
-  const what =
-    severityOf(cause) === undefined
-      ? 'the connection broke before the database answered'
-      : `the answer of the database does not say whether the statement was committed (${code}: ${why})`
-  return new JobmillError('OUTCOME_UNKNOWN', what, { fix: SEND_AGAIN, cause })
+  const severity = severityOf(cause)
+  const isBroken = severity !== 'ERROR' || code.startsWith('08')
+  const what = isBroken
+    ? 'the connection broke before the database answered'
+    : 'the answer of the database does not say whether the statement was committed'
+  const said = severity === undefined ? '' : ` (${code}: ${why})`
+  return new JobmillError('OUTCOME_UNKNOWN', `${what}${said}`, { fix: SEND_AGAIN, cause })
 }
 
 /** Undefined when it is no answer of a server. */

@@ -100,7 +100,13 @@ function meaningOf(error: unknown): Meaning | undefined {
   const why = error instanceof Error ? error.message : code
   const known = MEANING[code]
   if (known === DATA) return { ...DATA, what: `${DATA.what}: ${why}` }
-  return known ?? { code: 'STORE_UNAVAILABLE', what: `SQLite refused the statement (${code}): ${why}`, fix: 'Try again' }
+  return (
+    known ?? {
+      code: 'STORE_UNAVAILABLE',
+      what: `SQLite refused the statement (${code}): ${why}`,
+      fix: 'Try again',
+    }
+  )
 }
 
 /** With `path` when it is the opening of that file which failed. */

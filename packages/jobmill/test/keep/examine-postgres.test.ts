@@ -123,9 +123,12 @@ describe('examine on postgres', () => {
   })
 
   test('D8 a database that cannot hold every text: it is told of, no store opens on it, and none is made', async () => {
-    const address = (name: string): string => Object.assign(new URL(server.url), { pathname: `/${name}` }).href
+    const address = (name: string): string =>
+      Object.assign(new URL(server.url), { pathname: `/${name}` }).href
     await queryAt(server.url, `CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`)
-    const [finding] = (await postgres(address('latin')).tools.examine()).filter(({ check }) => check === 'encoding')
+    const [finding] = (await postgres(address('latin')).tools.examine()).filter(
+      ({ check }) => check === 'encoding',
+    )
     const fix = containing("ENCODING 'UTF8'")
     expect(finding).toMatchObject({ level: 'error', says: containing('LATIN1'), fix })
     const opening = postgres(address('latin'), { doorbell: false }).open()
@@ -137,7 +140,10 @@ describe('examine on postgres', () => {
     })
     // Where a new database would be in that encoding too.
     const template = (encoding: string): Promise<unknown> =>
-      queryAt(server.url, `UPDATE pg_database SET encoding = pg_char_to_encoding('${encoding}') WHERE datname = 'template1'`)
+      queryAt(
+        server.url,
+        `UPDATE pg_database SET encoding = pg_char_to_encoding('${encoding}') WHERE datname = 'template1'`,
+      )
     onTestFinished(async () => void (await template('UTF8')))
     await template('LATIN1')
     const made = postgres(address('made'), { doorbell: false })

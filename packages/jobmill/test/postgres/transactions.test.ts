@@ -193,7 +193,11 @@ describe('what cannot be a transaction', () => {
 
   test.each([
     ['capitals', (name: string) => name.toUpperCase(), 'WON'],
-    ['camel case', (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), 'jobId'],
+    [
+      'camel case',
+      (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      'jobId',
+    ],
   ])(
     'nor can a function that turns the names of columns into %s, which would pass for a busy database',
     async (_name, rename, told) => {
@@ -206,7 +210,9 @@ describe('what cannot be a transaction', () => {
       await client.query('BEGIN')
       const tx: Tx = async (text, values) => {
         const { rows } = await client.query<Record<string, unknown>>(text, values)
-        return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [rename(name), value])))
+        return rows.map((row) =>
+          Object.fromEntries(Object.entries(row).map(([name, value]) => [rename(name), value])),
+        )
       }
       // Twice under one key, so that who holds it has to be read.
       const jobs = [1, 2].map((payload) => ({ kind: KIND, payload, dedupe: { key: `renamed ${told}` } }))

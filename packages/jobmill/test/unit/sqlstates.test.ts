@@ -19,7 +19,8 @@ type Fate = 'DATA_REFUSED' | 'STORE_BUSY' | 'STORE_REFUSED' | 'STORE_UNAVAILABLE
 
 /** Every class, and those codes in it that differ from it. */
 const ANSWERS: Readonly<Record<Fate, string>> = {
-  DATA_REFUSED: '22000 22001 22003 22021 22P02 22P05 23000 23502 23503 23505 23514 23P01 54000 54001 54011 54023 42804 42846',
+  DATA_REFUSED:
+    '22000 22001 22003 22021 22P02 22P05 23000 23502 23503 23505 23514 23P01 54000 54001 54011 54023 42804 42846',
   STORE_BUSY: '40000 40001 40002 40P01 55P03 57014',
   STORE_REFUSED: '28000 28P01 3D000 42501',
   STORE_UNAVAILABLE:
@@ -37,12 +38,18 @@ const RETRYABLE = new Set(['STORE_BUSY', 'STORE_UNAVAILABLE', 'OUTCOME_UNKNOWN']
 describe('postgres', () => {
   test('D1 every answer is one of ours: retryable unless the data or the rights are at fault', () => {
     expect(TABLE.map(([code]) => [code, said(answer(code)).code])).toEqual(TABLE)
-    for (const [code, fate] of TABLE) expect([code, said(answer(code)).retryable]).toEqual([code, RETRYABLE.has(fate)])
+    for (const [code, fate] of TABLE)
+      expect([code, said(answer(code)).retryable]).toEqual([code, RETRYABLE.has(fate)])
   })
 
   test('D1 the outcome is unknown when the session ends with the answer, or says its severity in another language', () => {
     const fates = (severity: string): object =>
-      Object.fromEntries(['40001', '53100', '53200', '58030', '42P01'].map((code) => [code, said(answer(code, severity)).code]))
+      Object.fromEntries(
+        ['40001', '53100', '53200', '58030', '42P01'].map((code) => [
+          code,
+          said(answer(code, severity)).code,
+        ]),
+      )
     for (const severity of ['FATAL', 'PANIC', 'FEHLER', '']) {
       expect(new Set(Object.values(fates(severity)))).toEqual(new Set(['OUTCOME_UNKNOWN']))
       // These say enough by themselves: they come before anything is run, or name the data or the user.
@@ -102,7 +109,9 @@ describe('sqlite', () => {
   })
 
   test('D1 a commit that fails in a way that nobody listed may have happened', () => {
-    const unknown = ['SQLITE_IOERR', 'SQLITE_INTERNAL', 'SQLITE_MADEUP'].map((code) => codeOf(commitError(fail(code))))
+    const unknown = ['SQLITE_IOERR', 'SQLITE_INTERNAL', 'SQLITE_MADEUP'].map((code) =>
+      codeOf(commitError(fail(code))),
+    )
     expect(unknown).toEqual(['OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN'])
     expect(codeOf(commitError(fail('SQLITE_FULL')))).toBe('STORE_UNAVAILABLE')
     expect(codeOf(commitError(fail('SQLITE_CONSTRAINT')))).toBe('DATA_REFUSED')

@@ -226,11 +226,23 @@ describe('an outcome that the database will never take', () => {
 
   test('D8 becomes plainer step by step, and each form of a failed attempt spends it', async () => {
     const { platform, finisher, state, writes } = bench()
-    const failed = anItem({ outcome: 'threw', transition: LATER, error: 'why', log: 'a line', cool: { forMs: 5 } })
+    const failed = anItem({
+      outcome: 'threw',
+      transition: LATER,
+      error: 'why',
+      log: 'a line',
+      cool: { forMs: 5 },
+    })
     state.answer = () => Promise.reject(new JobmillError('DATA_REFUSED', 'is refused'))
     const { id, token } = failed
     finisher.put(
-      { ...failed, outcome: 'returned', transition: { to: 'done', result: '1' }, error: undefined, cool: undefined },
+      {
+        ...failed,
+        outcome: 'returned',
+        transition: { to: 'done', result: '1' },
+        error: undefined,
+        cool: undefined,
+      },
       () => {},
       () => failed,
     )
@@ -278,7 +290,9 @@ describe('an outcome that fails with an error that nobody knows', () => {
     const before = writes.length
     await platform.advance('3s')
     expect((await Promise.all(replies)).every((reply) => reply?.state === 'done')).toBe(true)
-    expect(writes.slice(before).flatMap((write) => write.items)).toEqual(expect.arrayContaining([...items, late]))
+    expect(writes.slice(before).flatMap((write) => write.items)).toEqual(
+      expect.arrayContaining([...items, late]),
+    )
   })
 
   test('D1 alone lets its neighbours through, and is at fault once its like was written again and again', async () => {
@@ -296,7 +310,12 @@ describe('an outcome that fails with an error that nobody knows', () => {
       void finisher.add(anItem({ transition: LATER, outcome: 'threw', error: 'x' }))
       await platform.advance('2s')
     }
-    expect(writes.flatMap(({ items }) => items).filter(({ id }) => id === bad.id).every(isBad)).toBe(true)
+    expect(
+      writes
+        .flatMap(({ items }) => items)
+        .filter(({ id }) => id === bad.id)
+        .every(isBad),
+    ).toBe(true)
     for (let times = 0; times < 20; times += 1) {
       void finisher.add(anItem())
       await platform.advance('2s')

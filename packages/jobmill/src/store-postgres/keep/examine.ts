@@ -24,19 +24,22 @@ export async function examine(
     const schema = schemaFinding(applied, MIGRATIONS)
     // What has to be there is known of this release only.
     const tables: Check[] = schema.level === 'ok' ? [['drift', () => drift(look)]] : []
-    return examining([
-      ['schema', () => [schema]],
-      ...tables,
-      ['durability', () => durability(look)],
-      ['autovacuum', () => autovacuum(look)],
-      ['horizon', () => horizon(look, openForMs)],
-      ['bloat', () => bloat(look)],
-      ['doorbell', () => doorbell(look)],
-      ['encoding', () => encoding(look)],
-      ['clock', () => clock(look)],
-      ['connections', () => connections(look)],
-      ['server', () => version(look)],
-    ], wasAnswered)
+    return examining(
+      [
+        ['schema', () => [schema]],
+        ...tables,
+        ['durability', () => durability(look)],
+        ['autovacuum', () => autovacuum(look)],
+        ['horizon', () => horizon(look, openForMs)],
+        ['bloat', () => bloat(look)],
+        ['doorbell', () => doorbell(look)],
+        ['encoding', () => encoding(look)],
+        ['clock', () => clock(look)],
+        ['connections', () => connections(look)],
+        ['server', () => version(look)],
+      ],
+      wasAnswered,
+    )
   })
   if (findings !== null) return findings
   const { database } = new pg.Client({ connectionString: settings.url })

@@ -28,18 +28,23 @@ export async function examine(settings: StoreSettings): Promise<Finding[]> {
       lookInto(settings, look).then((found) => [found].flat())
   try {
     const applied = await lookInto(settings, appliedTo)
-    return await examining([
-      ['schema', () => [schemaFinding(applied, MIGRATIONS)]],
-      ...(isComplete(applied) ? [['drift', looking(drift)] as const] : []),
-      ['journal', looking(journal)],
-      ['durability', () => [durability(settings)]],
-      ['file system', () => [fileSystem(settings.path)]],
-      ['log', () => [log(settings.path)]],
-      ['integrity', looking(integrity)],
-      ['free space', looking(freePages)],
-      ...(applied === null ? [] : [['clock', looking((handle) => clock(handle, settings.clock()))] as const]),
-      ['server', looking(version)],
-    ], isStatementError)
+    return await examining(
+      [
+        ['schema', () => [schemaFinding(applied, MIGRATIONS)]],
+        ...(isComplete(applied) ? [['drift', looking(drift)] as const] : []),
+        ['journal', looking(journal)],
+        ['durability', () => [durability(settings)]],
+        ['file system', () => [fileSystem(settings.path)]],
+        ['log', () => [log(settings.path)]],
+        ['integrity', looking(integrity)],
+        ['free space', looking(freePages)],
+        ...(applied === null
+          ? []
+          : [['clock', looking((handle) => clock(handle, settings.clock()))] as const]),
+        ['server', looking(version)],
+      ],
+      isStatementError,
+    )
   } catch (error) {
     if (!isJobmillError(error) || error.code !== 'STORE_UNSUPPORTED') throw error
     return [broken('integrity', error.message, error.fix ?? '')]
