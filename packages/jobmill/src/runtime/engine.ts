@@ -2,7 +2,7 @@
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
+import type { QueueSettings } from '../job/queue-settings.ts'
 import { trouble } from '../job/trouble.ts'
 import { within } from '../platform/within.ts'
 import type { Pulse } from '../store/instance.ts'
@@ -20,6 +20,7 @@ import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
 import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
 import { claiming } from './claiming.ts'
+import { declare, declareServed } from './declare.ts'
 import { handlerFor } from './handlers.ts'
 import { limitFor } from './limits.ts'
 import type { Resolved } from './options.ts'
@@ -173,7 +174,7 @@ export function engine(given: EngineOptions): Engine {
   })
   const pulse = pulseService({
     renew: (request) => store.renew({ ...request, instance: instance.id, kinds }),
-    register,
+    register: registerAgain,
     // Of a queue without workers nothing could be claimed.
     queues: () => served.filter((queue) => (watch.workers().get(queue) ?? 0) > 0),
     duties: upkeep.bids,
@@ -206,6 +207,14 @@ export function engine(given: EngineOptions): Engine {
       capacity: options.capacity ?? DEFAULTS.capacity,
       leaseMs,
     })
+  }
+
+  /** The database does not know this instance: it was reaped, or the database is a backup that may lack what was declared since. */
+  async function registerAgain(): Promise<void> {
+    await declare(store, options)
+    await declareServed(store, options, served)
+    await register()
+    await watch.refresh()
   }
 
   function heard(now: Pulse): void {
@@ -259,10 +268,7 @@ export function engine(given: EngineOptions): Engine {
       dispatcher.wake()
     },
     async start() {
-      const declared = new Set(options.declared.map(({ name }) => name))
-      const plain = served.filter((name) => !declared.has(name))
-      const settings = DEFAULT_QUEUE_SETTINGS
-      await store.declareQueues([...options.declared, ...plain.map((name) => ({ name, settings }))])
+      await declareServed(store, options, served)
       const sentAt = platform.monotonic()
       await register()
       // Itself included: a newcomer takes its share, and never the whole.

@@ -8,6 +8,7 @@ import { within } from '../platform/within.ts'
 import type { Store } from '../store/store.ts'
 import { type Grace, grace as createGrace } from '../work/grace.ts'
 import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
+import { declare } from './declare.ts'
 import type { Engine } from './engine.ts'
 import type { Resolved } from './options.ts'
 
@@ -97,23 +98,11 @@ export function lifeOf(given: LifeOptions): Life {
     users.set(store, (users.get(store) ?? 0) + 1)
     try {
       await store.open()
-      await declare()
+      await declare(store, options)
     } catch (error) {
       await letGo()
       throw error
     }
-  }
-
-  /** So that settings can be changed by a process that never starts. Queues may name limits, so those come first. */
-  async function declare(): Promise<void> {
-    const { limits, declared, schedules } = options
-    if (limits.length > 0) await store.declareLimits(limits)
-    if (declared.length > 0) await store.declareQueues(declared)
-    for (const { fits } of schedules) await fits
-    if (schedules.length > 0)
-      await store.declareSchedules(
-        schedules.map(({ name, version, definition }) => ({ name, version, definition })),
-      )
   }
 
   /** Two mills may share a store; the last one closes it. */

@@ -5,8 +5,9 @@
  */
 import type { Connection } from './connection.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
-import { prepared } from './handle.ts'
+import { prepared, schemaVersion } from './handle.ts'
 import { LeaseOutdated } from './leases.ts'
+import { changedInCommit, fileChanged, type OpenFiles } from './same-file.ts'
 import { type Bell, type Memory, type Verb, type Worked, workOn } from './work.ts'
 
 /** What became of a verb. `again`: its transaction was lost through no fault of its own, and nothing was written. */
@@ -26,12 +27,16 @@ export interface BatchOptions {
   readonly connection: Connection
   readonly clock: () => number
   readonly memory: Memory
+  readonly path: string
+  readonly files: OpenFiles
 }
 
 /** `busy` when another connection holds the write lock: then nothing was written. */
 export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
   const { connection, clock, memory } = options
-  const began = begin(connection)
+  const change = options.files.change()
+  if (change !== null) return allFailed(verbs, fileChanged(options.path, change))
+  const began = begin(options)
   if (began !== undefined) return isBusy(began) ? 'busy' : allFailed(verbs, storeError(began))
   let worked: Worked
   try {
@@ -44,17 +49,18 @@ export function runBatch(options: BatchOptions, verbs: readonly Verb[]): Batch |
     return verbs.length === 1 ? allFailed(verbs, storeError(error)) : runApart(options, verbs)
   }
   return commit(
-    connection,
+    options,
     worked.values.map((value) => ({ is: 'committed', value })),
     [worked],
   )
 }
 
-function runApart({ connection, clock, memory }: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
+function runApart(options: BatchOptions, verbs: readonly Verb[]): Batch | 'busy' {
+  const { connection, clock, memory } = options
   const sql = prepared(connection)
   // Nothing may fail here but a verb by its own fault.
   memory.leases.clear()
-  const began = begin(connection)
+  const began = begin(options)
   if (began !== undefined) return isBusy(began) ? 'busy' : allFailed(verbs, storeError(began))
   const results: Result[] = []
   const all: Worked[] = []
@@ -73,33 +79,46 @@ function runApart({ connection, clock, memory }: BatchOptions, verbs: readonly V
       sql('RELEASE verb').run()
     }
   }
-  return commit(connection, results, all)
+  return commit(options, results, all)
 }
 
-function begin(connection: Connection): unknown {
+function begin({ connection, memory }: BatchOptions): unknown {
+  const sql = prepared(connection)
   try {
-    prepared(connection)('BEGIN IMMEDIATE').run()
+    sql('BEGIN IMMEDIATE').run()
+    memory.forgetUnless(schemaVersion(connection))
     return undefined
   } catch (error) {
+    if (connection.inTransaction) sql('ROLLBACK').run()
     return error
   }
 }
 
-function commit(connection: Connection, results: readonly Result[], all: readonly Worked[]): Batch | 'busy' {
+function commit(
+  { connection, path, files }: BatchOptions,
+  results: readonly Result[],
+  all: readonly Worked[],
+): Batch | 'busy' {
   const sql = prepared(connection)
   try {
     sql('COMMIT').run()
   } catch (error) {
     if (connection.inTransaction) sql('ROLLBACK').run()
-    if (isBusy(error)) return 'busy'
-    const failed: Result = { is: 'failed', error: commitError(error) }
-    return { results: results.map((result) => (result.is === 'failed' ? result : failed)), bells: [] }
+    return isBusy(error) ? 'busy' : notCommitted(results, commitError(error))
   }
+  // Only what is in the file at the path may be acknowledged, and the file may have changed since the transaction began.
+  const change = files.change()
+  if (change !== null) return notCommitted(results, changedInCommit(path, change))
   // Only now is what they learned certain: the numbers of names, and the leases.
   for (const { keep } of all) keep()
   // As they stand after the last verb.
   const bells = new Map(all.flatMap((worked) => worked.bells).map((bell) => [bell.queue, bell]))
   return { results, bells: [...bells.values()] }
+}
+
+function notCommitted(results: readonly Result[], error: unknown): Batch {
+  const failed: Result = { is: 'failed', error }
+  return { results: results.map((result) => (result.is === 'failed' ? result : failed)), bells: [] }
 }
 
 function allFailed(verbs: readonly Verb[], error: unknown): Batch {

@@ -1,6 +1,7 @@
 /** Opens the file: the driver, the version, and every setting that durability rests on. */
 import Database from 'better-sqlite3'
 import { JobmillError, shown } from '../job/errors.ts'
+import { createFile } from './create-file.ts'
 import { type SqliteHandle, prepared } from './handle.ts'
 import { definePayloadHas } from './payload-has.ts'
 import { versionProblem } from './sqlite-version.ts'
@@ -21,7 +22,11 @@ const BUSY_TIMEOUT_MS = 2
 /** SQLite cuts the log to this size when it begins anew. See log-size.ts for the one that cannot. */
 export const LOG_LIMIT_BYTES = 16 * 1024 * 1024
 
-export function openConnection(path: string, durability: Durability): Connection {
+export function openConnection(
+  path: string,
+  durability: Durability,
+  { fileMustExist = false } = {},
+): Connection {
   if (Number(process.versions['napi'] ?? 0) < NODE_API) {
     throw new JobmillError(
       'STORE_UNSUPPORTED',
@@ -31,7 +36,8 @@ export function openConnection(path: string, durability: Durability): Connection
       },
     )
   }
-  const handle = new Database(path, { timeout: BUSY_TIMEOUT_MS })
+  if (!fileMustExist) createFile(path)
+  const handle = new Database(path, { timeout: BUSY_TIMEOUT_MS, fileMustExist })
   try {
     checkVersion(handle)
     configure(handle, path, durability)

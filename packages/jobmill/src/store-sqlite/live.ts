@@ -1,18 +1,23 @@
 /** What a store has between open and close: one connection, and all that works on it. */
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
+import { storeClosed } from '../store/lifecycle.ts'
 import { type Connection, type Durability, openConnection } from './connection.ts'
 import { createDoorbell, type SqliteDoorbell } from './doorbell.ts'
 import { isBusy, storeError } from './errors.ts'
+import { prepared } from './handle.ts'
 import { type LogKeeper, logKeeper } from './log-size.ts'
 import { migrate } from './migrate.ts'
 import { createReader, type Read } from './reader.ts'
-import { sameFile } from './same-file.ts'
+import { openFiles, type OpenFiles } from './same-file.ts'
 import { Memory } from './work.ts'
 import { createWriter, type Writer } from './writer.ts'
 
 export interface StoreSettings {
+  /** Absolute, or `:memory:`. */
   readonly path: string
+  /** As the user gave it, when that is not the same. */
+  readonly givenPath?: string
   readonly platform: Platform
   readonly clock: () => number
   readonly durability: Durability
@@ -23,30 +28,34 @@ export interface Live {
   readonly writer: Writer
   readonly read: Read
   readonly doorbell: SqliteDoorbell
-  /** Throws when the path leads to another file by now. */
-  readonly checkFile: () => void
+  readonly connection: Connection
+  readonly files: OpenFiles
   readonly log: LogKeeper
   /** The last claim brought a lot, and all that it asked for: there is most likely more. */
   mayHaveMore: boolean
-  close(): void
+  /** Calls that come too late are rejected for this reason. */
+  close(reason?: () => Error): void
 }
 
-export async function openLive(settings: StoreSettings): Promise<Live> {
-  const { platform, clock, busyDeadlineMs: deadlineMs } = settings
-  const connection = await openMigrated(settings)
+/** `connection` must be migrated. */
+export function liveOn(settings: StoreSettings, connection: Connection): Live {
+  const { path, platform, clock, busyDeadlineMs: deadlineMs } = settings
   const memory = new Memory()
+  const files = openFiles(path, () => databaseBytes(connection))
   const doorbell = createDoorbell(connection, platform)
-  const log = logKeeper(connection, settings.path)
-  const writer = createWriter({ connection, platform, clock, memory, deadlineMs, onCommit: doorbell.tell })
+  const log = logKeeper(connection, path)
+  const shared = { connection, platform, clock, memory, path, files, deadlineMs }
+  const writer = createWriter({ ...shared, onCommit: doorbell.tell })
   return {
+    connection,
+    files,
     doorbell,
     writer,
-    checkFile: sameFile(settings.path),
     log,
     mayHaveMore: false,
-    read: createReader({ connection, platform, clock, names: memory.names, deadlineMs }),
-    close() {
-      writer.close()
+    read: createReader(shared),
+    close(reason = storeClosed) {
+      writer.close(reason)
       doorbell.close()
       log.close()
       connection.close()
@@ -54,10 +63,17 @@ export async function openLive(settings: StoreSettings): Promise<Live> {
   }
 }
 
+function databaseBytes(connection: Connection): number {
+  const sql = prepared(connection)
+  const { page_count: pages } = sql('PRAGMA page_count').get() as { readonly page_count: number }
+  const { page_size: bytes } = sql('PRAGMA page_size').get() as { readonly page_size: number }
+  return pages * bytes
+}
+
 const RETRY_MS = 20
 
 /** Twenty processes may open the same new file at once: all but one find it locked for a moment. */
-async function openMigrated({
+export async function openMigrated({
   path,
   platform,
   clock,

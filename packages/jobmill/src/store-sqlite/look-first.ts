@@ -53,8 +53,6 @@ export async function claimIfReady(live: Live, request: ClaimRequest): Promise<L
 }
 
 export async function renewIfDue(live: Live, request: PulseRequest): Promise<Pulse> {
-  // With the pulse, so that a process that works on a file that nobody else has finds out within a second.
-  live.checkFile()
   live.log.look()
   const told = await live.read((look) => pulseUnlessDue(look, request))
   if (told !== undefined) return told

@@ -25,6 +25,11 @@ class Pairs {
     this.names.set(id, name)
   }
 
+  clear(): void {
+    this.ids.clear()
+    this.names.clear()
+  }
+
   addAll(others: Pairs): void {
     for (const [name, id] of others.ids) this.add(id, name)
   }
@@ -33,6 +38,11 @@ class Pairs {
 export class NameCache {
   readonly queues = new Pairs()
   readonly kinds = new Pairs()
+
+  clear(): void {
+    this.queues.clear()
+    this.kinds.clear()
+  }
 }
 
 export interface Names {
@@ -51,7 +61,7 @@ export interface Names {
 export function namesOn(sql: Sql, cache: NameCache): Names {
   const learned = new NameCache()
   const find = (
-    which: keyof NameCache,
+    which: 'queues' | 'kinds',
     text: string,
     asked: Value,
   ): { id: number; name: string } | undefined => {
@@ -59,9 +69,9 @@ export function namesOn(sql: Sql, cache: NameCache): Names {
     if (row !== undefined) learned[which].add(row.id, row.name)
     return row
   }
-  const idOf = (which: keyof NameCache, text: string, name: string): number | undefined =>
+  const idOf = (which: 'queues' | 'kinds', text: string, name: string): number | undefined =>
     cache[which].ids.get(name) ?? learned[which].ids.get(name) ?? find(which, text, name)?.id
-  const nameOf = (which: keyof NameCache, text: string, id: number): string =>
+  const nameOf = (which: 'queues' | 'kinds', text: string, id: number): string =>
     cache[which].names.get(id) ?? learned[which].names.get(id) ?? find(which, text, id)?.name ?? ''
   return {
     findQueue: (name) => idOf('queues', QUEUE_BY_NAME, name),

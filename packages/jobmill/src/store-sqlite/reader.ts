@@ -3,15 +3,17 @@ import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { Connection } from './connection.ts'
 import { isBusy, storeError } from './errors.ts'
-import { prepared } from './handle.ts'
-import type { NameCache } from './names.ts'
-import { type Look, lookAt } from './work.ts'
+import { prepared, schemaVersion } from './handle.ts'
+import { fileChanged, type OpenFiles } from './same-file.ts'
+import { type Look, lookAt, type Memory } from './work.ts'
 
 export interface ReaderOptions {
   readonly connection: Connection
   readonly platform: Platform
   readonly clock: () => number
-  readonly names: NameCache
+  readonly memory: Memory
+  readonly path: string
+  readonly files: OpenFiles
   readonly deadlineMs: number
 }
 
@@ -23,7 +25,8 @@ const RETRY_MS = 10
  * A read holds up nobody and is held up by nobody, but for the moments in which another process recovers the log or
  * closes the file as the last one.
  */
-export function createReader({ connection, platform, clock, names, deadlineMs }: ReaderOptions): Read {
+export function createReader(options: ReaderOptions): Read {
+  const { connection, platform, clock, memory, deadlineMs } = options
   return async (look) => {
     const began = platform.monotonic()
     for (;;) {
@@ -37,10 +40,13 @@ export function createReader({ connection, platform, clock, names, deadlineMs }:
   }
 
   function readOnce<T>(look: (at: Look) => T): T {
+    const change = options.files.change()
+    if (change !== null) throw fileChanged(options.path, change)
     const sql = prepared(connection)
     sql('BEGIN').run()
     try {
-      const at = lookAt(connection, Math.floor(clock()), names)
+      memory.forgetUnless(schemaVersion(connection))
+      const at = lookAt(connection, Math.floor(clock()), memory.names)
       const value = look(at)
       at.names.keep()
       return value

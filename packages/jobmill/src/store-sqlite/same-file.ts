@@ -1,24 +1,109 @@
 /**
- * Whether the path still leads to the file that is open. A file that was deleted or replaced goes on working for whoever has it open, and everybody
- * else works on another one: nothing fails, and jobs wait for ever.
+ * Whether the path still leads to the files that SQLite has open. A process keeps writing to a file that was deleted or replaced, and
+ * nothing fails: its commits are in a file that no other process can find. So every commit and every read compares the inodes first.
+ *
+ * Nothing here may open the database file: closing any descriptor of it drops the POSIX locks that SQLite holds for this process.
  */
-import { statSync } from 'node:fs'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { JobmillError } from '../job/errors.ts'
 
-/** Call it once the file is open; what it returns throws when the file is another one. */
-export function sameFile(path: string): () => void {
-  const opened = inodeOf(path)
-  return () => {
-    if (opened === null || inodeOf(path) === opened) return
-    throw new JobmillError('STORE_UNAVAILABLE', 'the file was deleted or replaced while it was open', {
-      field: path,
-      fix: 'Restart this process; back up by copying through SQLite, not by moving files',
-    })
+/**
+ * What happened to the files. `log`: the -wal or -shm file is not the one that is open. `shrunk`: the database file lost bytes without SQLite
+ * knowing of it.
+ */
+export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log'
+
+export interface OpenFiles {
+  /** Null while the path leads to the files that are open. */
+  readonly change: () => FileChange | null
+  /** What it said the last time. */
+  readonly noticed: FileChange | null
+  /** The -wal and -shm files that are open, where they are still in place. */
+  readonly logsInPlace: () => string[]
+}
+
+interface Seen {
+  readonly id: string
+  readonly size: bigint
+}
+
+/** Of a database in memory. */
+const NO_FILES: OpenFiles = { change: () => null, noticed: null, logsInPlace: () => [] }
+
+/** Call it once SQLite has opened all three files. `databaseBytes` is the size of the database according to SQLite. */
+export function openFiles(path: string, databaseBytes: () => number): OpenFiles {
+  if (path === ':memory:') return NO_FILES
+  // SQLite follows links when it opens the file, and puts the other two next to the file that it finds.
+  const real = realpathSync(path)
+  const logs = [`${real}-wal`, `${real}-shm`].map((name) => ({ name, id: lookAt(name)?.id }))
+  const opened = lookAt(real)
+  let size = opened?.size ?? 0n
+
+  let noticed: FileChange | null = null
+
+  function compare(): FileChange | null {
+    const found = lookAt(real)
+    if (found === undefined) return 'gone'
+    if (found.id !== opened?.id) return 'replaced'
+    if (path !== real && isElsewhere(path, found.id)) return 'replaced'
+    if (found.size < size && found.size !== BigInt(databaseBytes())) return 'shrunk'
+    size = found.size
+    return logs.every(({ name, id }) => lookAt(name)?.id === id) ? null : 'log'
+  }
+
+  return {
+    change: () => (noticed = compare()),
+    get noticed() {
+      return noticed
+    },
+    logsInPlace: () => logs.filter(({ name, id }) => lookAt(name)?.id === id).map(({ name }) => name),
   }
 }
 
-/** Null for a database in memory. */
-function inodeOf(path: string): string | null {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return found === undefined ? null : `${found.dev}:${found.ino}`
+/** The size of the file at the path, through links; undefined when there is none. */
+export function fileSize(path: string): number | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found?.isFile() === true ? found.size : undefined
+}
+
+function lookAt(path: string): Seen | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false, bigint: true })
+  if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return undefined
+  return { id: `${found.dev}:${found.ino}`, size: found.size }
+}
+
+function isElsewhere(link: string, id: string): boolean {
+  const found = statSync(link, { throwIfNoEntry: false, bigint: true })
+  return found === undefined || `${found.dev}:${found.ino}` !== id
+}
+
+const MEANING: Readonly<Record<FileChange, { readonly what: string; readonly fix: string }>> = {
+  gone: {
+    what: 'the file was deleted or replaced while it was open, there is no file at its path',
+    fix: 'Put the file back, or restart this process to create a new one',
+  },
+  replaced: {
+    what: 'the file was deleted or replaced while it was open',
+    fix: 'Retry the call: it opens the new file. Stop all processes before you restore a backup',
+  },
+  log: {
+    what: 'the -wal or -shm file of the database was deleted or replaced while it was open',
+    fix: 'Retry the call: it opens the database again. Never delete these files while a process uses the database',
+  },
+  shrunk: {
+    what: 'the file was truncated or overwritten while it was open',
+    fix: 'Stop all processes, delete the -wal and -shm files, restore a backup, then start again',
+  },
+}
+
+/** A write that was refused before its commit. */
+export function fileChanged(path: string, change: FileChange): JobmillError {
+  const { what, fix } = MEANING[change]
+  return new JobmillError('STORE_UNAVAILABLE', `${what}, so nothing was written`, { field: path, fix })
+}
+
+/** The files changed during the commit. Who reopens the database and sends the same call again finds out. */
+export function changedInCommit(path: string, change: FileChange): JobmillError {
+  const { what, fix } = MEANING[change]
+  return new JobmillError('OUTCOME_UNKNOWN', `${what} and a transaction was committed`, { field: path, fix })
 }

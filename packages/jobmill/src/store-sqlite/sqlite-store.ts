@@ -22,7 +22,7 @@ import { deregister, held, instances, register } from './instances.ts'
 import { keeping } from './keep/keeping.ts'
 import { changeLimit, declareLimits, deleteLimit, drain, limits } from './limits.ts'
 import { listChunk } from './list.ts'
-import { type Live, openLive, type StoreSettings } from './live.ts'
+import type { Live, StoreSettings } from './live.ts'
 import {
   assignIfDiffers,
   claimIfReady,
@@ -36,6 +36,7 @@ import { metrics } from './metrics.ts'
 import { progress } from './progress.ts'
 import { changeQueue, declareQueues, queues } from './queues.ts'
 import { record } from './record.ts'
+import { openStore } from './reopen.ts'
 import { retry } from './retry.ts'
 import { runNow } from './run-now.ts'
 import {
@@ -56,20 +57,22 @@ import type { Look, Verb, Work } from './work.ts'
 
 export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> {
   const life = lifecycle(
-    () => openLive(settings),
+    () => openStore(settings),
     (ended) => ended.close(),
   )
-  const live = (): Live => life.use()
+  const live = (): Live => life.use().use()
   const write = <T>(weight: number, verb: Verb<T>): Promise<T> => live().writer.write(weight, verb)
   const read = <T>(look: (at: Look) => T): Promise<T> => live().read(look)
   const now = (): number => Math.floor(settings.clock())
   const withTx = <T>(tx: unknown, weight: number, verb: Verb<T>): Promise<T> => {
-    live()
-    return tx === undefined ? write(weight, verb) : Promise.resolve(inUserTransaction(tx, now(), verb))
+    if (tx === undefined) return write(weight, verb)
+    // The user's handle has its own files open: only whether the store is open matters.
+    life.use()
+    return Promise.resolve(inUserTransaction(tx, now(), verb))
   }
 
   const store = checked<SqliteTx>({
-    name: `sqlite ${settings.path}`,
+    name: `sqlite ${settings.givenPath ?? settings.path}`,
     open: () => life.open(),
     close: () => life.close(),
 
@@ -143,8 +146,8 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     timeline: async (query) => read((look) => timeline(look, query)),
 
     wait: async (options) => live().doorbell.wait(options),
-    ring: (rung) => life.opened?.doorbell.ring(rung),
-    pass: (rung) => life.opened?.doorbell.pass(rung),
+    ring: (rung) => life.opened?.last.doorbell.ring(rung),
+    pass: (rung) => life.opened?.last.doorbell.pass(rung),
     // Processes hear of each other only by looking at the file.
     standBy: () => false,
     receive: () => () => {},

@@ -1,4 +1,5 @@
 /** `sqlite(path)`: what a user gives, checked, and the store made of it. */
+import { resolve } from 'node:path'
 import { DEFAULTS } from '../job/defaults.ts'
 import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
@@ -58,10 +59,17 @@ export function sqlite(path: string, options: SqliteOptions = {}): ToolStore<Sql
     })
   }
   return createSqliteStore({
-    path,
+    path: absolute(path),
+    givenPath: path,
     platform,
     clock: options.clock ?? (() => platform.now()),
     durability,
     busyDeadlineMs: durationMs(busyDeadline, 'options.busyDeadline'),
   })
+}
+
+/** Once, so that a process that changes its folder later keeps its file. The driver drops white space around a path, too. */
+function absolute(path: string): string {
+  const trimmed = path.trim()
+  return trimmed === ':memory:' ? trimmed : resolve(trimmed)
 }

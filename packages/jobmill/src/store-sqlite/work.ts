@@ -17,6 +17,15 @@ export interface Look {
 export class Memory {
   readonly names = new NameCache()
   readonly leases: LeaseCache = new Map()
+  #schema: number | undefined
+
+  /** Another schema version may be another database, in which the same ids belong to other names. */
+  forgetUnless(schema: number): void {
+    if (schema === this.#schema) return
+    this.#schema = schema
+    this.names.clear()
+    this.leases.clear()
+  }
 }
 
 export interface Work extends Look {

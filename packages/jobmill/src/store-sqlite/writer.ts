@@ -7,7 +7,6 @@
  */
 import { JobmillError } from '../job/errors.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
-import { storeClosed } from '../store/lifecycle.ts'
 import { type BatchOptions, type Result, runBatch } from './batch.ts'
 import type { Bell, Verb } from './work.ts'
 
@@ -16,8 +15,8 @@ export interface Writer {
   readonly idle: boolean
   /** `weight` is about how many rows the verb writes. It may be run again when its transaction was lost. */
   write<T>(weight: number, verb: Verb<T>): Promise<T>
-  /** Writes what is queued if it can; what it cannot is rejected. */
-  close(): void
+  /** Writes what is queued if it can; what it cannot, and every later write, is rejected for this reason. */
+  close(reason: () => Error): void
 }
 
 export interface WriterOptions extends BatchOptions {
@@ -45,18 +44,18 @@ export function createWriter(options: WriterOptions): Writer {
   const { platform, deadlineMs } = options
   let queue: Item[] = []
   let scheduled = false
-  let closed = false
+  let closed: (() => Error) | undefined
   let retry: Timer | undefined
 
   function schedule(): void {
-    if (scheduled || closed || queue.length === 0) return
+    if (scheduled || closed !== undefined || queue.length === 0) return
     scheduled = true
     platform.nextTurn(flush)
   }
 
   function flush(): void {
     scheduled = false
-    if (closed || queue.length === 0) return
+    if (closed !== undefined || queue.length === 0) return
     if (commitSome() !== 'busy') return schedule()
     dropOverdue()
     if (queue.length === 0) return
@@ -96,17 +95,17 @@ export function createWriter(options: WriterOptions): Writer {
       return queue.length === 0
     },
     write<T>(weight: number, verb: Verb<T>): Promise<T> {
-      if (closed) return Promise.reject(storeClosed())
+      if (closed !== undefined) return Promise.reject(closed())
       return new Promise<T>((resolve, reject) => {
         queue.push({ weight, since: platform.monotonic(), verb, resolve: resolve as Item['resolve'], reject })
         schedule()
       })
     },
-    close() {
+    close(reason) {
       while (queue.length > 0 && commitSome() === 'done');
-      closed = true
+      closed = reason
       retry?.cancel()
-      for (const item of queue.splice(0)) item.reject(storeClosed())
+      for (const item of queue.splice(0)) item.reject(reason())
     },
   }
 }

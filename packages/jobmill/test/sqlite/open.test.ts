@@ -1,14 +1,19 @@
 // Opening a file: options, versions, pragmas, migrations, and files that will not do.
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import Database from 'better-sqlite3'
-import { assert, describe, expect, test } from 'vitest'
+import { assert, describe, expect, onTestFinished, test } from 'vitest'
+import { defineJob, jobmill } from '../../src/index.ts'
+import { isJobmillError } from '../../src/job/errors.ts'
+import type { NewJob } from '../../src/job/new-job.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { openConnection } from '../../src/store-sqlite/connection.ts'
 import { migrate, MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
 import { versionProblem } from '../../src/store-sqlite/sqlite-version.ts'
 import { migration } from '../../src/store/migrations.ts'
 import { aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
+import { FILE_CHANGES } from './file-changes.ts'
 import { freshFile, openStore } from './support.ts'
 
 describe('sqlite options', () => {
@@ -81,6 +86,37 @@ describe('opening sqlite', () => {
     const path = freshFile()
     writeFileSync(path, 'a letter to Ada, long enough to be taken for a page of something')
     await expect(openStore(path)).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' })
+    rmSync(path)
+  })
+
+  test('D4 a relative path is that of the folder in which the store was made', async () => {
+    const path = freshFile()
+    const before = process.cwd()
+    onTestFinished(() => process.chdir(before))
+    process.chdir(dirname(path))
+    const made = sqlite('jobs.db')
+    process.chdir(before)
+    await made.open()
+    onTestFinished(() => made.close())
+    const instance = anInstance()
+    await made.register(instance)
+    process.chdir('/')
+    assert.isTrue((await made.renew(aPulse(instance.id))).alive)
+    const job = aJob()
+    await made.enqueue([job])
+    assert.deepEqual(jobsIn(path), [`${job.id} ${job.kind} ${job.queue}`])
+  })
+
+  test('a new file is for its owner alone, and so are its logs; a file that exists keeps its mode', async () => {
+    const before = process.umask(0o022)
+    onTestFinished(() => void process.umask(before))
+    const path = freshFile()
+    await openStore(path)
+    assert.deepEqual(modes(path), ['600', '600', '600'])
+    const shared = freshFile()
+    writeFileSync(shared, '', { mode: 0o640 })
+    await openStore(shared)
+    assert.deepEqual(modes(shared), ['640', '640', '640'])
   })
 
   test("lives in a file that has the user's own tables", async () => {
@@ -126,20 +162,104 @@ describe('sqlite migrations', () => {
   })
 })
 
-describe('a sqlite file that is deleted or replaced while it is open', () => {
-  test.for([
-    ['deleted', (file: string) => rmSync(file)],
-    ['replaced', (file: string) => (renameSync(file, `${file}.old`), writeFileSync(file, ''))],
-  ] as const)('P16 %s: the pulse says so, instead of working where nobody else does', async ([, harm]) => {
-    const file = freshFile()
-    const store = await openStore(file)
-    const instance = anInstance()
-    await store.register(instance)
-    assert.isTrue((await store.renew(aPulse(instance.id))).alive)
-    harm(file)
-    await expect(store.renew(aPulse(instance.id))).rejects.toMatchObject({
-      code: 'STORE_UNAVAILABLE',
-      message: expect.stringContaining('deleted or replaced') as string,
-    })
+describe('a sqlite file that changes while it is open', () => {
+  test.for(FILE_CHANGES)(
+    'D3 P1 $name, under a process that only enqueues: nothing is acknowledged that is not in the file',
+    async ({ apply, expected, keeps }) => {
+      const { file, backup, before } = await fileWithBackup()
+      const store = await openStore(file)
+      const late = aJob({ kind: 'late', queue: 'late' })
+      await store.enqueue([late])
+      await apply(file, backup)
+      // Two kinds and queues get numbers that other kinds and queues had in the file before.
+      const calls = ['young', 'late', 'young'].map((kind) => aJob({ kind, queue: kind }))
+      const replies: PromiseSettledResult<unknown>[] = []
+      for (const job of calls) replies.push(...(await Promise.allSettled([store.enqueue([job])])))
+      await store.close()
+      onTestFinished(() => rmSync(dirname(file), { recursive: true }))
+
+      const refused = replies.flatMap((reply) => (reply.status === 'rejected' ? [reply.reason as Error] : []))
+      const isRefused = { reopens: [true, false, false], ignores: [false, false, false] }
+      assert.deepEqual(
+        replies.map(({ status }) => status === 'rejected'),
+        expected instanceof RegExp ? [true, true, true] : isRefused[expected],
+      )
+      assert.deepEqual(
+        refused.slice(0, 1).map(namesFileAndFix(file)),
+        refused.slice(0, 1).map(() => true),
+      )
+      const written = calls.filter((_, at) => replies[at]?.status === 'fulfilled')
+      const kept = keeps ? [...before, late, ...written] : [...before, ...written]
+      const lines = kept.map(({ id, kind, queue }) => `${id} ${kind} ${queue}`).toSorted()
+      const isAsExpected =
+        expected instanceof RegExp
+          ? expected.test(String(refused.at(-1)))
+          : isDeepStrictEqual(jobsIn(file), lines)
+      assert.isTrue(isAsExpected, String(refused.at(-1) ?? 'what was written is not in the file'))
+    },
+  )
+
+  test('D3 P1 P16 a mill that works stops claiming, says so, and resumes on the file that takes its place', async () => {
+    const { file, backup, before } = await fileWithBackup()
+    const events: { readonly type: string; readonly error?: unknown }[] = []
+    const ran: string[] = []
+    const other = defineJob({ kind: 'other', queue: 'other', run: ({ job }) => void ran.push(job.id) })
+    const young = defineJob({ kind: 'young', queue: 'young', run: ({ job }) => void ran.push(job.id) })
+    const schedules = [{ name: 'nightly', job: other, when: '0 3 * * *' }]
+    const mill = jobmill({ store: sqlite(file), jobs: [other, young], schedules, log: 'silent' })
+    onTestFinished(async () => void (await mill.stop({ grace: 0 })))
+    mill.on('*', (event) => void events.push(event))
+    await mill.start()
+    await expect.poll(() => ran).toEqual(expect.arrayContaining(before.map(({ id }) => id)))
+    renameSync(backup, file)
+    await expect.poll(() => events.map(({ type }) => type)).toContain('store-failing')
+    await expect.poll(() => events.map(({ type }) => type)).toContain('store-back')
+    // What had run since the backup runs again; what comes now runs, on the queue and the schedule that the backup did not have.
+    const { id } = await mill.enqueue(young, null)
+    await expect.poll(() => ran).toContain(id)
+    assert.deepEqual(ran.filter((id) => id === before[0]?.id).length, 2)
+    assert.deepEqual(
+      (await mill.schedules.list()).map(({ name }) => name),
+      ['nightly'],
+    )
+    assert.isTrue(events.some(({ error }) => String(error).includes(file)))
   })
 })
+
+/** A file with some jobs, and a backup of it. */
+async function fileWithBackup(): Promise<{ file: string; backup: string; before: NewJob[] }> {
+  const file = freshFile()
+  const backup = `${file}.backup`
+  const before = Array.from({ length: 200 }, () => aJob({ kind: 'other', queue: 'other' }))
+  const store = sqlite(file)
+  await store.open()
+  await store.enqueue(before)
+  await store.close()
+  copyFileSync(file, backup)
+  return { file, backup, before }
+}
+
+/** What a new process finds in a file. */
+function jobsIn(file: string): string[] {
+  const db = new Database(file, { fileMustExist: true })
+  try {
+    assert.equal(db.pragma('quick_check', { simple: true }), 'ok')
+    const rows = db
+      .prepare(
+        `SELECT j.id, k.name AS kind, q.name AS queue FROM jobmill_job AS j
+          JOIN jobmill_kind AS k ON k.id = j.kind_id JOIN jobmill_queue AS q ON q.id = j.queue_id`,
+      )
+      .all() as { readonly id: string; readonly kind: string; readonly queue: string }[]
+    return rows.map(({ id, kind, queue }) => `${id} ${kind} ${queue}`).toSorted()
+  } finally {
+    db.close()
+  }
+}
+
+/** Of the file and its logs. */
+function modes(path: string): string[] {
+  return ['', '-wal', '-shm'].map((end) => (statSync(`${path}${end}`).mode & 0o777).toString(8))
+}
+
+const namesFileAndFix = (file: string) => (error: unknown) =>
+  isJobmillError(error) && error.field === file && error.fix !== undefined

@@ -1,0 +1,125 @@
+/**
+ * What a store has open, for as long as its file stays in place. A call that notices a change is refused. The next call opens the file that is there now;
+ * when that is not a database of ours, calls are refused with the reason until it is put right.
+ */
+import { rmSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { JobmillError } from '../job/errors.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { storeError } from './errors.ts'
+import { prepared } from './handle.ts'
+import { type Live, liveOn, openMigrated, type StoreSettings } from './live.ts'
+import { appliedTo, migrate } from './migrate.ts'
+import { type FileChange, fileChanged, fileSize } from './same-file.ts'
+
+export interface OpenStore {
+  /** Throws while the file at the path cannot be used. */
+  readonly use: () => Live
+  /** What was opened last, even when its file has changed. */
+  readonly last: Live
+  close(): void
+}
+
+export async function openStore(settings: StoreSettings): Promise<OpenStore> {
+  const { path } = settings
+  let live = liveOn(settings, await openMigrated(settings))
+  let retiredFor: FileChange | null = null
+
+  /** Tries on every call and needs no timer: a mill that works calls at least once a second. */
+  function use(): Live {
+    if (live.files.noticed === null) return live
+    try {
+      return isBack() ? live : reopened()
+    } catch (error) {
+      throw storeError(error, path)
+    }
+  }
+
+  const isBack = (): boolean => retiredFor === null && live.files.change() === null
+
+  function reopened(): Live {
+    if (retiredFor === null) retire(live.files.noticed ?? 'replaced')
+    live = liveOn(settings, openAgain(settings))
+    retiredFor = null
+    return live
+  }
+
+  /** Gives up the old files; throws while that would lose something. */
+  function retire(change: FileChange): void {
+    if (change === 'gone' || fileSize(path) === undefined) throw fileChanged(path, 'gone')
+    if (change === 'shrunk') checkShrunk(settings)
+    if (change === 'replaced') clearLogs(path, live)
+    live.close(() => fileChanged(path, change))
+    retiredFor = change
+  }
+
+  return {
+    use,
+    get last() {
+      return live
+    },
+    close() {
+      if (retiredFor === null) live.close()
+    },
+  }
+}
+
+/**
+ * The log of the old file is still at the path, and SQLite would apply it to the new file. So it goes where it belongs: into the old file, which may have
+ * been kept under another name.
+ */
+function clearLogs(path: string, { connection, files }: Live): void {
+  const logs = files.logsInPlace()
+  if (logs.length === 0) return
+  const { busy } = prepared(connection)('PRAGMA wal_checkpoint(TRUNCATE)').get() as { readonly busy: number }
+  if (busy !== 0) {
+    throw new JobmillError('STORE_UNAVAILABLE', 'the file was replaced while other programs use it', {
+      field: path,
+      fix: 'Stop the programs that use it, or retry when they are done',
+    })
+  }
+  for (const log of logs) rmSync(log, { force: true })
+}
+
+/** VACUUM makes a file smaller, and so does whoever overwrites it with an old copy. SQLite can tell them apart. */
+function checkShrunk({ path, durability }: StoreSettings): void {
+  // SQLite deletes the log of an empty file when it opens it.
+  if (fileSize(path) === 0) throw fileChanged(path, 'shrunk')
+  const handle = openConnection(path, durability, { fileMustExist: true })
+  try {
+    const { quick_check: verdict } = prepared(handle)('PRAGMA quick_check(1)').get() as {
+      readonly quick_check: string
+    }
+    if (verdict !== 'ok') throw fileChanged(path, 'shrunk')
+  } finally {
+    handle.close()
+  }
+}
+
+function openAgain(settings: StoreSettings): Connection {
+  const { path, durability, clock } = settings
+  checkOurs(path)
+  const connection = openConnection(path, durability, { fileMustExist: true })
+  try {
+    migrate(connection, Math.floor(clock()))
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** Before anything is changed in it: a wrong file that was put there by mistake stays as it is. */
+function checkOurs(path: string): void {
+  const handle = new Database(path, { fileMustExist: true, timeout: 0 })
+  try {
+    handle.pragma('query_only = ON')
+    if (appliedTo(handle) !== null) return
+  } finally {
+    handle.close()
+  }
+  throw new JobmillError('STORE_UNSUPPORTED', 'the file was replaced by one without the tables of Jobmill', {
+    field: path,
+    fix: 'Put a backup of the database in its place, or restart this process to create the tables there',
+  })
+}
