@@ -108,8 +108,7 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
     return withKeys ? keyed : fresh
   }
 
-  function written(jobs: readonly NewJob[], mayRepeat: boolean): Promise<Enqueued[]> {
-    const bytes = jobs.reduce((total, job) => total + job.payload.length, 0)
+  function written(jobs: readonly NewJob[], bytes: number, mayRepeat: boolean): Promise<Enqueued[]> {
     if (waiting.items + jobs.length > MOST_WAITING_ITEMS || waiting.bytes + bytes > MOST_WAITING_BYTES) {
       const fix = 'Enqueue no faster than the database writes: await the calls before'
       const what = `${waiting.items} jobs wait to be written already`
@@ -124,7 +123,9 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
 
   const write: Enqueuer<TxOf<S>>['write'] = (jobs, { tx, mayRepeat }) => {
     if (jobs.length === 0) return Promise.resolve([])
-    return tx === undefined ? written(jobs, mayRepeat) : target.enqueue(jobs, { tx, mayRepeat: true })
+    const bytes = jobs.reduce((total, job) => total + job.payload.length, 0)
+    if (bytes > MOST_WAITING_BYTES) return Promise.reject(callTooLarge(bytes))
+    return tx === undefined ? written(jobs, bytes, mayRepeat) : target.enqueue(jobs, { tx, mayRepeat: true })
   }
 
   return {
@@ -135,4 +136,10 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
       return write(jobs, { tx: call.tx, mayRepeat: requests.some(({ id }) => id !== undefined) })
     },
   }
+}
+
+function callTooLarge(bytes: number): JobmillError {
+  const mebibytes = (of: number): string => `${Math.ceil(of / 1024 / 1024)} MiB`
+  const what = `this call is ${mebibytes(bytes)}, more than ${mebibytes(MOST_WAITING_BYTES)}`
+  return new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'items', fix: 'Split it into several calls' })
 }

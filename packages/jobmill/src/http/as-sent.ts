@@ -22,7 +22,7 @@ const PHRASES: readonly (readonly [string, string])[] = [
 export function asSent(error: JobmillError, inAddress: boolean): JobmillError {
   const field = (path: string): string => {
     const sent = pathSent(path)
-    return inAddress ? sent.replace(/^filter\./, '') : sent
+    return inAddress ? sent.replace(/^filter\./, '').replace(/^tags\b/, 'tag') : sent
   }
   return retold(error, { field, text: ourPhrases })
 }

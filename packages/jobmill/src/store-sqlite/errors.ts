@@ -139,8 +139,28 @@ export function commitError(error: unknown): unknown {
   })
 }
 
+/** SQLITE_BUSY_SNAPSHOT, as better-sqlite3 and node:sqlite say it. */
+function isSnapshotStale(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return (
+    ('code' in error && error.code === 'SQLITE_BUSY_SNAPSHOT') ||
+    ('errcode' in error && error.errcode === 517)
+  )
+}
+
 /** The same for a statement on a user's handle. */
 export function userHandleError(error: unknown): unknown {
+  if (isSnapshotStale(error)) {
+    return new JobmillError(
+      'TX_INVALID',
+      'has read the database before another connection changed it, so it cannot write',
+      {
+        field: 'tx',
+        fix: 'Roll it back and begin again with BEGIN IMMEDIATE, in better-sqlite3 db.transaction(…).immediate()',
+        cause: error,
+      },
+    )
+  }
   if (error instanceof Error && /no such (?:table: jobmill_|column)/.test(error.message)) {
     return new JobmillError('TX_INVALID', 'belongs to a database without the tables of this store', {
       field: 'tx',

@@ -105,13 +105,25 @@ export function checkFilter(filter: JobFilter): JobFilter {
   ])
   for (const name of ['queue', 'kind', 'payloadText'] as const)
     if (filter[name] !== undefined) checkSought(filter[name], `filter.${name}`)
-  filter.tags?.forEach((tag, at) => checkSought(tag, `filter.tags[${at}]`))
+  if (filter.tags !== undefined) checkTags(filter.tags)
   if (filter.state !== undefined) checkOneOf(filter.state, 'filter.state', JOB_STATES)
   if (filter.enqueuedFrom !== undefined) checkWhole(filter.enqueuedFrom, 'filter.enqueuedFrom', INSTANT)
   if (filter.enqueuedBefore !== undefined) checkWhole(filter.enqueuedBefore, 'filter.enqueuedBefore', INSTANT)
   if (filter.payloadAt !== undefined) checkPayloadAt(filter.payloadAt, 'filter.payloadAt')
   if (filter.errorText !== undefined) checkSought(filter.errorText, 'filter.errorText')
   return filter
+}
+
+/** No job has more tags than this, so a filter with more could find none. */
+function checkTags(tags: readonly string[]): void {
+  if (tags.length > BOUNDS.tags) {
+    throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.tags} tags`, {
+      field: 'filter.tags',
+      value: `${tags.length} tags`,
+      fix: `Pass at most ${BOUNDS.tags}`,
+    })
+  }
+  tags.forEach((tag, at) => checkSought(tag, `filter.tags[${at}]`))
 }
 
 export function checkPage(page: PageRequest): PageRequest {

@@ -157,6 +157,12 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       field: 'payloadAt',
       fix: 'Give a path, a colon and a value, such as user.id:42',
     })
+    const tags = Array.from({ length: 1_000 }, (_, n) => `tag=${n}`).join('&')
+    expect((await call('jobs.list', {}, undefined, `?${tags}`)).body).toMatchObject({
+      code: 'OPTION_INVALID',
+      field: 'tag',
+      fix: 'Pass at most 20',
+    })
     expect((await call('jobs.list', {}, undefined, '?errorText=')).body).toMatchObject({
       field: 'errorText',
     })

@@ -125,6 +125,31 @@ describe('P10 P13 sqlite: permits of a job that is finished in a transaction of 
   })
 })
 
+describe('P10 sqlite: a transaction that has read what is outdated by now', () => {
+  test.for([
+    ['better-sqlite3', (file: string) => new Database(file)],
+    ['node:sqlite', (file: string) => new DatabaseSync(file)],
+  ] as const)(
+    'D10 %s: is told to begin again with BEGIN IMMEDIATE, and not to try again',
+    async ([, open]) => {
+      const handle = open(path)
+      handle.exec('BEGIN')
+      handle.prepare('SELECT count(*) FROM jobmill_job').get()
+      await store.enqueue([aJob()])
+      await expect(store.enqueue([aJob()], { tx: handle })).rejects.toMatchObject({
+        code: 'TX_INVALID',
+        retryable: false,
+        fix: expect.stringContaining('Roll it back and begin again with BEGIN IMMEDIATE') as string,
+      })
+      handle.exec('ROLLBACK; BEGIN IMMEDIATE')
+      await store.enqueue([aJob()], { tx: handle })
+      handle.exec('COMMIT')
+      expect(await store.counts()).toMatchObject([{ ready: 2 }])
+      handle.close()
+    },
+  )
+})
+
 describe('P10 sqlite: a handle of node:sqlite', () => {
   test('is a transaction too: committed with the data, rolled back with it', async () => {
     const path = freshFile()

@@ -212,4 +212,18 @@ describe('lanes', () => {
     writes.at(-1)?.commit()
     expect(await again).toHaveLength(1)
   })
+
+  test('D7 a call that alone is above the bound can never be written: it is told to split, with and without a transaction', async () => {
+    const { store, writes } = slowStore()
+    const { write } = enqueuer<Store<object>>(store, { platform: fakePlatform() })
+    const payload = JSON.stringify('x'.repeat(1024 * 1024))
+    const jobs = Array.from({ length: 293 }, () => ({ payload }) as NewJob)
+    for (const tx of [undefined, {}])
+      await expect(write(jobs, { tx, mayRepeat: false })).rejects.toMatchObject({
+        code: 'PAYLOAD_TOO_LARGE',
+        retryable: false,
+        message: 'items: this call is 294 MiB, more than 256 MiB. Split it into several calls.',
+      })
+    expect(writes).toEqual([])
+  })
 })

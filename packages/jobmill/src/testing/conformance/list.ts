@@ -8,6 +8,14 @@ import { idsOf, listAll, rejectsWith } from './looks.ts'
 
 export const listCases: readonly Case[] = [
   {
+    name: 'filters name at most 20 tags',
+    async run({ store }) {
+      const tags = Array.from({ length: 21 }, (_, n) => `t${n}`)
+      assert.deepEqual((await store.list({ tags: tags.slice(1) }, { limit: 1 })).jobs, [])
+      await rejectsWith('OPTION_INVALID', () => store.list({ tags }, { limit: 1 }))
+    },
+  },
+  {
     name: 'all states: the newest id first',
     async run({ store, jobIn }) {
       const ids: string[] = []
