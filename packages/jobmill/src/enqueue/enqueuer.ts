@@ -138,8 +138,9 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
   }
 }
 
+const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`
+
 function callTooLarge(bytes: number): JobmillError {
-  const mebibytes = (of: number): string => `${Math.ceil(of / 1024 / 1024)} MiB`
   const what = `this call is ${mebibytes(bytes)}, more than ${mebibytes(MOST_WAITING_BYTES)}`
   return new JobmillError('PAYLOAD_TOO_LARGE', what, { field: 'items', fix: 'Split it into several calls' })
 }
