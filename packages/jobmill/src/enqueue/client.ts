@@ -5,13 +5,13 @@ import type { Emit } from '../job/events.ts'
 import type { EnqueuedJob, EnqueueItem, EnqueueOptions } from '../job/handle.ts'
 import { checkObject, checkObjectKeys, nearest } from '../job/known-keys.ts'
 import type { NewJob } from '../job/new-job.ts'
-import { prepareJobs } from '../job/prepare-jobs.ts'
 import type { Tracing } from '../job/tracing.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Enqueuer } from './enqueuer.ts'
 import { enqueuedJob } from './job-handle.ts'
-import { type RequestTools, requestsFor, type Target } from './requests.ts'
+import { prepareAtOnce, prepareInSlices } from './prepare-call.ts'
+import type { RequestTools, Target } from './requests.ts'
 import type { Results } from './results.ts'
 
 export interface ClientTools<Tx> extends RequestTools {
@@ -81,11 +81,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   const each = { mintId, payloadLimitBytes, placeOf: (index: number) => `items[${index}]` }
 
   function prepare(target: Target, items: readonly EnqueueItem<unknown>[], many: boolean) {
-    const how = many ? each : one
-    const requests = requestsFor(target, items, how.placeOf, tools)
-    return requests instanceof Promise
-      ? requests.then((late) => prepareJobs(late, how))
-      : prepareJobs(requests, how)
+    return prepareAtOnce(target, items, many ? each : one, tools)
   }
 
   /** The same for jobs that are written together with something else: their trace is that of whoever prepares them. */
@@ -107,7 +103,8 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     // Nothing is awaited that need not be: see requestsFor.
     const opening = tools.open()
     if (opening !== undefined) await opening
-    const early = prepare(target, items, many)
+    const early =
+      many && tx === undefined ? prepareInSlices(target, items, each, tools) : prepare(target, items, many)
     const jobs = early instanceof Promise ? await early : early
     const mayRepeat = items.some((item) => item.id !== undefined)
     const how = { tx, mayRepeat }

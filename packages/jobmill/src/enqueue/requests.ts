@@ -18,7 +18,7 @@ export interface RequestTools {
 export type Target = string | JobKind
 
 /**
- * The requests, checked against the schema of their kind. A promise only when the schema gives one: an enqueue in a transaction on SQLite must have
+ * The requests of the items from one index to another, checked against the schema of their kind. A promise only when the schema gives one: an enqueue in a transaction on SQLite must have
  * written before it returns.
  */
 export function requestsFor(
@@ -26,6 +26,8 @@ export function requestsFor(
   items: readonly EnqueueItem<unknown>[],
   placeOf: (index: number) => string,
   tools: RequestTools,
+  from = 0,
+  to = Number.POSITIVE_INFINITY,
 ): JobRequest[] | Promise<JobRequest[]> {
   const definition = typeof target === 'string' ? tools.definition(target) : checkDefinition(target)
   const kind = typeof target === 'string' ? target : target.kind
@@ -38,14 +40,15 @@ export function requestsFor(
   }
   const requests: JobRequest[] = []
   // By index rather than with map: a hole in the array is refused, not passed on.
-  for (let at = 0; at < items.length; at += 1) {
+  for (let at = from; at < Math.min(to, items.length); at += 1) {
     const item = items[at] as EnqueueItem<unknown>
     requests.push(requestFor(kind, definition, item, placeOf(at), tools))
   }
   const schema = definition?.payload
   if (schema === undefined) return requests
   const checks = requests.flatMap(({ payload }, at) => {
-    const check = fits(schema, payload, { field: `${placeOf(at)}.payload`, index: at }, tools)
+    const index = from + at
+    const check = fits(schema, payload, { field: `${placeOf(index)}.payload`, index }, tools)
     return check === undefined ? [] : [check]
   })
   return checks.length === 0 ? requests : Promise.all(checks).then(() => requests)

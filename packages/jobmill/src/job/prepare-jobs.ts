@@ -65,6 +65,9 @@ export interface PrepareOptions {
   readonly payloadLimitBytes?: number
   /** What errors call the job at an index (default `jobs[0]`). */
   readonly placeOf?: (index: number) => string
+  /** The index of the first of these jobs in its call (default 0), and the ids of those before it. */
+  readonly from?: number
+  readonly seen?: Set<string>
 }
 
 const JOB_KEYS = [
@@ -101,21 +104,16 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
       fix: 'Give an array of jobs, also for one',
     })
   }
-  if (requests.length > BOUNDS.jobsPerCall) {
-    throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.jobsPerCall} jobs`, {
-      field: 'jobs',
-      value: shown(requests),
-      fix: 'Enqueue them in several calls',
-    })
-  }
-  const { mintId, payloadLimitBytes = DEFAULTS.payloadLimitBytes, placeOf = placeInJobs } = options
+  checkJobsPerCall(requests)
+  const { mintId, from = 0, payloadLimitBytes = DEFAULTS.payloadLimitBytes, placeOf = placeInJobs } = options
   checkWhole(payloadLimitBytes, 'payloadLimitBytes', PAYLOAD_LIMIT)
   const jobs: NewJob[] = []
-  const seen = requests.length > 1 ? new Set<string>() : null
+  const seen = options.seen ?? (requests.length > 1 ? new Set<string>() : null)
   // By index rather than with map: a hole in the array is refused, not passed on.
-  for (let index = 0; index < requests.length; index += 1) {
+  for (let at = 0; at < requests.length; at += 1) {
+    const index = from + at
     try {
-      const job = prepareJob(requests[index] as JobRequest, placeOf(index), mintId, payloadLimitBytes)
+      const job = prepareJob(requests[at] as JobRequest, placeOf(index), mintId, payloadLimitBytes)
       if (seen?.has(job.id) === true) throw repeated(job.id, placeOf(index))
       seen?.add(job.id)
       jobs.push(job)
@@ -124,6 +122,15 @@ export function prepareJobs(requests: readonly JobRequest[], options: PrepareOpt
     }
   }
   return jobs
+}
+
+export function checkJobsPerCall(requests: readonly unknown[]): void {
+  if (requests.length <= BOUNDS.jobsPerCall) return
+  throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.jobsPerCall} jobs`, {
+    field: 'jobs',
+    value: shown(requests),
+    fix: 'Enqueue them in several calls',
+  })
 }
 
 const placeInJobs = (index: number): string => `jobs[${index}]`

@@ -6,6 +6,7 @@ import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
+import { slicesOf } from '../store/slices.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { areAlike, enqueueAlike } from './enqueue-alike.ts'
@@ -72,6 +73,8 @@ async function committed(
   mayRepeat: boolean,
   handOff: HandOff | undefined,
 ): Promise<Committed> {
+  const slices = slicesOf(jobs)
+  if (slices.length > 1) return inSlices(context, slices)
   if (mayRepeat) return inGeneral(context, jobs, true)
   try {
     const counts = readyCounts()
@@ -87,6 +90,16 @@ async function committed(
     const counts = readyCounts()
     const handedOff = await chooseHandedOff(context, query, jobs, handOff)
     return [await enqueueWith(context, query, jobs, true, counts, handedOff), counts]
+  })
+}
+
+/** In one transaction: the event loop turns while the server has a slice. */
+function inSlices(context: Context, slices: readonly (readonly NewJob[])[]): Promise<Committed> {
+  return context.connection.transaction(async (query) => {
+    const counts = readyCounts()
+    const replies: Enqueued[] = []
+    for (const slice of slices) replies.push(...(await enqueueWith(context, query, slice, true, counts)))
+    return [replies, counts]
   })
 }
 

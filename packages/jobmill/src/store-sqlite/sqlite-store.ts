@@ -4,6 +4,7 @@ import { checked } from '../store/checked.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
 import { lifecycle } from '../store/lifecycle.ts'
 import type { Recording } from '../store/metrics.ts'
+import { slicesOf } from '../store/slices.ts'
 import type { ToolStore } from '../store/store.ts'
 import { ahead } from './ahead.ts'
 import { cancel } from './cancel.ts'
@@ -12,6 +13,7 @@ import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
 import { duties } from './duties.ts'
 import { enqueue, enqueueCall } from './enqueue.ts'
+import { enqueueLarge } from './enqueue-large.ts'
 import { failures } from './failures.ts'
 import { finish } from './finish.ts'
 import { keyHolder } from './dedupe.ts'
@@ -78,6 +80,8 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
 
     enqueue: async (jobs, options = {}) => {
       const { tx, mayRepeat = false, handOff } = options
+      const slices = tx === undefined && settings.path !== ':memory:' ? slicesOf(jobs) : [jobs]
+      if (slices.length > 1) return enqueueLarge(settings, live(), slices)
       const isHandedOff = handOff !== undefined && tx === undefined && !mayRepeat
       const call = isHandedOff ? (work: Work) => enqueue(work, jobs, handOff) : enqueueCall(jobs)
       return withTx(tx, jobs.length, call)

@@ -170,3 +170,29 @@ describe('P10 on sqlite: enqueue in the synchronous transaction of the driver', 
     ).toBe(true)
   })
 })
+
+describe.each(places)('on $name: a call of many megabytes', ({ create }) => {
+  test('D7 is prepared and written while the event loop turns, and all of its jobs are there', async () => {
+    const text = defineJob({ kind: 'text', run: ({ payload }: JobContext<string>) => payload.length })
+    const mill = await create().mill({ jobs: [text], start: false })
+    await mill.queues()
+    let turns = 0
+    const count = (): void => void ((turns += 1), setImmediate(count).unref())
+    count()
+    const items = Array.from({ length: 32 }, (_, n) => ({ payload: String(n % 10).repeat(256 * 1024) }))
+    const jobs = await mill.enqueueMany(text, items)
+    expect(turns).toBeGreaterThan(16)
+    expect(new Set(jobs.map(({ id }) => id)).size).toBe(32)
+    expect(await mill.counts()).toMatchObject([{ ready: 32 }])
+    expect(await mill.get(jobs.at(-1)?.id ?? '')).toMatchObject({ payload: items.at(-1)?.payload })
+    const repeated = [
+      ...items.slice(0, 6),
+      { payload: 'x', id: jobs[0]?.id },
+      { payload: 'y', id: jobs[0]?.id },
+    ]
+    await expect(mill.enqueueMany(text, repeated as typeof items)).rejects.toMatchObject({
+      code: 'ID_REPEATED',
+      index: 7,
+    })
+  })
+})

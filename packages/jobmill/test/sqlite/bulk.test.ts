@@ -1,7 +1,8 @@
 // Calls with many items take other statements than calls with one; they must say and do the same.
+import Database from 'better-sqlite3'
 import { assert, expect, test } from 'vitest'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
-import { openStore } from './support.ts'
+import { freshFile, openStore } from './support.ts'
 
 const TEXTS = [
   '"',
@@ -85,4 +86,25 @@ test('ids that exist are not counted twice', async () => {
   await store.enqueue(jobs.slice(0, 5))
   await store.enqueue(jobs, { mayRepeat: true })
   expect(await store.counts()).toMatchObject([{ ready: 10 }])
+})
+
+test('D7 a large call is written whole or not at all, while the event loop turns and others read and write', async () => {
+  const path = freshFile()
+  const store = await openStore(path)
+  const other = new Database(path)
+  other.exec(
+    `CREATE TRIGGER refused BEFORE INSERT ON jobmill_job WHEN NEW.priority = 3 BEGIN SELECT RAISE(FAIL, 'no'); END`,
+  )
+  const large = Array.from({ length: 48 }, () => ({ payload: 'x'.repeat(256 * 1024) }))
+  await expect(store.enqueue(someJobs([...large, { priority: 3 }]))).rejects.toThrow('no')
+  assert.deepEqual(await store.counts(), [])
+  let turns = 0
+  const count = (): void => void ((turns += 1), setImmediate(count).unref())
+  count()
+  const jobs = someJobs([...large, { dedupe: { key: 'k' } }, { dedupe: { key: 'k' } }])
+  const [replies] = await Promise.all([store.enqueue(jobs), store.enqueue([aJob()]), store.counts()])
+  assert.isAbove(turns, 8)
+  assert.equal(replies.at(-1)?.outcome, 'duplicate')
+  expect(await store.counts()).toMatchObject([{ ready: 50 }])
+  other.close()
 })

@@ -1,0 +1,88 @@
+/**
+ * A call of many megabytes. One transaction on a connection of its own, in slices between which the event loop turns; the writer of the store finds the
+ * file locked for that long and waits on its timers, as for any other process.
+ */
+import { open } from 'node:fs/promises'
+import type { NewJob } from '../job/new-job.ts'
+import { sleep } from '../platform/sleep.ts'
+import type { Enqueued } from '../store/replies.ts'
+import { type Connection, openConnection } from './connection.ts'
+import { enqueue } from './enqueue.ts'
+import { commitError, isBusy, storeError } from './errors.ts'
+import { prepared } from './handle.ts'
+import type { Live, StoreSettings } from './live.ts'
+import { changedInCommit, fileChanged } from './same-file.ts'
+import { type Bell, Memory, workOn } from './work.ts'
+
+const RETRY_MS = 5
+
+export async function enqueueLarge(
+  settings: StoreSettings,
+  live: Live,
+  slices: readonly (readonly NewJob[])[],
+): Promise<Enqueued[]> {
+  const connection = openConnection(settings.path, settings.durability, { fileMustExist: true })
+  try {
+    // Pages go to the log as they come, and the copy into the file is left to the thread of log-size.ts: a commit would do all of it at once.
+    connection.exec('PRAGMA cache_size = -2000; PRAGMA wal_autocheckpoint = 0')
+    await begin(settings, connection)
+    const change = live.files.change()
+    if (change !== null) throw fileChanged(settings.path, change)
+    const { replies, bells } = await writeSlices(settings, connection, slices)
+    commit(settings, live, connection)
+    live.log.look()
+    live.doorbell.tell(bells)
+    return replies
+  } catch (error) {
+    throw storeError(error)
+  } finally {
+    // What is not committed by then never happened.
+    connection.close()
+  }
+}
+
+async function begin({ platform, busyDeadlineMs }: StoreSettings, connection: Connection): Promise<void> {
+  const began = platform.monotonic()
+  for (;;) {
+    try {
+      connection.exec('BEGIN IMMEDIATE')
+      return
+    } catch (error) {
+      if (!isBusy(error) || platform.monotonic() - began >= busyDeadlineMs) throw error
+    }
+    await sleep(platform, 1 + platform.random() * RETRY_MS)
+  }
+}
+
+async function writeSlices(
+  { path, clock, platform }: StoreSettings,
+  connection: Connection,
+  slices: readonly (readonly NewJob[])[],
+): Promise<{ replies: Enqueued[]; bells: Bell[] }> {
+  const replies: Enqueued[] = []
+  const bells = new Map<string, Bell>()
+  const log = await open(`${path}-wal`)
+  try {
+    for (const slice of slices) {
+      const worked = workOn(connection, Math.floor(clock()), new Memory(), [(work) => enqueue(work, slice)])
+      replies.push(...worked.values.flat())
+      for (const bell of worked.bells) bells.set(bell.queue, bell)
+      // On another thread, so that little is left for the commit to sync.
+      await log.datasync()
+      await new Promise<void>((resolve) => platform.nextTurn(resolve))
+    }
+  } finally {
+    await log.close()
+  }
+  return { replies, bells: [...bells.values()] }
+}
+
+function commit({ path }: StoreSettings, { files }: Live, connection: Connection): void {
+  try {
+    prepared(connection)('COMMIT').run()
+  } catch (error) {
+    throw commitError(error)
+  }
+  const change = files.change()
+  if (change !== null) throw changedInCommit(path, change)
+}
