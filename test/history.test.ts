@@ -230,6 +230,25 @@ describe('the checker of histories', () => {
     expect(rulesOf(promised(100), ...before, promised(0), takenBack('a'))).toEqual([])
   })
 
+  test('P5 D6 finds a crash that was counted although the process lived: after an outage, and at the end', () => {
+    const outage = (isOver: boolean): What => ({ what: 'outage', isOver })
+    const gone: What = { what: 'gone', instance: 'one' }
+    const crash = { ...takenBack('a'), isCrash: true } as What
+    const before = [promised(3), written('a'), claimed('a', 1)]
+    expect(rulesOf(...before, outage(false), outage(true), crash)).toEqual(['crash counted'])
+    expect(rulesOf(...before, outage(false), crash)).toEqual(['crash counted'])
+    expect(rulesOf(...before, outage(false), outage(true), takenBack('a'))).toEqual([])
+    expect(rulesOf(...before, outage(false), gone, outage(true), crash)).toEqual([])
+    // Its lease was over before the outage began.
+    expect(rulesOf(promised(2), ...before.slice(1), outage(false), outage(true), crash)).toEqual([])
+    const lastly = (crashes: number): What =>
+      ({ ...look({ a: 'done' }), crashes: new Map([['a', crashes]]) }) as What
+    expect(rulesOf(...before, crash, lastly(1))).toEqual(['crash counted'])
+    expect(rulesOf(...before, crash, lastly(0))).toEqual([])
+    expect(rulesOf(...before, gone, crash, lastly(1))).toEqual([])
+    expect(rulesOf(...before, gone, crash, retried('a'), lastly(1))).toEqual(['crash counted'])
+  })
+
   test('finds an attempt that goes on after its lease was taken, unless its process has just woken up', () => {
     const before = [written('a'), claimed('a', 1), takenBack('a')]
     const waits = Array.from({ length: 60 }, (): What => promised(0))

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { simulateOutages } from '../proof/simulate/outages.ts'
 import { simulate, type Simulated } from '../proof/simulate/simulate.ts'
 import { inFull } from './support/in-full.ts'
 import { excuse } from './support/leaks/things.ts'
@@ -38,6 +39,7 @@ const ABOUT = [
   'stops',
   'steps',
   'cuts',
+  'outages',
 ] as const
 
 interface Summary {
@@ -65,6 +67,13 @@ async function simulateMany(seeds: number): Promise<Summary> {
 const told = ({ seed, violations }: Simulated): string[] =>
   violations.map(({ rule, told }) => `seed ${seed}: ${rule}: ${told}`)
 
+/** Jobs that were taken from a process that had really died. */
+function realCrashes(history: Simulated['history']): number {
+  const gone = new Set(history.flatMap((one) => (one.what === 'gone' ? [one.instance] : [])))
+  return history.filter((one) => one.what === 'taken back' && one.isCrash === true && gone.has(one.instance))
+    .length
+}
+
 describe('simulated histories', () => {
   // Each takes a core for a fifth of a second. Every night there are 5,000, and longer ones.
   test(`P2 P3 P4 P12 P13 keep every promise, with ${SEEDS} seeds`, async () => {
@@ -76,6 +85,19 @@ describe('simulated histories', () => {
   test.each(FOUND)('P2 P3 seed %i: %s', async (seed) => {
     expect(told(await simulate(seed))).toEqual([])
   })
+
+  // Two to six processes each, one to six outages around the lease, jobs that run longer than it, and in some a process that is killed.
+  test('P4 P5 D6 outages of the store count no crash: each job is done, with as many crashes as processes died', async () => {
+    for (let seed = 1; seed <= inFull(200, 8); seed += 1) {
+      const { history, ...simulated } = await simulateOutages(seed)
+      expect(told({ ...simulated, history })).toEqual([])
+      const look = history.findLast((one) => one.what === 'look')
+      expect([...(look?.jobs.values() ?? [])].filter((state) => state !== 'done')).toEqual([])
+      expect([...(look?.crashes?.values() ?? [])].reduce((sum, n) => sum + n, 0)).toBe(realCrashes(history))
+      // Nothing was quarantined on the way: one process died at most.
+      expect(Math.max(...(look?.crashes?.values() ?? []))).toBeLessThan(2)
+    }
+  }, 300_000)
 
   test('are the same for the same seed, and others for others', async () => {
     const [one, again, other] = [await simulate(7), await simulate(7), await simulate(8)]

@@ -3,6 +3,7 @@ import type { Entry } from './entry.ts'
 import { neverTakenAlive } from './rules/alive.ts'
 import { onlyClaimable } from './rules/claimable.ts'
 import { cancelledStaysSo } from './rules/cancelled.ts'
+import { onlyRealCrashes } from './rules/crashes.ts'
 import { stopsWhenLost } from './rules/goes-on.ts'
 import { keysHeld } from './rules/keys.ts'
 import { leases } from './rules/leases.ts'
@@ -23,6 +24,7 @@ const RULES = [
   leases,
   onlyClaimable,
   neverTakenAlive,
+  onlyRealCrashes,
   stopsWhenLost,
   notRepeated,
   cancelledStaysSo,

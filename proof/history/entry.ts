@@ -23,6 +23,8 @@ export type Entry = { readonly at: number } & (
   | Finished
   | Alive
   | TakenBack
+  | Gone
+  | Outage
   | Cancelled
   | Keeps
   | Look
@@ -158,6 +160,20 @@ interface TakenBack {
   readonly state: JobState
   /** Whose lease it was. */
   readonly instance: string
+  /** Whether a crash was counted for the job. */
+  readonly isCrash?: boolean
+}
+
+/** A process has ended: it was killed, or told to stop. */
+interface Gone {
+  readonly what: 'gone'
+  readonly instance: string
+}
+
+/** From now on no process reaches the store; or all of them do again. */
+interface Outage {
+  readonly what: 'outage'
+  readonly isOver: boolean
 }
 
 /** A caller was told that the job is cancelled: not that it was asked for, but that it is so. */
@@ -180,6 +196,8 @@ interface Look {
   readonly what: 'look'
   readonly jobs: ReadonlyMap<string, JobState>
   readonly isLast: boolean
+  /** How many crashes the store has counted for each of them. */
+  readonly crashes?: ReadonlyMap<string, number>
 }
 
 /** The store was gone, and is back. */

@@ -14,6 +14,7 @@ export interface Violation {
     | 'early'
     | 'paused'
     | 'taken alive'
+    | 'crash counted'
     | 'goes on'
     | 'repeated'
     | 'effect after cancel'

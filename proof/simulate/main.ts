@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { problemWith } from '../json-file.ts'
 import { addTo, type Counts } from './counts.ts'
+import { OUTAGES_EVERY, simulateOutages } from './outages.ts'
 import { OptionError, type Options, readOptions, USAGE } from './options.ts'
 import { simulateSeeds } from './seeds.ts'
 import { simulate } from './simulate.ts'
@@ -40,8 +41,11 @@ async function run(options: Options): Promise<number> {
       json,
       `${JSON.stringify({ seeds: done, violations, first, broken, happened, digest }, null, 2)}\n`,
     )
-  if (seeds === 1 && broken.length > 0) console.log(tellHistory(await simulate(first, { short })))
-  else if (broken.length > 0)
+  if (seeds === 1 && broken.length > 0) {
+    console.log(tellHistory(await simulate(first, { short })))
+    if (first % OUTAGES_EVERY === 0) console.log(tellHistory(await simulateOutages(first)))
+  }
+  if (seeds > 1 && broken.length > 0)
     console.log(`again, in full: npm run simulate -- ${short ? '--short ' : ''}--seed ${String(broken[0])}`)
   return violations === 0 ? 0 : 1
 }
@@ -55,7 +59,7 @@ function digestOf(fingerprints: ReadonlyMap<number, string>): string {
 /** What happened in them, as far as it makes them worth something. */
 function sentenceOf(happened: Counts): string {
   const count = (what: string): string => (happened[what] ?? 0).toLocaleString('en')
-  const troubles = ['kills', 'stills', 'stops', 'cuts'].map((what) => `${count(what)} ${what}`).join(', ')
+  const troubles = ['kills', 'stills', 'stops', 'cuts', 'outages'].map((what) => `${count(what)} ${what}`).join(', ')
   return `${count('acknowledged')} jobs acknowledged, ${count('claimed')} leases; ${troubles}, ${count('steps')} clock steps`
 }
 

@@ -192,7 +192,8 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
     },
     reap(_, reply) {
       for (const { id, state } of reply.jobs) {
-        note({ what: 'taken back', job: id, state, instance: leases.get(id)?.instance ?? '' })
+        const instance = leases.get(id)?.instance ?? ''
+        note({ what: 'taken back', job: id, state, instance, isCrash: true })
         went(id, state)
         over(id)
       }

@@ -1,8 +1,9 @@
 /** A thread that simulates the seeds it is sent, one at a time. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Violation } from '../history/check.ts'
-import { type Counts, countEntries } from './counts.ts'
-import { simulate } from './simulate.ts'
+import { addTo, type Counts, countEntries } from './counts.ts'
+import { OUTAGES_EVERY, simulateOutages } from './outages.ts'
+import { simulate, type Simulated } from './simulate.ts'
 
 export interface Told {
   readonly seed: number
@@ -16,12 +17,25 @@ export interface Told {
 const { short } = workerData as { readonly short: boolean }
 
 parentPort?.on('message', (seed: number) => {
-  const simulated = simulate(seed, { short }).catch((cause: unknown) => {
+  const simulated = bothOf(seed).catch((cause: unknown) => {
     throw new Error(`seed ${seed} could not be simulated`, { cause })
   })
-  void simulated.then(({ violations, history, troubles, fingerprint }) => {
-    const told: Told = { seed, violations, fingerprint, happened: { ...countEntries(history), ...troubles } }
+  void simulated.then((histories) => {
+    const happened: Counts = {}
+    for (const { history, troubles } of histories) addTo(happened, { ...countEntries(history), ...troubles })
+    const told: Told = {
+      seed,
+      violations: histories.flatMap(({ violations }) => violations),
+      fingerprint: histories.map(({ fingerprint }) => fingerprint).join(' '),
+      happened,
+    }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has none
     parentPort?.postMessage(told)
   })
 })
+
+/** Of every fourth seed also a history of outages, which takes longer. */
+async function bothOf(seed: number): Promise<readonly Simulated[]> {
+  const one = await simulate(seed, { short })
+  return seed % OUTAGES_EVERY === 0 ? [one, await simulateOutages(seed)] : [one]
+}

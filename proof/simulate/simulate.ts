@@ -3,17 +3,17 @@
  * the checker says what was broken.
  */
 import { createHash } from 'node:crypto'
-import { isEnded, type JobState, type Store } from 'jobmill'
-import { createSqliteStore } from '../../packages/jobmill/src/store-sqlite/sqlite-store.ts'
+import { isEnded, type Store } from 'jobmill'
 import { checkHistory, type Violation } from '../history/check.ts'
 import type { Entry } from '../history/entry.ts'
 import { callers } from './callers.ts'
 import { type Chance, chance as chanceFrom } from './chance.ts'
 import { KEEP_DONE_MS, LIMITS, QUEUES, simulatedJobs } from './jobs.ts'
+import { allJobs, looked } from './look.ts'
 import { pauses } from './pauses.ts'
-import { EPOCH, processPlatform } from './process-platform.ts'
 import { type SimulatedProcess, simulatedProcess } from './process.ts'
 import { recorder as createRecorder, type Recorder } from './recorder.ts'
+import { clockOf, openStore, through } from './store.ts'
 import { FAIR, trouble, type Troubles, weatherFor } from './trouble.ts'
 import { world as createWorld, type World } from './world.ts'
 
@@ -53,20 +53,8 @@ export async function simulate(
     isGivenBack: (limit) => limit !== 'drops',
   })
   world.afterSteps(recorder.writeDown)
-  const platform = processPlatform(world, null, chance.fork())
-  const clock = (): number => Math.floor(EPOCH + world.now())
-  const store = createSqliteStore({
-    path: ':memory:',
-    // Its only timer that keeps nobody alive asks whether another process wrote to the file.
-    platform: {
-      ...platform,
-      timer: (ms, task, how) => (how?.unref === true ? NEVER : platform.timer(ms, task)),
-    },
-    clock,
-    durability: 'full',
-    busyDeadlineMs: 30_000,
-  }) as Store<never>
-  await through(world, store.open())
+  const clock = clockOf(world)
+  const store = await openStore(world, chance.fork())
   noteSettings(recorder)
 
   const scene = { world, store, recorder }
@@ -81,6 +69,7 @@ export async function simulate(
     world,
     chance: chance.fork(),
     workers,
+    gone: ({ mill }) => recorder.note({ what: 'gone', instance: mill.instance.id }),
     start: (name) => begun(world, start(name)),
   })
   await world.run(actMs)
@@ -102,13 +91,11 @@ export async function simulate(
     seed,
     history,
     violations: checkHistory(history),
-    fingerprint: createHash('sha256').update(JSON.stringify(history, withMaps)).digest('hex'),
+    fingerprint: fingerprintOf(history),
     troubles: troubles.counts,
     steps: world.steps(),
   }
 }
-
-const NEVER = { cancel() {} }
 
 interface Scene {
   readonly world: World
@@ -116,21 +103,16 @@ interface Scene {
   readonly recorder: Recorder
 }
 
+export function fingerprintOf(history: readonly Entry[]): string {
+  return createHash('sha256').update(JSON.stringify(history, withMaps)).digest('hex')
+}
+
 function withMaps(_: string, value: unknown): unknown {
   return value instanceof Map ? [...value] : value
 }
 
-/** The world goes on until it is there: what it waits for happens in it. */
-async function through<T>(world: World, work: Promise<T>): Promise<T> {
-  const state = { isOver: false }
-  const over = (): boolean => state.isOver
-  void work.finally(() => (state.isOver = true)).catch(() => {})
-  while (!over()) await world.run(world.now() + 1)
-  return work
-}
-
 /** As whatever keeps processes running does it: one that cannot start is started again. */
-function begun(world: World, process: SimulatedProcess): SimulatedProcess {
+export function begun(world: World, process: SimulatedProcess): SimulatedProcess {
   const { owner, mill } = process
   mill.start().catch(() => world.after(START_AGAIN_MS, owner, () => begun(world, process)))
   return process
@@ -190,7 +172,7 @@ async function caughtUp({ world, store }: Scene, clock: () => number): Promise<n
 async function lastLook({ world, store, recorder }: Scene, plannedUntil: number): Promise<void> {
   let jobs = await allJobs(world, store)
   // What a late call wrote once more, after it was done and forgotten, nobody waits for but this.
-  while ([...jobs.values()].some((state) => !isEnded(state)) && world.now() < END_MS) {
+  while (jobs.some(({ state }) => !isEnded(state)) && world.now() < END_MS) {
     await world.run(world.now() + 1_000)
     jobs = await allJobs(world, store)
   }
@@ -200,15 +182,5 @@ async function lastLook({ world, store, recorder }: Scene, plannedUntil: number)
     for (let at = createdAt + BEAT_MS; at <= plannedUntil; at += BEAT_MS) instants.push(at)
     recorder.note({ what: 'planned', schedule: name, instants })
   }
-  recorder.note({ what: 'look', jobs, isLast: true })
-}
-
-async function allJobs(world: World, store: Store<never>): Promise<Map<string, JobState>> {
-  const jobs = new Map<string, JobState>()
-  for (let cursor: string | undefined; ;) {
-    const page = await through(world, store.list({}, { limit: 500, ...(cursor !== undefined && { cursor }) }))
-    for (const { id, state } of page.jobs) jobs.set(id, state)
-    if (page.next === null) return jobs
-    cursor = page.next
-  }
+  recorder.note({ what: 'look', ...looked(jobs), isLast: true })
 }

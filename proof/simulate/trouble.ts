@@ -10,6 +10,8 @@ export interface Troubles {
   stops: number
   steps: number
   cuts: number
+  /** Of the store, for all processes at once. */
+  outages: number
 }
 
 export const FAIR: Weather = {
@@ -38,18 +40,20 @@ export interface TroubleOptions {
   readonly world: World
   readonly chance: Chance
   readonly workers: SimulatedProcess[]
+  /** A process ends, now or soon. */
+  readonly gone: (process: SimulatedProcess) => void
   /** Another process in the place of one that is gone. */
   readonly start: (name: string) => SimulatedProcess
 }
 
 const HOUR_MS = 3_600_000
 
-export function trouble({ world, chance, workers, start }: TroubleOptions): {
+export function trouble({ world, chance, workers, gone, start }: TroubleOptions): {
   readonly counts: Troubles
   /** Everybody goes on, all lines are mended. */
   end(): void
 } {
-  const counts: Troubles = { kills: 0, stills: 0, stops: 0, steps: 0, cuts: 0 }
+  const counts: Troubles = { kills: 0, stills: 0, stops: 0, steps: 0, cuts: 0, outages: 0 }
   let isOver = false
   let started = 0
 
@@ -58,9 +62,10 @@ export function trouble({ world, chance, workers, start }: TroubleOptions): {
     workers[at] = start(`worker ${at}, ${started} later`)
   }
 
-  const kinds: Record<keyof Troubles, (at: number, one: SimulatedProcess) => void> = {
-    kills(at, { owner }) {
-      world.kill(owner)
+  const kinds: Record<Exclude<keyof Troubles, 'outages'>, (at: number, one: SimulatedProcess) => void> = {
+    kills(at, one) {
+      gone(one)
+      world.kill(one.owner)
       world.after(chance.between(0, 2_000), null, () => replace(at))
     },
     stills(_, { owner }) {
@@ -68,8 +73,9 @@ export function trouble({ world, chance, workers, start }: TroubleOptions): {
       // The lease is 10 s: some come back in time, and some find that they were given up.
       world.after(chance.pick([50, 3_000, 14_000]), null, () => world.goOn(owner))
     },
-    stops(at, { mill }) {
-      void mill.stop({ grace: chance.pick([0, 100, 5_000]) }).catch(() => {})
+    stops(at, one) {
+      gone(one)
+      void one.mill.stop({ grace: chance.pick([0, 100, 5_000]) }).catch(() => {})
       replace(at)
     },
     steps: (_, { platform }) => platform.stepClock(chance.pick([-HOUR_MS, HOUR_MS, -7, 1_000])),
@@ -78,7 +84,7 @@ export function trouble({ world, chance, workers, start }: TroubleOptions): {
       world.after(chance.pick([100, 2_000, 12_000]), null, () => void (line.cut = false))
     },
   }
-  const wanted = (Object.keys(kinds) as (keyof Troubles)[]).filter(() => chance.isIt(0.5))
+  const wanted = (Object.keys(kinds) as (keyof typeof kinds)[]).filter(() => chance.isIt(0.5))
 
   function strike(): void {
     if (isOver || wanted.length === 0) return

@@ -145,6 +145,7 @@ export function engine(given: EngineOptions): Engine {
     emit,
     staged: (queues) => dispatcher.wake(queues),
     reaped: () => dispatcher.wake(),
+    mayReap: () => pulse.isSteady,
     listen: (signal, works) => listen({ store, queues: () => served, rung: bell.rung, works }, signal),
     flush: given.flush,
   })
@@ -273,7 +274,6 @@ export function engine(given: EngineOptions): Engine {
       await register()
       // Itself included: a newcomer takes its share, and never the whole.
       await watch.refresh()
-      await upkeep.reapNow()
       pulse.start(sentAt)
       standing.start()
       dispatcher.start()

@@ -25,7 +25,6 @@ export interface Upkeep {
   readonly stageSoon: () => void
   /** A schedule was written here: if this instance leads them, it plans it at once. */
   readonly scheduleSoon: () => void
-  readonly reapNow: () => Promise<Counts>
   readonly status: () => readonly DutyStatus[]
   /** When a pulse last told of counters or figures that nobody has brought together yet: every process leaves some where jobs move. */
   readonly movedAt: () => number
@@ -42,6 +41,8 @@ export interface UpkeepOptions {
   /** These queues have something ready. */
   readonly staged: (queues: Iterable<string>) => void
   readonly reaped: () => void
+  /** False while this instance cannot tell those that crashed from those that an outage has cut off. */
+  readonly mayReap: () => boolean
   readonly listen: (signal: AbortSignal, works: () => void) => Promise<void>
   readonly flush: { readonly pass: (signal: AbortSignal) => Promise<Counts>; readonly needed: () => boolean }
 }
@@ -56,7 +57,10 @@ export function upkeep(given: UpkeepOptions): Upkeep {
   const reap = make({
     name: 'reap',
     longestPauseMs: SOON_MS,
-    pass: async (signal) => reapAndTell(store, options.crashesUntilDead, emit, signal, given.reaped),
+    async pass(signal) {
+      if (!given.mayReap()) return { instances: 0, jobs: 0 }
+      return reapAndTell(store, options.crashesUntilDead, emit, signal, given.reaped)
+    },
   })
   const stage = make({
     name: 'stage',
@@ -115,7 +119,6 @@ export function upkeep(given: UpkeepOptions): Upkeep {
   return {
     stageSoon: stage.soon,
     scheduleSoon: schedule.soon,
-    reapNow: reap.once,
     bids: () => forAll.filter((one) => !one.isHanging()).map((one) => bidOf(one.status())),
     status: () => duties.map((one) => one.status()),
     movedAt: () => last.movedAt,
@@ -127,7 +130,7 @@ export function upkeep(given: UpkeepOptions): Upkeep {
       const versions = `${pulse.settingsVersion} ${pulse.membersVersion}`
       if (versions !== last.versions) rebalancing.soon()
       last.versions = versions
-      if (pulse.expired) reap.soon()
+      if (pulse.expired && given.mayReap()) reap.soon()
       if (pulse.stageInMs === 0) stage.soon()
       if (pulse.scheduleInMs === 0) schedule.soon()
     },

@@ -7,21 +7,19 @@ import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { type Context, run } from './context.ts'
 import { freedFor, GIVEN, NOW } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
+import { takeCrashesBack } from './lost-jobs.ts'
 import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
 import { readyCounts, ringFor } from './ready-counts.ts'
 
 const REGISTER = `
-WITH ${GIVEN}, registered AS (
+WITH ${GIVEN}
   INSERT INTO jobmill.instance AS i (id, label, version, queues, kinds, on_dead, capacity, started_at, renewed_at, expires_at)
   SELECT x.id, x.label, x.version, x.queues, x.kinds, x.on_dead, x.capacity, g.now, g.now, g.now + x.lease_ms
     FROM given AS g, json_to_record(g.p -> 'instance')
          AS x(id uuid, label text, version text, queues text[], kinds text[], on_dead text[], capacity int4, lease_ms int8)
       ON CONFLICT (id) DO UPDATE SET label = excluded.label, version = excluded.version, queues = excluded.queues,
          kinds = excluded.kinds, on_dead = excluded.on_dead, capacity = excluded.capacity, started_at = excluded.started_at,
-         renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL, lost = NULL
-  RETURNING 1
-)
-${MEMBERS_CHANGED} WHERE EXISTS (SELECT FROM registered)`
+         renewed_at = excluded.renewed_at, expires_at = excluded.expires_at, ended_at = NULL, lost = NULL`
 
 const STOP = `
 WITH ${GIVEN}
@@ -65,19 +63,26 @@ export async function register(context: Context, instance: NewInstance): Promise
   await context.names.ensure(new Set(), new Set(onDead.map(onDeadKind)))
   const known = { id, label, version, queues, kinds, on_dead: onDead, capacity, lease_ms: leaseMs }
   const text = JSON.stringify(known)
-  await run(context, context.connection.query, REGISTER, `"instance":${text}`)
+  const counts = readyCounts()
+  await context.connection.transaction(async (query) => {
+    await run(context, query, REGISTER, `"instance":${text}`)
+    await takeCrashesBack(context, query, id, counts)
+    await query(context.sql(MEMBERS_CHANGED), [])
+  })
+  await ringFor(context, counts)
 }
 
 /** Statements of one transaction, so that the second sees every claim that came before the stop. One that was on its way goes back by reap. */
 export async function deregister(context: Context, instance: string): Promise<number> {
   const field = `"instance":${JSON.stringify(instance)}`
+  const counts = readyCounts()
   const rows = await context.connection.transaction(async (query) => {
     const hasStopped = (await run(context, query, STOP, field)).length > 0
     const handedBack = await run(context, query, HAND_BACK, `${field},"stopped":${hasStopped}`)
+    if (!hasStopped) await takeCrashesBack(context, query, instance, counts)
     if (hasStopped) await query(context.sql(MEMBERS_CHANGED), [])
     return handedBack
   })
-  const counts = readyCounts()
   counts.freed(rows)
   const jobs = rows.filter((row) => row['id'] !== null)
   for (const row of jobs) if (row['state'] === STATE_CODE.ready) counts.add(Number(row['queue_id']), 1)

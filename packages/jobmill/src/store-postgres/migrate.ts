@@ -14,6 +14,7 @@ import { declaredQueues } from './migrations/0005-declared-queues.ts'
 import { limitKeys } from './migrations/0006-limit-keys.ts'
 import { pulse } from './migrations/0007-pulse.ts'
 import { alike } from './migrations/0008-alike.ts'
+import { lostJobs } from './migrations/0009-lost-jobs.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   limitKeys,
   pulse,
   alike,
+  lostJobs,
 ]
 
 const CREATE_LEDGER = `

@@ -10,6 +10,7 @@ import { type Context, run } from './context.ts'
 import { enqueueWith } from './enqueue.ts'
 import { freedFor, GIVEN, NOW } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
+import { LOST_NOTED } from './lost-jobs.ts'
 import { trimHistory } from './history.ts'
 import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
 import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
@@ -34,10 +35,11 @@ UPDATE jobmill.instance AS i SET ended_at = ${NOW}, lost = true FROM expired AS 
  * under one that stopped in good order that is no crash. It deletes
  * what is there and asks no history, so a finish that was accepted a moment ago stays accepted. SKIP LOCKED: one that is being written in a
  * transaction of a user's that stays open must not hold up the others; if it is rolled back, the next pass finds the row.
+ * FOR SHARE: an instance that registers again at this moment either comes first, and is not over, or finds all that is noted here.
  */
 const TAKE_BACK = `
 WITH ${GIVEN}, over AS MATERIALIZED (
-  SELECT i.id, i.lost, i.on_dead FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL
+  SELECT i.id, i.lost, i.on_dead FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL FOR SHARE
 ), gone AS (
   DELETE FROM jobmill.running AS r USING over AS o WHERE r.instance = o.id AND r.id = ANY (ARRAY(
     SELECT h.id FROM jobmill.running AS h WHERE h.instance = ANY (ARRAY(SELECT id FROM over)) FOR UPDATE SKIP LOCKED))
@@ -48,7 +50,7 @@ WITH ${GIVEN}, over AS MATERIALIZED (
 ), recorded AS (
   SELECT *, CASE WHEN lost THEN ${outcomeCode('interrupted')} ELSE ${outcomeCode('cancelled')} END AS outcome
     FROM gone WHERE lost OR state = ${cancelled}
-), ${HANDED_BACK}
+), ${HANDED_BACK}, ${LOST_NOTED}
 SELECT id, queue_id, kind_id, crashes_now, state, tries, ${NOW} AS at, CASE WHEN state = ${dead} THEN on_dead END AS on_dead,
        CASE WHEN state = ${dead} THEN (SELECT j.order_key FROM jobmill.job AS j WHERE j.id = gone.id) END AS order_key,
        ${freedFor('permit_freed')} AS freed

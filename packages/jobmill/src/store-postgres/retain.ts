@@ -5,6 +5,7 @@ import type { Retained, RetainRequest } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW } from './fragments.ts'
 import { retainKeys } from './limit-keys.ts'
+import { LOST_FORGOTTEN } from './lost-jobs.ts'
 import { SLOTS_LEFT } from './slots.ts'
 import { retainJobs } from './retain-jobs.ts'
 
@@ -47,8 +48,8 @@ const RETAIN_ENDED = `
 WITH ${GIVEN}, gone AS (
   DELETE FROM jobmill.instance AS i WHERE i.ended_at <= ${NOW} - ${DEFAULTS.keepEndedInstanceMs}
      AND NOT EXISTS (SELECT FROM jobmill.running AS r WHERE r.instance = i.id)
-  RETURNING 1
-), stray AS MATERIALIZED (
+  RETURNING i.id
+), ${LOST_FORGOTTEN}, stray AS MATERIALIZED (
   SELECT t.limit_name, t.holder, t.token FROM jobmill.permit AS t
     LEFT JOIN LATERAL (SELECT r.token FROM jobmill.running AS r WHERE r.id = t.holder OFFSET 0) AS r ON true
    WHERE t.token <> coalesce(r.token, 0)

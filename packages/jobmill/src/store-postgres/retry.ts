@@ -81,7 +81,7 @@ export async function retry(context: Context, ids: readonly string[]): Promise<V
 }
 
 /** `ready` has an entry for each job that begins again: 1, or 0 when it waits in line. */
-async function revive(
+export async function revive(
   context: Context,
   query: Query,
   ids: readonly string[],

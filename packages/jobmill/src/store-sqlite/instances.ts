@@ -6,6 +6,7 @@ import { letGo } from './duties.ts'
 import type { Sql } from './handle.ts'
 import { CANCELLED, type JobRow, ROW } from './job-row.ts'
 import { endJob, putBack, refunded } from './leave-running.ts'
+import { takeCrashesBack } from './lost-jobs.ts'
 import { freeInstance } from './permits.ts'
 import { dropSlots } from './slots.ts'
 import type { Look, Work } from './work.ts'
@@ -52,7 +53,8 @@ interface InstanceRow {
   readonly ended_at: number | null
 }
 
-export function register({ sql, now, counters }: Work, instance: NewInstance): void {
+export function register(work: Work, instance: NewInstance): void {
+  const { sql, now, counters } = work
   const { id, label, version, queues, kinds, onDead, capacity, leaseMs } = instance
   sql(REGISTER).run(
     id,
@@ -67,6 +69,8 @@ export function register({ sql, now, counters }: Work, instance: NewInstance): v
     now + leaseMs,
   )
   counters.take('members')
+  const { pk } = sql(FIND).get(id) as { pk: number }
+  takeCrashesBack(work, pk)
 }
 
 /** Stops an instance and puts what it holds back where it was; cancels that were asked for are carried out. */
@@ -74,6 +78,8 @@ export function deregister(work: Work, id: string): number {
   const instance = work.sql(FIND).get(id) as { pk: number; state: number } | undefined
   if (instance === undefined) return 0
   if (instance.state === ALIVE) endInstance(work, instance.pk, STOPPED)
+  // Its process ends in good order, so it was alive when it was reaped.
+  else takeCrashesBack(work, instance.pk)
   const jobs = runningUnder(work.sql, instance.pk)
   for (const job of jobs) handBack(work, job)
   return jobs.length

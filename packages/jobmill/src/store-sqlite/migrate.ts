@@ -7,6 +7,7 @@ import { cluster } from './migrations/0003-cluster.ts'
 import { narrowIndexes } from './migrations/0004-narrow-indexes.ts'
 import { declaredQueues } from './migrations/0005-declared-queues.ts'
 import { limitKeys } from './migrations/0006-limit-keys.ts'
+import { lostJobs } from './migrations/0007-lost-jobs.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly Migration[] = [
   narrowIndexes,
   declaredQueues,
   limitKeys,
+  lostJobs,
 ]
 
 const TABLE = `

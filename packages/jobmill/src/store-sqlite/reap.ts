@@ -11,6 +11,7 @@ import { enqueue } from './enqueue.ts'
 import { endInstance, LOST, runningUnder } from './instances.ts'
 import { CANCELLED, DEAD, type JobRow, READY } from './job-row.ts'
 import { endJob, putBack, refunded } from './leave-running.ts'
+import { noteLost } from './lost-jobs.ts'
 import type { Look, Work } from './work.ts'
 
 // The front of jobmill_instance_expiry.
@@ -78,6 +79,7 @@ function takeBack(work: Work, job: JobRow, crashesUntilDead: number): ReapedJob 
   })
   const counters = { attempt: refunded(job.attempt), crashes, records: job.records + 1 }
   const to = job.cancel_reason !== null ? CANCELLED : crashes >= crashesUntilDead ? DEAD : READY
+  if (to !== CANCELLED) noteLost(work, job)
   if (to === READY) putBack(work, job, counters)
   else endJob(work, job, to, counters)
   return {

@@ -5,6 +5,7 @@ import type { Retained, RetainRequest } from '../store/replies.ts'
 import { removeJob } from './delete.ts'
 import { mergeLanes } from './lanes.ts'
 import { dropFullKeys, FULL_KEYS } from './limit-keys.ts'
+import { DROP_LOST_JOBS } from './lost-jobs.ts'
 import { byEnd, oldJobs } from './old-jobs.ts'
 import { anyLeftBehind, freeLeftBehind } from './permits.ts'
 import type { Look, Work } from './work.ts'
@@ -53,6 +54,7 @@ export function retain(work: Work, { limit, ticksMs, eventsMs, metricsMs }: Reta
   freeLeftBehind(work)
   drop(DROP_SLOTS)
   const instances = drop(DROP_INSTANCES, now - DEFAULTS.keepEndedInstanceMs, AT_MOST)
+  if (instances > 0) drop(DROP_LOST_JOBS)
   const ticks = drop(DROP_TICKS, now - ticksMs, limit)
   const events = drop(DROP_EVENTS, now - eventsMs, limit)
   const metrics = RESOLUTIONS.reduce(

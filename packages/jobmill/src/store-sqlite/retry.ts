@@ -15,7 +15,7 @@ export function retry(work: Work, ids: readonly string[]): Verdict[] {
   )
 }
 
-function revive(work: Work, job: JobRow): Did {
+export function revive(work: Work, job: JobRow): Did {
   if (job.dedupe_key !== null) {
     const holder = keyHolder(work.sql, job.dedupe_key, work.now)
     // Its own, when it is held however the job ended.

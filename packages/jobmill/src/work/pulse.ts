@@ -7,6 +7,7 @@ import type { Platform, Timer } from '../platform/platform.ts'
 import { within } from '../platform/within.ts'
 import type { DutyBid } from '../store/duty.ts'
 import type { Pulse, PulseRequest } from '../store/instance.ts'
+import { contact as createContact } from './contact.ts'
 
 export interface PulseOptions {
   readonly renew: (
@@ -37,6 +38,8 @@ export interface PulseService {
   stop(): Promise<void>
   /** False once the lease is over, until it was renewed: by the clock, since the timer that says so may be late. */
   readonly alive: boolean
+  /** Whether this instance may judge others by their silence: see contact.ts. */
+  readonly isSteady: boolean
   /**
    * To ask of what will be leased to this instance from now on: whether that can still be its own. Not after the lease of the instance was over, also
    * when it lives again.
@@ -53,6 +56,9 @@ const LEAST_APART_MS = 100
 export function pulseService(options: PulseOptions): PulseService {
   const { platform, leaseMs } = options
   const deadlineMs = Math.ceil(leaseMs / 3)
+  const monotonic = (): number => platform.monotonic()
+  // The slowest heartbeat that still counts as answered, and the pause after it.
+  const contact = createContact({ monotonic, leaseMs, longestGapMs: deadlineMs + options.everyMs * 1.5 })
   let renewedAt = 0
   let alive = true
   let losses = 0
@@ -111,6 +117,7 @@ export function pulseService(options: PulseOptions): PulseService {
       options.renew(request),
     )
     if (stopped) return
+    contact.answered(sentAt)
     if (pulse.alive) {
       if (isDue) renewed(sentAt)
     } else {
@@ -169,6 +176,9 @@ export function pulseService(options: PulseOptions): PulseService {
     get alive() {
       return isAlive()
     },
+    get isSteady() {
+      return contact.isSteady
+    },
     term() {
       const before = losses
       return () => losses === before && isAlive()
@@ -176,6 +186,7 @@ export function pulseService(options: PulseOptions): PulseService {
     start(sentAt) {
       stopped = false
       beatAt = sentAt
+      contact.answered(sentAt)
       renewed(sentAt)
       again(0)
     },

@@ -6,7 +6,7 @@ import type { Verb } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { faultyMill, places } from './places.ts'
 
-const STEPS = ['open', 'declareQueues', 'queues', 'register', 'reap'] as const satisfies readonly Verb[]
+const STEPS = ['open', 'declareQueues', 'queues', 'register'] as const satisfies readonly Verb[]
 
 /** A job whose service notes what is done to it. */
 function served() {
@@ -58,7 +58,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'registered', start: false })
     await mill.queues()
-    mill.store.fail('reap')
+    mill.store.fail('queues')
     await rejection(() => mill.start())
     const me = (await mill.instances()).filter(({ id }) => id === mill.instance.id)
     expect(me).toMatchObject([{ state: 'stopped' }])
@@ -67,7 +67,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
   test('P2 P16 sends an undoing that may arrive late: it is not the instance that is started next', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'undone-late', start: false })
-    mill.store.fail('reap')
+    mill.store.fail('queues')
     await rejection(() => mill.start())
     const failed = mill.instance.id
     await mill.start()
@@ -103,7 +103,7 @@ describe.each(places)('a start that fails, on $name', ({ name, create }) => {
   test('P16 also when the undoing fails: the reason for the failure is told, not what came of it', async () => {
     const { job } = served()
     const mill = await faultyMill(at, { jobs: [job], route: () => 'undoing', start: false })
-    mill.store.fail('reap', { error: new Error('the reason') })
+    mill.store.fail('queues', { error: new Error('the reason') })
     mill.store.fail('deregister')
     mill.store.fail('close')
     await expect(mill.start()).rejects.toThrow('the reason')

@@ -44,6 +44,7 @@ index line.line_due: CREATE INDEX line_due ON jobmill.line USING btree (due_at, 
 index line.line_id_key: ALTER TABLE jobmill.line ADD CONSTRAINT line_id_key UNIQUE (id)
 index line.line_pkey: ALTER TABLE jobmill.line ADD CONSTRAINT line_pkey PRIMARY KEY (queue_id, order_key, pos)
 index line_call.line_call_pkey: ALTER TABLE jobmill.line_call ADD CONSTRAINT line_call_pkey PRIMARY KEY (n)
+index lost_job.lost_job_pkey: ALTER TABLE jobmill.lost_job ADD CONSTRAINT lost_job_pkey PRIMARY KEY (instance, job_id, token)
 index metric.metric_pkey: ALTER TABLE jobmill.metric ADD CONSTRAINT metric_pkey PRIMARY KEY (resolution, at, scope)
 index migration.migration_pkey: ALTER TABLE jobmill.migration ADD CONSTRAINT migration_pkey PRIMARY KEY (number)
 index permit.permit_holder: CREATE INDEX permit_holder ON jobmill.permit USING btree (holder)
@@ -84,6 +85,7 @@ table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint
 table limit: amount integer; burst integer; drained_until double precision NOT NULL DEFAULT 0; line_at double precision NOT NULL DEFAULT 0; look_at bigint NOT NULL DEFAULT 0; most integer; name text NOT NULL; paid_at double precision NOT NULL DEFAULT 0; parent text; per_key boolean NOT NULL DEFAULT false; per_ms bigint
 table line: due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; order_key text NOT NULL; pos bigint NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
 table line_call: n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; order_key text NOT NULL; queue_id integer NOT NULL
+table lost_job: instance uuid NOT NULL; job_id uuid NOT NULL; token bigint NOT NULL
 table members: version bigint NOT NULL
 table metric: at bigint NOT NULL; data json NOT NULL; resolution integer NOT NULL; scope text NOT NULL
 table migration: applied_at bigint NOT NULL DEFAULT (floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)))::bigint; checksum text NOT NULL; name text NOT NULL; number integer NOT NULL

@@ -197,7 +197,6 @@ export const reapCases: readonly Case[] = [
         assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [false])
         assert.equal((await finish(lease, DONE)).accepted, false)
         assert.equal((await store.renew(aPulse(lease.instance))).alive, false)
-        assert.equal(await store.deregister(lease.instance), 0)
         assert.deepEqual(await store.claim(aClaim(lease.instance, { kinds: [lease.kind] })), [])
       })
     },

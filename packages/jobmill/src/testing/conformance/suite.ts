@@ -22,6 +22,7 @@ import { instanceCases } from './instances.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list.ts'
 import { logCases } from './logs.ts'
+import { notCrashedCases } from './not-crashed.ts'
 import { onDeadCases } from './on-dead.ts'
 import { operateCases } from './operate.ts'
 import { orderKeyCases } from './order-key.ts'
@@ -85,6 +86,7 @@ export const conformanceCases: readonly Case[] = [
   ...instanceCases,
   ...pulseCases,
   ...reapCases,
+  ...notCrashedCases,
   ...onDeadCases,
   ...retainCases,
   ...retainMoreCases,

@@ -3,6 +3,7 @@ import type { NewInstance, Pulse, PulseRequest } from '../../store/instance.ts'
 import { budgetInMs, claimable } from './claim.ts'
 import { leadDuties, letGo } from './duties.ts'
 import { runningUnder, standing } from './liveness.ts'
+import { takeCrashesBack } from './lost-jobs.ts'
 import { end, putBack, record, refund } from './moves.ts'
 import { dropPermits } from './permits.ts'
 import { dropSlots, readSlots } from './slots.ts'
@@ -20,6 +21,7 @@ export function register(state: OracleState, now: number, { leaseMs, ...instance
     endedAt: null,
   })
   state.membersVersion += 1
+  takeCrashesBack(state, now, instance.id)
 }
 
 export function renew(state: OracleState, now: number, request: PulseRequest): Pulse {
@@ -72,7 +74,11 @@ export function endInstance(
 
 export function deregister(state: OracleState, now: number, id: string): number {
   const instance = state.instances.get(id)
-  if (instance === undefined || instance.ended !== null) return 0
+  if (instance === undefined) return 0
+  if (instance.ended !== null) {
+    takeCrashesBack(state, now, id)
+    return 0
+  }
   endInstance(state, now, instance, 'stopped')
   const jobs = runningUnder(state, id)
   for (const { job, run } of jobs) {

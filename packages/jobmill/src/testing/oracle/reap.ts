@@ -5,6 +5,7 @@ import type { Reaped, ReapedJob } from '../../store/replies.ts'
 import { enqueue } from './enqueue.ts'
 import { endInstance } from './instances.ts'
 import { runningUnder, standing } from './liveness.ts'
+import { noteLost } from './lost-jobs.ts'
 import { end, putBack, record, refund } from './moves.ts'
 import type { OracleJob, OracleState, Run } from './state.ts'
 
@@ -46,6 +47,7 @@ function takeBack(
   record(now, job, run, { outcome: 'interrupted', error, wentTo: null })
   refund(job)
   const to = run.cancelReason !== null ? 'cancelled' : job.crashes >= crashesUntilDead ? 'dead' : 'ready'
+  if (to !== 'cancelled') noteLost(state, job.id, run)
   if (to === 'ready') putBack(state, job)
   else end(state, now, job, to)
   return { id: job.id, queue: job.queue, kind: job.kind, crashes: job.crashes, state: to }

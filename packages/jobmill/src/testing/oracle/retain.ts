@@ -21,7 +21,10 @@ export function retain(state: OracleState, now: number, request: RetainRequest):
       now - endedAt >= DEFAULTS.keepEndedInstanceMs &&
       runningUnder(state, id).length === 0,
   )
-  for (const { id } of gone) state.instances.delete(id)
+  for (const { id } of gone) {
+    state.instances.delete(id)
+    state.lostJobs.delete(id)
+  }
 
   const ticks = without(state.ticks, limit, ({ servedAt }) => now - servedAt >= ticksMs)
   const events = without(state.events, limit, ({ at }) => now - at >= eventsMs)

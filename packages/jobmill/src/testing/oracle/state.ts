@@ -23,6 +23,8 @@ export interface OracleState {
   readonly turns: Map<string, string>
   readonly queues: Map<string, OracleQueue>
   readonly instances: Map<string, OracleInstance>
+  /** What the reaper took from instances, by instance: the crashes to take back if it registers again. */
+  readonly lostJobs: Map<string, { readonly id: string; readonly token: number }[]>
   /** By name, whoever led them last. */
   readonly duties: Map<string, Writable<DutyRecord>>
   slots: Slot[]
@@ -145,6 +147,7 @@ export function emptyState(): OracleState {
     turns: new Map(),
     queues: new Map(),
     instances: new Map(),
+    lostJobs: new Map(),
     duties: new Map(),
     slots: [],
     schedules: new Map(),

@@ -1,0 +1,40 @@
+/**
+ * Takes back the crashes of an instance that was reaped although its process lives. The reaper notes in `jobmill_lost_job` what it took from whom; the
+ * instance finds these jobs there when it registers again, whatever became of them since.
+ */
+import { NO_CRASH } from '../job/crash.ts'
+import { outcomeCode } from '../job/outcome.ts'
+import { DEAD, findJob, type JobRow } from './job-row.ts'
+import { revive } from './retry.ts'
+import type { Work } from './work.ts'
+
+// Each by its primary key, or a prefix of it.
+const NOTE = `INSERT OR IGNORE INTO jobmill_lost_job (instance_pk, job, token) VALUES (?, ?, ?)`
+const OF_INSTANCE = `SELECT job, token FROM jobmill_lost_job WHERE instance_pk = ? ORDER BY job, token`
+const FORGET = `DELETE FROM jobmill_lost_job WHERE instance_pk = ?`
+const UNCOUNT = `UPDATE jobmill_job SET crashes = max(crashes - 1, 0) WHERE pk = ?`
+// The attempt keeps its place in the history and tells what happened instead of a crash.
+const RETELL = `UPDATE jobmill_attempt SET error = ? WHERE job_pk = ? AND token = ?`
+const DIED_OF_CRASH = `
+  SELECT 1 FROM jobmill_attempt
+  WHERE job_pk = ? AND token = ? AND went_to IS NULL AND outcome = ${outcomeCode('interrupted')}`
+
+// Instances are forgotten an hour after their end, and these notes with them.
+export const DROP_LOST_JOBS = `DELETE FROM jobmill_lost_job WHERE instance_pk NOT IN (SELECT pk FROM jobmill_instance)`
+
+export function noteLost({ sql }: Work, job: JobRow): void {
+  sql(NOTE).run(job.instance_pk, job.id, job.token)
+}
+
+export function takeCrashesBack(work: Work, instancePk: number): void {
+  const lost = work.sql(OF_INSTANCE).all(instancePk) as { job: string; token: number }[]
+  if (lost.length === 0) return
+  work.sql(FORGET).run(instancePk)
+  for (const { job: id, token } of lost) {
+    const job = findJob(work.sql, id)
+    if (job === undefined) continue
+    work.sql(UNCOUNT).run(job.pk)
+    work.sql(RETELL).run(NO_CRASH, job.pk, token)
+    if (job.state === DEAD && work.sql(DIED_OF_CRASH).get(job.pk, job.token) !== undefined) revive(work, job)
+  }
+}

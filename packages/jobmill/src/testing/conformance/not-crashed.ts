@@ -1,0 +1,151 @@
+/** register after reap: an instance whose process lived takes back the crashes that were counted for it, wherever its jobs are by then. */
+import assert from 'node:assert/strict'
+import { NO_CRASH } from '../../job/crash.ts'
+import { aClaim, aPulse, anInstance } from '../factories.ts'
+import { aFinish, type Bench, DONE, HOUR, later, only, RELEASED } from './bench.ts'
+import type { Case } from './case.ts'
+import { countsAreExact, countsOf } from './looks.ts'
+
+const MINUTE = 60_000
+
+/** Claims one job under a new instance, which then expires and is reaped. Answers what brings the instance back. */
+async function lose(t: Bench, kind: string, crashesUntilDead = 99): Promise<() => Promise<void>> {
+  const instance = anInstance({ kinds: [kind] })
+  await t.store.register(instance)
+  const skipped = await t.store.claim(aClaim(instance.id, { kinds: [kind] }))
+  if (skipped.length === 0) await t.claimOne(instance.id, { kinds: [kind], suspects: 'only' })
+  t.clock.advance(MINUTE)
+  assert.equal((await t.store.reap({ crashesUntilDead, limit: 10 })).jobs.length, 1)
+  return () => t.store.register(instance)
+}
+
+const crashesOf = async (t: Bench, id: string): Promise<number> => (await t.job(id)).crashes
+
+export const notCrashedCases: readonly Case[] = [
+  {
+    name: 'P5 D6 an instance that registers after it was reaped takes its crashes back, once, and no others',
+    async run(t) {
+      const id = await t.enqueue()
+      const comeBack = await lose(t, 'work')
+      await lose(t, 'work')
+      assert.equal(await crashesOf(t, id), 2)
+      await comeBack()
+      assert.equal(await crashesOf(t, id), 1)
+      await comeBack()
+      assert.equal(await crashesOf(t, id), 1)
+      const history = await t.store.history(id)
+      assert.deepEqual(
+        history.map(({ outcome, error }) => [outcome, error]),
+        [
+          ['interrupted', NO_CRASH],
+          ['interrupted', 'lost with its instance (crash 2)'],
+        ],
+      )
+      assert.equal((await t.job(id)).attempt, 0)
+    },
+  },
+  {
+    name: 'P5 D6 crashes are taken back wherever the job is by then: ready, running, waiting for a retry, or done',
+    async run(t) {
+      const kinds = ['ready', 'running', 'scheduled', 'done', 'deleted']
+      const ids = await Promise.all(kinds.map((kind) => t.enqueue({ kind })))
+      const instance = anInstance({ kinds })
+      await t.store.register(instance)
+      assert.equal((await t.claim(instance.id, { kinds })).length, 5)
+      t.clock.advance(MINUTE)
+      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      const other = await t.worker({ kinds })
+      const take = (kind: string): ReturnType<Bench['claimOne']> => t.claimOne(other, { kinds: [kind] })
+      assert.equal((await take('running')).crashes, 1)
+      await t.finish(await take('scheduled'), later(HOUR))
+      await t.finish(await take('done'), DONE)
+      await t.store.delete([ids[4] ?? ''])
+      await t.store.register(instance)
+      for (const id of ids.slice(0, 4)) assert.equal(await crashesOf(t, id), 0, id)
+      assert.equal(await t.store.deregister(other), 1)
+      assert.equal(await crashesOf(t, ids[1] ?? ''), 0)
+      await countsAreExact(t.store)
+    },
+  },
+  {
+    name: 'P5 D6 a job leaves quarantine when one of its two crashes is taken back',
+    async run(t) {
+      const id = await t.enqueue()
+      const comeBack = await lose(t, 'work')
+      await lose(t, 'work')
+      const watcher = await t.worker()
+      const before = await t.store.renew(aPulse(watcher))
+      assert.deepEqual([before.ready, before.suspect], [false, true])
+      await comeBack()
+      const after = await t.store.renew(aPulse(watcher))
+      assert.deepEqual([after.ready, after.suspect], [true, false])
+      assert.deepEqual([(await t.claimOne(watcher)).id, await crashesOf(t, id)], [id, 1])
+    },
+  },
+  {
+    name: 'P5 D6 a job that died of a crash that never happened is retried, unless another job has its key by now',
+    async run(t) {
+      const dedupe = { key: 'one' }
+      const [free, taken] = [await t.enqueue({ kind: 'free' }), await t.enqueue({ kind: 'taken', dedupe })]
+      // The first crash never happened; the job dies of the last one, which did.
+      const comeBack = await lose(t, 'free')
+      for (const crashesUntilDead of [3, 3]) await lose(t, 'free', crashesUntilDead)
+      const comeBackTaken = await lose(t, 'taken', 1)
+      await t.enqueue({ kind: 'later', dedupe })
+      assert.deepEqual(await countsOf(t.store), { dead: 2, ready: 1 })
+      await comeBack()
+      await comeBackTaken()
+      const { state, attempt, crashes, endedAt } = await t.job(free)
+      assert.deepEqual([state, attempt, crashes, endedAt], ['ready', 0, 0, null])
+      assert.deepEqual([(await t.job(taken)).state, await crashesOf(t, taken)], ['dead', 0])
+      assert.deepEqual(await countsOf(t.store), { dead: 1, ready: 2 })
+      await countsAreExact(t.store)
+      assert.equal((await t.claimOne(await t.worker(), { kinds: ['free'] })).id, free)
+    },
+  },
+  {
+    name: 'P5 D6 a job that failed for good after a crash stays dead when that crash is taken back',
+    async run(t) {
+      const id = await t.enqueue()
+      const comeBack = await lose(t, 'work')
+      await t.finish(await t.claimOne(await t.worker()), { to: 'dead' }, { error: 'no use' })
+      await comeBack()
+      const { state, crashes, error } = await t.job(id)
+      assert.deepEqual([state, crashes, error], ['dead', 0, 'no use'])
+    },
+  },
+  {
+    name: 'P5 D6 an instance that was reaped and stops in order takes its crashes back as well',
+    async run(t) {
+      const lease = await t.running()
+      t.clock.advance(MINUTE)
+      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      assert.equal(await crashesOf(t, lease.id), 1)
+      assert.equal(await t.store.deregister(lease.instance), 0)
+      assert.equal(await crashesOf(t, lease.id), 0)
+      assert.equal(only(await t.store.history(lease.id)).error, NO_CRASH)
+    },
+  },
+  {
+    name: 'P5 D6 crashes are taken back although jobs are claimed and released at the same moment',
+    async run(t) {
+      const instance = anInstance()
+      await t.store.register(instance)
+      const ids: string[] = []
+      for (let n = 0; n < 20; n += 1) ids.push(await t.enqueue())
+      await t.claim(instance.id)
+      t.clock.advance(MINUTE)
+      await t.store.reap({ crashesUntilDead: 3, limit: 10 })
+      const [other, worker] = [await t.another(), await t.worker()]
+      const churn = async (): Promise<void> => {
+        for (let n = 0; n < 5; n += 1) {
+          const leases = await other.claim(aClaim(worker, { limit: 7 }))
+          await other.finish(leases.map((lease) => aFinish(lease, RELEASED)))
+        }
+      }
+      await Promise.all([churn(), t.store.register(instance), churn()])
+      for (const id of ids) assert.equal(await crashesOf(t, id), 0)
+      await countsAreExact(t.store)
+    },
+  },
+]

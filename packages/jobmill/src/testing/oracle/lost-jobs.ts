@@ -1,0 +1,22 @@
+/** Takes back the crashes of an instance that was reaped although its process lives. */
+import { NO_CRASH } from '../../job/crash.ts'
+import { retry } from './operate.ts'
+import type { OracleState, Run } from './state.ts'
+
+export function noteLost(state: OracleState, id: string, { instance, token }: Run): void {
+  state.lostJobs.set(instance, [...(state.lostJobs.get(instance) ?? []), { id, token }])
+}
+
+export function takeCrashesBack(state: OracleState, now: number, instance: string): void {
+  const lost = state.lostJobs.get(instance) ?? []
+  state.lostJobs.delete(instance)
+  for (const { id, token } of lost.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    const job = state.jobs.get(id)
+    if (job === undefined) continue
+    const last = job.attempts.at(-1)
+    const diedOfCrash = job.state === 'dead' && last?.outcome === 'interrupted' && last.wentTo === null
+    job.crashes = Math.max(0, job.crashes - 1)
+    job.attempts = job.attempts.map((one) => (one.token === token ? { ...one, error: NO_CRASH } : one))
+    if (diedOfCrash) retry(state, now, [id])
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * A crash is counted only for a process that really went away. Two looks at it: right after an outage nobody is taken for crashed who was alive when it began,
+ * because all of them come back now; and at the end no job has more crashes than processes have died under it.
+ */
+import type { Entry } from '../entry.ts'
+import type { Violation } from '../violation.ts'
+
+/** How long instances have to come back after an outage: one lease, which is what they are promised at a time. */
+const LEASE_MS = 10_000
+
+export function onlyRealCrashes(history: readonly Entry[]): Violation[] {
+  const gone = new Set(history.flatMap((one) => (one.what === 'gone' ? [one.instance] : [])))
+  return [...countedAfterOutage(history, gone), ...countedAtTheEnd(history, gone)]
+}
+
+function countedAfterOutage(history: readonly Entry[], gone: ReadonlySet<string>): Violation[] {
+  const until = new Map<string, number>()
+  const outage = { from: 0, until: Number.NEGATIVE_INFINITY }
+  return history.flatMap((one, entry) => {
+    if (one.what === 'alive') until.set(one.instance, one.until)
+    // What follows before the instances have come back from the last one is the same trouble.
+    if (one.what === 'outage' && !one.isOver && one.at > outage.until + LEASE_MS) outage.from = one.at
+    if (one.what === 'outage') outage.until = one.isOver ? one.at : Number.POSITIVE_INFINITY
+    if (one.what !== 'taken back' || one.isCrash !== true || gone.has(one.instance)) return []
+    const wasAlive = (until.get(one.instance) ?? 0) >= outage.from
+    if (!wasAlive || one.at >= outage.until + LEASE_MS) return []
+    const told = `a crash of ${one.instance} was counted for ${one.job}, ${(one.at - outage.until).toFixed(0)} ms after an outage, and its process lived`
+    return [{ rule: 'crash counted', told, entry } satisfies Violation]
+  })
+}
+
+function countedAtTheEnd(history: readonly Entry[], gone: ReadonlySet<string>): Violation[] {
+  const real = new Map<string, number>()
+  for (const one of history) {
+    if (one.what === 'retried') real.set(one.job, 0)
+    if (one.what === 'taken back' && one.isCrash === true && gone.has(one.instance))
+      real.set(one.job, (real.get(one.job) ?? 0) + 1)
+  }
+  const entry = history.findLastIndex((one) => one.what === 'look' && one.isLast)
+  const look = history[entry]
+  if (look?.what !== 'look') return []
+  return [...(look.crashes ?? [])].flatMap(([job, crashes]) => {
+    const died = real.get(job) ?? 0
+    if (crashes <= died) return []
+    const told = `${job} has ${crashes} crashes, and ${died} of its processes died`
+    return [{ rule: 'crash counted', told, entry } satisfies Violation]
+  })
+}
