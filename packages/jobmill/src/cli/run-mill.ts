@@ -25,7 +25,13 @@ export async function runMill({ options, works, api, terminal }: RunOptions): Pr
   const served = api === null ? null : await listening(mill, { ...api, ...errorsTo(options.log) })
   const ended = untilSignal(mill, served, terminal)
   try {
-    await (works ? mill.start() : mill.open())
+    const begun = works ? mill.start() : mill.open()
+    const early = await Promise.race([begun, ended])
+    // Stopped by two signals while the database did not answer: nobody waits for the start any more.
+    if (early !== undefined) {
+      begun.catch(() => {})
+      return early
+    }
   } catch (error) {
     await served?.close()
     throw error

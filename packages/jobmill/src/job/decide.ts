@@ -26,6 +26,8 @@ export interface Circumstances {
   readonly attempt: number
   readonly maxAttempts: number
   readonly backoff: BackoffPlan | undefined
+  /** Since it was enqueued, by the clock of the database. */
+  readonly ageMs: number
   /** What the kind's `retryIf` says of the error. */
   readonly mayRetry: boolean
   readonly queue: Pick<
@@ -68,11 +70,7 @@ export function decide(ended: Ended, circumstances: Circumstances): Decision {
     case 'gave-up':
       return { outcome: 'gave-up', transition: { to: 'dead' }, error: errorText(ended.thrown) }
     case 'unfit':
-      return {
-        outcome: 'gave-up',
-        transition: { to: 'dead', refund: true },
-        error: errorText(ended.error),
-      }
+      return unfit(ended.error, circumstances)
     case 'interrupted':
       return interrupted(ended.by, ended.error, circumstances)
   }
@@ -96,6 +94,19 @@ function failed(outcome: 'threw' | 'timed-out', error: unknown, circumstances: C
   if (attempt >= maxAttempts || !mayRetry) return { outcome, transition: { to: 'dead' }, error: text }
   const delayMs = retryDelayMs(backoff, queue, { attempt, maxAttempts, error }, random)
   return { outcome, transition: { to: 'scheduled', delayMs, refund: false }, error: text }
+}
+
+/**
+ * A payload of the next release comes to a process of the release before while they are replaced. Such a job is young, and goes back without a charge, so that
+ * a process that knows its payload can take it. One that is older has met its release: it spends its attempts like any job that fails.
+ */
+function unfit(error: unknown, circumstances: Circumstances): Decision {
+  if (circumstances.ageMs >= DEFAULTS.unfitFreeMs) return failed('threw', error, { ...circumstances, mayRetry: true })
+  const { attempt, maxAttempts, backoff, queue, random } = circumstances
+  const waitMs = retryDelayMs(backoff, queue, { attempt, maxAttempts, error }, random)
+  // A backoff that is switched off must not make the processes pass the job around without a pause.
+  const delayMs = Math.max(waitMs, DEFAULTS.unfitPauseMs)
+  return { outcome: 'threw', transition: { to: 'scheduled', delayMs, refund: true }, error: errorText(error) }
 }
 
 /** It keeps its place: nothing is claimed from its queue until the cool-down is over, and then it is the first again. */

@@ -25,6 +25,9 @@ export const DEFAULTS = Object.freeze({
   /** How long an instance that ended stays visible. */
   keepEndedInstanceMs: HOUR,
   crashesUntilDead: 3,
+  /** How old a job may be whose payload does not fit without spending an attempt: as long as a rolling deploy takes. */
+  unfitFreeMs: 15 * MINUTE,
+  unfitPauseMs: 1 * SECOND,
   /** From this many crashes on, a job is claimed alone. */
   crashesUntilAlone: 2,
   payloadLimitBytes: 1024 * 1024,

@@ -99,6 +99,7 @@ export function engine(given: EngineOptions): Engine {
     store,
     platform,
     instance,
+    version: given.version,
     handler: (kind) => handlerFor(handlers, kind),
     middleware: options.middleware,
     settings: watch.settings,

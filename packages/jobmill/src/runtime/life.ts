@@ -85,7 +85,14 @@ export function lifeOf(given: LifeOptions): Life {
     if (isClosing) throw stopped()
     if (isOpen) return undefined
     opening ??= openStore().then(
-      () => void (isOpen = true),
+      async () => {
+        // A stop did not wait for it: the database has answered after its grace was over.
+        if (isClosing) {
+          await letGo()
+          throw stopped()
+        }
+        isOpen = true
+      },
       (error: unknown) => {
         opening = null
         throw error
@@ -123,6 +130,7 @@ export function lifeOf(given: LifeOptions): Life {
       await openOnce()
       await Promise.all(services.map((service) => service.start()))
       await next.start()
+      if (isClosing) throw stopped()
       engine = next
       observer.start()
       make.differ()
@@ -137,7 +145,7 @@ export function lifeOf(given: LifeOptions): Life {
       if (isOpen) await next.stop(noGrace).catch(() => {})
       await Promise.allSettled(services.map((service) => service.stop()))
       // Whoever enqueues meanwhile still needs it.
-      if (!isUsed) await close()
+      if (!isUsed || isClosing) await close()
       throw error
     }
   }
@@ -150,9 +158,10 @@ export function lifeOf(given: LifeOptions): Life {
   }
 
   async function end(beforeClose: StopOptions['beforeClose']): Promise<StopReport> {
-    // A start on its way comes to its end first, so that nothing of it stays behind.
-    await starting?.catch(() => {})
-    await opening?.catch(() => {})
+    // A start on its way comes to its end first, so that nothing of it stays behind. One that waits for a silent database is not waited for
+    // beyond the grace: it undoes itself when the database answers.
+    const begun = Promise.allSettled([starting, opening])
+    await Promise.race([begun, grace?.over])
     const beganAt = platform.monotonic()
     const ended = grace !== null && engine !== null ? await engine.stop(grace) : NOTHING
     grace?.cancel()

@@ -1,18 +1,23 @@
-/** SIGTERM and SIGINT stop a mill as a deploy wants it; a second one cuts the grace short. */
+/** SIGTERM and SIGINT stop a mill as a deploy wants it; a second one cuts the grace short and ends the process. */
 import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from './mill.ts'
 
-type Signals = Pick<NodeJS.Process, 'on' | 'off'>
+type Signals = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'pid'>
 
 /** A person who means it twice is slower. */
 const ECHO_MS = 250
+/** How long a process may take to end by itself after the stop that a second signal asked for. */
+const END_MS = 100
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** Returns what takes the listeners away again. `stopped` hears when the mill has stopped; the process ends by itself then. */
+/**
+ * Returns what takes the listeners away again. `stopped` hears when the mill has stopped, and decides what becomes of the process; without it the process ends
+ * by itself, and after a second signal in any case.
+ */
 export function stopOnSignals(
   mill: Pick<Mill, 'stop'>,
   {
-    stopped = () => {},
+    stopped,
     failed = () => {},
     beforeClose = () => Promise.resolve(),
     process: target = process,
@@ -33,7 +38,11 @@ export function stopOnSignals(
     first ??= { signal, at }
     heard += 1
     const stopping = heard === 1 ? mill.stop({ beforeClose }) : mill.stop({ grace: 0 })
-    if (heard === 1) stopping.then(() => stopped(signal), failed).finally(remove)
+    if (heard === 1) stopping.then(() => (stopped ?? endSoon)(signal), failed).finally(remove)
+  }
+  // A connection that waits for a silent database would keep the process alive until its own deadline.
+  const endSoon = (signal: NodeJS.Signals): void => {
+    if (heard > 1) systemPlatform.timer(END_MS, () => void target.kill(target.pid, signal), { unref: true })
   }
   const remove = (): void => SIGNALS.forEach((signal) => void target.off(signal, stop))
   for (const signal of SIGNALS) target.on(signal, stop)

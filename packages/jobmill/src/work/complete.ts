@@ -47,6 +47,7 @@ function itemFor(attempt: Attempt, ended: Ended, now: number): Finish {
     attempt: number,
     maxAttempts,
     backoff: undefined,
+    ageMs: 0,
     mayRetry: true,
     // Also where nothing is kept: that it was written is asked for after the commit. Retention takes it a little later.
     queue: DEFAULT_QUEUE_SETTINGS,

@@ -1,6 +1,6 @@
 /** What becomes of an attempt that has ended: the decision, and the item that is written of it. */
 import { decide, type Decision, done, type Ended } from '../job/decide.ts'
-import { isJobmillError } from '../job/errors.ts'
+import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { onDeadJob } from '../job/on-dead.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
@@ -14,13 +14,15 @@ import { jobInfo } from './make-context.ts'
 export interface DecideTools {
   readonly platform: Platform
   readonly settings: (queue: string) => QueueSettings
+  /** Of the application, as JOBMILL_WORKER_VERSION says it. */
+  readonly version: string | null
 }
 
 /** What most jobs do needs no policy: it is decided without asking for the settings of the queue, or for chance. */
 export function decided(ended: Ended, attempt: Attempt, handler: Handler, tools: DecideTools): Decision {
   if (ended.how === 'returned') return done(ended, tools.settings(attempt.lease.queue))
   logStack(ended, attempt, tools.platform.now())
-  return decide(ended, circumstances(ended, attempt, handler, tools))
+  return decide(namingProcess(ended, tools), circumstances(ended, attempt, handler, tools))
 }
 
 /** The error that is stored tells what; the log of the attempt tells where. */
@@ -36,8 +38,17 @@ function logStack(ended: Ended, { log }: Attempt, at: number): void {
   }
 }
 
-function circumstances(ended: Ended, { lease }: Attempt, handler: Handler, tools: DecideTools) {
+/** Another release may know this payload: so the error says which one does not. */
+function namingProcess(ended: Ended, { version }: DecideTools): Ended {
+  if (ended.how !== 'unfit') return ended
+  const what = `the payload does not fit the schema of the process that claimed the job (version ${version ?? 'not set'})`
+  const fix = 'Deploy the release that enqueued it to all processes, or correct the schema or the payload'
+  return { how: 'unfit', error: new JobmillError('PAYLOAD_INVALID', what, { fix, cause: ended.error }) }
+}
+
+function circumstances(ended: Ended, { lease, waitedMs }: Attempt, handler: Handler, tools: DecideTools) {
   return {
+    ageMs: lease.readyAt - lease.enqueuedAt + waitedMs,
     attempt: lease.attempt,
     maxAttempts: lease.maxAttempts,
     backoff: handler.backoff,

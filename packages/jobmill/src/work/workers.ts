@@ -31,6 +31,7 @@ export interface WorkersOptions {
   readonly store: Store
   readonly platform: Platform
   readonly instance: InstanceInfo
+  readonly version: string | null
   readonly handler: (kind: string) => Handler
   readonly middleware: readonly Middleware[]
   readonly settings: (queue: string) => QueueSettings

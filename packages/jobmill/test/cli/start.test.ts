@@ -1,5 +1,7 @@
 /** `jobmill start` as a process: what it prints, who may ask, and how it ends under load. */
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -37,6 +39,31 @@ const enqueue = (url: string, body: object): Promise<{ status: number; body: unk
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
+
+describe('jobmill start on postgres that does not answer', () => {
+  test('D9 P6 ends at the second signal, though it still waits for the database', async () => {
+    const sockets = new Set<Socket>()
+    const connected = Promise.withResolvers<void>()
+    const silent = createServer((socket) => {
+      sockets.add(socket.on('error', () => {}))
+      connected.resolve()
+    }).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+      silent.close()
+    })
+    const { port } = silent.address() as AddressInfo
+    const { folder } = config(QUICK)
+    const database = `postgres://nobody@127.0.0.1:${port}/none`
+    const child = run(folder, ['work', '--db', database])
+    await connected.promise
+    child.child.kill('SIGTERM')
+    child.child.kill('SIGINT')
+    // Without it the connection is given up after 30 s, which is longer than this test may take.
+    expect(await child.ended).toBe(0)
+  })
+})
 
 describe('jobmill start on sqlite', () => {
   test('P6 works, answers, and ends cleanly under load within its grace', async () => {

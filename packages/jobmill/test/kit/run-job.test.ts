@@ -43,7 +43,7 @@ describe('runJob', () => {
     })
     expect((await runJob(job, { at: new Date(5) })).result).toBe('5 3')
     const unfit = await runJob(job, { at: 'never' })
-    expect(unfit).toMatchObject({ outcome: 'gave-up', error: { code: 'PAYLOAD_INVALID' } })
+    expect(unfit).toMatchObject({ outcome: 'threw', error: { code: 'PAYLOAD_INVALID' } })
     const cyclic: { self?: unknown } = {}
     cyclic.self = cyclic
     const loose = defineJob({ kind: 'loose', run: () => {} })

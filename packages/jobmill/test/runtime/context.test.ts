@@ -3,10 +3,10 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
 import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
-import { defineJob, type JobContext } from '../../src/index.ts'
+import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import { aJob } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
-import { attempts, subjects } from './stores.ts'
+import { attempts, lent, subjects } from './stores.ts'
 
 describe.each(subjects)('the context of a handler on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects, isGuarantee)
@@ -78,7 +78,31 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(mill.enqueued('a')).toHaveLength(1)
   })
 
-  test('a payload that no longer fits is dead with the message, and spends no attempt', async () => {
+  test('D5 a payload that the release before does not know waits for a process that does, and spends no attempt', async () => {
+    const colors = (...known: [string, ...string[]]) =>
+      defineJob({ kind: 'paint', payload: z.object({ color: z.enum(known) }), run: () => {} })
+    const old = await create({ jobs: [colors('red')] })
+    const store = lent(old)
+    const next = jobmill({ store, jobs: [colors('red', 'green')], platform: old.platform, log: 'silent', env: {} })
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => {
+        // With one attempt: a charge would be the end of it.
+        const color = n % 2 === 0 ? 'red' : 'green'
+        const job = await next.enqueue('paint', { color }, { maxAttempts: 1 })
+        return job.id
+      }),
+    )
+    // Nobody but the release before is there.
+    await old.clock.advance('15s')
+    expect(await old.list({ state: 'dead' })).toMatchObject({ jobs: [] })
+    await next.start()
+    await old.clock.advance('45s')
+    const jobs = await Promise.all(ids.map((id) => old.get(id)))
+    expect(jobs.map((job) => [job?.state, job?.attempt])).toEqual(ids.map(() => ['done', 1]))
+    await next.stop()
+  })
+
+  test('D5 a payload that never fits is dead once it has spent its attempts, and the error names field and version', async () => {
     let runs = 0
     const job = defineJob({
       kind: 'a',
@@ -90,14 +114,22 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
       }),
       run: () => (runs += 1),
     })
-    const mill = await create({ jobs: [job] })
-    const [old] = await mill.store.enqueue([aJob({ kind: 'a', queue: 'default', payload: { n: 1 } })])
-    await mill.drain()
-    const id = old?.id ?? ''
-    expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 0 })
-    expect(await attempts(mill, id)).toEqual([
-      ['gave-up', expect.stringContaining('payload.n: does not fit its schema: is too small')],
+    const mill = await create({ jobs: [job], env: { JOBMILL_WORKER_VERSION: '1.4.0' }, start: false })
+    await mill.queues()
+    const [old] = await mill.store.enqueue([
+      aJob({ kind: 'a', queue: 'default', payload: { n: 1 }, maxAttempts: 2 }),
     ])
+    const id = old?.id ?? ''
+    await mill.clock.advance('14m')
+    await mill.start()
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'scheduled', attempt: 0 })
+    await mill.clock.advance('100s')
+    expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 2 })
+    const [outcome, error] = (await attempts(mill, id)).at(-1) ?? []
+    expect(outcome).toBe('threw')
+    expect(error).toContain('payload.n: does not fit its schema: is too small')
+    expect(error).toContain('version 1.4.0')
     expect(runs).toBe(0)
   })
 

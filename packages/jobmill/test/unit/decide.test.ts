@@ -13,6 +13,7 @@ const QUEUE = {
 }
 const OFF = { ...QUEUE, backoffEnabled: false }
 const PLAIN: Circumstances = {
+  ageMs: 0,
   attempt: 1,
   maxAttempts: 5,
   backoff: undefined,
@@ -189,11 +190,24 @@ const TABLE: [string, Ended, Partial<Circumstances>, Decision][] = [
     },
   ],
   [
-    'a payload that does not fit is dead and spends nothing',
+    'D5 a payload that does not fit spends nothing while the job is young, whatever retryIf says',
     { how: 'unfit', error },
-    { attempt: 1 },
-    { outcome: 'gave-up', transition: { to: 'dead', refund: true }, error: TEXT },
+    { attempt: 5, mayRetry: false, ageMs: 15 * 60_000 - 1 },
+    { outcome: 'threw', transition: { to: 'scheduled', delayMs: 80_000, refund: true }, error: TEXT },
   ],
+  [
+    'D5 and comes back after a pause, also with the backoff off',
+    { how: 'unfit', error },
+    { queue: OFF },
+    { outcome: 'threw', transition: { to: 'scheduled', delayMs: 1_000, refund: true }, error: TEXT },
+  ],
+  [
+    'D5 one of an older job spends an attempt',
+    { how: 'unfit', error },
+    { mayRetry: false, ageMs: 15 * 60_000 },
+    later(5_000),
+  ],
+  ['D5 and with the last one it is dead', { how: 'unfit', error }, { attempt: 5, ageMs: 15 * 60_000 }, dead()],
   ['a timeout is a failure of its own name', by('timeout'), {}, later(5_000, 'timed-out')],
   ['and the last one is dead', by('timeout'), { attempt: 5 }, dead('timed-out')],
   ['and retryIf is asked', by('timeout'), { mayRetry: false }, dead('timed-out')],

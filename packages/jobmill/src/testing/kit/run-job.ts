@@ -149,6 +149,7 @@ function toldOf<Result>(
 ): Pick<JobRun<Result>, 'outcome' | 'result' | 'error'> {
   const queue = DEFAULT_QUEUE_SETTINGS
   const { outcome } = decide(ended, {
+    ageMs: 0,
     attempt,
     maxAttempts,
     backoff: undefined,
