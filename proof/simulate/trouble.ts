@@ -68,7 +68,10 @@ export function trouble({ world, chance, workers, gone, start }: TroubleOptions)
       world.kill(one.owner)
       world.after(chance.between(0, 2_000), null, () => replace(at))
     },
-    stills(_, { owner }) {
+    stills(_, one) {
+      const { owner } = one
+      // To everybody else it is gone, and its crashes stay counted: nobody can tell it from one whose handler blocks the loop.
+      gone(one)
       world.holdStill(owner)
       // The lease is 10 s: some come back in time, and some find that they were given up.
       world.after(chance.pick([50, 3_000, 14_000]), null, () => world.goOn(owner))

@@ -197,7 +197,7 @@ export function engine(given: EngineOptions): Engine {
     ...trouble('pulse', emit),
   })
 
-  async function register(): Promise<void> {
+  async function register(stoodStill = false): Promise<void> {
     const { id, label } = instance
     await store.register({
       id,
@@ -208,6 +208,7 @@ export function engine(given: EngineOptions): Engine {
       onDead: [...handlers.values()].filter((handler) => handler.followsDeaths).map(({ kind }) => kind),
       capacity: options.capacity ?? DEFAULTS.capacity,
       leaseMs,
+      ...(stoodStill && { stoodStill }),
     })
   }
 

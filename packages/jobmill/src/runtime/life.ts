@@ -7,6 +7,7 @@ import { checkObjectKeys } from '../job/known-keys.ts'
 import { within } from '../platform/within.ts'
 import type { Store } from '../store/store.ts'
 import { type Grace, grace as createGrace } from '../work/grace.ts'
+import { isInsideHandler } from '../work/inside-handler.ts'
 import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
 import { declare } from './declare.ts'
 import type { Engine } from './engine.ts'
@@ -220,9 +221,21 @@ export function lifeOf(given: LifeOptions): Life {
         if (engine !== null) emit('mill-stopping', { running: engine.running, graceMs })
         stopping = end(how.beforeClose)
       } else if (how.grace !== undefined) grace?.shorten(graceMs)
-      return stopping
+      return isInsideHandler() ? refusedInside() : stopping
     },
   }
+}
+
+/** The stop goes on. Whoever does not await it need not know: so this must not become an unhandled rejection. */
+function refusedInside(): Promise<never> {
+  const refused = Promise.reject(
+    new JobmillError('HANDLER_INVALID', 'stop() waits for running jobs, so a handler that awaits it waits for itself', {
+      field: 'stop',
+      fix: 'Call void mill.stop() and return from the handler. The mill is stopping',
+    }),
+  )
+  refused.catch(() => {})
+  return refused
 }
 
 function stopped(): JobmillError {

@@ -179,7 +179,7 @@ function acceptedBefore(item: Finish, row: Row): Finished {
     outcome === 'cancelled' && (item.outcome !== outcome || row['error'] !== (item.error ?? null))
   const elsewhere = asked(item) === 'done' ? 'scheduled' : asked(item)
   const state: JobState = endedAs !== null ? stateOfCode(Number(endedAs)) : forced ? 'cancelled' : elsewhere
-  return { id: item.id, accepted: true, state, followUps: [] }
+  return { id: item.id, accepted: true, state, followUps: [], again: true }
 }
 
 function asked({ transition }: Finish): JobState {

@@ -66,7 +66,7 @@ export async function register(context: Context, instance: NewInstance): Promise
   const counts = readyCounts()
   await context.connection.transaction(async (query) => {
     await run(context, query, REGISTER, `"instance":${text}`)
-    await takeCrashesBack(context, query, id, counts)
+    await takeCrashesBack(context, query, instance, counts)
     await query(context.sql(MEMBERS_CHANGED), [])
   })
   await ringFor(context, counts)
@@ -79,7 +79,7 @@ export async function deregister(context: Context, instance: string): Promise<nu
   const rows = await context.connection.transaction(async (query) => {
     const hasStopped = (await run(context, query, STOP, field)).length > 0
     const handedBack = await run(context, query, HAND_BACK, `${field},"stopped":${hasStopped}`)
-    if (!hasStopped) await takeCrashesBack(context, query, instance, counts)
+    if (!hasStopped) await takeCrashesBack(context, query, { id: instance }, counts)
     if (hasStopped) await query(context.sql(MEMBERS_CHANGED), [])
     return handedBack
   })

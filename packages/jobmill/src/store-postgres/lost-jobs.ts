@@ -2,7 +2,7 @@
  * Takes back the crashes of an instance that was reaped although its process lives. The reaper notes in `lost_job` what it took from whom; the instance
  * finds these jobs there when it registers again, wherever they are by then.
  */
-import { NO_CRASH } from '../job/crash.ts'
+import { NO_CRASH, STOOD_STILL } from '../job/crash.ts'
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Query } from './connection.ts'
@@ -18,13 +18,16 @@ export const LOST_NOTED = `noted AS (
 )`
 
 /** By the primary keys. The attempt keeps its place in the history and tells what happened instead of a crash. */
-const FIND = `
+const find = (error: string): string => `
 WITH ${GIVEN}, mine AS (
   DELETE FROM jobmill.lost_job WHERE instance = (SELECT (p ->> 'instance')::uuid FROM given) RETURNING job_id, token
 ), retold AS (
-  UPDATE jobmill.attempt AS a SET error = '${NO_CRASH}' FROM mine AS m WHERE a.job_id = m.job_id AND a.token = m.token
+  UPDATE jobmill.attempt AS a SET error = ${error} FROM mine AS m WHERE a.job_id = m.job_id AND a.token = m.token
 )
 SELECT job_id AS id, count(*)::int4 AS n FROM mine GROUP BY job_id ORDER BY job_id`
+
+const FIND = find(`'${NO_CRASH}'`)
+const FIND_STILL = find(`a.error || '${STOOD_STILL}'`)
 
 /**
  * Each by the unique index on the id. One snapshot may miss a job that moves between the tables at this moment, so the answer tells which of them were
@@ -57,10 +60,11 @@ const MOST_LOOKS = 20
 export async function takeCrashesBack(
   context: Context,
   query: Query,
-  instance: string,
+  { id, stoodStill = false }: { readonly id: string; readonly stoodStill?: boolean | undefined },
   counts: ReadyCounts,
 ): Promise<void> {
-  const found = await run(context, query, FIND, `"instance":${JSON.stringify(instance)}`)
+  const found = await run(context, query, stoodStill ? FIND_STILL : FIND, `"instance":${JSON.stringify(id)}`)
+  if (stoodStill) return
   let open = found.map((row) => ({ id: String(row['id']), n: Number(row['n']) }))
   const crashed: string[] = []
   for (let looks = 0; open.length > 0 && looks < MOST_LOOKS; looks += 1) {

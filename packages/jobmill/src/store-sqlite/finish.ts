@@ -94,7 +94,7 @@ function notCurrent({ sql }: Work, item: Finish, job: JobRow | undefined): Finis
     return { id: item.id, accepted: true, state: 'done', followUps: [] }
   const wentTo = job === undefined ? null : finishedBefore(sql, job.pk, item.token)
   if (wentTo === null) return { id: item.id, accepted: false, state: null, followUps: [] }
-  return { id: item.id, accepted: true, state: stateOfCode(wentTo), followUps: [] }
+  return { id: item.id, accepted: true, state: stateOfCode(wentTo), followUps: [], again: true }
 }
 
 function target(transition: Transition): number {

@@ -70,7 +70,7 @@ export function register(work: Work, instance: NewInstance): void {
   )
   counters.take('members')
   const { pk } = sql(FIND).get(id) as { pk: number }
-  takeCrashesBack(work, pk)
+  takeCrashesBack(work, pk, instance.stoodStill)
 }
 
 /** Stops an instance and puts what it holds back where it was; cancels that were asked for are carried out. */

@@ -2,7 +2,7 @@
  * Takes back the crashes of an instance that was reaped although its process lives. The reaper notes in `jobmill_lost_job` what it took from whom; the
  * instance finds these jobs there when it registers again, whatever became of them since.
  */
-import { NO_CRASH } from '../job/crash.ts'
+import { NO_CRASH, STOOD_STILL } from '../job/crash.ts'
 import { outcomeCode } from '../job/outcome.ts'
 import { DEAD, findJob, type JobRow } from './job-row.ts'
 import { revive } from './retry.ts'
@@ -15,6 +15,7 @@ const FORGET = `DELETE FROM jobmill_lost_job WHERE instance_pk = ?`
 const UNCOUNT = `UPDATE jobmill_job SET crashes = max(crashes - 1, 0) WHERE pk = ?`
 // The attempt keeps its place in the history and tells what happened instead of a crash.
 const RETELL = `UPDATE jobmill_attempt SET error = ? WHERE job_pk = ? AND token = ?`
+const ADD_TO_ERROR = `UPDATE jobmill_attempt SET error = error || ? WHERE job_pk = ? AND token = ?`
 const DIED_OF_CRASH = `
   SELECT 1 FROM jobmill_attempt
   WHERE job_pk = ? AND token = ? AND went_to IS NULL AND outcome = ${outcomeCode('interrupted')}`
@@ -26,13 +27,17 @@ export function noteLost({ sql }: Work, job: JobRow): void {
   sql(NOTE).run(job.instance_pk, job.id, job.token)
 }
 
-export function takeCrashesBack(work: Work, instancePk: number): void {
+export function takeCrashesBack(work: Work, instancePk: number, stoodStill = false): void {
   const lost = work.sql(OF_INSTANCE).all(instancePk) as { job: string; token: number }[]
   if (lost.length === 0) return
   work.sql(FORGET).run(instancePk)
   for (const { job: id, token } of lost) {
     const job = findJob(work.sql, id)
     if (job === undefined) continue
+    if (stoodStill) {
+      work.sql(ADD_TO_ERROR).run(STOOD_STILL, job.pk, token)
+      continue
+    }
     work.sql(UNCOUNT).run(job.pk)
     work.sql(RETELL).run(NO_CRASH, job.pk, token)
     if (job.state === DEAD && work.sql(DIED_OF_CRASH).get(job.pk, job.token) !== undefined) revive(work, job)

@@ -66,6 +66,7 @@ export function checkInstance(instance: NewInstance): NewInstance {
     'onDead',
     'capacity',
     'leaseMs',
+    'stoodStill',
   ])
   checkWhole(instance.capacity, 'capacity', BOUNDS.workers)
   checkWhole(instance.leaseMs, 'leaseMs', DURATION)

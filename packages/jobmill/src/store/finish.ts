@@ -57,6 +57,8 @@ export interface Finished {
   readonly state: JobState | null
   /** What became of the follow-ups, in their order. */
   readonly followUps: readonly Enqueued[]
+  /** A finish under this token was recorded before: nothing was written now. Left out where a job was forgotten. */
+  readonly again?: true
 }
 
 /** What is left out stays as it was noted before. */

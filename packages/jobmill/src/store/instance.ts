@@ -13,9 +13,14 @@ export interface NewInstance {
   /** How many jobs it can run at once, in proportion to others: what its share of a total of workers is measured by. */
   readonly capacity: number
   readonly leaseMs: number
+  /**
+   * It was reaped because its process stood still, not because it could not reach the database: a handler may have blocked the event loop. The crashes stay
+   * counted then, or such a job would run again without end.
+   */
+  readonly stoodStill?: boolean
 }
 
-export interface InstanceRecord extends Omit<NewInstance, 'leaseMs'> {
+export interface InstanceRecord extends Omit<NewInstance, 'leaseMs' | 'stoodStill'> {
   readonly state: 'alive' | 'expired' | 'lost' | 'stopped'
   readonly startedAt: number
   readonly renewedAt: number

@@ -28,16 +28,34 @@ export async function completeInTx(
   }
   const early = kept(result, handler.result)
   const ended = early instanceof Promise ? await early : early
+  const item = itemFor(attempt, ended, monotonic())
+  const before = attempt.completedWith
   attempt.completedInTx = true
   try {
-    const [reply] = await finish([itemFor(attempt, ended, monotonic())], { tx })
-    if (reply?.accepted === true) return
+    const [reply] = await finish([item], { tx })
+    if (reply?.accepted === true) {
+      // What was rolled back in between is not `again`: then this completion counts.
+      if (reply.again === true && before !== resultOf(item)) throw completedTwice(attempt)
+      attempt.completedWith = resultOf(item)
+      return
+    }
   } catch (error) {
-    attempt.completedInTx = false
+    attempt.completedInTx = before !== undefined
     throw error
   }
   throw new JobmillError('LEASE_LOST', `job ${attempt.lease.id} is no longer this attempt's to complete`, {
     fix: 'Roll the transaction back',
+  })
+}
+
+function resultOf({ transition }: Finish): string | null {
+  return transition.to === 'done' ? transition.result : null
+}
+
+function completedTwice({ lease }: Attempt): JobmillError {
+  return new JobmillError('HANDLER_INVALID', `job ${lease.id} was already completed with another result`, {
+    field: 'complete',
+    fix: 'Call complete once per attempt, in the transaction that decides the result',
   })
 }
 

@@ -13,8 +13,8 @@ export interface PulseOptions {
   readonly renew: (
     request: Pick<PulseRequest, 'leaseMs' | 'renewEveryMs' | 'queues' | 'duties'>,
   ) => Promise<Pulse>
-  /** Makes the instance known again after it was lost. */
-  readonly register: () => Promise<void>
+  /** Makes the instance known again after it was lost. `stoodStill`: because this process did. */
+  readonly register: (stoodStill: boolean) => Promise<void>
   readonly queues: () => readonly string[]
   /** What it would lead. */
   readonly duties: () => readonly DutyBid[]
@@ -62,6 +62,7 @@ export function pulseService(options: PulseOptions): PulseService {
   let renewedAt = 0
   let alive = true
   let losses = 0
+  let hasStoodStill = false
   let stopped = true
   let next: Timer | undefined
   let end: Timer | undefined
@@ -86,7 +87,8 @@ export function pulseService(options: PulseOptions): PulseService {
     if (!alive || stopped) return
     alive = false
     losses += 1
-    options.lost(stoodStill())
+    hasStoodStill = stoodStill()
+    options.lost(hasStoodStill)
   }
 
   /**
@@ -123,7 +125,7 @@ export function pulseService(options: PulseOptions): PulseService {
     } else {
       over()
       const registeredAt = platform.monotonic()
-      await options.register()
+      await options.register(hasStoodStill)
       renewed(registeredAt)
     }
     options.working()

@@ -149,6 +149,23 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect([await user.names(), await outcomes(mill, id)]).toEqual([['Ada'], ['returned']])
   })
 
+  test('P10 a second completion with another result is refused, and the first one stands', async () => {
+    const { mill, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
+      await client.begin()
+      await complete(tx, 'A')
+      const error = await rejection(() => complete(tx, 'B'))
+      expect([error.code, error.field]).toEqual(['HANDLER_INVALID', 'complete'])
+      expect(error.message).toContain('Call complete once per attempt')
+      await client.commit()
+      await client.begin()
+      expect((await rejection(() => complete(tx, 'C'))).code).toBe('HANDLER_INVALID')
+      await client.rollBack()
+    })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done', result: 'A', attempt: 1 })
+  })
+
   test('P10 without a transaction it is refused, and the attempt goes on as if it had not been called', async () => {
     const { mill, job } = await scene(at, async ({ complete }, { tx }) => {
       for (const none of [undefined, null, {}, tx])

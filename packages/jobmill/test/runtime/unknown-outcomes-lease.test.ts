@@ -112,9 +112,42 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
     expect(count(mill, 'instance-back')).toBe(1)
     const [me] = (await mill.instances()).filter((one) => one.id === mill.instance.id)
     expect(me).toMatchObject({ state: 'alive' })
+    // D6: its process lived.
+    expect(await mill.get(id)).toMatchObject({ state: 'done', crashes: 0 })
     const next = await mill.enqueue(stubborn, null)
     await mill.platform.advance('1s')
     expect(await mill.get(next.id)).toMatchObject({ state: 'done', result: 'too late' })
+  })
+
+  test('P7 handlers that go on after the lease was lost keep their workers, and no more run than there are', async () => {
+    const end = Promise.withResolvers<void>()
+    let [running, most] = [0, 0]
+    const stubborn = defineJob({
+      kind: 'stubborn',
+      async run() {
+        running += 1
+        most = Math.max(most, running)
+        await end.promise
+        running -= 1
+      },
+    })
+    const queues = { two: { workers: 2 } }
+    const mill = await faultyMill(at, { jobs: [stubborn], route: () => 'two', queues })
+    for (let n = 0; n < 5; n += 1) await mill.enqueue(stubborn, null)
+    await mill.platform.advance('1s')
+    expect(running).toBe(2)
+    for (let times = 0; times < 2; times += 1) {
+      mill.store.fail('renew', FOREVER)
+      await mill.platform.advance('12s')
+      await mill.store.reap({ crashesUntilDead: 9, limit: 10 })
+      mill.store.clear()
+      await mill.platform.advance('20s')
+      expect([running, most, count(mill, 'instance-back')]).toEqual([2, 2, times + 1])
+    }
+    end.resolve()
+    await mill.platform.advance('5s')
+    expect((await mill.counts()).find(({ queue }) => queue === 'two')).toMatchObject({ done: 5 })
+    expect(most).toBe(2)
   })
 
   test('P16 one that cannot register again either has nothing until it can', async () => {

@@ -125,7 +125,7 @@ export const fenceCases: readonly Case[] = [
       const lease = await running()
       await finish(lease, later(0))
       const next = await claimOne(await worker(), { kinds: [lease.kind] })
-      const repeat = { id: lease.id, accepted: true, state: 'ready', followUps: [] }
+      const repeat = { id: lease.id, accepted: true, state: 'ready', followUps: [], again: true }
       assert.deepEqual(await changesNothing(store, () => finish(lease, later(0))), repeat)
       assert.equal((await finish(next, DONE)).accepted, true)
       assert.deepEqual(await changesNothing(store, () => finish(lease, later(0))), repeat)

@@ -1,6 +1,6 @@
 /** register after reap: an instance whose process lived takes back the crashes that were counted for it, wherever its jobs are by then. */
 import assert from 'node:assert/strict'
-import { NO_CRASH } from '../../job/crash.ts'
+import { NO_CRASH, STOOD_STILL } from '../../job/crash.ts'
 import { aClaim, aPulse, anInstance } from '../factories.ts'
 import { aFinish, type Bench, DONE, HOUR, later, only, RELEASED } from './bench.ts'
 import type { Case } from './case.ts'
@@ -9,14 +9,18 @@ import { countsAreExact, countsOf } from './looks.ts'
 const MINUTE = 60_000
 
 /** Claims one job under a new instance, which then expires and is reaped. Answers what brings the instance back. */
-async function lose(t: Bench, kind: string, crashesUntilDead = 99): Promise<() => Promise<void>> {
+async function lose(
+  t: Bench,
+  kind: string,
+  crashesUntilDead = 99,
+): Promise<(how?: { readonly stoodStill: boolean }) => Promise<void>> {
   const instance = anInstance({ kinds: [kind] })
   await t.store.register(instance)
   const skipped = await t.store.claim(aClaim(instance.id, { kinds: [kind] }))
   if (skipped.length === 0) await t.claimOne(instance.id, { kinds: [kind], suspects: 'only' })
   t.clock.advance(MINUTE)
   assert.equal((await t.store.reap({ crashesUntilDead, limit: 10 })).jobs.length, 1)
-  return () => t.store.register(instance)
+  return (how) => t.store.register({ ...instance, ...how })
 }
 
 const crashesOf = async (t: Bench, id: string): Promise<number> => (await t.job(id)).crashes
@@ -124,6 +128,23 @@ export const notCrashedCases: readonly Case[] = [
       assert.equal(await t.store.deregister(lease.instance), 0)
       assert.equal(await crashesOf(t, lease.id), 0)
       assert.equal(only(await t.store.history(lease.id)).error, NO_CRASH)
+    },
+  },
+  {
+    name: 'P5 the crashes of an instance that stood still stay counted, and the error says so, also of a dead job',
+    async run(t) {
+      const [id, dead] = [await t.enqueue({ kind: 'work' }), await t.enqueue({ kind: 'dying' })]
+      const lost = await lose(t, 'work')
+      const lostToo = await lose(t, 'dying', 1)
+      await lost({ stoodStill: true })
+      await lostToo({ stoodStill: true })
+      // Once: what it takes back later is not this.
+      await lost()
+      assert.equal(await crashesOf(t, id), 1)
+      const error = `lost with its instance (crash 1)${STOOD_STILL}`
+      assert.equal(only(await t.store.history(id)).error, error)
+      const { state, crashes, error: told } = await t.job(dead)
+      assert.deepEqual([state, crashes, told], ['dead', 1, error])
     },
   },
   {

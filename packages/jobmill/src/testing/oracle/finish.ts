@@ -14,7 +14,8 @@ export function finish(state: OracleState, now: number, items: readonly Finish[]
       return { id: item.id, accepted: true, state: 'done', followUps: [] }
     // Only what a finish wrote can be written again; a lease that was taken away stays stale.
     const before = job?.attempts.find((attempt) => attempt.token === item.token)?.wentTo ?? null
-    return { id: item.id, accepted: before !== null, state: before, followUps: [] }
+    if (before === null) return { id: item.id, accepted: false, state: null, followUps: [] }
+    return { id: item.id, accepted: true, state: before, followUps: [], again: true }
   })
 }
 

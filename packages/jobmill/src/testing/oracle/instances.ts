@@ -11,7 +11,11 @@ import { stageInMs } from './stage.ts'
 import type { OracleInstance, OracleState } from './state.ts'
 import { scheduleInMs } from './ticks.ts'
 
-export function register(state: OracleState, now: number, { leaseMs, ...instance }: NewInstance): void {
+export function register(
+  state: OracleState,
+  now: number,
+  { leaseMs, stoodStill, ...instance }: NewInstance,
+): void {
   state.instances.set(instance.id, {
     ...instance,
     startedAt: now,
@@ -21,7 +25,7 @@ export function register(state: OracleState, now: number, { leaseMs, ...instance
     endedAt: null,
   })
   state.membersVersion += 1
-  takeCrashesBack(state, now, instance.id)
+  takeCrashesBack(state, now, instance.id, stoodStill)
 }
 
 export function renew(state: OracleState, now: number, request: PulseRequest): Pulse {

@@ -93,7 +93,7 @@ export interface OracleQueue {
   throttles: number
 }
 
-export interface OracleInstance extends Omit<NewInstance, 'leaseMs'> {
+export interface OracleInstance extends Omit<NewInstance, 'leaseMs' | 'stoodStill'> {
   readonly startedAt: number
   renewedAt: number
   expiresAt: number
