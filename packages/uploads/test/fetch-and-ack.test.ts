@@ -133,6 +133,28 @@ describe.each(PLACES)('a file on %s', (place) => {
       expect(words.size).toBe(1)
     })
 
+    test('S1 the body of an anonymous request is not read', async () => {
+      const scene = given()
+      const box = await mailbox(scene)
+      for (const method of ['POST', 'PUT', 'DELETE']) {
+        let chunks = 0
+        const body = new ReadableStream(
+          {
+            pull(controller) {
+              chunks += 1
+              controller.enqueue(new Uint8Array(1_000))
+            },
+          },
+          { highWaterMark: 0 },
+        )
+        const at = `http://inbox/mailboxes/${box.id}/uploads`
+        const answer = await scene.inbox.fetch(new Request(at, { method, body, duplex: 'half' }))
+        // What reads on behind the answer would have begun by now.
+        await new Promise((resolve) => setImmediate(resolve))
+        expect([method, answer?.status, chunks]).toEqual([method, 401, 0])
+      }
+    })
+
     test('a bad id of a mailbox is 400 for somebody who is known', async () => {
       const scene = given()
       const { token } = await mailbox(scene)

@@ -1,6 +1,6 @@
 /** The API as a function from a request to an answer: for a server of ours, or mounted into one of yours. */
 import { VERSION } from '../job/version.ts'
-import { JobmillError } from '../job/errors.ts'
+import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
@@ -10,7 +10,7 @@ import { checkApps, type HttpApps } from './apps.ts'
 import { audited } from './audited.ts'
 import { checkBasePath, withoutBase } from './base-path.ts'
 import { answerBeside, type Beside, checkBeside } from './beside.ts'
-import { door, type WhoIs } from './door/door.ts'
+import { door, type DoorOptions, type WhoIs } from './door/door.ts'
 import { isRead } from './door/reads.ts'
 import { bearerOf, holderOf, readTokens } from './door/tokens.ts'
 import { type Feed, feed as createFeed } from './feed.ts'
@@ -55,6 +55,8 @@ export interface HttpOptions {
   readonly redact?: readonly RegExp[]
   /** The largest body of a request (default 8 MiB). */
   readonly maxBodyBytes?: number
+  /** Of all bodies that are being read or worked on, for all callers together (default 8 times the largest). Beyond that callers get 503. */
+  readonly maxBodiesBytes?: number
   /** For each name, in this process (default 1,000). */
   readonly requestsPerSecond?: number
   /** For each address, of those who have not said who they are (default 20). */
@@ -74,6 +76,7 @@ const KEYS = [
   'beside',
   'redact',
   'maxBodyBytes',
+  'maxBodiesBytes',
   'requestsPerSecond',
   'strangersPerSecond',
   'onError',
@@ -92,6 +95,8 @@ export interface HttpApi {
 /** How old an answer may be that costs more than others. */
 const REMEMBERED_MS = 5_000
 const MAX_BODY_BYTES = 8 * 1_024 * 1_024
+/** Bodies of that size at once. */
+const MAX_BODIES = 8
 const REQUESTS_PER_SECOND = 1_000
 const STRANGERS_PER_SECOND = 20
 
@@ -151,7 +156,7 @@ export function apiFor(
   root.use(
     ...door({
       ...options,
-      maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
+      ...bodyBounds(options),
       requestsPerSecond: options.requestsPerSecond ?? REQUESTS_PER_SECOND,
       strangersPerSecond: options.strangersPerSecond ?? STRANGERS_PER_SECOND,
       now: () => platform.monotonic(),
@@ -177,7 +182,12 @@ export function apiFor(
   root.route('/api', api)
   healthRoutes(root, mill)
   root.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
-  root.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Jobmill', version: VERSION } })
+  // Written once: nobody has to say who they are to ask for it, so it must cost nothing.
+  let document: string | null = null
+  root.get('/api/openapi.json', (c) => {
+    document ??= JSON.stringify(root.getOpenAPI31Document(DOCUMENT))
+    return c.body(document, 200, { 'content-type': 'application/json' })
+  })
   const basePath = checkBasePath(options.basePath ?? '')
   const given = checkBeside(options.beside)
   return {
@@ -187,6 +197,20 @@ export function apiFor(
     page: options.page === false ? null : missionControl(basePath),
     beside: given === undefined ? null : (request) => answerBeside(given, request, onError),
   }
+}
+
+const DOCUMENT = { openapi: '3.1.0', info: { title: 'Jobmill', version: VERSION } }
+
+function bodyBounds({
+  maxBodyBytes = MAX_BODY_BYTES,
+  maxBodiesBytes = MAX_BODIES * maxBodyBytes,
+}: HttpOptions): Pick<DoorOptions, 'maxBodyBytes' | 'maxBodiesBytes'> {
+  if (maxBodiesBytes >= maxBodyBytes) return { maxBodyBytes, maxBodiesBytes }
+  throw new JobmillError('OPTION_CONFLICT', `a body of maxBodyBytes (${maxBodyBytes}) would never fit`, {
+    field: 'maxBodiesBytes',
+    value: shown(maxBodiesBytes),
+    fix: 'Pass at least maxBodyBytes, or omit it',
+  })
 }
 
 const ROUTES = [

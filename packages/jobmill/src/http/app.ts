@@ -2,6 +2,7 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Mill } from '../runtime/mill.ts'
+import { takesBody } from './door/body.ts'
 import { allow } from './door/door.ts'
 import type { Role, Who } from './door/roles.ts'
 import type { Env, Note } from './env.ts'
@@ -44,7 +45,7 @@ export function route<const R extends RouteConfig>(role: Role, name: string, con
     operationId: name,
     'x-role': role,
     security: [{ bearer: [] }],
-    middleware: [allow(role), says(name, config), asDeclared(config)] as const,
+    middleware: [allow(role), takesBody, says(name, config), asDeclared(config)] as const,
     responses: {
       ...config.responses,
       default: {

@@ -1,5 +1,6 @@
 /** What goes with a request through the parts of the API. */
 import type { RouteConfig } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
 import type { Who } from './door/roles.ts'
 
 /** What a route changed, for the audit. */
@@ -17,6 +18,8 @@ export interface Env {
     /** Null for somebody unknown. */
     who: Who | null
     hasBody: boolean
+    /** Reads the body of the request: only for routes that have checked the role. */
+    readBody: MiddlewareHandler<Env>
     /** What the route takes, for whoever has to say what there is. */
     takes: RouteConfig['request']
     /** The name of the route. */

@@ -6,6 +6,7 @@ import { asSent } from './as-sent.ts'
 export const HTTP_CODES = {
   BODY_NOT_JSON: 'The body cannot be read as JSON',
   BULK_UNSERVED: 'No living process runs acts on many jobs',
+  BUSY: 'This process has as much to do as it may; ask again in a moment',
   FORBIDDEN: 'Your role does not allow this',
   INTERNAL: 'Something went wrong here; the log of this process says more',
   MEDIA_TYPE_WRONG: 'The body has to be JSON, and to say so',
@@ -60,6 +61,7 @@ const STATUS: Readonly<Partial<Record<ProblemCode, number>>> = {
   TOO_MANY: 429,
   INTERNAL: 500,
   BULK_UNSERVED: 503,
+  BUSY: 503,
   MILL_NOT_STARTED: 503,
   MILL_STOPPED: 503,
   OUTCOME_UNKNOWN: 503,

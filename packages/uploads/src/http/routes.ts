@@ -55,10 +55,11 @@ export function route(request: Request, tools: RouteTools): Promise<Response> | 
   const [, mailbox, rest] = /^\/mailboxes\/([^/]*)(?:\/(.*))?$/.exec(url.pathname) ?? []
   if (mailbox === undefined) return null
   return answer(request, url, mailbox, rest ?? '', tools).catch(async (error: unknown) => {
-    letGoOf(request)
+    const refusal = refusalOf(error)
+    // Of an anonymous caller not a byte is read, also not to throw it away: the server answers and closes.
+    if (refusal.status !== 401) letGoOf(request)
     // So that the mill can write again, and with it the sweep.
     await tools.inside.room.giveUpFor(error)
-    const refusal = refusalOf(error)
     if (refusal.status >= 500 && refusal.cause !== undefined)
       tools.inside.onError(error, `${request.method} ${url.pathname}`)
     return problem(refusal)

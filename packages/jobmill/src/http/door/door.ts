@@ -5,7 +5,8 @@ import type { Env } from '../env.ts'
 import { problem } from '../problem.ts'
 import { mayDo, type Role, type Who } from './roles.ts'
 import type { Platform } from '../../platform/platform.ts'
-import { bodyInTime, bodyWithin } from './body.ts'
+import { bodyReader } from './body.ts'
+import { byteBudget } from './byte-budget.ts'
 import { pace } from './pace.ts'
 import { isRead } from './reads.ts'
 
@@ -15,6 +16,7 @@ export interface DoorOptions {
   /** Nobody has to say who they are, so it matters how they got here: only by a name of this machine. */
   readonly onlyLocal: boolean
   readonly maxBodyBytes: number
+  readonly maxBodiesBytes: number
   readonly requestsPerSecond: number
   readonly strangersPerSecond: number
   readonly now: () => number
@@ -40,9 +42,17 @@ export function door(options: DoorOptions): MiddlewareHandler<Env>[] {
     sameOrigin(options.onlyLocal),
     identified(options),
     paced(options),
-    bodyInTime(options.platform),
-    bodyWithin(options.maxBodyBytes),
+    offersBody(options),
   ]
+}
+
+/** A body is read by the route, once the role of the caller is enough for it. */
+function offersBody({ maxBodyBytes, maxBodiesBytes, platform }: DoorOptions): MiddlewareHandler<Env> {
+  const readBody = bodyReader({ maxBodyBytes, budget: byteBudget(maxBodiesBytes), platform })
+  return async (c, next) => {
+    c.set('readBody', readBody)
+    return next()
+  }
 }
 
 /** Answers are of the moment, and of whoever asked. */

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { json, note, route, type Routes } from '../app.ts'
 import { appAddress, atPath, type HttpApp, type HttpApps, isAnswer, ownAnswer } from '../apps.ts'
+import { takesBody } from '../door/body.ts'
 import { allow } from '../door/door.ts'
 import { isRead } from '../door/reads.ts'
 import type { Env } from '../env.ts'
@@ -32,7 +33,7 @@ export const appRoutes =
     const appOf = (request: Request): HttpApp | undefined => known.get(appAddress(request.url).name)
     const isKnown: MiddlewareHandler<Env> = async (c, next) =>
       appOf(c.req.raw) === undefined ? c.notFound() : next()
-    api.all('/apps/:app/*', isKnown, byMethod, async (c) => {
+    api.all('/apps/:app/*', isKnown, byMethod, takesBody, async (c) => {
       const { name, path } = appAddress(c.req.raw.url)
       const [app, who] = [appOf(c.req.raw), c.get('who')]
       if (app === undefined || who === null) return c.notFound()

@@ -1,6 +1,7 @@
 /** For whoever runs the process: whether it lives, whether it can work, and its figures. */
 import { z } from '@hono/zod-openapi'
 import type { Mill } from '../../runtime/mill.ts'
+import type { Readiness } from '../../runtime/readiness.ts'
 import { type Api, route } from '../app.ts'
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -15,8 +16,14 @@ const metrics = route('viewer', 'metrics.read', {
 /** Outside of the rest: without a token for those that answer nothing but well or not. */
 export function healthRoutes(api: Api, mill: Mill): void {
   api.get('/healthz', (c) => c.json({ alive: true }, 200))
+  // Nobody has to say who they are to ask, so however many ask at once, the store is asked once.
+  let asking: Promise<Readiness> | null = null
+  const readiness = (): Promise<Readiness> =>
+    (asking ??= mill.readiness().finally(() => {
+      asking = null
+    }))
   api.get('/readyz', async (c) => {
-    const answer = await mill.readiness()
+    const answer = await readiness()
     return c.json(answer, answer.ready ? 200 : 503)
   })
   api.openapi(
