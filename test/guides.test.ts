@@ -85,13 +85,12 @@ test(
     const pages = [
       'README.md',
       ...PACKAGE_PAGES,
-      ...pagesBelow('docs/guides'),
-      ...pagesBelow('docs/reference'),
+      ...['guides', 'operate', 'reference'].flatMap((folder) => pagesBelow(`docs/${folder}`)),
     ]
     const blocks = pages.flatMap(blocksOf)
-    expect(new Set(blocks.map(({ page }) => page)).size).toBeGreaterThanOrEqual(
-      pagesBelow('docs/guides').length + 1,
-    )
+    const withBlocks = new Set(blocks.map(({ page }) => page))
+    expect(withBlocks.size).toBeGreaterThanOrEqual(pagesBelow('docs/guides').length + 1)
+    expect([...withBlocks].some((page) => page.startsWith('docs/operate/'))).toBe(true)
     // Inside of the repository, so that packages are found, and where neither git nor a check looks.
     mkdirSync(join(root, 'reports'), { recursive: true })
     const folder = mkdtempSync(join(root, 'reports/guides-'))

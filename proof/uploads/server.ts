@@ -1,7 +1,7 @@
 /** The inbox under load, in a process of its own, as `jobmill-uploads start` has it. Its parent tells it when to look at what is left, and what time it is. */
 import { readdirSync } from 'node:fs'
 import { jobmill } from 'jobmill'
-import { serve } from 'jobmill/http'
+import { servePublic } from 'jobmill/http'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, type SweptCounts, uploads } from 'jobmill-uploads'
 import { keepSmall } from '../../packages/uploads/src/cli/keep-small.ts'
@@ -54,7 +54,7 @@ const inbox = uploads({
 })
 const mill = jobmill({ store: database.store, serve: ['uploads'], duties: [inbox.duty], log: 'error' })
 await inbox.start(mill)
-const served = await serve(mill, { port: 0, page: false, beside: inbox.fetch })
+const served = await servePublic(mill, { port: 0, routes: inbox.fetch })
 await mill.start()
 
 const mailboxes: { id: string; token: string }[] = []

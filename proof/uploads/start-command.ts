@@ -14,7 +14,7 @@ export async function startCommand(
   mailboxes: number,
 ): Promise<Pick<Running, 'url' | 'mailboxes' | 'memory' | 'stop'>> {
   const made = await makeMailboxes(database, mailboxes)
-  const child = spawn(process.execPath, [COMMAND, 'start', '--port', '0'], {
+  const child = spawn(process.execPath, [COMMAND, 'start', '--port', '0', '--admin-port', '0'], {
     env: { ...process.env, DATABASE_URL: database, UPLOADS_BLOBS: blobs },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

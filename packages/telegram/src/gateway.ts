@@ -93,6 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const admin =
       mill === null || config.admin === null ? null : await serveAdmin(mill, config.admin, options.admin)
     if (admin !== null) undo.push(admin.close)
+    for (const warning of admin?.warnings ?? []) log('warn', `Mission Control: ${warning}`, {})
     // Only now: what cannot listen has not begun to work.
     await mill?.start()
     if (mill !== null) await warnOfUnserved(mill, log)

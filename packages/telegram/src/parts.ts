@@ -1,5 +1,5 @@
 /** The parts of a gateway, made of its config and held together, before any of them begins to do anything. */
-import { DEFAULTS, jobmill, type Store } from 'jobmill'
+import { DEFAULTS, jobmill, type Store, systemPlatform } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import { botOf } from './bots/bot.ts'
 import { webhookStates } from './bots/webhooks.ts'
@@ -108,6 +108,7 @@ export function partsOf(
     maxBodyBytes: config.maxBodyBytes,
     sources: config.sources,
     figures: counted,
+    platform: platform ?? systemPlatform,
     fault,
     log,
   })

@@ -1,6 +1,6 @@
 /** The door: who is let in, what Telegram is told, and what a repeat is. On both stores, over a socket. */
 import { request } from 'node:http'
-import { Snooze } from 'jobmill'
+import { Snooze, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
@@ -429,4 +429,21 @@ describe('sources of webhooks', () => {
     expect(await from(proxied, { 'x-forwarded-for': 'nonsense' })).toEqual([403, undefined])
     expect(await from(proxied)).toEqual([403, undefined])
   })
+})
+
+test('S wrong secrets are rate-limited by address, and the right one is never held back', async () => {
+  const at = await scene({
+    store: 'none',
+    bots: { direct: { handler: 'echo', requireAuth: false } },
+    // No time passes, so nothing is given back.
+    platform: { ...systemPlatform, monotonic: () => 0 },
+  })
+  const wrong: number[] = []
+  for (let n = 0; n < 42; n += 1)
+    wrong.push((await at.post('direct', anUpdate('x'), { secret: `guess ${n}` })).status)
+  expect(wrong).toEqual([...Array<number>(40).fill(401), 429, 429])
+  const late = await at.post('direct', anUpdate('x'), { secret: 'guess' })
+  expect(late.headers.get('retry-after')).toBe('1')
+  expect((await at.post('direct', anUpdate('x'))).status).toBe(200)
+  await at.stop()
 })

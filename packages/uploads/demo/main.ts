@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { jobmill } from 'jobmill'
-import { serve } from 'jobmill/http'
+import { servePublic } from 'jobmill/http'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 import { pullOnce, upload } from 'jobmill-uploads/client'
@@ -35,7 +35,7 @@ const { store, tables } = await openTables<Schema>(join(folder, 'uploads.db'), {
 const inbox = uploads({ tables, blobs: directoryBlobs(join(folder, 'blobs')) })
 const mill = jobmill({ store, serve: ['uploads'], log: 'silent' })
 await inbox.start(mill)
-const { url, close } = await serve(mill, { port: 0, page: false, beside: inbox.fetch })
+const { url, close } = await servePublic(mill, { port: 0, routes: inbox.fetch })
 const mailbox = await inbox.mailboxes.add({ name: 'the laptop of Ada' })
 const { token } = await inbox.tokens.add(mailbox.id)
 const line = { url, mailbox: mailbox.id, token }

@@ -29,6 +29,7 @@ export const REFUSALS = {
   MAILBOX_BUSY: [429, 'Too many uploads to this mailbox at once'],
   QUOTA_FILES: [429, 'The mailbox has as many files as it may'],
   TOO_MANY: [429, 'Too many uploads at once'],
+  TRIES_TOO_MANY: [429, 'Too many wrong tokens came from this address'],
   INTERNAL: [500, 'Something went wrong here; the log of this process says more'],
   STOPPING: [503, 'This process is about to stop'],
   UNAVAILABLE: [503, 'The database cannot be reached'],

@@ -1,5 +1,6 @@
 /** `uploads(options)`: the inbox, its parts put together. */
 import { JobmillError, type Mill, type OwnDuty, systemPlatform } from 'jobmill'
+import type { Caller } from 'jobmill/http'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
 import { countSwept, tellPending } from './inbox/figures.ts'
 import { lastSeqs } from './inbox/feed.ts'
@@ -16,12 +17,13 @@ import { sweepDuty } from './inbox/sweep-pass.ts'
 import { type Tokens, tokens as createTokens } from './inbox/tokens.ts'
 import { type App, app } from './http/app.ts'
 import { route } from './http/routes.ts'
+import { tries } from './http/tries.ts'
 import { uploadsOf } from './http/upload.ts'
 import { checkOptions, durationMs, resolveLimits, type UploadsOptions } from './options.ts'
 
 export interface Inbox {
-  /** Takes `/mailboxes/…`; null for what is not its own. */
-  readonly fetch: (request: Request) => Promise<Response> | null
+  /** Takes `/mailboxes/…`; null for what is not its own. Wrong tokens are counted by the address of the caller, where the server says it. */
+  readonly fetch: (request: Request, caller?: Caller) => Promise<Response> | null
   /** For `jobmill({ duties })`: the sweep. */
   readonly duty: OwnDuty
   /** Makes the tables and the place for blobs, and knows the mill from then on. Twice is once. */
@@ -63,6 +65,7 @@ export function uploads(options: UploadsOptions): Inbox {
   }
   const taking = uploadsOf(inside, platform)
   const tokens = createTokens(inside)
+  const tools = { inside, tokens, upload: taking.take, platform, tries: tries(platform) }
   async function pass(signal = new AbortController().signal): Promise<SweptCounts> {
     const look = lookForOrphans(inside)
     try {
@@ -85,7 +88,7 @@ export function uploads(options: UploadsOptions): Inbox {
   }
   let started: Promise<void> | null = null
   return {
-    fetch: (request) => route(request, { inside, tokens, upload: taking.take, platform }),
+    fetch: (request, caller = { address: '' }) => route(request, caller, tools),
     duty: {
       name: 'sweep-uploads',
       every,

@@ -54,7 +54,11 @@ test('what was typed wrongly is told with what is meant, and ends with 2', async
     [['check', '--jso'], /Did you mean "--json"\?/],
     [['check', '--db'], /--db: needs a value\. Write --db URL/],
     [['start', '--port', 'x'], /^error {3}--port: give a whole number of 0 to 65535\n$/],
-    [['start', '--bind', '0.0.0.0'], /^error {3}--bind: others than this machine .* Set JOBMILL_TOKENS/],
+    [
+      ['start', '--admin-bind', '0.0.0.0'],
+      /^error {3}--admin-bind: refusing to serve Mission Control .* Set JOBMILL_TOKENS/,
+    ],
+    [['start', '--admin-port', '8788'], /^error {3}--admin-port: the mailboxes already listen on port 8788/],
     [['check', '--db', 'mysql://me:hidden@h/x'], /^(?!.*hidden).*address of no database/],
     [
       ['mailboxes', 'add', 'x', '--quota-bytes', 'lots'],
@@ -120,10 +124,10 @@ test('check says what counts as it would be written, looks at everything, and ma
     out: '',
     err: 'error   /nowhere.yaml: there is no such file. Name another with --config\n',
   })
-  const all = await type(['check'], { ...env, UPLOADS_BIND: '0.0.0.0' })
+  const all = await type(['check'], { ...env, UPLOADS_ADMIN_BIND: '0.0.0.0' })
   const more = await type(['check'], {
     ...env,
-    UPLOADS_BIND: '0.0.0.0',
+    UPLOADS_ADMIN_BIND: '0.0.0.0',
     UPLOADS_MAX_FILES: 'all',
     UPLOADS_PROT: '1',
   })
@@ -264,7 +268,7 @@ test('B10 makes a mailbox, takes a file in, hands it out, stops when it is told 
     uploadsPerMailbox: number
   }
   expect([added.code, quotaFiles, uploadsPerMailbox]).toEqual([0, 5, 3])
-  const { child, said, ended } = started(folder, ['start', '--port', '0'], env)
+  const { child, said, ended } = started(folder, ['start', '--port', '0', '--admin-port', '0'], env)
   await expect.poll(() => said.out + said.err).toContain('ready')
   const url = /^ready {3}(\S+);/m.exec(said.out)?.[1] ?? ''
   const headers = { authorization: `Bearer ${token}`, connection: 'close' }
@@ -276,10 +280,20 @@ test('B10 makes a mailbox, takes a file in, hands it out, stops when it is told 
   const { files } = (await sent.json()) as { files: { id: string }[] }
   const got = await fetch(`${url}/mailboxes/${id}/uploads/${files[0]?.id}/content`, { headers })
   expect(await got.text()).toBe('hello')
-  const apps = (await (await fetch(`${url}/api/apps`, { headers: { connection: 'close' } })).json()) as object
+  const adminUrl = /^api {5}(\S+)\/api\/overview$/m.exec(said.out)?.[1] ?? ''
+  const apps = (await (
+    await fetch(`${adminUrl}/api/apps`, { headers: { connection: 'close' } })
+  ).json()) as object
   expect(JSON.stringify(apps)).toContain('"Uploads"')
+  // S2 what is put in front of the mailboxes does not lead to Mission Control.
+  for (const hidden of ['/', '/api/apps', '/metrics'])
+    expect((await fetch(`${url}${hidden}`, { headers: { connection: 'close' } })).status).toBe(404)
   child.kill('SIGTERM')
-  expect([await ended, said.err, said.out.endsWith('\nstopped\n')]).toEqual([0, '', true])
+  expect([await ended, said.err, said.out.endsWith('\nstopped\n')]).toEqual([
+    0,
+    expect.stringMatching(/^warning no authentication: [^\n]*\n$/),
+    true,
+  ])
   const swept = await type(['sweep', '--json'], env)
   expect(JSON.parse(swept.out)).toMatchObject({ acked: 0, expired_unfetched: 0 })
   const listed = await type(['mailboxes', 'list'], env)

@@ -1,6 +1,6 @@
 /** Nothing is in memory as a whole, a full disk leaves nothing, and files become jobs in the same transaction: on both stores. */
 import type { Socket } from 'node:net'
-import { type AnyJob, defineJob } from 'jobmill'
+import { type AnyJob, defineJob, systemPlatform } from 'jobmill'
 import { describe, expect, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import {
@@ -202,12 +202,41 @@ test('an upload that does not end is broken off before the sweep would meet it',
   await made.close()
 })
 
+test('S wrong tokens are rate-limited by address before the database is asked, and right ones are not held back', async () => {
+  const statements: string[] = []
+  const made = await scene('sqlite', {
+    // No time passes, so nothing is given back.
+    platform: { ...systemPlatform, monotonic: () => 0 },
+    onStatement: (tree) => void statements.push(tree),
+  })
+  const [box, other] = [await mailbox(made), await mailbox(made)]
+  const ask = async (token: string, address: string, { id } = box): Promise<number> => {
+    const headers = { authorization: `Bearer ${token}` }
+    const asked = new Request(`http://inbox/mailboxes/${id}/limits`, { headers })
+    return (await made.inbox.fetch(asked, { address }))?.status ?? 0
+  }
+  expect(await ask(box.token, 'proxy')).toBe(200)
+  const guesses: number[] = []
+  for (let n = 0; n < 42; n += 1) guesses.push(await ask(`guess-${n}`, 'proxy'))
+  expect(guesses).toEqual([...Array<number>(40).fill(401), 429, 429])
+  statements.length = 0
+  expect(await ask('one-more-guess', 'proxy')).toBe(429)
+  expect(statements).toEqual([])
+  // A token that has worked does, also behind the same proxy; one that has not waits.
+  expect(await ask(box.token, 'proxy')).toBe(200)
+  expect(await ask(other.token, 'proxy', other)).toBe(429)
+  expect(await ask(other.token, 'elsewhere', other)).toBe(200)
+  const answer = await fetch(`${made.url}/mailboxes/${box.id}/limits`)
+  expect(answer.status).toBe(401)
+  await made.close()
+})
+
 test('Mission Control reads mailboxes and their files behind its door', async () => {
   const made = await scene('sqlite')
   const [box, other] = [await mailbox(made, { name: 'first' }), await mailbox(made, { name: 'second' })]
   const [file = ''] = await box.sent('abc', 'de')
   await box.ask(`/uploads/${file}/ack`, { method: 'POST' })
-  const read = async (path: string): Promise<Response> => fetch(`${made.url}/api/apps/uploads${path}`)
+  const read = async (path: string): Promise<Response> => fetch(`${made.adminUrl}/api/apps/uploads${path}`)
   const all = (await (await read('/mailboxes')).json()) as { mailboxes: object[]; next: string | null }
   expect(all).toMatchObject({
     mailboxes: [
@@ -236,7 +265,7 @@ test('Mission Control reads mailboxes and their files behind its door', async ()
     ['/mailboxes?x=1', 400],
   ] as const)
     expect((await read(path)).status).toBe(status)
-  expect((await fetch(`${made.url}/api/apps/uploads/mailboxes`, { method: 'POST' })).status).toBe(405)
+  expect((await fetch(`${made.adminUrl}/api/apps/uploads/mailboxes`, { method: 'POST' })).status).toBe(405)
   await made.close()
 })
 

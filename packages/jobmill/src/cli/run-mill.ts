@@ -23,6 +23,7 @@ export async function runMill({ options, works, api, terminal }: RunOptions): Pr
   for (const { message } of mill.warnings) terminal.err(`warning ${message}`)
   // Before anything works: who cannot listen should not have begun.
   const served = api === null ? null : await listening(mill, { ...api, ...errorsTo(options.log) })
+  for (const warning of served?.warnings ?? []) terminal.err(`warning ${warning}`)
   const ended = untilSignal(mill, served, terminal)
   try {
     const begun = works ? mill.start() : mill.open()

@@ -5,6 +5,7 @@ import type { Mill } from '../runtime/mill.ts'
 import { takesBody } from './door/body.ts'
 import { allow } from './door/door.ts'
 import type { Role, Who } from './door/roles.ts'
+import type { Streams } from './door/streams.ts'
 import type { Env, Note } from './env.ts'
 import type { Feed } from './feed.ts'
 import { problem } from './problem.ts'
@@ -18,6 +19,7 @@ export interface RouteTools {
   /** What is secret by its key is replaced: for everybody in the audit, for viewers everywhere. */
   readonly redacted: <T>(value: T) => T
   readonly feed: Feed
+  readonly streams: Streams
   /** Looks at up to 10,000 jobs of each queue, so not for everybody anew. */
   readonly unserved: Mill['unserved']
   /** Looks at up to 5,000 jobs, so not for everybody anew either. */

@@ -1,28 +1,40 @@
 /** What an application answers itself, before our door: webhooks and mailboxes that know by themselves who may. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { isAnswer } from './apps.ts'
+import type { Incoming } from './door/local.ts'
 import { problem } from './problem.ts'
 
-/** Null for an address that is not its own; then nothing of the request may have been read. */
-export type Beside = (request: Request) => Response | null | Promise<Response | null>
+/** Where a request came from. */
+export interface Caller {
+  /** Of the connection; behind a proxy that of the proxy. Empty where the server that this is mounted into does not say. */
+  readonly address: string
+}
 
-export function checkBeside(beside: Beside | undefined): Beside | undefined {
+/** Null for an address that is not its own; then nothing of the request may have been read. */
+export type Beside = (request: Request, caller: Caller) => Response | null | Promise<Response | null>
+
+export function checkBeside<B extends Beside | undefined>(beside: B, field: string): B {
   if (beside === undefined || typeof beside === 'function') return beside
   throw new JobmillError('HANDLER_INVALID', 'is not a function', {
-    field: 'beside',
+    field,
     value: shown(beside),
     fix: 'Give a function from a request to an answer, or to null for what is not its own',
   })
 }
 
+export interface Asked {
+  readonly request: Request
+  readonly incoming: Incoming
+}
+
 /** Never rejects. What goes wrong is told to `failed`, without the address: that may be a secret. */
 export async function answerBeside(
   beside: Beside,
-  request: Request,
+  { request, incoming }: Asked,
   failed: (error: unknown, what: string) => void,
 ): Promise<Response | null> {
   try {
-    const response = await beside(request)
+    const response = await beside(request, { address: incoming?.socket.remoteAddress ?? '' })
     if (response === null || isAnswer(response)) return response
     throw new Error('beside gave neither an answer nor null')
   } catch (error) {

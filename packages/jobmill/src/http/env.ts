@@ -1,6 +1,7 @@
 /** What goes with a request through the parts of the API. */
 import type { RouteConfig } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
+import type { Identity } from './door/identity.ts'
 import type { Who } from './door/roles.ts'
 
 /** What a route changed, for the audit. */
@@ -17,6 +18,8 @@ export interface Env {
   Variables: {
     /** Null for somebody unknown. */
     who: Who | null
+    /** How callers are known here. */
+    identity: Identity
     hasBody: boolean
     /** Reads the body of the request: only for routes that have checked the role. */
     readBody: MiddlewareHandler<Env>
@@ -30,7 +33,12 @@ export interface Env {
   /** Of the Node server, where there is one. */
   Bindings: {
     readonly incoming?: {
-      readonly socket: { readonly remoteAddress?: string }
+      readonly socket: {
+        readonly remoteAddress?: string
+        readonly localAddress?: string
+        readonly localPort?: number
+      }
+      readonly httpVersion?: string
       /** Whether it has come to its last byte. */
       readonly complete?: boolean
       readonly destroy?: () => unknown

@@ -1,11 +1,11 @@
 /**
- * Mission Control: the files of the page, handed out as its package has them. They hold nothing of anybody's, so they are for everybody; what the page asks
- * for is not. Read once, and sent compressed to whoever can take that.
+ * Mission Control: the files of the page, handed out as its package has them. They hold no data; who gets them is decided in door/identity.ts. Read once, and sent compressed to whoever can take that.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { framingHeaders } from './framing.ts'
 
 /** The answer for an address of the page; null for any other. */
 export type Page = (request: Request) => Response | null
@@ -35,25 +35,24 @@ const OURS = /^\/(?:api|assets|metrics|healthz|readyz)(?:\/|$)/
 const isForPeople = (request: Request): boolean =>
   request.headers.get('accept')?.includes('text/html') === true
 
-/** Nothing that is not a file of ours is run, loaded or asked, and nobody may put the page into theirs. */
 const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
 }
 
 /** Null where the package of the page is not installed. `basePath` is what stands in front of its addresses. */
-export function missionControl(basePath: string): Page | null {
+export function missionControl(basePath: string, frameAncestors: readonly string[]): Page | null {
   const folder = installedAt()
   if (folder === null) return null
   const files = filesIn(folder)
   const index = files.get('/index.html')
   if (index === undefined) return null
   const home = fileOf('index.html', withBase(index.whole, basePath))
+  const headers = { ...HEADERS, ...framingHeaders(frameAncestors) }
+  const answer = (file: File, request: Request, status = 200): Response =>
+    answerWith(headers, file, request, status)
   return (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return null
     const { pathname } = new URL(request.url)
@@ -107,13 +106,18 @@ function withBase(html: Uint8Array, basePath: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text.replace('<base href="/" />', () => `<base href="${path}" />`))
 }
 
-function answer({ type, whole, packed, isForever }: File, request: Request, status = 200): Response {
+function answerWith(
+  headers: Readonly<Record<string, string>>,
+  { type, whole, packed, isForever }: File,
+  request: Request,
+  status: number,
+): Response {
   const takesPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
   const body = takesPacked ? packed : whole
   return new Response(request.method === 'HEAD' ? null : body, {
     status,
     headers: {
-      ...HEADERS,
+      ...headers,
       'content-type': type,
       'content-length': String(body.length),
       'cache-control': isForever ? 'public, max-age=31536000, immutable' : 'no-cache',

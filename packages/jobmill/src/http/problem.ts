@@ -10,8 +10,10 @@ export const HTTP_CODES = {
   FORBIDDEN: 'Your role does not allow this',
   INTERNAL: 'Something went wrong here; the log of this process says more',
   MEDIA_TYPE_WRONG: 'The body has to be JSON, and to say so',
+  NOT_LOCAL: 'Without authentication only this machine is answered, and not through a proxy',
   ORIGIN_WRONG: 'A page of another origin must not do this',
   ROUTE_UNKNOWN: 'There is nothing at this address',
+  SIGN_IN_NEEDED: 'The application that serves this does not know who asks',
   STATE_WRONG: 'The state of the job does not allow this',
   TOKEN_MISSING: 'A token is needed here',
   TOKEN_UNKNOWN: 'Nobody here has this token',
@@ -36,9 +38,11 @@ interface Problem {
 }
 
 const STATUS: Readonly<Partial<Record<ProblemCode, number>>> = {
+  SIGN_IN_NEEDED: 401,
   TOKEN_MISSING: 401,
   TOKEN_UNKNOWN: 401,
   FORBIDDEN: 403,
+  NOT_LOCAL: 403,
   ORIGIN_WRONG: 403,
   ROUTE_UNKNOWN: 404,
   JOB_UNKNOWN: 404,
@@ -101,7 +105,7 @@ export function problem(code: ProblemCode, { retryAfter, ...said }: Said = {}): 
   const headers = new Headers({ 'content-type': 'application/problem+json' })
   const after = retryAfter ?? RETRY_AFTER[status]
   if (after !== undefined) headers.set('retry-after', String(after))
-  if (status === 401) headers.set('www-authenticate', 'Bearer')
+  if (code === 'TOKEN_MISSING' || code === 'TOKEN_UNKNOWN') headers.set('www-authenticate', 'Bearer')
   return Response.json(body, { status, headers })
 }
 

@@ -197,7 +197,7 @@ describe('what stands beside the API', () => {
       resolve(`${new URL(asked.url).pathname} ${(await reader?.read())?.value ?? ''}`)
       return new Response((await reader?.read())?.value)
     })
-    const { url } = await bench(memory(), { beside, work: false, basePath: '/ops' })
+    const { url } = await bench(memory(), { tokens: TOKENS, beside, work: false, basePath: '/ops' })
     const sent: ClientRequest = plainRequest(new URL('/hooks/in', url), { method: 'PUT' })
     sent.write('one')
     // Only now, with the first half read, comes the second.
@@ -214,7 +214,7 @@ describe('what stands beside the API', () => {
   ])('that %s is a problem that tells nothing, and we hear of it without the address', async (_, answer) => {
     const faults: string[] = []
     const onError = (_error: unknown, what: string): void => void faults.push(what)
-    const { url } = await bench(memory(), { beside: hook(answer), work: false, onError })
+    const { url } = await bench(memory(), { tokens: TOKENS, beside: hook(answer), work: false, onError })
     const { status, body } = await request(url, 'POST', '/hooks/secret-7')
     expect([status, body]).toEqual([
       500,
@@ -230,12 +230,18 @@ describe('what stands beside the API', () => {
 
   test('does not let others hold a connection to the API with a body that never ends', async () => {
     const platform = testPlatform()
-    const { url } = await bench(memory(), { beside: () => null, work: false, platform, onError: () => {} })
+    const { url } = await bench(memory(), {
+      tokens: TOKENS,
+      beside: () => null,
+      work: false,
+      platform,
+      onError: () => {},
+    })
     const socket = createConnection(Number(new URL(url).port), '127.0.0.1')
     socket.on('error', () => {})
     const closed = once(socket.resume(), 'close')
     socket.write(
-      'POST /api/jobs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{',
+      `POST /api/jobs HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${tokenOf('operator')}\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{`,
     )
     // Whether it has been read by the server yet is not known here, so the clock is moved on until it has.
     while (!socket.closed) {

@@ -1,6 +1,5 @@
 /** Request bodies: none is read before the caller and the role are known, and all of them together are bounded. */
 import { once } from 'node:events'
-import { createConnection, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -9,6 +8,7 @@ import { jobmill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { type Document, operationsOf, request } from './calls.ts'
 import { bench, TOKENS, tokenOf } from './mills.ts'
+import { connected, head, statusOn } from './raw.ts'
 
 const memory = (): ReturnType<typeof sqlite> => sqlite(':memory:')
 const MIB = 1_024 * 1_024
@@ -19,29 +19,6 @@ function heldBytes(): number {
   const collect = runInNewContext('gc') as () => void
   collect()
   return process.memoryUsage().arrayBuffers
-}
-
-async function connected(url: string): Promise<Socket> {
-  const socket = createConnection(Number(new URL(url).port), '127.0.0.1')
-  socket.on('error', () => {})
-  onTestFinished(() => void socket.destroy())
-  await once(socket, 'connect')
-  return socket
-}
-
-const head = (lines: readonly string[]): string => `${lines.join('\r\n')}\r\n\r\n`
-
-/** Resolves with the status of the first answer. */
-function statusOn(socket: Socket): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let text = ''
-    socket.on('data', (data) => {
-      text += String(data)
-      const status = /^HTTP\/1\.1 (\d+)/.exec(text)?.[1]
-      if (status !== undefined) resolve(Number(status))
-    })
-    socket.once('close', () => reject(new Error(`closed without an answer: ${text}`)))
-  })
 }
 
 describe('S1 bodies of anonymous callers', () => {

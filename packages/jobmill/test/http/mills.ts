@@ -2,7 +2,7 @@
 import { inject, onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
-import { serve, type ServeOptions, bulkJob } from '../../src/http.ts'
+import { serve, type Served, type ServeOptions, bulkJob } from '../../src/http.ts'
 import {
   Dead,
   defineJob,
@@ -50,10 +50,8 @@ export const subjects: readonly Subject[] = [
   },
 ]
 
-export interface Bench {
+export interface Bench extends Served {
   readonly mill: Mill<never>
-  readonly url: string
-  readonly close: () => Promise<void>
 }
 
 export async function bench(

@@ -33,9 +33,16 @@ export function health({
       )
   }
 
+  // Nobody has to say who they are to ask, so however many ask at once, the database is asked once.
+  let asking: Promise<boolean> | null = null
+  const readyNow = (): Promise<boolean> =>
+    (asking ??= isReady().finally(() => {
+      asking = null
+    }))
+
   return async ({ url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = url.split('?')[0]
-    const ok = path === '/readyz' ? await isReady() : path === '/healthz'
+    const ok = path === '/readyz' ? await readyNow() : path === '/healthz'
     const status = ok ? 200 : path === '/readyz' ? 503 : 404
     const apart = bots.flatMap(({ slug, trouble }) => (trouble === null ? [] : [{ bot: slug, trouble }]))
     const degraded = path === '/readyz' ? [...apart, ...undelivered()] : []

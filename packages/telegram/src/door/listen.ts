@@ -12,16 +12,19 @@ export interface Door {
 
 /** A body that takes longer than this is nobody's update. */
 const REQUEST_MS = 30_000
+/** Node looks for requests that take too long so often; by itself twice a minute, so that 30 s would become 60. */
+const CHECK_MS = 1_000
 /** How long the last answers may take. */
 const LAST_MS = 40_000
 
 export async function listen(
   { host, port }: Address,
   answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+  headersMs = REQUEST_MS,
 ): Promise<Door> {
   let answering = 0
   let onQuiet: (() => void) | null = null
-  const server = createServer((request, response) => {
+  const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
     answering += 1
     // Who has a connection open would go on asking.
     if (onQuiet !== null) response.setHeader('connection', 'close')
@@ -32,6 +35,7 @@ export async function listen(
     answer(request, response).catch(() => response.destroy())
   })
   server.requestTimeout = REQUEST_MS
+  server.headersTimeout = headersMs
   server.listen(port, host)
   try {
     await once(server, 'listening')

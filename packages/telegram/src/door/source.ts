@@ -14,8 +14,8 @@ export function sourceCheck(sources: SourcesConfig | null): (request: IncomingMe
   }
 }
 
-/** Of several addresses the last: those before it are what somebody told the proxy. */
-function sourceOf({ headers, socket }: IncomingMessage, header: string | null): string {
+/** Empty where nobody says. Of several addresses the last: those before it are what somebody told the proxy. */
+export function sourceOf({ headers, socket }: IncomingMessage, header: string | null): string {
   const said = header === null ? socket.remoteAddress : headers[header]
   const last = (Array.isArray(said) ? said.at(-1) : said)?.split(',').at(-1)?.trim() ?? ''
   // An address of IPv4 on a socket for both.

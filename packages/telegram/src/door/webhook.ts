@@ -1,5 +1,7 @@
 /** The door that Telegram knocks at: which bot, whether it is Telegram, what it says; then the update is received, and Telegram told how that went. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Platform } from 'jobmill'
+import { pace } from 'jobmill/http'
 import type { Bot } from '../bots/bot.ts'
 import type { SourcesConfig } from '../config/config.ts'
 import { WEBHOOK_PATH } from '../bots/webhooks.ts'
@@ -10,7 +12,7 @@ import type { Fault } from '../work/fault.ts'
 import type { Figures, Refusal, Result } from '../work/figures.ts'
 import { notReceived, type Receive, type Received } from './receive.ts'
 import { isSecret } from './secret.ts'
-import { sourceCheck } from './source.ts'
+import { sourceCheck, sourceOf } from './source.ts'
 
 export interface WebhookTools {
   readonly botOf: (slug: string) => Bot | undefined
@@ -18,12 +20,15 @@ export interface WebhookTools {
   readonly maxBodyBytes: number
   readonly sources: SourcesConfig | null
   readonly figures: Figures
+  readonly platform: Platform
   readonly fault: Fault
   readonly log: Log
 }
 
 /** What could not be stored is sent again; soon, since a database that restarts is back soon. */
 const RETRY_SECONDS = 5
+/** For each address, with bursts of twice as many. */
+const WRONG_PER_SECOND = 20
 /** What Telegram honours. */
 const LONGEST_SECONDS = 3_600
 
@@ -46,12 +51,21 @@ const STATUS: Record<Result, number> = {
 }
 
 export function webhook(tools: WebhookTools) {
-  const { botOf, receive, maxBodyBytes, figures, fault, log } = tools
+  const { botOf, receive, maxBodyBytes, figures, fault, log, platform } = tools
+  const wrongSecrets = pace({ perSecond: WRONG_PER_SECOND, now: () => platform.monotonic() })
   const isFromThere = sourceCheck(tools.sources)
 
   function refuse(status: number, reason: Refusal, problem: string): Answer {
     figures.refused(reason)
     return { status, body: { ok: false, problem } }
+  }
+
+  /** The right secret is never held back: behind a proxy Telegram and those who guess may have the same address. */
+  function refuseSecret(request: IncomingMessage): Answer {
+    const waitMs = wrongSecrets(sourceOf(request, tools.sources?.header ?? null))
+    if (waitMs === 0) return refuse(401, 'secret', 'the secret is missing or wrong')
+    const answer = refuse(429, 'secret', 'too many wrong secrets came from this address')
+    return { ...answer, retryAfter: seconds(waitMs) }
   }
 
   async function answerTo(request: IncomingMessage): Promise<Answer> {
@@ -61,8 +75,7 @@ export function webhook(tools: WebhookTools) {
     if (request.method !== 'POST') return refuse(405, 'path', 'updates are posted')
     if (!isFromThere(request)) return refuse(403, 'source', 'updates do not come from there')
     const secret = request.headers['x-telegram-bot-api-secret-token']
-    if (!isSecret(typeof secret === 'string' ? secret : undefined, bot.secrets))
-      return refuse(401, 'secret', 'the secret is missing or wrong')
+    if (!isSecret(typeof secret === 'string' ? secret : undefined, bot.secrets)) return refuseSecret(request)
     const text = await bodyOf(request, maxBodyBytes)
     if (text === null) return refuse(413, 'size', `an update has at most ${maxBodyBytes} bytes`)
     const update = asUpdate(parsed(text))

@@ -8,6 +8,9 @@ import { systemCodeOf } from '../client/client-error.ts'
 import type { ConfigProblem, ReadConfig } from '../config/read-config.ts'
 import { DEFAULT_BLOBS, DEFAULT_DATABASE } from './open-inbox.ts'
 
+export const DEFAULT_PORT = 8788
+export const DEFAULT_ADMIN_PORT = 8789
+export const LOOPBACK = '127.0.0.1'
 const THIS_MACHINE = /^(?:127\.\d+\.\d+\.\d+|::1|localhost)$/
 
 export interface Looked {
@@ -71,16 +74,26 @@ async function otherOwner(folder: string, address: string, isThere: boolean): Pr
   return belongsTo(folder, owner).message.replace(/^blobs: /, '')
 }
 
-/** Mission Control stands behind the same address. */
+/** Mission Control has a port of its own, so that what is put in front of the mailboxes does not lead to it. */
 export function doorProblems({ config, placeOf: givenAt }: ReadConfig): ConfigProblem[] {
-  const { bind = '127.0.0.1', tokens } = config
-  if (THIS_MACHINE.test(bind) || tokens !== undefined) return []
-  return [
-    {
-      place: givenAt('bind') ?? 'bind',
-      message: `others than this machine could reach ${bind}, and use Mission Control without saying who they are. Set JOBMILL_TOKENS to a line "name role token" for each`,
-    },
-  ]
+  const {
+    port = DEFAULT_PORT,
+    bind = LOOPBACK,
+    adminPort = DEFAULT_ADMIN_PORT,
+    adminBind = LOOPBACK,
+  } = config
+  const problems: ConfigProblem[] = []
+  if (!THIS_MACHINE.test(adminBind) && config.tokens === undefined)
+    problems.push({
+      place: givenAt('adminBind') ?? 'adminBind',
+      message: `refusing to serve Mission Control on a public address without authentication (got ${adminBind}). Set JOBMILL_TOKENS to a line "name role token" for each`,
+    })
+  if (adminPort !== 0 && adminPort === port && adminBind === bind)
+    problems.push({
+      place: givenAt('adminPort') ?? givenAt('port') ?? 'adminPort',
+      message: `the mailboxes already listen on port ${port}. Choose another with --admin-port`,
+    })
+  return problems
 }
 
 function isFile(address: string): boolean {

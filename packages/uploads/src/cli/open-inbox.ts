@@ -50,7 +50,8 @@ export async function openInbox(config: Config): Promise<Opened> {
 
 /** What the config says of the inbox itself. */
 export function optionsOf(config: Config): Partial<UploadsOptions> {
-  const { database: _database, blobs: _blobs, port: _port, bind: _bind, tokens: _tokens, ...rest } = config
+  const { database: _database, blobs: _blobs, port: _port, bind: _bind, ...others } = config
+  const { tokens: _tokens, adminPort: _adminPort, adminBind: _adminBind, ...rest } = others
   const { quotaBytes, quotaFiles, job, ...plain } = rest
   const given = {
     ...plain,

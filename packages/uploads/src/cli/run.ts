@@ -36,6 +36,8 @@ export function run(args: readonly string[], io: Io): Promise<number> {
               database: ['--db', given.text('db')],
               port: ['--port', given.text('port')],
               bind: ['--bind', given.text('bind')],
+              adminPort: ['--admin-port', given.text('admin-port')],
+              adminBind: ['--admin-bind', given.text('admin-bind')],
             }),
         })
       },

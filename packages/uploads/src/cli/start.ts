@@ -1,22 +1,26 @@
-/** `start`: the inbox, its sweep, the API and Mission Control in one process, until a signal ends it. */
-import { type Mill, stopOnSignals } from 'jobmill'
+/** `start`: the inbox on its port, Mission Control on another, and the sweep, in one process, until a signal ends it. */
+import { isJobmillError, JobmillError, type Mill, stopOnSignals } from 'jobmill'
 import { EXIT } from 'jobmill/cli'
-import { serve, type Served } from 'jobmill/http'
+import { serve, type Served, servePublic } from 'jobmill/http'
 import { ConfigInvalid } from '../config/read-config.ts'
 import type { Config } from '../config/shape.ts'
 import type { Command, Given } from './command.ts'
 import { keepSmall } from './keep-small.ts'
-import { doorProblems } from './look.ts'
+import { DEFAULT_ADMIN_PORT, DEFAULT_PORT, doorProblems, LOOPBACK } from './look.ts'
 import { DEFAULT_BLOBS, type Opened, openInbox } from './open-inbox.ts'
-
-const DEFAULT_PORT = 8788
 
 export const start: Command = {
   words: 'start',
   says: 'runs the inbox until a signal stops it',
   options: {
-    port: { type: 'string', takes: 'PORT', says: `where it listens (default ${DEFAULT_PORT})` },
-    bind: { type: 'string', takes: 'ADDRESS', says: 'the address to listen on (default 127.0.0.1)' },
+    port: { type: 'string', takes: 'PORT', says: `where the mailboxes are (default ${DEFAULT_PORT})` },
+    bind: { type: 'string', takes: 'ADDRESS', says: `on which address (default ${LOOPBACK})` },
+    'admin-port': {
+      type: 'string',
+      takes: 'PORT',
+      says: `where Mission Control, the API and the metrics are (default ${DEFAULT_ADMIN_PORT})`,
+    },
+    'admin-bind': { type: 'string', takes: 'ADDRESS', says: `on which address (default ${LOOPBACK})` },
   },
   fields: { port: '--port', bind: '--bind' },
   async run(given) {
@@ -27,17 +31,20 @@ export const start: Command = {
     const opened = await openInbox(settings)
     const mill = opened.newMill({ log: 'warn' })
     try {
-      const served = await listen(opened, mill, settings)
+      const servers = await listen(opened, mill, settings)
+      const { inbox, admin } = servers
+      const { out, err } = given
+      for (const warning of admin.warnings) err(`warning ${warning}`)
       keepSmall()
-      const ended = untilStopped(opened, mill, served, given)
+      const ended = untilStopped(opened, mill, servers, given)
       await mill.start()
-      const { out } = given
       const { blobs = DEFAULT_BLOBS } = settings
       out(`store   ${mill.storeName}`)
       out(`blobs   ${blobs === 'postgres' ? 'in the database' : blobs}`)
-      out(`inbox   ${served.url}/mailboxes/ID/uploads`)
-      if (served.hasPage) out(`page    ${served.url}/`)
-      out(`ready   ${served.url}; stop it with Ctrl-C`)
+      out(`inbox   ${inbox.url}/mailboxes/ID/uploads`)
+      if (admin.hasPage) out(`page    ${admin.url}/`)
+      out(`api     ${admin.url}/api/overview`)
+      out(`ready   ${inbox.url}; stop it with Ctrl-C`)
       return await ended
     } catch (error) {
       await mill.stop()
@@ -47,22 +54,43 @@ export const start: Command = {
   },
 }
 
-async function listen({ inbox }: Opened, mill: Mill<never>, settings: Config): Promise<Served> {
-  const { port = DEFAULT_PORT, bind = '127.0.0.1', tokens } = settings
+interface Servers {
+  readonly inbox: Served
+  readonly admin: Served
+}
+
+async function listen({ inbox }: Opened, mill: Mill<never>, settings: Config): Promise<Servers> {
+  const { port = DEFAULT_PORT, bind = LOOPBACK, tokens } = settings
+  const { adminPort = DEFAULT_ADMIN_PORT, adminBind = LOOPBACK } = settings
   await inbox.start(mill)
-  return serve(mill, {
-    port,
-    bind,
-    beside: inbox.fetch,
-    apps: { uploads: inbox.app },
-    ...(tokens !== undefined && { tokens }),
+  const open = await servePublic(mill, { port, bind, routes: inbox.fetch })
+  try {
+    const apps = { uploads: inbox.app }
+    const options = { port: adminPort, bind: adminBind, apps, ...(tokens !== undefined && { tokens }) }
+    return { inbox: open, admin: await serve(mill, options).catch(ofAdmin) }
+  } catch (error) {
+    await open.close()
+    throw error
+  }
+}
+
+/** What is wrong with its address is told by our options, and not by those of the mailboxes. */
+function ofAdmin(error: unknown): never {
+  if (!isJobmillError(error) || (error.field !== 'port' && error.field !== 'bind')) throw error
+  const field = `--admin-${error.field}`
+  const { value, cause } = error
+  throw new JobmillError('OPTION_INVALID', 'Mission Control cannot listen there', {
+    field,
+    ...(value !== undefined && { value }),
+    fix: `Choose another with ${field}`,
+    cause,
   })
 }
 
 function untilStopped(
   { inbox, close }: Opened,
   mill: Mill<never>,
-  served: Served,
+  { inbox: open, admin }: Servers,
   { out, err }: Given,
 ): Promise<number> {
   return new Promise((resolve) => {
@@ -70,7 +98,7 @@ function untilStopped(
       async beforeClose() {
         // Whoever is sending may end; nobody begins.
         await inbox.stop()
-        await served.close()
+        await Promise.all([open.close(), admin.close()])
         await close()
       },
       stopped() {

@@ -43,6 +43,8 @@ export const shape = z.strictObject({
   blobs: text.optional(),
   port: whole(0, 65_535).optional(),
   bind: text.optional(),
+  adminPort: whole(0, 65_535).optional(),
+  adminBind: text.optional(),
   tokens: text.optional(),
   maxFiles: whole(1, MOST_FILES).optional(),
   maxFileBytes: size(1).optional(),

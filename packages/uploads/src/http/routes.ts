@@ -1,5 +1,6 @@
 /** The API of mailboxes: from a request to an answer. Whoever asks is known before anything else is said. */
 import type { Platform } from 'jobmill'
+import type { Caller } from 'jobmill/http'
 import { cleanId } from '../clean/ids.ts'
 import { ack } from '../inbox/ack.ts'
 import { FEED_STATES } from '../inbox/feed.ts'
@@ -16,15 +17,17 @@ import { letGoOf } from './let-go.ts'
 import { parametersOf } from './parameters.ts'
 import { problem, refusalOf } from './problems.ts'
 import { smallBody } from './small-body.ts'
+import type { Tries } from './tries.ts'
 import type { Uploader } from './upload.ts'
 import { waitForPage } from './wait.ts'
-import { mustBeAllowed, whoAsks } from './who.ts'
+import { mustBeAllowed, tokenOf, whoAsks } from './who.ts'
 
 export interface RouteTools {
   readonly inside: Inside
   readonly tokens: Tokens
   readonly upload: Uploader
   readonly platform: Platform
+  readonly tries: Tries
 }
 
 interface Asked extends RouteTools {
@@ -50,14 +53,18 @@ export const ROUTES: readonly (readonly [pattern: RegExp, methods: Readonly<Reco
 ]
 
 /** Null for an address that is not of mailboxes. */
-export function route(request: Request, tools: RouteTools): Promise<Response> | null {
+export function route(
+  request: Request,
+  { address }: Pick<Caller, 'address'>,
+  tools: RouteTools,
+): Promise<Response> | null {
   const url = new URL(request.url)
   const [, mailbox, rest] = /^\/mailboxes\/([^/]*)(?:\/(.*))?$/.exec(url.pathname) ?? []
   if (mailbox === undefined) return null
-  return answer(request, url, mailbox, rest ?? '', tools).catch(async (error: unknown) => {
+  return answer({ request, address, url, mailbox, rest: rest ?? '' }, tools).catch(async (error: unknown) => {
     const refusal = refusalOf(error)
     // Of an anonymous caller not a byte is read, also not to throw it away: the server answers and closes.
-    if (refusal.status !== 401) letGoOf(request)
+    if (refusal.code !== 'TOKEN_WRONG' && refusal.code !== 'TRIES_TOO_MANY') letGoOf(request)
     // So that the mill can write again, and with it the sweep.
     await tools.inside.room.giveUpFor(error)
     if (refusal.status >= 500 && refusal.cause !== undefined)
@@ -66,14 +73,22 @@ export function route(request: Request, tools: RouteTools): Promise<Response> | 
   })
 }
 
+interface Arrived {
+  readonly request: Request
+  readonly address: string
+  readonly url: URL
+  readonly mailbox: string
+  /** What stands behind the mailbox. */
+  readonly rest: string
+}
+
 async function answer(
-  request: Request,
-  url: URL,
-  mailbox: string,
-  rest: string,
+  { request, address, url, mailbox, rest }: Arrived,
   tools: RouteTools,
 ): Promise<Response> {
-  const holder = await whoAsks(request, mailbox, tools.tokens)
+  const holder = await tools.tries({ address, token: tokenOf(request) }, () =>
+    whoAsks(request, mailbox, tools.tokens),
+  )
   for (const [pattern, methods] of ROUTES) {
     const found = pattern.exec(rest)
     if (found === null) continue

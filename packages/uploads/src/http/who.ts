@@ -4,10 +4,15 @@ import type { Holder, Tokens } from '../inbox/tokens.ts'
 import { Refusal } from '../refusal.ts'
 import type { May } from '../tables/schema.ts'
 
+/** Empty where there is none. */
+export function tokenOf(request: Request): string {
+  return /^Bearer +([\x21-\x7e]+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? ''
+}
+
 /** The holder, of the mailbox that the address names. */
 export async function whoAsks(request: Request, mailbox: string, { holderOf }: Tokens): Promise<Holder> {
-  const [, token] = /^Bearer +([\x21-\x7e]+) *$/i.exec(request.headers.get('authorization') ?? '') ?? []
-  const holder = token === undefined ? null : await holderOf(token)
+  const token = tokenOf(request)
+  const holder = token === '' ? null : await holderOf(token)
   if (holder === null) throw stranger()
   const id = cleanId(mailbox)
   if (id === null)

@@ -6,7 +6,7 @@ import path from 'node:path'
 import pg from 'pg'
 import type { KyselyPlugin } from 'kysely'
 import { jobmill, type MillOptions } from 'jobmill'
-import { type Served, serve } from 'jobmill/http'
+import { type Served, serve, servePublic } from 'jobmill/http'
 import { openTables } from 'jobmill-tables'
 import {
   type BlobStore,
@@ -51,6 +51,8 @@ export async function dropTables(address: string): Promise<void> {
 export interface Scene {
   readonly inbox: Inbox
   readonly url: string
+  /** Of the API, behind which Mission Control looks at the inbox. */
+  readonly adminUrl: string
   readonly address: string
   readonly tables: UploadsOptions['tables']
   readonly mill: ReturnType<typeof jobmill>
@@ -125,16 +127,13 @@ export async function scene(place: Place, options: SceneOptions = {}): Promise<S
   })
   const mill = jobmill({ store: database.store, jobs, serve: ['uploads'], log: 'silent' })
   await inbox.start(mill)
-  const served = await serve(mill, {
-    port: 0,
-    page: false,
-    beside: inbox.fetch,
-    apps: { uploads: inbox.app },
-  })
+  const served = await servePublic(mill, { port: 0, routes: inbox.fetch })
+  const admin = await serve(mill, { port: 0, page: false, apps: { uploads: inbox.app } })
   if (jobs.length > 0) await mill.start()
   return {
     inbox,
     url: served.url,
+    adminUrl: admin.url,
     address,
     tables,
     mill,
@@ -150,7 +149,7 @@ export async function scene(place: Place, options: SceneOptions = {}): Promise<S
     },
     async close() {
       await inbox.stop({ graceMs: 0 })
-      await served.close()
+      await Promise.all([served.close(), admin.close()])
       await mill.stop({ grace: 0 })
       await tables.close()
       await dropTables(address)

@@ -37,7 +37,10 @@ export const eventRoutes: Routes = (api, tools) => {
     // Somebody who only asks whether there is such a route would never be heard leaving.
     if (c.req.method === 'HEAD') return c.body(null, 200, { 'content-type': 'text/event-stream' })
     const after = c.req.valid('header')['last-event-id']
-    return streamSSE(c, (stream) => tellNews(stream, after, c.get('who'), tools))
+    const who = c.get('who')
+    const close = tools.streams.open(who?.name ?? '')
+    if (typeof close !== 'function') return close
+    return streamSSE(c, (stream) => tellNews(stream, after, who, tools).finally(close))
   })
 }
 

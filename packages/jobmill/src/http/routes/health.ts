@@ -13,8 +13,8 @@ const metrics = route('viewer', 'metrics.read', {
   responses: { 200: { description: 'Text', content: { [CONTENT_TYPE]: { schema: z.string() } } } },
 })
 
-/** Outside of the rest: without a token for those that answer nothing but well or not. */
-export function healthRoutes(api: Api, mill: Mill): void {
+/** Without a token: they answer nothing but well or not. */
+export function probeRoutes(api: Api, mill: Pick<Mill<never>, 'readiness'>): void {
   api.get('/healthz', (c) => c.json({ alive: true }, 200))
   // Nobody has to say who they are to ask, so however many ask at once, the store is asked once.
   let asking: Promise<Readiness> | null = null
@@ -26,6 +26,9 @@ export function healthRoutes(api: Api, mill: Mill): void {
     const answer = await readiness()
     return c.json(answer, answer.ready ? 200 : 503)
   })
+}
+
+export function metricsRoutes(api: Api, mill: Mill): void {
   api.openapi(
     metrics,
     async (c) => c.body(await mill.prometheus(), 200, { 'content-type': CONTENT_TYPE }) as never,

@@ -1,6 +1,6 @@
 /** An inbox in a process of its own, to be killed. Says `ready`, and the first one which mailbox it has made, as JSON. */
 import { jobmill } from 'jobmill'
-import { serve } from 'jobmill/http'
+import { servePublic } from 'jobmill/http'
 import { openTables } from 'jobmill-tables'
 import { directoryBlobs, postgresBlobs, type Schema, STEPS, uploads } from 'jobmill-uploads'
 
@@ -10,7 +10,7 @@ const blobs = ADDRESS.startsWith('postgres') ? postgresBlobs(tables) : directory
 const inbox = uploads({ tables, blobs })
 const mill = jobmill({ store, serve: ['uploads'], log: 'silent' })
 await inbox.start(mill)
-await serve(mill, { port: Number(PORT), page: false, beside: inbox.fetch })
+await servePublic(mill, { port: Number(PORT), routes: inbox.fetch })
 if (MAKE === '') console.log('ready')
 else {
   const { id } = await inbox.mailboxes.add({ name: 'letters' })

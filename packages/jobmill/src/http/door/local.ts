@@ -1,0 +1,67 @@
+/**
+ * Local mode: without authentication every caller is an admin, so only requests that come straight from this machine are answered. A proxy on this machine
+ * looks like a local caller. What gives it away is checked here; what cannot be told apart stands in docs/operate/security.md.
+ */
+import type { Env } from '../env.ts'
+import { problem } from '../problem.ts'
+
+/**
+ * Who may ask without authentication: `any` (whoever can reach the socket), `loopback-names` (only under a loopback name, against DNS rebinding) or
+ * `this-machine` (only straight from this machine).
+ */
+export type Callers = 'any' | 'loopback-names' | 'this-machine'
+
+export type Incoming = Env['Bindings']['incoming']
+
+/** Headers that a proxy, a tunnel or a content delivery network adds, and no client of this machine. */
+const ADDED_BY_PROXIES =
+  /^(?:forwarded|via|client-ip|true-client-ip|cdn-loop|x-(?:forwarded|real|original|client-ip|cluster-client-ip|envoy|amzn?|azure|arr|appengine|cloud-trace-context|scheme|ssl|nginx|vercel|proxy|auth-request|authentik|webauth)(?:-.*)?|(?:cf|fastly|fly|akamai|ngrok|tailscale|proxy|remote|ssl-client)-.*)$/
+
+const LOOPBACK_NAME = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
+const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127\.\d+\.\d+\.\d+|::1)$/i
+
+/** Null for a request that may go on. */
+export function refuseOutsiders(callers: Callers, request: Request, incoming: Incoming): Response | null {
+  if (callers === 'any') return null
+  const { name, port } = hostOf(request)
+  if (!LOOPBACK_NAME.test(name)) return refused('only loopback names are answered', 'host')
+  return callers === 'loopback-names' ? null : refuseProxies(request, { name, port }, incoming)
+}
+
+interface Host {
+  readonly name: string
+  readonly port: number
+}
+
+function refuseProxies(request: Request, { name, port }: Host, incoming: Incoming): Response | null {
+  const added = [...request.headers.keys()].find((header) => ADDED_BY_PROXIES.test(header))
+  if (added !== undefined)
+    return refused(`the request came through a proxy (it has the header ${added})`, added)
+  const { remoteAddress = '', localAddress = '', localPort } = incoming?.socket ?? {}
+  if (!LOOPBACK_ADDRESS.test(remoteAddress)) return refused('the caller is not on this machine')
+  // Proxies speak HTTP/1.0 to their upstream where nobody says otherwise; browsers and curl have not for decades.
+  if (incoming?.httpVersion === '1.0') return refused('the request came through a proxy (it is HTTP/1.0)')
+  const isOurName = name.toLowerCase() === 'localhost' || bare(name) === bare(localAddress)
+  if (isOurName && port === localPort) return null
+  return refused(`the Host header does not name the address that this server is bound to`, 'host', localPort)
+}
+
+/** A Host header without a port means 80. */
+function hostOf(request: Request): Host {
+  const [, name = '', port = '80'] = /^(.*?)(?::(\d+))?$/.exec(request.headers.get('host') ?? '') ?? []
+  return { name, port: Number(port) }
+}
+
+function bare(address: string): string {
+  return address.replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:/i, '')
+}
+
+function refused(detail: string, field?: string, port?: number): Response {
+  const forward =
+    port === undefined ? '' : `; with ssh -L, forward the same port: ssh -L ${port}:127.0.0.1:${port}`
+  return problem('NOT_LOCAL', {
+    detail: `no authentication is configured, and ${detail}`,
+    field,
+    fix: `Set JOBMILL_TOKENS, or pass tokens or whoIs, to be reached through a proxy${forward}`,
+  })
+}

@@ -1,0 +1,58 @@
+/** Routes of an application on a socket of their own, with the probes and without the API and Mission Control: what a proxy may be put in front of. */
+import { secureHeaders } from 'hono/secure-headers'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import { type Platform, systemPlatform } from '../platform/platform.ts'
+import type { Mill } from '../runtime/mill.ts'
+import { newApi } from './app.ts'
+import { answerBeside, type Beside, checkBeside } from './beside.ts'
+import type { Env } from './env.ts'
+import { toStandardError } from './options.ts'
+import { problem } from './problem.ts'
+import { probeRoutes } from './routes/health.ts'
+import type { Served } from './serve.ts'
+import { listenOn } from './socket.ts'
+
+export interface ServePublicOptions {
+  /** Answers a request, or null for an address that is not its own: `inbox.fetch`. It knows by itself who may. */
+  readonly routes: Beside
+  /** 0 for any that is free. */
+  readonly port: number
+  /** The address to listen on (default 127.0.0.1). */
+  readonly bind?: string
+  /** Hears of faults on our side (default: standard error). */
+  readonly onError?: (error: unknown, what: string) => void
+  readonly platform?: Platform
+}
+
+const KEYS = [
+  'routes',
+  'port',
+  'bind',
+  'onError',
+  'platform',
+] as const satisfies readonly (keyof ServePublicOptions)[]
+
+export async function servePublic(
+  mill: Pick<Mill<never>, 'readiness'>,
+  options: ServePublicOptions,
+): Promise<Served> {
+  checkObjectKeys(options, 'options', KEYS)
+  const { port, bind = '127.0.0.1', onError = toStandardError, platform = systemPlatform } = options
+  const routes = checkBeside(options.routes, 'routes')
+  const probes = newApi()
+  probes.use(secureHeaders({ strictTransportSecurity: false }))
+  probes.notFound(() => problem('ROUTE_UNKNOWN'))
+  probeRoutes(probes, mill)
+  const listening = await listenOn({
+    port,
+    bind,
+    async fetch(given, env) {
+      const { incoming } = env as Env['Bindings']
+      const request = new Request(given.url, given)
+      return (await answerBeside(routes, { request, incoming }, onError)) ?? probes.fetch(request)
+    },
+    slowBodies: true,
+    platform,
+  })
+  return { ...listening, hasPage: false, warnings: [] }
+}
