@@ -1,6 +1,6 @@
 /** The pages and their addresses. */
 import { Route, Router, Switch } from 'wouter'
-import { BASE } from './api/client.ts'
+import { asksForToken, BASE } from './api/client.ts'
 import { useOverview } from './api/reads.ts'
 import { TextLink } from './kit/button.tsx'
 import { Empty, Failed } from './kit/shown.tsx'
@@ -19,6 +19,7 @@ import { WorkersPage } from './pages/workers/workers-page.tsx'
 import { Frame } from './shell/frame.tsx'
 import { Shortcuts } from './shell/shortcuts.tsx'
 import { SignIn } from './shell/sign-in.tsx'
+import { SignedOut } from './shell/signed-out.tsx'
 import { useAppPlaces } from './shell/use-app-places.ts'
 
 export function App() {
@@ -43,7 +44,7 @@ function decoded(name: string): string {
 function Pages() {
   const { data, error, refetch } = useOverview()
   const appPlaces = useAppPlaces()
-  if (error?.status === 401) return <SignIn />
+  if (error?.status === 401) return asksForToken(error) ? <SignIn /> : <SignedOut />
   if (data === undefined && error !== null) return <Failed problem={error} again={() => void refetch()} />
   return (
     <Frame>

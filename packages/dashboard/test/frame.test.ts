@@ -1,5 +1,6 @@
 /** What stands around every page: the menu, keys, colours, who looks, and the door. */
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
+import { serve, type WhoIs } from '../../jobmill/src/http.ts'
 import { goByKeys } from './support/keys.ts'
 import { mission } from './support/mission.ts'
 
@@ -54,6 +55,28 @@ mission('the frame', (at, test) => {
     expect(await page.getByRole('button', { name: 'Enqueue' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Mission Control' }).waitFor()
+  })
+
+  test('N5 with sessions of the host application it asks for no token, and says when a session has ended', async () => {
+    const ada: WhoIs = () => ({ name: 'ada', role: 'viewer' })
+    let whoIs = ada
+    const served = await serve(at.mill, { port: 0, whoIs: (request) => whoIs(request) })
+    onTestFinished(() => served.close())
+    const page = await at.open('/', { as: 'nobody', mayComplain: /401/ })
+    await page.goto(`${served.url}/queues`)
+    await page.getByText('ada · viewer').waitFor()
+    whoIs = () => null
+    await page.keyboard.press('r')
+    await page.getByRole('heading', { name: 'Signed out' }).waitFor()
+    await at.expectAccessible(page)
+    expect(await page.getByLabel('Token').count()).toBe(0)
+    // The host application has a login of its own, which a request of the page may be sent to as well.
+    whoIs = ada
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await page.getByText('ada · viewer').waitFor()
+    whoIs = () => new Response('<h1>Login</h1>', { headers: { 'content-type': 'text/html' } })
+    await page.keyboard.press('r')
+    await page.getByRole('heading', { name: 'Signed out' }).waitFor()
   })
 
   test('is dark or light as the system has it, unless somebody chose, and remembers that', async () => {

@@ -25,6 +25,11 @@ export class Problem extends Error {
   }
 }
 
+/** Tokens exist only where the server says that one is missing or wrong; elsewhere the host application signs people in. */
+export function asksForToken({ code }: Problem): boolean {
+  return code === 'TOKEN_MISSING' || code === 'TOKEN_UNKNOWN'
+}
+
 interface ProblemBody {
   readonly title: string
   readonly code: string
@@ -70,9 +75,16 @@ export async function ask<T>(path: string, { method = 'GET', query, body, signal
     throw new Problem(0, { detail: 'the server cannot be reached', code: 'UNREACHABLE' })
   })
   heardDate(response.headers.get('date'))
-  if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T
+  if (response.ok && response.status === 204) return undefined as T
+  // The host application has sent us to its login, which is a page and no answer of the API.
+  if (response.ok && !isJson(response)) throw new Problem(401, { code: 'SIGN_IN_NEEDED' })
+  if (response.ok) return (await response.json()) as T
   const said = (await response.json().catch(() => ({}))) as Partial<ProblemBody>
   throw new Problem(response.status, said, Number(response.headers.get('retry-after') ?? 'x') || undefined)
+}
+
+function isJson({ headers }: Response): boolean {
+  return headers.get('content-type')?.includes('json') === true
 }
 
 /** For names in addresses. */

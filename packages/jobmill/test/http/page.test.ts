@@ -1,7 +1,7 @@
 /** Mission Control as the server hands it out: to everybody, under any path, with headers that let nothing in but its own files. */
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
-import { httpApi } from '../../src/http.ts'
+import { httpApi, type WhoIs } from '../../src/http.ts'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { bench, TOKENS } from './mills.ts'
@@ -106,4 +106,72 @@ test('a base path that is none is refused, and the page can be left out', async 
     expect(() => httpApi(mill, { insecure: true, basePath })).toThrow(/basePath/)
   expect((await fetch(`${url}/jobs`)).status).toBe(404)
   expect((await fetch(`${url}/api/queues`)).status).toBe(200)
+})
+
+test('N5 with whoIs the page is for callers that it knows; others get 401 without a token prompt, or the answer of the host', async () => {
+  const { mill } = await started()
+  const login = new Response(null, { status: 303, headers: { location: '/login' } })
+  const who = { name: 'ada', role: 'viewer' } as const
+  const api = (whoIs: WhoIs) => httpApi(mill, { whoIs })
+  const places = ['/', '/jobs', '/mark.svg', '/nowhere', '/api/overview', '/api/apps']
+  const ask = async (whoIs: WhoIs, path: string): Promise<Response> =>
+    api(whoIs).fetch(new Request(`http://app.example${path}`, { headers: { accept: 'text/html' } }))
+  for (const path of places) {
+    const unknown = await ask(() => null, path)
+    expect([path, unknown.status, unknown.headers.get('www-authenticate')]).toEqual([path, 401, null])
+    expect([path, await unknown.json()]).toMatchObject([path, { code: 'SIGN_IN_NEEDED' }])
+    const sent = await ask(async () => login, path)
+    expect([path, sent.status, sent.headers.get('location')]).toEqual([path, 303, '/login'])
+    const known = await ask(() => who, path)
+    expect([path, known.status]).toEqual([path, path === '/nowhere' ? 404 : 200])
+  }
+  // A process manager has no session.
+  for (const path of ['/healthz', '/readyz']) expect((await ask(() => login, path)).status).toBe(200)
+  const faults: unknown[] = []
+  const broken = httpApi(mill, {
+    whoIs: () => Promise.reject(new Error('no sessions')),
+    onError: (error) => faults.push(error),
+  })
+  for (const path of ['/', '/api/overview'])
+    expect((await broken.fetch(new Request(`http://app.example${path}`))).status).toBe(500)
+  expect(faults).toHaveLength(2)
+  const tokens = httpApi(mill, { tokens: TOKENS })
+  const asked = await tokens.fetch(new Request('http://app.example/api/overview'))
+  expect(asked.headers.get('www-authenticate')).toBe('Bearer')
+})
+
+test.each<[readonly string[] | undefined, string, string | null]>([
+  [undefined, "'none'", 'DENY'],
+  [[], "'none'", 'DENY'],
+  [["'none'"], "'none'", 'DENY'],
+  [["'self'"], "'self'", 'SAMEORIGIN'],
+  [["'self'", 'https://admin.example.com'], "'self' https://admin.example.com", null],
+  [['https://*.example.com:8443'], 'https://*.example.com:8443', null],
+])(
+  'N19 frameAncestors %j: the policy and the old header say the same',
+  async (frameAncestors, policy, old) => {
+    const { mill } = await started()
+    const api = httpApi(mill, { insecure: true, ...(frameAncestors !== undefined && { frameAncestors }) })
+    const { headers } = await api.fetch(new Request('http://app.example/'))
+    expect(headers.get('content-security-policy')?.split('; ')).toContain(`frame-ancestors ${policy}`)
+    expect(headers.get('x-frame-options')).toBe(old)
+    const data = await api.fetch(new Request('http://app.example/api/overview'))
+    expect(data.headers.get('x-frame-options')).toBe('DENY')
+  },
+)
+
+test('N19 frameAncestors that are no origins are refused', async () => {
+  const { mill } = await started()
+  const wrong = [
+    '*',
+    'self',
+    'admin.example.com',
+    'https://a.example/path',
+    'https://a.example; script-src *',
+    'javascript:x',
+  ]
+  for (const one of [...wrong.map((source) => [source]), ["'none'", "'self'"], 'https://a.example', [5]])
+    expect(() => httpApi(mill, { insecure: true, frameAncestors: one as string[] })).toThrow(
+      expect.objectContaining({ code: 'OPTION_INVALID', field: 'frameAncestors' }),
+    )
 })
