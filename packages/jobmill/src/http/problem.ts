@@ -1,5 +1,5 @@
 /** Errors as callers get them: problem+json (RFC 9457) with the codes of the library, and nothing of what is inside. */
-import { ERRORS, type ErrorCode, isJobmillError } from '../job/errors.ts'
+import { ERRORS, type ErrorCode, isJobmillError, statusCodeOf } from '../job/errors.ts'
 import { asSent } from './as-sent.ts'
 
 /** What only the door knows. */
@@ -37,49 +37,27 @@ interface Problem {
   readonly index?: number
 }
 
-const STATUS: Readonly<Partial<Record<ProblemCode, number>>> = {
-  SIGN_IN_NEEDED: 401,
-  TOKEN_MISSING: 401,
-  TOKEN_UNKNOWN: 401,
+/** Of the codes that only the door knows; those of the library have theirs. */
+const STATUS: Readonly<Record<HttpCode, number>> = {
+  BODY_NOT_JSON: 400,
+  BULK_UNSERVED: 503,
+  BUSY: 503,
   FORBIDDEN: 403,
+  INTERNAL: 500,
+  MEDIA_TYPE_WRONG: 415,
   NOT_LOCAL: 403,
   ORIGIN_WRONG: 403,
   ROUTE_UNKNOWN: 404,
-  JOB_UNKNOWN: 404,
-  QUEUE_UNKNOWN: 404,
-  LIMIT_UNKNOWN: 404,
-  SCHEDULE_UNKNOWN: 404,
-  DUTY_UNKNOWN: 404,
-  ATTEMPT_ENDED: 409,
-  LEASE_LOST: 409,
-  LIMIT_IN_USE: 409,
-  OPTION_CONFLICT: 409,
-  SCHEDULE_EXISTS: 409,
+  SIGN_IN_NEEDED: 401,
   STATE_WRONG: 409,
-  PAYLOAD_TOO_LARGE: 413,
+  TOKEN_MISSING: 401,
+  TOKEN_UNKNOWN: 401,
   TOO_LARGE: 413,
-  MEDIA_TYPE_WRONG: 415,
-  DATA_REFUSED: 422,
-  PAYLOAD_INVALID: 422,
-  OVERLOADED: 429,
   TOO_MANY: 429,
-  INTERNAL: 500,
-  BULK_UNSERVED: 503,
-  BUSY: 503,
-  MILL_NOT_STARTED: 503,
-  MILL_STOPPED: 503,
-  OUTCOME_UNKNOWN: 503,
-  STORE_BUSY: 503,
-  STORE_CLOSED: 503,
-  STORE_REFUSED: 503,
-  STORE_UNAVAILABLE: 503,
-  STORE_UNSUPPORTED: 503,
-  SCHEMA_CHANGED: 503,
-  SCHEMA_NEWER: 503,
 }
 
 export function statusOf(code: ProblemCode): number {
-  return STATUS[code] ?? 400
+  return code in STATUS ? STATUS[code as HttpCode] : statusCodeOf(code as ErrorCode)
 }
 
 /** In seconds; for those who may ask again. */

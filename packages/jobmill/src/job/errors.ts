@@ -63,6 +63,50 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'STORE_UNAVAILABLE',
 ])
 
+/** As an answer to HTTP: 400, a mistake in what was given, unless it says otherwise. The HTTP API and `error.statusCode` share it. */
+const STATUS_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
+  DUTY_UNKNOWN: 404,
+  JOB_UNKNOWN: 404,
+  LIMIT_UNKNOWN: 404,
+  QUEUE_UNKNOWN: 404,
+  SCHEDULE_UNKNOWN: 404,
+  ATTEMPT_ENDED: 409,
+  JOB_CANCELLED: 409,
+  LEASE_LOST: 409,
+  LIMIT_IN_USE: 409,
+  MOVE_REFUSED: 409,
+  OPTION_CONFLICT: 409,
+  SCHEDULE_EXISTS: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  DATA_REFUSED: 422,
+  PAYLOAD_INVALID: 422,
+  OVERLOADED: 429,
+  // What the program did wrong, or a job that failed: not the fault of whoever sent a request.
+  HANDLER_INVALID: 500,
+  JOB_DEAD: 500,
+  KIND_REPEATED: 500,
+  OPTIONS_INVALID: 500,
+  QUEUES_MISSING: 500,
+  RESULT_NOT_KEPT: 500,
+  TX_INVALID: 500,
+  TX_ROLLED_BACK: 500,
+  MILL_NOT_STARTED: 503,
+  MILL_STOPPED: 503,
+  OUTCOME_UNKNOWN: 503,
+  SCHEMA_CHANGED: 503,
+  SCHEMA_NEWER: 503,
+  STORE_BUSY: 503,
+  STORE_CLOSED: 503,
+  STORE_REFUSED: 503,
+  STORE_UNAVAILABLE: 503,
+  STORE_UNSUPPORTED: 503,
+  RESULT_TIMEOUT: 504,
+}
+
+export function statusCodeOf(code: ErrorCode): number {
+  return STATUS_CODES[code] ?? 400
+}
+
 export interface ErrorDetails {
   /** Which input is meant, as a path: `payload.user.id`, `jobs[3].queue`. */
   readonly field?: string
@@ -99,6 +143,11 @@ export class JobmillError extends Error {
     this.index = details.index
     this.problems = details.problems
     Object.defineProperty(this, BRAND, { value: true })
+  }
+
+  /** What an HTTP server should answer with: the error handlers of Fastify, Express and others read it. */
+  get statusCode(): number {
+    return statusCodeOf(this.code)
   }
 
   /** True when the same call may succeed if it is made again. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { BOUNDS, DEFAULTS } from '../../src/job/defaults.ts'
+import { statusOf } from '../../src/http/problem.ts'
 import { ERRORS, type ErrorCode, JobmillError } from '../../src/job/errors.ts'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 
@@ -61,6 +62,17 @@ describe('docs/reference/errors.md', () => {
     expect(row[2]).toMatch(/^[A-Z].{10}/)
     expect(row[3]).toBe(new JobmillError(code as ErrorCode, 'x').retryable ? 'yes' : 'no')
   })
+})
+
+test('N18 errors have the status code that the HTTP API answers with, and docs/reference/errors.md lists those that are not 400', () => {
+  const rows = [...page('errors.md').matchAll(/^\| (\d{3}) \| (.*) \|$/gm)]
+  const listed = rows.flatMap(([, status, codes = '']) =>
+    [...codes.matchAll(/`(\w+)`/g)].map(([, code = '']) => [code, Number(status)] as const),
+  )
+  const codes = Object.keys(ERRORS) as ErrorCode[]
+  const statuses = codes.map((code) => [code, new JobmillError(code, 'x').statusCode] as const)
+  expect(new Map(listed)).toEqual(new Map(statuses.filter(([, status]) => status !== 400)))
+  expect(codes.map((code) => [code, statusOf(code)])).toEqual(statuses)
 })
 
 describe.each([
