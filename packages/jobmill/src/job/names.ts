@@ -32,6 +32,12 @@ export function checkName(value: unknown, field: string): string {
   return value
 }
 
+/** A string, whatever is in it: for names that are only compared, and for texts that are made storable later. */
+export function checkString(value: unknown, field: string, fix = 'Pass a string'): string {
+  if (typeof value === 'string') return value
+  throw new JobmillError('OPTION_INVALID', 'must be a string', { field, value: shown(value), fix })
+}
+
 /** A dedupe or order key, or a tag: any text on one line. */
 export function checkKey(value: unknown, field: string, mostChars: number = BOUNDS.keyChars): string {
   if (typeof value !== 'string' || value === '') {

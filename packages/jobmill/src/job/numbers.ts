@@ -1,4 +1,4 @@
-/** Whole numbers within bounds. Nothing is clamped in silence: out of bounds is an error. */
+/** Whole numbers within bounds, and the other plain values. Nothing is clamped in silence: out of bounds is an error. */
 import { JobmillError, shown } from './errors.ts'
 
 export function checkWhole(
@@ -24,6 +24,15 @@ export function checkBoolean(value: unknown, field: string): boolean {
     field,
     value: shown(value),
     fix: 'Give true or false, without quotes',
+  })
+}
+
+export function checkArray(value: unknown, field: string): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw new JobmillError('OPTION_INVALID', 'must be an array', {
+    field,
+    value: shown(value),
+    fix: 'Pass an array, also for a single value',
   })
 }
 

@@ -4,6 +4,8 @@
  */
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit, EventTable, EventType, MillEvent } from '../job/events.ts'
+import { JobmillError, shown } from '../job/errors.ts'
+import { checkString } from '../job/names.ts'
 import type { Platform } from '../platform/platform.ts'
 
 export type Listener<Type extends EventType = EventType> = (event: MillEvent<Type>) => unknown
@@ -96,6 +98,8 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
       schedule()
     },
     on(type, listener) {
+      checkString(type, 'type', "Pass the name of an event such as 'done', or '*'")
+      if (typeof listener !== 'function') throw notAListener(listener)
       const set = listeners.get(type) ?? new Set()
       listeners.set(type, set)
       // Wrapped, so that a listener that is given twice is called twice and ended once at a time.
@@ -111,4 +115,12 @@ export function eventHub(platform: Platform, limit: number = DEFAULTS.eventBuffe
       return new Promise((resolve) => awaited.push(resolve))
     },
   }
+}
+
+function notAListener(value: unknown): JobmillError {
+  return new JobmillError('HANDLER_INVALID', 'must be a function', {
+    field: 'listener',
+    value: shown(value),
+    fix: 'Pass a function that takes the event',
+  })
 }

@@ -4,6 +4,7 @@
  */
 import { instantAt } from '../job/duration.ts'
 import { isJobmillError } from '../job/errors.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
 import type { Platform } from '../platform/platform.ts'
 import { AUDIT } from '../observe/timeline.ts'
 import type { NewTimelineEvent, TimelineEvent } from '../store/metrics.ts'
@@ -50,6 +51,8 @@ export interface Audit {
 }
 
 const LISTED = 50
+const ENTRY_KEYS = ['who', 'role', 'what', 'target', 'queue', 'job', 'before', 'after']
+const QUERY_KEYS = ['queue', 'job', 'from', 'to', 'limit', 'cursor']
 
 export function audit({
   opened,
@@ -88,11 +91,15 @@ export function audit({
 
   return {
     audit: {
-      write({ queue = null, job = null, ...entry }) {
+      async write(given) {
+        checkObjectKeys(given, 'entry', ENTRY_KEYS)
+        const { queue = null, job = null, ...entry } = given
         waiting.push({ type: AUDIT, agoMs: 0, queue, job, data: JSON.stringify(entry) })
         return writeSoon()
       },
-      async list({ limit = LISTED, cursor, from, to, ...filter } = {}) {
+      async list(query = {}) {
+        checkObjectKeys(query, 'query', QUERY_KEYS)
+        const { limit = LISTED, cursor, from, to, ...filter } = query
         const events = await (
           await opened()
         ).timeline({

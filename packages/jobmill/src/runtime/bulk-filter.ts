@@ -1,6 +1,7 @@
 /** Which jobs an act on many is about: those of a listing, those with one error, or those that are named. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { FINGERPRINT, fingerprintOf } from '../job/fingerprint.ts'
+import { checkObject } from '../job/known-keys.ts'
 import { checkWhole } from '../job/numbers.ts'
 import type { JobState } from '../job/state.ts'
 import { checkFilter, checkIds } from '../store/check-requests.ts'
@@ -25,7 +26,9 @@ const BATCH = 500
 /** Those that are named are read with their payloads. */
 const NAMED_BATCH = 100
 
-export function checkBulkFilter({ fingerprint, ids, ...filter }: BulkFilter): BulkFilter {
+export function checkBulkFilter(given: BulkFilter): BulkFilter {
+  checkObject(given, 'filter', "{ queue: 'mail', state: 'dead' }")
+  const { fingerprint, ids, ...filter } = given
   checkFilter(filter)
   if (fingerprint !== undefined && !(typeof fingerprint === 'string' && FINGERPRINT.test(fingerprint)))
     throw new JobmillError('OPTION_INVALID', 'is not a fingerprint', {

@@ -1,5 +1,7 @@
 /** One act on every job that a filter finds: counted first, then done in batches, and stopped when somebody asks for it. */
 import { JobmillError, shown } from '../job/errors.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
+import { checkString } from '../job/names.ts'
 import { checkOneOf } from '../job/numbers.ts'
 import type { JobState } from '../job/state.ts'
 import type { JobSummary } from '../store/job-record.ts'
@@ -21,6 +23,8 @@ const STATES: Readonly<Record<BulkAct, readonly JobState[]>> = {
   cancel: ['scheduled', 'ready', 'running'],
   delete: ['done', 'dead', 'cancelled', 'scheduled', 'ready'],
 }
+
+const OPTION_KEYS = ['signal', 'progress']
 
 export interface BulkOptions {
   /** Ends it after the batch that is under way. */
@@ -70,8 +74,9 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
     bulk: {
       upToNow,
       async preview(act, given, options = {}) {
-        const states = statesOf(act, given)
         const filter = checkBulkFilter(given)
+        const states = statesOf(act, filter)
+        checkObjectKeys(options, 'options', OPTION_KEYS)
         const store = await opened()
         const byState = isCounted(filter) ? await counted(store, filter, states) : {}
         if (!isCounted(filter)) {
@@ -85,10 +90,12 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
         return { jobs: Object.values(byState).reduce((sum, n) => sum + n, 0), byState }
       },
       async run(act, given, options = {}) {
-        const states = statesOf(act, given)
+        const states = statesOf(act, checkBulkFilter(given))
+        checkObjectKeys(options, 'options', [...OPTION_KEYS, 'reason'])
+        const { signal, progress, reason = 'cancelled by an operator' } = options
+        checkString(reason, 'options.reason', 'Pass a string, or omit it')
         const filter = await upToNow(given)
         const store = await opened()
-        const { signal, progress, reason = 'cancelled by an operator' } = options
         const report = { looked: 0, changed: 0, refused: 0 }
         for await (const jobs of found(store, filter, states, signal)) {
           const verdicts = await acted(act, store, jobs, reason)

@@ -145,7 +145,7 @@ function scopesOf({ queues, instances, limits }: MetricsQuery): { scopes?: strin
 }
 
 function listed(value: readonly string[] = [], field: string): readonly string[] {
-  if (typeof value === 'object' && Symbol.iterator in value) return value
+  if (typeof value === 'object' && value !== null && Symbol.iterator in value) return value
   throw new JobmillError('OPTION_INVALID', 'is not an array', {
     field,
     value: shown(value),
@@ -167,7 +167,7 @@ function byScope(records: readonly MetricRecord[], prefix: string): [string, Met
 }
 
 export function positionOf(cursor: string): number {
-  if (!/^\d{1,15}$/.test(cursor)) throw cursorInvalid(cursor)
+  if (typeof cursor !== 'string' || !/^\d{1,15}$/.test(cursor)) throw cursorInvalid(cursor)
   return Number(cursor)
 }
 

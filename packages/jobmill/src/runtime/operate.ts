@@ -1,7 +1,8 @@
 /** What an operator can see and do, from any process. */
 import { JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
-import { checkId, checkKey } from '../job/names.ts'
+import { checkObject, checkObjectKeys } from '../job/known-keys.ts'
+import { checkId, checkKey, checkString } from '../job/names.ts'
 import { scopedKey } from '../job/new-job.ts'
 import { prepareQueueChange, type QueueChange } from '../job/queue-settings.ts'
 import type { InstanceRecord } from '../store/instance.ts'
@@ -13,6 +14,11 @@ import { type AttemptView, attemptView, type JobView, jobView } from './job-view
 
 /** `requested`: it runs, and its signal fires within a second, here before this is told. `finished`: it had ended before. */
 export type CancelAnswer = 'cancelled' | 'requested' | 'finished' | 'unknown'
+
+export interface CancelOptions {
+  /** Stored with the job, and the message of the `Interruption` that its signal carries. */
+  readonly reason?: string
+}
 
 /** What was done to a job; where it was refused, what to do instead. */
 export interface OperateAnswer extends Verdict {
@@ -26,7 +32,8 @@ export interface Operate {
   /** Its attempts, oldest first. */
   history(id: string): Promise<AttemptView[]>
   list(filter?: JobFilter, page?: Partial<PageRequest>): Promise<JobPage>
-  cancel(id: string, reason?: string): Promise<CancelAnswer>
+  /** A string is short for `{ reason }`. */
+  cancel(id: string, options?: CancelOptions | string): Promise<CancelAnswer>
   /** A dead or cancelled job begins again: attempts and crashes at 0, history kept. */
   retry(id: string): Promise<OperateAnswer>
   /** A scheduled job is ready now. */
@@ -54,11 +61,13 @@ export interface OperateTools {
 }
 
 const LISTED = 50
+const NAME_A_QUEUE = "Pass the name of a queue such as 'default'"
+const CANCELLED = 'cancelled by the application'
 
 export function operate({ opened, cancelledHere, emit, forget }: OperateTools): Operate {
   const changeQueue = async (queue: string, change: QueueChange): Promise<QueueRecord> => {
     const patch = prepareQueueChange(change)
-    return (await opened()).changeQueue(queue, patch)
+    return (await opened()).changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch)
   }
   /** A job that waited is nobody's to tell of but ours. */
   async function told(id: string, reason: string): Promise<void> {
@@ -80,8 +89,12 @@ export function operate({ opened, cancelledHere, emit, forget }: OperateTools): 
     async history(id) {
       return (await (await opened()).history(id)).map(attemptView)
     },
-    list: async (filter = {}, page = {}) => (await opened()).list(filter, { limit: LISTED, ...page }),
-    async cancel(id, reason = 'cancelled by the application') {
+    async list(filter = {}, page = {}) {
+      checkObject(page, 'page', '{ limit: 50 }, or leave it out')
+      return (await opened()).list(filter, { limit: LISTED, ...page })
+    },
+    async cancel(id, options = {}) {
+      const reason = cancelReason(options)
       const answer = one(await (await opened()).cancel([checkId(id, 'id')], reason))
       if (answer.state === 'running') {
         cancelledHere(answer.id, reason)
@@ -106,6 +119,12 @@ export function operate({ opened, cancelledHere, emit, forget }: OperateTools): 
     resume: (queue) => changeQueue(queue, { paused: false }),
     changeQueue,
   }
+}
+
+function cancelReason(options: CancelOptions | string): string {
+  if (typeof options === 'string') return options
+  checkObjectKeys(options, 'options', ['reason'])
+  return checkString(options.reason ?? CANCELLED, 'options.reason', 'Pass a string, or omit it')
 }
 
 function one(verdicts: readonly Verdict[]): Verdict {

@@ -2,6 +2,7 @@
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { nearest } from '../job/known-keys.ts'
+import { checkString } from '../job/names.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { checkWhole } from '../job/numbers.ts'
 import type { ScheduleChange } from '../job/schedule-change.ts'
@@ -76,10 +77,12 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
   const { opened, platform, emit } = tools
 
   async function find(name: string): Promise<ScheduleRecord | undefined> {
+    checkString(name, 'name')
     return (await (await opened()).schedules()).find((record) => record.name === name)
   }
 
   async function known(name: string): Promise<ScheduleRecord> {
+    checkString(name, 'name')
     const records = await (await opened()).schedules()
     const record = records.find((one) => one.name === name)
     if (record !== undefined) return record
@@ -148,7 +151,7 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       runsOf(schedule, checkWhole(count, 'count', { least: 1, most: MOST_RUNS })),
     async describe(nameOrWhen, zone) {
       // No name has a space in it or begins with @, and every expression does.
-      if (/[\s@*]/.test(nameOrWhen))
+      if (/[\s@*]/.test(checkString(nameOrWhen, 'nameOrWhen')))
         return describeWhen(nameOrWhen, zone === undefined ? undefined : checkZone(zone, 'zone'))
       const { live } = await known(nameOrWhen)
       return describeWhen(live.when, live.zone)

@@ -1,5 +1,6 @@
 /** Looking after the cluster by hand: what its duties are, who does them, and one pass of them now. */
 import type { Emit } from '../job/events.ts'
+import { checkString } from '../job/names.ts'
 import type { Slot } from '../store/duty.ts'
 import type { Store } from '../store/store.ts'
 import type { Counts } from '../upkeep/duty.ts'
@@ -62,6 +63,7 @@ export function tend({ opened, started, engine, options, emit }: TendTools): Ten
       })
     },
     async runDuty(name) {
+      checkString(name, 'name')
       await started('runDuty')
       return engine()?.runDuty(name) ?? {}
     },

@@ -6,7 +6,7 @@ import { checkJsonText } from '../job/json-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkLimitSettings, type LimitSettings } from '../job/limit.ts'
 import { checkLimitKey } from '../job/limit-draw.ts'
-import { checkId, checkKey, checkName } from '../job/names.ts'
+import { checkId, checkKey, checkName, checkString } from '../job/names.ts'
 import { checkBoolean, checkOneOf, checkWhole } from '../job/numbers.ts'
 import { MISSED, OVERLAPS, SCHEDULE_KEYS, type SchedulePatch } from '../job/schedule.ts'
 import { DURATION } from './check-requests.ts'
@@ -171,5 +171,6 @@ export function checkTimelineQuery(query: TimelineQuery): TimelineQuery {
   if (query.before !== undefined) checkWhole(query.before, 'before', INSTANT)
   if (query.beforeN !== undefined) checkWhole(query.beforeN, 'beforeN', COUNT)
   if (query.job !== undefined) checkId(query.job, 'job')
+  if (query.queue !== undefined) checkString(query.queue, 'queue')
   return query
 }

@@ -4,7 +4,7 @@ import { JobmillError, shown } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkName } from '../job/names.ts'
-import { checkOneOf, checkWhole } from '../job/numbers.ts'
+import { checkArray, checkOneOf, checkWhole } from '../job/numbers.ts'
 import { checkQueueSettings, type QueuePatch } from '../job/queue-settings.ts'
 import { JOB_STATES } from '../job/state.ts'
 import type { ClaimRequest, HandOff } from './claim.ts'
@@ -116,7 +116,8 @@ export function checkFilter(filter: JobFilter): JobFilter {
 }
 
 /** No job has more tags than this, so a filter with more could find none. */
-function checkTags(tags: readonly string[]): void {
+function checkTags(given: readonly string[]): void {
+  const tags = checkArray(given, 'filter.tags')
   if (tags.length > BOUNDS.tags) {
     throw new JobmillError('OPTION_INVALID', `has more than ${BOUNDS.tags} tags`, {
       field: 'filter.tags',

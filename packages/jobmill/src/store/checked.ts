@@ -7,7 +7,7 @@ import { storableText } from '../job/error-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkLimitSettings } from '../job/limit.ts'
 import { checkLimitKey } from '../job/limit-draw.ts'
-import { checkId, checkKey, checkName } from '../job/names.ts'
+import { checkId, checkKey, checkName, checkString } from '../job/names.ts'
 import { checkWhole } from '../job/numbers.ts'
 import { checkQueueSettings } from '../job/queue-settings.ts'
 import type { NewJob } from '../job/new-job.ts'
@@ -59,7 +59,7 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     // Nothing is awaited before the store is called: in a user's transaction on SQLite the write must happen inside this call.
     finish: async (items, options) => store.finish(items.map(checkFinish), options),
     progress: async (items) => store.progress(items.map(checkProgress)),
-    cancel: async (ids, reason) => store.cancel(checkIds(ids), storableText(reason)),
+    cancel: async (ids, reason) => store.cancel(checkIds(ids), storableText(checkString(reason, 'reason'))),
     retry: async (ids) => store.retry(checkIds(ids)),
     runNow: async (ids) => store.runNow(checkIds(ids)),
     delete: async (ids) => store.delete(checkIds(ids)),
@@ -81,7 +81,9 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     declareSchedules: async (schedules) => store.declareSchedules(schedules.map(checkDeclaredSchedule)),
     createSchedule: async (name, definition) =>
       store.createSchedule(checkName(name, 'name'), checkSchedule(definition, 'definition', true)),
-    changeSchedule: async (name, patch) => store.changeSchedule(name, checkSchedule(patch, 'patch', false)),
+    changeSchedule: async (name, patch) =>
+      store.changeSchedule(checkString(name, 'name'), checkSchedule(patch, 'patch', false)),
+    deleteSchedule: async (name) => store.deleteSchedule(checkString(name, 'name')),
     tick: async (ticks) => store.tick(ticks.map(checkTick)),
     scheduleFailed: async (name, error) =>
       store.scheduleFailed(name, error === null ? null : storableText(error)),
@@ -100,7 +102,8 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
       checkWhole(forMs, 'forMs', DURATION)
       return store.drain(ofLimit(name), forMs, key === undefined ? undefined : checkLimitKey(key, 'key'))
     },
-    ticks: async (name, limit) => store.ticks(name, checkWhole(limit, 'limit', MOST_PER_PASS)),
+    ticks: async (name, limit) =>
+      store.ticks(checkString(name, 'name'), checkWhole(limit, 'limit', MOST_PER_PASS)),
     metrics: async (query) => store.metrics(checkMetricQuery(query)),
     timeline: async (query) => store.timeline(checkTimelineQuery(query)),
     declareQueues: async (queues) => {
@@ -110,7 +113,7 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
       }
       await store.declareQueues(queues)
     },
-    changeQueue: async (name, patch) => store.changeQueue(name, checkPatch(patch)),
+    changeQueue: async (name, patch) => store.changeQueue(checkString(name, 'name'), checkPatch(patch)),
     get: async (ids) => store.get(checkIds(ids)),
     results: async (ids) => store.results(checkIds(ids)),
     holders: async (keys) => {
@@ -133,7 +136,7 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
 }
 
 /** What stores call the budget of a key is the name of no limit. */
-const isOfKey = (name: string): boolean => name.includes(' ')
+const isOfKey = (name: string): boolean => checkString(name, 'name').includes(' ')
 
 function ofLimit(name: string): string {
   if (isOfKey(name)) throw limitUnknown(name)

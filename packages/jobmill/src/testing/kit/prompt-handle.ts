@@ -5,6 +5,7 @@
 import { jobHandle } from '../../enqueue/job-handle.ts'
 import type { Results } from '../../enqueue/results.ts'
 import type { JobHandle, ResultOptions } from '../../job/handle.ts'
+import { checkObject } from '../../job/known-keys.ts'
 import { isEnded } from '../../job/state.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { JobResult } from '../../store/job-record.ts'
@@ -38,6 +39,7 @@ function promptHandle<Handle extends JobHandle>(
   mayAppear: boolean,
 ): Handle {
   async function result(options: ResultOptions = {}): Promise<unknown> {
+    checkObject(options, 'options', "{ timeout: '10s' }, or leave it out")
     const found = new AbortController()
     const signals = options.signal === undefined ? [found.signal] : [options.signal, found.signal]
     // As usual, for everything but the asking: the time-out, the signal, the end of the mill.

@@ -1,0 +1,199 @@
+/** Every public method with arguments of the wrong type: an error of ours that names the field, never a TypeError of the language. */
+import { describe, expect, test } from 'vitest'
+import { isJobmillError, shown } from '../../src/job/errors.ts'
+import { type TestMill, testMill } from '../../src/testing/index.ts'
+
+const ID = '01890000-0000-7000-8000-000000000001'
+
+/** What no argument takes, by the type that it should have had. */
+const NEITHER = [null, true, 7n, Symbol('x'), Number.NaN]
+const WRONG = {
+  text: [...NEITHER, 7, {}, ['x'], () => 'x', { toString: () => ID }],
+  count: [...NEITHER, '7', {}, [7], () => 7, -1, 1.5],
+  instant: [...NEITHER, '7', {}, [7], () => 7, 1.5],
+  object: [...NEITHER, 7, 'x', [{}], () => ({}), { unknown: 1 }],
+  list: [...NEITHER, 7, 'x', {}, () => []],
+  act: [...NEITHER, 7, {}, ['retry'], 'explode'],
+  function: [...NEITHER, 7, 'x', {}, []],
+} as const
+type Type = keyof typeof WRONG
+
+interface Method {
+  /** Unless the method is called by the name of its entry with the arguments as they are. */
+  readonly call: ((mill: TestMill, value: never) => unknown) | undefined
+  readonly right: readonly unknown[]
+  readonly types: readonly (Type | null)[]
+}
+
+function method(
+  types: readonly (Type | null)[],
+  right: readonly unknown[],
+  call?: (mill: TestMill, value: never) => unknown,
+): Method {
+  return { types, right, call }
+}
+
+const FILTER = { queue: 'q' }
+
+const METHODS: Readonly<Record<string, Method>> = {
+  enqueue: method(['text', null, 'object'], ['k', 1, {}]),
+  enqueueMany: method(['text', 'list', 'object'], ['k', [], {}]),
+  get: method(['text'], [ID]),
+  holder: method(['text'], ['key']),
+  history: method(['text'], [ID]),
+  list: method(['object', 'object'], [{}, {}]),
+  'list.queue': method(['text'], ['q'], (mill, queue) => mill.list({ queue })),
+  'list.kind': method(['text'], ['q'], (mill, kind) => mill.list({ kind })),
+  'list.state': method(['act'], ['dead'], (mill, state) => mill.list({ state })),
+  'list.tags': method(['list'], [['q']], (mill, tags) => mill.list({ tags })),
+  'list.payloadAt': method(['list'], [[]], (mill, payloadAt) => mill.list({ payloadAt })),
+  'list.payloadText': method(['text'], ['q'], (mill, payloadText) => mill.list({ payloadText })),
+  'list.errorText': method(['text'], ['q'], (mill, errorText) => mill.list({ errorText })),
+  'list.enqueuedFrom': method(['instant'], [7], (mill, enqueuedFrom) => mill.list({ enqueuedFrom })),
+  'list.limit': method(['count'], [7], (mill, limit) => mill.list({}, { limit })),
+  'list.cursor': method(['text'], ['q'], (mill, cursor) => mill.list({}, { cursor })),
+  retry: method(['text'], [ID]),
+  runNow: method(['text'], [ID]),
+  delete: method(['text'], [ID]),
+  cancel: method(['text'], [ID]),
+  'cancel.reason': method(['object'], [{}], (mill, reason) =>
+    // A text is the short form of { reason }.
+    typeof reason === 'string' ? mill.cancel(ID, { reason: 7 } as never) : mill.cancel(ID, reason),
+  ),
+  pause: method(['text'], ['default']),
+  resume: method(['text'], ['default']),
+  changeQueue: method(['text', 'object'], ['default', {}]),
+  why: method(['text'], [ID]),
+  errors: method(['object'], [{}]),
+  'errors.queue': method(['text'], ['q'], (mill, queue) => mill.errors({ queue })),
+  'bulk.preview': method(['act', 'object', 'object'], ['retry', FILTER, {}]),
+  'bulk.upToNow': method(['object'], [FILTER]),
+  'bulk.run': method(['act', 'object', 'object'], ['retry', FILTER, {}]),
+  'bulk.run.reason': method(['text'], ['x'], (mill, reason) => mill.bulk.run('cancel', FILTER, { reason })),
+  'audit.write': method(['object'], [{}]),
+  'audit.list': method(['object'], [{}]),
+  'audit.list.cursor': method(['text'], ['1'], (mill, cursor) => mill.audit.list({ cursor })),
+  metrics: method(['object'], [{}]),
+  'metrics.queues': method(['list'], [[]], (mill, queues) => mill.metrics({ queues })),
+  timeline: method(['object'], [{}]),
+  'timeline.types': method(['list'], [[]], (mill, types) => mill.timeline({ types })),
+  'timeline.queue': method(['text'], ['q'], (mill, queue) => mill.timeline({ queue })),
+  'timeline.job': method(['text'], [ID], (mill, job) => mill.timeline({ job })),
+  'timeline.cursor': method(['text'], ['1'], (mill, cursor) => mill.timeline({ cursor })),
+  'limits.create': method(['text', 'object'], ['l', { concurrency: 1 }]),
+  'limits.change': method(['text', 'object'], ['smtp', {}]),
+  'limits.delete': method(['text'], ['l']),
+  'limits.drain': method(['text', 'object'], ['smtp', {}]),
+  limit: method(['text'], ['smtp'], (mill, name) => mill.limit(name).tryAcquire()),
+  'limit of': method(['object'], [{}], (mill, of) => mill.limit('smtp', of).tryAcquire()),
+  'limit.acquire': method(['object'], [{}], (mill, draw) => mill.limit('smtp').acquire(draw)),
+  'limit.tryAcquire': method(['object'], [{}], (mill, draw) => mill.limit('smtp').tryAcquire(draw)),
+  'schedules.get': method(['text'], ['s']),
+  'schedules.create': method(['object'], [{}]),
+  'schedules.change': method(['text', 'object'], ['s', {}]),
+  'schedules.pause': method(['text'], ['s']),
+  'schedules.resume': method(['text'], ['s']),
+  'schedules.trigger': method(['text'], ['s']),
+  'schedules.delete': method(['text'], ['s']),
+  'schedules.nextRuns': method([null, 'count'], ['s', 1]),
+  'schedules.nextRuns of': method(['object'], [{}], (mill, of) => mill.schedules.nextRuns(of)),
+  'schedules.describe': method(['text', 'text'], ['@daily', 'UTC']),
+  'schedules.history': method(['text', 'count'], ['s', 1]),
+  job: method(['text'], [ID]),
+  'job.result': method(['object'], [{}], (mill, options) => mill.job(ID).result(options)),
+  serve: method(['text', 'object'], ['q', {}]),
+  runDuty: method(['text'], ['stage']),
+  on: method(['text', 'function'], ['done', () => {}]),
+  counter: method(['object'], [{}]),
+  gauge: method(['object', 'function'], [{ name: 'g', help: 'h' }, () => 1]),
+  histogram: method(['object'], [{}]),
+  stop: method(['object'], [{}]),
+}
+
+/** What takes nothing, is not a method, or belongs to the test's own mill. */
+const WITHOUT_ARGUMENTS = [
+  'open',
+  'start',
+  'wake',
+  'differences',
+  'prometheus',
+  'instance',
+  'queuesServed',
+  'storeName',
+  'warnings',
+  'eventCounts',
+  'readiness',
+  'queues',
+  'counts',
+  'instances',
+  'unserved',
+  'findings',
+  'kinds',
+  'system',
+  'duties',
+  'slots',
+  'recover',
+  'retain',
+  'limits.list',
+  'schedules.list',
+]
+const OF_THE_TEST = [
+  'platform',
+  'clock',
+  'store',
+  'events',
+  'enqueued',
+  'drain',
+  'advance',
+  'jump',
+  'setNow',
+  'failures',
+]
+
+function callByName(mill: TestMill, name: string, args: readonly unknown[]): unknown {
+  const path = name.split('.')
+  const of = path.slice(0, -1).reduce<object>((parent, key) => Reflect.get(parent, key) as object, mill)
+  return Reflect.apply(Reflect.get(of, path.at(-1) ?? '') as () => unknown, of, args)
+}
+
+async function failureOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call()
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+describe('arguments', () => {
+  test('N20 a wrong type is refused by the name of the field, by every method', async () => {
+    const mill = await testMill({ serve: ['default'], limits: { smtp: { concurrency: 1 } } })
+    const wrong: string[] = []
+    for (const [name, { call, right, types }] of Object.entries(METHODS))
+      for (const [at, type] of types.entries())
+        for (const value of type === null ? [] : WRONG[type]) {
+          const args = right.map((one, n) => (n === at ? value : one))
+          const error = await failureOf(() =>
+            call === undefined ? callByName(mill, name, args) : call(mill, value as never),
+          )
+          if (isJobmillError(error) && (error.field ?? error.problems) !== undefined) continue
+          const given = shown(value)
+          wrong.push(`${name}[${at}] ${given}: ${error === null ? 'accepted' : shown(error)}`)
+        }
+    await mill.stop()
+    expect(wrong).toEqual([])
+  })
+
+  test('N20 the table has every method', async () => {
+    const mill = await testMill({ serve: ['default'] })
+    const members = (of: object, prefix = ''): string[] =>
+      Object.entries(of).flatMap(([key, value]) =>
+        ['bulk', 'audit', 'limits', 'schedules'].includes(key)
+          ? members(value as object, `${key}.`)
+          : [prefix + key],
+      )
+    const known = [...Object.keys(METHODS), ...WITHOUT_ARGUMENTS, ...OF_THE_TEST]
+    expect(members(mill).filter((name) => !known.includes(name))).toEqual([])
+    await mill.stop()
+  })
+})
