@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { Dead, defineJob, Interruption, type JobContext, Snooze, Throttled } from '../../src/index.ts'
-import { runJob } from '../../src/testing/index.ts'
+import { runJob, testMill } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { echo } from './support.ts'
 
@@ -98,6 +98,51 @@ describe('runJob', () => {
     const threw = await runJob(job, { fail: true })
     expect(threw).toMatchObject({ outcome: 'threw', error: { code: 'PAYLOAD_INVALID' } })
     expect(threw.enqueued).toHaveLength(3)
+  })
+
+  test('N6 runJob and testMill record everything that an enqueue can say', async () => {
+    const child = defineJob({ kind: 'child', priority: 3, run: () => {} })
+    const said = {
+      queue: 'mail',
+      priority: -2,
+      maxAttempts: 9,
+      runAt: 1_000,
+      timeout: '5s',
+      tags: ['a', 'b'],
+      metadata: { trace: 'x' },
+      orderKey: 'user 7',
+    } as const
+    const parent = defineJob({
+      kind: 'parent',
+      async run({ enqueue }) {
+        await enqueue(child, { n: 1 }, { ...said, dedupeKey: 'a key' })
+        await enqueue(child, { n: 2 }, { dedupe: { key: 'b key', scope: 'queue', holdFor: '1m' } })
+      },
+    })
+    const everything = {
+      kind: 'child',
+      queue: 'mail',
+      payload: { n: 1 },
+      priority: -2,
+      maxAttempts: 9,
+      delayMs: 0,
+      dueAt: 1_000,
+      timeoutMs: 5_000,
+      tags: ['a', 'b'],
+      metadata: { trace: 'x' },
+      orderKey: 'user 7',
+      dedupeKey: 'a key',
+      dedupe: { key: 'a key', scope: 'global', holdMs: 0, holdAfter: 'done', onConflict: 'keep' },
+    }
+    const second = { priority: 3, dueAt: null, timeoutMs: null, tags: [], metadata: null, orderKey: null }
+    const scoped = { dedupeKey: 'b key', dedupe: { scope: 'queue', key: 'b key', holdMs: 60_000 } }
+    const { enqueued } = await runJob(parent, null)
+    expect(enqueued).toMatchObject([everything, { ...second, ...scoped }])
+    await using mill = await testMill({ jobs: [parent] })
+    await mill.enqueue(parent, null)
+    await mill.drain()
+    expect(mill.enqueued(child)).toMatchObject([everything, { ...second, ...scoped }])
+    expect(mill.enqueued(parent)[0]).toMatchObject({ dedupeKey: null, dedupe: null })
   })
 
   test('a handler that awaits what it enqueued is told that nobody runs it', async () => {

@@ -139,7 +139,7 @@ describe('a mill of a test', () => {
       ['echo', 'default', { n: 5 }, 'duplicate'],
       ['echo', 'default', { n: 6 }, 'replaced'],
     ])
-    expect(mill.enqueued(parent)).toEqual([
+    expect(mill.enqueued(parent)).toMatchObject([
       { id, kind: 'parent', queue: 'default', payload: null, outcome: 'enqueued' },
     ])
     expect(mill.enqueued('parent')).toHaveLength(1)

@@ -9,15 +9,9 @@ import type { NewJob } from '../../job/new-job.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { enqueueInside, type Inside } from '../../runtime/enqueue-inside.ts'
 import type { Attempt } from '../../work/attempt.ts'
+import { type RecordedJob, recordedJob } from './recorded-job.ts'
 
-export interface EnqueuedInside {
-  readonly id: string
-  readonly kind: string
-  readonly queue: string
-  readonly payload: unknown
-  /** How long it would wait before it is due, or the instant that was named. */
-  readonly delayMs: number
-  readonly dueAt: number | null
+export interface EnqueuedInside extends RecordedJob {
   /** Written together with the outcome of the job that enqueued it. */
   readonly withCompletion: boolean
 }
@@ -51,14 +45,10 @@ export function enqueueNowhere(attempt: Attempt): Nowhere {
   return {
     ...enqueueInside(attempt, client, handle),
     enqueued: (isDone) => [
-      ...written.map((job) => told(job, false)),
-      ...(isDone ? attempt.followUps : []).map((job) => told(job, true)),
+      ...written.map((job) => ({ ...recordedJob(job), withCompletion: false })),
+      ...(isDone ? attempt.followUps : []).map((job) => ({ ...recordedJob(job), withCompletion: true })),
     ],
   }
-}
-
-function told({ id, kind, queue, payload, delayMs, dueAt }: NewJob, withCompletion: boolean): EnqueuedInside {
-  return { id, kind, queue, payload: JSON.parse(payload) as unknown, delayMs, dueAt, withCompletion }
 }
 
 /** Nobody runs what was enqueued, so there is nothing to wait for. */

@@ -3,15 +3,12 @@ import type { NewJob } from '../../job/new-job.ts'
 import type { Finish, Finished } from '../../store/finish.ts'
 import type { Enqueued } from '../../store/replies.ts'
 import type { Store } from '../../store/store.ts'
+import { type RecordedJob, recordedJob } from './recorded-job.ts'
 import { aroundVerbs, callVerb, type Verb } from './store-verbs.ts'
 
-export interface EnqueuedRecord<Payload = unknown> {
+export interface EnqueuedRecord<Payload = unknown> extends RecordedJob<Payload> {
   /** Of the new job, or of the one that holds the dedupe key. */
   readonly id: string
-  readonly kind: string
-  readonly queue: string
-  /** As JSON kept it. */
-  readonly payload: Payload
   readonly outcome: Enqueued['outcome']
 }
 
@@ -39,10 +36,10 @@ export function millStore<S extends Store<never>>(store: S, { told, changed }: M
   use(store, 1)
 
   function enqueued(jobs: readonly NewJob[], replies: readonly Enqueued[]): void {
-    jobs.forEach(({ id: own, kind, queue, payload }, at) => {
+    jobs.forEach((job, at) => {
       // A finish that was written before, its answer lost, says nothing more of its follow-ups: they were written with it.
-      const { id, outcome } = replies[at] ?? { id: own, outcome: 'enqueued' }
-      told({ id, outcome, kind, queue, payload: JSON.parse(payload) as unknown })
+      const { id, outcome } = replies[at] ?? { id: job.id, outcome: 'enqueued' }
+      told({ ...recordedJob(job), id, outcome })
     })
   }
 
