@@ -121,6 +121,15 @@ export type { About } from './runtime/examine.ts'
 export type { NeedsAttention } from './runtime/findings.ts'
 export type { KindView } from './runtime/kinds.ts'
 export type { LimitChange, MillLimits } from './runtime/limits.ts'
+export type { ListedState, ListFilter } from './runtime/list-filter.ts'
+export type {
+  CountOptions,
+  Includable,
+  JobCount,
+  ListedJob,
+  ListPage,
+  ListRequest,
+} from './runtime/list-jobs.ts'
 export type {
   Metrics,
   MetricsQuery,

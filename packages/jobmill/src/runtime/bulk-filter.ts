@@ -4,17 +4,18 @@ import { FINGERPRINT, fingerprintOf } from '../job/fingerprint.ts'
 import { checkObject } from '../job/known-keys.ts'
 import { checkWhole } from '../job/numbers.ts'
 import type { JobState } from '../job/state.ts'
-import { checkFilter, checkIds } from '../store/check-requests.ts'
-import type { JobFilter } from '../store/job-list.ts'
+import { checkIds } from '../store/check-requests.ts'
+import { type JobFilter, namesOf } from '../store/job-list.ts'
 import type { JobSummary } from '../store/job-record.ts'
 import type { Store } from '../store/store.ts'
 import { failed } from './errors.ts'
+import { inState, type ListedState, type ListFilter, splitFilter, storedState } from './list-filter.ts'
 
 /** Acts are jobs too, where somebody asks for them over HTTP; in a queue of their own, so that they do not wait behind the jobs that they are about. */
 export const BULK_KIND = 'jobmill.bulk'
 export const BULK_QUEUE = 'jobmill'
 
-export interface BulkFilter extends JobFilter {
+export interface BulkFilter extends ListFilter {
   /** Jobs that are dead, scheduled or ready and whose last attempt failed with this error: `mill.errors()` tells it. */
   readonly fingerprint?: string
   /** These jobs, 1 to 1,000; beside them only `state` may stand. Those that are not there are passed over, and so are acts on many. */
@@ -29,7 +30,7 @@ const NAMED_BATCH = 100
 export function checkBulkFilter(given: BulkFilter): BulkFilter {
   checkObject(given, 'filter', "{ queue: 'mail', state: 'dead' }")
   const { fingerprint, ids, ...filter } = given
-  checkFilter(filter)
+  splitFilter(filter)
   if (fingerprint !== undefined && !(typeof fingerprint === 'string' && FINGERPRINT.test(fingerprint)))
     throw new JobmillError('OPTION_INVALID', 'is not a fingerprint', {
       field: 'filter.fingerprint',
@@ -53,24 +54,24 @@ function checkAlone(beside: object): void {
 }
 
 /** An act on everything does not mean itself, and those that were before it: to cancel all jobs would end it half-way. */
-export function isAboutActs({ kind, queue }: BulkFilter): boolean {
-  return kind === BULK_KIND || queue === BULK_QUEUE
+export function isAboutActs({ kind, queue }: Pick<BulkFilter, 'kind' | 'queue'>): boolean {
+  return namesOf(kind)?.includes(BULK_KIND) === true || namesOf(queue)?.includes(BULK_QUEUE) === true
 }
 
 /** A page at a time, however many rows have to be looked at for one. What an act takes out of its list is behind the cursor by then. */
 export async function* found(
   store: Store,
   filter: BulkFilter,
-  states: readonly JobState[],
+  states: readonly ListedState[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly JobSummary[]> {
-  const { ids, fingerprint, ...listed } = filter
+  const { ids, fingerprint, state: _states, ...listed } = filter
   if (ids !== undefined) {
-    yield* named(store, ids, states, signal)
+    yield* named(store, ids, states.map(storedState), signal)
     return
   }
   for (const state of states)
-    for await (const jobs of pages(store, { ...listed, state }, signal)) {
+    for await (const jobs of pages(store, { ...listed, ...inState(state) }, signal)) {
       const meant = fingerprint === undefined ? jobs : await withError(store, jobs, fingerprint)
       if (meant.length > 0) yield meant
     }

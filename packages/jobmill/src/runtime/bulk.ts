@@ -4,11 +4,13 @@ import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkString } from '../job/names.ts'
 import { checkOneOf } from '../job/numbers.ts'
 import type { JobState } from '../job/state.ts'
+import { namesOf } from '../store/job-list.ts'
 import type { JobSummary } from '../store/job-record.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
 import { BULK_QUEUE, type BulkFilter, checkBulkFilter, found } from './bulk-filter.ts'
 import { FAILED_STATES } from './errors.ts'
+import { type ListedState, splitFilter, storedState } from './list-filter.ts'
 import type { OperateTools } from './operate.ts'
 
 export { BULK_KIND, BULK_QUEUE, type BulkFilter, isAboutActs } from './bulk-filter.ts'
@@ -78,8 +80,9 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
         const states = statesOf(act, filter)
         checkObjectKeys(options, 'options', OPTION_KEYS)
         const store = await opened()
-        const byState = isCounted(filter) ? await counted(store, filter, states) : {}
-        if (!isCounted(filter)) {
+        const isRead = !isCounted(filter, states)
+        const byState = isCounted(filter, states) ? await counted(store, filter, states) : {}
+        if (isRead) {
           let looked = 0
           for await (const jobs of found(store, filter, states, options.signal)) {
             looked += jobs.length
@@ -131,24 +134,27 @@ export function bulk(tools: OperateTools): { readonly bulk: Bulk } {
 }
 
 /** Of which states the jobs are that an act changes; refused when the filter names one of which none is. */
-export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): readonly JobState[] {
+export function statesOf(act: BulkAct, { state, fingerprint }: BulkFilter): readonly ListedState[] {
   const all = STATES[checkOneOf(act, 'act', BULK_ACTS)]
   const states = fingerprint === undefined ? all : all.filter((one) => FAILED_STATES.includes(one))
-  if (state === undefined) return states
-  if (states.includes(state)) return [state]
+  const asked = splitFilter(state === undefined ? {} : { state }).states
+  if (asked === undefined) return states
+  const wrong = asked.find((one) => !states.includes(storedState(one)))
+  if (wrong === undefined) return asked
   throw new JobmillError(
     'OPTION_INVALID',
-    `a job that is ${state} cannot be acted on by ${act}${fingerprint === undefined ? '' : ' by its error'}`,
+    `a job that is ${wrong} cannot be acted on by ${act}${fingerprint === undefined ? '' : ' by its error'}`,
     {
       field: 'filter.state',
-      value: shown(state),
+      value: shown(wrong),
       fix: `Use ${states.join(', ')}, or leave it out`,
     },
   )
 }
 
 /** Whether the counts of queues tell it, so that no job has to be looked at. */
-function isCounted(filter: BulkFilter): boolean {
+function isCounted(filter: BulkFilter, states: readonly ListedState[]): states is readonly JobState[] {
+  if (states.includes('retrying')) return false
   return Object.entries(filter).every(
     ([key, value]) => value === undefined || key === 'queue' || key === 'state',
   )
@@ -159,7 +165,8 @@ async function counted(
   { queue }: BulkFilter,
   states: readonly JobState[],
 ): Promise<Partial<Record<JobState, number>>> {
-  const isMeant = (one: string): boolean => (queue === undefined ? one !== BULK_QUEUE : one === queue)
+  const queues = namesOf(queue)
+  const isMeant = (one: string): boolean => queues?.includes(one) ?? one !== BULK_QUEUE
   const counts = (await store.counts()).filter((one) => isMeant(one.queue))
   return Object.fromEntries(states.map((state) => [state, counts.reduce((sum, one) => sum + one[state], 0)]))
 }

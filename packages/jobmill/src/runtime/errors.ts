@@ -7,8 +7,8 @@ import type { JobFailure, JobSummary } from '../store/job-record.ts'
 import type { Store } from '../store/store.ts'
 
 export interface ErrorsQuery {
-  readonly queue?: string
-  readonly kind?: string
+  readonly queue?: string | readonly string[]
+  readonly kind?: string | readonly string[]
 }
 
 /** Jobs of one kind whose errors have the same shape. */

@@ -28,6 +28,7 @@ import { labelFrom, versionFrom } from './label.ts'
 import { lifeOf, type StopOptions } from './life.ts'
 import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
+import { type Listing, listing } from './list-jobs.ts'
 import { type Observation, observation } from './observation.ts'
 import { type Operate, operate, type OperateTools } from './operate.ts'
 import { type MillOptions, resolveOptions } from './options.ts'
@@ -45,6 +46,7 @@ export interface Mill<Tx = unknown>
   extends
     Omit<Client<Tx>, 'prepare' | 'takeUnrung'>,
     Operate,
+    Listing,
     Explain,
     Tend,
     Observation,
@@ -216,6 +218,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
   const mill: Mill = {
     ...enqueue,
     ...operate(operating),
+    ...listing({ opened }),
     ...bulk(operating),
     ...audit({ opened, platform }),
     ...explain({ opened }),

@@ -1,12 +1,11 @@
 /** What an operator can see and do, from any process. */
 import { JobmillError } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
-import { checkObject, checkObjectKeys } from '../job/known-keys.ts'
+import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkKey, checkString } from '../job/names.ts'
 import { scopedKey } from '../job/new-job.ts'
 import { prepareQueueChange, type QueueChange } from '../job/queue-settings.ts'
 import type { InstanceRecord } from '../store/instance.ts'
-import type { JobFilter, JobPage, PageRequest } from '../store/job-list.ts'
 import type { QueueCounts, QueueRecord, Unserved } from '../store/queue-record.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
@@ -31,7 +30,6 @@ export interface Operate {
   holder(dedupeKey: string): Promise<string | null>
   /** Its attempts, oldest first. */
   history(id: string): Promise<AttemptView[]>
-  list(filter?: JobFilter, page?: Partial<PageRequest>): Promise<JobPage>
   /** A string is short for `{ reason }`. */
   cancel(id: string, options?: CancelOptions | string): Promise<CancelAnswer>
   /** A dead or cancelled job begins again: attempts and crashes at 0, history kept. */
@@ -60,7 +58,6 @@ export interface OperateTools {
   readonly forget: (ids: readonly string[]) => void
 }
 
-const LISTED = 50
 const NAME_A_QUEUE = "Pass the name of a queue such as 'default'"
 const CANCELLED = 'cancelled by the application'
 
@@ -88,10 +85,6 @@ export function operate({ opened, cancelledHere, emit, forget }: OperateTools): 
     },
     async history(id) {
       return (await (await opened()).history(id)).map(attemptView)
-    },
-    async list(filter = {}, page = {}) {
-      checkObject(page, 'page', '{ limit: 50 }, or leave it out')
-      return (await opened()).list(filter, { limit: LISTED, ...page })
     },
     async cancel(id, options = {}) {
       const reason = cancelReason(options)

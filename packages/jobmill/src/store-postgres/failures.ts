@@ -6,7 +6,9 @@ import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS } from './fragments.ts'
 import { idsField } from './states.ts'
 
-const FAILED = [outcomeCode('threw'), outcomeCode('timed-out'), outcomeCode('gave-up')].join(', ')
+export const FAILED_OUTCOMES = [outcomeCode('threw'), outcomeCode('timed-out'), outcomeCode('gave-up')].join(
+  ', ',
+)
 
 /** The newest attempt of each by the primary key, backwards. An attempt goes with its job, so nothing else has to be read. No locks. */
 const FAILURES = `
@@ -15,7 +17,7 @@ SELECT w.id, a.error, a.ended_at, a.outcome
   FROM (SELECT DISTINCT id FROM input) AS w
  CROSS JOIN LATERAL (SELECT t.error, t.ended_at, t.outcome, t.ended_as FROM jobmill.attempt AS t
                       WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a
- WHERE a.ended_as = ${STATE_CODE.dead} OR a.outcome IN (${FAILED})`
+ WHERE a.ended_as = ${STATE_CODE.dead} OR a.outcome IN (${FAILED_OUTCOMES})`
 
 export async function failures(context: Context, ids: readonly string[]): Promise<(JobFailure | null)[]> {
   if (ids.length === 0) return []

@@ -1,7 +1,7 @@
 /** The order of each listing, which is that of an index: where to walk, from which position, and what the position is made of. */
 import { UUID } from '../job/names.ts'
 import { type JobState, STATE_CODE } from '../job/state.ts'
-import { cursorInvalid, type JobFilter, type Position } from '../store/job-list.ts'
+import { cursorInvalid, type JobFilter, namesOf, type Position } from '../store/job-list.ts'
 
 /** The rows to look at, in order: `walk(id, a, b)` with the position in one or two columns. */
 interface Walk {
@@ -111,10 +111,15 @@ function walkEnded(
     from === null
       ? ''
       : `AND (t.ended_at, t.job_id) < (${given.add(from[0])}::int8, ${given.add(from[1])}::uuid)`
+  // The range of end times bounds the scan of the index; without it an old range would be reached row by row.
+  const range = [
+    ...(filter.endedFrom === undefined ? [] : [`AND t.ended_at >= ${given.add(filter.endedFrom)}::int8`]),
+    ...(filter.endedBefore === undefined ? [] : [`AND t.ended_at < ${given.add(filter.endedBefore)}::int8`]),
+  ].join(' ')
   return {
     sql: `SELECT t.job_id AS id, t.ended_at AS a, t.job_id::text AS b FROM jobmill.queue AS q CROSS JOIN LATERAL (
             SELECT t.job_id, t.ended_at FROM jobmill.attempt AS t
-             WHERE t.queue_id = q.id AND t.ended_as = ${STATE_CODE[state]} ${before}
+             WHERE t.queue_id = q.id AND t.ended_as = ${STATE_CODE[state]} ${range} ${before}
              ORDER BY t.ended_at DESC, t.job_id DESC LIMIT ${rows}) AS t
            ${ofQueue(filter, given)} ORDER BY t.ended_at DESC, t.job_id DESC LIMIT ${rows}`,
     order: 'walk.a DESC, walk.id DESC',
@@ -123,5 +128,9 @@ function walkEnded(
 }
 
 function ofQueue(filter: JobFilter, given: Values): string {
-  return filter.queue === undefined ? '' : `WHERE q.name = ${given.add(filter.queue)}`
+  const names = namesOf(filter.queue)
+  if (names === undefined) return ''
+  return names.length === 1
+    ? `WHERE q.name = ${given.add(names[0])}`
+    : `WHERE q.name = ANY (${given.add(names)}::text[])`
 }

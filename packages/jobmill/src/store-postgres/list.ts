@@ -7,6 +7,7 @@ import {
   type JobFilter,
   type JobPage,
   listWithinBudget,
+  namesOf,
   type PageRequest,
   type Position,
 } from '../store/job-list.ts'
@@ -14,6 +15,7 @@ import { STATE_CODE } from '../job/state.ts'
 import { INDEX, type PayloadAt } from '../store/payload-at.ts'
 import type { Query } from './connection.ts'
 import type { Context } from './context.ts'
+import { FAILED_OUTCOMES } from './failures.ts'
 import { type Values, walkOf } from './list-orders.ts'
 import { learnNames, SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from './job-rows.ts'
 
@@ -83,13 +85,29 @@ function isAt({ path, value }: PayloadAt, given: Values): string {
      FROM (SELECT ${at} AS x OFFSET 0) AS v)`
 }
 
+/** One name is compared with one id, which is looked up once; several are hashed once. */
+function isOneOf(
+  table: 'queue' | 'kind',
+  filter: string | readonly string[] | undefined,
+  given: Values,
+): string[] {
+  const names = namesOf(filter)
+  if (names === undefined) return []
+  if (names.length === 1)
+    return [`j.${table}_id = (SELECT id FROM jobmill.${table} WHERE name = ${given.add(names[0])})`]
+  return [
+    `j.${table}_id = ANY (ARRAY(SELECT id FROM jobmill.${table} WHERE name = ANY (${given.add(names)}::text[])))`,
+  ]
+}
+
 function matches(filter: JobFilter, given: Values): string {
   const tests = ['true']
-  if (filter.queue !== undefined) {
-    tests.push(`j.queue_id = (SELECT id FROM jobmill.queue WHERE name = ${given.add(filter.queue)})`)
-  }
-  if (filter.kind !== undefined)
-    tests.push(`j.kind_id = (SELECT id FROM jobmill.kind WHERE name = ${given.add(filter.kind)})`)
+  tests.push(...isOneOf('queue', filter.queue, given), ...isOneOf('kind', filter.kind, given))
+  if (filter.retrying === true) tests.push(`a.outcome IN (${FAILED_OUTCOMES})`)
+  if (filter.endedFrom !== undefined)
+    tests.push(`a.ended_as IS NOT NULL AND a.ended_at >= ${given.add(filter.endedFrom)}::int8`)
+  if (filter.endedBefore !== undefined)
+    tests.push(`a.ended_as IS NOT NULL AND a.ended_at < ${given.add(filter.endedBefore)}::int8`)
   if (filter.tags !== undefined && filter.tags.length > 0)
     tests.push(`j.tags @> ${given.add(filter.tags)}::text[]`)
   if (filter.enqueuedFrom !== undefined)

@@ -4,7 +4,9 @@ import type { JobFailure } from '../store/job-record.ts'
 import { DEAD } from './job-row.ts'
 import type { Look } from './work.ts'
 
-const FAILED = [outcomeCode('threw'), outcomeCode('timed-out'), outcomeCode('gave-up')].join(', ')
+export const FAILED_OUTCOMES = [outcomeCode('threw'), outcomeCode('timed-out'), outcomeCode('gave-up')].join(
+  ', ',
+)
 
 // Jobs by jobmill_job_id, the newest attempt of each by the primary key. A read, in a snapshot of its own.
 const FAILURES = `
@@ -13,7 +15,7 @@ const FAILURES = `
   CROSS JOIN jobmill_job AS j ON j.id = w.value
   CROSS JOIN jobmill_attempt AS a ON a.job_pk = j.pk
     AND a.token = (SELECT max(b.token) FROM jobmill_attempt AS b WHERE b.job_pk = j.pk)
-  WHERE j.state = ${DEAD} OR a.outcome IN (${FAILED})`
+  WHERE j.state = ${DEAD} OR a.outcome IN (${FAILED_OUTCOMES})`
 
 interface FailureRow {
   readonly id: string

@@ -1,10 +1,14 @@
 /** The filters of a listing as one SQL expression over a job row, with the values it needs. */
-import type { JobFilter } from '../store/job-list.ts'
+import { type JobFilter, namesOf } from '../store/job-list.ts'
+import { FAILED_OUTCOMES } from './failures.ts'
 import { LAST_ERROR } from './get.ts'
 import type { Value } from './handle.ts'
 import { DONE } from './job-row.ts'
 import { PAYLOAD_HAS } from './payload-has.ts'
 import type { Look } from './work.ts'
+
+// The newest attempt of a job, by the primary key.
+const LAST_OUTCOME = `(SELECT a.outcome FROM jobmill_attempt AS a WHERE a.job_pk = j.pk ORDER BY a.token DESC LIMIT 1)`
 
 export interface Hit {
   /** 1 or 0. */
@@ -20,16 +24,19 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
     terms.push(term)
     values.push(value)
   }
-  if (filter.queue !== undefined) {
-    const id = names.findQueue(filter.queue)
-    if (id === undefined) return null
-    need('j.queue_id = ?', id)
+  const oneOf = (column: string, ids: readonly number[]): void => {
+    // One text for any number of them, so that each number does not become a statement of its own.
+    if (ids.length === 1) need(`${column} = ?`, ids[0] ?? 0)
+    else need(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(ids))
   }
-  if (filter.kind !== undefined) {
-    const id = names.findKind(filter.kind)
-    if (id === undefined) return null
-    need('j.kind_id = ?', id)
-  }
+  const queues = idsOf(filter.queue, (name) => names.findQueue(name))
+  const kinds = idsOf(filter.kind, (name) => names.findKind(name))
+  if (queues?.length === 0 || kinds?.length === 0) return null
+  if (queues !== undefined) oneOf('j.queue_id', queues)
+  if (kinds !== undefined) oneOf('j.kind_id', kinds)
+  if (filter.retrying === true) terms.push(`${LAST_OUTCOME} IN (${FAILED_OUTCOMES})`)
+  if (filter.endedFrom !== undefined) need(`(j.state >= ${DONE} AND j.ended_at >= ?)`, filter.endedFrom)
+  if (filter.endedBefore !== undefined) need(`(j.state >= ${DONE} AND j.ended_at < ?)`, filter.endedBefore)
   if (filter.enqueuedFrom !== undefined) need('j.enqueued_at >= ?', filter.enqueuedFrom)
   if (filter.enqueuedBefore !== undefined) need('j.enqueued_at < ?', filter.enqueuedBefore)
   // By the primary key of the tags.
@@ -42,4 +49,13 @@ export function hitOf({ names }: Look, filter: JobFilter): Hit | null {
   if (filter.payloadAt !== undefined && filter.payloadAt.length > 0)
     need(`${PAYLOAD_HAS}(j.payload, ?)`, JSON.stringify(filter.payloadAt))
   return { sql: terms.length === 0 ? '1' : `coalesce(${terms.join(' AND ')}, 0)`, values }
+}
+
+/** The ids of the names that exist; undefined when the filter takes all. */
+export function idsOf(
+  names: string | readonly string[] | undefined,
+  find: (name: string) => number | undefined,
+): number[] | undefined {
+  const ids = namesOf(names)?.map((name) => find(name))
+  return ids === undefined ? undefined : [...new Set(ids)].filter((id) => id !== undefined)
 }

@@ -6,7 +6,7 @@
 import { STATE_CODE } from '../job/state.ts'
 import type { JobFilter, Position } from '../store/job-list.ts'
 import type { Value } from './handle.ts'
-import type { Hit } from './list-filter.ts'
+import { type Hit, idsOf } from './list-filter.ts'
 import type { Lane } from './lanes.ts'
 import { readyKinds, readyLaneReader } from './ready-lanes.ts'
 import type { Look } from './work.ts'
@@ -99,10 +99,13 @@ const ended: Order = {
     const text = `
       SELECT j.pk, j.id, j.ended_at AS first, 0 AS second, ${hit.sql} AS hit
       FROM jobmill_job AS j INDEXED BY jobmill_job_ended
-      WHERE j.queue_id = ? AND j.state >= 3 AND j.state = ? AND (j.ended_at, j.id) < (?, ?)
+      WHERE j.queue_id = ? AND j.state >= 3 AND j.state = ? AND j.ended_at >= ? AND (j.ended_at, j.id) < (?, ?)
       ORDER BY j.ended_at DESC, j.id DESC LIMIT ?`
     const state = STATE_CODE[filter.state ?? 'done']
-    return queueIds(look, filter).map((queueId) => lane(look, text, hit, [queueId, state], start))
+    // Both ends of the time range bound the scan of the index: a range long ago is not reached row by row.
+    const { endedFrom = Number.MIN_SAFE_INTEGER, endedBefore = Number.MAX_SAFE_INTEGER } = filter
+    const first = start.first < endedBefore ? start : { ...start, first: endedBefore, id: '' }
+    return queueIds(look, filter).map((queueId) => lane(look, text, hit, [queueId, state, endedFrom], first))
   },
 }
 
@@ -148,6 +151,5 @@ const ready: Order = {
 function queueIds(look: Look, { queue }: JobFilter): number[] {
   if (queue === undefined)
     return (look.sql(`SELECT id FROM jobmill_queue`).all() as { id: number }[]).map(({ id }) => id)
-  const id = look.names.findQueue(queue)
-  return id === undefined ? [] : [id]
+  return idsOf(queue, (name) => look.names.findQueue(name)) ?? []
 }

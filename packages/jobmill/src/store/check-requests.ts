@@ -4,7 +4,7 @@ import { JobmillError, shown } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkId, checkName } from '../job/names.ts'
-import { checkArray, checkOneOf, checkWhole } from '../job/numbers.ts'
+import { checkArray, checkBoolean, checkOneOf, checkWhole } from '../job/numbers.ts'
 import { checkQueueSettings, type QueuePatch } from '../job/queue-settings.ts'
 import { JOB_STATES } from '../job/state.ts'
 import type { ClaimRequest, HandOff } from './claim.ts'
@@ -12,6 +12,7 @@ import type { NewInstance, PulseRequest } from './instance.ts'
 import type { JobFilter, PageRequest } from './job-list.ts'
 import { checkPayloadAt, checkSought } from './payload-at.ts'
 
+const MOST_NAMES = 100
 export const DURATION = { least: 0, most: BOUNDS.durationMs }
 const INSTANT = { least: -BOUNDS.lastInstantAt, most: BOUNDS.lastInstantAt }
 
@@ -97,19 +98,24 @@ export function checkFilter(filter: JobFilter): JobFilter {
     'queue',
     'kind',
     'state',
+    'retrying',
     'tags',
     'enqueuedFrom',
     'enqueuedBefore',
+    'endedFrom',
+    'endedBefore',
     'payloadText',
     'payloadAt',
     'errorText',
   ])
-  for (const name of ['queue', 'kind', 'payloadText'] as const)
-    if (filter[name] !== undefined) checkSought(filter[name], `filter.${name}`)
+  checkNames(filter.queue, 'filter.queue')
+  checkNames(filter.kind, 'filter.kind')
+  if (filter.payloadText !== undefined) checkSought(filter.payloadText, 'filter.payloadText')
+  if (filter.retrying !== undefined) checkBoolean(filter.retrying, 'filter.retrying')
   if (filter.tags !== undefined) checkTags(filter.tags)
   if (filter.state !== undefined) checkOneOf(filter.state, 'filter.state', JOB_STATES)
-  if (filter.enqueuedFrom !== undefined) checkWhole(filter.enqueuedFrom, 'filter.enqueuedFrom', INSTANT)
-  if (filter.enqueuedBefore !== undefined) checkWhole(filter.enqueuedBefore, 'filter.enqueuedBefore', INSTANT)
+  for (const instant of ['enqueuedFrom', 'enqueuedBefore', 'endedFrom', 'endedBefore'] as const)
+    if (filter[instant] !== undefined) checkWhole(filter[instant], `filter.${instant}`, INSTANT)
   if (filter.payloadAt !== undefined) checkPayloadAt(filter.payloadAt, 'filter.payloadAt')
   if (filter.errorText !== undefined) checkSought(filter.errorText, 'filter.errorText')
   return filter
@@ -126,6 +132,19 @@ function checkTags(given: readonly string[]): void {
     })
   }
   tags.forEach((tag, at) => checkSought(tag, `filter.tags[${at}]`))
+}
+
+/** One name or several. An empty array is refused: it could mean all jobs or none. */
+function checkNames(names: unknown, field: string): void {
+  if (names === undefined) return
+  if (!Array.isArray(names)) return void checkSought(names, field)
+  if (names.length === 0 || names.length > MOST_NAMES)
+    throw new JobmillError('OPTION_INVALID', `must have 1 to ${MOST_NAMES} names`, {
+      field,
+      value: shown(names),
+      fix: names.length === 0 ? 'Omit the filter to match all' : 'Use several calls',
+    })
+  names.forEach((name, at) => checkSought(name, `${field}[${at}]`))
 }
 
 export function checkPage(page: PageRequest): PageRequest {

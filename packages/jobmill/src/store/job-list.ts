@@ -13,14 +13,21 @@ import type { JobSummary } from './job-record.ts'
 import type { PayloadAt } from './payload-at.ts'
 
 export interface JobFilter {
-  readonly queue?: string
-  readonly kind?: string
+  /** Of this queue, or of any of these (at most 100). */
+  readonly queue?: string | readonly string[]
+  /** Of this kind, or of any of these (at most 100). */
+  readonly kind?: string | readonly string[]
   readonly state?: JobState
+  /** Only jobs whose last attempt failed; with the state `scheduled`, those that wait for a retry. */
+  readonly retrying?: boolean
   /** Jobs that have all of these. */
   readonly tags?: readonly string[]
   /** Enqueued at or after, and before. */
   readonly enqueuedFrom?: number
   readonly enqueuedBefore?: number
+  /** Ended at or after, and before: only jobs that are done, dead or cancelled. */
+  readonly endedFrom?: number
+  readonly endedBefore?: number
   /** Jobs whose payload, as JSON text, contains this. Case matters. */
   readonly payloadText?: string
   /** Jobs whose payload has all of these. */
@@ -99,6 +106,11 @@ export async function listWithinBudget(
       return { jobs, next: cursorOf(order, from), scanned, complete: false }
     }
   }
+}
+
+/** The names that a filter takes, one or several; undefined when it takes all. */
+export function namesOf(names: string | readonly string[] | undefined): readonly string[] | undefined {
+  return typeof names === 'string' ? [names] : names
 }
 
 function readsPayloads({ payloadText, payloadAt = [] }: JobFilter): boolean {

@@ -98,8 +98,9 @@ describe('jobs on sqlite', () => {
     await worked(mill, [...many(2, 'dead', { tags: ['x'] }), ...many(1, 'done')])
     await mill.enqueue('b', { n: [7], 'a.b': 'c:d' }, LATER)
     const dead = await call(at, ['jobs', 'list', '--state', 'dead', '--tag', 'x', '--from', '1h'])
-    expect(dead.out).toMatch(/^id +kind +queue +state +attempt +enqueued +when\n/)
-    const row = /^[0-9a-f-]{36} {2}a +default +dead +1\/5 +(?:now|\d+ s ago) +ended (?:now|\d+ s ago)$/gm
+    expect(dead.out).toMatch(/^id +kind +queue +state +attempt +enqueued +when +error\n/)
+    const row =
+      /^[0-9a-f-]{36} {2}a +default +dead +1\/5 +(?:now|\d+ s ago) +ended (?:now|\d+ s ago) +Dead: no .*$/gm
     expect(dead.out.match(row)).toHaveLength(2)
     const text = await call(at, [
       'jobs',
@@ -117,8 +118,23 @@ describe('jobs on sqlite', () => {
       )
     expect(await found('--error', 'Dead: no', '--tag', 'x')).toEqual(['dead', 'dead'])
     expect(await found('--payload', 'n.0:7', '--payload', String.raw`a\.b:c:d`)).toEqual(['scheduled'])
+    // Several names and states, separated by commas or given more than once.
+    expect(await found('--state', 'dead,retrying', '--kind', 'a,b')).toEqual(['dead', 'dead'])
+    expect(await found('--state', 'scheduled', '--state', 'done', '--queue', 'default,other')).toEqual([
+      'scheduled',
+      'done',
+    ])
+    expect(
+      await found('--state', 'dead', '--ended-from', '1h', '--ended-before', '2190-01-01T00:00:00Z'),
+    ).toEqual(['dead', 'dead'])
+    const full = await call(at, ['jobs', 'list', '--state', 'dead', '--include', 'payload', '--json'])
+    expect((JSON.parse(full.out) as JobPage).jobs[0]).toMatchObject({
+      payload: 'dead',
+      error: expect.stringContaining('Dead: no') as string,
+    })
     for (const none of [
       '--error dead',
+      '--state retrying',
       '--payload n:7',
       '--payload n.0:7 --payload n.0:8',
       '--queue none',

@@ -56,6 +56,7 @@ describe('roles by routes', () => {
         "events.listen": "viewer",
         "findings.list": "viewer",
         "jobs.cancel": "operator",
+        "jobs.count": "viewer",
         "jobs.delete": "admin",
         "jobs.enqueue": "operator",
         "jobs.enqueue-many": "operator",

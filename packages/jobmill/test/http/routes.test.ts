@@ -55,6 +55,19 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('jobs.list', {}, undefined, '?tag=x&state=done&limit=1')).body).toMatchObject({
       jobs: [{ id, state: 'done' }],
     })
+    // N10 and A: several names, states and parts, repeated or separated by commas.
+    const several = '?state=done,retrying&kind=echo&kind=other&queue=default,none&include=payload,result'
+    expect((await call('jobs.list', {}, undefined, several)).body).toMatchObject({
+      jobs: [{ id, error: null, payload: { to: 'ada' }, result: { to: 'ada' } }],
+      next: null,
+    })
+    expect((await call('jobs.count', {}, undefined, '?state=done,retrying&kind=echo')).body).toEqual({
+      jobs: 1,
+      byState: { done: 1, retrying: 0 },
+    })
+    expect((await call('jobs.list', {}, undefined, '?state=done&endedBefore=1')).body).toMatchObject({
+      jobs: [],
+    })
     expect((await call('jobs.inspect', { id })).body).toMatchObject({
       job: { id, payload: { to: 'ada' }, result: { to: 'ada' }, progress: null },
       attempts: [{ attempt: 1, outcome: 'returned', log: [{ message: 'seen', fields: { apiKey: 'k' } }] }],

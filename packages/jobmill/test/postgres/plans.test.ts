@@ -134,7 +134,18 @@ describe('postgres plans', () => {
     ['scheduled', { state: 'scheduled' }, 'later_pkey'],
     ['ready', { state: 'ready' }, 'ready_pkey'],
     ['ready of one queue', { state: 'ready', queue: 'q1' }, 'ready_pkey'],
+    [
+      'ready of some queues and kinds',
+      { state: 'ready', queue: ['q1', 'q2'], kind: ['k', 'l'] },
+      'ready_pkey',
+    ],
+    ['retrying', { state: 'scheduled', retrying: true }, 'later_pkey'],
     ['done', { state: 'done' }, 'attempt_ended'],
+    [
+      'done at a time',
+      { state: 'done', endedFrom: 1, endedBefore: 9e12, queue: ['q1', 'q2'] },
+      'attempt_ended',
+    ],
     ['dead of one queue', { state: 'dead', queue: 'q2' }, 'attempt_ended'],
   ]
   test.each(listings)('a list of %s walks the index of its order', async (_, filter, index) => {

@@ -9,11 +9,12 @@ const ID = '01890000-0000-7000-8000-000000000001'
 const NEITHER = [null, true, 7n, Symbol('x'), Number.NaN]
 const WRONG = {
   text: [...NEITHER, 7, {}, ['x'], () => 'x', { toString: () => ID }],
+  names: [...NEITHER, 7, {}, () => 'x', [], [7], [['x']]],
   count: [...NEITHER, '7', {}, [7], () => 7, -1, 1.5],
   instant: [...NEITHER, '7', {}, [7], () => 7, 1.5],
   object: [...NEITHER, 7, 'x', [{}], () => ({}), { unknown: 1 }],
   list: [...NEITHER, 7, 'x', {}, () => []],
-  act: [...NEITHER, 7, {}, ['retry'], 'explode'],
+  act: [...NEITHER, 7, {}, ['explode'], 'explode'],
   function: [...NEITHER, 7, 'x', {}, []],
 } as const
 type Type = keyof typeof WRONG
@@ -42,8 +43,12 @@ const METHODS: Readonly<Record<string, Method>> = {
   holder: method(['text'], ['key']),
   history: method(['text'], [ID]),
   list: method(['object', 'object'], [{}, {}]),
-  'list.queue': method(['text'], ['q'], (mill, queue) => mill.list({ queue })),
-  'list.kind': method(['text'], ['q'], (mill, kind) => mill.list({ kind })),
+  'list.queue': method(['names'], ['q'], (mill, queue) => mill.list({ queue })),
+  'list.kind': method(['names'], ['q'], (mill, kind) => mill.list({ kind })),
+  count: method(['object', 'object'], [{}, {}]),
+  'list.include': method(['list'], [[]], (mill, include) => mill.list({}, { include })),
+  'list.endedFrom': method(['instant'], [7], (mill, endedFrom) => mill.list({ endedFrom })),
+  'list.states': method(['list'], [[]], (mill, state) => mill.list({ state: [state] })),
   'list.state': method(['act'], ['dead'], (mill, state) => mill.list({ state })),
   'list.tags': method(['list'], [['q']], (mill, tags) => mill.list({ tags })),
   'list.payloadAt': method(['list'], [[]], (mill, payloadAt) => mill.list({ payloadAt })),
@@ -65,7 +70,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   changeQueue: method(['text', 'object'], ['default', {}]),
   why: method(['text'], [ID]),
   errors: method(['object'], [{}]),
-  'errors.queue': method(['text'], ['q'], (mill, queue) => mill.errors({ queue })),
+  'errors.queue': method(['names'], ['q'], (mill, queue) => mill.errors({ queue })),
   'bulk.preview': method(['act', 'object', 'object'], ['retry', FILTER, {}]),
   'bulk.upToNow': method(['object'], [FILTER]),
   'bulk.run': method(['act', 'object', 'object'], ['retry', FILTER, {}]),
@@ -193,7 +198,11 @@ describe('arguments', () => {
           : [prefix + key],
       )
     const known = [...Object.keys(METHODS), ...WITHOUT_ARGUMENTS, ...OF_THE_TEST]
-    expect(members(mill).filter((name) => !known.includes(name))).toEqual([])
+    expect(
+      [...members(mill), ...members(Object.getPrototypeOf(mill) as object)].filter(
+        (name) => !known.includes(name),
+      ),
+    ).toEqual([])
     await mill.stop()
   })
 })

@@ -50,6 +50,105 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     expect(await mill.delete(running.id)).toMatchObject({ verdict: 'unknown' })
   })
 
+  test('N10 lists carry the last error, and payloads on request, with one more statement for a page', async () => {
+    const statements: string[] = []
+    const mill = await create({ jobs: [job] }, (store) => ({
+      ...store,
+      list: (...args) => (statements.push('list'), store.list(...args)),
+      get: (...args) => (statements.push('get'), store.get(...args)),
+      results: (...args) => (statements.push('results'), store.results(...args)),
+    }))
+    await mill.enqueueMany(job, [
+      { payload: 'dead', metadata: { n: 1 } },
+      { payload: 'dead' },
+      { payload: 'done' },
+    ])
+    const waits = await mill.enqueue(job, 'done', { delay: '1h' })
+    await mill.drain()
+    await mill.cancel(waits.id, { reason: 'not wanted' })
+    statements.length = 0
+    const dead = await mill.list({ state: 'dead' })
+    expect(dead.jobs.map(({ error }) => error?.split('\n')[0])).toEqual(['Dead: no', 'Dead: no'])
+    expect(dead.jobs[0]).not.toHaveProperty('payload')
+    expect(statements).toEqual(['list', 'results'])
+    statements.length = 0
+    const full = await mill.list(
+      { state: ['dead', 'cancelled'] },
+      { include: ['payload', 'metadata', 'result'] },
+    )
+    expect(full.jobs.map(({ payload, error }) => [payload, error?.split('\n')[0]])).toEqual([
+      ['dead', 'Dead: no'],
+      ['dead', 'Dead: no'],
+      ['done', 'not wanted'],
+    ])
+    expect(full.jobs.find(({ metadata }) => metadata !== null)?.metadata).toEqual({ n: 1 })
+    expect(statements).toEqual(['list', 'list', 'get'])
+    expect((await mill.list({ state: 'done' })).jobs).toMatchObject([{ error: null }])
+    expect(await rejection(() => mill.list({}, { include: ['secret'] as never }))).toMatchObject({
+      field: 'page.include[0]',
+    })
+  })
+
+  test('A filters take several queues, kinds and states, and retrying, in lists, counts and acts', async () => {
+    const flaky = defineJob({
+      kind: 'flaky',
+      maxAttempts: 3,
+      backoff: { fixed: '1h' },
+      run: ({ attempt }) => {
+        if (attempt === 1) throw new Error('try later')
+      },
+    })
+    const queues = { one: {}, two: {}, three: {} }
+    const mill = await create({ jobs: [job, flaky], queues, serve: Object.keys(queues) })
+    const ids: string[] = []
+    for (const queue of Object.keys(queues)) {
+      await mill.enqueue(job, 'dead', { queue })
+      ids.push((await mill.enqueue(flaky, null, { queue })).id)
+      await mill.enqueue(flaky, null, { queue, delay: '2h' })
+    }
+    await mill.drain()
+    const sorted = (page: { readonly jobs: readonly { readonly id: string }[] }): string[] =>
+      page.jobs.map(({ id }) => id).toSorted()
+
+    expect(sorted(await mill.list({ state: 'retrying' }))).toEqual(ids.toSorted())
+    expect(await mill.count({ state: 'retrying', queue: ['one', 'two'] })).toEqual({
+      jobs: 2,
+      byState: { retrying: 2 },
+    })
+    expect(await mill.count({ state: ['dead', 'scheduled'], queue: ['one', 'three'] })).toEqual({
+      jobs: 6,
+      byState: { dead: 2, scheduled: 4 },
+    })
+    // In pages of every size: each job once, the states in the order given.
+    for (const limit of [1, 2, 5, 50]) {
+      const found: string[] = []
+      let cursor: string | undefined
+      do {
+        const page = await mill.list({ state: ['retrying', 'dead'], kind: ['a', 'flaky'] }, { limit, cursor })
+        found.push(...page.jobs.map(({ state }) => state))
+        cursor = page.next ?? undefined
+      } while (cursor !== undefined)
+      expect(found).toEqual([...Array<string>(3).fill('scheduled'), ...Array<string>(3).fill('dead')])
+    }
+    expect(await rejection(() => mill.list({ state: [] }))).toMatchObject({ field: 'filter.state' })
+    expect(await rejection(() => mill.list({ queue: [] }))).toMatchObject({ field: 'filter.queue' })
+
+    expect(await mill.bulk.preview('run-now', { state: 'retrying', queue: ['one', 'two'] })).toMatchObject({
+      jobs: 2,
+    })
+    expect(await mill.bulk.run('run-now', { state: 'retrying', queue: ['one', 'two'] })).toMatchObject({
+      changed: 2,
+    })
+    await mill.drain()
+    expect(await mill.count({ state: 'done' })).toMatchObject({ jobs: 2 })
+    expect(await mill.bulk.preview('delete', { state: ['dead', 'done'] })).toMatchObject({ jobs: 5 })
+    const now = mill.clock.now()
+    await mill.clock.advance('1h')
+    const past = { state: ['done', 'dead'], kind: ['flaky', 'a'], endedBefore: now + 1 } as const
+    expect(await mill.bulk.run('delete', past)).toMatchObject({ changed: 5 })
+    expect(await mill.count({ state: ['done', 'dead'] })).toMatchObject({ jobs: 1 })
+  })
+
   test('bad input is refused by name', async () => {
     const mill = await create({ jobs: [job] })
     expect(await rejection(() => mill.get('7'))).toMatchObject({ code: 'ID_INVALID', field: 'id' })

@@ -184,6 +184,11 @@ async function everyStatement(path: string): Promise<string[]> {
   for (const filter of [{}, ...JOB_STATES.map((state) => ({ state }))]) {
     await store.list(filter, { limit: 10 })
     await store.list({ ...filter, queue: 'default', tags: ['x'] }, { limit: 10 })
+    await store.list(
+      { ...filter, queue: ['default', 'few'], kind: [KIND, 'x'], retrying: true },
+      { limit: 10 },
+    )
+    await store.list({ ...filter, endedFrom: 1, endedBefore: 2 }, { limit: 10 })
     await store.list({ ...filter, errorText: 'x', payloadAt: [{ path: ['a'], value: '1' }] }, { limit: 10 })
   }
   await Promise.all([

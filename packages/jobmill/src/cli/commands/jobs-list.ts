@@ -1,6 +1,7 @@
 /** `jobmill jobs list`: the jobs of a filter, a page or all of them. */
-import { checkWhole } from '../../job/numbers.ts'
+import { checkOneOf, checkWhole } from '../../job/numbers.ts'
 import { systemPlatform } from '../../platform/platform.ts'
+import { INCLUDABLE, type Includable } from '../../runtime/list-jobs.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { JOB_FIELDS } from '../jobs/fields.ts'
 import { FILTERS, filterOf } from '../jobs/filter.ts'
@@ -22,13 +23,20 @@ export const jobsList: Command = {
     limit: { type: 'string', takes: 'N', says: `so many at most (default ${USUAL})` },
     cursor: { type: 'string', takes: 'TEXT', says: 'go on after an earlier page' },
     all: { type: 'boolean', says: 'all of them, page after page' },
+    include: {
+      type: 'string',
+      takes: 'PARTS',
+      says: `with --json, what else each job has: ${INCLUDABLE.join(', ')}`,
+      multiple: true,
+    },
   },
   fields: JOB_FIELDS,
   examples: [
     'jobmill jobs list --state dead --queue mail',
     'jobmill jobs list --kind email.send --from 2h --text ada@example.com',
     'jobmill jobs list --state dead --error ECONNREFUSED --payload user.id:42',
-    'jobmill jobs list --state dead --all --json | jq -r .jobs[].id',
+    'jobmill jobs list --state dead,retrying --queue mail,reports',
+    'jobmill jobs list --state dead --all --json --include payload | jq .jobs[].payload',
   ],
   run: (given, terminal) =>
     withMill(given, async (mill) => {
@@ -37,6 +45,7 @@ export const jobsList: Command = {
         filter: filterOf(given),
         most: mostOf(given),
         cursor: given.text('cursor'),
+        include: includedIn(given),
         looked: (rows) => progress.at(rows, null),
       })
       const print = given.has('json') ? asJson(terminal) : asTables(terminal)
@@ -49,6 +58,11 @@ export const jobsList: Command = {
       print.end(last)
       return EXIT.done
     }),
+}
+
+function includedIn(given: Given): readonly Includable[] {
+  const parts = given.texts('include').flatMap((text) => text.split(','))
+  return parts.map((part) => checkOneOf(part.trim(), '--include', INCLUDABLE))
 }
 
 function mostOf(given: Given): number {

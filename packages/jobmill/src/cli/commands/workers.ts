@@ -74,7 +74,13 @@ async function instanceViews(mill: Mill, counted: (jobs: number) => void): Promi
   const [instances, slots] = await Promise.all([mill.instances(), mill.slots()])
   const running = new Map<string, number>()
   const filter = { state: 'running' } as const
-  const pages = pagesOf(mill, { filter, most: Number.POSITIVE_INFINITY, cursor: undefined, looked: counted })
+  const pages = pagesOf(mill, {
+    filter,
+    most: Number.POSITIVE_INFINITY,
+    cursor: undefined,
+    include: [],
+    looked: counted,
+  })
   for await (const { jobs } of pages)
     for (const { instance } of jobs)
       if (instance !== null) running.set(instance, (running.get(instance) ?? 0) + 1)

@@ -1,7 +1,7 @@
 /** An act on every job of a filter: counted and shown first, then asked for, then done, as far as nobody stops it. */
 import type { BulkAct, BulkPreview, BulkReport } from '../../runtime/bulk.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { JobFilter } from '../../store/job-list.ts'
+import type { ListFilter } from '../../runtime/list-filter.ts'
 import { EXIT, type Given } from '../command.ts'
 import { confirmed } from '../confirm.ts'
 import { interruptible } from '../interrupt.ts'
@@ -12,7 +12,7 @@ import { counted, number } from '../wording.ts'
 
 export interface ManyJobs {
   readonly act: BulkAct
-  readonly filter: JobFilter
+  readonly filter: ListFilter
   /** For a cancel. */
   readonly reason: string | undefined
 }

@@ -1,16 +1,20 @@
 /** The filters of jobs as options: the same for looking and for acting. */
 import { checkOneOf } from '../../job/numbers.ts'
-import { JOB_STATES } from '../../job/state.ts'
 import { systemPlatform } from '../../platform/platform.ts'
-import type { JobFilter } from '../../store/job-list.ts'
+import { LISTED_STATES, type ListFilter } from '../../runtime/list-filter.ts'
 import { checkPayloadAt, checkSought, readPayloadAt } from '../../store/payload-at.ts'
 import type { Given, Option } from '../command.ts'
 import { momentOf, said } from '../typed-values.ts'
 
 export const FILTERS = {
-  queue: { type: 'string', takes: 'NAME', says: 'of this queue' },
-  kind: { type: 'string', takes: 'NAME', says: 'of this kind' },
-  state: { type: 'string', takes: 'STATE', says: `in this state: ${JOB_STATES.join(', ')}` },
+  queue: { type: 'string', takes: 'NAMES', says: 'of this queue, or of these: mail,reports', multiple: true },
+  kind: { type: 'string', takes: 'NAMES', says: 'of this kind, or of these: a.send,b.send', multiple: true },
+  state: {
+    type: 'string',
+    takes: 'STATES',
+    says: `in this state, or in these: ${LISTED_STATES.join(', ')} (scheduled after a failure)`,
+    multiple: true,
+  },
   tag: {
     type: 'string',
     takes: 'TEXT',
@@ -23,6 +27,8 @@ export const FILTERS = {
     says: 'enqueued at or after: 2027-01-31T09:00:00Z, or 2h for two hours ago',
   },
   before: { type: 'string', takes: 'WHEN', says: 'enqueued before: an instant, or how long ago' },
+  'ended-from': { type: 'string', takes: 'WHEN', says: 'ended at or after: an instant, or how long ago' },
+  'ended-before': { type: 'string', takes: 'WHEN', says: 'ended before: an instant, or how long ago' },
   text: { type: 'string', takes: 'TEXT', says: 'whose payload, as JSON, contains this; case matters' },
   payload: {
     type: 'string',
@@ -37,21 +43,29 @@ export const FILTERS = {
   },
 } as const satisfies Readonly<Record<string, Option>>
 
-export function filterOf(given: Given): JobFilter {
+export function filterOf(given: Given): ListFilter {
   const now = systemPlatform.now()
-  const state = given.text('state')
+  const states = separated(given, 'state')
   const tags = given.texts('tag')
   const values = given.texts('payload').map((text) => readPayloadAt(text, '--payload'))
   const errorText = given.text('error')
   return said({
-    queue: given.text('queue'),
-    kind: given.text('kind'),
-    state: state === undefined ? undefined : checkOneOf(state, '--state', JOB_STATES),
+    queue: separated(given, 'queue'),
+    kind: separated(given, 'kind'),
+    state: states?.map((state) => checkOneOf(state, '--state', LISTED_STATES)),
     tags: tags.length === 0 ? undefined : tags,
     enqueuedFrom: momentOf(given, 'from', now),
     enqueuedBefore: momentOf(given, 'before', now),
+    endedFrom: momentOf(given, 'ended-from', now),
+    endedBefore: momentOf(given, 'ended-before', now),
     payloadText: given.text('text'),
     payloadAt: values.length === 0 ? undefined : checkPayloadAt(values, '--payload'),
     errorText: errorText === undefined ? undefined : checkSought(errorText, '--error'),
   })
+}
+
+/** Separated by commas, which no name contains, or given more than once; undefined when not given. */
+function separated(given: Given, option: string): string[] | undefined {
+  const texts = given.texts(option).flatMap((text) => text.split(','))
+  return texts.length === 0 ? undefined : texts.map((text) => text.trim())
 }

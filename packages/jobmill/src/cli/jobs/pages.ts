@@ -1,20 +1,22 @@
 /** Jobs of a filter, page after page, however many rows have to be looked at for one. */
 import { BOUNDS } from '../../job/defaults.ts'
 import type { Mill } from '../../runtime/mill.ts'
-import type { JobFilter } from '../../store/job-list.ts'
-import type { JobSummary } from '../../store/job-record.ts'
+import type { ListFilter } from '../../runtime/list-filter.ts'
+import type { Includable, ListedJob } from '../../runtime/list-jobs.ts'
 
 export interface Pages {
-  readonly filter: JobFilter
+  readonly filter: ListFilter
   /** How many jobs at most; Infinity for all. */
   readonly most: number
   readonly cursor: string | undefined
+  /** What else each job has. */
+  readonly include: readonly Includable[]
   /** Hears how many rows were looked at. */
   readonly looked: (rows: number) => void
 }
 
 export interface FoundPage {
-  readonly jobs: readonly JobSummary[]
+  readonly jobs: readonly ListedJob[]
   /** Null at the end. */
   readonly next: string | null
   /** So far. */
@@ -27,7 +29,7 @@ export async function* pagesOf(mill: Pick<Mill, 'list'>, asked: Pages): AsyncGen
   let scanned = 0
   for (;;) {
     const limit = Math.min(most, BOUNDS.pageLimit)
-    const page = await mill.list(asked.filter, { limit, cursor })
+    const page = await mill.list(asked.filter, { limit, cursor, include: asked.include })
     most -= page.jobs.length
     scanned += page.scanned
     asked.looked(scanned)

@@ -1,11 +1,15 @@
 /** Jobs as rows of a table. */
 import type { JobState } from '../../job/state.ts'
+import type { ListedJob } from '../../runtime/list-jobs.ts'
 import type { JobSummary } from '../../store/job-record.ts'
+import { oneLine } from '../plain.ts'
 import type { Cell } from '../table.ts'
 import type { Style } from '../terminal.ts'
 import { fromNow, lasting } from '../wording.ts'
 
-export const JOB_HEADS = ['id', 'kind', 'queue', 'state', 'attempt', 'enqueued', 'when']
+export const JOB_HEADS = ['id', 'kind', 'queue', 'state', 'attempt', 'enqueued', 'when', 'error']
+
+const MOST_ERROR = 60
 
 export const STATE_STYLE: Readonly<Record<JobState, Style>> = {
   scheduled: 'blue',
@@ -16,7 +20,9 @@ export const STATE_STYLE: Readonly<Record<JobState, Style>> = {
   cancelled: 'gray',
 }
 
-export function jobRow(job: JobSummary, now: number): Cell[] {
+type Row = JobSummary & Partial<Pick<ListedJob, 'error'>>
+
+export function jobRow(job: Row, now: number): Cell[] {
   const { id, kind, queue, state, attempt, maxAttempts, enqueuedAt } = job
   return [
     id,
@@ -26,7 +32,14 @@ export function jobRow(job: JobSummary, now: number): Cell[] {
     `${attempt}/${maxAttempts}`,
     fromNow(enqueuedAt, now),
     whenOf(job, now),
+    errorOf(job),
   ]
+}
+
+/** The first line of it: the rest is in `jobs show`. */
+function errorOf({ error }: Row): string {
+  const line = oneLine((error ?? '').split('\n', 1)[0] ?? '')
+  return line.length > MOST_ERROR ? `${line.slice(0, MOST_ERROR).toWellFormed()}…` : line
 }
 
 /** What matters of its times: when it is due, how long it runs, when it ended. */

@@ -1,12 +1,12 @@
 /** Acts on every job that a filter finds: counted first, then done by a job of a built-in kind, which shows how far it is and can be cancelled. */
 import { z } from '@hono/zod-openapi'
-import { JOB_STATES } from '../../job/state.ts'
 import { BULK_ACTS, BULK_KIND, BULK_QUEUE, isAboutActs, statesOf as checkAct } from '../../runtime/bulk.ts'
 import type { BulkPayload } from '../../runtime/bulk-job.ts'
 import { body, json, note, route, type Routes } from '../app.ts'
 import { mayDo } from '../door/roles.ts'
 import { problem } from '../problem.ts'
 import { bulkFilterOf, bulkQuery, filterOfBody, filterShape } from '../shapes/filter.ts'
+import { listedStateShape } from '../shapes/job.ts'
 
 const actShape = z.enum(BULK_ACTS)
 
@@ -18,7 +18,7 @@ const preview = route('operator', 'bulk.preview', {
   responses: {
     200: json(
       z
-        .object({ jobs: z.int(), byState: z.partialRecord(z.enum(JOB_STATES), z.int()).readonly() })
+        .object({ jobs: z.int(), byState: z.partialRecord(listedStateShape, z.int()).readonly() })
         .openapi('BulkPreview'),
       'The jobs that it would change',
     ),

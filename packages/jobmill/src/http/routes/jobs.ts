@@ -2,13 +2,14 @@
 import { z } from '@hono/zod-openapi'
 import type { EnqueueItem, EnqueueOptions } from '../../job/handle.ts'
 import type { JobView } from '../../runtime/job-view.ts'
+import { INCLUDABLE, type Includable, type ListedJob } from '../../runtime/list-jobs.ts'
 import { body, json, note, route, type Routes, seenBy } from '../app.ts'
-import { mayDo } from '../door/roles.ts'
+import { mayDo, type Who } from '../door/roles.ts'
 import { onlyByBulk, problem } from '../problem.ts'
 import { BULK_KIND } from '../../runtime/bulk.ts'
 import { enqueuedShape, enqueueShape } from '../shapes/enqueue.ts'
-import { filterOf, filterQuery } from '../shapes/filter.ts'
-import { attemptShape, jobPageShape, jobShape, leftShape, whyShape } from '../shapes/job.ts'
+import { filterOf, filterQuery, listOf } from '../shapes/filter.ts'
+import { attemptShape, jobCountShape, jobPageShape, jobShape, leftShape, whyShape } from '../shapes/job.ts'
 import { jobUnknown } from './job-acts.ts'
 
 const MOST_AT_ONCE = 1_000
@@ -24,9 +25,20 @@ const list = route('viewer', 'jobs.list', {
       ...filterQuery,
       limit: z.coerce.number().int().min(1).max(500).default(50),
       cursor: z.string().optional(),
+      include: listOf(z.enum(INCLUDABLE)).openapi({
+        description: 'what else each job has; one or several: repeated, or separated by commas',
+      }),
     }),
   },
   responses: { 200: json(jobPageShape, 'A page') },
+})
+
+const count = route('viewer', 'jobs.count', {
+  method: 'get',
+  path: '/jobs/count',
+  summary: 'How many jobs a filter finds',
+  request: { query: z.strictObject(filterQuery) },
+  responses: { 200: json(jobCountShape, 'Their number, by state') },
 })
 
 const inspect = route('viewer', 'jobs.inspect', {
@@ -86,15 +98,27 @@ const enqueueMany = route('operator', 'jobs.enqueue-many', {
 
 export const jobRoutes: Routes = (api, { mill, redacted }) => {
   api.openapi(list, async (c) => {
-    const { limit, cursor, ...query } = c.req.valid('query')
+    const { limit, cursor, include = [], ...query } = c.req.valid('query')
     const who = c.get('who')
-    // Whoever may not see what is secret must not be able to guess at it.
-    const field = (['payloadText', 'payloadAt'] as const).find((one) => query[one] !== undefined)
-    if (field !== undefined && (who === null || !mayDo(who, 'operator')))
-      return problem('FORBIDDEN', { detail: 'payloads are searched by operators', field }) as never
-    const page = await mill.list(filterOf(query), { limit, ...(cursor !== undefined && { cursor }) })
-    return c.json({ ...page, jobs: [...page.jobs] }, 200)
+    const field = secretFilter(query, who)
+    if (field !== undefined) return searchRefused(field) as never
+    const page = await mill.list(filterOf(query), { limit, include, ...(cursor !== undefined && { cursor }) })
+    return c.json({ ...page, jobs: page.jobs.map((job) => seenParts(job, include, who)) }, 200)
   })
+
+  api.openapi(count, async (c) => {
+    const query = c.req.valid('query')
+    const field = secretFilter(query, c.get('who'))
+    if (field !== undefined) return searchRefused(field) as never
+    return c.json(await mill.count(filterOf(query), { signal: c.req.raw.signal }), 200)
+  })
+
+  /** What users put there is redacted for those who may not see it; what is undefined is null, so that every part is there. */
+  function seenParts(job: ListedJob, include: readonly Includable[], who: Who | null): ListedJob {
+    if (include.length === 0) return job
+    const parts = Object.fromEntries(include.map((part) => [part, job[part] ?? null]))
+    return { ...job, ...seenBy(who, parts, redacted) }
+  }
 
   api.openapi(inspect, async (c) => {
     const { id } = c.req.valid('param')
@@ -136,6 +160,16 @@ export const jobRoutes: Routes = (api, { mill, redacted }) => {
     note(c, { target: first?.id ?? kind, after: { kind, jobs: made.length } })
     return c.json({ jobs: made.map(({ id, outcome }) => ({ id, outcome })) }, 201)
   })
+}
+
+/** Whoever may not see what is secret must not be able to guess at it: the filter that would let them. */
+function secretFilter(query: object, who: Who | null): string | undefined {
+  if (who !== null && mayDo(who, 'operator')) return undefined
+  return ['payloadText', 'payloadAt'].find((one) => Reflect.get(query, one) !== undefined)
+}
+
+function searchRefused(field: string): unknown {
+  return problem('FORBIDDEN', { detail: 'payloads are searched by operators', field })
 }
 
 /** What there is none of is null, so that every field is always there. */

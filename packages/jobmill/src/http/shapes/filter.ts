@@ -3,20 +3,36 @@ import { z } from '@hono/zod-openapi'
 import type { BulkFilter } from '../../runtime/bulk.ts'
 import type { JobFilter } from '../../store/job-list.ts'
 import { readPayloadAt } from '../../store/payload-at.ts'
-import { stateShape } from './job.ts'
+import type { ListFilter } from '../../runtime/list-filter.ts'
+import { listedStateShape } from './job.ts'
 
 const severalTimes = z.union([z.string(), z.array(z.string())]).optional()
 
+/** Repeated, or separated by commas, which no name contains. */
+export function listOf<T extends z.ZodType<string>>(one: T) {
+  return z.preprocess((given) => {
+    if (given === undefined) return undefined
+    return [given].flat().flatMap((text) => (typeof text === 'string' ? text.split(',') : [text]))
+  }, z.array(one).optional())
+}
+
+const names = listOf(z.string())
+
 /** As it stands in an address. */
 export const filterQuery = {
-  queue: z.string().optional(),
-  kind: z.string().optional(),
-  state: stateShape.optional(),
+  queue: names.openapi({ description: 'one or several: repeated, or separated by commas' }),
+  kind: names.openapi({ description: 'one or several: repeated, or separated by commas' }),
+  state: listOf(listedStateShape).openapi({
+    description:
+      'one or several: repeated, or separated by commas; retrying are scheduled jobs whose last attempt failed',
+  }),
   tag: severalTimes.openapi({
     description: 'a tag that jobs have; several times for jobs that have all of them',
   }),
   enqueuedFrom: z.coerce.number().int().optional(),
   enqueuedBefore: z.coerce.number().int().optional(),
+  endedFrom: z.coerce.number().int().optional(),
+  endedBefore: z.coerce.number().int().optional(),
   errorText: z.string().optional().openapi({
     description: 'what the last error of jobs contains that are not done; 1 to 1,000 characters',
   }),
@@ -34,15 +50,21 @@ export const bulkQuery = {
   id: severalTimes.openapi({ description: 'a job; up to 1,000 times, and then only state beside it' }),
 }
 
+function oneOrMore<T extends z.ZodType<string>>(one: T) {
+  return z.union([one, z.array(one)]).optional()
+}
+
 /** As it stands in a body. */
 export const filterShape = z
   .strictObject({
-    queue: z.string().optional(),
-    kind: z.string().optional(),
-    state: stateShape.optional(),
+    queue: oneOrMore(z.string()),
+    kind: oneOrMore(z.string()),
+    state: oneOrMore(listedStateShape),
     tags: z.array(z.string()).optional(),
     enqueuedFrom: z.int().optional(),
     enqueuedBefore: z.int().optional(),
+    endedFrom: z.int().optional(),
+    endedBefore: z.int().optional(),
     errorText: z.string().optional(),
     payloadText: z.string().min(1).optional(),
     payloadAt: z.array(z.string()).optional().openapi({ description: 'as in an address: user.id:42' }),
@@ -58,12 +80,12 @@ type FilterQuery = z.infer<z.ZodObject<typeof filterQuery>>
 type BulkQuery = z.infer<z.ZodObject<typeof bulkQuery>>
 type FilterBody = z.infer<typeof filterShape>
 
-export function filterOf({ tag, payloadAt, ...rest }: FilterQuery): JobFilter {
+export function filterOf({ tag, payloadAt, ...rest }: FilterQuery): ListFilter {
   return {
     ...rest,
     ...(tag !== undefined && { tags: [tag].flat() }),
     ...(payloadAt !== undefined && { payloadAt: valuesOf([payloadAt].flat(), 'payloadAt') }),
-  } as JobFilter
+  } as ListFilter
 }
 
 export function bulkFilterOf({ id, fingerprint, ...rest }: BulkQuery): BulkFilter {

@@ -4,11 +4,14 @@ import { OUTCOMES } from '../../job/outcome.ts'
 import { JOB_STATES } from '../../job/state.ts'
 import type { AttemptView, JobView } from '../../runtime/job-view.ts'
 import { REASONS, type Why } from '../../runtime/why.ts'
+import { LISTED_STATES } from '../../runtime/list-filter.ts'
 import type { JobSummary } from '../../store/job-record.ts'
 
 const instant = z.int().openapi({ description: 'milliseconds since 1970' })
 
 export const stateShape = z.enum(JOB_STATES).openapi('JobState')
+
+export const listedStateShape = z.enum(LISTED_STATES).openapi('ListedState')
 
 const jobSummaryShape = z
   .object({
@@ -71,9 +74,23 @@ export const leftShape = z
   .object({ payload: z.int().optional(), result: z.int().optional() })
   .openapi('LeftOut', { description: 'what was too large and is null here, with the bytes of its JSON' })
 
+const listedJobShape = jobSummaryShape
+  .extend({
+    error: z.string().nullable().openapi({ description: 'of the last attempt; null for done jobs' }),
+    payload: z.unknown().optional(),
+    metadata: z.record(z.string(), z.unknown()).readonly().nullable().optional(),
+    result: z.unknown().optional(),
+    progress: z.unknown().optional(),
+  })
+  .openapi('ListedJob')
+
+export const jobCountShape = z
+  .object({ jobs: z.int(), byState: z.partialRecord(listedStateShape, z.int()).readonly() })
+  .openapi('JobCount')
+
 export const jobPageShape = z
   .object({
-    jobs: z.array(jobSummaryShape),
+    jobs: z.array(listedJobShape),
     next: z.string().nullable().openapi({ description: 'the cursor of the next page; null at the end' }),
     scanned: z.int(),
     complete: z.boolean().openapi({ description: 'false when the scan stopped early: go on from next' }),

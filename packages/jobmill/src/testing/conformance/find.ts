@@ -91,6 +91,83 @@ const only = (path: readonly string[], value: string): { payloadAt: PayloadAt[] 
 
 export const findCases: readonly Case[] = [
   {
+    name: 'several queues and kinds: jobs of any of them, each once, in the order of the listing',
+    async run(t) {
+      const { store } = t
+      const made: { id: string; queue: string; kind: string }[] = []
+      for (const queue of ['q1', 'q2', 'q3'])
+        for (const kind of ['a', 'b', 'c']) made.push({ id: await t.enqueue({ queue, kind }), queue, kind })
+      const [queues, kinds] = [
+        ['q1', 'q3', 'q1', 'none'],
+        ['c', 'a'],
+      ]
+      const sought = (queue: readonly string[], kind: readonly string[]): string[] =>
+        made.flatMap((one) => (queue.includes(one.queue) && kind.includes(one.kind) ? [one.id] : []))
+      for (const limit of [500, 2, 1]) {
+        const both = { queue: queues, kind: kinds }
+        assert.deepEqual(await idsOf(store, { ...both, state: 'ready' }, limit), sought(queues, kinds))
+        assert.deepEqual(await idsOf(store, both, limit), sought(queues, kinds).toReversed())
+        assert.deepEqual(
+          await idsOf(store, { queue: ['none', 'q2'] }, limit),
+          sought(['q2'], ['c', 'b', 'a']).toReversed(),
+        )
+      }
+      assert.deepEqual(await idsOf(store, { kind: ['none', 'neither'] }), [])
+      for (const names of [[], Array.from({ length: 101 }, (_, n) => `q${n}`)])
+        await rejectsWith('OPTION_INVALID', () => store.list({ queue: names }, { limit: 1 }))
+    },
+  },
+  {
+    name: 'retrying: jobs whose last attempt failed; scheduled ones wait for a retry',
+    async run(t) {
+      const { store } = t
+      const [failed, late, snoozed, ready, dead] = [
+        await t.running(),
+        await t.running(),
+        await t.running(),
+        await t.running(),
+        await t.running(),
+      ]
+      await t.enqueue({ delay: HOUR })
+      await t.finish(failed, later(HOUR), { error: 'no' })
+      await t.finish(late, later(2 * HOUR), { error: 'slow', outcome: 'timed-out' })
+      await t.finish(snoozed, later(HOUR), { outcome: 'snoozed' })
+      await t.finish(ready, later(0), { error: 'no' })
+      await t.finish(dead, DEAD, { error: 'no' })
+      for (const limit of [500, 1])
+        assert.deepEqual(await idsOf(store, { state: 'scheduled', retrying: true }, limit), [
+          failed.id,
+          late.id,
+        ])
+      assert.deepEqual(await idsOf(store, { state: 'ready', retrying: true }), [ready.id])
+      assert.equal((await idsOf(store, { state: 'scheduled', retrying: false })).length, 4)
+      assert.equal((await idsOf(store, { retrying: true, kind: failed.kind })).length, 1)
+    },
+  },
+  {
+    name: 'end times: only ended jobs, from and before by the clock of the database',
+    async run(t) {
+      const { store, clock } = t
+      for (const state of ['done', 'dead', 'cancelled'] as const) {
+        const ids: string[] = []
+        const began = clock.now()
+        for (let n = 0; n < 6; n += 1) {
+          ids.unshift(await t.jobIn(state))
+          clock.advance(10)
+        }
+        const range = { endedFrom: began + 10, endedBefore: began + 40 }
+        for (const limit of [500, 2, 1]) {
+          assert.deepEqual(await idsOf(store, { state, ...range }, limit), ids.slice(2, 5))
+          assert.deepEqual(await idsOf(store, { state, endedFrom: began + 40 }, limit), ids.slice(0, 2))
+        }
+        const all = await idsOf(store, range)
+        assert.deepEqual(all.toSorted(), ids.slice(2, 5).toSorted())
+      }
+      await t.enqueue()
+      assert.deepEqual(await idsOf(store, { state: 'ready', endedBefore: clock.now() + HOUR }), [])
+    },
+  },
+  {
     name: 'filters by values in the payload: what is at the path, as it reads there',
     async run({ store, enqueue }) {
       const ids: string[] = []

@@ -7,9 +7,11 @@ import {
   type PageRequest,
   type Position,
   listWithinBudget,
+  namesOf,
 } from '../../store/job-list.ts'
 import { hasAll } from '../../store/payload-at.ts'
-import { lastError, summary } from './read.ts'
+import { isEnded } from '../../job/state.ts'
+import { lastError, lastFailed, summary } from './read.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
 export function list(state: OracleState, filter: JobFilter, page: PageRequest): Promise<JobPage> {
@@ -52,10 +54,23 @@ function comparePositions(a: Position, b: Position): number {
 }
 
 function matches(job: OracleJob, filter: JobFilter): boolean {
-  const { queue, kind, tags, enqueuedFrom, enqueuedBefore, payloadText, payloadAt, errorText } = filter
+  const {
+    tags,
+    endedFrom,
+    endedBefore,
+    retrying,
+    enqueuedFrom,
+    enqueuedBefore,
+    payloadText,
+    payloadAt,
+    errorText,
+  } = filter
   return (
-    (queue === undefined || job.queue === queue) &&
-    (kind === undefined || job.kind === kind) &&
+    (namesOf(filter.queue)?.includes(job.queue) ?? true) &&
+    (namesOf(filter.kind)?.includes(job.kind) ?? true) &&
+    (retrying !== true || lastFailed(job)) &&
+    (endedFrom === undefined || (isEnded(job.state) && (job.endedAt ?? 0) >= endedFrom)) &&
+    (endedBefore === undefined || (isEnded(job.state) && (job.endedAt ?? 0) < endedBefore)) &&
     (tags === undefined || tags.every((tag) => job.tags.includes(tag))) &&
     (enqueuedFrom === undefined || job.enqueuedAt >= enqueuedFrom) &&
     (enqueuedBefore === undefined || job.enqueuedAt < enqueuedBefore) &&

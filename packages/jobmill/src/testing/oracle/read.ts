@@ -70,6 +70,11 @@ export function lastError(job: OracleJob): string | null {
 
 const FAILED: readonly Outcome[] = ['threw', 'timed-out', 'gave-up']
 
+export function lastFailed(job: OracleJob): boolean {
+  const last = job.attempts.at(-1)
+  return last !== undefined && FAILED.includes(last.outcome)
+}
+
 export function failures(state: OracleState, ids: readonly string[]): (JobFailure | null)[] {
   return ids.map((id) => {
     const job = state.jobs.get(id)
