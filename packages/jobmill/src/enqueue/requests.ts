@@ -98,6 +98,15 @@ function withDedupe(item: EnqueueItem<unknown>, at: string): EnqueueItem<unknown
   })
 }
 
+const DATES =
+  'A payload is stored as JSON, where a Date is a string: use z.iso.datetime() or z.coerce.date() in the schema, not z.date()'
+
+/** Looked for only when a payload was refused, and JSON has kept it, so that it has no cycles. */
+function hasDate(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return value instanceof Date || Object.values(value).some(hasDate)
+}
+
 /** As the handler will see it: after its way through JSON. What would be refused then is refused now. */
 function fits(
   schema: Schema,
@@ -106,6 +115,6 @@ function fits(
   { payloadLimitBytes }: RequestTools,
 ): Promise<unknown> | undefined {
   const stored: unknown = JSON.parse(jsonText(payload, field, payloadLimitBytes))
-  const checked = fitted(schema, stored, field, index)
+  const checked = fitted(schema, stored, field, index, () => (hasDate(payload) ? DATES : undefined))
   return checked instanceof Promise ? checked : undefined
 }

@@ -83,7 +83,8 @@ interface WithCompletion extends EnqueueOptions {
   readonly withCompletion: true
 }
 
-export interface JobContext<Payload = unknown> {
+/** `Tx` and `Result` type `complete`: `JobContext<Order, PoolClient, Receipt>`. */
+export interface JobContext<Payload = unknown, Tx = unknown, Result = unknown> {
   readonly payload: Payload
   readonly job: JobInfo
   /** Short for `job.attempt`. */
@@ -103,13 +104,18 @@ export interface JobContext<Payload = unknown> {
   readonly enqueueMany: EnqueueManyInside
   /** Budgets that all processes share: `await limit.acquire('smtp')`. */
   readonly limit: LimitInside
+  /**
+   * The error text of the attempt before this one; null at the first attempt. Read from the store when it is called, so that jobs that never ask
+   * pay nothing: `if ((await previousError())?.includes('quota')) …`
+   */
+  readonly previousError: () => Promise<string | null>
   /** Ends the attempt here, by throwing: due again after a while, and the attempt is not spent. `return snooze('1m')` tells the compiler too. */
   readonly snooze: (time: Duration) => never
   /**
    * Writes this job as done in your own transaction, together with whatever else you do there; jobs enqueued `withCompletion` too. Throws
    * LEASE_LOST when the attempt no longer holds its lease. If you roll back, the attempt counts as failed.
    */
-  readonly complete: (tx: unknown, result?: unknown) => Promise<void>
+  readonly complete: (tx: Tx, result?: Result) => Promise<void>
 }
 
 /** What `onDead` of a kind is given: as a handler of its own, plus what died. */

@@ -7,6 +7,7 @@ import { BOUNDS } from './defaults.ts'
 import { type Duration, timeoutMs } from './duration.ts'
 import { JobmillError, shown } from './errors.ts'
 import { JOB_KIND, type JobKind } from './job-kind.ts'
+import type { MustBeJson } from './json-payload.ts'
 import { checkObjectKeys } from './known-keys.ts'
 import { checkName } from './names.ts'
 import { checkWhole } from './numbers.ts'
@@ -56,6 +57,12 @@ interface WithSchema<PayloadSchema extends StandardSchemaV1, Returned, Kept> ext
   readonly service?: Service
 }
 
+/** What `defineJob<Payload>(…)` takes, which is nothing: with the type at the handler, the result keeps its own. */
+type AnnotateTheHandler<Payload> = readonly [
+  'Write run({ payload }: JobContext<Payload>) instead of defineJob<Payload>(…).',
+  Payload,
+]
+
 interface Plain<Payload, Returned, Kept> extends JobPolicy {
   readonly kind: string
   readonly payload?: undefined
@@ -65,15 +72,18 @@ interface Plain<Payload, Returned, Kept> extends JobPolicy {
   readonly service?: Service
 }
 
+/** The compiler infers all type arguments or none, so a payload type alone would lose the type of the result. */
+export function defineJob<Payload>(options: AnnotateTheHandler<Payload>): JobDefinition<Payload>
 /** With a schema, the types of payload and result follow from it. */
 export function defineJob<PayloadSchema extends StandardSchemaV1, Returned, Kept = Awaited<Returned>>(
-  options: WithSchema<PayloadSchema, Returned, Kept>,
+  options: WithSchema<PayloadSchema, Returned, Kept> & MustBeJson<StandardSchemaV1.InferInput<PayloadSchema>>,
 ): JobDefinition<StandardSchemaV1.InferInput<PayloadSchema>, Stored<Kept>>
 /** Without one, say what the payload is: `run({ payload }: JobContext<{ to: string }>)`. */
-export function defineJob<Payload = unknown, Returned = unknown, Kept = Awaited<Returned>>(
-  options: Plain<Payload, Returned, Kept>,
+export function defineJob<Payload, Returned, Kept = Awaited<Returned>>(
+  options: Plain<Payload, Returned, Kept> & MustBeJson<Payload>,
 ): JobDefinition<Payload, Stored<Kept>>
-export function defineJob(options: Plain<never, unknown, unknown>): AnyJob {
+export function defineJob(given: unknown): AnyJob {
+  const options = given as Plain<never, unknown, unknown>
   checkObjectKeys(options, 'job', KEYS)
   const kind = checkName(options.kind, 'job.kind')
   const at = `job ${kind}`

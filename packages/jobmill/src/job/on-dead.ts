@@ -8,6 +8,12 @@ import type { NewJob } from './new-job.ts'
 
 const ENDING = ':dead'
 
+/**
+ * Where follow-ups run, served by every process that has an `onDead`. In the queue of the dead job they would draw on its limit, and wait for
+ * it when that limit is what the job died of.
+ */
+export const ON_DEAD_QUEUE = 'jobmill.dead'
+
 /** The kind of the job that runs `onDead` of a kind. */
 export function onDeadKind(kind: string): string {
   return `${kind}${ENDING}`
@@ -26,13 +32,13 @@ export interface Death {
 
 /**
  * Its payload tells of the death. The id follows from it, so a repeated write makes no second job. It is the next of the order key that the dead one had:
- * what came after that goes on once the death has been told.
+ * what came after that goes on once the death has been told. Order keys count within a queue, so with one it stays in the queue of the dead job.
  */
 export function onDeadJob({ id, kind, queue, orderKey, error, at }: Death): NewJob {
   return {
     id: idOf(`${id} ${at}`),
     kind: onDeadKind(kind),
-    queue,
+    queue: orderKey === null ? ON_DEAD_QUEUE : queue,
     payload: JSON.stringify({ id, kind, queue, error }),
     priority: DEFAULTS.priority,
     maxAttempts: DEFAULTS.maxAttempts,

@@ -24,7 +24,7 @@ export interface ScheduleOptions<Input = never> extends ScheduleChange {
   /** What `defineJob` returned, or the name of a kind. */
   readonly job: JobKind<Input> | string
   readonly when: string
-  readonly payload?: [Input] extends [never] ? unknown : Input
+  readonly payload?: [Input] extends [never] ? unknown : NoInfer<Input>
   /** Of two processes with different definitions, the higher version counts (default 1). */
   readonly version?: number
 }

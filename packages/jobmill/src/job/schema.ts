@@ -4,6 +4,9 @@ import { JobmillError, pathOf } from './errors.ts'
 
 export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
 
+/** What to do about a value that does not fit, where more is known than the schema says. */
+type Fix = () => string | undefined
+
 /** Problems that are told; a list of a thousand wrong items need not be. */
 const MOST_TOLD = 5
 
@@ -33,17 +36,18 @@ function isObject(value: unknown): value is object {
  * What the schema makes of the value, or PAYLOAD_INVALID with every place that does not fit. A promise only when the schema gives one: an
  * enqueue in a transaction on SQLite must have written before it returns.
  */
-export function fitted(schema: Schema, value: unknown, field: string, index?: number): unknown {
+export function fitted(schema: Schema, value: unknown, field: string, index?: number, fix?: Fix): unknown {
   const verdict = schema['~standard'].validate(value)
   return verdict instanceof Promise
-    ? verdict.then((late) => valueOf(late, field, index))
-    : valueOf(verdict, field, index)
+    ? verdict.then((late) => valueOf(late, field, index, fix))
+    : valueOf(verdict, field, index, fix)
 }
 
 function valueOf(
   verdict: StandardSchemaV1.Result<unknown>,
   field: string,
   index: number | undefined,
+  fix: Fix | undefined,
 ): unknown {
   if (verdict.issues === undefined) return verdict.value
   const [first] = verdict.issues
@@ -52,12 +56,14 @@ function valueOf(
     .slice(0, MOST_TOLD)
     .map((issue, at) => (at === 0 ? issue.message : `${placeOf(field, issue)}: ${issue.message}`))
   const left = verdict.issues.length - told.length
+  const advice = fix?.()
   throw new JobmillError(
     'PAYLOAD_INVALID',
     `does not fit its schema: ${told.join('; ')}${left > 0 ? `; … ${left} more` : ''}`,
     {
       field: first === undefined ? field : placeOf(field, first),
       ...(index !== undefined && { index }),
+      ...(advice !== undefined && { fix: advice }),
     },
   )
 }

@@ -7,7 +7,14 @@ import type { Limiting } from './limits.ts'
 import type { Observation } from './observation.ts'
 import type { Operate } from './operate.ts'
 import type { Resolved } from './options.ts'
-import { DEATHS_MS, deathFindings, limitFindings, queueFindings, scheduleFindings } from './queue-findings.ts'
+import {
+  DEATHS_MS,
+  deadJobFindings,
+  deathFindings,
+  limitFindings,
+  queueFindings,
+  scheduleFindings,
+} from './queue-findings.ts'
 import type { Schedules } from './schedules.ts'
 import type { DutyView } from './tend.ts'
 
@@ -54,10 +61,12 @@ export function findings({ mill: made, options, tools }: FindingsTools): Finding
         from: Math.max(0, now - DEATHS_MS),
         resolution: '1m',
       })
+      const deaths = deathFindings(series)
       const all = [
         ...(await database(tools)),
         ...(await examineMill(mill, periodsOf(options), { hidesPayloads: true })),
-        ...deathFindings(series),
+        ...deaths,
+        ...deadJobFindings(counts, deaths),
         ...queueFindings({ queues, counts, instances }),
         ...limitFindings(limits),
         ...scheduleFindings(schedules),

@@ -3,6 +3,8 @@ import type { AttemptRecord, JobRecord } from '../store/job-record.ts'
 import { type LogLine, readLog } from '../work/log-buffer.ts'
 
 export interface JobView extends Omit<JobRecord, 'payload' | 'metadata' | 'result' | 'progress' | 'log'> {
+  /** What counts when the job itself has no timeout; null when its kind has none, or this process does not have the kind. */
+  readonly kindTimeoutMs: number | null
   readonly payload: unknown
   readonly metadata: Readonly<Record<string, unknown>> | null
   /** Undefined unless it is done and returned something. */
@@ -17,9 +19,10 @@ export interface AttemptView extends Omit<AttemptRecord, 'log'> {
   readonly log: readonly LogLine[]
 }
 
-export function jobView(record: JobRecord): JobView {
+export function jobView(record: JobRecord, kindTimeoutMs: number | null = null): JobView {
   return {
     ...record,
+    kindTimeoutMs,
     payload: JSON.parse(record.payload) as unknown,
     metadata: record.metadata === null ? null : (JSON.parse(record.metadata) as Record<string, unknown>),
     result: parsed(record.result),

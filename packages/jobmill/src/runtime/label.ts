@@ -1,17 +1,58 @@
-/** The name of an instance for people: `prefix-worker-version-id`, from the environment. */
+/** The name and version of an instance as operators see them: from code, else from the environment. */
 import { createHash } from 'node:crypto'
+import { BOUNDS } from '../job/defaults.ts'
+import { checkKey } from '../job/names.ts'
+import type { Problems } from './problems.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
+export interface InstanceOptions {
+  /** The whole label of this process, such as `mail-7`. Omitted: `prefix-worker-version-id` from the environment. */
+  readonly label?: string
+  /** The version of your application. Omitted: JOBMILL_WORKER_VERSION. */
+  readonly version?: string
+}
+
+/** What counts for this process: null where neither code nor environment says. */
+export interface InstanceNames {
+  readonly labelOf: (instance: string) => string | null
+  readonly version: string | null
+}
+
+export function instanceNames(
+  options: InstanceOptions | undefined,
+  env: Env,
+  found: Problems,
+): InstanceNames {
+  const { label, version = versionFrom(env) } = checked(options, found)
+  return { labelOf: (instance) => label ?? labelFrom(env, instance, version), version }
+}
+
+function checked(options: InstanceOptions | undefined, found: Problems): InstanceOptions {
+  if (options === undefined || !found.keys(options, 'instance', ['label', 'version'])) return {}
+  const text = (name: 'label' | 'version'): InstanceOptions => {
+    const value = options[name]
+    if (value === undefined) return {}
+    return found.try(`instance.${name}`, {}, () => ({
+      [name]: checkKey(value, `instance.${name}`, BOUNDS.nameChars),
+    }))
+  }
+  return { ...text('label'), ...text('version') }
+}
+
 /** Null without a prefix. The version is left out when there is none; the id is four hex digits when none is given. */
-export function labelFrom(env: Env, instance: string): string | null {
+export function labelFrom(
+  env: Env,
+  instance: string,
+  version: string | null = versionFrom(env),
+): string | null {
   const prefix = setting(env, 'JOBMILL_WORKER_PREFIX')
   if (prefix === null) return null
   const id = setting(env, 'JOBMILL_WORKER_ID') ?? fourHexDigits(instance)
-  return [prefix, 'worker', versionFrom(env), id].filter((part) => part !== null).join('-')
+  return [prefix, 'worker', version, id].filter((part) => part !== null).join('-')
 }
 
-export function versionFrom(env: Env): string | null {
+function versionFrom(env: Env): string | null {
   return setting(env, 'JOBMILL_WORKER_VERSION')
 }
 

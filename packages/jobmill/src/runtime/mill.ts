@@ -24,7 +24,6 @@ import { enqueueInside } from './enqueue-inside.ts'
 import { type Findings, findings } from './findings.ts'
 import { handlersOf } from './handlers.ts'
 import { type Kinds, kinds } from './kinds.ts'
-import { labelFrom, versionFrom } from './label.ts'
 import { lifeOf, type StopOptions } from './life.ts'
 import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
@@ -107,13 +106,15 @@ export function checkOptions(options: MillOptions): readonly Problem[] {
   return resolveOptions(options).problems
 }
 
-export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxOf<S>> {
-  const options = resolveOptions(given)
+export function jobmill<S extends Store<never>, Inputs extends readonly unknown[] = readonly never[]>(
+  given: MillOptions<S, Inputs>,
+): Mill<TxOf<S>> {
+  const options = resolveOptions(given as MillOptions<S>)
   throwErrors(options.problems)
   const { platform } = options
   const newInstance = (): InstanceInfo => {
     const id = platform.id()
-    return Object.freeze({ id, label: labelFrom(options.env, id) })
+    return Object.freeze({ id, label: options.instance.labelOf(id) })
   }
   let instance = newInstance()
   let starts = 0
@@ -196,7 +197,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
         options,
         handlers,
         instance,
-        version: versionFrom(options.env),
+        version: options.instance.version,
         emit: hub.emit,
         enqueueFor: (attempt) => enqueueInside(attempt, client, lateHandle),
         jobEnded: results.ended,
@@ -211,6 +212,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
     cancelledHere: (job, reason) => life.engine?.cancelled(job, reason),
     emit: hub.emit,
     forget: results.forget,
+    kindTimeoutMs: (kind) => definitions.get(kind)?.timeoutMs ?? null,
   }
   const tending = tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit })
   const { tools = null } = plain as Partial<Pick<ToolStore, 'tools'>>
@@ -251,7 +253,7 @@ export function jobmill<S extends Store<never>>(given: MillOptions<S>): Mill<TxO
       engine: () => life.engine,
       served: () => mill.queuesServed,
       instance: () => instance,
-      version: versionFrom(options.env),
+      version: options.instance.version,
       store: plain.name,
     }),
     open: async () => life.open(),

@@ -54,6 +54,8 @@ export interface OperateTools {
   readonly opened: () => Promise<Store>
   readonly cancelledHere: (id: string, reason: string) => void
   readonly emit: Emit
+  /** Null when the kind has none, or is not of this process. */
+  readonly kindTimeoutMs: (kind: string) => number | null
   /** What is known of a job here is known no longer. */
   readonly forget: (ids: readonly string[]) => void
 }
@@ -61,7 +63,7 @@ export interface OperateTools {
 const NAME_A_QUEUE = "Pass the name of a queue such as 'default'"
 const CANCELLED = 'cancelled by the application'
 
-export function operate({ opened, cancelledHere, emit, forget }: OperateTools): Operate {
+export function operate({ opened, cancelledHere, emit, forget, kindTimeoutMs }: OperateTools): Operate {
   const changeQueue = async (queue: string, change: QueueChange): Promise<QueueRecord> => {
     const patch = prepareQueueChange(change)
     return (await opened()).changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch)
@@ -77,7 +79,7 @@ export function operate({ opened, cancelledHere, emit, forget }: OperateTools): 
   return {
     async get(id) {
       const [record] = await (await opened()).get([checkId(id, 'id')])
-      return record === undefined || record === null ? null : jobView(record)
+      return record === undefined || record === null ? null : jobView(record, kindTimeoutMs(record.kind))
     },
     async holder(dedupeKey) {
       const key = scopedKey('global', checkKey(dedupeKey, 'dedupeKey'), { queue: '', kind: '' })

@@ -5,7 +5,7 @@ import { type Duration, durationMs } from '../job/duration.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { LimitOptions } from '../job/limit.ts'
 import { checkWhole } from '../job/numbers.ts'
-import { onDeadKind } from '../job/on-dead.ts'
+import { ON_DEAD_QUEUE, onDeadKind } from '../job/on-dead.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { PreparedSchedule, ScheduleOptions } from '../job/schedule-options.ts'
 import type { Tracing } from '../job/tracing.ts'
@@ -21,9 +21,11 @@ import { type QueueOptions, queueSettings, servedQueues, warnOfStrays } from './
 import { type ResolvedRetain, type RetainOptions, retainOptions } from './retain-options.ts'
 import { type Route, router } from './route.ts'
 import { declaredSchedules } from './schedule-declarations.ts'
+import { type InstanceNames, type InstanceOptions, instanceNames } from './label.ts'
 import { checkTracing } from './tracing-option.ts'
 
-export interface MillOptions<S = Store<never>> {
+/** `Inputs` are what the jobs of the schedules take, in their order: inferred, so that payloads are checked. */
+export interface MillOptions<S = Store<never>, Inputs extends readonly unknown[] = readonly never[]> {
   /** Where jobs live: `sqlite('jobs.db')` or `postgres(url)`. The mill opens it and closes it. */
   readonly store: S
   /** What this process can run, made by `defineJob`. */
@@ -33,7 +35,7 @@ export interface MillOptions<S = Store<never>> {
   /** Budgets that handlers and queues draw on, over all processes: their values when they are created. */
   readonly limits?: Readonly<Record<string, LimitOptions>>
   /** What is enqueued by the clock. Each is written to the store at the start; what an operator changed stays. */
-  readonly schedules?: readonly ScheduleOptions[]
+  readonly schedules?: { readonly [At in keyof Inputs]: ScheduleOptions<Inputs[At]> }
   /** The queues that this process works on. Left out: JOBMILL_QUEUES, else those that its kinds route to. */
   readonly serve?: readonly string[]
   /** Which queue a kind goes to when it does not say itself: by the longest prefix that fits, or a function. Else `default`. */
@@ -61,6 +63,8 @@ export interface MillOptions<S = Store<never>> {
   readonly log?: LogOption
   /** Spans of what happens to jobs: `openTelemetry()` of jobmill/opentelemetry (default none). */
   readonly tracing?: Tracing
+  /** How operators see this process. What is omitted comes from JOBMILL_WORKER_PREFIX, JOBMILL_WORKER_VERSION and JOBMILL_WORKER_ID. */
+  readonly instance?: InstanceOptions
   /** Where JOBMILL_QUEUES and the parts of the label come from (default `process.env`). */
   readonly env?: Readonly<Record<string, string | undefined>>
   /** For tests: clocks, timers, chance and ids. */
@@ -87,6 +91,7 @@ const KEYS = [
   'payloadLimitBytes',
   'log',
   'tracing',
+  'instance',
   'env',
   'platform',
 ] as const satisfies readonly (keyof MillOptions)[]
@@ -98,6 +103,7 @@ export interface Resolved {
   readonly schedules: readonly PreparedSchedule[]
   /** Empty when there is none: then the mill can enqueue, and not start. */
   readonly serve: readonly string[]
+  readonly instance: InstanceNames
   readonly queueOf: (kind: string) => string
   readonly middleware: readonly Middleware[]
   readonly duties: readonly ResolvedDuty[]
@@ -126,19 +132,22 @@ export function resolveOptions(given: MillOptions): Resolved {
   const jobs = checkJobs(options.jobs ?? [], found)
   const queueOf = router(options.route, jobs, found)
   const goesTo = routed(jobs, queueOf, found)
-  const serve = servedQueues({ serve: options.serve, env, routed: goesTo }, found)
+  const named = servedQueues({ serve: options.serve, env, routed: goesTo }, found)
+  const serve = withDeaths(named, jobs)
   const declared = queueSettings(options.queues ?? {}, found)
   const limits = declaredLimits(options.limits ?? {}, found)
   const payloadLimitBytes = whole(options, 'payloadLimitBytes', DEFAULTS.payloadLimitBytes, found)
   const schedules = declaredSchedules(options.schedules ?? [], { jobs, queueOf, payloadLimitBytes }, found)
   warnOfStrays(declared, [...serve, ...goesTo, ...schedules.map(({ definition }) => definition.queue)], found)
   checkQueueLimits(declared, limits, found)
+  const instance = instanceNames(options.instance, env, found)
   return Object.freeze({
     jobs,
     declared,
     limits,
     schedules,
     serve,
+    instance,
     queueOf,
     middleware: checkMiddleware(options.middleware ?? [], found),
     duties: ownDuties(options.duties ?? [], found),
@@ -245,4 +254,10 @@ function whole(
   return value === undefined
     ? otherwise
     : found.try(option, otherwise, () => checkWhole(value, option, bounds))
+}
+
+/** Whoever can run `onDead` serves the queue that it runs in, unless this process only enqueues. */
+function withDeaths(serve: readonly string[], jobs: readonly AnyJob[]): readonly string[] {
+  const isNeeded = serve.length > 0 && jobs.some(({ onDead }) => onDead !== undefined)
+  return isNeeded ? [...new Set([...serve, ON_DEAD_QUEUE])] : serve
 }

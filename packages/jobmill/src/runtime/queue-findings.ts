@@ -78,6 +78,19 @@ export function deathFindings(series: readonly QueueSeries[]): MillFinding[] {
   })
 }
 
+/** Dead jobs wait for a decision, however few they are. Queues whose jobs die often have a finding of their own. */
+export function deadJobFindings(
+  counts: readonly QueueCounts[],
+  others: readonly MillFinding[],
+): MillFinding[] {
+  return counts.flatMap(({ queue, dead }) => {
+    if (dead === 0 || others.some(({ about: { name } }) => name === queue)) return []
+    const says = `the queue ${shown(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
+    const fix = `Inspect the errors (jobmill jobs list --state dead --queue ${queue}), fix the cause, then retry or delete the jobs`
+    return [about(warning('dead', says, fix), 'queue', queue)]
+  })
+}
+
 export function limitFindings(limits: readonly LimitRecord[]): MillFinding[] {
   return limits
     .filter(({ drainedMs }) => drainedMs > 0)

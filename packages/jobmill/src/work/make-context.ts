@@ -31,6 +31,8 @@ export interface ContextTools {
   }
   /** Draws on limits on behalf of this attempt. */
   readonly limitFor: (attempt: Attempt) => LimitInside
+  /** The error of the last attempt that ended, as `get` tells it. */
+  readonly previousError: (attempt: Attempt) => Promise<string | null>
   readonly complete: (attempt: Attempt, tx: unknown, result: unknown) => Promise<void>
 }
 
@@ -52,6 +54,7 @@ export function makeContext(attempt: Attempt, payload: unknown, tools: ContextTo
       attempt.progress = jsonText(value, 'progress', DEFAULTS.payloadLimitBytes, 'Note less')
       tools.changed(attempt)
     },
+    previousError: async () => (mayHaveFailed(attempt.lease) ? tools.previousError(attempt) : null),
     snooze,
     complete(tx, result) {
       checkLive(attempt)
@@ -84,6 +87,11 @@ const SIGNAL = {
   set(this: object, value: AbortSignal): void {
     Object.defineProperty(this, 'signal', { value, enumerable: true, configurable: true, writable: true })
   },
+}
+
+/** Attempts that were handed back are not counted, so that a crash is the only other way to have run before. */
+function mayHaveFailed({ attempt, crashes }: Lease): boolean {
+  return attempt > 1 || crashes > 0
 }
 
 function snooze(time: Duration): never {

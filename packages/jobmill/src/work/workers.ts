@@ -165,6 +165,7 @@ function contextTools(options: WorkersOptions, changed: ContextTools['changed'])
     changed,
     enqueueFor,
     limitFor,
+    previousError: async ({ lease }) => (await store.results([lease.id]))[0]?.error ?? null,
     complete: (attempt, tx, result) =>
       completeInTx(attempt, handler(attempt.lease.kind), { tx, result }, completing),
   }

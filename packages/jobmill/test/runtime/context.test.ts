@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest'
 import * as z from 'zod'
 import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
-import { aJob } from '../../src/testing/index.ts'
+import { aJob, runJob } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { attempts, lent, subjects } from './stores.ts'
 
@@ -46,6 +46,31 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     expect(context?.attempt).toBe(1)
     expect(context?.instance).toEqual({ id: mill.instance.id, label: 'acme-worker-1' })
     expect(context?.signal.aborted).toBe(false)
+  })
+
+  test('A previousError gives the error of the attempt before, and reads nothing at the first', async () => {
+    const seen: (string | null)[] = []
+    const reads: string[] = []
+    const job = defineJob({
+      kind: 'a',
+      maxAttempts: 3,
+      backoff: { fixed: 0 },
+      async run({ attempt, previousError }) {
+        seen.push(await previousError())
+        if (attempt < 3) throw new Error(`attempt ${attempt}`)
+      },
+    })
+    const mill = await create({ jobs: [job] }, (store) => ({
+      ...store,
+      results: (ids) => (reads.push(...ids), store.results(ids)),
+    }))
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain({ scheduled: true })
+    expect(seen).toEqual([null, 'Error: attempt 1', 'Error: attempt 2'])
+    expect(reads).toEqual([id, id])
+    const options = { attempt: 2, previousError: 'Error: slow' }
+    await runJob(job, null, options)
+    expect(seen.at(-1)).toBe('Error: slow')
   })
 
   test('a schema is asked at enqueue and before the run, and what it makes of the payload is what runs', async () => {

@@ -112,6 +112,22 @@ describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
     ])
   })
 
+  test('N14 dead jobs need attention, however few they are, until they are retried or deleted', async () => {
+    const mill = await aMill(JOBS)
+    for (let n = 0; n < 6; n += 1) await mill.enqueue(dies, null)
+    await mill.clock.advance('3s')
+    expect(await mill.findings()).toMatchObject([
+      {
+        check: 'dead',
+        about: { what: 'queue', name: 'default' },
+        says: 'the queue "default" has 6 dead jobs',
+        fix: expect.stringContaining('jobmill jobs list --state dead --queue default') as string,
+      },
+    ])
+    await mill.bulk.run('delete', { state: 'dead' })
+    expect(await mill.findings()).toEqual([])
+  })
+
   test('what the database says of itself comes first; a payload that differs is not shown', async () => {
     const pinned = { pid: 42, ageMs: 600_000, user: 'ada', state: 'idle in transaction', query: 'SELECT 1' }
     const mill = await aMill(

@@ -41,8 +41,30 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
     const death = deaths.find(({ dead }) => dead.id === worn.id)
     expect(death?.payload).toEqual({ to: 'ada' })
     expect(death?.dead).toMatchObject({ kind: 'mail', queue: 'out', tags: ['x'], metadata: { chat: 7 } })
-    expect(death?.job).toMatchObject({ kind: 'mail:dead', queue: 'out' })
+    expect(death?.job).toMatchObject({ kind: 'mail:dead', queue: 'jobmill.dead' })
     expect((await mill.list({ kind: 'mail:dead', state: 'done' })).jobs).toHaveLength(2)
+  })
+
+  test('N16 it does not wait for the limit of the queue in which the job died', async () => {
+    const { job, deaths } = dying(() => {
+      throw new Dead('no')
+    })
+    const mill = await create({
+      jobs: [job],
+      limits: { slow: { rate: 1, per: '10m' } },
+      queues: { out: { limit: 'slow' } },
+    })
+    const { id } = await mill.enqueue(job, { to: 'ada' })
+    const startedAt = mill.clock.now()
+    await mill.drain()
+    expect(deaths.map(({ dead }) => [dead.id, dead.queue])).toEqual([[id, 'out']])
+    expect(mill.clock.now() - startedAt).toBeLessThan(60_000)
+    // With an order key it is next in that order, and those count within a queue.
+    const ordered = await mill.enqueue(job, { to: 'ada' }, { orderKey: 'ada' })
+    await mill.drain({ scheduled: true })
+    await mill.clock.advance('25m')
+    await mill.drain()
+    expect(deaths.at(-1)).toMatchObject({ dead: { id: ordered.id }, job: { queue: 'out' } })
   })
 
   test('a payload that no longer fits: as it was stored', async () => {

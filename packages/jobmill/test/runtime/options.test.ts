@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { checkOptions, defineJob, jobmill, type MillOptions } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { labelFrom } from '../../src/runtime/label.ts'
+import { testMill } from '../../src/testing/index.ts'
 import { refusal } from '../unit/support.ts'
 
 const job = (kind: string, queue?: string) =>
@@ -191,6 +192,21 @@ describe('the label of an instance', () => {
     [{ JOBMILL_WORKER_PREFIX: 'acme', JOBMILL_WORKER_VERSION: '', JOBMILL_WORKER_ID: 'x' }, 'acme-worker-x'],
   ])('%j', (env, label) => {
     expect(labelFrom(env, id)).toBe(label)
+  })
+
+  it('A comes from code, with the environment as the fallback', async () => {
+    const env = { JOBMILL_WORKER_PREFIX: 'acme', JOBMILL_WORKER_VERSION: '1', JOBMILL_WORKER_ID: 'x' }
+    const known = async (instance: object): Promise<unknown[]> => {
+      await using mill = await testMill({ serve: ['default'], env, instance })
+      const [record] = await mill.instances()
+      return [record?.label, record?.version]
+    }
+    expect(await known({})).toEqual(['acme-worker-1-x', '1'])
+    expect(await known({ label: 'mail 7', version: '2.0' })).toEqual(['mail 7', '2.0'])
+    expect(await known({ version: '2.0' })).toEqual(['acme-worker-2.0-x', '2.0'])
+    expect(await known({ label: 'mail 7' })).toEqual(['mail 7', '1'])
+    for (const wrong of [{ label: 7 }, { version: '' }, { labl: 'x' }, 'mail'])
+      await expect(known(wrong as object)).rejects.toMatchObject({ code: 'OPTIONS_INVALID' })
   })
 
   it('has four hex digits hashed from the instance id when no id is given', () => {

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { describe, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
-import { defineJob, type JobContext, type Mill } from '../../src/index.ts'
+import { defineJob, type JobContext, jobmill, type Mill, type Store } from '../../src/index.ts'
 
 const withZod = defineJob({
   kind: 'zod',
@@ -31,6 +31,93 @@ const dated = defineJob({
 })
 const nothing = defineJob({ kind: 'nothing', async run() {} })
 const untyped = defineJob({ kind: 'untyped', run: ({ payload }) => String(payload) })
+
+interface Tree {
+  readonly name: string
+  readonly children: readonly Tree[]
+  readonly parent?: Tree | null
+}
+const recursive = defineJob({ kind: 'tree', run: ({ payload }: JobContext<Tree>) => payload.children.length })
+const loose = defineJob({
+  kind: 'loose',
+  run: ({
+    payload,
+  }: JobContext<{ a?: number; b: string | undefined; c: unknown; d: Record<string, boolean[]> }>) =>
+    payload.b,
+})
+
+class Money {
+  readonly cents: number = 0
+  double(): number {
+    return this.cents * 2
+  }
+}
+
+/** Never called. N9: what JSON would turn into something else is refused by the compiler. */
+function refused(): void {
+  // @ts-expect-error a payload type alone would make the result unknown
+  defineJob<{ id: number }>({ kind: 'half', run: ({ payload }: JobContext<{ id: number }>) => payload.id })
+  // @ts-expect-error a Date is a string after JSON
+  defineJob({ kind: 'x', run: ({ payload }: JobContext<{ at: Date }>) => payload.at })
+  // @ts-expect-error deep down too
+  defineJob({ kind: 'x', run: ({ payload }: JobContext<{ list: { at?: Date }[] }>) => payload.list })
+  // @ts-expect-error a Map is {} after JSON
+  defineJob({ kind: 'x', run: ({ payload }: JobContext<{ map: Map<string, number> }>) => payload.map })
+  // @ts-expect-error a Set is {} after JSON
+  defineJob({ kind: 'x', run: ({ payload }: JobContext<Set<string>>) => payload.size })
+  // @ts-expect-error JSON has no bigint
+  defineJob({ kind: 'x', run: ({ payload }: JobContext<{ n: bigint }>) => payload.n })
+  // @ts-expect-error a function is dropped
+  defineJob({ kind: 'x', run: ({ payload }: JobContext<{ call: () => void }>) => payload.call() })
+  // @ts-expect-error an instance loses its class
+  defineJob({ kind: 'x', run: ({ payload }: JobContext<{ price: Money }>) => payload.price.double() })
+  // @ts-expect-error undefined is no item of an array
+  defineJob({ kind: 'x', run: ({ payload }: JobContext<(number | undefined)[]>) => payload.length })
+  // @ts-expect-error bytes are {} after JSON
+  defineJob({ kind: 'x', run: ({ payload }: JobContext<Uint8Array>) => payload.length })
+  // @ts-expect-error the schema would be given a string
+  defineJob({ kind: 'x', payload: z.object({ at: z.date() }), run: ({ payload }) => payload.at })
+  defineJob({ kind: 'x', payload: z.object({ at: z.coerce.date() }), run: ({ payload }) => payload.at })
+}
+
+interface Client {
+  query(text: string): Promise<void>
+}
+
+/** Never called. N9: the payloads of schedules follow from their jobs, and complete() from the context. */
+async function typed(mill: Mill, store: Store): Promise<void> {
+  jobmill({
+    store,
+    schedules: [
+      { name: 'a', job: plain, when: '@daily', payload: { id: 1 } },
+      { name: 'b', job: withValibot, when: '@daily', payload: { n: 1 } },
+      { name: 'c', job: 'by.name', when: '@daily', payload: { any: 'thing' } },
+    ],
+  })
+  // @ts-expect-error not what the job takes
+  jobmill({ store, schedules: [{ name: 'a', job: plain, when: '@daily', payload: { id: 'x' } }] })
+  await mill.schedules.create({ name: 'a', job: plain, when: '@daily', payload: { id: 1 } })
+  // @ts-expect-error not what the job takes
+  await mill.schedules.create({ name: 'a', job: plain, when: '@daily', payload: { id: 'x' } })
+  const completing = defineJob({
+    kind: 'completing',
+    async run({ complete }: JobContext<{ id: number }, Client, { ok: boolean }>) {
+      const client: Client = { query: async () => {} }
+      await complete(client, { ok: true })
+      // @ts-expect-error not a transaction of this store
+      await complete({ run: 1 })
+      // @ts-expect-error not the result of this job
+      await complete(client, { ok: 'yes' })
+    },
+  })
+  await mill.enqueue(completing, { id: 1 })
+  expectTypeOf(
+    await (await mill.enqueue(recursive, { name: 'a', children: [] })).result(),
+  ).toEqualTypeOf<number>()
+  expectTypeOf(await (await mill.enqueue(loose, { b: 'x', c: 1, d: {} })).result()).toEqualTypeOf<
+    string | undefined
+  >()
+}
 
 /** Never called: only what the compiler makes of it counts. */
 async function calls(mill: Mill): Promise<void> {
@@ -72,6 +159,8 @@ async function calls(mill: Mill): Promise<void> {
 describe('the types of a job', () => {
   it('flow from its definition', () => {
     expectTypeOf(calls).toBeFunction()
+    expectTypeOf(refused).toBeFunction()
+    expectTypeOf(typed).toBeFunction()
     defineJob({
       kind: 'chain',
       async run({ enqueue, complete }: JobContext<null>) {

@@ -114,7 +114,7 @@ export function updateJob(
     await send(enqueue, `${dead.id}/${job.id}`, deadNotice(bot, facts))
   }
 
-  return defineJob<UpdatePayload>({
+  return defineJob({
     kind: updateKind(bot),
     queue: updateQueue(bot),
     maxAttempts: bot.retry.attempts,

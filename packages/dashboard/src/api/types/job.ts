@@ -3,6 +3,10 @@
 export const STATES = ['scheduled', 'ready', 'running', 'done', 'dead', 'cancelled'] as const
 export type State = (typeof STATES)[number]
 
+/** What a list can be filtered by. `retrying`: scheduled jobs whose last attempt failed. */
+export const LISTED_STATES = [...STATES, 'retrying'] as const
+export type ListedState = (typeof LISTED_STATES)[number]
+
 export type Outcome =
   | 'returned'
   | 'threw'
@@ -48,6 +52,8 @@ export interface Job extends JobSummary {
   readonly log: readonly LogLine[]
   readonly error: string | null
   readonly timeoutMs: number | null
+  /** What counts when the job has none; null when the process that answers knows of none. */
+  readonly kindTimeoutMs: number | null
   readonly dedupeKey: string | null
 }
 

@@ -9,7 +9,7 @@ import { InstanceName } from './instance-name.tsx'
 import type { Try } from './tries.ts'
 
 export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try | undefined }) {
-  const { queue, tags, priority, attempt, maxAttempts, crashes, orderKey, dedupeKey, timeoutMs } = job
+  const { queue, tags, priority, attempt, maxAttempts, crashes, orderKey, dedupeKey } = job
   const schedule = job.metadata?.['schedule']
   return (
     <Card title="About it">
@@ -31,7 +31,7 @@ export function JobFacts({ job, last }: { readonly job: Job; readonly last: Try 
             {number(attempt)} of {number(maxAttempts)}
             {crashes > 0 && <span className="text-dead">, running at {number(crashes)} crashes</span>}
           </Fact>
-          <Fact name="Timeout">{timeoutMs === null ? <None /> : `${span(timeoutMs)} an attempt`}</Fact>
+          <Fact name="Timeout">{timeoutText(job)}</Fact>
           <Fact name="Order key">{orderKey === null ? <None /> : <Key text={orderKey} />}</Fact>
           <Fact name="Dedupe key">{dedupeKey === null ? <None /> : <Key text={dedupeKey} />}</Fact>
         </Facts>
@@ -102,4 +102,11 @@ function When({ at }: { readonly at: number | null }) {
       </span>
     </>
   )
+}
+
+/** Its own, else that of its kind. The process that answers may not have the kind, so that no timeout is never certain. */
+function timeoutText({ timeoutMs, kindTimeoutMs }: Pick<Job, 'timeoutMs' | 'kindTimeoutMs'>): string {
+  const ms = timeoutMs ?? kindTimeoutMs
+  if (ms === null) return 'as the kind says'
+  return `${span(ms)} an attempt${timeoutMs === null ? ', set by the kind' : ''}`
 }

@@ -42,7 +42,7 @@ export function jobText({ job, history, why, now }: Told, terminal: Paint): stri
       ['started', at(job.startedAt)],
       ['ended', at(job.endedAt)],
       ['instance', job.instance],
-      ['timeout', job.timeoutMs === null ? null : typed(job.timeoutMs)],
+      ['timeout', timeoutText(job)],
       ['tags', job.tags.length === 0 ? null : job.tags.map(oneLine).join(', ')],
       ['dedupe key', job.dedupeKey === null ? null : oneLine(job.dedupeKey)],
       ['order key', job.orderKey === null ? null : oneLine(job.orderKey)],
@@ -56,6 +56,11 @@ export function jobText({ job, history, why, now }: Told, terminal: Paint): stri
     terminal,
   )
   return history.length === 0 ? facts : `${facts}\n\n${attemptsText(history, now, terminal)}`
+}
+
+function timeoutText({ timeoutMs, kindTimeoutMs }: JobView): string | null {
+  if (timeoutMs !== null) return typed(timeoutMs)
+  return kindTimeoutMs === null ? null : `${typed(kindTimeoutMs)} (of the kind)`
 }
 
 function attemptsText(history: readonly AttemptView[], now: number, terminal: Paint): string {

@@ -66,6 +66,10 @@ export const jobShape = jobSummaryShape
     log: z.array(logLineShape).readonly(),
     error: z.string().nullable(),
     timeoutMs: z.int().nullable(),
+    kindTimeoutMs: z
+      .int()
+      .nullable()
+      .openapi({ description: 'what counts when the job has none; null when none is known here' }),
     dedupeKey: z.string().nullable(),
   })
   .openapi('Job') satisfies z.ZodType<JobView>

@@ -24,6 +24,8 @@ import { type EnqueuedInside, enqueueNowhere } from './enqueue-nowhere.ts'
 export interface RunJobOptions {
   /** Which attempt it is (default 1). */
   readonly attempt?: number
+  /** What `previousError()` gives from the second attempt on (default null). */
+  readonly previousError?: string
   /** Fires the signal of the handler: as a cancel, or as its reason says when that is an `Interruption`. */
   readonly signal?: AbortSignal
   /** What else the handler shall see of its job. */
@@ -54,7 +56,7 @@ export async function runJob<Input, Result>(
   payload: Input,
   options: RunJobOptions = {},
 ): Promise<JobRun<Result>> {
-  checkObjectKeys(options, 'options', ['attempt', 'signal', 'job'])
+  checkObjectKeys(options, 'options', ['attempt', 'previousError', 'signal', 'job'])
   const handler: Handler = { ...definition, followsDeaths: false }
   const attempt = newAttempt(leaseFor(definition, payload, options), systemPlatform.monotonic())
   const nowhere = enqueueNowhere(attempt)
@@ -66,6 +68,7 @@ export async function runJob<Input, Result>(
       instance: INSTANCE,
       enqueueFor: () => nowhere,
       limitFor: () => BOUNDLESS,
+      previousError: async () => options.previousError ?? null,
       changed() {
         if (attempt.progress !== undefined) progress.push(JSON.parse(attempt.progress))
         attempt.progress = undefined

@@ -14,10 +14,12 @@ export function workerPool<Input = unknown, Result = unknown>(
   options: WorkerPoolOptions,
 ): JobDefinition<Input, Stored<Result>> {
   const pool = new Pool(poolPlan(options))
-  return defineJob({
+  // What the payload is was named by the caller: whether it is JSON is found when it is written.
+  const job: JobDefinition<never> = defineJob({
     ...policyOf(options),
     kind: options.kind,
     service: pool,
-    run: (context: JobContext<Input>) => pool.run(context) as Promise<Result>,
+    run: (context: JobContext) => pool.run(context),
   })
+  return job as JobDefinition<Input, Stored<Result>>
 }

@@ -38,6 +38,7 @@ export function aContext(payload: unknown, { signal, job, onLog }: ContextOption
     enqueue: notHere,
     enqueueMany: notHere,
     snooze: notHere,
+    previousError: notHere,
     complete: notHere,
     limit: { acquire: notHere, tryAcquire: notHere, drain: notHere },
     lines,

@@ -1,5 +1,5 @@
 /** A filter in the address of the page, under the names that the API has, and as it is sent there. */
-import { STATES } from '../../../api/types/job.ts'
+import { LISTED_STATES } from '../../../api/types/job.ts'
 import type { Query } from '../../../api/client.ts'
 import { type Filter, MOST_PAYLOAD, MOST_TAGS, type Wrong } from './filter.ts'
 import { isState, type Parsed } from './parse.ts'
@@ -32,7 +32,7 @@ export function fromSearch(search: URLSearchParams): Parsed {
   const wrong: Wrong[] = []
   const state = filled(search, 'state')
   if (state !== null && !isState(state))
-    wrong.push({ part: `state=${state}`, says: 'is not a state', fix: `Use ${STATES.join(', ')}` })
+    wrong.push({ part: `state=${state}`, says: 'is not a state', fix: `Use ${LISTED_STATES.join(', ')}` })
   const when = (name: string): When | null => {
     const text = filled(search, name)
     const read = text === null ? null : readAddressed(text)

@@ -1,11 +1,11 @@
 /** Which jobs are looked for, as the page holds it. All of it has to be true of a job. */
-import type { State } from '../../../api/types/job.ts'
+import type { ListedState } from '../../../api/types/job.ts'
 import type { When } from './when.ts'
 
 export interface Filter {
   readonly queue: string | null
   readonly kind: string | null
-  readonly state: State | null
+  readonly state: ListedState | null
   readonly tags: readonly string[]
   /** When they were enqueued. */
   readonly after: When | null

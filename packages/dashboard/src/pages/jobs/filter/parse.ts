@@ -1,5 +1,5 @@
 /** A filter out of what somebody wrote: what can be used, on top of what was there, and what is wrong with the rest. Never throws. */
-import { STATES, type State } from '../../../api/types/job.ts'
+import { LISTED_STATES, type ListedState } from '../../../api/types/job.ts'
 import { type Filter, KEYS, MOST_CHARS, MOST_PAYLOAD, MOST_TAGS, NO_FILTER, type Wrong } from './filter.ts'
 import { type Part, partsOf } from './parts.ts'
 import { readWhen, WHEN_FIX } from './when.ts'
@@ -78,7 +78,7 @@ function taken(key: string, path: string, value: string, filter: Filter): Change
     case 'state': {
       const state = value.toLowerCase()
       if (isState(state)) return { state }
-      return { says: 'is not a state', fix: `Use ${STATES.join(', ')}` }
+      return { says: 'is not a state', fix: `Use ${LISTED_STATES.join(', ')}` }
     }
     case 'after':
     case 'before': {
@@ -102,4 +102,4 @@ function taken(key: string, path: string, value: string, filter: Filter): Change
   }
 }
 
-export const isState = (text: string): text is State => STATES.includes(text as State)
+export const isState = (text: string): text is ListedState => LISTED_STATES.includes(text as ListedState)

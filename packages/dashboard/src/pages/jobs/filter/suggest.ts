@@ -1,5 +1,5 @@
 /** What could be meant by the part of a filter that is being written. */
-import { STATES } from '../../../api/types/job.ts'
+import { LISTED_STATES } from '../../../api/types/job.ts'
 import { KEYS } from './filter.ts'
 import { partsOf, printValue } from './parts.ts'
 
@@ -80,7 +80,7 @@ function itemsFor(written: string, known: Known): readonly Suggestion[] {
 const valuesOf = ({ queues, kinds, tags }: Known): Readonly<Record<string, readonly string[]>> => ({
   queue: queues,
   kind: kinds,
-  state: STATES,
+  state: LISTED_STATES,
   tag: tags,
 })
 
