@@ -48,6 +48,15 @@ describe('fields', () => {
     expect(calendar(text)[field].values).toEqual(values)
   })
 
+  test('A a year is refused by its name, with what to do instead', () => {
+    const refused = (text: string) => refusal(() => parseWhen(text)).message
+    expect(refused('0 0 9 * * MON *')).toContain(
+      'has a seventh field, the year, which is not supported, at character 15',
+    )
+    expect(refused('0 0 9 * * MON *')).toContain('Omit it: every year is meant without it')
+    expect(refused('0 0 9 * * MON 2027-2030')).toContain('limit the years with start and end')
+  })
+
   test('L is the last day of the month, alone or in a list', () => {
     expect(calendar('0 0 L * *').day).toMatchObject({ last: true, values: [] })
     expect(calendar('0 0 1,15,l * *').day).toMatchObject({ last: true, values: [1, 15] })

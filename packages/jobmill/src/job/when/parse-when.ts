@@ -100,8 +100,19 @@ function nickname(words: readonly Word[], refuse: Refuse): Calendar {
   return refuse(at, `${shown(text)} is no nickname`, fix)
 }
 
+const YEAR = 'has a seventh field, the year, which is not supported'
+
+/** Some crons take a year at the end; every year is what all expressions mean here. */
+function yearFix(text: string): string {
+  return text === '*' || text === '?'
+    ? 'Omit it: every year is meant without it'
+    : 'Omit it, and limit the years with start and end'
+}
+
 function calendar(words: readonly Word[], refuse: Refuse): Calendar {
   const names = words.length === FIELD_NAMES.length ? FIELD_NAMES : FIELD_NAMES.slice(1)
+  const year = words[FIELD_NAMES.length]
+  if (year !== undefined && words.length === FIELD_NAMES.length + 1) refuse(year.at, YEAR, yearFix(year.text))
   if (words.length !== names.length) refuse(placeOf(words), `has ${counted(words.length)}`, EXAMPLES)
   const zero = parseField('0', 1, FIELDS.second, refuse)
   const fields: Record<FieldName, Field> = {

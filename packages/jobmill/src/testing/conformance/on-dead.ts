@@ -1,6 +1,6 @@
 /** Deaths by crashes are followed up by the reaper, when the lost instance asked for it. */
 import assert from 'node:assert/strict'
-import { onDeadJob, onDeadKind } from '../../job/on-dead.ts'
+import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../job/on-dead.ts'
 import { type Bench, DEAD, DONE, HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsAreExact, countsOf, listAll } from './looks.ts'
@@ -24,13 +24,15 @@ export const onDeadCases: readonly Case[] = [
       const now = t.clock.now()
       const followUp = onDeadJob({ id, kind: 'mail', queue: 'post', orderKey: null, error: ERROR, at: now })
       const { kind, queue, state, payload, priority, maxAttempts, enqueuedAt } = await t.job(followUp.id)
-      assert.deepEqual([kind, queue, state, enqueuedAt], [onDeadKind('mail'), 'post', 'ready', now])
+      assert.deepEqual([kind, queue, state, enqueuedAt], [onDeadKind('mail'), ON_DEAD_QUEUE, 'ready', now])
       assert.deepEqual(JSON.parse(payload), { id, kind: 'mail', queue: 'post', error: ERROR })
       assert.deepEqual([priority, maxAttempts], [followUp.priority, followUp.maxAttempts])
       assert.equal((await t.job(id)).error, ERROR)
-      assert.deepEqual(await countsOf(t.store, 'post'), { dead: 1, ready: 1 })
+      // In a queue of its own, so that it does not wait for the limit or the pause of the one that failed.
+      assert.deepEqual(await countsOf(t.store, 'post'), { dead: 1 })
+      assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 1 })
       await countsAreExact(t.store)
-      const [queues, kinds] = [[{ queue: 'post', room: 9 }], [onDeadKind('mail')]]
+      const [queues, kinds] = [[{ queue: ON_DEAD_QUEUE, room: 9 }], [onDeadKind('mail')]]
       assert.equal((await t.claimOne(await t.worker(), { queues, kinds })).id, followUp.id)
     },
   },
@@ -47,7 +49,8 @@ export const onDeadCases: readonly Case[] = [
       await t.claimOne(await t.worker({ kinds: ['a'], onDead: ['a'] }), { kinds: ['a'] })
       t.clock.advance(HOUR)
       await t.store.reap({ crashesUntilDead: 2, limit: 100 })
-      assert.deepEqual(await countsOf(t.store), { ready: 1, cancelled: 1, dead: 1 })
+      assert.deepEqual(await countsOf(t.store), { cancelled: 1, dead: 1 })
+      assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 1 })
     },
   },
   {
@@ -79,18 +82,20 @@ export const onDeadCases: readonly Case[] = [
       await t.claimOne(await t.worker({ kinds: ['a'], onDead: ['a'] }), { kinds: ['a'] })
       t.clock.advance(HOUR)
       await t.store.reap(FATAL)
-      assert.deepEqual(await countsOf(t.store), { dead: 1, ready: 2 })
+      assert.deepEqual(await countsOf(t.store), { dead: 1 })
+      assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 2 })
     },
   },
   {
     name: 'follow-ups of one pass stand in the order of the ids that died, behind what was ready before',
     async run(t) {
-      const before = await t.enqueue({ kind: onDeadKind('a') })
+      const before = await t.enqueue({ kind: onDeadKind('a'), queue: ON_DEAD_QUEUE })
       const dead: string[] = []
       for (let n = 0; n < 6; n += 1) dead.push(await dying(t, 'a'))
       t.clock.advance(HOUR)
       await t.store.reap(FATAL)
-      const leases = await t.claim(await t.worker(), { kinds: [onDeadKind('a')] })
+      const queues = [{ queue: ON_DEAD_QUEUE, room: 9 }]
+      const leases = await t.claim(await t.worker(), { queues, kinds: [onDeadKind('a')] })
       assert.equal(leases[0]?.id, before)
       const told = leases.slice(1).map(({ payload }) => (JSON.parse(payload) as { id: string }).id)
       assert.deepEqual(told, dead.toSorted())
@@ -144,7 +149,8 @@ export const onDeadCases: readonly Case[] = [
         await Promise.all(stores.map((each) => each.reap(FATAL)))
         // One that lost a race may leave an instance to a later pass.
         await t.store.reap(FATAL)
-        assert.deepEqual(await countsOf(t.store, kind), { dead: 5, ready: 5 })
+        assert.deepEqual(await countsOf(t.store, kind), { dead: 5 })
+        assert.deepEqual(await countsOf(t.store, ON_DEAD_QUEUE), { ready: 5 * (round + 1) })
       }
       const jobs = await listAll(t.store, { state: 'ready' })
       assert.equal(jobs.length, 20)
