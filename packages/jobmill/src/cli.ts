@@ -1,7 +1,7 @@
 /** `jobmill/cli`: what the command lines of the applications share with ours, so that each reads arguments, helps, refuses and ends in the same way. */
 export { EXIT, type Given, type Lines, type Option, type Shape } from './cli/command.ts'
 export { endWith } from './cli/end-with.ts'
-export { plain } from './cli/plain.ts'
+export { indentedLines, oneLine, plain } from './cli/plain.ts'
 export { type Explained, type Program, runProgram } from './cli/program.ts'
 export { standardLines } from './cli/terminal.ts'
 export { numberOf } from './cli/typed-values.ts'

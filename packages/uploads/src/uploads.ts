@@ -1,5 +1,6 @@
 /** `uploads(options)`: the inbox, its parts put together. */
 import { JobmillError, type Mill, type OwnDuty, systemPlatform } from 'jobmill'
+import { indentedLines } from 'jobmill/cli'
 import type { Caller } from 'jobmill/http'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
 import { countSwept, tellPending } from './inbox/figures.ts'
@@ -127,7 +128,6 @@ function noMill(kind: string): JobmillError {
 }
 
 function toStandardError(error: unknown, what: string): void {
-  process.stderr.write(
-    `uploads error ${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  )
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  process.stderr.write(`${indentedLines(`uploads error ${what}: ${text}`)}\n`)
 }

@@ -5,6 +5,7 @@
 import { destination, pino, stdTimeFunctions } from 'pino'
 import type { LogLevel } from '../job/context.ts'
 import { errorText } from '../job/error-text.ts'
+import { safeText } from '../job/safe-text.ts'
 import type { TraceIds } from '../job/tracing.ts'
 import type { Logger } from '../observe/log-events.ts'
 
@@ -14,6 +15,7 @@ const MOST_LISTED = 100
 const DEEPEST = 4
 
 export function jsonLogger(level: LogLevel): Logger {
+  const to = destination({ dest: STANDARD_ERROR, sync: true })
   const lines = pino(
     {
       level,
@@ -21,7 +23,7 @@ export function jsonLogger(level: LogLevel): Logger {
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination({ dest: STANDARD_ERROR, sync: true }),
+    { write: (line) => void to.write(safeText(line)) },
   )
   return {
     least: level,

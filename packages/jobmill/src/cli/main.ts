@@ -4,6 +4,7 @@ import { isJobmillError } from '../job/errors.ts'
 import { endWith } from './end-with.ts'
 import { exitCodeOf } from './exit-code.ts'
 import { ours } from './ours.ts'
+import { indentedLines } from './plain.ts'
 import { obeyProgram } from './program.ts'
 import { terminal } from './terminal.ts'
 
@@ -11,7 +12,7 @@ try {
   await endWith(await obeyProgram(ours(terminal), process.argv.slice(2), terminal))
 } catch (error) {
   terminal.status('')
-  terminal.err(`error   ${isJobmillError(error) ? error.message : describe(error)}`)
+  terminal.err(indentedLines(`error   ${isJobmillError(error) ? error.message : describe(error)}`))
   await endWith(exitCodeOf(error))
 }
 

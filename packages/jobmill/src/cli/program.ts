@@ -5,6 +5,7 @@ import { exitCodeOf } from './exit-code.ts'
 import { commandOf, noSuchCommand, read, wordsOf } from './given.ts'
 import { helpOn, helpOnAll, helpOnGroup } from './help.ts'
 import { inOwnWords } from './own-words.ts'
+import { indentedLines } from './plain.ts'
 
 export interface Program<C extends Shape> {
   /** What is typed to start it. */
@@ -75,7 +76,7 @@ export async function runProgram<C extends Shape>(
     return await obeyProgram(program, args, lines)
   } catch (error) {
     const { lines: told, code } = program.explain?.(error) ?? explained(error)
-    for (const line of told) lines.err(`error   ${line}`)
+    for (const line of told) lines.err(indentedLines(`error   ${line}`))
     return code
   }
 }

@@ -7,6 +7,7 @@ import type { MillOptions } from '../runtime/options.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
 import type { Served, ServeOptions } from '../http/serve.ts'
 import { EXIT } from './command.ts'
+import { indentedLines } from './plain.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface RunOptions {
@@ -20,7 +21,7 @@ export interface RunOptions {
 /** The exit code: 0 after a clean stop. */
 export async function runMill({ options, works, api, terminal }: RunOptions): Promise<number> {
   const mill: Mill<never> = jobmill(works ? withBulk(options, () => mill) : options)
-  for (const { message } of mill.warnings) terminal.err(`warning ${message}`)
+  for (const { message } of mill.warnings) terminal.err(indentedLines(`warning ${message}`))
   // Before anything works: who cannot listen should not have begun.
   const served = api === null ? null : await listening(mill, { ...api, ...errorsTo(options.log) })
   for (const warning of served?.warnings ?? []) terminal.err(`warning ${warning}`)
@@ -73,7 +74,7 @@ function untilSignal(mill: Mill<never>, served: Served | null, terminal: Termina
   let broken = false
   const breaks = (error: unknown): void => {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    terminal.err(`error   not caught by any handler: ${text}`)
+    terminal.err(indentedLines(`error   not caught by any handler: ${text}`))
     // A second signal would cut the grace short.
     if (broken) return
     broken = true
@@ -86,7 +87,7 @@ function untilSignal(mill: Mill<never>, served: Served | null, terminal: Termina
       beforeClose: async () => served?.close(),
       stopped: () => resolve(broken ? EXIT.failed : EXIT.done),
       failed(error) {
-        terminal.err(`error   the stop failed: ${String(error)}`)
+        terminal.err(indentedLines(`error   the stop failed: ${String(error)}`))
         resolve(EXIT.failed)
       },
     })

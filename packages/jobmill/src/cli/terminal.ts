@@ -1,6 +1,7 @@
 /** What a command needs of the outside: lines to write, and whether somebody looks at them. */
 import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
+import { oneLine, plain } from './plain.ts'
 
 export type Style = Parameters<typeof styleText>[0]
 
@@ -17,24 +18,44 @@ export interface Terminal {
   ask(question: string): Promise<string>
 }
 
+/** What `paint` writes around a text: bold, dim, inverse, the colors, and their ends. */
+// oxlint-disable-next-line no-control-regex -- the escape character is what begins a style
+const STYLES = /(\u001B\[(?:[127]|2[27]|3\d|9[0-7])m)/
+
+/**
+ * The last line of defense: nothing reaches a terminal but text, line feeds, tabs, and on standard output the styles that we paint with.
+ * JSON stays JSON: what is escaped only occurs inside its strings.
+ */
+export function printable(line: string, hasStyles: boolean): string {
+  if (!hasStyles) return plain(line)
+  return line
+    .split(STYLES)
+    .map((part, at) => (at % 2 === 1 ? part : plain(part)))
+    .join('')
+}
+
+function paint(style: Style, text: string): string {
+  return styleText(style, text, { stream: process.stdout })
+}
+
 /** For programs that only write lines. */
 export const standardLines: Pick<Terminal, 'out' | 'err'> = {
-  out: (line) => void process.stdout.write(`${line}\n`),
-  err: (line) => void process.stderr.write(`${line}\n`),
+  out: (line) => void process.stdout.write(`${printable(line, paint('bold', 'x') !== 'x')}\n`),
+  err: (line) => void process.stderr.write(`${printable(line, false)}\n`),
 }
 
 export const terminal: Terminal = {
   ...standardLines,
   status(line) {
     // Back to the first column, and whatever stood there goes.
-    if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${line}`)
+    if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${oneLine(line)}`)
   },
-  paint: (style, text) => styleText(style, text, { stream: process.stdout }),
+  paint,
   isInteractive: process.stdin.isTTY && process.stdout.isTTY,
   ask: (question) =>
     new Promise((resolve) => {
       const asking = createInterface({ input: process.stdin, output: process.stderr })
-      asking.question(question, (answer) => {
+      asking.question(printable(question, false), (answer) => {
         resolve(answer.trim())
         asking.close()
       })

@@ -1,4 +1,5 @@
 /** What the API can be told, checked, with what counts where nothing is said. */
+import { safeLines } from '../job/safe-text.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import type { Platform } from '../platform/platform.ts'
@@ -118,7 +119,6 @@ export function streamBoundsOf({
 }
 
 export function toStandardError(error: unknown, what: string): void {
-  process.stderr.write(
-    `jobmill error ${what}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  )
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  process.stderr.write(`${safeLines(`jobmill error ${what}: ${text}`)}\n`)
 }

@@ -1,6 +1,7 @@
 /** Turns events into log lines: a retry is a warning, a death an error, the rest is for who asks. */
 import type { LogLevel } from '../job/context.ts'
 import type { EventType, MillEvent } from '../job/events.ts'
+import { safeLine } from '../job/safe-text.ts'
 import type { EventHub } from './event-hub.ts'
 import { lineFor } from './event-lines.ts'
 
@@ -50,7 +51,7 @@ export function consoleLogger(least: LogLevel): Logger {
   const write =
     (level: LogLevel) =>
     (message: string): void => {
-      if (isAtLeast(level, least)) process.stderr.write(`jobmill ${level.padEnd(5)} ${message}\n`)
+      if (isAtLeast(level, least)) process.stderr.write(`jobmill ${level.padEnd(5)} ${safeLine(message)}\n`)
     }
   return { least, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }

@@ -73,6 +73,40 @@ describe('enqueue on sqlite', () => {
     expect(bad.err).toContain('is dead: Dead: there is nothing to add')
   })
 
+  test('S4 the error, the name and the tags of a job cannot steer the terminal or forge lines, as text and as JSON', async () => {
+    const hostile = 'x\u001B]0;title\u0007\u009B2J\u202E\nerror   all is lost\u2028'
+    const boom = defineJob({
+      kind: 'boom',
+      run() {
+        throw new Dead(hostile)
+      },
+    })
+    const { run: runHere, mill: newMill } = create()
+    const mill = newMill([boom])
+    await mill.start()
+    const { id } = await mill.enqueue('boom', { hostile }, { tags: ['\u202E\u009Btag'] })
+    const [text, json, shown, shownJson, listed] = await Promise.all(
+      [
+        ['enqueue', 'boom', '--wait'],
+        ['enqueue', 'boom', '--wait', '--json'],
+        ['jobs', 'show', id],
+        ['jobs', 'show', id, '--json'],
+        ['jobs', 'list', '--json'],
+      ].map((args) => runHere(args)),
+    )
+    for (const ran of [text, json, shown, shownJson, listed]) {
+      // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+      expect(`${ran?.out}${ran?.err}`).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u2028-\u202E]/)
+      expect(ran?.err).not.toMatch(/^error {3}all/m)
+    }
+    expect([text?.code, json?.code]).toEqual([1, 1])
+    expect((JSON.parse(json?.out ?? '') as { error: string }).error).toContain(hostile)
+    expect(JSON.parse(shownJson?.out ?? '')).toMatchObject({
+      payload: { hostile },
+      tags: ['\u202E\u009Btag'],
+    })
+  })
+
   test('what a kind says of itself in code is not known without a config, and a kind that nobody has is told', async () => {
     const { path: at, mill } = file([defineJob({ kind: 'sum', run: () => 1 })])
     const alone = await call(at, ['enqueue', 'sum'])

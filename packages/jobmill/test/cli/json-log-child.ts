@@ -25,6 +25,7 @@ function odd(): void {
   log.warn('a text of %s and "quotes"\nin two lines', { nested: { deep: [cause] }, large: 10n })
   const round: Record<string, unknown> = {}
   round['round'] = round
+  log.warn('a\u009B2J\u202Eb', { text: '\u2028\u0085' })
   log.warn('a circle', { round, list: Array.from({ length: 1_000 }, (_, n) => n) })
 }
 

@@ -17,6 +17,8 @@ async function linesOf(what: string): Promise<Line[]> {
   let text = ''
   child.stderr.setEncoding('utf8').on('data', (data: string) => (text += data))
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+  // oxlint-disable-next-line no-control-regex -- S4: C1, bidi controls and line separators are escaped
+  expect(text).not.toMatch(/[\u0080-\u009F\u2028-\u202E]/)
   expect([code ?? signal, text.endsWith('\n')]).toEqual([what === 'many' ? 'SIGKILL' : 0, true])
   return text
     .slice(0, -1)
@@ -36,7 +38,7 @@ test('every line is there and whole, also when the process is killed right after
 })
 
 test('errors are texts with their causes, wherever they are, and odd values do not break a line', async () => {
-  const [error, thrown, text, circle, ...more] = await linesOf('odd')
+  const [error, thrown, text, steering, circle, ...more] = await linesOf('odd')
   expect(more).toEqual([])
   expect(error).toMatchObject({
     level: 'error',
@@ -50,6 +52,8 @@ test('errors are texts with their causes, wherever they are, and odd values do n
     nested: { deep: ['Error: refused'] },
     large: '10',
   })
+  // As it was given, and nothing that a terminal obeys on the way.
+  expect(steering).toMatchObject({ msg: 'a\u009B2J\u202Eb', text: '\u2028\u0085' })
   expect(circle).toMatchObject({ msg: 'a circle' })
   expect(circle?.['list']).toHaveLength(100)
 })

@@ -1,18 +1,49 @@
 /** What people read: times, tables, the bar of long work, a job as text; and lines as they are read. */
 import { Readable } from 'node:stream'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { linesOf } from '../../src/cli/enqueue/lines.ts'
 import { jobText } from '../../src/cli/jobs/job-text.ts'
-import { oneLine, plain } from '../../src/cli/plain.ts'
+import { indentedLines, oneLine, plain } from '../../src/cli/plain.ts'
 import { progressOf } from '../../src/cli/progress.ts'
 import { listing, table } from '../../src/cli/table.ts'
-import type { Terminal } from '../../src/cli/terminal.ts'
+import { printable, type Terminal } from '../../src/cli/terminal.ts'
 import { waitingFor } from '../../src/cli/waiting.ts'
 import { counted, fromNow, lasting, left, localTime, typed } from '../../src/cli/wording.ts'
 import { durationMs } from '../../src/job/duration.ts'
 import { jobView } from '../../src/runtime/job-view.ts'
 import type { JobRecord } from '../../src/store/job-record.ts'
 import { fakePlatform, rejection } from '../unit/support.ts'
+
+/** Everything that a terminal obeys, and halves of surrogate pairs. */
+const UNSAFE =
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
+const ODD = [
+  '\u001B[2J',
+  '\u001B]0;title\u0007',
+  '\r',
+  '\n',
+  '\u0085',
+  '\u009B',
+  '\u202E',
+  '\u2067',
+  '\u061C',
+  '\u2028',
+  '\uD83D',
+  '\uDE00',
+  '\u{1F600}',
+  'é',
+  '\t',
+  ' ',
+  'a',
+  '\\',
+  '"',
+]
+const RED = '\u001B[31m'
+const RED_END = '\u001B[39m'
+const codeUnit = (n: number): string => String.fromCharCode(n)
 
 const bare = { paint: (_: unknown, text: string) => text }
 const painted = { paint: (style: unknown, text: string) => `<${String(style)}>${text}</>` }
@@ -53,6 +84,36 @@ describe('what jobs carry', () => {
   test('does not steer the terminal', () => {
     expect(plain('a\u001B[2Jb\rc\u009Bd\te\nf\u202Eg')).toBe('a\\u001b[2Jb\\u000dc\\u009bd\te\nf\\u202eg')
     expect(oneLine('a\n  b\tc')).toBe('a b c')
+  })
+
+  test('S3 S4 text of others never steers a terminal, whatever it holds, and JSON keeps its values', () => {
+    const text = fc.string({ unit: fc.oneof(fc.constantFrom(...ODD), fc.nat(0xffff).map(codeUnit)) })
+    fc.assert(
+      fc.property(text, fc.boolean(), (any, hasStyles) => {
+        // Where there are colors, ours stay.
+        const words = hasStyles ? `${RED}${plain(any)}${RED_END}` : any
+        const line = printable(words, hasStyles).replace(RED, '').replace(RED_END, '')
+        expect([line, plain(any), indentedLines(any)].filter((one) => UNSAFE.test(one))).toEqual([])
+        expect(oneLine(any)).not.toMatch(/[\n\t]/)
+        expect(UNSAFE.test(oneLine(any))).toBe(false)
+        // Only the first line can look like an entry.
+        expect(
+          indentedLines(any)
+            .split('\n')
+            .slice(1)
+            .every((one) => one.startsWith('        ')),
+        ).toBe(true)
+        const json = JSON.stringify({ text: any })
+        expect(JSON.parse(printable(json, false))).toEqual({ text: any })
+        // What is harmless stays as it is.
+        expect(plain(any) === any).toBe(!UNSAFE.test(any))
+      }),
+      { numRuns: inFull(20_000, 1_000) },
+    )
+    expect(printable('\u001B[1mbold\u001B[22m \u001B[2J\u001B[8mhidden', true)).toBe(
+      '\u001B[1mbold\u001B[22m \\u001b[2J\\u001b[8mhidden',
+    )
+    expect(printable('\u001B[1mbold', false)).toBe('\\u001b[1mbold')
   })
 
   test('stands in columns; colours do not count, and numbers stand to the right', () => {

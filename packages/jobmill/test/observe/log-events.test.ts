@@ -127,3 +127,21 @@ test('a logger that writes from some level up does not listen to what is below: 
     written.mockRestore()
   }
 })
+
+test('S3 an error cannot write escape sequences into the text log, nor lines of its own', async () => {
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  try {
+    const hub = eventHub(systemPlatform)
+    logEvents(hub, consoleLogger('warn'))
+    const error = 'Error: \u001B]0;x\u0007\u009B2J\u202E\r\njobmill error all jobs are dead\u2028'
+    hub.emit('dead', { ...ATTEMPT, error })
+    await hub.delivered()
+    expect(written.mock.calls).toEqual([
+      [
+        'jobmill error mail x in q, attempt 1 of 5, is dead: Error: \\u001b]0;x\\u0007\\u009b2J\\u202e\\u000d jobmill error all jobs are dead\\u2028\n',
+      ],
+    ])
+  } finally {
+    written.mockRestore()
+  }
+})

@@ -1,5 +1,5 @@
 /** The bots, and how Telegram fares with sending them updates. */
-import { EXIT } from 'jobmill/cli'
+import { EXIT, oneLine } from 'jobmill/cli'
 import { botOf } from '../bots/bot.ts'
 import { troubleWith } from '../bots/trouble.ts'
 import { webhookState } from '../bots/webhooks.ts'
@@ -18,7 +18,7 @@ export const bots: Command = {
     for (const one of config.bots) {
       const { line, code: own } = await askFor(one, config.apiRoot)
       io.out(
-        `${one.slug.padEnd(16)} ${one.handler}${one.async ? ', async' : ''}${one.requireAuth ? ', for who logged in' : ''}\n  ${line}`,
+        `${one.slug.padEnd(16)} ${one.handler}${one.async ? ', async' : ''}${one.requireAuth ? ', for who logged in' : ''}\n  ${oneLine(line)}`,
       )
       // Who is refused needs somebody; who is not reached may be reached in a moment.
       if (code === EXIT.done || own === EXIT.refused) code = own === EXIT.done ? code : own

@@ -1,6 +1,6 @@
 /** `mailboxes …`: who may send files here, and who may fetch them. */
 import { JobmillError } from 'jobmill'
-import { EXIT, numberOf, plain } from 'jobmill/cli'
+import { EXIT, numberOf, oneLine } from 'jobmill/cli'
 import { bytesOf, sizeText } from '../config/sizes.ts'
 import { checkCaps, type NewMailbox } from '../inbox/mailboxes.ts'
 import { shown } from '../inbox/words.ts'
@@ -71,7 +71,7 @@ const list: Command = {
       )
       if (given.has('json')) given.out(JSON.stringify(all))
       for (const { id, name, tokens, limits, used } of given.has('json') ? [] : all) {
-        given.out(`${id}  ${plain(name)}`)
+        given.out(`${id}  ${oneLine(name)}`)
         given.out(
           `  holds ${used.files} files of ${orNone(limits.quotaFiles, String)}, ${sizeText(used.bytes)} of ${orNone(limits.quotaBytes, sizeText)}; acknowledged ones count until they are swept`,
         )
@@ -79,7 +79,7 @@ const list: Command = {
           `  takes files of ${sizeText(limits.maxFileBytes)}, requests of ${sizeText(limits.maxRequestBytes)} with ${limits.maxFiles} files, ${limits.uploadsPerMailbox} uploads at once`,
         )
         for (const token of tokens)
-          given.out(`  token ${token.id}  may ${token.may}  ${plain(token.label)}`.trimEnd())
+          given.out(`  token ${token.id}  may ${token.may}  ${oneLine(token.label)}`.trimEnd())
       }
       if (all.length === 0 && !given.has('json'))
         given.out('no mailboxes; make one with: jobmill-uploads mailboxes add NAME')

@@ -1,5 +1,6 @@
 /** What every command needs: the config, the database, and the inbox on it. */
 import { jobmill, type Mill, type MillOptions } from 'jobmill'
+import { oneLine, standardLines } from 'jobmill/cli'
 import { type Database, openTables, placeOf } from 'jobmill-tables'
 import { directoryBlobs } from '../blobs/directory.ts'
 import { postgresBlobs } from '../blobs/postgres.ts'
@@ -31,7 +32,7 @@ export async function openInbox(config: Config): Promise<Opened> {
     app: 'uploads',
     steps: STEPS,
     connections: CONNECTIONS,
-    onError: (error) => void process.stderr.write(`uploads error a connection broke: ${error.message}\n`),
+    onError: (error) => standardLines.err(oneLine(`uploads error a connection broke: ${error.message}`)),
   })
   const { tables } = database
   const inbox = uploads({

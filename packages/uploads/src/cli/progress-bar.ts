@@ -1,4 +1,6 @@
 /** One line of a terminal that says how far something is. Says nothing where nobody looks. */
+import { oneLine } from 'jobmill/cli'
+
 export interface ProgressBar {
   readonly show: (done: number, total: number, what: string) => void
   /** Leaves no trace of it. */
@@ -19,9 +21,7 @@ export function progressBar(to: {
       if (to.isTTY !== true) return
       const part = total === 0 ? 1 : Math.min(1, done / total)
       const filled = Math.round(part * WIDTH)
-      // eslint-disable-next-line no-control-regex
-      const name = what.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?')
-      const line = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)} ${String(Math.floor(part * 100)).padStart(3)} %  ${megabytes(done)} of ${megabytes(total)} MB  ${name}`
+      const line = `${'█'.repeat(filled)}${'░'.repeat(WIDTH - filled)} ${String(Math.floor(part * 100)).padStart(3)} %  ${megabytes(done)} of ${megabytes(total)} MB  ${oneLine(what)}`
       const fits = line.slice(0, (to.columns ?? 100) - 1)
       if (fits !== shown) to.write(`${clear}${fits}`)
       shown = fits

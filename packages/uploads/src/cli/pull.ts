@@ -1,6 +1,6 @@
 /** `pull`: a folder that has what a mailbox gets, until a signal ends it, or once. */
 import { once } from 'node:events'
-import { EXIT, numberOf } from 'jobmill/cli'
+import { EXIT, numberOf, oneLine } from 'jobmill/cli'
 import type { PulledFile, PullOptions } from '../client/options.ts'
 import { pull as createPuller, pullOnce } from '../client/pull.ts'
 import { troubleText } from '../client/trouble.ts'
@@ -62,7 +62,7 @@ function optionsFrom(given: Given): PullOptions {
     ...(keep !== undefined && { keepFor: keep }),
     ...(concurrency !== undefined && { concurrency }),
     ...(has('listen') && { by: 'events' as const }),
-    onFile: (file: PulledFile) => out(has('json') ? JSON.stringify(file) : `file    ${file.path}`),
+    onFile: (file: PulledFile) => out(has('json') ? JSON.stringify(file) : oneLine(`file    ${file.path}`)),
     onTrouble: (trouble) => err(`trouble ${troubleText(trouble)}`),
   }
 }

@@ -1,6 +1,6 @@
 /** `upload`: files to a mailbox. On a terminal with a bar that shows how far it is. */
 import { randomUUID } from 'node:crypto'
-import { EXIT } from 'jobmill/cli'
+import { EXIT, oneLine } from 'jobmill/cli'
 import { upload as send } from '../client/upload.ts'
 import { byOption, lineFrom, stopSignal } from './client-line.ts'
 import type { Command } from './command.ts'
@@ -36,7 +36,7 @@ export const upload: Command = {
         signal,
       })
       bar.end()
-      for (const { uri, name } of has('json') ? [] : files) out(`file    ${uri}  ${name}`)
+      for (const { uri, name } of has('json') ? [] : files) out(oneLine(`file    ${uri}  ${name}`))
       if (has('json')) out(JSON.stringify(files))
       return EXIT.done
     } catch (error) {

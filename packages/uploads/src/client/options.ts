@@ -8,6 +8,7 @@ import type { PullFault } from './fault-points.ts'
 import { refuseOthers } from './known-options.ts'
 import type { Backoff } from './time.ts'
 import { tokenReader, type TokenSource } from './token.ts'
+import { safeLine } from './safe-line.ts'
 import { type Trouble, troubleText } from './trouble.ts'
 
 export interface LineOptions {
@@ -179,7 +180,7 @@ function quietly(tell: (trouble: Trouble) => void): (trouble: Trouble) => void {
     try {
       tell(trouble)
     } catch (error) {
-      process.stderr.write(`uploads pull onTrouble has thrown: ${String(error)}\n`)
+      process.stderr.write(`uploads pull onTrouble has thrown: ${safeLine(String(error))}\n`)
     }
   }
 }

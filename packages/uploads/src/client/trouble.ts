@@ -1,4 +1,6 @@
 /** What did not work, told as it happens, and what becomes of it. */
+import { safeLine } from './safe-line.ts'
+
 export type TroubleCode =
   | 'TOKEN_REFUSED'
   | 'LIST_FAILED'
@@ -28,5 +30,5 @@ export interface Trouble {
 
 export function troubleText({ code, message, uri, attempts, againInMs }: Trouble): string {
   const again = againInMs === null ? '' : `; again in ${(againInMs / 1_000).toFixed(1)} s`
-  return `${code}${uri === null ? '' : ` ${uri}`} (attempt ${attempts}): ${message}${again}`
+  return safeLine(`${code}${uri === null ? '' : ` ${uri}`} (attempt ${attempts}): ${message}${again}`)
 }

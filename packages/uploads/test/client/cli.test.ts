@@ -189,7 +189,7 @@ test('the bar fits into its line, and says nothing where nobody looks', () => {
   bar.end()
   bar.end()
   expect(said).toHaveLength(3)
-  expect(said[1]).toContain(`${'█'.repeat(15)}${'░'.repeat(15)}  50 %  1.0 of 2.0 MB  evil?[`)
+  expect(said[1]).toContain(`${'█'.repeat(15)}${'░'.repeat(15)}  50 %  1.0 of 2.0 MB  evil\\u`)
   expect(said.map((text) => text.replace('\r\u001B[2K', '').length)).toEqual([54, 59, 0])
   progressBar({ write }).show(1, 2, 'a')
   expect(said).toHaveLength(3)

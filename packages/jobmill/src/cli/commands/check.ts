@@ -3,6 +3,7 @@ import { type Resolved, resolveOptions } from '../../runtime/options.ts'
 import type { Problem } from '../../runtime/problems.ts'
 import { type Command, EXIT } from '../command.ts'
 import { loadConfig } from '../load-config.ts'
+import { oneLine } from '../plain.ts'
 import { counted } from '../wording.ts'
 
 export const check: Command = {
@@ -18,7 +19,8 @@ export const check: Command = {
     const errors = problems.filter(({ level }) => level === 'error').length
     if (given.has('json')) terminal.out(JSON.stringify({ errors, problems }))
     else {
-      for (const { level, code, message } of problems) terminal.out(`${level.padEnd(7)} ${code} ${message}`)
+      for (const { level, code, message } of problems)
+        terminal.out(`${level.padEnd(7)} ${code} ${oneLine(message)}`)
       terminal.out(`${counted(errors, 'error')}, ${counted(problems.length - errors, 'warning')}`)
     }
     return errors > 0 ? EXIT.failed : EXIT.done

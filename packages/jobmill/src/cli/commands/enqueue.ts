@@ -12,7 +12,7 @@ import { stillWaiting } from '../enqueue/still-waiting.ts'
 import { exitCodeOf } from '../exit-code.ts'
 import { interruptible } from '../interrupt.ts'
 import { inOwnWords } from '../own-words.ts'
-import { plain } from '../plain.ts'
+import { oneLine, plain } from '../plain.ts'
 import { progressOf } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { jsonOf } from '../typed-values.ts'
@@ -132,7 +132,7 @@ function tell(
   const error = inOwnWords(failure.error, { fields: ENQUEUE_FIELDS })
   if (!isJobmillError(error)) throw error
   const rest = error.code === 'OUTCOME_UNKNOWN' ? 'is known to be enqueued' : 'was enqueued'
-  terminal.err(`error   ${plain(error.message)} It stopped there: nothing from line ${line} on ${rest}.`)
+  terminal.err(`error   ${oneLine(error.message)} It stopped there: nothing from line ${line} on ${rest}.`)
   const code = exitCodeOf(error)
   // Code 2 would say that nothing was done.
   return code === EXIT.usage && enqueued + duplicate + replaced > 0 ? EXIT.failed : code

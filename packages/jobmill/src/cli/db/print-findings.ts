@@ -1,5 +1,6 @@
 /** Findings for people: the worst first, each with what to do. */
 import type { Finding } from '../../store/keeping.ts'
+import { oneLine } from '../plain.ts'
 import type { Style, Terminal } from '../terminal.ts'
 import { counted } from '../wording.ts'
 
@@ -17,9 +18,9 @@ export function countOf(findings: readonly Finding[], level: Finding['level']): 
 export function printFindings(findings: readonly Finding[], terminal: Terminal): void {
   const width = Math.max(0, ...findings.map(({ check }) => check.length))
   for (const { level, check, says, fix } of bySeverity(findings)) {
-    terminal.out(`${terminal.paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${says}`)
+    terminal.out(`${terminal.paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${oneLine(says)}`)
     if (fix !== null)
-      terminal.out(`${' '.repeat(7)} ${' '.repeat(width)}  ${terminal.paint('bold', 'fix:')} ${fix}`)
+      terminal.out(`${' '.repeat(7)} ${' '.repeat(width)}  ${terminal.paint('bold', 'fix:')} ${oneLine(fix)}`)
   }
   terminal.out(
     `${counted(countOf(findings, 'error'), 'error')}, ${counted(countOf(findings, 'warning'), 'warning')}`,

@@ -2,6 +2,7 @@
 import { type Platform, systemPlatform } from '../../platform/platform.ts'
 import type { Mill } from '../../runtime/mill.ts'
 import type { ReasonName } from '../../runtime/why.ts'
+import { oneLine } from '../plain.ts'
 import type { Terminal } from '../terminal.ts'
 
 const AFTER_MS = 2_000
@@ -24,7 +25,7 @@ export async function stillWaiting<T>(
     const reasons = (why?.reasons ?? []).filter((reason) => STANDING.has(reason.why))
     if (isOver || reasons.length === 0) return
     terminal.status('')
-    terminal.err(`note    still waiting: ${reasons.map(({ says }) => says).join('; ')}`)
+    terminal.err(oneLine(`note    still waiting: ${reasons.map(({ says }) => says).join('; ')}`))
   }
   // Trouble with the database is told by whoever waits for the result.
   const timer = platform.timer(AFTER_MS, () => void tell().catch(() => {}))

@@ -41,7 +41,7 @@ export function jobText({ job, history, why, now }: Told, terminal: Paint): stri
       ['due', at(job.dueAt)],
       ['started', at(job.startedAt)],
       ['ended', at(job.endedAt)],
-      ['instance', job.instance],
+      ['instance', job.instance === null ? null : oneLine(job.instance)],
       ['timeout', timeoutText(job)],
       ['tags', job.tags.length === 0 ? null : job.tags.map(oneLine).join(', ')],
       ['dedupe key', job.dedupeKey === null ? null : oneLine(job.dedupeKey)],
@@ -66,7 +66,7 @@ function timeoutText({ timeoutMs, kindTimeoutMs }: JobView): string | null {
 function attemptsText(history: readonly AttemptView[], now: number, terminal: Paint): string {
   const parts = history.map(({ attempt, outcome, startedAt, endedAt, instance, error, log }) => {
     const ran = startedAt === null ? '' : ` after ${lasting(Math.max(0, endedAt - startedAt))}`
-    const where = instance === null ? '' : ` on ${instance}`
+    const where = instance === null ? '' : ` on ${oneLine(instance)}`
     return [
       `${terminal.paint('bold', `attempt ${attempt}`)}  ${outcome}${ran}, ${localTime(endedAt)} (${fromNow(endedAt, now)})${where}`,
       ...(error === null ? [] : [indented(plain(error))]),
@@ -98,5 +98,5 @@ function indented(text: string): string {
 /** A line for each reason; null when there is nothing to say. */
 function whyText(why: Why | null): string | null {
   const reasons = why?.reasons ?? []
-  return reasons.length === 0 ? null : reasons.map(({ says }) => plain(says)).join('\n')
+  return reasons.length === 0 ? null : reasons.map(({ says }) => oneLine(says)).join('\n')
 }

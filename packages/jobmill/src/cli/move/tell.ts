@@ -1,5 +1,6 @@
 /** What became of a move, for people and for programs. */
 import { JOB_STATES } from '../../job/state.ts'
+import { oneLine } from '../plain.ts'
 import { table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { SORTS } from './digests.ts'
@@ -54,7 +55,7 @@ export function tellText(places: Places, moved: Moved, next: NextLines, terminal
     terminal.out(`${sort.padEnd(8)}  ${a.checksum} at the source, ${a.items}`)
     terminal.out(`${''.padEnd(8)}  ${b.checksum} at the target, ${b.items}`)
   }
-  for (const difference of verified.differences) terminal.err(`differs ${difference}`)
+  for (const difference of verified.differences) terminal.err(oneLine(`differs ${difference}`))
   const isSame = verified.differences.length === 0
   if (isSame) terminal.out('verified: counts and checksums are equal')
   if (brought === null) tellLook(places, isSame, next, terminal)
