@@ -32,7 +32,7 @@ export interface HttpOptions {
    * what is not its own. What it answers does not pass our door: no tokens, no limits, and bodies stream.
    */
   readonly beside?: Beside
-  /** Keys whose values viewers do not see in payloads, results, metadata and logs. */
+  /** Keys whose values viewers do not see in payloads, results, metadata and logs (default `SECRET_KEYS`); an empty list hides nothing. */
   readonly redact?: readonly RegExp[]
   /** The largest body of a request (default 8 MiB). */
   readonly maxBodyBytes?: number

@@ -12,18 +12,19 @@ const LONGEST_WAIT_MS = 86_400_000
 const SHORTEST_WAIT_MS = 1_000
 
 export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
+  const at = withoutSecrets(url)
   return async (context) => {
     const body = jsonOf(context.update)
-    const response = await post(url, body, headersFor(context, body, secret), timeoutMs, context.signal)
-    const text = await textOf(response, url)
+    const sent = { body, headers: headersFor(context, body, secret) }
+    const response = await post({ url, at, timeoutMs }, sent, context.signal)
+    const text = await textOf(response, at)
     if (response.status === 429 || (response.status === 503 && response.headers.has('retry-after'))) {
       const waitMs = retryAfterMs(response.headers)
-      if (waitMs !== null) throw new Snooze(waitMs, `${url} answered ${response.status}`)
+      if (waitMs !== null) throw new Snooze(waitMs, `${at} answered ${response.status}`)
     }
-    if (NEVER.has(response.status))
-      throw new Dead(`${url} answered ${response.status}: ${text.slice(0, 200)}`)
-    if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text.slice(0, 200)}`)
-    answer(text, url, context)
+    if (NEVER.has(response.status)) throw new Dead(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
+    if (!response.ok) throw new Error(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
+    answer(text, at, context)
   }
 }
 
@@ -38,11 +39,15 @@ export function retryAfterMs(headers: Headers): number | null {
   return waitMs > 0 ? Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, waitMs)) : null
 }
 
+/** For errors and logs, which more people read than the config: a query may have a token in it. */
+function withoutSecrets(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
+}
+
 async function post(
-  url: string,
-  body: string,
-  headers: Record<string, string>,
-  timeoutMs: number,
+  { url, at, timeoutMs }: { readonly url: string; readonly at: string; readonly timeoutMs: number },
+  { body, headers }: { readonly body: string; readonly headers: Record<string, string> },
   signal: AbortSignal,
 ): Promise<Response> {
   const deadline = AbortSignal.timeout(timeoutMs)
@@ -57,8 +62,8 @@ async function post(
     })
   } catch (error) {
     signal.throwIfAborted()
-    if (deadline.aborted) throw new Error(`${url} did not answer within ${timeoutMs} ms`, { cause: error })
-    throw new Error(`${url} cannot be reached`, { cause: error })
+    if (deadline.aborted) throw new Error(`${at} did not answer within ${timeoutMs} ms`, { cause: error })
+    throw new Error(`${at} cannot be reached`, { cause: error })
   }
 }
 
@@ -84,20 +89,20 @@ function headersFor(
   }
 }
 
-async function textOf(response: Response, url: string): Promise<string> {
+async function textOf(response: Response, at: string): Promise<string> {
   let text = ''
   const decoder = new TextDecoder()
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk as Uint8Array, { stream: true })
-    if (text.length > MOST_BYTES) throw new Dead(`${url} answered with more than ${MOST_BYTES} bytes`)
+    if (text.length > MOST_BYTES) throw new Dead(`${at} answered with more than ${MOST_BYTES} bytes`)
   }
   return text
 }
 
 /** `{ text }`, or `{ replies: [{ text } | { method, payload }] }`; nothing for no reply. */
-function answer(text: string, url: string, { reply, call }: HandlerContext): void {
+function answer(text: string, at: string, { reply, call }: HandlerContext): void {
   if (text.trim() === '') return
-  const value = parsed(text, url)
+  const value = parsed(text, at)
   const { text: one, replies } = value
   if (typeof one === 'string') reply(one)
   if (!Array.isArray(replies)) return
@@ -105,16 +110,16 @@ function answer(text: string, url: string, { reply, call }: HandlerContext): voi
     if (typeof item?.['text'] === 'string') reply(item['text'])
     else if (typeof item?.['method'] === 'string')
       call(item['method'], (item['payload'] ?? {}) as Record<string, unknown>)
-    else throw new Dead(`${url} answered with a reply that has neither text nor method`)
+    else throw new Dead(`${at} answered with a reply that has neither text nor method`)
   }
 }
 
-function parsed(text: string, url: string): Record<string, unknown> {
+function parsed(text: string, at: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
     // Told below.
   }
-  throw new Error(`${url} did not answer with a JSON object: ${text.slice(0, 200)}`)
+  throw new Error(`${at} did not answer with a JSON object: ${text.slice(0, 200)}`)
 }
