@@ -38,10 +38,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
   function walk(value: unknown, depth: number): unknown {
     if (typeof value === 'string') return hideInText(value, depth)
     if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value))
-      return isPairs(value)
-        ? value.map((pair) => hideInPair(pair, depth))
-        : value.map((one) => walk(one, depth))
+    if (isList(value)) return hideInList(value, depth)
     if (isDifference(value)) return { ...value, code: HIDDEN, stored: HIDDEN }
     const named = namedValue(value)
     return Object.fromEntries(
@@ -51,6 +48,11 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
         return [key, hides ? HIDDEN : walk(inner, depth)]
       }),
     )
+  }
+
+  function hideInList(list: readonly unknown[], depth: number): unknown[] {
+    if (isPairs(list)) return list.map((pair) => hideInPair(pair, depth))
+    return list.map((one) => walk(one, depth))
   }
 
   function hideInPair([key, value]: readonly [string, unknown], depth: number): unknown {
@@ -107,6 +109,10 @@ function jsonIn(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+function isList(value: object): value is readonly unknown[] {
+  return Array.isArray(value)
 }
 
 /** `[['authorization', 'Bearer …'], …]`, as headers are listed. A list of two texts alone may be anything. */

@@ -43,6 +43,8 @@ export const DEFAULTS = Object.freeze({
   pulseEveryMs: 640,
   /** How often an instance compares what it runs with what the database believes it runs. */
   compareEveryMs: 10 * SECOND,
+  /** How long an attempt of `commandJob` and `workerPool` may take. */
+  childTimeoutMs: 10 * MINUTE,
   /** How long running jobs may go on after a stop before they are told to end. */
   graceMs: 25 * SECOND,
   /** How long after it was told to end a handler counts as stuck. */

@@ -1,10 +1,13 @@
 /** What handlers that start processes share: the environment of a child, and how it is made to end. */
+import { DEFAULTS } from '../../job/defaults.ts'
 import type { JobPolicy } from '../../job/definition.ts'
 import { type Duration, durationMs } from '../../job/duration.ts'
 import { type ErrorCode, JobmillError, pathOf, shown } from '../../job/errors.ts'
 import { isInterruption } from '../../job/interruption.ts'
 
 export interface ChildOptions extends JobPolicy {
+  /** How long an attempt may take: 10 minutes unless said otherwise, `'none'` for as long as it likes. */
+  readonly timeout?: Duration
   /** What a child finds in its environment besides PATH. */
   readonly env?: Readonly<Record<string, string>>
   /** Variables of this process that are passed on. Left out: none, so that no secret gets there by itself. */
@@ -13,12 +16,15 @@ export interface ChildOptions extends JobPolicy {
   readonly killAfter?: Duration
 }
 
-const POLICY_KEYS = ['queue', 'priority', 'maxAttempts', 'timeout', 'backoff', 'retryIf'] as const
-export const CHILD_KEYS: readonly string[] = ['env', 'inheritEnv', 'killAfter', ...POLICY_KEYS]
+const POLICY_KEYS = ['queue', 'priority', 'maxAttempts', 'backoff', 'retryIf'] as const
+export const CHILD_KEYS: readonly string[] = ['env', 'inheritEnv', 'killAfter', 'timeout', ...POLICY_KEYS]
 
 /** The part that says what becomes of a job that fails. */
-export function policyOf(options: ChildOptions): JobPolicy {
-  return Object.fromEntries(POLICY_KEYS.map((key) => [key, options[key]]))
+export function policyOf({ timeout = DEFAULTS.childTimeoutMs, ...options }: ChildOptions): JobPolicy {
+  return {
+    ...Object.fromEntries(POLICY_KEYS.map((key) => [key, options[key]])),
+    ...(timeout === 'none' ? {} : { timeout }),
+  }
 }
 
 export interface ChildPlan {

@@ -6,6 +6,7 @@ import { LineSplitter } from './line-splitter.ts'
 import { type Answer, readAnswer, requestLine } from './pool-messages.ts'
 import type { PoolPlan } from './pool-options.ts'
 import { type Exit, exitText, type ProcessGroup, startGroup } from './process-group.ts'
+import { StderrLines } from './stderr-lines.ts'
 
 const LONGEST_LINE_BYTES = 2 * 1024 * 1024
 /** A child that lived so long did not break at its start. */
@@ -37,6 +38,8 @@ export class PoolChild {
   /** `leaving`: may answer what it was asked, and nothing more. `killed`: nothing it says counts. */
   #state: 'ready' | 'leaving' | 'killed' = 'ready'
   #request: Request | undefined
+  /** Of the job at hand. */
+  #stderr: StderrLines | undefined
   #asked = 0
   #answered = 0
   /** What it was killed for, other than on request. */
@@ -57,6 +60,7 @@ export class PoolChild {
     group.stdout.on('data', (chunk: Buffer) => {
       for (const line of lines.add(chunk)) this.#hear(line)
     })
+    group.stderrPipe.on('data', (chunk: Buffer) => this.#stderr?.add(chunk))
     // Without its pipes it is of no use. Most likely it is about to exit: how it does is worth waiting for.
     group.stdout.once('end', () => this.retire())
     group.stdin.once('error', () => this.retire())
@@ -79,13 +83,15 @@ export class PoolChild {
   }
 
   /** Throws the reason of the signal, once the child has ended, when it fires before there is an answer. */
-  async ask({ payload, job, signal }: JobContext): Promise<Answer> {
+  async ask({ payload, job, signal, log }: JobContext): Promise<Answer> {
     signal.throwIfAborted()
     this.#asked += 1
     const id = String(this.#asked)
     const line = requestLine(id, { payload, job })
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     this.#request = { id, answered: resolve, failed: reject }
+    const stderr = new StderrLines(log)
+    this.#stderr = stderr
     const onAbort = (): void => {
       this.#isInterrupted = true
       this.#kill(graceMs(signal.reason, this.#killAfterMs))
@@ -93,12 +99,17 @@ export class PoolChild {
     signal.addEventListener('abort', onAbort)
     this.#group.stdin.write(line)
     try {
-      return await promise
+      const answer = await promise
+      // What it wrote to stderr before the answer has arrived too, and is read in this turn of the loop.
+      await new Promise<void>((resolve) => systemPlatform.nextTurn(resolve))
+      return answer
     } catch (error) {
       signal.throwIfAborted()
       throw error
     } finally {
       signal.removeEventListener('abort', onAbort)
+      this.#stderr = undefined
+      stderr.end()
     }
   }
 

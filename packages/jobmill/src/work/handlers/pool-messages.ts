@@ -10,6 +10,8 @@ export interface Answer {
   readonly result?: unknown
   readonly message?: unknown
   readonly retryAfterMs?: number | null
+  /** The same in seconds. `retryAfterMs` counts when there are both. */
+  readonly retry_after_secs?: number | null
 }
 
 export function requestLine(id: string, { payload, job }: Pick<JobContext, 'payload' | 'job'>): string {
@@ -29,11 +31,13 @@ export function readAnswer(line: string, id: string): Answer | { readonly wrong:
   if (!STATUSES.some((one) => one === status)) {
     return { wrong: `answered with the status ${shown(status)}, not one of ${STATUSES.join(', ')}` }
   }
-  const wait: unknown = 'retryAfterMs' in said ? (said.retryAfterMs ?? undefined) : undefined
-  if (wait !== undefined && typeof wait !== 'number') {
-    return { wrong: `answered with a retryAfterMs that is not a number: ${shown(wait)}` }
+  const answer = said as { readonly id: unknown } & Answer
+  for (const name of ['retryAfterMs', 'retry_after_secs'] as const) {
+    const wait: unknown = answer[name] ?? undefined
+    if (wait !== undefined && typeof wait !== 'number')
+      return { wrong: `answered with a ${name} that is not a number: ${shown(wait)}` }
   }
-  return said as { readonly id: unknown } & Answer
+  return answer
 }
 
 function parsed(line: string): unknown {
@@ -45,7 +49,7 @@ function parsed(line: string): unknown {
 }
 
 /** What the answer means for the job. */
-export function resultOf({ status, result, message, retryAfterMs }: Answer): unknown {
+export function resultOf({ status, result, message, ...waits }: Answer): unknown {
   const said = typeof message === 'string' && message !== '' ? message : 'the child gave no message'
   switch (status) {
     case 'ok':
@@ -55,6 +59,16 @@ export function resultOf({ status, result, message, retryAfterMs }: Answer): unk
     case 'dead':
       throw new Dead(said)
     case 'throttled':
-      throw new Throttled(typeof retryAfterMs === 'number' ? { retryAfter: retryAfterMs } : {})
+      throw new Throttled(waitOf(waits))
   }
+}
+
+function waitOf({
+  retryAfterMs,
+  retry_after_secs: seconds,
+}: Pick<Answer, 'retryAfterMs' | 'retry_after_secs'>): {
+  retryAfter?: number
+} {
+  const ms = retryAfterMs ?? (typeof seconds === 'number' ? Math.round(seconds * 1_000) : undefined)
+  return ms === undefined ? {} : { retryAfter: ms }
 }

@@ -1,16 +1,19 @@
 /**
  * A program in a process group of its own, started without a shell. It can be stopped with everything it
- * started, and has ended only when nothing of it is left.
+ * started, also what has left the group (see strays.ts), and has ended only when nothing of it is left.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { systemPlatform, type Timer } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
+import { MARK, Strays } from './strays.ts'
 import { Tail } from './tail.ts'
 
 /** How long what a program left behind may go on, or hold its pipes open, after it has exited itself. */
 const LINGER_MS = 1_000
 const LOOK_EVERY_MS = 20
+/** How often we look for processes that were started while the others were killed. */
+const MOST_SWEEPS = 50
 
 export interface Program {
   readonly file: string
@@ -26,8 +29,10 @@ export interface Exit {
 
 /** Rejects, with the code of the system, when the program cannot be started. */
 export async function startGroup({ file, args, env, cwd }: Program): Promise<ProcessGroup> {
-  const child = spawn(file, args, { cwd, env, detached: true, shell: false, stdio: 'pipe' })
-  if (child.pid !== undefined) return new ProcessGroup(child, child.pid)
+  const mark = systemPlatform.id()
+  const marked = { ...env, [MARK]: mark }
+  const child = spawn(file, args, { cwd, env: marked, detached: true, shell: false, stdio: 'pipe' })
+  if (child.pid !== undefined) return new ProcessGroup(child, child.pid, mark)
   throw await new Promise<Error>((resolve) => child.once('error', resolve))
 }
 
@@ -36,21 +41,27 @@ export class ProcessGroup {
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr = new Tail()
+  readonly stderrPipe: Readable
   /** Once the program has exited; what it wrote may still be on its way. */
   readonly exited: Promise<Exit>
   /** Once everything it wrote was read and nothing of its group is left. */
   readonly ended: Promise<Exit>
   readonly #child: ChildProcessWithoutNullStreams
+  readonly #strays: Strays
+  /** The last look for strays: whoever kills their parents waits for it, since it may need them to find a way. */
+  #looked: Promise<void> = Promise.resolve()
   #killTimer: Timer | undefined
   #killAt = Number.POSITIVE_INFINITY
   #isKilled = false
   #isOver = false
 
-  constructor(child: ChildProcessWithoutNullStreams, pid: number) {
+  constructor(child: ChildProcessWithoutNullStreams, pid: number, mark: string) {
     this.pid = pid
+    this.#strays = new Strays(pid, mark)
     this.#child = child
     this.stdin = child.stdin
     this.stdout = child.stdout
+    this.stderrPipe = child.stderr
     child.stderr.on('data', (chunk: Buffer) => this.stderr.add(chunk))
     // A program may end without reading what it is given; how it exits says whether that was wrong.
     for (const pipe of child.stdio) pipe?.on('error', () => {})
@@ -60,19 +71,27 @@ export class ProcessGroup {
     this.ended = this.#untilEnded(closed.signal)
   }
 
-  /** SIGTERM to all of the group, and SIGKILL after a while. Asked again, the earlier end counts. */
+  /** SIGTERM to everything it started, and SIGKILL after a while. Asked again, the earlier end counts. */
   stop(graceMs: number): void {
     const killAt = systemPlatform.monotonic() + graceMs
     if (this.#isOver || killAt >= this.#killAt) return
-    if (this.#killAt === Number.POSITIVE_INFINITY) signalGroup(this.pid, 'SIGTERM')
+    if (this.#killAt === Number.POSITIVE_INFINITY) void this.#signal('SIGTERM')
     this.#killAt = killAt
     this.#killTimer?.cancel()
-    this.#killTimer = systemPlatform.timer(graceMs, () => this.#kill())
+    this.#killTimer = systemPlatform.timer(graceMs, () => void this.#kill())
   }
 
-  #kill(): void {
+  async #kill(): Promise<void> {
     this.#isKilled = true
-    signalGroup(this.pid, 'SIGKILL')
+    await this.#signal('SIGKILL')
+  }
+
+  async #signal(signal: NodeJS.Signals): Promise<void> {
+    this.#looked = this.#looked.then(() => this.#strays.find())
+    await this.#looked
+    if (this.#isOver) return
+    signalGroup(this.pid, signal)
+    this.#strays.signal(signal)
   }
 
   async #untilEnded(closed: AbortSignal): Promise<Exit> {
@@ -80,15 +99,25 @@ export class ProcessGroup {
     const until = systemPlatform.monotonic() + LINGER_MS
     await sleep(systemPlatform, LINGER_MS, closed)
     // Who was killed is of the group until somebody collects it, and there is no need to wait for that.
-    while (!this.#isKilled && signalGroup(this.pid, 0) && systemPlatform.monotonic() < until) {
+    await this.#strays.find()
+    while (!this.#isKilled && this.#isAnyLeft() && systemPlatform.monotonic() < until) {
       await sleep(systemPlatform, LOOK_EVERY_MS)
     }
-    this.#kill()
+    await this.#kill()
+    // What was started meanwhile, and what takes a moment to die.
+    for (let sweep = 0; sweep < MOST_SWEEPS && this.#strays.signal('SIGKILL') > 0; sweep += 1) {
+      await sleep(systemPlatform, LOOK_EVERY_MS)
+      await this.#strays.find()
+    }
     // From here on the number may be given to a process of somebody else.
     this.#isOver = true
     this.#killTimer?.cancel()
     for (const pipe of this.#child.stdio) pipe?.destroy()
     return exit
+  }
+
+  #isAnyLeft(): boolean {
+    return signalGroup(this.pid, 0) || this.#strays.signal(0) > 0
   }
 }
 

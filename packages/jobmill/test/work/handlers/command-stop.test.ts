@@ -148,7 +148,7 @@ describe('what a program leaves behind', () => {
     await gone(await pidIn(join(root, 'grandchild')))
   })
 
-  test('does not keep the handler, or a pipe, when it has left the group with the pipes', async () => {
+  test('S5 does not keep the handler, or a pipe, when it has left the group with the pipes, and is killed', async () => {
     const root = await aFolder()
     const before = pipes()
     const code = `const child = spawn('sleep', ['600'], { stdio: 'inherit', detached: true })
@@ -157,9 +157,27 @@ describe('what a program leaves behind', () => {
     const payload = script(`const { spawn } = require('node:child_process');${code}`)
     expect(await run(commandJob({ programs: [node], root }), payload)).toMatchObject({ exitCode: 0 })
     const grandchild = await pidIn(join(root, 'grandchild'))
-    expect(isAlive(grandchild)).toBe(true)
+    await gone(grandchild)
     await until('our ends of the pipes are closed', () => pipes() <= before || undefined)
-    process.kill(grandchild, 'SIGKILL')
+  })
+
+  /** Says which process it is once it has left the group. */
+  const LATE = `sh -c 'echo $$ > grandchild; exec sleep 600'`
+
+  /** Without a family of its own, without the marked environment, or both while its parent is there. */
+  test.for([
+    ['a setsid child', `setsid ${LATE} & wait`],
+    ['a daemon', `(setsid ${LATE} &) ; sleep 600`],
+    ['a setsid child without environment', `env -i setsid ${LATE} & wait`],
+  ] as const)('S5 %s does not survive the timeout', async ([, program]) => {
+    const root = await aFolder()
+    const job = commandJob({ programs: ['/bin/sh'], root, killAfter: '100ms' })
+    const { signal, interrupt } = interruptible()
+    const attempt = failure(run(job, { argv: ['/bin/sh', '-c', program] }, { signal }))
+    const grandchild = await pidIn(join(root, 'grandchild'))
+    const reason = interrupt('timeout')
+    expect(await attempt).toBe(reason)
+    expect(isAlive(grandchild)).toBe(false)
   })
 
   // Once the program has exited, and not before.

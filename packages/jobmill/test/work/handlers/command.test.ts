@@ -119,7 +119,10 @@ describe('the environment', () => {
 
   test('of this process only PATH is passed on', async () => {
     vi.stubEnv('SECRET', 'hidden')
-    expect(await printed(run(command, show))).toEqual({ PATH: process.env['PATH'] })
+    expect(await printed(run(command, show))).toEqual({
+      PATH: process.env['PATH'],
+      JOBMILL_CHILD: expect.any(String) as unknown,
+    })
   })
 
   test('and what the options and the payload say, the payload on top', async () => {
@@ -132,7 +135,7 @@ describe('the environment', () => {
       payloadEnv: ['B', 'C', 'PATH'],
     })
     const env = await printed(run(job, { ...show, env: { B: 'payload', C: 'payload', PATH: '/bin' } }))
-    const passed = { PASSED: 'on', OTHER: 'replaced' }
+    const passed = { PASSED: 'on', OTHER: 'replaced', JOBMILL_CHILD: expect.any(String) as unknown }
     expect(env).toEqual({ PATH: '/bin', ...passed, A: 'option', B: 'payload', C: 'payload' })
   })
 })
@@ -239,12 +242,13 @@ describe('a payload that is wrong is dead at once, and told what to do', () => {
 })
 
 describe('the options', () => {
-  test('the policy is that of the job', () => {
+  test('A the policy is that of the job, with a timeout of ten minutes unless it says otherwise', () => {
     const policy = { queue: 'tools', priority: 3, maxAttempts: 2, timeout: '1m', retryIf } as const
     const job = commandJob({ kind: 'tool.run', programs: [node], ...policy, backoff: { fixed: '1s' } })
     expect(job).toMatchObject({ kind: 'tool.run', queue: 'tools', priority: 3, maxAttempts: 2, retryIf })
     expect(job).toMatchObject({ timeoutMs: 60_000, backoff: { fixedMs: 1_000 } })
-    expect(command).toMatchObject({ kind: 'command', queue: undefined, timeoutMs: undefined })
+    expect(command).toMatchObject({ kind: 'command', queue: undefined, timeoutMs: 600_000 })
+    expect(commandJob({ programs: [node], timeout: 'none' }).timeoutMs).toBeUndefined()
   })
 
   const programs = [node]

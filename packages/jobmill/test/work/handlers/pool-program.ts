@@ -16,6 +16,8 @@ export interface Ask {
   readonly thenRaw?: string
   /** Writes a line of so many bytes. */
   readonly longLine?: number
+  /** Written to stderr before the answer. */
+  readonly stderr?: string
   /** Says so on stderr, and exits with this code. */
   readonly exit?: number
   /** Notes its pid in a file of this name, and answers once there is one called `<name>.go`. */
@@ -55,6 +57,7 @@ const PROGRAM = `
       fs.writeSync(2, 'a long story '.repeat(1000) + 'out of paper')
       process.exit(ask.exit)
     }
+    if (ask.stderr !== undefined) fs.writeSync(2, ask.stderr)
     if (ask.raw !== undefined) return process.stdout.write(ask.raw)
     if (ask.longLine !== undefined) return process.stdout.write('x'.repeat(ask.longLine) + '\\n')
     if (ask.family) {

@@ -54,8 +54,24 @@ describe('a request and its answer', () => {
     const named = await failure(answer({ status: 'throttled', retryAfterMs: 1_500 }))
     expect(named).toBeInstanceOf(Throttled)
     expect(named).toMatchObject({ retryAfterMs: 1_500 })
+    const inSeconds = await failure(answer({ status: 'throttled', retry_after_secs: 2.5 }))
+    expect(inSeconds, 'A retry_after_secs is honoured').toMatchObject({ retryAfterMs: 2_500 })
     expect(await failure(answer({ status: 'throttled', retryAfterMs: null }))).toBeInstanceOf(Throttled)
     expect(await failure(answer({ status: 'throttled' }))).toMatchObject({ retryAfterMs: null })
+  })
+
+  test('A stderr of a healthy child goes to the log of its job, up to a bound', async () => {
+    const { job } = await aPool()
+    const logged = async (stderr: string): Promise<unknown[]> => {
+      const context = aContext({ stderr })
+      await job.run(context)
+      return context.lines.map(({ message }) => message)
+    }
+    expect(await logged('loading é\n\nslow query\nno end')).toEqual(['loading é', 'slow query', 'no end'])
+    expect(await logged('')).toEqual([])
+    const many = await logged('line\n'.repeat(1_000))
+    expect([many.length, many.at(-1)]).toEqual([201, 'the child wrote more to stderr than is kept'])
+    expect(await logged('of another job\n')).toEqual(['of another job'])
   })
 
   test('none of these answers costs the child its place', async () => {
@@ -261,11 +277,13 @@ describe('after so many jobs', () => {
 })
 
 describe('the options', () => {
-  test('the policy is that of the job', () => {
+  test('A the policy is that of the job, with a timeout of ten minutes unless it says otherwise', () => {
     const policy = { queue: 'tools', priority: 3, maxAttempts: 2, timeout: '1m', retryIf } as const
     const job = workerPool({ kind: 'resize', argv: ['resize'], ...policy, backoff: { fixed: '1s' } })
     expect(job).toMatchObject({ kind: 'resize', queue: 'tools', priority: 3, maxAttempts: 2, retryIf })
     expect(job).toMatchObject({ timeoutMs: 60_000, backoff: { fixedMs: 1_000 } })
+    expect(workerPool({ kind: 'resize', argv: ['resize'] }).timeoutMs).toBe(600_000)
+    expect(workerPool({ kind: 'resize', argv: ['resize'], timeout: 'none' }).timeoutMs).toBeUndefined()
   })
 
   const [kind, argv] = ['resize', ['resize']]
@@ -298,7 +316,12 @@ describe('the options', () => {
     const argv = ['env', process.execPath, '-e', code] as const
     const job = workerPool({ kind: 'env', argv, env: { A: 'b' }, inheritEnv: ['PASSED'] })
     onTestFinished(async () => await job.service?.stop())
-    expect(await run(job, null)).toEqual({ PATH: process.env['PATH'], A: 'b', PASSED: 'on' })
+    expect(await run(job, null)).toEqual({
+      PATH: process.env['PATH'],
+      A: 'b',
+      PASSED: 'on',
+      JOBMILL_CHILD: expect.any(String) as unknown,
+    })
   })
 
   test('a program that cannot be started makes the start fail, and the next one may succeed', async () => {

@@ -1,0 +1,50 @@
+/** What a child of a pool writes to stderr while it works on a job: lines for the log of that job, up to a bound. */
+import { StringDecoder } from 'node:string_decoder'
+import type { JobLog } from '../../job/context.ts'
+
+/** A log has room for 64 KiB: what the handler's own side says must fit too. */
+const MOST_LINES = 200
+const MOST_CHARS = 32_768
+const LONGEST_LINE = 4_096
+
+export class StderrLines {
+  readonly #log: JobLog
+  readonly #decoder = new StringDecoder('utf8')
+  #rest = ''
+  #lines = 0
+  #chars = 0
+
+  constructor(log: JobLog) {
+    this.#log = log
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#isFull()) return
+    const lines = (this.#rest + this.#decoder.write(chunk)).split('\n')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) this.#write(line)
+    // One without an end would be kept for as long as it grows.
+    if (this.#rest.length < LONGEST_LINE) return
+    this.#write(this.#rest)
+    this.#rest = ''
+  }
+
+  /** The job is over: what has no end of line yet is a line too. */
+  end(): void {
+    this.#write(this.#rest)
+    this.#rest = ''
+  }
+
+  #write(line: string): void {
+    const text = line.trimEnd().slice(0, LONGEST_LINE)
+    if (text === '' || this.#isFull()) return
+    this.#lines += 1
+    this.#chars += text.length
+    this.#log(text, { stream: 'stderr' })
+    if (this.#isFull()) this.#log.warn('the child wrote more to stderr than is kept', { stream: 'stderr' })
+  }
+
+  #isFull(): boolean {
+    return this.#lines >= MOST_LINES || this.#chars >= MOST_CHARS
+  }
+}
