@@ -1,5 +1,5 @@
 /** What a program gives a gateway that is started in it. */
-import type { Logger, Platform } from 'jobmill'
+import type { LogOption, Platform } from 'jobmill'
 import type { ServeOptions } from 'jobmill/http'
 import type { GatewayConfig } from './config/config.ts'
 import type { Handler } from './handlers/handler.ts'
@@ -11,7 +11,8 @@ export interface GatewayOptions {
   readonly handlers?: Readonly<Record<string, Handler>>
   /** Who may look at Mission Control, as for `serve` of jobmill/http. */
   readonly admin?: Pick<ServeOptions, 'tokens' | 'whoIs' | 'insecure'>
-  readonly log?: Logger
+  /** As `log` of `jobmill()` (default none). */
+  readonly log?: LogOption
   /** For tests. */
   readonly fault?: Fault
   readonly random?: () => number

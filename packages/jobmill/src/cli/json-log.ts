@@ -7,7 +7,7 @@ import type { LogLevel } from '../job/context.ts'
 import { errorText } from '../job/error-text.ts'
 import { safeText } from '../job/safe-text.ts'
 import type { TraceIds } from '../job/tracing.ts'
-import type { Logger } from '../observe/log-events.ts'
+import type { Logger } from '../observe/logger.ts'
 
 const STANDARD_ERROR = 2
 /** Of a longer list only so many are written, and of what is nested deeper nothing. */

@@ -3,6 +3,7 @@ import { errorText } from '../job/error-text.ts'
 import { BULK_QUEUE } from '../runtime/bulk.ts'
 import { bulkJob } from '../runtime/bulk-job.ts'
 import { jobmill, type Mill } from '../runtime/mill.ts'
+import { loggerFor } from '../runtime/log-option.ts'
 import type { MillOptions } from '../runtime/options.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
 import type { Served, ServeOptions } from '../http/serve.ts'
@@ -58,8 +59,9 @@ function withBulk(options: MillOptions, mill: () => Mill<never>): MillOptions {
 
 /** What goes wrong in the API is told where everything else is. */
 function errorsTo(log: MillOptions['log']): Pick<ServeOptions, 'onError'> {
-  if (typeof log !== 'object') return {}
-  return { onError: (error, what) => log.error(`${what} failed: ${errorText(error)}`, { error }) }
+  if (log === undefined || typeof log === 'string') return {}
+  const logger = loggerFor(log)
+  return { onError: (error, what) => logger?.error(`${what} failed: ${errorText(error)}`, { error }) }
 }
 
 /** Loaded only when it is wanted: a worker without an API needs none of it. */

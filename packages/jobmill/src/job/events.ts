@@ -27,8 +27,13 @@ export interface EventTable {
   progress: AttemptRef & { readonly value: unknown }
   /** Done. `totalMs` is the time since it was enqueued, waits and earlier attempts included. */
   finished: AttemptRef & { readonly ranMs: number; readonly totalMs: number; readonly notKept: string | null }
-  /** Failed, and due again. */
-  retried: AttemptRef & { readonly ranMs: number; readonly delayMs: number; readonly error: string }
+  /** Failed, and due again. `stack` is where, with the stacks of its causes; left out when no error with a stack was thrown. */
+  retried: AttemptRef & {
+    readonly ranMs: number
+    readonly delayMs: number
+    readonly error: string
+    readonly stack?: string
+  }
   snoozed: AttemptRef & { readonly ranMs: number; readonly delayMs: number }
   throttled: AttemptRef & { readonly ranMs: number; readonly retryAfterMs: number | null }
   /** An attempt took too long; `retried` or `dead` follows. */
@@ -36,7 +41,7 @@ export interface EventTable {
   /** Without `ranMs`, it did not run here. */
   cancelled: AttemptRef & { readonly ranMs?: number; readonly reason: string }
   /** Without `ranMs`, it did not run here: the reaper found it. */
-  dead: AttemptRef & { readonly ranMs?: number; readonly error: string }
+  dead: AttemptRef & { readonly ranMs?: number; readonly error: string; readonly stack?: string }
   /** Stopped by a shutdown or a lost lease, and handed back with the attempt refunded. Without `ranMs`, its handler goes on. */
   interrupted: AttemptRef & { readonly ranMs?: number; readonly why: InterruptionCause }
   /** Claimed, never started, and handed back. */

@@ -1,20 +1,10 @@
 /** Turns events into log lines: a retry is a warning, a death an error, the rest is for who asks. */
 import type { LogLevel } from '../job/context.ts'
 import type { EventType, MillEvent } from '../job/events.ts'
-import { safeLine } from '../job/safe-text.ts'
 import type { EventHub } from './event-hub.ts'
 import { lineFor } from './event-lines.ts'
-
-export interface Logger {
-  /** What it writes at least. Left out, it is told everything, also what every job tells. */
-  readonly least?: LogLevel
-  debug(message: string, fields: object): void
-  info(message: string, fields: object): void
-  warn(message: string, fields: object): void
-  error(message: string, fields: object): void
-}
-
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
+import { isAtLeast, isEnabled, type Logger } from './logger.ts'
+import { textLine } from './text-line.ts'
 
 const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'kind-unknown': 'warn',
@@ -50,8 +40,9 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
 export function consoleLogger(least: LogLevel): Logger {
   const write =
     (level: LogLevel) =>
-    (message: string): void => {
-      if (isAtLeast(level, least)) process.stderr.write(`jobmill ${level.padEnd(5)} ${safeLine(message)}\n`)
+    (message: string, fields: object): void => {
+      if (isAtLeast(level, least))
+        process.stderr.write(`jobmill ${level.padEnd(5)} ${textLine(message, fields)}\n`)
     }
   return { least, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }
@@ -59,7 +50,8 @@ export function consoleLogger(least: LogLevel): Logger {
 export function logEvents(hub: EventHub, logger: Logger): () => void {
   const tell = (event: MillEvent): void => {
     const { type, at: _at, ...fields } = event
-    logger[LEVEL_OF[type] ?? 'debug'](lineFor(event), rounded(fields))
+    const level = LEVEL_OF[type] ?? 'debug'
+    if (isEnabled(logger, level)) logger[level](lineFor(event), rounded(fields))
   }
   const { least = 'debug' } = logger
   if (least === 'debug') return hub.on('*', tell)
@@ -70,10 +62,6 @@ export function logEvents(hub: EventHub, logger: Logger): () => void {
   return () => {
     for (const end of ends) end()
   }
-}
-
-function isAtLeast(level: LogLevel, least: LogLevel): boolean {
-  return LEVELS.indexOf(level) >= LEVELS.indexOf(least)
 }
 
 /** A clock counts finer than anybody reads: milliseconds to a tenth. Most events have whole ones. */

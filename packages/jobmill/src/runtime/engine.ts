@@ -106,6 +106,7 @@ export function engine(given: EngineOptions): Engine {
     stuckAfterMs: options.stuckAfterMs,
     emit,
     tracing: options.tracing,
+    forwardLog: options.forwardLog,
     enqueueFor: given.enqueueFor,
     limitFor: (attempt) => limitFor(attempt, given.limits, watch.settings),
     freed() {

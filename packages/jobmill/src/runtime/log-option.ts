@@ -1,22 +1,48 @@
 /** Where log lines go. */
 import { JobmillError, shown } from '../job/errors.ts'
 import type { LogLevel } from '../job/context.ts'
-import { consoleLogger, type Logger } from '../observe/log-events.ts'
+import { consoleLogger } from '../observe/log-events.ts'
+import {
+  fieldsFirst,
+  type FieldsFirstLogger,
+  fromConsole,
+  fromFunction,
+  LEVELS,
+  type LogFunction,
+  type Logger,
+} from '../observe/logger.ts'
 
-export type LogOption = LogLevel | 'silent' | Logger
-
-const LEVELS: readonly unknown[] = ['debug', 'info', 'warn', 'error']
+/**
+ * A level, for text on standard error; `silent`; a logger that takes the message first (as `console` and winston do); a pino or bunyan logger, which takes the
+ * fields first and is recognized; `{ pino: logger }` for any other that takes the fields first; or a function.
+ */
+export type LogOption = LogLevel | 'silent' | Logger | LogFunction | { readonly pino: FieldsFirstLogger }
 
 export function loggerFor(log: LogOption = 'warn'): Logger | null {
   if (log === 'silent') return null
   if (typeof log === 'string' && LEVELS.includes(log)) return consoleLogger(log)
+  if (typeof log === 'function') return fromFunction(log)
   if (typeof log === 'object' && log !== null) {
-    const methods = ['debug', 'info', 'warn', 'error'] as const
-    if (methods.every((name) => typeof log[name] === 'function')) return log
+    if (log === globalThis.console) return fromConsole(globalThis.console)
+    const wrapped: unknown = 'pino' in log && !hasLevels(log) ? log.pino : undefined
+    if (hasLevels(wrapped)) return fieldsFirst(wrapped)
+    if (hasLevels(log)) return takesFieldsFirst(log) ? fieldsFirst(log) : log
   }
   throw new JobmillError('OPTION_INVALID', 'is neither a level nor a logger', {
     field: 'log',
     value: shown(log),
-    fix: 'Give debug, info, warn, error, silent, or an object with the methods debug, info, warn and error',
+    fix: 'Give debug, info, warn, error, silent, a logger with the methods debug, info, warn and error, { pino: logger }, or a function (level, message, fields) => …',
   })
+}
+
+/** Which way round they take what they are given does not show. */
+function hasLevels(value: unknown): value is Logger & FieldsFirstLogger {
+  if (typeof value !== 'object' || value === null) return false
+  return LEVELS.every((name) => name in value && typeof value[name as never] === 'function')
+}
+
+/** By methods that loggers with the message first do not have: `bindings` of pino and its children, `addStream` of bunyan. */
+function takesFieldsFirst(logger: object): boolean {
+  const has = (name: string): boolean => name in logger && typeof logger[name as never] === 'function'
+  return has('child') && ((has('bindings') && has('isLevelEnabled')) || has('addStream'))
 }

@@ -9,7 +9,8 @@ import { ON_DEAD_QUEUE, onDeadKind } from '../job/on-dead.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { PreparedSchedule, ScheduleOptions } from '../job/schedule-options.ts'
 import type { Tracing } from '../job/tracing.ts'
-import type { Logger } from '../observe/log-events.ts'
+import { type ForwardLog, forwardLog } from '../observe/forward-log.ts'
+import type { Logger } from '../observe/logger.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from '../work/handler.ts'
@@ -59,8 +60,10 @@ export interface MillOptions<S = Store<never>, Inputs extends readonly unknown[]
   readonly crashesUntilDead?: number
   /** The largest payload, as JSON (default 1 MiB). */
   readonly payloadLimitBytes?: number
-  /** What is logged: a level (default `warn`, on standard error), `silent`, or a logger of yours with debug, info, warn and error. */
+  /** Where log lines go: a level (default `warn`, on standard error), `silent`, or a logger of yours: console, pino, winston, a function. */
   readonly log?: LogOption
+  /** Whether what handlers say with `log` goes there too, from its level up (default true). It is kept with the attempt either way. */
+  readonly forwardJobLogs?: boolean
   /** Spans of what happens to jobs: `openTelemetry()` of jobmill/opentelemetry (default none). */
   readonly tracing?: Tracing
   /** How operators see this process. What is omitted comes from JOBMILL_WORKER_PREFIX, JOBMILL_WORKER_VERSION and JOBMILL_WORKER_ID. */
@@ -90,6 +93,7 @@ const KEYS = [
   'crashesUntilDead',
   'payloadLimitBytes',
   'log',
+  'forwardJobLogs',
   'tracing',
   'instance',
   'env',
@@ -117,6 +121,7 @@ export interface Resolved {
   readonly crashesUntilDead: number
   readonly payloadLimitBytes: number
   readonly logger: Logger | null
+  readonly forwardLog: ForwardLog | null
   readonly tracing: Tracing | null
   readonly env: Readonly<Record<string, string | undefined>>
   readonly platform: Platform
@@ -158,12 +163,20 @@ export function resolveOptions(given: MillOptions): Resolved {
     stuckAfterMs: duration(options, 'stuckAfter', DEFAULTS.stuckAfterMs, found),
     crashesUntilDead: whole(options, 'crashesUntilDead', DEFAULTS.crashesUntilDead, found),
     payloadLimitBytes,
-    logger: found.try('log', null, () => loggerFor(options.log)),
+    ...logOptions(options, found),
     tracing: found.try('tracing', null, () => checkTracing(options.tracing)),
     env,
     platform,
     problems: found.found,
   })
+}
+
+function logOptions(
+  { log, forwardJobLogs = true }: MillOptions,
+  found: Problems,
+): Pick<Resolved, 'logger' | 'forwardLog'> {
+  const logger = found.try('log', null, () => loggerFor(log))
+  return { logger, forwardLog: logger === null || !forwardJobLogs ? null : forwardLog(logger) }
 }
 
 function routed(jobs: readonly AnyJob[], queueOf: (kind: string) => string, found: Problems): string[] {

@@ -24,6 +24,10 @@ export interface ContextTools {
   readonly platform: Platform
   readonly instance: InstanceInfo
   readonly changed: (attempt: Attempt) => void
+  /** Hands a line of its log to the logger of the application; null when there is none. */
+  readonly forwardLog:
+    | ((attempt: Attempt, level: LogLevel, message: string, fields: LogLine['fields']) => void)
+    | null
   /** Enqueue as users call it, on behalf of this attempt. */
   readonly enqueueFor: (attempt: Attempt) => {
     readonly enqueue: EnqueueInside
@@ -147,4 +151,5 @@ function writeLog(
   const at = tools.platform.now()
   attempt.log.add(fields === undefined ? { at, level, message } : { at, level, message, fields })
   tools.changed(attempt)
+  tools.forwardLog?.(attempt, level, message, fields)
 }

@@ -1,6 +1,6 @@
 /** What becomes of an attempt that has ended: the decision, and the item that is written of it. */
 import { decide, type Decision, done, type Ended } from '../job/decide.ts'
-import { isJobmillError, JobmillError } from '../job/errors.ts'
+import { JobmillError } from '../job/errors.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { onDeadJob } from '../job/on-dead.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
@@ -10,6 +10,7 @@ import type { Finish } from '../store/finish.ts'
 import type { Attempt } from './attempt.ts'
 import type { Handler } from './handler.ts'
 import { jobInfo } from './make-context.ts'
+import { stackOf } from './stack-of.ts'
 
 export interface DecideTools {
   readonly platform: Platform
@@ -27,15 +28,9 @@ export function decided(ended: Ended, attempt: Attempt, handler: Handler, tools:
 
 /** The error that is stored tells what; the log of the attempt tells where. */
 function logStack(ended: Ended, { log }: Attempt, at: number): void {
-  if (ended.how !== 'threw' && ended.how !== 'interrupted') return
-  if (ended.how === 'interrupted' && ended.error === ended.by) return
-  try {
-    const { error } = ended
-    if (!(error instanceof Error) || isJobmillError(error) || typeof error.stack !== 'string') return
-    log.add({ at, level: 'error', message: 'the handler threw', fields: { stack: error.stack } })
-  } catch {
-    // What was thrown comes from anywhere, and reading it may throw.
-  }
+  // Whoever throws Dead has decided so: its reason is enough.
+  const stack = ended.how === 'gave-up' ? undefined : stackOf(ended)
+  if (stack !== undefined) log.add({ at, level: 'error', message: 'the handler threw', fields: { stack } })
 }
 
 /** Another release may know this payload: so the error says which one does not. */

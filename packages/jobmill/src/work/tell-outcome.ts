@@ -3,6 +3,7 @@ import type { Decision, Ended } from '../job/decide.ts'
 import type { Emit } from '../job/events.ts'
 import type { Finished } from '../store/finish.ts'
 import type { Attempt } from './attempt.ts'
+import { stackOf } from './stack-of.ts'
 
 export interface Told {
   readonly decision: Decision
@@ -29,7 +30,7 @@ export function tellOutcome(emit: Emit, attempt: Attempt, told: Told): void {
       return emit('finished', attempt.trace === null ? event : { ...event, trace: attempt.trace })
     }
     case 'dead':
-      return emit('dead', { ...attempt.ref, ranMs, error })
+      return emit('dead', { ...attempt.ref, ranMs, error, ...stackIn(ended) })
     case 'cancelled':
       return emit('cancelled', { ...attempt.ref, ranMs, reason: told.reason })
     default:
@@ -45,5 +46,10 @@ function goesOn(emit: Emit, { ref, interruption }: Attempt, { decision, ended, r
     emit('throttled', { ...ref, ranMs, retryAfterMs: ended.thrown.retryAfterMs })
   else if (decision.outcome === 'interrupted')
     emit('interrupted', { ...ref, ranMs, why: interruption?.why ?? 'shutdown' })
-  else emit('retried', { ...ref, ranMs, delayMs, error })
+  else emit('retried', { ...ref, ranMs, delayMs, error, ...stackIn(ended) })
+}
+
+function stackIn(ended: Ended): { readonly stack?: string } {
+  const stack = stackOf(ended)
+  return stack === undefined ? {} : { stack }
 }

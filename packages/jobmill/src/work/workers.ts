@@ -38,6 +38,7 @@ export interface WorkersOptions {
   readonly stuckAfterMs: number
   readonly emit: Emit
   readonly tracing: Tracing | null
+  readonly forwardLog: ContextTools['forwardLog']
   readonly enqueueFor: ContextTools['enqueueFor']
   readonly limitFor: ContextTools['limitFor']
   /** A worker is free. */
@@ -154,7 +155,7 @@ export function workers(options: WorkersOptions): Workers {
 }
 
 function contextTools(options: WorkersOptions, changed: ContextTools['changed']): ContextTools {
-  const { store, platform, instance, enqueueFor, limitFor, handler } = options
+  const { store, platform, instance, forwardLog, enqueueFor, limitFor, handler } = options
   const completing = {
     finish: (items: readonly Finish[], { tx }: { readonly tx: unknown }) => store.finish(items, { tx }),
     monotonic: () => platform.monotonic(),
@@ -163,6 +164,7 @@ function contextTools(options: WorkersOptions, changed: ContextTools['changed'])
     platform,
     instance,
     changed,
+    forwardLog,
     enqueueFor,
     limitFor,
     previousError: async ({ lease }) => (await store.results([lease.id]))[0]?.error ?? null,

@@ -1,5 +1,9 @@
 // Log lines of what duties, schedules and limits do, and of what becomes of jobs and instances: at which level, and in which words.
-import { expect, test, vi } from 'vitest'
+import { pino } from 'pino'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { defineJob, jobmill, type LogOption } from '../../src/index.ts'
+import { loggerFor } from '../../src/runtime/log-option.ts'
+import { sqlite } from '../../src/sqlite.ts'
 import type { EventTable, EventType } from '../../src/job/events.ts'
 import { eventHub } from '../../src/observe/event-hub.ts'
 import { consoleLogger, logEvents } from '../../src/observe/log-events.ts'
@@ -141,6 +145,111 @@ test('S3 an error cannot write escape sequences into the text log, nor lines of 
         'jobmill error mail x in q, attempt 1 of 5, is dead: Error: \\u001b]0;x\\u0007\\u009b2J\\u202e\\u000d jobmill error all jobs are dead\\u2028\n',
       ],
     ])
+  } finally {
+    written.mockRestore()
+  }
+})
+
+/** What a job that logs and fails twice leaves in a logger, by the words of each line. */
+async function told(log: LogOption, options: { forwardJobLogs?: boolean } = {}): Promise<string> {
+  const job = defineJob({
+    kind: 'mail',
+    maxAttempts: 2,
+    backoff: { fixed: 0 },
+    run({ log: say }) {
+      say('sending', { to: 'ada', id: 'of the mail' })
+      say.debug('details')
+      throw new TypeError('no such host', { cause: new Error('ENOTFOUND') })
+    },
+  })
+  const mill = jobmill({ store: sqlite(':memory:'), jobs: [job], log, ...options })
+  onTestFinished(async () => void (await mill.stop({ grace: 0 })))
+  await mill.start()
+  const handle = await mill.enqueue(job, null)
+  await handle.result().catch(() => {})
+  await mill.stop()
+  return handle.id
+}
+
+type Line = Readonly<Record<string, unknown>>
+
+test('N2 N3 pino gets every field, the lines of handlers, and the stacks of those that fail', async () => {
+  const lines: Line[] = []
+  const logger = pino(
+    { level: 'info', base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
+    { write: (line) => void lines.push(JSON.parse(line) as Line) },
+  )
+  // A child, as frameworks hand them out, and one that is wrapped by name.
+  for (const log of [logger, logger.child({}), { pino: logger }]) {
+    lines.length = 0
+    const id = await told(log)
+    const own = lines.filter((line) => line['id'] === id)
+    const ref = { id, kind: 'mail', queue: 'default', maxAttempts: 2 }
+    const stack: unknown = expect.stringMatching(
+      /TypeError: no such host\n {4}at .*\n(.*\n)*caused by: Error: ENOTFOUND\n {4}at /,
+    )
+    const sending = {
+      level: 'info',
+      from: 'handler',
+      fields: { to: 'ada', id: 'of the mail' },
+      msg: 'sending',
+    }
+    expect(own).toMatchObject([
+      { ...ref, ...sending, attempt: 1 },
+      { ...ref, level: 'warn', attempt: 1, error: expect.stringContaining('no such host') as unknown, stack },
+      { ...ref, ...sending, attempt: 2 },
+      { ...ref, level: 'error', attempt: 2, stack, msg: expect.stringContaining('is dead: ') as unknown },
+    ])
+  }
+  lines.length = 0
+  await told(logger, { forwardJobLogs: false })
+  expect(lines.map(({ msg }) => msg)).not.toContain('sending')
+})
+
+test('N2 a logger with the message first, console and a function are told in their own order', async () => {
+  const args: unknown[][] = []
+  const hear = (...all: unknown[]): void => void args.push(all)
+  const levels = { debug: hear, info: hear, warn: hear, error: hear }
+  // As winston's, which has children too.
+  await told({ ...levels, child: () => levels, transports: [], log: hear } as LogOption)
+  expect(args.find(([message]) => message === 'sending')?.[1]).toMatchObject({ kind: 'mail', attempt: 1 })
+  args.length = 0
+  await told(hear)
+  expect(args.find(([, message]) => message === 'details')).toMatchObject([
+    'debug',
+    'details',
+    { kind: 'mail' },
+  ])
+  const info = vi.spyOn(console, 'info').mockReturnValue()
+  onTestFinished(() => info.mockRestore())
+  loggerFor(console)?.info('a\u001B[2Jb', { n: 1 })
+  expect(info.mock.calls).toEqual([['a\\u001b[2Jb', { n: 1 }]])
+  const throwing = {
+    ...levels,
+    info: () => {
+      throw new Error('no disk')
+    },
+  }
+  await told(throwing)
+})
+
+test('N3 the text log has the lines of handlers and, below the error, where it was thrown', async () => {
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  try {
+    const id = await told('info')
+    const lines = written.mock.calls
+      .map(([text]) => String(text))
+      .join('')
+      .split('\n')
+    const at = lines.findIndex((line) => line.startsWith('jobmill error '))
+    expect(lines).toContain(
+      `jobmill info  mail ${id} in default, attempt 1 of 2: sending {"to":"ada","id":"of the mail"}`,
+    )
+    expect(lines[at]).toMatch(/is dead: TypeError: no such host caused by: Error: ENOTFOUND$/)
+    expect(lines[at + 1]).toMatch(/^ {8}at /)
+    expect(lines.every((line) => /^(?:jobmill (?:info {2}|warn {2}|error ) ?\S| {8}\S|$)/.test(line))).toBe(
+      true,
+    )
   } finally {
     written.mockRestore()
   }

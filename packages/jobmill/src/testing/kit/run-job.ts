@@ -66,6 +66,7 @@ export async function runJob<Input, Result>(
     makeContext(attempt, fitted, {
       platform: systemPlatform,
       instance: INSTANCE,
+      forwardLog: null,
       enqueueFor: () => nowhere,
       limitFor: () => BOUNDLESS,
       previousError: async () => options.previousError ?? null,

@@ -1,0 +1,57 @@
+/** What log lines are handed to, and what other loggers are made into. */
+import type { LogLevel } from '../job/context.ts'
+import { safeLine } from '../job/safe-text.ts'
+
+export interface Logger {
+  /** What it writes at least. Left out, it is told everything, also what every job tells. */
+  readonly least?: LogLevel
+  /** Asked before each line: false spares making one. For levels that change while the process runs. */
+  isEnabled?(level: LogLevel): boolean
+  debug(message: string, fields: object): void
+  info(message: string, fields: object): void
+  warn(message: string, fields: object): void
+  error(message: string, fields: object): void
+}
+
+/** Takes the fields before the message, as pino and bunyan do. */
+export interface FieldsFirstLogger {
+  isLevelEnabled?(level: string): boolean
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export type LogFunction = (level: LogLevel, message: string, fields: object) => void
+
+export const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]
+
+export function isEnabled(logger: Logger, level: LogLevel): boolean {
+  return isAtLeast(level, logger.least ?? 'debug') && logger.isEnabled?.(level) !== false
+}
+
+export function isAtLeast(level: LogLevel, least: LogLevel): boolean {
+  return LEVELS.indexOf(level) >= LEVELS.indexOf(least)
+}
+
+export function fromFunction(log: LogFunction): Logger {
+  return byLevel((level) => (message, fields) => log(level, message, fields))
+}
+
+export function fieldsFirst(logger: FieldsFirstLogger): Logger {
+  return {
+    ...byLevel((level) => (message, fields) => logger[level](fields, message)),
+    isEnabled: (level) => logger.isLevelEnabled?.(level) !== false,
+  }
+}
+
+/** Node's console writes a message as it is, which may hold text of others. */
+export function fromConsole(console: Console): Logger {
+  return byLevel((level) => (message, fields) => console[level](safeLine(message), fields))
+}
+
+function byLevel(
+  write: (level: LogLevel) => (message: string, fields: object) => void,
+): Pick<Logger, LogLevel> {
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+}
