@@ -61,7 +61,7 @@ USER 1000:1000
 EXPOSE 8787
 STOPSIGNAL SIGTERM
 
-# `jobmill work` has no API: run it with --no-healthcheck.
+# `jobmill work` needs --port 8787 for this; without a port, run it with --no-healthcheck.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8787/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 

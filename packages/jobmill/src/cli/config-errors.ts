@@ -1,5 +1,7 @@
 /** Why a config cannot be loaded, in a sentence with the fix, for what newcomers run into. Null for a fault of its own: where that is matters. */
+import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { JobmillError } from '../job/errors.ts'
 
 interface Trouble {
@@ -10,6 +12,12 @@ interface Trouble {
 /** Of a package that says "type": "commonjs", as npm init writes it. */
 const READ_AS_COMMONJS = /outside a module|^Unexpected token 'export'/
 
+const NO_SUCH_EXPORT = /does not provide an export named/
+
+/** How a project that tsc compiles is run without compiling it. */
+const WITH_TSX =
+  "install tsx and run the command with NODE_OPTIONS='--import tsx', or compile the project and give the compiled config"
+
 export function configError(error: unknown, file: string): JobmillError | null {
   if (!(error instanceof Error)) return null
   const trouble = troubleOf(error, 'code' in error ? error.code : undefined, file)
@@ -18,8 +26,10 @@ export function configError(error: unknown, file: string): JobmillError | null {
   return new JobmillError('OPTION_INVALID', what, { field: file, fix, cause: error })
 }
 
-function troubleOf({ name, message }: Error, code: unknown, file: string): Trouble | null {
+function troubleOf(error: Error, code: unknown, file: string): Trouble | null {
+  const { name, message } = error
   const [line = ''] = message.split('\n')
+  const source = sourceOf(error)
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
     return file.endsWith('ts')
       ? {
@@ -30,7 +40,17 @@ function troubleOf({ name, message }: Error, code: unknown, file: string): Troub
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
     return {
       what: `Node only takes types away, and ${line}`,
-      fix: 'Leave enums, namespaces and parameter properties out of it, or compile it',
+      fix: `Leave enums, namespaces and parameter properties out of it, or ${WITH_TSX}`,
+    }
+  if (code === 'ERR_MODULE_NOT_FOUND' && source !== null)
+    return {
+      what: `it imports ${path.basename(source.asked)}, which is only there as ${path.basename(source.found)}, and Node does not look for that`,
+      fix: capital(WITH_TSX),
+    }
+  if (name === 'SyntaxError' && NO_SUCH_EXPORT.test(line) && file.endsWith('ts'))
+    return {
+      what: `${line}; if that is a type, Node does not know so`,
+      fix: `Write import type for types, or ${WITH_TSX}`,
     }
   if (code === 'ERR_MODULE_NOT_FOUND')
     return {
@@ -43,6 +63,23 @@ function troubleOf({ name, message }: Error, code: unknown, file: string): Troub
       fix: `Call it ${asModule(file)}, or set "type": "module" in package.json`,
     }
   return null
+}
+
+/** The TypeScript file that an import by the name of its output, or without an ending, means: `./x.js` for x.ts, as tsc has it. */
+function sourceOf(error: Error): { readonly asked: string; readonly found: string } | null {
+  const url: unknown = 'url' in error ? error.url : undefined
+  if (typeof url !== 'string' || !url.startsWith('file:')) return null
+  const asked = fileURLToPath(url)
+  const { dir, name, ext } = path.parse(asked)
+  const stem = /^\.[cm]?jsx?$/.test(ext) ? path.join(dir, name) : asked
+  const found = ['.ts', '.mts', '.cts', '.tsx', '/index.ts']
+    .map((end) => stem + end)
+    .find((one) => existsSync(one))
+  return found === undefined ? null : { asked, found }
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
 /** `jobmill.config.mts` */

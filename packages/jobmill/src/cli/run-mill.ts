@@ -6,7 +6,8 @@ import { jobmill, type Mill } from '../runtime/mill.ts'
 import { loggerFor } from '../runtime/log-option.ts'
 import type { MillOptions } from '../runtime/options.ts'
 import { stopOnSignals } from '../runtime/stop-on-signals.ts'
-import type { Served, ServeOptions } from '../http/serve.ts'
+import type { ProbeOptions } from '../http/probes.ts'
+import type { ServeOptions } from '../http/serve.ts'
 import { EXIT } from './command.ts'
 import { indentedLines } from './plain.ts'
 import type { Terminal } from './terminal.ts'
@@ -16,15 +17,17 @@ export interface RunOptions {
   readonly works: boolean
   /** Null for none. */
   readonly api: ServeOptions | null
+  /** Probes and metrics alone, where there is no API. */
+  readonly probes?: ProbeOptions | null
   readonly terminal: Terminal
 }
 
 /** The exit code: 0 after a clean stop. */
-export async function runMill({ options, works, api, terminal }: RunOptions): Promise<number> {
+export async function runMill({ options, works, api, probes = null, terminal }: RunOptions): Promise<number> {
   const mill: Mill<never> = jobmill(works ? withBulk(options, () => mill) : options)
   for (const { message } of mill.warnings) terminal.err(indentedLines(`warning ${message}`))
   // Before anything works: who cannot listen should not have begun.
-  const served = api === null ? null : await listening(mill, { ...api, ...errorsTo(options.log) })
+  const served = await listening(mill, { api, probes, onErrors: errorsTo(options.log) })
   for (const warning of served?.warnings ?? []) terminal.err(`warning ${warning}`)
   const ended = untilSignal(mill, served, terminal)
   try {
@@ -64,13 +67,36 @@ function errorsTo(log: MillOptions['log']): Pick<ServeOptions, 'onError'> {
   return { onError: (error, what) => logger?.error(`${what} failed: ${errorText(error)}`, { error }) }
 }
 
-/** Loaded only when it is wanted: a worker without an API needs none of it. */
-async function listening(mill: Mill<never>, api: ServeOptions): Promise<Served> {
-  const { serve } = await import('../http/serve.ts')
-  return serve(mill, api)
+interface Listening {
+  readonly url: string
+  readonly hasApi: boolean
+  readonly hasPage: boolean
+  readonly warnings: readonly string[]
+  readonly close: () => Promise<void>
 }
 
-function untilSignal(mill: Mill<never>, served: Served | null, terminal: Terminal): Promise<number> {
+/** Loaded only when it is wanted: a worker without an API needs none of it. */
+async function listening(
+  mill: Mill<never>,
+  {
+    api,
+    probes,
+    onErrors,
+  }: Pick<RunOptions, 'api'> & {
+    readonly probes: ProbeOptions | null
+    readonly onErrors: Pick<ServeOptions, 'onError'>
+  },
+): Promise<Listening | null> {
+  if (api !== null) {
+    const { serve } = await import('../http/serve.ts')
+    return { ...(await serve(mill, { ...api, ...onErrors })), hasApi: true }
+  }
+  if (probes === null) return null
+  const { serveProbes } = await import('../http/probes.ts')
+  return { ...(await serveProbes(mill, { ...probes, ...onErrors })), hasApi: false, hasPage: false, warnings: [] }
+}
+
+function untilSignal(mill: Mill<never>, served: Listening | null, terminal: Terminal): Promise<number> {
   // A throw outside of any handler, after it returned for example, says that this process cannot be trusted any more. Its jobs need not wait for the
   // reaper: they are handed back in good order.
   let broken = false
@@ -98,7 +124,7 @@ function untilSignal(mill: Mill<never>, served: Served | null, terminal: Termina
 
 interface Told extends Pick<RunOptions, 'options' | 'works' | 'terminal'> {
   readonly mill: Mill<never>
-  readonly served: Served | null
+  readonly served: Listening | null
 }
 
 function banner({ mill, options, works, served, terminal }: Told): void {
@@ -109,8 +135,10 @@ function banner({ mill, options, works, served, terminal }: Told): void {
   if (works) terminal.out(`kinds   ${kinds.join(', ')}`)
   if (served !== null) {
     if (served.hasPage) terminal.out(`page    ${served.url}/`)
-    terminal.out(`api     ${served.url}/api/overview`)
-    terminal.out(`        ${served.url}/metrics, /healthz, /readyz, /api/openapi.json`)
+    if (served.hasApi) {
+      terminal.out(`api     ${served.url}/api/overview`)
+      terminal.out(`        ${served.url}/metrics, /healthz, /readyz, /api/openapi.json`)
+    } else terminal.out(`probes  ${served.url}/healthz, /readyz, /metrics`)
   }
   terminal.out(`ready   instance ${mill.instance.label ?? mill.instance.id}; stop it with Ctrl-C`)
 }

@@ -80,7 +80,7 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
   }
 }
 
-function notListening(error: unknown, port: number, bind: string): unknown {
+export function notListening(error: unknown, port: number, bind: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : ''
   const field = code === 'EADDRINUSE' || code === 'EACCES' ? 'port' : code === 'EADDRNOTAVAIL' ? 'bind' : null
   if (field === null) return error

@@ -91,7 +91,21 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
       'jobs.yaml: is no module. Write the config as jobmill.config.ts',
     ],
     ['one that imports what is not there', ['check', 'far.mjs'], 'Install the package, or mend the path'],
-    ['TypeScript that is more than types', ['check', 'enum.ts'], 'Leave enums, namespaces and parameter'],
+    [
+      'N12 TypeScript that is more than types',
+      ['check', 'enum.ts'],
+      "or install tsx and run the command with NODE_OPTIONS='--import tsx'",
+    ],
+    [
+      'N12 an import of x.js that is x.ts',
+      ['check', 'tsc.mts'],
+      "it imports jobs.js, which is only there as jobs.ts, and Node does not look for that. Install tsx and run the command with NODE_OPTIONS='--import tsx'",
+    ],
+    [
+      'N12 an import of a type as a value',
+      ['check', 'types.mts'],
+      'Write import type for types, or install tsx',
+    ],
   ])('%s is told with the fix', async (_, args, text) => {
     const { folder } = config('export default {}')
     writeFileSync(path.join(folder, 'empty.mjs'), '')
@@ -100,6 +114,13 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     writeFileSync(path.join(folder, 'jobs.yaml'), 'jobs: []')
     writeFileSync(path.join(folder, 'far.mjs'), 'import "nowhere-at-all"')
     writeFileSync(path.join(folder, 'enum.ts'), 'enum A { B }\nmodule.exports = { a: A.B }')
+    writeFileSync(path.join(folder, 'tsc.mts'), `import { jobs } from './jobs.js'\nexport default { jobs }`)
+    writeFileSync(path.join(folder, 'jobs.ts'), 'export const jobs = []')
+    writeFileSync(path.join(folder, 'shape.mts'), 'export interface Shape { a: 1 }')
+    writeFileSync(
+      path.join(folder, 'types.mts'),
+      `import { Shape } from './shape.mts'\nexport default {} as Shape`,
+    )
     const work = run(folder, args)
     expect(await work.ended).toBe(2)
     expect(work.said.err).toContain(text)

@@ -14,8 +14,8 @@ function given(...args: string[]) {
 describe('what was typed', () => {
   test.each([
     [
-      ['work', '--prot', '1'],
-      '--prot: is not an option of jobmill work. There are --config, --db, --json, --help, --log, --level.',
+      ['work', '--speed', '1'],
+      '--speed: is not an option of jobmill work. There are --config, --db, --json, --help, --queues, --port, --bind, --tokens-file, --log, --level.',
     ],
     [
       ['jobs', 'list', '--sate', 'dead'],

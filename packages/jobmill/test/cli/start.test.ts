@@ -172,6 +172,35 @@ describe('jobmill start on sqlite', () => {
     }
   })
 
+  test('N17 work serves probes and metrics alone, on the queues it is told', async () => {
+    const { folder } = config(QUICK)
+    const env = { JOBMILL_TOKENS: 'prom viewer 0123456789abcdef0123' }
+    const child = run(folder, ['work', '--queues', 'mail,reports', '--port', '0'], env)
+    await child.says('ready ')
+    expect(child.said.out).toContain('queues  mail, reports')
+    const url = /probes {2}(\S+)\/healthz/.exec(child.said.out)?.[1] ?? ''
+    const headers = { authorization: 'Bearer 0123456789abcdef0123' }
+    const status = async (place: string, init: RequestInit = {}): Promise<number> =>
+      (await fetch(`${url}${place}`, init)).status
+    expect(await read(`${url}/healthz`)).toEqual({ status: 200, body: { alive: true } })
+    expect(await read(`${url}/readyz`)).toMatchObject({ status: 200, body: { ready: true } })
+    expect(await status('/metrics')).toBe(401)
+    expect(await (await fetch(`${url}/metrics`, { headers })).text()).toMatch(/^jobmill_/m)
+    for (const place of ['/', '/api/overview', '/api/jobs', '/api/openapi.json', '/metrics/x', '//healthz'])
+      expect([place, await status(place, { headers })]).toEqual([place, 404])
+    expect(await status('/healthz', { method: 'POST', body: '{}' })).toBe(405)
+    expect(await status('/healthz', { method: 'HEAD' })).toBe(200)
+    const [taken, alone] = [
+      run(folder, ['work', '--port', new URL(url).port]),
+      run(folder, ['work', '--bind', '0.0.0.0']),
+    ]
+    expect([await taken.ended, await alone.ended]).toEqual([2, 2])
+    expect(taken.said.err).toContain('somebody else listens there')
+    expect(alone.said.err).toContain('--bind: nothing listens without a port')
+    child.child.kill('SIGTERM')
+    expect(await child.ended).toBe(0)
+  })
+
   test('a port that is taken ends it, and its workers', async () => {
     const { folder } = config(QUICK)
     const first = run(folder, ['start', '--port', '0'])

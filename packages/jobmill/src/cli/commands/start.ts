@@ -63,7 +63,7 @@ export const start: Command = {
 }
 
 /** To look only, no config is needed. */
-async function millOptions(given: Given, works: boolean): Promise<MillOptions> {
+export async function millOptions(given: Given, works: boolean): Promise<MillOptions> {
   const [path] = given.words
   const db = given.text('db')
   const config =
@@ -98,7 +98,7 @@ async function apiOptions(given: Given, env: NodeJS.ProcessEnv): Promise<ServeOp
   }
 }
 
-function portOf(text: string): number {
+export function portOf(text: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
   throw new JobmillError('OPTION_INVALID', 'is not a port', {
@@ -118,7 +118,7 @@ function paceOf(text: string): number {
 }
 
 /** A blank variable is unset. */
-async function tokensFrom(given: Given, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+export async function tokensFrom(given: Given, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const file = given.text('tokens-file') ?? set(env['JOBMILL_TOKENS_FILE'])
   if (file === undefined) return set(env['JOBMILL_TOKENS'])
   try {

@@ -1,19 +1,59 @@
-/** `jobmill work`: workers and duties until a signal comes, and no API. */
-import type { Command } from '../command.ts'
-import { loadConfig } from '../load-config.ts'
-import { LOG_OPTIONS, logFor } from '../mill-log.ts'
+/** `jobmill work`: workers and duties until a signal comes. No API; probes and metrics where `--port` asks for them. */
+import type { ProbeOptions } from '../../http/probes.ts'
+import { JobmillError, shown } from '../../job/errors.ts'
+import type { Command, Given } from '../command.ts'
+import { LOG_OPTIONS } from '../mill-log.ts'
 import { runMill } from '../run-mill.ts'
+import { millOptions, portOf, tokensFrom } from './start.ts'
 
 export const work: Command = {
   words: 'work',
   takes: '[config]',
   arguments: [0, 1],
   says: 'run the jobs of a config until a signal comes (the second one cuts the grace short)',
-  options: LOG_OPTIONS,
-  examples: ['jobmill work ./jobs.config.ts', 'JOBMILL_QUEUES=mail,reports jobmill work'],
-  async run(given, terminal) {
-    const config = await loadConfig(given.words[0] ?? given.text('config'), process.cwd())
-    const options = { ...config, log: await logFor(given, config) }
-    return runMill({ options, works: true, api: null, terminal })
+  options: {
+    queues: {
+      type: 'string',
+      takes: 'A,B',
+      says: 'the queues to work on (default: JOBMILL_QUEUES, else those of its kinds)',
+    },
+    port: {
+      type: 'string',
+      takes: 'N',
+      says: 'serve /healthz, /readyz and /metrics here (default: nowhere)',
+    },
+    bind: { type: 'string', takes: 'ADDRESS', says: 'on which address (default 127.0.0.1)' },
+    'tokens-file': {
+      type: 'string',
+      takes: 'FILE',
+      says: 'who may read /metrics: a line "name role token" for each (or JOBMILL_TOKENS; default: everybody)',
+    },
+    ...LOG_OPTIONS,
   },
+  examples: [
+    'jobmill work ./jobs.config.ts',
+    'jobmill work --queues mail,reports',
+    'jobmill work --port 9464 --bind 0.0.0.0',
+  ],
+  async run(given, terminal) {
+    const probes = await probeOptions(given)
+    return runMill({ options: await millOptions(given, true), works: true, api: null, probes, terminal })
+  },
+}
+
+async function probeOptions(given: Given): Promise<ProbeOptions | null> {
+  const port = given.text('port')
+  const bind = given.text('bind')
+  if (port !== undefined)
+    return {
+      port: portOf(port),
+      bind: bind ?? '127.0.0.1',
+      tokens: await tokensFrom(given, process.env),
+    }
+  if (bind === undefined) return null
+  throw new JobmillError('OPTION_CONFLICT', 'nothing listens without a port', {
+    field: '--bind',
+    value: shown(bind),
+    fix: 'Pass --port too, or omit --bind',
+  })
 }
