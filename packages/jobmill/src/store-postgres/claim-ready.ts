@@ -4,9 +4,11 @@ import { arrayOf, textArrayOf } from './array-text.ts'
 import { type LeaseRow, leaseOfRow, type Placed, placedOfRow } from './claim-rows.ts'
 import type { Context } from './context.ts'
 import { roomsOf } from './enqueue-due.ts'
+import { nowIfNamesTrue } from './fragments.ts'
+import type { NameMap } from './name-map.ts'
 import { kindsKey, type Look, rangeColumns } from './floors.ts'
 
-const CLAIM_READY = `SELECT * FROM jobmill.claim_ready($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+const CLAIM_READY = `SELECT * FROM jobmill.claim_ready(${nowIfNamesTrue('$12')}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 /** What the last row tells, which is no lease. */
 interface Told {
@@ -65,22 +67,26 @@ export function byOrder(a: Placed, b: Placed): number {
 }
 
 interface Asked {
+  readonly map: NameMap
   readonly kinds: string
   readonly rooms: ReadonlyMap<string, number>
   readonly looks: ReadonlyMap<string, Look>
 }
 
 function lookAt({ floors, names, platform }: Context, { kinds, queues }: ClaimRequest): Asked {
-  const ids = kindsKey(names, kinds)
+  const map = names.current
+  const ids = kindsKey(map, kinds)
   const rooms = roomsOf(queues, (queue) => queue)
   const now = platform.monotonic()
   const looks = new Map([...rooms.keys()].map((queue) => [queue, floors.look(queue, ids, now)]))
-  return { kinds: ids, rooms, looks }
+  return { map, kinds: ids, rooms, looks }
 }
 
 async function claimOnce(context: Context, request: ClaimRequest, asked: Asked): Promise<Claimed> {
   const { names, floors } = context
+  const { map } = asked
   const looks = [...asked.looks.values()]
+  const { version } = map
   const values = [
     context.clock?.() ?? null,
     request.instance,
@@ -91,6 +97,7 @@ async function claimOnce(context: Context, request: ClaimRequest, asked: Asked):
     ...rangeColumns(looks),
     // Only who may walk to the end of a queue needs to know what was there.
     looks.some(({ isFull }) => isFull),
+    version,
   ]
   let rows: LeaseRow[]
   try {
@@ -106,14 +113,15 @@ async function claimOnce(context: Context, request: ClaimRequest, asked: Asked):
     return NOTHING
   }
   const told = JSON.parse(last) as Told
-  if (!rows.every((row) => names.knowsIds(row[1], row[2])))
+  if (!rows.every((row) => map.queues.knows(row[1]) && map.kinds.knows(row[2])))
     await names.learn(
+      map,
       rows.map((row) => row[1]),
       rows.map((row) => row[2]),
     )
   return {
-    leases: rows.map((row) => leaseOfRow(names, row, told)),
-    placed: () => rows.map((row) => placedOfRow(names, row, told)),
+    leases: rows.map((row) => leaseOfRow(map, row, told)),
+    placed: () => rows.map((row) => placedOfRow(map, row, told)),
     hasLimited: told.has_limited === true,
     short: remember(context, request, asked, told, rows),
   }
@@ -121,9 +129,9 @@ async function claimOnce(context: Context, request: ClaimRequest, asked: Asked):
 
 /** What was leased has been looked at, with all before it; and where a queue gave less than there is room for, everything up to its end. */
 function remember(
-  { names, floors, platform }: Context,
+  { floors, platform }: Context,
   { limit }: ClaimRequest,
-  { kinds, rooms, looks }: Asked,
+  { map, kinds, rooms, looks }: Asked,
   told: Told,
   rows: readonly LeaseRow[],
 ): Claimed['short'] {
@@ -131,7 +139,7 @@ function remember(
     [...rooms.keys()].map((queue) => [queue, { leases: 0, upTo: new Map<number, number>() }]),
   )
   for (const [, queueId, , priority, seq] of rows) {
-    const here = found.get(names.queueName(queueId))
+    const here = found.get(map.queues.name(queueId))
     if (here === undefined) continue
     here.leases += 1
     // They come in their order.

@@ -1,6 +1,6 @@
 /** The rows of jobmill.claim_ready, as leases. */
 import type { Lease } from '../store/claim.ts'
-import type { Names } from './names.ts'
+import type { NameMap } from './name-map.ts'
 
 /** Its columns in their order. Of those that may be null, null is the usual value. */
 export type LeaseRow = readonly [
@@ -38,15 +38,15 @@ interface Common {
   readonly now: number
 }
 
-export function leaseOfRow(names: Names, row: LeaseRow, { token, now }: Common): Lease {
+export function leaseOfRow(map: NameMap, row: LeaseRow, { token, now }: Common): Lease {
   const [id, queueId, kindId, priority, , attempt, maxAttempts, crashes, readyAt, enqueuedAt, payload, told] =
     row
   const rare = told === null ? null : (JSON.parse(told) as Rare)
   return {
     id,
     token,
-    kind: names.kindName(kindId),
-    queue: names.queueName(queueId),
+    kind: map.kinds.name(kindId),
+    queue: map.queues.name(queueId),
     priority: priority ?? 0,
     attempt: attempt ?? 1,
     maxAttempts,
@@ -62,6 +62,6 @@ export function leaseOfRow(names: Names, row: LeaseRow, { token, now }: Common):
   }
 }
 
-export function placedOfRow(names: Names, row: LeaseRow, common: Common): Placed {
-  return { lease: leaseOfRow(names, row, common), seq: row[4] }
+export function placedOfRow(map: NameMap, row: LeaseRow, common: Common): Placed {
+  return { lease: leaseOfRow(map, row, common), seq: row[4] }
 }

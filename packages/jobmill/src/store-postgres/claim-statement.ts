@@ -4,7 +4,7 @@ import { STATE_CODE } from '../job/state.ts'
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { Row } from './connection.ts'
 import type { Context } from './context.ts'
-import { GIVEN, HAS_PERMIT } from './fragments.ts'
+import { GIVEN, HAS_PERMIT, kindName, queueName } from './fragments.ts'
 import { KIND_IDS, limitedColumns } from './limited.ts'
 
 const { ready, running } = STATE_CODE
@@ -59,7 +59,7 @@ WITH ${GIVEN}, open AS MATERIALIZED (
 )
 SELECT g.now, ${part === 'free' ? `${limitedColumns(context)}, ` : ''}c.*, g.now - c.ready_at AS waited_ms
   FROM given AS g LEFT JOIN (
-    SELECT l.id, t.token, l.kind_id, l.queue_id, l.priority, l.seq, l.attempt + 1 AS attempt, l.crashes, l.ready_at,
+    SELECT l.id, t.token, ${kindName('l.kind_id')} AS kind, ${queueName('l.queue_id')} AS queue, l.priority, l.seq, l.attempt + 1 AS attempt, l.crashes, l.ready_at,
            j.max_attempts, j.payload, j.timeout_ms, j.tags, j.metadata, j.order_key, j.enqueued_at
       FROM leased AS l JOIN to_running AS t ON t.id = l.id JOIN jobmill.job AS j ON j.id = l.id) AS c ON true
  ORDER BY c.priority, c.seq`
@@ -85,12 +85,12 @@ export function leased(rows: readonly Row[]): readonly Row[] {
   return rows.filter((row) => row['id'] !== null)
 }
 
-export function leaseOf({ names }: Context, row: Row): Lease {
+export function leaseOf(row: Row): Lease {
   return {
     id: row['id'] as string,
     token: row['token'] as number,
-    kind: names.kindName(row['kind_id'] as number),
-    queue: names.queueName(row['queue_id'] as number),
+    kind: row['kind'] as string,
+    queue: row['queue'] as string,
     priority: row['priority'] as number,
     attempt: row['attempt'] as number,
     maxAttempts: row['max_attempts'] as number,

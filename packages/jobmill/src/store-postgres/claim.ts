@@ -42,15 +42,11 @@ async function claimGeneral(context: Context, request: ClaimRequest): Promise<Fr
     claimStatement(context, request.limit, request.suspects, 'free'),
     claimFields(request, request.queues, null),
   )
-  return { placed: await placedOf(context, leased(rows)), told: rows[0] ?? {} }
+  return { placed: placedOf(leased(rows)), told: rows[0] ?? {} }
 }
 
-async function placedOf(context: Context, rows: readonly Row[]): Promise<Placed[]> {
-  await context.names.learn(
-    rows.map((row) => Number(row['queue_id'])),
-    rows.map((row) => Number(row['kind_id'])),
-  )
-  return rows.map((row) => ({ lease: leaseOf(context, row), seq: Number(row['seq']) }))
+function placedOf(rows: readonly Row[]): Placed[] {
+  return rows.map((row) => ({ lease: leaseOf(row), seq: Number(row['seq']) }))
 }
 
 /**
@@ -65,7 +61,7 @@ async function moreLeases(
 ): Promise<readonly Placed[]> {
   try {
     const limited = await worthIt(context, request, told)
-    return limited.length === 0 ? [] : await placedOf(context, await claimLimited(context, request, limited))
+    return limited.length === 0 ? [] : placedOf(await claimLimited(context, request, limited))
   } catch (error) {
     if (free.length === 0) throw error
     return []

@@ -12,6 +12,8 @@ import type { Names } from './names.ts'
 export interface Context {
   readonly connection: Connection
   readonly names: Names
+  /** The statements run in a transaction of the user, which an error would abort. */
+  readonly isUserTransaction?: true
   readonly platform: Platform
   /** For tests: their now instead of the database's. */
   readonly clock: (() => number) | undefined

@@ -13,6 +13,8 @@ export interface DueFloor {
     readonly ms: number
     readonly now: number
   }): void
+  /** The database was replaced: the next look is a full one. */
+  clear(): void
 }
 
 /** Before all due times, for a full look. */
@@ -27,6 +29,9 @@ export function dueFloor(): DueFloor {
   let notBefore = Number.NEGATIVE_INFINITY
   return {
     from: (now) => (now < notBefore ? floor : null),
+    clear() {
+      notBefore = Number.NEGATIVE_INFINITY
+    },
     seen({ from, upTo, ms, now }) {
       floor = from === null ? upTo : Math.max(floor, upTo)
       if (from === null && ms > LONG_MS) notBefore = now + SHARE * ms

@@ -8,10 +8,11 @@ import type { Context } from './context.ts'
 import { type Free, isDue, rememberHeads, type Walked } from './enqueue-due.ts'
 import { wasAnswered } from './errors.ts'
 import { rangeColumns } from './floors.ts'
+import { nowIfNamesTrue } from './fragments.ts'
 import type { HandOver } from './hand-over.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
-const ENQUEUE_ALIKE = `SELECT * FROM jobmill.enqueue_alike($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+const ENQUEUE_ALIKE = `SELECT * FROM jobmill.enqueue_alike(${nowIfNamesTrue('$15')}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 
 type Alike = readonly [NewJob, ...NewJob[]]
 
@@ -63,27 +64,28 @@ async function write(
   workers: Workers | undefined,
   counts: ReadyCounts,
 ): Promise<Enqueued[]> {
-  const { names, clock } = context
+  const { clock } = context
+  const map = context.names.current
   const { queue, kind, priority, maxAttempts } = jobs[0]
-  const queueId = names.queueId(queue)
   // Where there are workers it is not known beforehand how many jobs there will be for others.
   const bell = workers === undefined ? context.ringAlong([{ queue, jobs: jobs.length }]) : null
   const values = [
     clock?.() ?? null,
     arrayOf(jobs.map((job) => job.id)),
-    queueId,
-    names.kindId(kind),
+    map.queues.id(queue),
+    map.kinds.id(kind),
     priority,
     maxAttempts,
     jsonListOf(jobs.map((job) => job.payload)),
     ...workersColumns(workers),
+    map.version,
   ]
   const [row = []] = await context.connection.tuples(context.sql(ENQUEUE_ALIKE), values, bell?.statement)
   const [at, token, leased, walked] = row as [number, number | null, number, string | null]
   bell?.tell()
   if (workers !== undefined && walked !== null)
-    rememberHeads(context, workers.free, JSON.parse(walked) as Walked)
-  if (bell === null && leased < jobs.length) counts.add(queueId, jobs.length - leased)
+    rememberHeads(context, map, workers.free, JSON.parse(walked) as Walked)
+  if (bell === null && leased < jobs.length) counts.add(queue, jobs.length - leased)
   const leasedHere = token === null || workers?.elsewhere !== null ? 0 : leased
   return jobs.map((job, n) =>
     n < leasedHere

@@ -6,9 +6,11 @@ import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf, textArrayOf } from './array-text.ts'
 import type { Context } from './context.ts'
 import { type Look, rangeColumns } from './floors.ts'
+import { nowIfNamesTrue } from './fragments.ts'
+import type { NameMap } from './name-map.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
-const ENQUEUE_DUE = `SELECT * FROM jobmill.enqueue_due($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+const ENQUEUE_DUE = `SELECT * FROM jobmill.enqueue_due(${nowIfNamesTrue('$19')}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
   $15, $16, $17, $18)`
 
 const NO_HAND_OFF: readonly null[] = [null, null, null, null, null, null, null, null]
@@ -24,31 +26,32 @@ export async function enqueueDue(
   handOff: HandOff | undefined,
   counts: ReadyCounts,
 ): Promise<Enqueued[]> {
-  const { names, clock } = context
-  const queueIds = jobs.map((job) => names.queueId(job.queue))
+  const { clock } = context
+  const map = context.names.current
   const free = handOff === undefined ? undefined : freeRooms(context, jobs, handOff)
   // With workers of its own it is not known beforehand how many there will be for others.
   const bell = handOff === undefined ? context.ringAlong(jobs.map(({ queue }) => ({ queue, jobs: 1 }))) : null
   const values = [
     clock?.() ?? null,
     arrayOf(jobs.map((job) => job.id)),
-    arrayOf(queueIds),
-    arrayOf(jobs.map((job) => names.kindId(job.kind))),
+    arrayOf(jobs.map((job) => map.queues.id(job.queue))),
+    arrayOf(jobs.map((job) => map.kinds.id(job.kind))),
     arrayOf(jobs.map((job) => job.priority)),
     arrayOf(jobs.map((job) => job.maxAttempts)),
     jsonListOf(jobs.map((job) => job.payload)),
     ...rareColumns(jobs),
-    ...handOffColumns(context, handOff, free),
+    ...handOffColumns(map, handOff, free),
+    map.version,
   ]
   const [row = []] = await context.connection.tuples(context.sql(ENQUEUE_DUE), values, bell?.statement)
   const [at, token, leased, walked] = row as [number, number | null, string | null, string | null]
   bell?.tell()
-  if (free !== undefined && walked !== null) rememberHeads(context, free, JSON.parse(walked) as Walked)
+  if (free !== undefined && walked !== null) rememberHeads(context, map, free, JSON.parse(walked) as Walked)
   return jobs.map((job, n) => {
     const { id } = job
     if (token !== null && leased?.[n] === 't')
       return { id, outcome: 'enqueued', lease: bornLeased(job, token, at) }
-    if (bell === null) counts.add(queueIds[n] ?? 0, 1)
+    if (bell === null) counts.add(job.queue, 1)
     return { id, outcome: 'enqueued' }
   })
 }
@@ -90,13 +93,13 @@ function freeRooms({ heads, platform }: Context, jobs: readonly NewJob[], handOf
 }
 
 function handOffColumns(
-  { names }: Context,
+  map: NameMap,
   handOff: HandOff | undefined,
   free: Free | undefined,
 ): (string | null)[] {
   if (handOff === undefined || free === undefined || free.rooms.size === 0) return [...NO_HAND_OFF]
-  const queues = [...free.rooms.keys()].map((queue) => names.queueId(queue))
-  const kinds = handOff.kinds.flatMap((kind) => names.kindIdIfKnown(kind) ?? [])
+  const queues = [...free.rooms.keys()].map((queue) => map.queues.id(queue))
+  const kinds = handOff.kinds.flatMap((kind) => map.kinds.idIfKnown(kind) ?? [])
   return [
     handOff.instance,
     arrayOf(queues),
@@ -108,14 +111,15 @@ function handOffColumns(
 
 /** Everything in front of a head is dead; where there is none, everything. The floors keep the next looks from walking over it again. */
 export function rememberHeads(
-  { names, heads, platform }: Context,
+  { heads, platform }: Context,
+  map: NameMap,
   { rooms, looks }: Free,
   walked: Walked,
 ): void {
   const now = platform.monotonic()
   const queues = [...rooms.keys()]
   for (const { queue_id: id, priority, seq } of walked.heads ?? []) {
-    const queue = names.queueName(id)
+    const queue = map.queues.name(id)
     heads.seen(queue, '', now, {
       wasFull: looks[queues.indexOf(queue)]?.isFull === true,
       upTo: seq === null ? new Map() : new Map([[priority, seq - 1]]),

@@ -10,7 +10,8 @@ import type { Enqueued } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS, NOW } from './fragments.ts'
-import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED, READY_COUNTS } from './job-input.ts'
+import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, PLACED, READY_COUNTS } from './job-input.ts'
+import { NamesChanged } from './names-changed.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 import { replaceHolders } from './replace.ts'
 
@@ -155,8 +156,10 @@ async function oneLook(
   found: Found,
 ): Promise<NewJob[]> {
   const { replies, counts } = found
-  const rows = await run(context, query, ENQUEUE_KEYED, `"jobs":${jobsText(context, jobs)}`)
-  counts.told(rows[0]?.['ready'])
+  const map = context.names.current
+  const rows = await run(context, query, ENQUEUE_KEYED, jobsFields(context, jobs))
+  if (rows.length === 0) throw new NamesChanged()
+  counts.told(rows[0]?.['ready'], map)
   const byId = new Map(rows.map((row) => [String(row['id']), row]))
   const strays: { key: string; id: string }[] = []
   const lost: NewJob[] = []

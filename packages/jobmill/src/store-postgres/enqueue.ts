@@ -13,9 +13,10 @@ import { areAlike, enqueueAlike } from './enqueue-alike.ts'
 import { enqueueDue, isDue } from './enqueue-due.ts'
 import { enqueueKeyed, heldKeys } from './enqueue-keyed.ts'
 import { isRepeatedId } from './errors.ts'
-import { GIVEN } from './fragments.ts'
+import { GIVEN, NAMES_TRUE } from './fragments.ts'
 import { chooseHandedOff, enqueueHandingOff, type HandedOff, mayHandOff } from './hand-off.ts'
-import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, PLACED, READY_COUNTS } from './job-input.ts'
+import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, PLACED, READY_COUNTS } from './job-input.ts'
+import { MOST_TRIES, NamesChanged } from './names-changed.ts'
 import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
@@ -26,7 +27,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, fresh AS (
 ), written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM fresh
 ), ${PLACED}
-SELECT count(*)::int4 AS jobs, ${READY_COUNTS} AS ready FROM input`
+SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true, ${READY_COUNTS} AS ready FROM input`
 
 /** Ids that may exist: an equal insert elsewhere is waited for, and what is there already is left alone. */
 const ENQUEUE_AGAIN = `
@@ -36,7 +37,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
 ), fresh AS (
   SELECT input.* FROM input JOIN written ON written.id = input.id
 ), ${PLACED}
-SELECT count(*)::int4 AS jobs, ${READY_COUNTS} AS ready FROM input`
+SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true, ${READY_COUNTS} AS ready FROM input`
 
 export interface EnqueueOptions {
   readonly tx?: Tx | undefined
@@ -50,18 +51,19 @@ export async function enqueue(
   options: EnqueueOptions = {},
 ): Promise<Enqueued[]> {
   if (jobs.length === 0) return []
-  if (!context.names.knowsAllOf(jobs))
-    await context.names.ensure(new Set(jobs.map((job) => job.queue)), new Set(jobs.map((job) => job.kind)))
-  if (options.tx !== undefined) return enqueueWith(context, txQuery(options.tx), jobs, true, readyCounts())
+  if (!context.names.knowsAllOf(jobs)) await ensureNames(context, jobs)
+  if (options.tx !== undefined) {
+    const query = txQuery(options.tx)
+    return inUserTransaction(context, query, (there) => enqueueWith(there, query, jobs, true, readyCounts()))
+  }
   const { mayRepeat = false } = options
   const handOff = mayRepeat ? undefined : options.handOff
   const [replies, counts] = await committed(context, jobs, mayRepeat, handOff)
   // What is there already may have been written by a call that could not tell anybody.
   if (mayRepeat) {
-    for (const { queue, delayMs, dueAt } of jobs)
-      if (delayMs === 0 && dueAt === null) counts.add(context.names.queueId(queue), 0)
+    for (const { queue, delayMs, dueAt } of jobs) if (delayMs === 0 && dueAt === null) counts.add(queue, 0)
   }
-  await ringFor(context, counts)
+  ringFor(context, counts)
   return replies
 }
 
@@ -123,6 +125,39 @@ async function inGeneral(context: Context, jobs: readonly NewJob[], mayRepeat: b
   return oneStatement ? write(query, mayRepeat) : transaction((inside) => write(inside, true))
 }
 
+function namesIn(jobs: readonly NewJob[]): { queues: Set<string>; kinds: Set<string> } {
+  return { queues: new Set(jobs.map((job) => job.queue)), kinds: new Set(jobs.map((job) => job.kind)) }
+}
+
+export async function ensureNames({ names }: Context, jobs: readonly NewJob[]): Promise<void> {
+  const { queues, kinds } = namesIn(jobs)
+  await names.ensure(queues, kinds)
+}
+
+/**
+ * In a transaction of the user nothing may fail that could succeed: there a statement whose ids are not those of the database does nothing and says so.
+ * Then it runs again with the version that the transaction sees, which under REPEATABLE READ may be older than the last one. Enqueuing the same ids
+ * twice writes them once.
+ */
+export async function inUserTransaction<T>(
+  context: Context,
+  query: Query,
+  work: (context: Context) => Promise<T>,
+): Promise<T> {
+  let { names } = context
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work({ ...context, names })
+    } catch (error) {
+      if (!(error instanceof NamesChanged)) throw error
+      // What the transaction has written up to here cannot be written again, so the verb must not run again as a whole.
+      if (tries === MOST_TRIES) throw new JobmillError('STORE_BUSY', error.message, { cause: error })
+      await context.names.reload(error.missing)
+      names = await context.names.seenBy(query)
+    }
+  }
+}
+
 /** Through any `query`: the pool's, a transaction's, or the user's. */
 export async function enqueueWith(
   context: Context,
@@ -132,6 +167,8 @@ export async function enqueueWith(
   counts: ReadyCounts,
   handedOff?: HandedOff,
 ): Promise<Enqueued[]> {
+  // The names were ensured before; a database that was replaced since may lack them.
+  if (!context.names.knowsAllOf(jobs)) throw new NamesChanged(namesIn(jobs))
   const replies: Enqueued[] = []
   const replacing = jobs.filter((job) => job.dedupe?.onConflict === 'replace')
   const held = replacing.length === 0 ? new Set<string>() : await heldKeys(context, query, replacing)
@@ -151,13 +188,15 @@ async function enqueuePlain(
   mayRepeat: boolean,
   counts: ReadyCounts,
 ): Promise<Enqueued[]> {
+  const map = context.names.current
   const statement = mayRepeat ? ENQUEUE_AGAIN : ENQUEUE_NEW
-  const [row] = await run(context, query, statement, `"jobs":${jobsText(context, jobs)}`)
+  const [row] = await run(context, query, statement, jobsFields(context, jobs))
+  if (Number(row?.['jobs']) === 0 && row?.['names_true'] !== true) throw new NamesChanged()
   // Only a function of the user's that runs something else can answer otherwise; never say enqueued for that.
   if (Number(row?.['jobs']) !== jobs.length) {
     throw new JobmillError('TX_INVALID', 'did not run the statement it was given', { field: 'tx' })
   }
-  counts.told(row?.['ready'])
+  counts.told(row?.['ready'], map)
   return jobs.map(({ id }) => ({ id, outcome: 'enqueued' }))
 }
 

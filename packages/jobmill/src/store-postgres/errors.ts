@@ -1,6 +1,7 @@
 /** What PostgreSQL, a pooler in front of it and the driver say, in our words. Only a defect of our own passes through as it is. */
 import pg from 'pg'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
+import { NAMES_UNKNOWN, NamesChanged } from './names-changed.ts'
 import { endsConnection, type Meaning, meaningAtLogin, meaningOf, verdictOf } from './sqlstates.ts'
 
 /** Rolled back by the server: the same statement may succeed if it is sent again. */
@@ -66,6 +67,7 @@ export function wasAnswered(error: unknown): boolean {
 /** `sent` says whether the server may have seen a statement that writes. */
 export function inOurWords(error: unknown, { sent }: { readonly sent: boolean }): unknown {
   if (isJobmillError(error)) return error
+  if (codeOf(error) === NAMES_UNKNOWN) return new NamesChanged()
   const why = error instanceof Error ? error.message || codeOf(error) || error.name : String(error)
   const severity = severityOf(error)
   // Only of the driver: an answer of the server may quote anything.

@@ -3,6 +3,7 @@ import type { Finish } from '../store/finish.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { forgets } from './finish-done.ts'
+import { ensureNames } from './enqueue.ts'
 import { GIVEN } from './fragments.ts'
 
 /**
@@ -30,7 +31,7 @@ export async function nameFollowUps(context: Context, items: readonly Finish[]):
   const rows = await run(context, connection.query, STILL_RUNNING, `"items":${pairs}`)
   const running = new Set(rows.map((row) => row['id']))
   const jobs = nameless.flatMap(({ id, followUps = [] }) => (running.has(id) ? followUps : []))
-  await names.ensure(new Set(jobs.map((job) => job.queue)), new Set(jobs.map((job) => job.kind)))
+  await ensureNames(context, jobs)
 }
 
 export async function writtenBefore(

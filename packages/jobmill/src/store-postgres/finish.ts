@@ -9,7 +9,7 @@ import { inRounds } from '../store/rounds.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { coolQueues } from './cool-down.ts'
-import { enqueueWith } from './enqueue.ts'
+import { enqueueWith, inUserTransaction } from './enqueue.ts'
 import { areAlike, type Done, finishDone, forgets, isPlainlyDone } from './finish-done.ts'
 import { nameFollowUps, writtenBefore } from './finish-looks.ts'
 import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
@@ -31,7 +31,9 @@ export async function finish(
   // Answers are kept by item, and it may be one and the same that stands here twice.
   const items = isEachOnce ? given : given.map((item) => ({ ...item }))
   await nameFollowUps(context, items)
-  if (options.tx !== undefined) return finishWith(context, txQuery(options.tx), items, readyCounts())
+  if (options.tx !== undefined) {
+    return finishWith({ ...context, isUserTransaction: true }, txQuery(options.tx), items, readyCounts())
+  }
   if (isEachOnce && areAlike(items)) return finishAlike(context, items)
   const plain = isEachOnce ? items.filter(isPlainlyDone) : []
   return finishGeneral(context, items, plain.length >= MANY && areAlike(plain) ? plain : [])
@@ -57,7 +59,7 @@ async function finishGeneral(
   const [replies, counts] = await (needsTransaction
     ? context.connection.transaction(work)
     : work(context.connection.query))
-  await ringFor(context, counts)
+  ringFor(context, counts)
   return replies
 }
 
@@ -130,7 +132,7 @@ async function finishRound(
     const row = accepted.get(item.id)
     if (row !== undefined) {
       const state = stateOfCode(Number(row['state']))
-      if (state === 'ready') counts.add(Number(row['queue_id']), 1)
+      if (state === 'ready') counts.add(row['queue'], 1)
       replies.set(item, {
         id: item.id,
         accepted: true,
@@ -156,7 +158,9 @@ async function followUp(
   counts: ReadyCounts,
 ): Promise<Enqueued[]> {
   const jobs = item.followUps ?? []
-  return jobs.length === 0 ? [] : enqueueWith(context, query, jobs, true, counts)
+  if (jobs.length === 0) return []
+  const write = (there: Context): Promise<Enqueued[]> => enqueueWith(there, query, jobs, true, counts)
+  return context.isUserTransaction === true ? inUserTransaction(context, query, write) : write(context)
 }
 
 function done({ id }: Finish): Finished {

@@ -8,7 +8,7 @@
  */
 
 import { arrayOf } from './array-text.ts'
-import type { Names } from './names.ts'
+import type { NameMap } from './name-map.ts'
 
 /** The rows of a queue behind (priority, seq), up to the priority `below`. */
 interface Range {
@@ -46,6 +46,8 @@ export interface Floors {
   seen(queue: string, kinds: string, now: number, seen: Seen): void
   /** Something may have become ready below the floors. */
   disturb(queues: readonly string[] | 'all'): void
+  /** The database was replaced: places in it are other places now. */
+  clear(): void
 }
 
 interface Lanes {
@@ -108,6 +110,7 @@ export function floors(): Floors {
         notBefore: !wasFull ? (known?.notBefore ?? now) : pages > FEW_PAGES ? now + SHARE * ms : now,
       })
     },
+    clear: () => byQueue.clear(),
     disturb(queues) {
       for (const queue of queues === 'all' ? byQueue.keys() : queues) {
         const lanes = byQueue.get(queue)
@@ -142,8 +145,8 @@ function behind(queue: string, floors: ReadonlyMap<number, number>): Range[] {
 }
 
 /** What floors are for: kinds that have a number, in the order of their numbers. */
-export function kindsKey(names: Names, kinds: readonly string[]): string {
-  const ids = new Set(kinds.map((kind) => names.kindIdIfKnown(kind) ?? 0))
+export function kindsKey(map: NameMap, kinds: readonly string[]): string {
+  const ids = new Set(kinds.map((kind) => map.kinds.idIfKnown(kind) ?? 0))
   return arrayOf([...ids].toSorted((a, b) => a - b))
 }
 

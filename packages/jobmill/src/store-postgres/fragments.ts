@@ -25,6 +25,18 @@ export const NOW = `(SELECT now FROM given)`
 /** Now once more, read for each row: for rows that had to be waited for. */
 export const NOW_AGAIN = `coalesce((given.p ->> 'now')::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)`
 
+/** Of rows with an id of a queue or kind: the name, read with the row and not from a cache. */
+export const queueName = (id: string): string =>
+  `(SELECT named.name FROM jobmill.queue AS named WHERE named.id = ${id})`
+export const kindName = (id: string): string =>
+  `(SELECT named.name FROM jobmill.kind AS named WHERE named.id = ${id})`
+
+/** Whether the ids in the parameter are those of this database: `names` is the version under which they were read. */
+export const NAMES_TRUE = `(SELECT true FROM jobmill.names AS v WHERE v.version = (SELECT (p ->> 'names')::uuid FROM given) LIMIT 1)`
+/** The first parameter of a function, `given_now`, and an error when the ids of its call are not those of this database. */
+export const nowIfNamesTrue = (version: string): string =>
+  `CASE WHEN EXISTS (SELECT FROM jobmill.names AS v WHERE v.version = ${version}::uuid) THEN $1::int8 ELSE jobmill.names_unknown() END`
+
 /** In the statement that changes a setting, so that nobody sees the new version before the new setting. */
 export const SETTINGS_CHANGED = `UPDATE jobmill.settings SET version = version + 1`
 

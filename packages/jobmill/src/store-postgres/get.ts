@@ -2,7 +2,7 @@
 import type { JobRecord } from '../store/job-record.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS } from './fragments.ts'
-import { learnNames, SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from './job-rows.ts'
+import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from './job-rows.ts'
 import { idsField } from './states.ts'
 
 const GET = `
@@ -13,14 +13,12 @@ SELECT ${SUMMARY_COLUMNS}, j.payload, j.metadata, j.timeout_ms, j.dedupe_key, ru
 
 export async function get(context: Context, ids: readonly string[]): Promise<(JobRecord | null)[]> {
   if (ids.length === 0) return []
-  const { names } = context
   const rows = await run(context, context.connection.query, GET, idsField(ids))
-  await learnNames(names, rows)
   const found = new Map(
     rows.map((row): [string, JobRecord] => [
       row['id'] as string,
       {
-        ...summaryOf(names, row),
+        ...summaryOf(row),
         payload: row['payload'] as string,
         metadata: row['metadata'] as string | null,
         result: row['result'] as string | null,

@@ -12,8 +12,9 @@ import type { Query } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
 import { roomsOf } from './enqueue-due.ts'
 import { fullLook, rangeColumns } from './floors.ts'
-import { GIVEN } from './fragments.ts'
-import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsText, placed, READY_COUNTS } from './job-input.ts'
+import { GIVEN, NAMES_TRUE, queueName } from './fragments.ts'
+import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, placed, READY_COUNTS } from './job-input.ts'
+import { NamesChanged } from './names-changed.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
 /** The jobs of one call that are leased to who enqueues them. */
@@ -27,7 +28,10 @@ export interface HandedOff {
 const LOOK = `
 WITH ${GIVEN}
 SELECT g.now, nextval('jobmill.token') AS token,
-       (SELECT json_agg(h) FROM jobmill.open_heads((g.p ->> 'instance')::uuid, (g.p ->> 'queues')::int4[], g.now,
+       (SELECT json_agg(json_build_object('queue', ${queueName('h.queue_id')}, 'priority', h.first_priority))
+          FROM jobmill.open_heads((g.p ->> 'instance')::uuid, ARRAY(
+           SELECT q.id FROM json_array_elements_text(g.p -> 'queues') WITH ORDINALITY AS w(name, n)
+             LEFT JOIN jobmill.queue AS q ON q.name = w.name ORDER BY w.n), g.now,
          (g.p ->> 'range_queues')::int4[], (g.p ->> 'range_priorities')::int4[], (g.p ->> 'range_seqs')::int8[], (g.p ->> 'range_ends')::int4[]) AS h) AS heads,
        (SELECT json_agg(j.id) FROM jobmill.job AS j WHERE j.id = ANY ((g.p ->> 'ids')::uuid[])) AS known
   FROM given AS g`
@@ -52,7 +56,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
   INSERT INTO jobmill.tally (queue_id, to_state, n)
   SELECT queue_id, ${STATE_CODE.running}, count(*) FROM new_job WHERE chosen GROUP BY 1
 )
-SELECT ${READY_COUNTS} AS ready, g.now, (SELECT json_agg(id) FROM to_running) AS leased FROM given AS g`
+SELECT ${READY_COUNTS} AS ready, ${NAMES_TRUE} AS names_true, g.now, (SELECT json_agg(id) FROM to_running) AS leased FROM given AS g`
 
 /** Whether any of these jobs could be handed off, as far as that is known without a look. */
 export function mayHandOff(jobs: readonly NewJob[], { queues, kinds }: HandOff): boolean {
@@ -74,15 +78,14 @@ export async function chooseHandedOff(
   jobs: readonly NewJob[],
   { instance, queues, kinds }: HandOff,
 ): Promise<HandedOff> {
-  const { names } = context
   const rooms = roomsOf(queues, (queue) => queue)
   const eligible = jobs.filter((job) => isEligible(job, { rooms, kinds: new Set(kinds) }))
-  const queueIds = new Set(eligible.map((job) => names.queueId(job.queue)))
-  const looks = [...queueIds].map((id) => fullLook(names.queueName(id)))
+  const open = [...new Set(eligible.map((job) => job.queue))]
+  const looks = open.map((queue) => fullLook(queue))
   const [range_queues, range_priorities, range_seqs, range_ends] = rangeColumns(looks)
   const asked = {
     instance,
-    queues: arrayOf([...queueIds]),
+    queues: open,
     ids: arrayOf(jobs.map(({ id }) => id)),
     range_queues,
     range_priorities,
@@ -91,17 +94,14 @@ export async function chooseHandedOff(
   }
   const [row = {}] = await run(context, query, LOOK, JSON.stringify(asked).slice(1, -1))
   const heads = new Map(
-    listOf<{ queue_id: number; first_priority: number }>(row['heads']).map((head) => [
-      head.queue_id,
-      head.first_priority,
-    ]),
+    listOf<{ queue: string; priority: number }>(row['heads']).map(({ queue, priority }) => [queue, priority]),
   )
   const known = new Set(listOf<string>(row['known']))
   const ids = new Set<string>()
   for (const { id, queue, priority, dueAt } of eligible.toSorted((a, b) => a.priority - b.priority)) {
     const room = rooms.get(queue) ?? 0
     const isDue = dueAt === null || dueAt <= Number(row['now'])
-    const first = heads.get(names.queueId(queue))
+    const first = heads.get(queue)
     if (room === 0 || !isDue || known.has(id) || first === undefined || priority >= first) continue
     rooms.set(queue, room - 1)
     ids.add(id)
@@ -116,15 +116,12 @@ export async function enqueueHandingOff(
   { instance, token, ids }: HandedOff,
   counts: ReadyCounts,
 ): Promise<Enqueued[]> {
+  const map = context.names.current
   const chosen = jobs.filter(({ id }) => ids.has(id)).map(({ id }) => id)
   const fields = JSON.stringify({ instance, token, chosen }).slice(1, -1)
-  const [row = {}] = await run(
-    context,
-    query,
-    ENQUEUE_HANDING_OFF,
-    `${fields},"jobs":${jobsText(context, jobs)}`,
-  )
-  counts.told(row['ready'])
+  const [row = {}] = await run(context, query, ENQUEUE_HANDING_OFF, `${fields},${jobsFields(context, jobs)}`)
+  if (row['names_true'] !== true) throw new NamesChanged()
+  counts.told(row['ready'], map)
   const leased = new Set(listOf<string>(row['leased']))
   return jobs.map((job) => {
     const { id } = job

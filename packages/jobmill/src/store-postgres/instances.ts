@@ -5,7 +5,7 @@ import { STATE_CODE } from '../job/state.ts'
 import type { Held } from '../store/claim.ts'
 import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { type Context, run } from './context.ts'
-import { freedFor, GIVEN, NOW } from './fragments.ts'
+import { freedFor, GIVEN, NOW, queueName } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
 import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
@@ -42,7 +42,7 @@ WITH ${GIVEN}, over AS MATERIALIZED (
 ), recorded AS (
   SELECT *, ${outcomeCode('cancelled')} AS outcome FROM gone WHERE state = ${STATE_CODE.cancelled}
 ), ${HANDED_BACK}, ${MEMBER_LEFT}
-SELECT g.id, g.queue_id, g.state, ${freedFor('permit_freed', 'others_freed')} AS freed FROM given LEFT JOIN gone AS g ON true`
+SELECT g.id, ${queueName('g.queue_id')} AS queue, g.state, ${freedFor('permit_freed', 'others_freed')} AS freed FROM given LEFT JOIN gone AS g ON true`
 
 const INSTANCES = `
 WITH ${GIVEN}
@@ -85,8 +85,8 @@ export async function deregister(context: Context, instance: string): Promise<nu
   })
   counts.freed(rows)
   const jobs = rows.filter((row) => row['id'] !== null)
-  for (const row of jobs) if (row['state'] === STATE_CODE.ready) counts.add(Number(row['queue_id']), 1)
-  await ringFor(context, counts)
+  for (const row of jobs) if (row['state'] === STATE_CODE.ready) counts.add(row['queue'], 1)
+  ringFor(context, counts)
   return jobs.length
 }
 

@@ -2,12 +2,12 @@
 import { FIRST_PLACES, type NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Context } from './context.ts'
-import { KEYED, ORDERED } from './fragments.ts'
+import { KEYED, NAMES_TRUE, ORDERED } from './fragments.ts'
 import { keptHold } from './hold.ts'
 
 const { scheduled, ready } = STATE_CODE
 
-/** `input`: the jobs of the parameter, with due time and flags. `null` as a payload arrives as SQL NULL. */
+/** `input`: the jobs of the parameter, with due time and flags; none of them when their ids are not those of this database. `null` as a payload arrives as SQL NULL. */
 export const INPUT_JOBS = `input AS MATERIALIZED (
   SELECT x.*, g.now, coalesce(x.due_at, g.now + x.delay_ms) AS due,
          (CASE WHEN x.dedupe_key IS NULL THEN 0 ELSE ${KEYED} END
@@ -16,6 +16,7 @@ export const INPUT_JOBS = `input AS MATERIALIZED (
       n int4, id uuid, queue_id int4, kind_id int4, priority int2, max_attempts int2, payload json, due_at int8,
       delay_ms int8, timeout_ms int8, tags text[], metadata json, dedupe_key text, hold_ms int8, order_key text,
       first bool)
+   WHERE ${NAMES_TRUE}
 )`
 
 export const JOB_COLUMNS = `id, queue_id, kind_id, priority, max_attempts, payload, enqueued_at,
@@ -51,12 +52,12 @@ export const placed = (seq: string, taggedFrom: string): string => `to_ready AS 
 
 export const PLACED = placed(`nextval('jobmill.seq')`, 'fresh')
 
-/** How many jobs of `fresh` became ready, by queue; 0 where all that is due waits in line. JSON text, null for none. */
+/** How many jobs of `fresh` became ready, by the id of their queue; 0 where all that is due waits in line. JSON text, null for none. */
 export const READY_COUNTS = `(SELECT json_object_agg(d.queue_id, d.jobs) FROM (
   SELECT queue_id, count(*) FILTER (WHERE order_key IS NULL) AS jobs FROM fresh WHERE due <= now GROUP BY 1) AS d)`
 
-/** The jobs as the text of a JSON array. Payload and metadata are JSON already and go in as they are. */
-export function jobsText({ names }: Context, jobs: readonly NewJob[]): string {
+/** The jobs as fields of the parameter, with the version of their ids. Payload and metadata are JSON already and go in as they are. */
+export function jobsFields({ names }: Context, jobs: readonly NewJob[]): string {
   const items = jobs.map((job, n) => {
     const { id, queue, kind, priority, maxAttempts, dueAt, delayMs, payload } = job
     const rare =
@@ -74,5 +75,5 @@ export function jobsText({ names }: Context, jobs: readonly NewJob[]): string {
       `"priority":${priority},"max_attempts":${maxAttempts},"delay_ms":${delayMs}${rare},"payload":${payload}}`
     )
   })
-  return `[${items.join(',')}]`
+  return `"names":"${names.current.version}","jobs":[${items.join(',')}]`
 }

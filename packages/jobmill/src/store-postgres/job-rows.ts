@@ -2,7 +2,7 @@
 import { STATE_CODE, stateOfCode } from '../job/state.ts'
 import type { JobSummary } from '../store/job-record.ts'
 import type { Row } from './connection.ts'
-import type { Names } from './names.ts'
+import { kindName, queueName } from './fragments.ts'
 
 /** OFFSET 0 keeps the planner from turning probes by id into a read of the whole table. */
 const probe = (table: string): string =>
@@ -17,7 +17,7 @@ export const SUMMARY_JOINS = `
   LEFT JOIN ${probe('running')} AS ru ON true
   LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true`
 
-export const SUMMARY_COLUMNS = `j.id, j.kind_id, j.queue_id, j.priority, j.max_attempts, j.tags, j.order_key, j.enqueued_at,
+export const SUMMARY_COLUMNS = `j.id, ${kindName('j.kind_id')} AS kind, ${queueName('j.queue_id')} AS queue, j.priority, j.max_attempts, j.tags, j.order_key, j.enqueued_at,
   CASE WHEN ru.id IS NOT NULL THEN ${STATE_CODE.running} WHEN re.id IS NOT NULL THEN ${STATE_CODE.ready}
        WHEN la.id IS NOT NULL OR li.id IS NOT NULL THEN ${STATE_CODE.scheduled} ELSE a.ended_as END AS state,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.attempt, re.attempt, la.attempt, a.spent) END AS attempt,
@@ -25,11 +25,11 @@ export const SUMMARY_COLUMNS = `j.id, j.kind_id, j.queue_id, j.priority, j.max_a
   li.id IS NOT NULL AS waits_for_turn, coalesce(la.due_at, li.due_at) AS due_at, ru.started_at,
   CASE WHEN a.ended_as IS NOT NULL THEN a.ended_at END AS ended_at, ru.instance, ru.cancel_reason`
 
-export function summaryOf(names: Names, row: Row): JobSummary {
+export function summaryOf(row: Row): JobSummary {
   return {
     id: row['id'] as string,
-    kind: names.kindName(row['kind_id'] as number),
-    queue: names.queueName(row['queue_id'] as number),
+    kind: row['kind'] as string,
+    queue: row['queue'] as string,
     state: stateOfCode(row['state'] as number),
     priority: row['priority'] as number,
     attempt: row['attempt'] as number,
@@ -45,12 +45,4 @@ export function summaryOf(names: Names, row: Row): JobSummary {
     instance: row['instance'] as string | null,
     cancelReason: row['cancel_reason'] as string | null,
   }
-}
-
-/** Makes the names of these rows known. */
-export async function learnNames(names: Names, rows: readonly Row[]): Promise<void> {
-  await names.learn(
-    rows.map((row) => row['queue_id'] as number),
-    rows.map((row) => row['kind_id'] as number),
-  )
 }

@@ -17,7 +17,7 @@ import type { Query } from './connection.ts'
 import type { Context } from './context.ts'
 import { FAILED_OUTCOMES } from './failures.ts'
 import { type Values, walkOf } from './list-orders.ts'
-import { learnNames, SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from './job-rows.ts'
+import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from './job-rows.ts'
 
 export function list(context: Context, filter: JobFilter, page: PageRequest): Promise<JobPage> {
   return listWithinBudget(context.platform, filter, page, (from, rows) =>
@@ -36,12 +36,11 @@ async function readChunk(
   const found = await query(context.sql(text), values)
   const last = found.at(-1)
   const matches = found.filter((row) => row['matches'] === true)
-  await learnNames(context.names, matches)
   const position = (row: Readonly<Record<string, unknown>>): Position =>
     [row['a'], row['b']].slice(0, width) as (number | string)[]
   const scanned = Number(last?.['scanned'] ?? 0)
   return {
-    jobs: matches.map((row) => ({ job: summaryOf(context.names, row), position: position(row) })),
+    jobs: matches.map((row) => ({ job: summaryOf(row), position: position(row) })),
     scanned,
     last: last === undefined ? null : position(last),
     end: scanned < rows,

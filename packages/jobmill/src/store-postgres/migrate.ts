@@ -15,6 +15,7 @@ import { limitKeys } from './migrations/0006-limit-keys.ts'
 import { pulse } from './migrations/0007-pulse.ts'
 import { alike } from './migrations/0008-alike.ts'
 import { lostJobs } from './migrations/0009-lost-jobs.ts'
+import { names } from './migrations/0009-names.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   pulse,
   alike,
   lostJobs,
+  names,
 ]
 
 const CREATE_LEDGER = `

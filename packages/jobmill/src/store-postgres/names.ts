@@ -1,10 +1,13 @@
 /**
- * Queues and kinds as numbers, so that the narrow tables stay narrow. Names are never removed, so what was
- * read once stays true. New ones are written outside any transaction of the user's: an open one would make
- * everybody else wait who names the same queue for the first time.
+ * Queues and kinds as ids, so that the narrow tables stay narrow. A statement that uses a cached id passes the version under which the id was read, and
+ * does nothing when the database does not have that version: see migrations/0009-names.ts. New names are written outside any transaction of the user: an
+ * open one would block every other process that uses the same queue for the first time.
  */
+import { JobmillError } from '../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../job/queue-settings.ts'
 import type { Connection, Query } from './connection.ts'
+import { type NameMap, nameMap, NO_VERSION } from './name-map.ts'
+import { type MissingNames, NamesChanged } from './names-changed.ts'
 
 const ADD_KINDS = `
 INSERT INTO jobmill.kind (name)
@@ -20,120 +23,149 @@ SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::in
  WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = v.name)
     ON CONFLICT (name) DO NOTHING`
 
+/** One statement, so one snapshot: the last version stands for exactly these names. `known`: whether the version from before is still true. */
 const ALL = `
-SELECT 'queue' AS what, id, name FROM jobmill.queue
+SELECT 'queue' AS what, id, name, NULL::bool AS known FROM jobmill.queue
 UNION ALL
-SELECT 'kind', id, name FROM jobmill.kind`
+SELECT 'kind', id, name, NULL FROM jobmill.kind
+UNION ALL
+SELECT 'version', NULL, v.version::text, EXISTS (SELECT FROM jobmill.names AS k WHERE k.version = $1::text::uuid)
+  FROM (SELECT l.version FROM jobmill.names AS l ORDER BY l.n DESC, l.version LIMIT 1) AS v`
+
+/** The table was emptied by hand. */
+const ADD_VERSION = `SELECT jobmill.add_names_version() WHERE NOT EXISTS (SELECT FROM jobmill.names)`
+
+const LATEST = `SELECT version::text AS version FROM jobmill.names ORDER BY n DESC, version LIMIT 1`
+const HAS_BOTH = `
+SELECT EXISTS (SELECT FROM jobmill.names WHERE version = $1::text::uuid)
+   AND EXISTS (SELECT FROM jobmill.names WHERE version = $2::text::uuid) AS found`
+
+type JobName = { readonly queue: string; readonly kind: string }
 
 export interface Names {
-  /** Makes sure that all of these have numbers. */
+  /** What is known now. Another object once the database was replaced: who has ids in hand keeps the one that they came with. */
+  readonly current: NameMap
+  /** Makes sure that all of these have ids. */
   ensure(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): Promise<void>
-  /** Whether all of these have numbers that are known here. */
+  /** Whether all of these have ids that are known here. */
   knows(queues: ReadonlySet<string>, kinds: ReadonlySet<string>): boolean
   /** The same, of the names of these jobs. */
-  knowsAllOf(jobs: readonly { readonly queue: string; readonly kind: string }[]): boolean
+  knowsAllOf(jobs: readonly JobName[]): boolean
   /** Of names that were ensured. */
   queueId(name: string): number
   kindId(name: string): number
-  queueIdIfKnown(name: string): number | undefined
   kindIdIfKnown(name: string): number | undefined
-  /** Reads the names of numbers that came from the database. */
-  learn(queueIds: Iterable<number>, kindIds: Iterable<number>): Promise<void>
-  /** Reads all names anew, through a transaction: another connection may not be there to be had. */
-  learnAll(query: Query): Promise<void>
-  knowsIds(queueId: number, kindId: number): boolean
-  queueName(id: number): string
-  kindName(id: number): string
+  /** Makes ids known that came with `map.version`. Throws NamesChanged when the database was replaced since. */
+  learn(map: NameMap, queueIds: Iterable<number>, kindIds: Iterable<number>): Promise<void>
+  /** Reads all names again, and makes sure of these. */
+  reload(missing: MissingNames): Promise<void>
+  /** The same names under the version that a transaction of the user sees. Throws STORE_BUSY when that is another history than ours. */
+  seenBy(query: Query): Promise<Names>
 }
 
-export function namesOf(connection: Connection, sql: (text: string) => string): Names {
-  const queues = twoWay()
-  const kinds = twoWay()
+export interface NamesOptions {
+  readonly connection: Connection
+  readonly sql: (text: string) => string
+  /** The ids that were known belong to another history: the database was restored, recreated or emptied. */
+  readonly replaced: () => void
+}
 
-  async function load(query: Query = connection.query): Promise<void> {
-    for (const row of await query(sql(ALL), [])) {
-      const names = row['what'] === 'queue' ? queues : kinds
-      names.add(String(row['name']), Number(row['id']))
+export function namesOf({ connection, sql, replaced }: NamesOptions): Names {
+  let current = nameMap(NO_VERSION)
+
+  async function load(): Promise<void> {
+    const before = current
+    let rows = await connection.query(sql(ALL), [before.version])
+    let version = rows.find((row) => row['what'] === 'version')
+    if (version === undefined) {
+      await connection.query(sql(ADD_VERSION), [])
+      rows = await connection.query(sql(ALL), [before.version])
+      version = rows.find((row) => row['what'] === 'version')
     }
+    const isSame = version?.['known'] === true
+    const map = isSame ? before : nameMap(NO_VERSION)
+    for (const row of rows) {
+      if (row['what'] === 'queue') map.queues.add(String(row['name']), Number(row['id']))
+      if (row['what'] === 'kind') map.kinds.add(String(row['name']), Number(row['id']))
+    }
+    map.version = (version?.['name'] as string | undefined) ?? NO_VERSION
+    if (isSame || current !== before) return
+    current = map
+    if (before.version !== NO_VERSION) replaced()
+  }
+
+  async function ensure(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): Promise<void> {
+    if (knows(queueNames, kindNames)) return
+    await load()
+    const [newQueues, newKinds] = [current.queues.missing(queueNames), current.kinds.missing(kindNames)]
+    if (newQueues.length > 0) await connection.query(sql(ADD_QUEUES), [newQueues, ...defaultSettings()])
+    if (newKinds.length > 0) await connection.query(sql(ADD_KINDS), [newKinds])
+    if (newQueues.length + newKinds.length > 0) await load()
   }
 
   function knows(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): boolean {
-    return queues.missing(queueNames).length + kinds.missing(kindNames).length === 0
+    return current.queues.missing(queueNames).length + current.kinds.missing(kindNames).length === 0
   }
 
-  return {
+  const names: Names = {
+    get current() {
+      return current
+    },
+    ensure,
     knows,
+    ...idsOf(() => current),
+    async learn(map, queueIds, kindIds) {
+      if (map.queues.knowsAll(queueIds) && map.kinds.knowsAll(kindIds)) return
+      await load()
+      if (current !== map) throw new NamesChanged()
+    },
+    async reload({ queues, kinds }) {
+      await load()
+      await ensure(new Set(queues), new Set(kinds))
+    },
+    async seenBy(query) {
+      const [row] = await query(sql(LATEST), [])
+      const version = (row?.['version'] as string | undefined) ?? NO_VERSION
+      await load()
+      const map = { ...current, version }
+      const [both] = await connection.query(sql(HAS_BOTH), [version, current.version])
+      if (both?.['found'] !== true) throw otherHistory()
+      return { ...names, current: map, ...idsOf(() => map) }
+    },
+  }
+  return names
+}
+
+function otherHistory(): JobmillError {
+  return new JobmillError('STORE_BUSY', 'the transaction sees another database than the store', {
+    field: 'tx',
+    fix: 'Roll back and try again. Connect the store and the transaction to the same database',
+  })
+}
+
+function idsOf(map: () => NameMap): Pick<Names, 'knowsAllOf' | 'queueId' | 'kindId' | 'kindIdIfKnown'> {
+  return {
     knowsAllOf: (jobs) =>
       jobs.every(
-        ({ queue, kind }) => queues.idIfKnown(queue) !== undefined && kinds.idIfKnown(kind) !== undefined,
+        ({ queue, kind }) =>
+          map().queues.idIfKnown(queue) !== undefined && map().kinds.idIfKnown(kind) !== undefined,
       ),
-    async ensure(queueNames, kindNames) {
-      if (knows(queueNames, kindNames)) return
-      await load()
-      const [newQueues, newKinds] = [queues.missing(queueNames), kinds.missing(kindNames)]
-      const s = DEFAULT_QUEUE_SETTINGS
-      if (newQueues.length > 0) {
-        await connection.query(sql(ADD_QUEUES), [
-          newQueues,
-          s.workers,
-          s.paused,
-          s.backoffEnabled,
-          s.backoffBaseMs,
-          s.backoffMaxMs,
-          s.retainDoneMs,
-          s.retainCancelledMs,
-          s.retainDeadMs,
-        ])
-      }
-      if (newKinds.length > 0) await connection.query(sql(ADD_KINDS), [newKinds])
-      if (newQueues.length + newKinds.length > 0) await load()
-    },
-    async learn(queueIds, kindIds) {
-      if (queues.knowsAll(queueIds) && kinds.knowsAll(kindIds)) return
-      await load()
-    },
-    learnAll: load,
-    knowsIds: (queueId, kindId) => queues.knows(queueId) && kinds.knows(kindId),
-    queueId: (name) => queues.id(name),
-    kindId: (name) => kinds.id(name),
-    queueIdIfKnown: (name) => queues.idIfKnown(name),
-    kindIdIfKnown: (name) => kinds.idIfKnown(name),
-    queueName: (id) => queues.name(id),
-    kindName: (id) => kinds.name(id),
+    queueId: (name) => map().queues.id(name),
+    kindId: (name) => map().kinds.id(name),
+    kindIdIfKnown: (name) => map().kinds.idIfKnown(name),
   }
 }
 
-interface TwoWay {
-  add(name: string, id: number): void
-  missing(names: ReadonlySet<string>): string[]
-  knows(id: number): boolean
-  knowsAll(ids: Iterable<number>): boolean
-  id(name: string): number
-  idIfKnown(name: string): number | undefined
-  name(id: number): string
-}
-
-function twoWay(): TwoWay {
-  const ids = new Map<string, number>()
-  const names = new Map<number, string>()
-  return {
-    add(name, id) {
-      ids.set(name, id)
-      names.set(id, name)
-    },
-    missing: (wanted) => [...wanted].filter((name) => !ids.has(name)),
-    knows: (id) => names.has(id),
-    knowsAll: (wanted) => [...wanted].every((id) => names.has(id)),
-    idIfKnown: (name) => ids.get(name),
-    id(name) {
-      const id = ids.get(name)
-      if (id === undefined) throw new RangeError(`the name ${name} was not ensured`)
-      return id
-    },
-    name(id) {
-      const name = names.get(id)
-      if (name === undefined) throw new RangeError(`no name has the number ${id}`)
-      return name
-    },
-  }
+function defaultSettings(): unknown[] {
+  const s = DEFAULT_QUEUE_SETTINGS
+  return [
+    s.workers,
+    s.paused,
+    s.backoffEnabled,
+    s.backoffBaseMs,
+    s.backoffMaxMs,
+    s.retainDoneMs,
+    s.retainCancelledMs,
+    s.retainDeadMs,
+  ]
 }

@@ -29,7 +29,7 @@ export async function giveBack(context: Context, items: readonly PermitOf[]): Pr
   const rows = await run(context, context.connection.query, GIVE_BACK, `"items":${JSON.stringify(given)}`)
   const counts = readyCounts()
   counts.freed(rows)
-  await ringFor(context, counts)
+  ringFor(context, counts)
   const found = new Set(
     rows.map((row) => `${String(row['limit_name'])} ${String(row['holder'])} ${String(row['token'])}`),
   )

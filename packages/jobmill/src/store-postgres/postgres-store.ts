@@ -28,6 +28,7 @@ import { list } from './list.ts'
 import { metrics } from './metrics.ts'
 import { migrate } from './migrate.ts'
 import { namesOf } from './names.ts'
+import { withTrueNames } from './names-changed.ts'
 import { type PostgresOptions, type PostgresSettings, resolveOptions } from './options.ts'
 import { giveBack } from './permits.ts'
 import { now } from './now.ts'
@@ -75,7 +76,7 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
     },
   )
   const run = <T>(verb: (context: Context) => Promise<T>): Promise<T> =>
-    life.run(({ context }) => verb(context))
+    life.run(({ context }) => withTrueNames(context.names, () => verb(context)))
 
   const store = checked<Tx>({
     name: settings.name,
@@ -152,7 +153,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   const { schema, platform, clock, deadlineMs } = settings
   const connection = connect(settings)
   const sql = inSchema(schema)
-  const [lowest, heads] = [floors(), floors()]
+  const [lowest, heads, due] = [floors(), floors(), dueFloor()]
   const secret = Promise.withResolvers<string>()
   secret.promise.catch(() => {})
   const bell = doorbell({
@@ -180,14 +181,22 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   await listening
   const context: Context = {
     connection,
-    names: namesOf(connection, sql),
+    names: namesOf({
+      connection,
+      sql,
+      replaced() {
+        lowest.clear()
+        heads.clear()
+        due.clear()
+      },
+    }),
     platform,
     clock,
     sql,
     met: { limited: false },
     floors: lowest,
     heads,
-    due: dueFloor(),
+    due,
     ring: (rings) => bell.ring(rings),
     ringAlong: (rings) => bell.along(rings),
     handOver: (job) => bell.handOvers.of(job),

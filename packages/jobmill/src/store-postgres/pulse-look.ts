@@ -24,7 +24,7 @@ export function lookForPulse(
   { floors, due, names, platform }: Context,
   { queues, kinds }: PulseRequest,
 ): { readonly fields: string; readonly tell: (row: Row) => void } {
-  const key = kindsKey(names, kinds)
+  const key = kindsKey(names.current, kinds)
   const began = platform.monotonic()
   const looks = queues.map((queue) => floors.peek(queue, key, began))
   const since = due.from(began)

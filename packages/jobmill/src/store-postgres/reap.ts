@@ -8,7 +8,7 @@ import type { Reaped, ReapedJob } from '../store/replies.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { enqueueWith } from './enqueue.ts'
-import { freedFor, GIVEN, NOW } from './fragments.ts'
+import { freedFor, GIVEN, kindName, NOW, queueName } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
 import { LOST_NOTED } from './lost-jobs.ts'
 import { trimHistory } from './history.ts'
@@ -51,7 +51,7 @@ WITH ${GIVEN}, over AS MATERIALIZED (
   SELECT *, CASE WHEN lost THEN ${outcomeCode('interrupted')} ELSE ${outcomeCode('cancelled')} END AS outcome
     FROM gone WHERE lost OR state = ${cancelled}
 ), ${HANDED_BACK}, ${LOST_NOTED}
-SELECT id, queue_id, kind_id, crashes_now, state, tries, ${NOW} AS at, CASE WHEN state = ${dead} THEN on_dead END AS on_dead,
+SELECT id, ${queueName('gone.queue_id')} AS queue, ${kindName('gone.kind_id')} AS kind, crashes_now, state, tries, ${NOW} AS at, CASE WHEN state = ${dead} THEN on_dead END AS on_dead,
        CASE WHEN state = ${dead} THEN (SELECT j.order_key FROM jobmill.job AS j WHERE j.id = gone.id) END AS order_key,
        ${freedFor('permit_freed')} AS freed
   FROM gone ORDER BY id`
@@ -72,7 +72,7 @@ export async function reap(
     const marked = await run(context, query, markLost(limit), '')
     const taken = await run(context, query, TAKE_BACK, `"crashes":${crashesUntilDead}`)
     counted.freed(taken)
-    for (const row of taken) if (row['state'] === ready) counted.add(Number(row['queue_id']), 1)
+    for (const row of taken) if (row['state'] === ready) counted.add(row['queue'], 1)
     const long = taken.filter((row) => Number(row['tries']) > DEFAULTS.historyPerJob)
     await trimHistory(
       context,
@@ -83,27 +83,23 @@ export async function reap(
     if (marked.length > 0) await leave(context, query, marked, counted)
     return [marked, taken, counted] as const
   })
-  await ringFor(context, counts)
-  return { instances: lost.map((row) => String(row['id'])), jobs: await reapedJobs(context, rows) }
+  ringFor(context, counts)
+  return { instances: lost.map((row) => String(row['id'])), jobs: rows.map(reapedJob) }
 }
 
-async function reapedJobs({ names }: Context, rows: readonly Row[]): Promise<ReapedJob[]> {
-  await names.learn(
-    rows.map((row) => Number(row['queue_id'])),
-    rows.map((row) => Number(row['kind_id'])),
-  )
-  return rows.map((row) => ({
+function reapedJob(row: Row): ReapedJob {
+  return {
     id: String(row['id']),
-    queue: names.queueName(Number(row['queue_id'])),
-    kind: names.kindName(Number(row['kind_id'])),
+    queue: String(row['queue']),
+    kind: String(row['kind']),
     crashes: Number(row['crashes_now']),
     state: stateOfCode(Number(row['state'])) as ReapedJob['state'],
-  }))
+  }
 }
 
 /**
- * Whoever deleted the row of the running job follows its death up in the same transaction, so it happens once however many reap. Names
- * are read through the transaction too: with a pool of one, a second connection would be waited for in vain.
+ * Whoever deleted the row of the running job follows its death up in the same transaction, so it happens once however many reap. A name that
+ * has no id yet rolls it back: names are added outside of it, and then the reap runs again.
  */
 async function followDeaths(
   context: Context,
@@ -113,12 +109,10 @@ async function followDeaths(
 ): Promise<void> {
   const dead = taken.filter((row) => ((row['on_dead'] as string[] | null) ?? []).length > 0)
   if (dead.length === 0) return
-  const { names } = context
-  await names.learnAll(query)
   const jobs = dead.flatMap((row) => {
-    const kind = names.kindName(row['kind_id'] as number)
+    const kind = String(row['kind'])
     if (!(row['on_dead'] as string[]).includes(kind)) return []
-    const queue = names.queueName(row['queue_id'] as number)
+    const queue = String(row['queue'])
     const error = crashError(row['crashes_now'] as number)
     const [id, orderKey, at] = [row['id'] as string, row['order_key'] as string | null, row['at'] as number]
     return [onDeadJob({ id, kind, queue, orderKey, error, at })]

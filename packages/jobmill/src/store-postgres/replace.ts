@@ -7,7 +7,7 @@ import type { NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS, NEEDS_TURN, TAKEN } from './fragments.ts'
+import { GIVEN, INPUT_IDS, NEEDS_TURN, queueName, TAKEN } from './fragments.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
@@ -41,7 +41,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT queue_id, state, CASE WHEN due <= now AND NOT (${NEEDS_TURN}) THEN ${ready} ELSE ${scheduled} END, count(*)
     FROM moved GROUP BY 1, 2, 3
 )
-SELECT id, queue_id, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_TURN}))::int4 END AS ready FROM moved`
+SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_TURN}))::int4 END AS ready FROM moved`
 
 /** Those that no longer wait: begun, or their key is no longer that of a live job. By primary keys. */
 const BEGUN = `
@@ -69,7 +69,7 @@ export async function replaceHolders(
     if (look === MOST_LOOKS) throw new JobmillError('STORE_BUSY', 'a job moved too often to be replaced')
     for (const row of await run(context, query, REPLACE, `"jobs":[${open.map(itemText).join(',')}]`)) {
       replaced.add(String(row['id']))
-      if (row['ready'] !== null) counts.add(Number(row['queue_id']), Number(row['ready']))
+      if (row['ready'] !== null) counts.add(row['queue'], Number(row['ready']))
     }
     open = open.filter(({ holder }) => !replaced.has(holder))
     if (open.length === 0) break

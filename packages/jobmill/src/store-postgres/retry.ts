@@ -3,7 +3,7 @@ import { STATE_CODE } from '../job/state.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS, KEYED, NOW, ORDERED } from './fragments.ts'
+import { GIVEN, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from './fragments.ts'
 import { readyCounts, ringFor } from './ready-counts.ts'
 import { idsField, operate } from './states.ts'
 
@@ -63,20 +63,20 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, state, CASE WHEN order_key IS NULL THEN ${STATE_CODE.ready} ELSE ${scheduled} END, count(*) FROM revived GROUP BY 1, 2, 3
 )
-SELECT id, queue_id, order_key IS NOT NULL AS in_line FROM revived`
+SELECT id, ${queueName('revived.queue_id')} AS queue, order_key IS NOT NULL AS in_line FROM revived`
 
 export async function retry(context: Context, ids: readonly string[]): Promise<Verdict[]> {
   const counts = readyCounts()
   const verdicts = await operate(context, ids, {
     async look(open) {
       const found = await context.connection.transaction((query) => revive(context, query, open))
-      for (const [queueId, jobs] of found.ready) counts.add(queueId, jobs)
+      for (const [queue, jobs] of found.ready) counts.add(queue, jobs)
       return found.verdicts
     },
     rest: (id, state) =>
       state === 'dead' || state === 'cancelled' ? undefined : { id, verdict: 'refused', state },
   })
-  await ringFor(context, counts)
+  ringFor(context, counts)
   return verdicts
 }
 
@@ -85,9 +85,9 @@ export async function revive(
   context: Context,
   query: Query,
   ids: readonly string[],
-): Promise<{ verdicts: Map<string, Verdict>; ready: [queueId: number, jobs: number][] }> {
+): Promise<{ verdicts: Map<string, Verdict>; ready: [queue: unknown, jobs: number][] }> {
   const verdicts = new Map<string, Verdict>()
-  const ready: [number, number][] = []
+  const ready: [unknown, number][] = []
   const locked = await run(context, query, LOCK, idsField(ids))
   const keyed = locked.filter((row) => row['keyed'] === true).map((row) => String(row['id']))
   const free = new Set(locked.map((row) => String(row['id'])))
@@ -110,7 +110,7 @@ export async function revive(
   if (order.length === 0) return { verdicts, ready }
   for (const row of await run(context, query, REVIVE, idsField(order))) {
     const id = String(row['id'])
-    ready.push([Number(row['queue_id']), row['in_line'] === true ? 0 : 1])
+    ready.push([row['queue'], row['in_line'] === true ? 0 : 1])
     verdicts.set(id, { id, verdict: 'changed', state: row['in_line'] === true ? 'scheduled' : 'ready' })
   }
   return { verdicts, ready }

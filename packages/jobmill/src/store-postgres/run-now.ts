@@ -1,7 +1,7 @@
 /** Run now: a scheduled job becomes ready, or joins its line. */
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
-import { dueMoved, GIVEN, INPUT_IDS, NEEDS_TURN, NOW } from './fragments.ts'
+import { dueMoved, GIVEN, INPUT_IDS, NEEDS_TURN, NOW, queueName } from './fragments.ts'
 import { readyCounts, ringFor } from './ready-counts.ts'
 import { idsField, operate } from './states.ts'
 
@@ -13,7 +13,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id
   RETURNING w.id, w.queue_id, w.kind_id, w.tries, w.priority, w.attempt, w.crashes, w.flags, ${NOW} AS due_at, input.n
 ), ${dueMoved('n')}
-SELECT id, queue_id, (${NEEDS_TURN}) AS in_line FROM due`
+SELECT id, ${queueName('due.queue_id')} AS queue, (${NEEDS_TURN}) AS in_line FROM due`
 
 const IN_LINE = `
 WITH ${GIVEN}, ${INPUT_IDS}
@@ -27,7 +27,7 @@ export async function runNow(context: Context, ids: readonly string[]): Promise<
       const found = new Map<string, Verdict>()
       for (const row of await run(context, query, RUN_NOW, idsField(open))) {
         const id = String(row['id'])
-        counts.add(Number(row['queue_id']), row['in_line'] === true ? 0 : 1)
+        counts.add(row['queue'], row['in_line'] === true ? 0 : 1)
         found.set(id, { id, verdict: 'changed', state: row['in_line'] === true ? 'scheduled' : 'ready' })
       }
       if (found.size === open.length) return found
@@ -42,6 +42,6 @@ export async function runNow(context: Context, ids: readonly string[]): Promise<
       return { id, verdict: state === 'ready' ? 'unchanged' : 'refused', state }
     },
   })
-  await ringFor(context, counts)
+  ringFor(context, counts)
   return verdicts
 }

@@ -16,11 +16,11 @@ const DATA_CLASSES = new Set(['22', '23', '54'])
 /** Types that do not fit each other, as values can cause them. */
 const DATA_CODES = new Set(['42804', '42846'])
 
-/** Classes that a server raises inside a transaction, which it then rolls back. 08 and XX are missing: they are about the connection, or about anything. */
+/** Classes that a server raises inside a transaction, which it then rolls back; JM is what our own functions raise. 08 and XX are missing: they are about the connection, or about anything. */
 const ROLLED_BACK_CLASSES = new Set(
   (
     '02 03 09 0A 0B 0F 0L 0P 0Z 10 20 21 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 55 57 58 72 ' +
-    'F0 HV P0'
+    'F0 HV JM P0'
   ).split(' '),
 )
 /**

@@ -4,7 +4,7 @@ import type { Staged } from '../store/replies.ts'
 import type { Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { FIRST_DUE } from './due-floor.ts'
-import { dueMoved, GIVEN, HAS_TURN, NEEDS_TURN, NOW } from './fragments.ts'
+import { dueMoved, GIVEN, HAS_TURN, NEEDS_TURN, NOW, queueName } from './fragments.ts'
 import { readyCounts, ringFor } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
@@ -20,7 +20,7 @@ WITH ${GIVEN}, due AS (
      WHERE due_at >= (SELECT (p ->> 'since')::int8 FROM given) AND due_at <= ${NOW} ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED))
   RETURNING *
 ), ${dueMoved('due_at, id')}
-SELECT d.*, g.now, extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 AS ms FROM given AS g LEFT JOIN (
+SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 AS ms FROM given AS g LEFT JOIN (
   SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_TURN})))::int4 AS ready
     FROM due GROUP BY 1) AS d ON true`
 
@@ -66,7 +66,7 @@ WITH ${GIVEN}, call AS MATERIALIZED (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM promoted GROUP BY 1
 )
-SELECT p.queue_id, coalesce(p.ready, 0)::int4 AS ready, c.calls::int4
+SELECT ${queueName('p.queue_id')} AS queue, coalesce(p.ready, 0)::int4 AS ready, c.calls::int4
   FROM (SELECT count(*) AS calls FROM call) AS c
   LEFT JOIN (SELECT queue_id, count(*) AS ready FROM promoted GROUP BY 1) AS p ON true`
 
@@ -78,12 +78,9 @@ export async function stage(context: Context, limit: number): Promise<Staged> {
   const staged = sum(due.map((row) => row['ready']))
   const promoted = sum(turns.map((row) => row['ready']))
   const counts = readyCounts()
-  for (const row of [...due, ...turns])
-    if (row['ready'] !== 0) counts.add(Number(row['queue_id']), Number(row['ready']))
-  const { byQueueId } = counts
-  await context.names.learn(byQueueId.keys(), [])
-  await ringFor(context, counts)
-  const queues = [...byQueueId.keys()].map((id) => context.names.queueName(id)).toSorted()
+  for (const row of [...due, ...turns]) if (row['ready'] !== 0) counts.add(row['queue'], Number(row['ready']))
+  ringFor(context, counts)
+  const queues = [...counts.byQueue.keys()].toSorted()
   const allCallsSeen = Number(turns[0]?.['calls'] ?? 0) < MOST_CALLS
   return { ready: staged + promoted, more: found >= limit || promoted >= limit || !allCallsSeen, queues }
 }

@@ -46,7 +46,7 @@ export async function tick(context: Context, items: readonly Tick[]): Promise<Ti
   for (;;) {
     const done = await context.connection.transaction((query) => tickOnce(context, query, items))
     if ('ticked' in done) {
-      await ringFor(context, done.counts)
+      ringFor(context, done.counts)
       return done.ticked
     }
     await context.names.ensure(done.queues, done.kinds)

@@ -2,7 +2,7 @@
 import { broken, type Finding, warning, well } from './keeping.ts'
 
 /**
- * What there is, by its name, and how it is made: `table job`, `column job.priority`, `index job.job_pkey`, `function …`, `sequence …`.
+ * What there is, by its name, and how it is made: `table job`, `column job.priority`, `index job.job_pkey`, `trigger …`, `function …`, `sequence …`.
  * A store adds none of which it does not know how to put it back.
  */
 export type Parts = ReadonlyMap<string, string>
@@ -59,9 +59,9 @@ function foreignColumns(expected: Parts, found: Parts): string[] {
   )
 }
 
-/** Of a column or an index. */
+/** Of a column, an index or a trigger. */
 export function tableOf(part: string): string | null {
-  return /^(?:column|index) ([^.]+)\./.exec(part)?.[1] ?? null
+  return /^(?:column|index|trigger) ([^.]+)\./.exec(part)?.[1] ?? null
 }
 
 /** The name without its kind and its table: `priority` of `column job.priority`. */

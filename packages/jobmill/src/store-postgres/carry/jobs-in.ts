@@ -3,10 +3,11 @@ import { outcomeCode } from '../../job/outcome.ts'
 import { isEnded, STATE_CODE } from '../../job/state.ts'
 import type { CarriedAttempt, CarriedJob } from '../../store/carried.ts'
 import { type Context, run } from '../context.ts'
-import { GIVEN, HAS_TURN, KEYED, ORDERED } from '../fragments.ts'
+import { GIVEN, HAS_TURN, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
 import { keptHold } from '../hold.ts'
 import { JOB_COLUMNS } from '../job-input.ts'
-import type { Names } from '../names.ts'
+import type { NameMap } from '../name-map.ts'
+import { NamesChanged } from '../names-changed.ts'
 
 const { scheduled, ready } = STATE_CODE
 
@@ -23,6 +24,7 @@ const ATTEMPT_TYPED = `n int4, attempt int2, token int8, instance uuid, started_
 const CARRY_IN = `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT x.* FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(${TYPED})
+   WHERE ${NAMES_TRUE}
 ), written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS})
   SELECT id, queue_id, kind_id, priority, max_attempts, payload::json, enqueued_at, timeout_ms, tags, metadata::json, dedupe_key, hold_ms,
@@ -56,22 +58,24 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, to_state, n) SELECT queue_id, state, count(*) FROM fresh GROUP BY 1, 2
 )
-SELECT count(*)::int4 AS jobs FROM fresh`
+SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true FROM fresh`
 
 export async function jobsIn(context: Context, jobs: readonly CarriedJob[]): Promise<number> {
   if (jobs.length === 0) return 0
   const { names, connection } = context
   await names.ensure(new Set(jobs.map(({ queue }) => queue)), new Set(jobs.map(({ kind }) => kind)))
-  const rows = JSON.stringify(jobs.map((job) => rowOf(names, job)))
-  const [row] = await run(context, connection.query, CARRY_IN, `"jobs":${rows}`)
+  const map = names.current
+  const rows = JSON.stringify(jobs.map((job) => rowOf(map, job)))
+  const [row] = await run(context, connection.query, CARRY_IN, `"names":"${map.version}","jobs":${rows}`)
+  if (row?.['names_true'] !== true) throw new NamesChanged()
   return Number(row?.['jobs'])
 }
 
-function rowOf(names: Names, job: CarriedJob): object {
+function rowOf(map: NameMap, job: CarriedJob): object {
   return {
     id: job.id,
-    queue_id: names.queueId(job.queue),
-    kind_id: names.kindId(job.kind),
+    queue_id: map.queues.id(job.queue),
+    kind_id: map.kinds.id(job.kind),
     priority: job.priority,
     max_attempts: job.maxAttempts,
     payload: job.payload,

@@ -5,8 +5,7 @@ import type { Row } from '../connection.ts'
 import { type Context, listOf, run } from '../context.ts'
 import { GIVEN, INPUT_IDS } from '../fragments.ts'
 import { holdOf } from '../hold.ts'
-import { learnNames, SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from '../job-rows.ts'
-import type { Names } from '../names.ts'
+import { SUMMARY_COLUMNS, SUMMARY_JOINS, summaryOf } from '../job-rows.ts'
 import { idsField } from '../states.ts'
 
 /** By the primary key of `job`, from behind the last one of the page before. A literal limit: a variable one is planned for a tenth of the table. */
@@ -40,21 +39,20 @@ export async function idsOut(context: Context, page: Page<'jobs'>): Promise<stri
 }
 
 export async function jobsOut(context: Context, page: Page<'jobs'>): Promise<CarriedJob[]> {
-  const { connection, names } = context
+  const { connection } = context
   const sizes = await run(context, connection.query, next(SIZED, page), afterField(page))
   const ids = fitting(sizes.map((row) => ({ id: row['id'] as string, bytes: row['bytes'] as number })))
   if (ids.length === 0) return []
   const rows = await run(context, connection.query, JOBS, idsField(ids))
-  await learnNames(names, rows)
-  return rows.map((row) => carriedOf(names, row))
+  return rows.map(carriedOf)
 }
 
 function afterField({ after }: Page<'jobs'>): string {
   return `"after":${JSON.stringify(after?.id ?? null)}`
 }
 
-function carriedOf(names: Names, row: Row): CarriedJob {
-  const { startedAt: _, instance: __, cancelReason: ___, state, ...job } = summaryOf(names, row)
+function carriedOf(row: Row): CarriedJob {
+  const { startedAt: _, instance: __, cancelReason: ___, state, ...job } = summaryOf(row)
   return {
     ...job,
     state: state as CarriedJob['state'],

@@ -1,4 +1,4 @@
-/** What the catalog says of a schema: every table, column, index, sequence and function, and how each is made. */
+/** What the catalog says of a schema: every table, column, index, sequence, function and trigger, and how each is made. */
 import type { Parts } from '../../store/drift.ts'
 import type { Query } from '../connection.ts'
 
@@ -30,7 +30,11 @@ SELECT 'sequence ' || c.relname, format_type(s.seqtypid, NULL)
 UNION ALL
 SELECT format('function %s(%s)', p.proname, oidvectortypes(p.proargtypes)),
        md5(replace(p.prosrc, '"' || $1 || '".', 'jobmill.') || coalesce(array_to_string(p.proconfig, ' '), ''))
-  FROM pg_proc AS p WHERE p.pronamespace = $1::regnamespace`
+  FROM pg_proc AS p WHERE p.pronamespace = $1::regnamespace
+UNION ALL
+SELECT format('trigger %s.%s', c.relname, t.tgname), replace(pg_get_triggerdef(t.oid), $1::text || '.', 'jobmill.')
+  FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+ WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal`
 
 export async function partsIn(query: Query, schema: string): Promise<Parts> {
   const rows = await query(PARTS, [schema])

@@ -94,7 +94,8 @@ async function dropParts(
       .map((part) => sql(`jobmill.${nameOf(part)}`))
       .join(', ')
   try {
-    for (const kind of ['function', 'table', 'sequence'])
+    // Triggers go with their tables, and their functions after them.
+    for (const kind of ['table', 'function', 'sequence'])
       if (named(kind) !== '') await query(`DROP ${kind.toUpperCase()} ${named(kind)}`, [])
   } catch (error) {
     if (codeOf(error) !== '2BP01') throw error

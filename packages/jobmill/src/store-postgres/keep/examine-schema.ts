@@ -17,12 +17,15 @@ function mending(sql: (text: string) => string): Mending {
       if (part.startsWith('index ')) return `Make it again: ${concurrently(sql(made))}`
       if (part.startsWith('column '))
         return `Put it back: ALTER TABLE ${table(part)} ADD COLUMN ${nameOf(part)} ${made}; what was in it is lost`
+      if (part.startsWith('trigger ')) return `Create it again: ${sql(made)}`
       if (part.startsWith('sequence '))
         return 'Restore a backup: a sequence that begins anew gives numbers that were given before'
       return part.startsWith('function ') ? FUNCTION : 'Restore a backup: what was in it is lost'
     },
     other(part, made) {
       if (part.startsWith('column ')) return `Change ${table(part)}.${nameOf(part)} back to: ${made}`
+      if (part.startsWith('trigger '))
+        return `Create it again: DROP TRIGGER ${nameOf(part)} ON ${table(part)}; ${sql(made)}`
       if (!part.startsWith('index '))
         return part.startsWith('function ') ? FUNCTION : `Change it back to ${made}`
       return `Make it anew: DROP INDEX ${sql(`jobmill.${nameOf(part)}`)}; ${concurrently(sql(made))}`

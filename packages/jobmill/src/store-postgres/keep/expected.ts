@@ -5,6 +5,7 @@
 import { nameOf, type Parts } from '../../store/drift.ts'
 
 export const EXPECTED = `
+function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
 function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): 20f41f40df3646999aebd8aba8fbd345
 function enqueue_alike(bigint, uuid[], integer, integer, smallint, smallint, text, uuid, integer, integer[], bigint[], integer[], text, text): cc6afdaa4fa59330b481bf52dc8bc95d
@@ -12,6 +13,9 @@ function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[
 function finish_done(bigint, uuid[], bigint[], bigint[], text, integer): 7787f24c3a83b97a05ad91fa17509767
 function forget_done(uuid[], bigint[]): c976f108c8bb56d56e46f9dd2eb3fe38
 function may_begin(uuid, integer, smallint, bigint, integer[], bigint[], integer[]): 04264c80a51655404ab9e3e8b6e3d908
+function names_added(): a7887f882958b34851e23dab238dcf7a
+function names_altered(): f57c0820ab5ce5e3e7318c49f45047ff
+function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
 function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
 function open_heads(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 1cf132b4024932e03d9e4d414eae5305
 function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
@@ -47,6 +51,7 @@ index line_call.line_call_pkey: ALTER TABLE jobmill.line_call ADD CONSTRAINT lin
 index lost_job.lost_job_pkey: ALTER TABLE jobmill.lost_job ADD CONSTRAINT lost_job_pkey PRIMARY KEY (instance, job_id, token)
 index metric.metric_pkey: ALTER TABLE jobmill.metric ADD CONSTRAINT metric_pkey PRIMARY KEY (resolution, at, scope)
 index migration.migration_pkey: ALTER TABLE jobmill.migration ADD CONSTRAINT migration_pkey PRIMARY KEY (number)
+index names.names_version: CREATE INDEX names_version ON jobmill.names USING btree (version)
 index permit.permit_holder: CREATE INDEX permit_holder ON jobmill.permit USING btree (holder)
 index permit.permit_instance: CREATE INDEX permit_instance ON jobmill.permit USING btree (instance)
 index permit.permit_pkey: ALTER TABLE jobmill.permit ADD CONSTRAINT permit_pkey PRIMARY KEY (limit_name, holder)
@@ -89,6 +94,7 @@ table lost_job: instance uuid NOT NULL; job_id uuid NOT NULL; token bigint NOT N
 table members: version bigint NOT NULL
 table metric: at bigint NOT NULL; data json NOT NULL; resolution integer NOT NULL; scope text NOT NULL
 table migration: applied_at bigint NOT NULL DEFAULT (floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)))::bigint; checksum text NOT NULL; name text NOT NULL; number integer NOT NULL
+table names: n bigint NOT NULL; version uuid NOT NULL
 table permit: amount integer NOT NULL; holder uuid NOT NULL; instance uuid NOT NULL; limit_name text NOT NULL; token bigint
 table place: holder uuid NOT NULL; limit_name text NOT NULL; taken_at bigint NOT NULL
 table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; backoff_max_ms bigint NOT NULL; cool_until bigint NOT NULL DEFAULT 0; declared boolean NOT NULL DEFAULT true; id integer NOT NULL GENERATED ALWAYS AS IDENTITY; keep_cancelled integer; keep_dead integer; keep_done integer; limit_name text; name text NOT NULL; paused boolean NOT NULL; retain_cancelled_ms bigint; retain_dead_ms bigint; retain_done_ms bigint; throttles integer NOT NULL DEFAULT 0; workers integer
@@ -103,6 +109,10 @@ table tally: from_state smallint; n bigint NOT NULL; queue_id integer NOT NULL; 
 table tick: at bigint NOT NULL; job_id uuid NOT NULL; outcome text NOT NULL; schedule text NOT NULL; served_at bigint NOT NULL
 table total: n bigint NOT NULL; queue_id integer NOT NULL; state smallint NOT NULL
 table turn: job_id uuid NOT NULL; order_key text NOT NULL; queue_id integer NOT NULL
+trigger kind.names_added: CREATE TRIGGER names_added AFTER INSERT ON jobmill.kind REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_added()
+trigger kind.names_altered: CREATE TRIGGER names_altered AFTER DELETE OR UPDATE OF id, name OR TRUNCATE ON jobmill.kind FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_altered()
+trigger queue.names_added: CREATE TRIGGER names_added AFTER INSERT ON jobmill.queue REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_added()
+trigger queue.names_altered: CREATE TRIGGER names_altered AFTER DELETE OR UPDATE OF id, name OR TRUNCATE ON jobmill.queue FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_altered()
 `
 
 export function expectedParts(): Parts {
