@@ -7,7 +7,7 @@ import pg from 'pg'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import { inOurWords, isNameLost, isTransient, leavesConnectionUsable } from './errors.ts'
+import { inOurWords, isNameLost, isPlanOutdated, isTransient, leavesConnectionUsable } from './errors.ts'
 import { pool } from './pool.ts'
 import { statementNames } from './statement-names.ts'
 
@@ -143,8 +143,9 @@ export function connect(options: ConnectionOptions): Connection {
     try {
       return await single<Tuple>({ ...statement, name }, 'array', after)
     } catch (error) {
-      if (!isNameLost(error)) throw error
-      names.giveUp(error instanceof Error ? error.message : String(error))
+      if (isPlanOutdated(error)) names.renew()
+      else if (!isNameLost(error)) throw error
+      else names.giveUp(error instanceof Error ? error.message : String(error))
       // With its ring: the one that followed told of nothing.
       return single<Tuple>(statement, 'array', after)
     }

@@ -21,6 +21,8 @@ export interface Context {
   readonly sql: (text: string) => string
   /** Tells waiting claimers of this and other processes that these queues have work. */
   readonly ring: (rings: readonly Ring[]) => void
+  /** The same once a transaction of the user has committed. */
+  readonly ringAfterCommit: (xid: string, rings: readonly Ring[]) => void
   /** The same by a ring that follows a statement; null when it is to be rung afterwards. */
   readonly ringAlong: (rings: readonly Ring[]) => RingAlong | null
   /** For whom elsewhere a job is, if somebody has offered. */

@@ -23,7 +23,7 @@ export interface DoorbellOptions {
   readonly platform: Platform
   readonly connection: Connection
   /** See channelOf. Rejected when it cannot be read: then nobody is handed a job. */
-  readonly secret: Promise<string>
+  readonly secret: () => Promise<string>
   /** Told of every ring, of this process and of others. */
   readonly rang: (queues: readonly string[] | 'all') => void
 }
@@ -32,6 +32,8 @@ export interface PostgresDoorbell extends Omit<Doorbell, 'ring'> {
   /** Listens when it resolves, unless that takes too long: then it goes on trying. */
   open(): Promise<void>
   close(): Promise<void>
+  /** Listens on a new connection: the database was replaced, and with it the secret. */
+  reconnect(): void
   ring(rings: readonly Ring[]): void
   /** A ring that follows a statement without waiting for its answer; null when it is not the time for one: then `ring` is called afterwards. */
   along(rings: readonly Ring[]): RingAlong | null
@@ -93,6 +95,7 @@ export function doorbell(options: DoorbellOptions): PostgresDoorbell {
   let isOpen = false
   // Told to who waits once it was not the first time: a server that restarts drops everybody for a moment.
   let failures = 0
+  let lose = (): void => {}
   let failure: unknown
 
   async function listen(): Promise<void> {
@@ -121,6 +124,7 @@ export function doorbell(options: DoorbellOptions): PostgresDoorbell {
       client.end().catch(() => {})
       again()
     }
+    lose = lost
     client.on('error', lost)
     client.on('end', lost)
     client.on('notification', (message) => {
@@ -143,7 +147,7 @@ export function doorbell(options: DoorbellOptions): PostgresDoorbell {
   }
 
   async function listenHere(client: pg.Client): Promise<void> {
-    const known = await options.secret.catch(() => undefined)
+    const known = await options.secret().catch(() => undefined)
     if (known === undefined || listener !== client) return
     const own = channelOf(me, known)
     await client.query(`LISTEN ${pg.escapeIdentifier(own)}`)
@@ -199,6 +203,7 @@ export function doorbell(options: DoorbellOptions): PostgresDoorbell {
       listener = undefined
       if (client !== undefined) await endSoon(platform, client)
     },
+    reconnect: () => lose(),
     forget: (queues) => missed.forget(queues),
     async wait(options) {
       if (failures > 1) throw cannotListen(failure)

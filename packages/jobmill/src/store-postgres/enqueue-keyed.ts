@@ -9,7 +9,7 @@ import { inRounds } from '../store/rounds.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS, NOW } from './fragments.ts'
+import { GIVEN, INPUT_IDS, NOW, XID } from './fragments.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, PLACED, READY_COUNTS } from './job-input.ts'
 import { NamesChanged } from './names-changed.ts'
 import type { ReadyCounts } from './ready-counts.ts'
@@ -46,7 +46,7 @@ SELECT input.id,
        EXISTS (SELECT FROM won WHERE won.id = input.id) AS won,
        EXISTS (SELECT FROM written WHERE written.id = input.id) AS written,
        EXISTS (SELECT FROM known WHERE known.id = input.id) AS known,
-       ${READY_COUNTS} AS ready
+       ${READY_COUNTS} AS ready, ${XID}
   FROM input`
 
 /** The job turned out to exist after its key was taken for it (the same id sent twice at once): the key goes back. */
@@ -160,6 +160,7 @@ async function oneLook(
   const rows = await run(context, query, ENQUEUE_KEYED, jobsFields(context, jobs))
   if (rows.length === 0) throw new NamesChanged()
   counts.told(rows[0]?.['ready'], map)
+  counts.ranIn(rows[0])
   const byId = new Map(rows.map((row) => [String(row['id']), row]))
   const strays: { key: string; id: string }[] = []
   const lost: NewJob[] = []

@@ -13,11 +13,11 @@ import { areAlike, enqueueAlike } from './enqueue-alike.ts'
 import { enqueueDue, isDue } from './enqueue-due.ts'
 import { enqueueKeyed, heldKeys } from './enqueue-keyed.ts'
 import { isRepeatedId } from './errors.ts'
-import { GIVEN, NAMES_TRUE } from './fragments.ts'
+import { GIVEN, NAMES_TRUE, XID } from './fragments.ts'
 import { chooseHandedOff, enqueueHandingOff, type HandedOff, mayHandOff } from './hand-off.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, PLACED, READY_COUNTS } from './job-input.ts'
 import { MOST_TRIES, NamesChanged } from './names-changed.ts'
-import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
+import { type ReadyCounts, readyCounts, ringAfterCommit, ringFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
 /** New ids only: no conflict clause, which would cost a third of the rate. */
@@ -27,7 +27,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, fresh AS (
 ), written AS (
   INSERT INTO jobmill.job (${JOB_COLUMNS}) SELECT ${JOB_VALUES} FROM fresh
 ), ${PLACED}
-SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true, ${READY_COUNTS} AS ready FROM input`
+SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true, ${READY_COUNTS} AS ready, ${XID} FROM input`
 
 /** Ids that may exist: an equal insert elsewhere is waited for, and what is there already is left alone. */
 const ENQUEUE_AGAIN = `
@@ -37,7 +37,7 @@ WITH ${GIVEN}, ${INPUT_JOBS}, written AS (
 ), fresh AS (
   SELECT input.* FROM input JOIN written ON written.id = input.id
 ), ${PLACED}
-SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true, ${READY_COUNTS} AS ready FROM input`
+SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true, ${READY_COUNTS} AS ready, ${XID} FROM input`
 
 export interface EnqueueOptions {
   readonly tx?: Tx | undefined
@@ -54,7 +54,12 @@ export async function enqueue(
   if (!context.names.knowsAllOf(jobs)) await ensureNames(context, jobs)
   if (options.tx !== undefined) {
     const query = txQuery(options.tx)
-    return inUserTransaction(context, query, (there) => enqueueWith(there, query, jobs, true, readyCounts()))
+    const [replies, counts] = await inUserTransaction(context, query, async (there) => {
+      const counted = readyCounts()
+      return [await enqueueWith(there, query, jobs, true, counted), counted] as const
+    })
+    ringAfterCommit(context, counts)
+    return replies
   }
   const { mayRepeat = false } = options
   const handOff = mayRepeat ? undefined : options.handOff
@@ -197,6 +202,7 @@ async function enqueuePlain(
     throw new JobmillError('TX_INVALID', 'did not run the statement it was given', { field: 'tx' })
   }
   counts.told(row?.['ready'], map)
+  counts.ranIn(row)
   return jobs.map(({ id }) => ({ id, outcome: 'enqueued' }))
 }
 

@@ -31,9 +31,14 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT.has(codeOf(error) ?? '')
 }
 
-/** The name of a prepared statement is not known to the server, or known to it already, or what it stands for has another result by now. */
+/** The name of a prepared statement is not known to the server, or known to it already. */
 export function isNameLost(error: unknown): boolean {
-  return ['26000', '42P05', '0A000'].includes(codeOf(error) ?? '')
+  return ['26000', '42P05'].includes(codeOf(error) ?? '')
+}
+
+/** What a prepared statement stands for has another result by now, as after a migration or a restore. */
+export function isPlanOutdated(error: unknown): boolean {
+  return codeOf(error) === '0A000'
 }
 
 export function isRepeatedId(error: unknown): boolean {

@@ -6,7 +6,7 @@ import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Finish, Transition } from '../store/finish.ts'
 import { FORGOTTEN } from './delete.ts'
-import { FREED, freedFor, GIVEN, NOW, PERMITS_FREED, queueName, WITHOUT_PERMIT } from './fragments.ts'
+import { FREED, freedFor, GIVEN, NOW, PERMITS_FREED, queueName, WITHOUT_PERMIT, XID } from './fragments.ts'
 
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
 
@@ -54,7 +54,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${running}, CASE WHEN NOT forgotten THEN state END, count(*) FROM gone GROUP BY 1, 3
 )
-SELECT id, state, queue_id, ${queueName('gone.queue_id')} AS queue, tries, ${freedFor('permit_freed')} AS freed FROM gone`
+SELECT id, state, queue_id, ${queueName('gone.queue_id')} AS queue, tries, ${freedFor('permit_freed')} AS freed, ${XID} FROM gone`
 
 export const FINISH = finishStatement(false)
 /** Where some of the jobs are to be forgotten: apart, because it takes longer to plan. */

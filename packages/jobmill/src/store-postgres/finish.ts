@@ -14,7 +14,7 @@ import { areAlike, type Done, finishDone, forgets, isPlainlyDone } from './finis
 import { nameFollowUps, writtenBefore } from './finish-looks.ts'
 import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
 import { trimHistory } from './history.ts'
-import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
+import { type ReadyCounts, readyCounts, ringAfterCommit, ringFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
 /** With fewer than this, statements more cost more than the function saves. */
@@ -32,7 +32,11 @@ export async function finish(
   const items = isEachOnce ? given : given.map((item) => ({ ...item }))
   await nameFollowUps(context, items)
   if (options.tx !== undefined) {
-    return finishWith({ ...context, isUserTransaction: true }, txQuery(options.tx), items, readyCounts())
+    const counts = readyCounts()
+    const there: Context = { ...context, isUserTransaction: true }
+    const replies = await finishWith(there, txQuery(options.tx), items, counts)
+    ringAfterCommit(context, counts)
+    return replies
   }
   if (isEachOnce && areAlike(items)) return finishAlike(context, items)
   const plain = isEachOnce ? items.filter(isPlainlyDone) : []
@@ -118,6 +122,7 @@ async function finishRound(
   const statement = items.some(forgets) ? FINISH_FORGETTING : FINISH
   const rows = await run(context, query, statement, `"items":[${items.map(finishText).join(',')}]`)
   counts.freed(rows)
+  counts.ranIn(rows[0])
   const accepted = new Map(rows.map((row) => [String(row['id']), row]))
   const missing = items.filter((item) => !accepted.has(item.id))
   const before = missing.length === 0 ? new Map<string, Row>() : await writtenBefore(context, query, missing)

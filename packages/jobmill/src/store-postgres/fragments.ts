@@ -37,6 +37,9 @@ export const NAMES_TRUE = `(SELECT true FROM jobmill.names AS v WHERE v.version 
 export const nowIfNamesTrue = (version: string): string =>
   `CASE WHEN EXISTS (SELECT FROM jobmill.names AS v WHERE v.version = ${version}::uuid) THEN $1::int8 ELSE jobmill.names_unknown() END`
 
+/** The transaction of the user that a statement runs in: see commit-watch.ts. */
+export const XID = `pg_current_xact_id()::text AS xid`
+
 /** In the statement that changes a setting, so that nobody sees the new version before the new setting. */
 export const SETTINGS_CHANGED = `UPDATE jobmill.settings SET version = version + 1`
 

@@ -51,23 +51,46 @@ interface Target {
 }
 
 export async function migrate(target: Target, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {
-  const { connection, schema, sql } = target
+  const { schema, sql } = target
   // The common start finds everything done and takes no lock.
-  if (
-    (await ledgerExists(connection.query, schema)) &&
-    (await missing(connection.query, sql, migrations)).length === 0
-  )
-    return
+  if (await isMigrated(target, migrations)) return
   await givingWay(target, async (query) => {
     await lockMigrations(query, schema)
     await query(WAIT_BRIEFLY, [])
     if (!(await schemaExists(query, schema))) await query(`CREATE SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])
     await query(sql(CREATE_LEDGER), [])
+    await restoreLedger(query, target, migrations)
     for (const migration of await missing(query, sql, migrations)) {
       await query(sql(migration.sql), [])
       await query(sql(RECORD), [migration.number, migration.name, migration.checksum])
     }
   })
+}
+
+export async function isMigrated(
+  { connection, schema, sql }: Pick<Target, 'connection' | 'schema' | 'sql'>,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<boolean> {
+  return (
+    (await ledgerExists(connection.query, schema)) &&
+    (await missing(connection.query, sql, migrations)).length === 0
+  )
+}
+
+/** TRUNCATE of all tables empties the ledger too. Whether everything was migrated is then told by what only the last migration creates. */
+export async function restoreLedger(
+  query: Query,
+  { schema, sql }: Pick<Target, 'schema' | 'sql'>,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  if (migrations !== MIGRATIONS || (await ledger(query, sql)).length > 0) return
+  const [row] = await query(
+    `SELECT EXISTS (SELECT FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+                     WHERE n.nspname = $1 AND p.proname = 'add_names_version') AS found`,
+    [schema],
+  )
+  if (row?.['found'] !== true) return
+  for (const { number, name, checksum } of migrations) await query(sql(RECORD), [number, name, checksum])
 }
 
 /** Until the transaction ends, nobody else makes or drops what is in the schema. */

@@ -67,7 +67,7 @@ export interface NamesOptions {
   readonly connection: Connection
   readonly sql: (text: string) => string
   /** The ids that were known belong to another history: the database was restored, recreated or emptied. */
-  readonly replaced: () => void
+  readonly replaced: () => Promise<void>
 }
 
 export function namesOf({ connection, sql, replaced }: NamesOptions): Names {
@@ -91,7 +91,7 @@ export function namesOf({ connection, sql, replaced }: NamesOptions): Names {
     map.version = (version?.['name'] as string | undefined) ?? NO_VERSION
     if (isSame || current !== before) return
     current = map
-    if (before.version !== NO_VERSION) replaced()
+    if (before.version !== NO_VERSION) await replaced()
   }
 
   async function ensure(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): Promise<void> {

@@ -28,6 +28,8 @@ import { list } from './list.ts'
 import { metrics } from './metrics.ts'
 import { migrate } from './migrate.ts'
 import { namesOf } from './names.ts'
+import { type CommitWatch, commitWatch } from './commit-watch.ts'
+import { type Recovery, recovery } from './recovery.ts'
 import { withTrueNames } from './names-changed.ts'
 import { type PostgresOptions, type PostgresSettings, resolveOptions } from './options.ts'
 import { giveBack } from './permits.ts'
@@ -64,28 +66,34 @@ import { unserved } from './unserved.ts'
 interface Opened {
   readonly context: Context
   readonly bell: PostgresDoorbell
+  readonly commits: CommitWatch
+  readonly recovery: Recovery
 }
 
 export function postgres(url: string, options: PostgresOptions = {}): ToolStore<Tx> {
   const settings = resolveOptions(url, options)
   const life = lifecycle(
     () => openStore(settings),
-    async ({ bell, context }) => {
+    async ({ bell, commits, context }) => {
+      commits.close()
       await bell.close()
       await context.connection.close()
     },
   )
-  const run = <T>(verb: (context: Context) => Promise<T>): Promise<T> =>
-    life.run(({ context }) => withTrueNames(context.names, () => verb(context)))
+  // What fails in a transaction of the user has aborted it, so there is nothing to run again.
+  const run = <T>(verb: (context: Context) => Promise<T>, tx?: Tx): Promise<T> =>
+    life.run(({ context, recovery }) =>
+      recovery.run(() => withTrueNames(context.names, () => verb(context)), tx !== undefined),
+    )
 
   const store = checked<Tx>({
     name: settings.name,
     open: () => life.open(),
     close: () => life.close(),
-    enqueue: (jobs, how) => run((context) => enqueue(context, jobs, how)),
+    enqueue: (jobs, how) => run((context) => enqueue(context, jobs, how), how?.tx),
     stage: (limit) => run((context) => stage(context, limit)),
     claim: (request) => run((context) => claim(context, request)),
-    finish: (items, how) => run((context) => finish(context, items, how)),
+    finish: (items, how) => run((context) => finish(context, items, how), how?.tx),
     progress: (items) => run((context) => progress(context, items)),
     cancel: (ids, reason) => run((context) => cancel(context, ids, reason)),
     retry: (ids) => run((context) => retry(context, ids)),
@@ -154,14 +162,15 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   const connection = connect(settings)
   const sql = inSchema(schema)
   const [lowest, heads, due] = [floors(), floors(), dueFloor()]
-  const secret = Promise.withResolvers<string>()
-  secret.promise.catch(() => {})
+  const migrated = Promise.withResolvers<void>()
+  migrated.promise.catch(() => {})
+  const recovering = recovery({ connection, schema, sql, platform, deadlineMs })
   const bell = doorbell({
     url: settings.doorbell,
     channel: `jobmill ${schema}`,
     platform,
     connection,
-    secret: secret.promise,
+    secret: () => migrated.promise.then(() => readSecret(connection, sql)),
     rang(queues) {
       lowest.disturb(queues)
       heads.disturb(queues)
@@ -171,23 +180,24 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   try {
     await checkServer(connection)
     await migrate({ connection, schema, sql, platform, deadlineMs })
-    secret.resolve(readSecret(connection, sql))
+    migrated.resolve()
   } catch (error) {
-    secret.reject(error)
+    migrated.reject(error)
     await bell.close()
     await connection.close()
     throw error
   }
   await listening
+  const commits = commitWatch({ connection, platform, notify: (rings) => bell.ring(rings) })
   const context: Context = {
     connection,
     names: namesOf({
       connection,
       sql,
-      replaced() {
-        lowest.clear()
-        heads.clear()
-        due.clear()
+      async replaced() {
+        for (const cursor of [lowest, heads, due]) cursor.clear()
+        await recovering.replaced()
+        bell.reconnect()
       },
     }),
     platform,
@@ -198,11 +208,12 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     heads,
     due,
     ring: (rings) => bell.ring(rings),
+    ringAfterCommit: commits.add,
     ringAlong: (rings) => bell.along(rings),
     handOver: (job) => bell.handOvers.of(job),
     heard: (queues) => bell.forget(queues),
   }
-  return { context, bell }
+  return { context, bell, commits, recovery: recovering }
 }
 
 /** Statements are written for the schema `jobmill` and put into the one that was chosen, each once. */

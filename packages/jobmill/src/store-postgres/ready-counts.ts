@@ -1,4 +1,5 @@
 /** How many jobs became ready in which queues, gathered while statements run, and rung for once they are committed. */
+import type { Ring } from './bell-message.ts'
 import type { Row } from './connection.ts'
 import { type Context, listOf } from './context.ts'
 import type { NameMap } from './name-map.ts'
@@ -8,6 +9,10 @@ export interface ReadyCounts {
   readonly add: (queue: unknown, jobs: number) => void
   /** What READY_COUNTS tells of jobs whose ids are those of `map`: as text, or as a driver of the user parsed it. */
   readonly told: (ready: unknown, map: NameMap) => void
+  /** The transaction that a statement ran in. */
+  readonly ranIn: (row: Row | undefined) => void
+  /** Its id; null when nothing was written. */
+  readonly xid: () => string | null
   /** Queues whose limit has room again: `freed` is what `freedFor` tells, the same in every row. */
   readonly freed: (rows: readonly Row[]) => void
   readonly byQueue: ReadonlyMap<string, number>
@@ -17,6 +22,7 @@ export interface ReadyCounts {
 export function readyCounts(): ReadyCounts {
   const byQueue = new Map<string, number>()
   const freedQueues = new Set<string>()
+  let xid: string | null = null
   const add: ReadyCounts['add'] = (queue, jobs) => {
     // A queue whose row was removed by hand has no name, and nobody serves it.
     if (typeof queue === 'string') byQueue.set(queue, (byQueue.get(queue) ?? 0) + jobs)
@@ -29,6 +35,10 @@ export function readyCounts(): ReadyCounts {
       const counts: unknown = typeof ready === 'string' ? JSON.parse(ready) : ready
       for (const [id, jobs] of Object.entries(counts ?? {})) add(map.queues.name(Number(id)), Number(jobs))
     },
+    ranIn(row) {
+      if (typeof row?.['xid'] === 'string') xid = row['xid']
+    },
+    xid: () => xid,
     freed(rows) {
       for (const queue of listOf<string>(rows[0]?.['freed'])) freedQueues.add(queue)
     },
@@ -36,9 +46,19 @@ export function readyCounts(): ReadyCounts {
 }
 
 /** Never fails: what was written stays written, and who waits also polls. */
-export function ringFor(context: Context, { byQueue, freedQueues }: ReadyCounts): void {
+export function ringFor(context: Context, counts: ReadyCounts): void {
+  context.ring(ringsOf(counts))
+}
+
+/** The same once the transaction of the user has committed. */
+export function ringAfterCommit(context: Context, counts: ReadyCounts): void {
+  const xid = counts.xid()
+  if (xid !== null) context.ringAfterCommit(xid, ringsOf(counts))
+}
+
+function ringsOf({ byQueue, freedQueues }: ReadyCounts): Ring[] {
   const ready = [...byQueue].map(([queue, jobs]) => ({ queue, jobs: Math.max(1, jobs) }))
   // Nobody knows how many jobs wait for the room.
   const freed = [...freedQueues].map((queue) => ({ queue, jobs: null }))
-  context.ring([...ready, ...freed])
+  return [...ready, ...freed]
 }

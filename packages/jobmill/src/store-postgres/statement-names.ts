@@ -7,6 +7,8 @@ import { createHash } from 'node:crypto'
 export interface StatementNames {
   /** Undefined once they were given up. */
   readonly of: (text: string) => string | undefined
+  /** Under new names from now on: what is prepared under the old ones has another result by now. */
+  readonly renew: () => void
   /** Says so, the first time. */
   readonly giveUp: (why: string) => void
 }
@@ -15,15 +17,23 @@ export interface StatementNames {
 export function statementNames(isWanted: boolean): StatementNames {
   const known = new Map<string, string>()
   let isGivenUp = !isWanted
+  let renewals = 0
   return {
     of(text) {
       if (isGivenUp) return undefined
       let name = known.get(text)
       if (name === undefined) {
-        name = `jobmill_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
+        name = `jobmill_${createHash('sha256')
+          .update(renewals === 0 ? text : `${renewals} ${text}`)
+          .digest('hex')
+          .slice(0, 32)}`
         known.set(text, name)
       }
       return name
+    },
+    renew() {
+      renewals += 1
+      known.clear()
     },
     giveUp(why) {
       if (isGivenUp) return

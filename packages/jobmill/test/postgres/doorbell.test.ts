@@ -251,4 +251,34 @@ describe('postgres doorbell: between handles', () => {
     expect(await wait(store)).toMatchObject([{ jobs: 2 }])
     expect(await store.wait({ queues: ['a'], timeoutMs: 1 })).toEqual([])
   })
+
+  test.each(['enqueue', 'complete'] as const)(
+    'N8 %s in a transaction of the user: others are notified after the commit, and never of what was rolled back',
+    async (way) => {
+      const schema = freshSchema(url, 'bell')
+      const [here, there] = [await opened(schema), await opened(schema)]
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      onTestFinished(() => client.end())
+      const me = anInstance()
+      await here.register(me)
+      const write = async (queue: string): Promise<void> => {
+        const job = aJob({ queue })
+        if (way === 'enqueue') return void (await here.enqueue([job], { tx: client }))
+        await here.enqueue([aJob({ queue: 'first' })])
+        const [lease] = await here.claim(aClaim(me.id, { queues: [{ queue: 'first', room: 1 }] }))
+        const { id = '', token = 0 } = lease ?? {}
+        const transition = { to: 'done', result: null } as const
+        await here.finish([{ id, token, outcome: 'returned', transition, followUps: [job] }], { tx: client })
+      }
+      const rungs = there.wait({ queues: ['a', 'rolled-back'], timeoutMs: 15_000 })
+      await client.query('BEGIN')
+      await write('rolled-back')
+      await client.query('ROLLBACK')
+      await client.query('BEGIN')
+      await write('a')
+      await client.query('COMMIT')
+      expect((await rungs).map(({ queue }) => queue)).toEqual(['a'])
+    },
+  )
 })

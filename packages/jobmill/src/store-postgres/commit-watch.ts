@@ -1,0 +1,91 @@
+/**
+ * Notifies of jobs that were enqueued in a transaction of the user, once it has committed. A NOTIFY inside of it would serialize all commits of the
+ * database, so this process asks the server on its own connection what became of the transaction: a few times soon after the enqueue, then less and less
+ * often. What is still open after a minute is left to polling, which finds it in any case.
+ */
+import type { Platform, Timer } from '../platform/platform.ts'
+import type { Ring } from './bell-message.ts'
+import type { Connection } from './connection.ts'
+
+export interface CommitWatch {
+  /** Jobs for these queues become visible when the transaction commits. */
+  readonly add: (xid: string, rings: readonly Ring[]) => void
+  readonly close: () => void
+}
+
+interface Pending {
+  readonly addedAt: number
+  readonly rings: Ring[]
+  looks: number
+}
+
+const STATUS = `SELECT v.xid, pg_xact_status(v.xid::xid8) AS status FROM unnest($1::text[]) AS v(xid)`
+
+/** When to look, in milliseconds after the enqueue. */
+const LOOKS_MS = [5, 20, 80, 320, 640, 1_280, 2_560, 5_000, 10_000, 20_000, 40_000, 60_000]
+/** More transactions than this at once are left to polling. */
+const MOST_PENDING = 10_000
+
+export function commitWatch(options: {
+  readonly connection: Pick<Connection, 'query'>
+  readonly platform: Pick<Platform, 'monotonic' | 'timer'>
+  readonly notify: (rings: readonly Ring[]) => void
+}): CommitWatch {
+  const { connection, platform, notify } = options
+  const pending = new Map<string, Pending>()
+  let timer: Timer | null = null
+  let isLooking = false
+  let isClosed = false
+
+  function schedule(): void {
+    timer?.cancel()
+    timer = null
+    if (isClosed || isLooking || pending.size === 0) return
+    const dueAt = Math.min(...[...pending.values()].map((one) => one.addedAt + (LOOKS_MS[one.looks] ?? 0)))
+    timer = platform.timer(Math.max(0, dueAt - platform.monotonic()), () => void look(), { unref: true })
+  }
+
+  /** One statement for all of them. One that fails is like one that found them all in progress. */
+  async function look(): Promise<void> {
+    isLooking = true
+    const now = platform.monotonic()
+    const asked = [...pending.keys()]
+    try {
+      const rows = await connection.query(STATUS, [asked])
+      for (const { xid, status } of rows)
+        if (status !== 'in progress') end(String(xid), status === 'committed')
+    } catch {
+      // The server is away, or the transaction is one of another server: polling finds its jobs.
+    }
+    for (const xid of asked) {
+      const one = pending.get(xid)
+      if (one === undefined) continue
+      while (one.looks < LOOKS_MS.length && one.addedAt + (LOOKS_MS[one.looks] ?? 0) <= now) one.looks += 1
+      if (one.looks === LOOKS_MS.length) pending.delete(xid)
+    }
+    isLooking = false
+    schedule()
+  }
+
+  function end(xid: string, hasCommitted: boolean): void {
+    const one = pending.get(xid)
+    pending.delete(xid)
+    if (hasCommitted && one !== undefined && !isClosed) notify(one.rings)
+  }
+
+  return {
+    add(xid, rings) {
+      if (rings.length === 0 || isClosed) return
+      const known = pending.get(xid)
+      if (known !== undefined) known.rings.push(...rings)
+      else if (pending.size < MOST_PENDING)
+        pending.set(xid, { addedAt: platform.monotonic(), rings: [...rings], looks: 0 })
+      schedule()
+    },
+    close() {
+      isClosed = true
+      timer?.cancel()
+      pending.clear()
+    },
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Brings a store back whose database was dropped, emptied or replaced by another copy while it was open. Tables that are missing are created again, but not
+ * at once: a restore drops and creates them one by one, and must not meet tables of ours in between.
+ */
+import { JobmillError } from '../job/errors.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { Connection } from './connection.ts'
+import { codeOf } from './errors.ts'
+import { isMigrated, lockMigrations, migrate, restoreLedger } from './migrate.ts'
+
+/** No such table, schema or function. */
+const MISSING = new Set(['42P01', '3F000', '42883'])
+
+/** For how long tables must be missing before they are created again. */
+export const RECREATE_AFTER_MS = 5_000
+
+/** Tables of one row that TRUNCATE empties. Versions are compared with those that processes remember, so they do not start at 1 again. */
+const ONE_ROW = ['settings', 'members'].map(
+  (
+    table,
+  ) => `INSERT INTO jobmill.${table} (version) SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::int8
+   WHERE NOT EXISTS (SELECT FROM jobmill.${table})`,
+)
+const SECRET = `INSERT INTO jobmill.secret (value) SELECT concat(gen_random_uuid(), gen_random_uuid())
+ WHERE NOT EXISTS (SELECT FROM jobmill.secret)`
+/** An older copy would hand out tokens again under which handlers of before still run. */
+const SKIP_TOKENS = `SELECT setval('jobmill.token', (SELECT last_value FROM jobmill.token) + 1000000)`
+
+export interface Recovery {
+  /** Runs `verb`, and runs it again once what was missing is there; with `isOnce` it only waits for the next verb to do so. */
+  readonly run: <T>(verb: () => Promise<T>, isOnce: boolean) => Promise<T>
+  /** The database is another copy than before. */
+  readonly replaced: () => Promise<void>
+}
+
+export interface RecoveryOptions {
+  readonly connection: Connection
+  readonly schema: string
+  readonly sql: (text: string) => string
+  readonly deadlineMs: number
+  readonly platform: Platform
+}
+
+export function recovery(options: RecoveryOptions): Recovery {
+  const { connection, schema, sql, platform } = options
+  let missingSince: number | null = null
+  let completing: Promise<void> | null = null
+
+  async function complete(cause: unknown): Promise<void> {
+    if (await isMigrated(options)) {
+      missingSince = null
+      return
+    }
+    const now = platform.monotonic()
+    missingSince ??= now
+    if (now - missingSince < RECREATE_AFTER_MS) throw tablesMissing(cause)
+    await migrate(options)
+    missingSince = null
+    warn('its tables were missing and have been created again')
+  }
+
+  return {
+    async run(verb, isOnce) {
+      try {
+        return await verb()
+      } catch (error) {
+        if (!MISSING.has(codeOf(error) ?? '')) throw error
+        completing ??= complete(error).finally(() => (completing = null))
+        await completing
+        if (isOnce) throw tablesMissing(error)
+      }
+      return verb()
+    },
+    async replaced() {
+      warn('queues, limits and schedules of this process are declared again')
+      await connection.transaction(async (query) => {
+        await lockMigrations(query, schema)
+        await restoreLedger(query, options)
+        for (const statement of [...ONE_ROW, SECRET, SKIP_TOKENS]) await query(sql(statement), [])
+      })
+    },
+  }
+}
+
+function tablesMissing(cause: unknown): JobmillError {
+  return new JobmillError('STORE_UNAVAILABLE', 'the tables of jobmill are missing', {
+    fix: `Restore a backup. Otherwise they are created again after ${RECREATE_AFTER_MS / 1_000} s`,
+    cause,
+  })
+}
+
+function warn(what: string): void {
+  process.emitWarning(`database was replaced or restored: ${what}`, {
+    type: 'JobmillWarning',
+    code: 'DATABASE_REPLACED',
+  })
+}

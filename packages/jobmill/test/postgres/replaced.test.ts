@@ -1,0 +1,217 @@
+/** The database goes away under mills that run: dropped, emptied, or replaced by an older copy. They come back by themselves. */
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { defineJob, jobmill, type Mill } from '../../src/index.ts'
+import type { AnyJob } from '../../src/job/definition.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import { postgres } from '../../src/postgres.ts'
+
+const url = inject('postgresUrl')
+const admin = new pg.Client({ connectionString: url })
+const databases: string[] = []
+beforeAll(() => admin.connect())
+afterAll(async () => {
+  for (const name of databases) await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  await admin.end()
+})
+
+const atDatabase = (name: string): string => {
+  const there = new URL(url)
+  there.pathname = `/${name}`
+  return there.href
+}
+
+async function newDatabase(template = 'template1'): Promise<string> {
+  const name = `replaced_${randomBytes(6).toString('hex')}`
+  databases.push(name)
+  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  return name
+}
+
+/** Drops the database with all connections to it, and puts the copy in its place. */
+async function replace(name: string, copy: string): Promise<void> {
+  await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+  await admin.query(`ALTER DATABASE ${copy} RENAME TO ${name}`)
+}
+
+/** Whoever drops tables that others are at work on may meet them head on, and tries again. */
+async function run(database: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: atDatabase(database) })
+  await client.connect()
+  for (let isDone = false; !isDone;) {
+    isDone = await client.query(statement).then(
+      () => true,
+      (error: { code?: string }) => {
+        if (error.code !== '40P01') throw error
+        return false
+      },
+    )
+  }
+  await client.end()
+}
+
+interface Recorded {
+  readonly job: AnyJob
+  /** What its handler ran with. */
+  readonly ran: unknown[]
+  /** When it has run so often. */
+  readonly times: (count: number) => Promise<void>
+}
+
+function recorded(kind: string, queue: string): Recorded {
+  const ran: unknown[] = []
+  const waiting = new Set<() => void>()
+  const job = defineJob({
+    kind,
+    queue,
+    run({ payload }: { payload: unknown }) {
+      ran.push(payload)
+      for (const look of waiting) look()
+    },
+  })
+  const times = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => void (ran.length >= count && resolve())
+      waiting.add(look)
+      look()
+    })
+  return { job, ran, times }
+}
+
+/** Time runs faster for what waits until tables are created again. */
+const hasty = { ...systemPlatform, monotonic: () => systemPlatform.monotonic() * 50 }
+
+function millOn(
+  database: string,
+  jobs: readonly AnyJob[],
+  { isHasty = false, ...rest }: { isHasty?: boolean; serve?: string[]; limits?: object } = {},
+): Mill {
+  const store = postgres(atDatabase(database), isHasty ? { platform: hasty } : {})
+  const mill = jobmill({ store, jobs, log: 'silent', lease: '2s', renewEvery: '500ms', ...rest })
+  onTestFinished(async () => void (await mill.stop({ grace: 0 })))
+  return mill
+}
+
+/** Until the database takes it: while it is away a call may fail, and says that it may be tried again. */
+async function eventually<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!['3D000', '57P01'].includes(String((error as { cause?: { code?: string } }).cause?.code)))
+        expect(error).toMatchObject({ retryable: true })
+    }
+  }
+}
+
+describe('D2 a backup is restored under a process that only enqueues', () => {
+  test('its job lands in the right queue and kind, and the right handler runs it', async () => {
+    const database = await newDatabase()
+    const first = millOn(database, [])
+    await first.enqueue('old', 0, { queue: 'old' })
+    await first.stop()
+    const backup = await newDatabase(database)
+
+    const enqueues = millOn(database, [])
+    await enqueues.enqueue('young', 1, { queue: 'mail' })
+    await replace(database, backup)
+    // In the restored database these get the ids that the names of before had.
+    const wipe = recorded('wipe', 'danger')
+    const young = recorded('young', 'mail')
+    const works = millOn(database, [wipe.job, young.job])
+    await works.enqueue(wipe.job, 'wiped')
+    await eventually(() => enqueues.enqueue('young', 2, { queue: 'mail' }))
+    await works.start()
+    await young.times(1)
+    expect(young.ran).toEqual([2])
+    expect(wipe.ran).not.toContain(2)
+  })
+
+  test('names that only the old primary had are added again', async () => {
+    const database = await newDatabase()
+    const first = millOn(database, [])
+    await first.open()
+    await first.stop()
+    const standby = await newDatabase(database)
+
+    const enqueues = millOn(database, [])
+    await enqueues.enqueue('young', 1, { queue: 'mail' })
+    await replace(database, standby)
+    const acknowledged = []
+    for (const n of [2, 3, 4])
+      acknowledged.push((await eventually(() => enqueues.enqueue('young', n, { queue: 'mail' }))).id)
+    const counts = await enqueues.counts()
+    expect(counts.find(({ queue }) => queue === 'mail')).toMatchObject({ ready: acknowledged.length })
+    const young = recorded('young', 'mail')
+    const works = millOn(database, [young.job])
+    await works.start()
+    await young.times(3)
+    expect(young.ran.toSorted()).toEqual([2, 3, 4])
+  })
+})
+
+const WAYS: readonly [string, (database: string) => Promise<void>][] = [
+  [
+    'the schema is dropped and another process creates it again',
+    async (database) => {
+      await run(database, 'DROP SCHEMA jobmill CASCADE')
+      const other = postgres(atDatabase(database))
+      await other.open()
+      await other.close()
+    },
+  ],
+  ['the schema is dropped', (database) => run(database, 'DROP SCHEMA jobmill CASCADE')],
+  [
+    'all tables are truncated',
+    (database) =>
+      run(
+        database,
+        `DO $$ BEGIN EXECUTE (SELECT 'TRUNCATE ' || string_agg(format('jobmill.%I', tablename), ', ')
+           FROM pg_tables WHERE schemaname = 'jobmill'); END $$`,
+      ),
+  ],
+  ['the database is dropped and created again', async (database) => replace(database, await newDatabase())],
+]
+
+describe('D2 the database is emptied under a mill that works', () => {
+  test.each(WAYS)(
+    '%s: what is enqueued afterwards runs, and all that code declares is there',
+    async (_, empty) => {
+      const database = await newDatabase()
+      const mail = recorded('mail', 'post')
+      const limits = { smtp: { concurrency: 3 } }
+      const works = millOn(database, [mail.job], { isHasty: true, limits })
+      const enqueues = millOn(database, [], { isHasty: true })
+      await works.start()
+      await enqueues.enqueue('mail', 'before', { queue: 'post' })
+      await mail.times(1)
+      await empty(database)
+      await eventually(() => enqueues.enqueue('mail', 'after', { queue: 'post' }))
+      await mail.times(2)
+      expect(mail.ran).toEqual(['before', 'after'])
+      // Also for who starts now.
+      const late = postgres(atDatabase(database))
+      await late.open()
+      expect((await late.limits()).map(({ name }) => name)).toEqual(['smtp'])
+      expect((await late.queues()).map(({ name }) => name)).toEqual(['post'])
+      await late.close()
+    },
+  )
+
+  test('an older copy is restored: its jobs run again, and what is enqueued afterwards runs', async () => {
+    const database = await newDatabase()
+    const mail = recorded('mail', 'post')
+    const first = millOn(database, [])
+    await first.enqueue('mail', 'waits in the copy', { queue: 'post' })
+    await first.stop()
+    const copy = await newDatabase(database)
+    const works = millOn(database, [mail.job])
+    await works.start()
+    await mail.times(1)
+    await replace(database, copy)
+    await eventually(() => works.enqueue(mail.job, 'after'))
+    await mail.times(3)
+    expect(mail.ran.toSorted()).toEqual(['after', 'waits in the copy', 'waits in the copy'])
+  })
+})
