@@ -22,6 +22,13 @@ export interface ConcurrencySettings {
   readonly most: number
 }
 
+/** What code or an operator names of a limit. What a rate leaves out follows from the rest, or is the default. */
+export type LimitParts = RateParts | ConcurrencySettings
+
+export interface RateParts extends Partial<Omit<RateSettings, 'type'>> {
+  readonly type: 'rate'
+}
+
 /** What a user writes: `{ rate: 50, per: '1m' }` or `{ concurrency: 5 }`. */
 export type LimitOptions =
   | {
@@ -38,7 +45,22 @@ export function mostAtOnce(settings: LimitSettings): number {
   return settings.type === 'rate' ? settings.burst : settings.most
 }
 
+/** All that counts, from what is named. */
 export function limitSettings(options: LimitOptions, field: string): LimitSettings {
+  return completeLimit(limitParts(options, field))
+}
+
+/** What is left out of a rate: per second, and a burst that follows the rate. */
+export function completeLimit(parts: LimitParts): LimitSettings {
+  if (parts.type === 'concurrency') return parts
+  const { type, amount, perMs = DEFAULTS.limitPerMs, perKey } = parts
+  if (amount === undefined) throw neitherRateNorConcurrency('limit')
+  const { burst = defaultBurst(amount, perMs) } = parts
+  return { type, amount, perMs, burst, ...(perKey === true && { perKey }) }
+}
+
+/** What is named, checked, and nothing else. */
+export function limitParts(options: LimitOptions, field: string): LimitParts {
   const given = options as {
     rate?: unknown
     per?: Duration
@@ -52,9 +74,20 @@ export function limitSettings(options: LimitOptions, field: string): LimitSettin
     return { type: 'concurrency', most: checkWhole(given.concurrency, `${field}.concurrency`, BOUNDS.limit) }
   }
   checkObjectKeys(given, field, ['rate', 'per', 'burst', 'perKey', 'concurrency'])
-  const amount = checkWhole(given.rate, `${field}.rate`, BOUNDS.limit)
-  const perMs = given.per === undefined ? DEFAULTS.limitPerMs : durationMs(given.per, `${field}.per`)
-  if (perMs < SHORTEST_PER_MS) {
+  return {
+    type: 'rate',
+    amount: checkWhole(given.rate, `${field}.rate`, BOUNDS.limit),
+    ...rateRest(given, field),
+  }
+}
+
+/** The options of a rate apart from the rate. */
+export function rateRest(
+  given: { readonly per?: Duration; readonly burst?: unknown; readonly perKey?: unknown },
+  field: string,
+): Omit<RateParts, 'type' | 'amount'> {
+  const perMs = given.per === undefined ? undefined : durationMs(given.per, `${field}.per`)
+  if (perMs !== undefined && perMs < SHORTEST_PER_MS) {
     throw new JobmillError('DURATION_INVALID', `is shorter than ${SHORTEST_PER_MS} ms`, {
       field: `${field}.per`,
       value: shown(given.per),
@@ -62,11 +95,20 @@ export function limitSettings(options: LimitOptions, field: string): LimitSettin
     })
   }
   const burst =
-    given.burst === undefined
-      ? defaultBurst(amount, perMs)
-      : checkWhole(given.burst, `${field}.burst`, BOUNDS.limit)
+    given.burst === undefined ? undefined : checkWhole(given.burst, `${field}.burst`, BOUNDS.limit)
   const perKey = given.perKey !== undefined && checkBoolean(given.perKey, `${field}.perKey`)
-  return { type: 'rate', amount, perMs, burst, ...(perKey && { perKey: true as const }) }
+  return {
+    ...(perMs !== undefined && { perMs }),
+    ...(burst !== undefined && { burst }),
+    ...(perKey && { perKey: true as const }),
+  }
+}
+
+export function neitherRateNorConcurrency(field: string): JobmillError {
+  return new JobmillError('OPTION_INVALID', 'has neither a rate nor a concurrency', {
+    field,
+    fix: "Give { rate: 50, per: '1m' } or { concurrency: 5 }",
+  })
 }
 
 function concurrencyPerKey(field: string): JobmillError {
@@ -84,19 +126,20 @@ export function defaultBurst(amount: number, perMs: number): number {
   return Math.max(1, Math.floor((amount * 1_000) / perMs))
 }
 
-/** Settings as stores take them. */
-export function checkLimitSettings(settings: LimitSettings, field: string): LimitSettings {
-  if (settings.type === 'concurrency') {
-    checkObjectKeys(settings, field, ['type', 'most'])
-    checkWhole(settings.most, `${field}.most`, BOUNDS.limit)
-    return settings
+/** As stores take them: a declaration names what it is, a change only what becomes different. */
+export function checkLimitParts<P extends LimitParts>(parts: P, field: string, isChange = false): P {
+  if (parts.type === 'concurrency') {
+    checkObjectKeys(parts, field, ['type', 'most'])
+    checkWhole(parts.most, `${field}.most`, BOUNDS.limit)
+    return parts
   }
-  checkObjectKeys(settings, field, ['type', 'amount', 'perMs', 'burst', 'perKey'])
-  checkWhole(settings.amount, `${field}.amount`, BOUNDS.limit)
-  checkWhole(settings.perMs, `${field}.perMs`, { least: 1, most: BOUNDS.durationMs })
-  checkWhole(settings.burst, `${field}.burst`, BOUNDS.limit)
-  if (settings.perKey !== undefined) checkOneOf(String(settings.perKey), `${field}.perKey`, ['true'])
-  return settings
+  checkObjectKeys(parts, field, ['type', 'amount', 'perMs', 'burst', 'perKey'])
+  const { amount, perMs, burst, perKey } = parts
+  if (amount !== undefined || !isChange) checkWhole(amount, `${field}.amount`, BOUNDS.limit)
+  if (perMs !== undefined) checkWhole(perMs, `${field}.perMs`, { least: 1, most: BOUNDS.durationMs })
+  if (burst !== undefined) checkWhole(burst, `${field}.burst`, BOUNDS.limit)
+  if (perKey !== undefined) checkOneOf(String(perKey), `${field}.perKey`, ['true'])
+  return parts
 }
 
 /** Settings as they are told and kept: `perKey` stands there only where it is true. */

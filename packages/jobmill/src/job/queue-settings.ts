@@ -40,12 +40,6 @@ export const DEFAULT_QUEUE_SETTINGS: QueueSettings = Object.freeze({
   limit: null,
 })
 
-/** Whether these say anything: whoever declares nothing but the defaults leaves it to others to say more. */
-export function saysMore(settings: QueueSettings): boolean {
-  const keys = Object.keys(DEFAULT_QUEUE_SETTINGS) as (keyof QueueSettings)[]
-  return keys.some((key) => settings[key] !== DEFAULT_QUEUE_SETTINGS[key])
-}
-
 /** What a user writes; left out means unchanged. */
 export interface QueueChange {
   readonly workers?: number | null

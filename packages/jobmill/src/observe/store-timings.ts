@@ -59,7 +59,9 @@ const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
   tick: 'write',
   scheduleFailed: 'write',
   declareLimits: 'write',
+  createLimit: 'write',
   changeLimit: 'write',
+  resetOverrides: 'write',
   deleteLimit: 'write',
   take: 'write',
   giveBack: 'write',
@@ -82,6 +84,7 @@ const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
   schedules: 'read',
   ticks: 'read',
   limits: 'read',
+  overrides: 'read',
   metrics: 'read',
   timeline: 'read',
 }

@@ -16,6 +16,7 @@ import { pulse } from './migrations/0007-pulse.ts'
 import { alike } from './migrations/0008-alike.ts'
 import { lostJobs } from './migrations/0009-lost-jobs.ts'
 import { names } from './migrations/0009-names.ts'
+import { overrides } from './migrations/0009-overrides.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   alike,
   lostJobs,
   names,
+  overrides,
 ]
 
 const CREATE_LEDGER = `

@@ -23,7 +23,8 @@ import { get } from './get.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
 import { keeping } from './keep/keeping.ts'
-import { changeLimit, declareLimits, deleteLimit, drain, limits } from './limits.ts'
+import { changeLimit, createLimit, declareLimits } from './limit-settings.ts'
+import { deleteLimit, drain, limits } from './limits.ts'
 import { list } from './list.ts'
 import { metrics } from './metrics.ts'
 import { migrate } from './migrate.ts'
@@ -35,6 +36,7 @@ import { type PostgresOptions, type PostgresSettings, resolveOptions } from './o
 import { giveBack } from './permits.ts'
 import { now } from './now.ts'
 import { progress } from './progress.ts'
+import { overrides, resetOverrides } from './overrides.ts'
 import { changeQueue, declareQueues, queues } from './queues.ts'
 import { reap } from './reap.ts'
 import { record } from './record.ts'
@@ -108,16 +110,18 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
     rollUp: (limit) => run((context) => rollUp(context, limit)),
     record: (recording) => run((context) => record(context, recording)),
     declareQueues: (wanted) => run((context) => declareQueues(context, wanted)),
-    changeQueue: (name, patch) => run((context) => changeQueue(context, name, patch)),
+    changeQueue: (name, patch, by) => run((context) => changeQueue(context, name, patch, by)),
     assign: (wanted) => run((context) => assign(context, wanted)),
     declareSchedules: (wanted) => run((context) => declareSchedules(context, wanted)),
-    createSchedule: (name, definition) => run((context) => createSchedule(context, name, definition)),
-    changeSchedule: (name, patch) => run((context) => changeSchedule(context, name, patch)),
+    createSchedule: (name, definition, by) => run((context) => createSchedule(context, name, definition, by)),
+    changeSchedule: (name, patch, by) => run((context) => changeSchedule(context, name, patch, by)),
     deleteSchedule: (name) => run((context) => deleteSchedule(context, name)),
     tick: (items) => run((context) => tick(context, items)),
     scheduleFailed: (name, error) => run((context) => scheduleFailed(context, name, error)),
     declareLimits: (wanted) => run((context) => declareLimits(context, wanted)),
-    changeLimit: (name, changes) => run((context) => changeLimit(context, name, changes)),
+    createLimit: (name, wanted, by) => run((context) => createLimit(context, name, wanted, by)),
+    changeLimit: (name, changes, by) => run((context) => changeLimit(context, name, changes, by)),
+    resetOverrides: (what, name, options) => run((context) => resetOverrides(context, what, name, options)),
     deleteLimit: (name) => run((context) => deleteLimit(context, name)),
     take: (items) => run((context) => take(context, items)),
     giveBack: (items) => run((context) => giveBack(context, items)),
@@ -140,6 +144,7 @@ export function postgres(url: string, options: PostgresOptions = {}): ToolStore<
     schedules: () => run((context) => schedules(context)),
     ticks: (schedule, limit) => run((context) => ticks(context, schedule, limit)),
     limits: () => run((context) => limits(context)),
+    overrides: () => run((context) => overrides(context)),
     metrics: (query) => run((context) => metrics(context, query)),
     timeline: (query) => run((context) => timeline(context, query)),
     wait: async (how) => life.use().bell.wait(how),

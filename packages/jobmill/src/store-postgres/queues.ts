@@ -1,10 +1,22 @@
-/** Queues and their live settings. */
-import { type QueuePatch, type QueueSettings, saysMore } from '../job/queue-settings.ts'
+/** Queues: what code declares of them, what operators override, and what counts. */
+import { droppedOptions, type OverrideRecord } from '../job/overrides.ts'
+import {
+  effectiveQueue,
+  isDeclared,
+  isSameQueue,
+  keptQueue,
+  overrideQueue,
+  queueOverrides,
+  type QueueSources,
+  resetQueue,
+} from '../job/queue-sources.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueuePatch, type QueueSettings } from '../job/queue-settings.ts'
 import { limitUnknown, perKeyOnQueue } from '../store/cluster-errors.ts'
-import { type QueueRecord, queueUnknown } from '../store/queue-record.ts'
+import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../store/queue-record.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW, SETTINGS_CHANGED } from './fragments.ts'
+import { sourcesOf } from './sources.ts'
 
 export const COLUMN: Readonly<Record<keyof QueueSettings, string>> = {
   workers: 'workers',
@@ -24,44 +36,54 @@ const COLUMNS = Object.values(COLUMN).join(', ')
 export const TYPED = `workers int4, paused bool, backoff_enabled bool, backoff_base_ms int8, backoff_max_ms int8,
   retain_done_ms int8, retain_cancelled_ms int8, retain_dead_ms int8, keep_done int4, keep_cancelled int4, keep_dead int4,
   limit_name text`
-const BUMP = `bumped AS (${SETTINGS_CHANGED}`
-
-/** What somebody said before stays: an operator may have changed it. */
-const DECLARE = `
-WITH ${GIVEN}, added AS (
-  INSERT INTO jobmill.queue AS q (name, ${COLUMNS}, declared)
-  SELECT x.name, ${COLUMNS}, x.declared FROM given, json_to_recordset(p -> 'queues') AS x(name text, declared bool, ${TYPED})
-   WHERE NOT EXISTS (SELECT FROM jobmill.queue AS k WHERE k.name = x.name AND (k.declared OR NOT x.declared)) ORDER BY x.name
-  ON CONFLICT (name) DO UPDATE SET ${Object.values(COLUMN)
-    .map((column) => `${column} = excluded.${column}`)
-    .join(', ')}, declared = true
-   WHERE NOT q.declared AND excluded.declared
-  RETURNING q.id
-), ${BUMP} WHERE EXISTS (SELECT FROM added))
-SELECT`
+/** By the unique name; also who brings the same ones in at the same moment finds them there. */
+const ADD = `
+WITH ${GIVEN}
+INSERT INTO jobmill.queue (name, ${COLUMNS}, declared)
+SELECT x.name, ${Object.values(COLUMN)
+  .map((column) => `d.${column}`)
+  .join(
+    ', ',
+  )}, false FROM given, json_to_recordset(p -> 'queues') AS x(name text), json_to_record(p -> 'defaults') AS d(${TYPED})
+ WHERE NOT EXISTS (SELECT FROM jobmill.queue AS k WHERE k.name = x.name) ORDER BY x.name
+ON CONFLICT (name) DO NOTHING RETURNING name`
 
 const RECORD = `q.name, ${Object.values(COLUMN)
   .map((column) => `q.${column}`)
   .join(', ')}, q.throttles,
   greatest(q.cool_until - ${NOW}, 0) AS cooling_ms`
 
-/** Sets only the columns that the patch names, so two operators who change different settings do not undo each other. */
-const CHANGE = `
-WITH ${GIVEN}, q AS (
+const SOURCES = `${RECORD}, q.declared, q.code, q.overrides, ${NOW} AS now`
+
+/** By the unique name. */
+const FIND = `
+WITH ${GIVEN}
+SELECT ${SOURCES} FROM jobmill.queue AS q WHERE q.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'names') FROM given))
+ ORDER BY q.name`
+
+/** In the order of the names, so that two who need several cannot wait for each other. Two operators who change different options do not undo each other. */
+const LOCK = `${FIND} FOR NO KEY UPDATE`
+
+/** By the unique name; the rows are locked already. */
+const SAVE = `
+WITH ${GIVEN}, saved AS (
   UPDATE jobmill.queue AS q SET ${Object.values(COLUMN)
-    .map((column) => `${column} = CASE WHEN s.p ? '${column}' THEN x.${column} ELSE q.${column} END`)
-    .join(',\n    ')},
-    declared = true,
-    cool_until = CASE WHEN g.p ->> 'cool_ms' IS NULL THEN q.cool_until ELSE g.now + (g.p ->> 'cool_ms')::int8 END
-    FROM given AS g, LATERAL (SELECT (g.p -> 'settings')::jsonb AS p) AS s, LATERAL json_to_record(g.p -> 'settings') AS x(${TYPED})
-   WHERE q.name = g.p ->> 'name'
+    .map((column) => `${column} = x.${column}`)
+    .join(', ')}, declared = x.declared, code = x.code, overrides = x.overrides,
+         cool_until = CASE WHEN x.cool_ms IS NULL THEN q.cool_until ELSE given.now + x.cool_ms END
+    FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED}, declared bool, code json, overrides json, cool_ms int8)
+   WHERE q.name = x.name
   RETURNING q.*
-), ${BUMP} WHERE EXISTS (SELECT FROM q))
-SELECT ${RECORD} FROM q`
+)
+SELECT ${RECORD} FROM saved AS q`
 
 const QUEUES = `
 WITH ${GIVEN}
 SELECT ${RECORD} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
+
+const ALL_SOURCES = `
+WITH ${GIVEN}
+SELECT ${SOURCES} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
 
 /** Kept from being deleted until the queue that names it is written: a delete looks for such queues once it has the row for itself. */
 const NAMED_LIMITS = `
@@ -69,13 +91,13 @@ WITH ${GIVEN}
 SELECT l.name, l.per_key FROM jobmill.limit AS l
  WHERE l.name = ANY (ARRAY(SELECT json_array_elements_text(p -> 'limits') FROM given)) ORDER BY l.name FOR SHARE`
 
-/** Runs `work` once all limits are found to be there; without any it is one statement. */
-async function withLimits(
+/** Runs `work` once all limits are found to be there, in the transaction that keeps them; without any there is none yet. */
+async function withLimits<T>(
   context: Context,
   limits: readonly string[],
-  work: (query: Query) => Promise<readonly Row[]>,
-): Promise<readonly Row[]> {
-  if (limits.length === 0) return work(context.connection.query)
+  work: (query: Query | null) => Promise<T>,
+): Promise<T> {
+  if (limits.length === 0) return work(null)
   return context.connection.transaction(async (query) => {
     const rows = await run(context, query, NAMED_LIMITS, `"limits":${JSON.stringify(limits)}`)
     const found = new Set(rows.map((row) => row['name']))
@@ -87,29 +109,153 @@ async function withLimits(
   })
 }
 
-export async function declareQueues(
-  context: Context,
-  queues: readonly { readonly name: string; readonly settings: QueueSettings }[],
-): Promise<void> {
+/** A start that brings nothing new reads once, and locks nothing. */
+export async function declareQueues(context: Context, queues: readonly DeclaredQueue[]): Promise<void> {
   if (queues.length === 0) return
-  const byName = new Map(
-    queues.map(({ name, settings }) => [name, { name, declared: saysMore(settings), ...columns(settings) }]),
-  )
-  const limits = queues.flatMap(({ settings }) => settings.limit ?? [])
-  await withLimits(context, limits, (query) =>
-    run(context, query, DECLARE, `"queues":${JSON.stringify([...byName.values()])}`),
-  )
+  const limits = queues.flatMap(({ settings }) => settings?.limit ?? [])
+  const names = [...new Set(queues.map(({ name }) => name))].toSorted()
+  // Of two declarations of one name the last one counts.
+  const code = new Map(queues.flatMap(({ name, settings }) => (settings === null ? [] : [[name, settings]])))
+  const changed = await withLimits(context, limits, async (query) => {
+    const known = await rowsOf(context, query ?? context.connection.query, FIND, names)
+    if (known.length === names.length && known.every((row) => redeclared(row, code) === undefined)) return []
+    return inTransaction(context, query, (inside) => declareAll(context, inside, names, code))
+  })
+  if (changed.length > 0) context.ring(changed.map((queue) => ({ queue, jobs: null })))
 }
 
-export async function changeQueue(context: Context, name: string, patch: QueuePatch): Promise<QueueRecord> {
-  const fields = { name, settings: columns(patch.settings), cool_ms: patch.coolMs }
+/** The queues of which something else counts now. */
+async function declareAll(
+  context: Context,
+  query: Query,
+  names: readonly string[],
+  code: ReadonlyMap<string, Partial<QueueSettings>>,
+): Promise<string[]> {
+  const defaults = columns(DEFAULT_QUEUE_SETTINGS)
+  const fields = { queues: names.map((name) => ({ name })), defaults }
+  const added = await run(context, query, ADD, JSON.stringify(fields).slice(1, -1))
+  const rows = await rowsOf(context, query, LOCK, names)
+  const news = rows.flatMap((row) => redeclared(row, code) ?? [])
+  await save(context, query, news)
+  const changed = news.filter(({ name, settings }) => {
+    const before = rows.find((row) => row['name'] === name)
+    return before !== undefined && !isSameQueue(settings, settingsOf(before))
+  })
+  if (added.length + changed.length > 0) await query(context.sql(SETTINGS_CHANGED), [])
+  return changed.map(({ name }) => name)
+}
+
+/** Undefined when code says what it said before. */
+function redeclared(row: Row, declared: ReadonlyMap<string, Partial<QueueSettings>>): Saved | undefined {
+  const name = row['name'] as string
+  const code = declared.get(name)
+  if (code === undefined) return undefined
+  const sources = { code, overrides: queueSources(row).overrides }
+  const settings = effectiveQueue(sources)
+  const isSame = row['code'] === JSON.stringify(code) && isSameQueue(settings, settingsOf(row))
+  return isSame ? undefined : { name, settings, sources }
+}
+
+export async function changeQueue(
+  context: Context,
+  name: string,
+  patch: QueuePatch,
+  by?: string,
+): Promise<QueueRecord> {
   const { limit } = patch.settings
-  const [row] = await withLimits(context, typeof limit === 'string' ? [limit] : [], (query) =>
-    run(context, query, CHANGE, JSON.stringify(fields).slice(1, -1)),
+  const row = await withLimits(context, typeof limit === 'string' ? [limit] : [], (query) =>
+    inTransaction(context, query, async (inside) => {
+      const known = await lockOne(context, inside, name)
+      const stamp = { by: by ?? null, at: known['now'] as number }
+      const sources = overrideQueue(queueSources(known), patch.settings, stamp)
+      const saved = { name, settings: effectiveQueue(sources), sources, coolMs: patch.coolMs }
+      const [after] = await save(context, inside, [saved])
+      await inside(context.sql(SETTINGS_CHANGED), [])
+      return after
+    }),
   )
   if (row === undefined) throw queueUnknown(name)
   context.ring([{ queue: name, jobs: null }])
   return recordOf(row)
+}
+
+export async function resetQueueOverrides(
+  context: Context,
+  name: string,
+  options: readonly string[] | null,
+): Promise<string[]> {
+  const [known] = await rowsOf(context, context.connection.query, FIND, [name])
+  if (known === undefined) throw queueUnknown(name)
+  // The limit that counts then may have been deleted since code named it.
+  const { limit } = effectiveQueue(resetQueue(queueSources(known), options))
+  const dropped = await withLimits(context, limit === null ? [] : [limit], (query) =>
+    inTransaction(context, query, async (inside) => {
+      const before = queueSources(await lockOne(context, inside, name))
+      const sources = resetQueue(before, options)
+      const gone = droppedOptions(before.overrides, sources.overrides)
+      if (gone.length === 0) return gone
+      await save(context, inside, [{ name, settings: effectiveQueue(sources), sources }])
+      await inside(context.sql(SETTINGS_CHANGED), [])
+      return gone
+    }),
+  )
+  if (dropped.length > 0) context.ring([{ queue: name, jobs: null }])
+  return dropped
+}
+
+export async function overridesOfQueues(context: Context): Promise<OverrideRecord[]> {
+  const rows = await run(context, context.connection.query, ALL_SOURCES, '')
+  return rows.flatMap((row) => queueOverrides(row['name'] as string, queueSources(row)))
+}
+
+function inTransaction<T>(
+  context: Context,
+  query: Query | null,
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
+  return query === null ? context.connection.transaction(work) : work(query)
+}
+
+async function lockOne(context: Context, query: Query, name: string): Promise<Row> {
+  const [row] = await rowsOf(context, query, LOCK, [name])
+  if (row === undefined) throw queueUnknown(name)
+  return row
+}
+
+function rowsOf(
+  context: Context,
+  query: Query,
+  statement: string,
+  names: readonly string[],
+): Promise<readonly Row[]> {
+  return run(context, query, statement, `"names":${JSON.stringify(names)}`)
+}
+
+interface Saved {
+  readonly name: string
+  readonly settings: QueueSettings
+  readonly sources: QueueSources
+  readonly coolMs?: number | null
+}
+
+async function save(context: Context, query: Query, queues: readonly Saved[]): Promise<readonly Row[]> {
+  if (queues.length === 0) return []
+  const rows = queues.map(({ name, settings, sources, coolMs = null }) => ({
+    name,
+    ...columns(settings),
+    ...sourceColumns(sources),
+    cool_ms: coolMs,
+  }))
+  return run(context, query, SAVE, `"queues":${JSON.stringify(rows)}`)
+}
+
+/** What code declared and what operators overrode, as a row holds it. */
+export function sourceColumns(sources: QueueSources): Record<string, unknown> {
+  return { declared: isDeclared(sources), ...sources }
+}
+
+export function queueSources(row: Row): QueueSources {
+  return keptQueue({ ...sourcesOf(row), declared: row['declared'] as boolean }, settingsOf(row))
 }
 
 export async function queues(context: Context): Promise<QueueRecord[]> {

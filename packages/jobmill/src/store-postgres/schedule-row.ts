@@ -1,6 +1,7 @@
 /** A schedule as it is kept. Read, changed and written whole, with its row locked. */
 import { isDeepStrictEqual } from 'node:util'
 import { isRetimed, liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../job/schedule.ts'
+import type { Stamps } from '../job/schedule-sources.ts'
 import type { ScheduleRecord } from '../store/schedule.ts'
 import type { Query, Row } from './connection.ts'
 import { type Context, run } from './context.ts'
@@ -9,12 +10,13 @@ import { GIVEN } from './fragments.ts'
 /** `deleted`: kept as a mark that an operator does not want what code defines. */
 export interface StoredSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
   readonly deleted: boolean
+  readonly stamps: Stamps
 }
 
 const COLUMNS = `name, code, version, operator, deleted, revision, created_at, planned, next_at, last_at, last_outcome, last_job,
-  missed, error`
+  missed, error, stamps`
 const TYPED = `name text, code json, version int8, operator json, deleted bool, paused bool, revision int8, created_at int8,
-  planned bool, next_at int8, last_at int8, last_outcome text, last_job uuid, missed int8, error text`
+  planned bool, next_at int8, last_at int8, last_outcome text, last_job uuid, missed int8, error text, stamps json`
 const ALL_COLUMNS = `${COLUMNS}, paused`
 
 /** By the primary key, in its order, so that two who need several cannot wait for each other. */
@@ -30,7 +32,7 @@ const CREATE = `
 WITH ${GIVEN}
 INSERT INTO jobmill.schedule (${ALL_COLUMNS})
 SELECT x.name, x.code, x.version, x.operator, x.deleted, x.revision, given.now, x.planned, x.next_at, x.last_at, x.last_outcome,
-       x.last_job, x.missed, x.error, x.paused
+       x.last_job, x.missed, x.error, x.stamps, x.paused
   FROM given, json_to_recordset(p -> 'rows') AS x(${TYPED}) ORDER BY x.name
 ON CONFLICT (name) DO NOTHING RETURNING name, created_at`
 
@@ -47,14 +49,17 @@ export function liveOf({ code, operator }: Pick<StoredSchedule, 'code' | 'operat
   return liveSchedule(code, operator)
 }
 
-export function recordOf({ deleted: _, ...known }: StoredSchedule, readAt: number): ScheduleRecord {
+export function recordOf(
+  { deleted: _, stamps: __, ...known }: StoredSchedule,
+  readAt: number,
+): ScheduleRecord {
   return { ...known, live: liveOf(known), readAt }
 }
 
 /** Until it is written its `createdAt` means nothing: that is when the database wrote it. */
 export function newSchedule(
   name: string,
-  source: Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator'>>,
+  source: Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'stamps'>>,
 ): StoredSchedule {
   return {
     name,
@@ -71,6 +76,7 @@ export function newSchedule(
     lastJob: null,
     missed: 0,
     error: null,
+    stamps: {},
     ...source,
   }
 }
@@ -78,7 +84,7 @@ export function newSchedule(
 /** What became of a schedule of which something else is said now. */
 export function changedSchedule(
   known: StoredSchedule,
-  source: Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator'>>,
+  source: Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'stamps'>>,
 ): StoredSchedule {
   const said = { ...known, ...source }
   const [before, after] = [liveOf(known), liveOf(said)]
@@ -141,6 +147,7 @@ function rowsField(schedules: readonly StoredSchedule[]): string {
     last_job: schedule.lastJob,
     missed: schedule.missed,
     error: schedule.error,
+    stamps: schedule.stamps,
   }))
   return `"rows":${JSON.stringify(rows)}`
 }
@@ -162,5 +169,6 @@ export function storedOf(row: Row): StoredSchedule {
     lastJob: row['last_job'] as string | null,
     missed: row['missed'] as number,
     error: row['error'] as string | null,
+    stamps: JSON.parse(row['stamps'] as string) as Stamps,
   }
 }

@@ -1,12 +1,15 @@
 /** Schedules: what code says, what an operator changed on top of it, and what counts. */
 import { isDeepStrictEqual } from 'node:util'
 import type { ScheduleDefinition, SchedulePatch } from '../job/schedule.ts'
-import { scheduleExists, scheduleUnknown } from '../store/cluster-errors.ts'
+import { droppedOptions, type OverrideRecord } from '../job/overrides.ts'
+import { overridesOf, overrideSchedule, resetSchedule, scheduleOverrides } from '../job/schedule-sources.ts'
+import { notInCode, scheduleExists, scheduleUnknown } from '../store/cluster-errors.ts'
 import { inRounds } from '../store/rounds.ts'
 import type { DeclaredSchedule, ScheduleRecord } from '../store/schedule.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
+import { now } from './now.ts'
 import {
   broughtBack,
   changedSchedule,
@@ -72,7 +75,9 @@ function declaredAgain(
 ): StoredSchedule {
   if (known.deleted) {
     // An operator does not want it: only a new version of it is another thing.
-    return version > (known.version ?? -1) ? broughtBack({ ...known, code, version, operator: {} }) : known
+    return version > (known.version ?? -1)
+      ? broughtBack({ ...known, code, version, operator: {}, stamps: {} })
+      : known
   }
   return version >= (known.version ?? 0) ? changedSchedule(known, { code, version }) : known
 }
@@ -81,18 +86,21 @@ export function createSchedule(
   context: Context,
   name: string,
   definition: ScheduleDefinition,
+  by?: string,
 ): Promise<ScheduleRecord> {
   return context.connection.transaction(async (query) => {
-    const fresh = newSchedule(name, { operator: definition })
+    const stamp = { by: by ?? null, at: await now(context, query) }
+    const empty = newSchedule(name, {})
+    const fresh = { ...empty, ...overrideSchedule(empty, definition, stamp) }
     const createdAt = (await createRows(context, query, [fresh])).get(name)
     if (createdAt !== undefined) return recordOf({ ...fresh, createdAt }, createdAt)
-    const { now, byName } = await lockSchedules(context, query, [name])
+    const { now: at, byName } = await lockSchedules(context, query, [name])
     const known = byName.get(name)
     if (known?.deleted !== true) throw scheduleExists(name)
     const { code, version, revision } = known
-    const back = broughtBack({ ...fresh, code, version, revision, createdAt: now })
+    const back = broughtBack({ ...fresh, code, version, revision, createdAt: at })
     await saveRows(context, query, [back])
-    return recordOf(back, now)
+    return recordOf(back, at)
   })
 }
 
@@ -100,17 +108,45 @@ export function changeSchedule(
   context: Context,
   name: string,
   patch: SchedulePatch,
+  by?: string,
 ): Promise<ScheduleRecord> {
-  const named = Object.entries(patch).filter(([, value]) => value !== undefined)
   return context.connection.transaction(async (query) => {
-    const { now, byName } = await lockSchedules(context, query, [name])
-    const known = byName.get(name)
-    if (known === undefined || known.deleted) throw scheduleUnknown(name)
-    const operator = { ...known.operator, ...(Object.fromEntries(named) as SchedulePatch) }
-    const changed = changedSchedule(known, { operator })
+    const { at, known } = await lockOne(context, query, name)
+    const changed = changedSchedule(known, overrideSchedule(known, patch, { by: by ?? null, at }))
     if (!isDeepStrictEqual(known, changed)) await saveRows(context, query, [changed])
-    return recordOf(changed, now)
+    return recordOf(changed, at)
   })
+}
+
+export function resetScheduleOverrides(
+  context: Context,
+  name: string,
+  options: readonly string[] | null,
+): Promise<string[]> {
+  return context.connection.transaction(async (query) => {
+    const { known } = await lockOne(context, query, name)
+    if (known.code === null) throw notInCode('schedule', name)
+    const left = resetSchedule(known, options)
+    const dropped = droppedOptions(overridesOf(known), overridesOf(left))
+    if (dropped.length > 0) await saveRows(context, query, [changedSchedule(known, left)])
+    return dropped
+  })
+}
+
+export async function overridesOfSchedules(context: Context): Promise<OverrideRecord[]> {
+  const rows = await run(context, context.connection.query, SCHEDULES, '')
+  return rows.map(storedOf).flatMap((schedule) => scheduleOverrides(schedule.name, schedule))
+}
+
+async function lockOne(
+  context: Context,
+  query: Query,
+  name: string,
+): Promise<{ readonly at: number; readonly known: StoredSchedule }> {
+  const { now: at, byName } = await lockSchedules(context, query, [name])
+  const known = byName.get(name)
+  if (known === undefined || known.deleted) throw scheduleUnknown(name)
+  return { at, known }
 }
 
 /** Only marked: a start must not bring it back, and one of the same name must not be taken for it by who planned it before. */

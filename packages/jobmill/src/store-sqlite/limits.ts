@@ -1,8 +1,28 @@
-/** Limits: created once, changed and drained by operators, told to whoever asks. */
+/** Limits: what code declares of them, what operators override, drain and delete, and what counts. */
 import { type BudgetState, changed, drained, EMPTY_BUDGET } from '../job/budget.ts'
-import { isPerKey, type LimitSettings } from '../job/limit.ts'
-import { limitInUse, limitUnknown, perKeyFixed, perKeyOnQueue, wrongKey } from '../store/cluster-errors.ts'
-import type { LimitRecord } from '../store/limit.ts'
+import { isPerKey, type LimitParts, type LimitSettings } from '../job/limit.ts'
+import {
+  createdLimit,
+  effectiveLimit,
+  isSameLimit,
+  keepsPerKey,
+  keptLimit,
+  limitOverrides,
+  type LimitSources,
+  overrideLimit,
+  resetLimit,
+} from '../job/limit-sources.ts'
+import { droppedOptions, NO_OVERRIDES, type OverrideRecord } from '../job/overrides.ts'
+import {
+  limitExists,
+  limitInUse,
+  limitUnknown,
+  notInCode,
+  perKeyFixed,
+  perKeyOnQueue,
+  wrongKey,
+} from '../store/cluster-errors.ts'
+import type { DeclaredLimit, LimitRecord } from '../store/limit.ts'
 import { budgetOf, changeKeys, countKeys, dropKeys } from './limit-keys.ts'
 import {
   allLimits,
@@ -15,55 +35,112 @@ import {
   type StoredLimit,
 } from './limit-row.ts'
 import { dropPermitsOf, ringFor } from './permits.ts'
+import { codeText, sourcesOf } from './sources.ts'
 import type { Look, Work } from './work.ts'
 
 // By primary key, except for the first queue that jobmill_queue_limit has for it.
 const CREATE = `
-  INSERT INTO jobmill_limit (name, settings, per_key, paid_at, line_at, drained_until, held) VALUES (?, ?, ?, ?, ?, ?, 0)`
-const CHANGE = `UPDATE jobmill_limit SET settings = ?, per_key = ? WHERE id = ?`
+  INSERT INTO jobmill_limit (name, settings, per_key, paid_at, line_at, drained_until, held, code, overrides)
+  VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`
+const SAVE = `UPDATE jobmill_limit SET settings = ?, per_key = ?, code = ?, overrides = ? WHERE id = ?`
+const SOURCES = `SELECT code, overrides FROM jobmill_limit WHERE id = ?`
 const DELETE = `DELETE FROM jobmill_limit WHERE id = ?`
 const DROP_PLACES = `DELETE FROM jobmill_place WHERE limit_id = ?`
 const NAMED_BY = `SELECT name FROM jobmill_queue INDEXED BY jobmill_queue_limit WHERE limit_id = ? LIMIT 1`
 
-export interface DeclaredLimit {
-  readonly name: string
-  readonly settings: LimitSettings
-}
-
 export function declareLimits(work: Work, limits: readonly DeclaredLimit[]): void {
-  const { sql, counters } = work
-  for (const { name, settings } of limits) {
-    if (findLimit(sql, name) !== undefined) continue
-    const { paidAt, lineAt, drainedUntil } = EMPTY_BUDGET
-    sql(CREATE).run(name, settingsText(settings), perKeyColumn(settings), paidAt, lineAt, drainedUntil)
-    // A process of an earlier release that deleted the limit leaves them behind.
-    dropKeys(work, name)
-    counters.take('settings')
+  for (const { name, settings: code } of limits) {
+    const known = findLimit(work.sql, name)
+    if (known === undefined) create(work, name, { code, overrides: NO_OVERRIDES })
+    else {
+      const before = limitSources(work, known)
+      if (codeText(code) !== codeText(before.code)) apply(work, known, { ...before, code })
+    }
   }
 }
 
+export function createLimit(work: Work, name: string, parts: LimitParts, by?: string): LimitRecord {
+  const known = findLimit(work.sql, name)
+  const sources = createdLimit(parts, { by: by ?? null, at: work.now })
+  if (known === undefined) create(work, name, sources)
+  else if (!isSameLimit(known.settings, effectiveLimit(sources))) throw limitExists(name)
+  return recordOf(work, needLimit(work, name))
+}
+
+function create(work: Work, name: string, sources: LimitSources): void {
+  const { sql, counters } = work
+  const settings = effectiveLimit(sources)
+  const { paidAt, lineAt, drainedUntil } = EMPTY_BUDGET
+  const kept = [codeText(sources.code), JSON.stringify(sources.overrides)]
+  sql(CREATE).run(name, settingsText(settings), perKeyColumn(settings), paidAt, lineAt, drainedUntil, ...kept)
+  // A process of an earlier release that deleted the limit leaves them behind.
+  dropKeys(work, name)
+  counters.take('settings')
+}
+
 /** Who holds permits keeps them; who has a place in the line got it at the old rate, and loses it. */
-export function changeLimit(work: Work, name: string, settings: LimitSettings): LimitRecord {
-  const { sql, now, counters } = work
+export function changeLimit(work: Work, name: string, parts: LimitParts, by?: string): LimitRecord {
   const limit = needLimit(work, name)
   const perKey = isPerKey(limit.settings)
-  if (isPerKey(settings) !== perKey) throw perKeyFixed(name, perKey)
-  if (perKey) changeKeys(work, name, settings)
-  saveBudget(work, limit.id, changed(limit.settings, settings, limit.budget, now))
-  sql(CHANGE).run(settingsText(settings), perKeyColumn(settings), limit.id)
+  if (!keepsPerKey(parts, perKey)) throw perKeyFixed(name, perKey)
+  const sources = overrideLimit(limitSources(work, limit), parts, { by: by ?? null, at: work.now })
+  rework(work, limit, sources)
+  return recordOf(work, needLimit(work, name))
+}
+
+export function resetLimitOverrides(work: Work, name: string, options: readonly string[] | null): string[] {
+  const limit = needLimit(work, name)
+  const before = limitSources(work, limit)
+  if (before.code === null) throw notInCode('limit', name)
+  const sources = resetLimit(before, options)
+  apply(work, limit, sources)
+  return droppedOptions(before.overrides, sources.overrides)
+}
+
+/** Budgets and places stay as they are unless something else counts now. */
+function apply(work: Work, limit: StoredLimit, sources: LimitSources): void {
+  if (isSameLimit(effectiveLimit(sources), limit.settings)) saveLimit(work, limit.id, limit.settings, sources)
+  else rework(work, limit, sources)
+}
+
+function rework(work: Work, limit: StoredLimit, sources: LimitSources): void {
+  const { sql, now, counters } = work
+  const settings = effectiveLimit(sources)
+  if (isPerKey(settings) !== isPerKey(limit.settings)) {
+    const queue = namedBy(work, limit.id)
+    if (queue !== undefined && isPerKey(settings)) throw perKeyOnQueue(limit.name)
+    dropKeys(work, limit.name)
+    saveBudget(work, limit.id, EMPTY_BUDGET)
+  } else {
+    if (isPerKey(settings)) changeKeys(work, limit.name, settings)
+    saveBudget(work, limit.id, changed(limit.settings, settings, limit.budget, now))
+  }
+  saveLimit(work, limit.id, settings, sources)
   sql(DROP_PLACES).run(limit.id)
   counters.take('settings')
   // There may be more to be had now.
   ringFor(work, limit.id)
-  return recordOf(work, needLimit(work, name))
+}
+
+export function saveLimit({ sql }: Work, id: number, settings: LimitSettings, sources: LimitSources): void {
+  const { code, overrides } = sources
+  sql(SAVE).run(settingsText(settings), perKeyColumn(settings), codeText(code), JSON.stringify(overrides), id)
+}
+
+export function limitSources({ sql }: Look, { id, settings }: StoredLimit): LimitSources {
+  return keptLimit(sourcesOf(sql(SOURCES).get(id) as Parameters<typeof sourcesOf>[0]), settings)
+}
+
+export function overridesOfLimits(look: Look): OverrideRecord[] {
+  return allLimits(look.sql).flatMap((limit) => limitOverrides(limit.name, limitSources(look, limit)))
 }
 
 export function deleteLimit(work: Work, name: string): boolean {
   const { sql, counters } = work
   const limit = findLimit(sql, name)
   if (limit === undefined) return false
-  const queue = sql(NAMED_BY).get(limit.id) as { name: string } | undefined
-  if (queue !== undefined) throw limitInUse(name, queue.name)
+  const queue = namedBy(work, limit.id)
+  if (queue !== undefined) throw limitInUse(name, queue)
   dropKeys(work, name)
   dropPermitsOf(work, limit.id)
   sql(DROP_PLACES).run(limit.id)
@@ -94,6 +171,10 @@ export function limitIdOf(look: Look, name: string | null): number | null {
   const { id, settings } = needLimit(look, name)
   if (isPerKey(settings)) throw perKeyOnQueue(name)
   return id
+}
+
+function namedBy({ sql }: Look, id: number): string | undefined {
+  return (sql(NAMED_BY).get(id) as { name: string } | undefined)?.name
 }
 
 function needLimit({ sql }: Look, name: string): StoredLimit {

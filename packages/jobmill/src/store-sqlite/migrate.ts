@@ -8,6 +8,7 @@ import { narrowIndexes } from './migrations/0004-narrow-indexes.ts'
 import { declaredQueues } from './migrations/0005-declared-queues.ts'
 import { limitKeys } from './migrations/0006-limit-keys.ts'
 import { lostJobs } from './migrations/0007-lost-jobs.ts'
+import { overrides } from './migrations/0007-overrides.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   declaredQueues,
   limitKeys,
   lostJobs,
+  overrides,
 ]
 
 const TABLE = `

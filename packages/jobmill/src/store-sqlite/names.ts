@@ -2,7 +2,7 @@
  * Queues and kinds by number. Rows hold the numbers; a store remembers the pairs, which never change. What a
  * transaction learns is remembered only after its commit: a number that was rolled back may go to another name.
  */
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings, saysMore } from '../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
 import type { Sql, Value } from './handle.ts'
 
 // Each by its unique index.
@@ -14,7 +14,7 @@ const NEW_KIND = `INSERT INTO jobmill_kind (name) VALUES (?)`
 const NEW_QUEUE = `
   INSERT INTO jobmill_queue (name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
     retain_done_ms, retain_cancelled_ms, retain_dead_ms, keep_done, keep_cancelled, keep_dead, limit_id, declared)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
 
 class Pairs {
   readonly ids = new Map<string, number>()
@@ -81,7 +81,7 @@ export function namesOn(sql: Sql, cache: NameCache): Names {
     needQueue(name) {
       const known = idOf('queues', QUEUE_BY_NAME, name)
       if (known !== undefined) return known
-      createQueue(sql, name, DEFAULT_QUEUE_SETTINGS, null)
+      createQueue(sql, name)
       return idOf('queues', QUEUE_BY_NAME, name) ?? 0
     },
     needKind(name) {
@@ -97,8 +97,9 @@ export function namesOn(sql: Sql, cache: NameCache): Names {
   }
 }
 
-export function createQueue(sql: Sql, name: string, settings: QueueSettings, limitId: number | null): void {
-  sql(NEW_QUEUE).run(name, ...settingValues(settings, limitId), Number(saysMore(settings)))
+/** With the defaults, until code or an operator says more. */
+export function createQueue(sql: Sql, name: string): void {
+  sql(NEW_QUEUE).run(name, ...settingValues(DEFAULT_QUEUE_SETTINGS, null))
 }
 
 /** In the order of the columns that statements name. */

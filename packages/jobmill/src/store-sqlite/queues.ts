@@ -1,23 +1,36 @@
-/** Queues: made once, changed by operators, told to whoever asks. */
-import { type QueuePatch, type QueueSettings, saysMore } from '../job/queue-settings.ts'
-import { type QueueRecord, queueUnknown } from '../store/queue-record.ts'
+/** Queues: what code declares of them, what operators override, and what counts. */
+import { droppedOptions, type OverrideRecord } from '../job/overrides.ts'
+import {
+  effectiveQueue,
+  isDeclared,
+  isSameQueue,
+  keptQueue,
+  overrideQueue,
+  queueOverrides,
+  type QueueSources,
+  resetQueue,
+} from '../job/queue-sources.ts'
+import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
+import { type DeclaredQueue, type QueueRecord, queueUnknown } from '../store/queue-record.ts'
 import { limitIdOf } from './limits.ts'
 import { createQueue, settingValues } from './names.ts'
+import { codeText, sourcesOf } from './sources.ts'
 import type { Look, Work } from './work.ts'
 
 const SELECT = `
   SELECT q.id, q.name, q.workers, q.paused, q.backoff_enabled, q.backoff_base_ms, q.backoff_max_ms, q.retain_done_ms,
     q.retain_cancelled_ms, q.retain_dead_ms, q.keep_done, q.keep_cancelled, q.keep_dead,
-    (SELECT l.name FROM jobmill_limit AS l WHERE l.id = q.limit_id) AS limit_name, q.cool_until, q.throttles, q.declared
+    (SELECT l.name FROM jobmill_limit AS l WHERE l.id = q.limit_id) AS limit_name, q.cool_until, q.throttles, q.declared,
+    q.code, q.overrides
   FROM jobmill_queue AS q`
 
 // By the unique name, or all of them in its order.
 export const ALL = `${SELECT} ORDER BY q.name`
 const FIND = `${SELECT} WHERE q.name = ?`
-const CHANGE = `
+const SAVE = `
   UPDATE jobmill_queue SET workers = ?, paused = ?, backoff_enabled = ?, backoff_base_ms = ?, backoff_max_ms = ?,
     retain_done_ms = ?, retain_cancelled_ms = ?, retain_dead_ms = ?, keep_done = ?, keep_cancelled = ?,
-    keep_dead = ?, limit_id = ?, declared = 1, cool_until = ? WHERE id = ?`
+    keep_dead = ?, limit_id = ?, declared = ?, code = ?, overrides = ?, cool_until = ?, throttles = ? WHERE id = ?`
 
 export interface QueueRow {
   readonly id: number
@@ -37,46 +50,92 @@ export interface QueueRow {
   readonly cool_until: number
   readonly throttles: number
   readonly declared: number
-}
-
-export interface DeclaredQueue {
-  readonly name: string
-  readonly settings: QueueSettings
+  readonly code: string | null
+  readonly overrides: string
 }
 
 export function declareQueues(work: Work, queues: readonly DeclaredQueue[]): void {
-  const { sql, names, counters, moves } = work
-  // All limits before the first write, also those of queues that are there already.
-  const limitIds = queues.map(({ settings }) => limitIdOf(work, settings.limit))
-  for (const [at, { name, settings }] of queues.entries()) {
-    const limitId = limitIds[at] ?? null
-    if (names.findQueue(name) === undefined) createQueue(sql, name, settings, limitId)
-    else {
-      const row = sql(FIND).get(name) as QueueRow
-      // What somebody said before stays: an operator may have changed it.
-      if (row.declared === 1 || !saysMore(settings)) continue
-      sql(CHANGE).run(...settingValues(settings, limitId), row.cool_until, row.id)
-      moves.ring(row.id)
-    }
-    counters.take('settings')
+  // All limits before the first write, also those that an override keeps from counting.
+  for (const { settings } of queues) limitIdOf(work, settings?.limit ?? null)
+  for (const { name, settings } of queues) {
+    const isNew = work.names.findQueue(name) === undefined
+    if (isNew) createQueue(work.sql, name)
+    const isChanged = settings !== null && declareAgain(work, need(work, name), settings)
+    if (isNew || isChanged) work.counters.take('settings')
   }
 }
 
-export function changeQueue(work: Work, name: string, patch: QueuePatch): QueueRecord {
-  const { sql, now, counters, moves } = work
-  const row = sql(FIND).get(name) as QueueRow | undefined
-  if (row === undefined) throw queueUnknown(name)
-  const settings = { ...settingsOf(row), ...patch.settings }
+/** Whether something else counts now. */
+function declareAgain(work: Work, row: QueueRow, code: Partial<QueueSettings>): boolean {
+  const before = queueSources(row)
+  const sources = { code, overrides: before.overrides }
+  const settings = effectiveQueue(sources)
+  const isChanged = !isSameQueue(settings, settingsOf(row))
+  if (isChanged || codeText(code) !== row.code) saveQueue(work, row, { settings, sources })
+  if (isChanged) work.moves.ring(row.id)
+  return isChanged
+}
+
+export function changeQueue(work: Work, name: string, patch: QueuePatch, by?: string): QueueRecord {
+  const { now } = work
+  const row = need(work, name)
+  const sources = overrideQueue(queueSources(row), patch.settings, { by: by ?? null, at: now })
   const coolUntil = patch.coolMs === null ? row.cool_until : now + patch.coolMs
-  sql(CHANGE).run(...settingValues(settings, limitIdOf(work, settings.limit)), coolUntil, row.id)
-  counters.take('settings')
+  const settings = effectiveQueue(sources)
+  saveQueue(work, { ...row, cool_until: coolUntil }, { settings, sources })
+  work.counters.take('settings')
   // A pause or a cool-down may have ended just now.
-  moves.ring(row.id)
+  work.moves.ring(row.id)
   return recordOf({ ...row, cool_until: coolUntil }, settings, now)
+}
+
+export function resetQueueOverrides(work: Work, name: string, options: readonly string[] | null): string[] {
+  const row = need(work, name)
+  const before = queueSources(row)
+  const sources = resetQueue(before, options)
+  const dropped = droppedOptions(before.overrides, sources.overrides)
+  if (dropped.length === 0) return []
+  saveQueue(work, row, { settings: effectiveQueue(sources), sources })
+  work.counters.take('settings')
+  work.moves.ring(row.id)
+  return dropped
 }
 
 export function queues({ sql, now }: Look): QueueRecord[] {
   return (sql(ALL).all() as QueueRow[]).map((row) => recordOf(row, settingsOf(row), now))
+}
+
+export function overridesOfQueues({ sql }: Look): OverrideRecord[] {
+  return (sql(ALL).all() as QueueRow[]).flatMap((row) => queueOverrides(row.name, queueSources(row)))
+}
+
+/** Everything of a row but its name. */
+export function saveQueue(
+  work: Work,
+  row: Pick<QueueRow, 'id' | 'cool_until' | 'throttles'>,
+  { settings, sources }: { readonly settings: QueueSettings; readonly sources: QueueSources },
+): void {
+  work
+    .sql(SAVE)
+    .run(
+      ...settingValues(settings, limitIdOf(work, settings.limit)),
+      Number(isDeclared(sources)),
+      codeText(sources.code),
+      JSON.stringify(sources.overrides),
+      row.cool_until,
+      row.throttles,
+      row.id,
+    )
+}
+
+function need({ sql }: Work, name: string): QueueRow {
+  const row = sql(FIND).get(name) as QueueRow | undefined
+  if (row === undefined) throw queueUnknown(name)
+  return row
+}
+
+export function queueSources(row: QueueRow): QueueSources {
+  return keptQueue({ ...sourcesOf(row), declared: row.declared === 1 }, settingsOf(row))
 }
 
 function recordOf(row: QueueRow, settings: QueueSettings, now: number): QueueRecord {

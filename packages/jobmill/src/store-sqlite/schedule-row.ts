@@ -1,19 +1,21 @@
 /** A schedule as it is kept. Read, changed and written whole, under the write lock. */
 import { liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../job/schedule.ts'
+import type { Stamps } from '../job/schedule-sources.ts'
 import type { ScheduleRecord } from '../store/schedule.ts'
 import type { Sql } from './handle.ts'
 
 const COLUMNS = `name, code, version, operator, deleted, revision, created_at, planned, next_at, last_at, last_outcome,
-  last_job, missed, error`
+  last_job, missed, error, stamps`
 
 // By primary key, or all of them in its order: a row per schedule, few enough to read.
 const FIND = `SELECT ${COLUMNS} FROM jobmill_schedule WHERE name = ?`
 const ALL = `SELECT ${COLUMNS} FROM jobmill_schedule ORDER BY name`
 const SAVE = `
-  INSERT OR REPLACE INTO jobmill_schedule (${COLUMNS}, due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT OR REPLACE INTO jobmill_schedule (${COLUMNS}, due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 export interface StoredSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
   readonly deleted: boolean
+  readonly stamps: Stamps
 }
 
 interface Row {
@@ -31,6 +33,7 @@ interface Row {
   readonly last_job: string | null
   readonly missed: number
   readonly error: string | null
+  readonly stamps: string
 }
 
 export function liveOf({ code, operator }: StoredSchedule): ScheduleDefinition {
@@ -74,12 +77,13 @@ export function saveSchedule(sql: Sql, schedule: StoredSchedule): void {
     schedule.lastJob,
     schedule.missed,
     schedule.error,
+    JSON.stringify(schedule.stamps),
     dueAt(schedule),
   )
 }
 
 export function recordOf(schedule: StoredSchedule, now: number): ScheduleRecord {
-  const { deleted: _, ...known } = schedule
+  const { deleted: _, stamps: __, ...known } = schedule
   return { ...known, live: liveOf(schedule), readAt: now }
 }
 
@@ -105,5 +109,6 @@ function storedOf(row: Row): StoredSchedule {
     lastJob: row.last_job,
     missed: row.missed,
     error: row.error,
+    stamps: JSON.parse(row.stamps) as Stamps,
   }
 }

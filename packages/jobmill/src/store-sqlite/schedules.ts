@@ -1,7 +1,9 @@
 /** Schedules: what code says, what an operator changed on top of it, and what counts. */
 import { isDeepStrictEqual } from 'node:util'
 import { isRetimed, type ScheduleDefinition, type SchedulePatch } from '../job/schedule.ts'
-import { scheduleExists, scheduleUnknown } from '../store/cluster-errors.ts'
+import { droppedOptions, type OverrideRecord } from '../job/overrides.ts'
+import { overridesOf, overrideSchedule, resetSchedule, scheduleOverrides } from '../job/schedule-sources.ts'
+import { notInCode, scheduleExists, scheduleUnknown } from '../store/cluster-errors.ts'
 import type { DeclaredSchedule, ScheduleRecord } from '../store/schedule.ts'
 import {
   allSchedules,
@@ -19,15 +21,22 @@ export function declareSchedules(work: Work, schedules: readonly DeclaredSchedul
     const known = findStored(work.sql, name)
     if (known === undefined) saveSchedule(work.sql, { ...newSchedule(name, work.now), code, version })
     else if (known.deleted) {
-      if (version > (known.version ?? -1)) bringBack(work, { ...known, code, version, operator: {} })
+      if (version > (known.version ?? -1))
+        bringBack(work, { ...known, code, version, operator: {}, stamps: {} })
     } else if (version >= (known.version ?? 0)) change(work, known, { code, version })
   }
 }
 
-export function createSchedule(work: Work, name: string, definition: ScheduleDefinition): ScheduleRecord {
+export function createSchedule(
+  work: Work,
+  name: string,
+  definition: ScheduleDefinition,
+  by?: string,
+): ScheduleRecord {
   const known = findStored(work.sql, name)
   if (known?.deleted === false) throw scheduleExists(name)
-  const fresh: StoredSchedule = { ...newSchedule(name, work.now), operator: definition }
+  const empty = newSchedule(name, work.now)
+  const fresh = { ...empty, ...overrideSchedule(empty, definition, { by: by ?? null, at: work.now }) }
   if (known === undefined) {
     saveSchedule(work.sql, fresh)
     return recordOf(fresh, work.now)
@@ -36,12 +45,32 @@ export function createSchedule(work: Work, name: string, definition: ScheduleDef
   return recordOf(bringBack(work, { ...fresh, code, version, revision }), work.now)
 }
 
-export function changeSchedule(work: Work, name: string, patch: SchedulePatch): ScheduleRecord {
-  const schedule = findSchedule(work.sql, name)
+export function changeSchedule(work: Work, name: string, patch: SchedulePatch, by?: string): ScheduleRecord {
+  const schedule = need(work, name)
+  const set = overrideSchedule(schedule, patch, { by: by ?? null, at: work.now })
+  return recordOf(change(work, schedule, set), work.now)
+}
+
+export function resetScheduleOverrides(
+  work: Work,
+  name: string,
+  options: readonly string[] | null,
+): string[] {
+  const schedule = need(work, name)
+  if (schedule.code === null) throw notInCode('schedule', name)
+  const left = resetSchedule(schedule, options)
+  change(work, schedule, left)
+  return droppedOptions(overridesOf(schedule), overridesOf(left))
+}
+
+export function overridesOfSchedules({ sql }: Look): OverrideRecord[] {
+  return allSchedules(sql).flatMap((schedule) => scheduleOverrides(schedule.name, schedule))
+}
+
+function need({ sql }: Work, name: string): StoredSchedule {
+  const schedule = findSchedule(sql, name)
   if (schedule === undefined) throw scheduleUnknown(name)
-  const named = Object.entries(patch).filter(([, value]) => value !== undefined)
-  const operator = { ...schedule.operator, ...(Object.fromEntries(named) as SchedulePatch) }
-  return recordOf(change(work, schedule, { operator }), work.now)
+  return schedule
 }
 
 /** One that code defines is only marked, so that a start does not bring it back. */
@@ -62,7 +91,7 @@ export function schedules({ sql, now }: Look): ScheduleRecord[] {
   return allSchedules(sql).map((schedule) => recordOf(schedule, now))
 }
 
-type Source = Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator'>>
+type Source = Partial<Pick<StoredSchedule, 'code' | 'version' | 'operator' | 'stamps'>>
 
 /** Writes what is said of a schedule, and whether that made it another one. */
 function change({ sql }: Work, known: StoredSchedule, source: Source): StoredSchedule {
@@ -97,5 +126,6 @@ function newSchedule(name: string, now: number): StoredSchedule {
     lastJob: null,
     missed: 0,
     error: null,
+    stamps: {},
   }
 }

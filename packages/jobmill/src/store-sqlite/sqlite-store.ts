@@ -22,7 +22,7 @@ import type { SqliteTx } from './handle.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
 import { keeping } from './keep/keeping.ts'
-import { changeLimit, declareLimits, deleteLimit, drain, limits } from './limits.ts'
+import { changeLimit, createLimit, declareLimits, deleteLimit, drain, limits } from './limits.ts'
 import { listChunk } from './list.ts'
 import type { Live, StoreSettings } from './live.ts'
 import {
@@ -36,6 +36,7 @@ import {
 } from './look-first.ts'
 import { metrics } from './metrics.ts'
 import { progress } from './progress.ts'
+import { overrides, resetOverrides } from './overrides.ts'
 import { changeQueue, declareQueues, queues } from './queues.ts'
 import { record } from './record.ts'
 import { openStore } from './reopen.ts'
@@ -110,19 +111,23 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     record: async (recording) => write(weightOf(recording), (work) => record(work, recording)),
 
     declareQueues: async (declared) => write(declared.length, (work) => declareQueues(work, declared)),
-    changeQueue: async (name, patch) => write(1, (work) => changeQueue(work, name, patch)),
+    changeQueue: async (name, patch, by) => write(1, (work) => changeQueue(work, name, patch, by)),
 
     assign: async (changes) => assignIfDiffers(live(), changes),
 
     declareSchedules: async (declared) => write(declared.length, (work) => declareSchedules(work, declared)),
-    createSchedule: async (name, definition) => write(1, (work) => createSchedule(work, name, definition)),
-    changeSchedule: async (name, patch) => write(1, (work) => changeSchedule(work, name, patch)),
+    createSchedule: async (name, definition, by) =>
+      write(1, (work) => createSchedule(work, name, definition, by)),
+    changeSchedule: async (name, patch, by) => write(1, (work) => changeSchedule(work, name, patch, by)),
     deleteSchedule: async (name) => write(1, (work) => deleteSchedule(work, name)),
     tick: async (planned) => write(planned.length, (work) => tick(work, planned)),
     scheduleFailed: async (name, error) => write(1, (work) => scheduleFailed(work, name, error)),
 
     declareLimits: async (declared) => write(declared.length, (work) => declareLimits(work, declared)),
-    changeLimit: async (name, limit) => write(1, (work) => changeLimit(work, name, limit)),
+    createLimit: async (name, limit, by) => write(1, (work) => createLimit(work, name, limit, by)),
+    changeLimit: async (name, limit, by) => write(1, (work) => changeLimit(work, name, limit, by)),
+    resetOverrides: async (what, name, options) =>
+      write(1, (work) => resetOverrides(work, what, name, options)),
     deleteLimit: async (name) => write(1, (work) => deleteLimit(work, name)),
     take: async (items) => write(items.length, (work) => take(work, items)),
     giveBack: async (items) => write(items.length, (work) => giveBack(work, items)),
@@ -146,6 +151,7 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     schedules: async () => read(schedules),
     ticks: async (schedule, limit) => read((look) => ticks(look, schedule, limit)),
     limits: async () => read(limits),
+    overrides: async () => read(overrides),
     metrics: async (query) => read((look) => metrics(look, query)),
     timeline: async (query) => read((look) => timeline(look, query)),
 

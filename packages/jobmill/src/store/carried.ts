@@ -3,6 +3,9 @@
  * equal to the last character. Instants are carried as they are, like those that users name.
  */
 import type { LimitSettings } from '../job/limit.ts'
+import type { LimitSources } from '../job/limit-sources.ts'
+import type { QueueSources } from '../job/queue-sources.ts'
+import type { Stamps } from '../job/schedule-sources.ts'
 import type { HoldAfter } from '../job/new-job.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { JobState } from '../job/state.ts'
@@ -118,8 +121,8 @@ export interface CarriedRest {
 export interface CarriedQueue {
   readonly name: string
   readonly settings: QueueSettings
-  /** Somebody has said how it is to be. */
-  readonly declared: boolean
+  /** What code named of it last, and what an operator overrode. */
+  readonly sources: QueueSources
   readonly coolUntil: number
   readonly throttles: number
 }
@@ -128,6 +131,8 @@ export interface CarriedQueue {
 interface CarriedLimit {
   readonly name: string
   readonly settings: LimitSettings
+  /** What code named of it last, and what an operator overrode. */
+  readonly sources: LimitSources
   readonly paidAt: number
   readonly drainedUntil: number
 }
@@ -135,6 +140,8 @@ interface CarriedLimit {
 /** Also a deleted one, which keeps code from bringing it back. */
 interface CarriedSchedule extends Omit<ScheduleRecord, 'live' | 'readAt'> {
   readonly deleted: boolean
+  /** Who set each option that an operator overrode, and when. */
+  readonly stamps: Stamps
 }
 
 /** So that a page of jobs with large payloads or logs fits into memory and into one statement. */

@@ -4,14 +4,14 @@ import { JobmillError, shown } from '../job/errors.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkJsonText } from '../job/json-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import { checkLimitSettings, type LimitSettings } from '../job/limit.ts'
+import { checkLimitParts } from '../job/limit.ts'
 import { checkLimitKey } from '../job/limit-draw.ts'
 import { checkId, checkKey, checkName, checkString } from '../job/names.ts'
 import { checkBoolean, checkOneOf, checkWhole } from '../job/numbers.ts'
 import { MISSED, OVERLAPS, SCHEDULE_KEYS, type SchedulePatch } from '../job/schedule.ts'
 import { DURATION } from './check-requests.ts'
 import type { SlotChange } from './duty.ts'
-import type { PermitOf, Take } from './limit.ts'
+import type { DeclaredLimit, PermitOf, Take } from './limit.ts'
 import { type MetricQuery, type Recording, RESOLUTIONS, type TimelineQuery } from './metrics.ts'
 import type { RetainRequest } from './replies.ts'
 import type { DeclaredSchedule, Tick } from './schedule.ts'
@@ -117,12 +117,9 @@ export function checkPermitOf({ limit, holder, token }: PermitOf, index: number)
   return { limit, holder: checkId(holder, `${field}.holder`), token }
 }
 
-export function checkLimit(
-  limit: { readonly name: string; readonly settings: LimitSettings },
-  at: number,
-): void {
+export function checkLimit(limit: DeclaredLimit, at: number): void {
   checkName(limit.name, `limits[${at}].name`)
-  checkLimitSettings(limit.settings, `limits[${at}].settings`)
+  checkLimitParts(limit.settings, `limits[${at}].settings`)
 }
 
 export function checkRetain(request: RetainRequest): RetainRequest {

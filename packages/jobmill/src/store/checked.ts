@@ -5,10 +5,11 @@
 import { BOUNDS } from '../job/defaults.ts'
 import { storableText } from '../job/error-text.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
-import { checkLimitSettings } from '../job/limit.ts'
+import { checkLimitParts } from '../job/limit.ts'
 import { checkLimitKey } from '../job/limit-draw.ts'
 import { checkId, checkKey, checkName, checkString } from '../job/names.ts'
-import { checkWhole } from '../job/numbers.ts'
+import { checkOneOf, checkWhole } from '../job/numbers.ts'
+import { OVERRIDABLE } from '../job/overrides.ts'
 import { checkQueueSettings } from '../job/queue-settings.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { checkFinish, checkProgress } from './check-attempts.ts'
@@ -79,10 +80,14 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     record: async (recording) => store.record(checkRecording(recording)),
     assign: async (slots) => store.assign(checkSlots(slots)),
     declareSchedules: async (schedules) => store.declareSchedules(schedules.map(checkDeclaredSchedule)),
-    createSchedule: async (name, definition) =>
-      store.createSchedule(checkName(name, 'name'), checkSchedule(definition, 'definition', true)),
-    changeSchedule: async (name, patch) =>
-      store.changeSchedule(checkString(name, 'name'), checkSchedule(patch, 'patch', false)),
+    createSchedule: async (name, definition, by) =>
+      store.createSchedule(
+        checkName(name, 'name'),
+        checkSchedule(definition, 'definition', true),
+        checkBy(by),
+      ),
+    changeSchedule: async (name, patch, by) =>
+      store.changeSchedule(checkString(name, 'name'), checkSchedule(patch, 'patch', false), checkBy(by)),
     deleteSchedule: async (name) => store.deleteSchedule(checkString(name, 'name')),
     tick: async (ticks) => store.tick(ticks.map(checkTick)),
     scheduleFailed: async (name, error) =>
@@ -91,10 +96,18 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
       limits.forEach(checkLimit)
       await store.declareLimits(limits)
     },
-    changeLimit: async (name, settings) => {
-      const checkedSettings = checkLimitSettings(settings, 'settings')
-      return store.changeLimit(ofLimit(name), checkedSettings)
+    createLimit: async (name, settings, by) =>
+      store.createLimit(checkName(name, 'name'), checkLimitParts(settings, 'settings'), checkBy(by)),
+    changeLimit: async (name, settings, by) => {
+      const parts = checkLimitParts(settings, 'settings', true)
+      return store.changeLimit(ofLimit(name), parts, checkBy(by))
     },
+    resetOverrides: async (what, name, options) =>
+      store.resetOverrides(
+        checkOneOf(what, 'what', OVERRIDABLE),
+        what === 'limit' ? ofLimit(name) : name,
+        options,
+      ),
     deleteLimit: async (name) => !isOfKey(name) && store.deleteLimit(name),
     take: async (items) => store.take(items.map(checkTake)),
     giveBack: async (items) => store.giveBack(items.map(checkPermitOf)),
@@ -109,11 +122,12 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     declareQueues: async (queues) => {
       for (const [at, { name, settings }] of queues.entries()) {
         checkName(name, `queues[${at}].name`)
-        checkQueueSettings(settings, `queues[${at}].settings`)
+        if (settings !== null) checkQueueSettings(settings, `queues[${at}].settings`)
       }
       await store.declareQueues(queues)
     },
-    changeQueue: async (name, patch) => store.changeQueue(checkString(name, 'name'), checkPatch(patch)),
+    changeQueue: async (name, patch, by) =>
+      store.changeQueue(checkString(name, 'name'), checkPatch(patch), checkBy(by)),
     get: async (ids) => store.get(checkIds(ids)),
     results: async (ids) => store.results(checkIds(ids)),
     holders: async (keys) => {
@@ -133,6 +147,11 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
       return store.wait(options)
     },
   }
+}
+
+/** Who overrides something. */
+function checkBy(by: string | undefined): string | undefined {
+  return by === undefined ? undefined : checkKey(by, 'by')
 }
 
 /** What stores call the budget of a key is the name of no limit. */

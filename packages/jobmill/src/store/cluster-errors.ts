@@ -1,4 +1,5 @@
 /** What stores say of schedules and limits that are not there, there already, or in use. */
+import type { Overridable } from '../job/overrides.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 
 export function scheduleExists(name: string): JobmillError {
@@ -63,5 +64,22 @@ export function limitInUse(name: string, queue: string): JobmillError {
     field: 'limit',
     value: shown(name),
     fix: 'Take it from that queue first',
+  })
+}
+
+export function limitExists(name: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', 'a limit with this name exists', {
+    field: 'name',
+    value: shown(name),
+    fix: 'Change it with mill.limits.change, or delete it first',
+  })
+}
+
+/** There is nothing that a reset could go back to. */
+export function notInCode(what: Overridable, name: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', `was created at run time, so code has no value for it`, {
+    field: what,
+    value: shown(name),
+    fix: `Change or delete it, or declare the ${what} in code first`,
   })
 }

@@ -1,5 +1,11 @@
 /** Limits in the store: cluster-wide budgets, and who draws on them. */
-import type { LimitSettings } from '../job/limit.ts'
+import type { LimitParts, LimitSettings } from '../job/limit.ts'
+
+export interface DeclaredLimit {
+  readonly name: string
+  /** What code names of it. */
+  readonly settings: LimitParts
+}
 
 export interface LimitRecord {
   readonly name: string

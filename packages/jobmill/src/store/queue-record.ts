@@ -3,6 +3,12 @@ import { JobmillError, shown } from '../job/errors.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { JobState } from '../job/state.ts'
 
+export interface DeclaredQueue {
+  readonly name: string
+  /** What code names of it; null when it only has to be there. */
+  readonly settings: Partial<QueueSettings> | null
+}
+
 export interface QueueRecord extends QueueSettings {
   readonly name: string
   /** How much longer nothing is claimed from it; 0 when it is not cooling. */

@@ -10,18 +10,19 @@
  * The proof that a store keeps them is the suite in testing/.
  */
 import type { NewJob } from '../job/new-job.ts'
-import type { QueuePatch, QueueSettings } from '../job/queue-settings.ts'
+import type { QueuePatch } from '../job/queue-settings.ts'
 import type { ScheduleDefinition, SchedulePatch } from '../job/schedule.ts'
-import type { LimitSettings } from '../job/limit.ts'
+import type { LimitParts } from '../job/limit.ts'
+import type { Overridable, OverrideRecord } from '../job/overrides.ts'
 import type { ClaimRequest, HandedOver, HandOff, Held, Lease, StandBy } from './claim.ts'
 import type { DutyRecord, Slot, SlotChange } from './duty.ts'
 import type { Finish, Finished, Progress } from './finish.ts'
 import type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './instance.ts'
 import type { AttemptRecord, JobFailure, JobRecord, JobResult } from './job-record.ts'
 import type { JobFilter, JobPage, PageRequest } from './job-list.ts'
-import type { LimitRecord, PermitOf, Take, Taken } from './limit.ts'
+import type { DeclaredLimit, LimitRecord, PermitOf, Take, Taken } from './limit.ts'
 import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './metrics.ts'
-import type { QueueCounts, QueueRecord, Unserved } from './queue-record.ts'
+import type { DeclaredQueue, QueueCounts, QueueRecord, Unserved } from './queue-record.ts'
 import type { Enqueued, Reaped, Retained, RetainRequest, Staged, Verdict } from './replies.ts'
 import type { Rung } from './rung.ts'
 import type { DeclaredSchedule, ScheduleRecord, Tick, Ticked, TickRecord } from './schedule.ts'
@@ -95,12 +96,15 @@ export interface WriteSide<Tx> {
   record(recording: Recording): Promise<void>
 
   /**
-   * Creates queues that are not there yet. One that came into being with a job, or with nothing but the defaults, takes what is declared of it
-   * first; what somebody declared or changed is never changed by this.
+   * Writes what code names of queues, and creates those that are not there. Every option counts as code says unless it is overridden; one that code no longer
+   * names is at its default again. `settings: null` only creates. Of several declarations the last one counts. LIMIT_UNKNOWN, OPTION_CONFLICT as for changeQueue.
    */
-  declareQueues(queues: readonly { readonly name: string; readonly settings: QueueSettings }[]): Promise<void>
-  /** Changes the settings of one queue, which must exist (QUEUE_UNKNOWN), and so must the limit that it names (LIMIT_UNKNOWN), which may not be one for each key (OPTION_CONFLICT). */
-  changeQueue(name: string, patch: QueuePatch): Promise<QueueRecord>
+  declareQueues(queues: readonly DeclaredQueue[]): Promise<void>
+  /**
+   * Overrides settings of one queue, which must exist (QUEUE_UNKNOWN), and so must the limit that it names (LIMIT_UNKNOWN), which may not be one for each key
+   * (OPTION_CONFLICT). `by` is who does it. A pause that is set back to what code says is no override any more.
+   */
+  changeQueue(name: string, patch: QueuePatch, by?: string): Promise<QueueRecord>
 
   /** Sets how many workers instances run. Writes only what differs; returns how many that were. Of instances that are not alive nothing is written. */
   assign(slots: readonly SlotChange[]): Promise<number>
@@ -111,9 +115,9 @@ export interface WriteSide<Tx> {
    */
   declareSchedules(schedules: readonly DeclaredSchedule[]): Promise<void>
   /** Creates one at run time. SCHEDULE_EXISTS when there is one of this name; one that was deleted comes back as it is given here. */
-  createSchedule(name: string, definition: ScheduleDefinition): Promise<ScheduleRecord>
-  /** Changes one, on top of what code says (SCHEDULE_UNKNOWN). */
-  changeSchedule(name: string, patch: SchedulePatch): Promise<ScheduleRecord>
+  createSchedule(name: string, definition: ScheduleDefinition, by?: string): Promise<ScheduleRecord>
+  /** Overrides options of one (SCHEDULE_UNKNOWN). A pause that is set back to what code says is no override any more. */
+  changeSchedule(name: string, patch: SchedulePatch, by?: string): Promise<ScheduleRecord>
   /** False when there is none. Its jobs stay. */
   deleteSchedule(name: string): Promise<boolean>
   /** Serves planned instants: once each, whoever asks and however often. One that is refused changes nothing, and its neighbours all the same. */
@@ -121,15 +125,25 @@ export interface WriteSide<Tx> {
   /** Notes why a schedule could not be served, or null that it could; it stays as it is. */
   scheduleFailed(name: string, error: string | null): Promise<void>
 
-  /** Creates limits that are not there yet; never changes one that is. */
-  declareLimits(limits: readonly { readonly name: string; readonly settings: LimitSettings }[]): Promise<void>
   /**
-   * LIMIT_UNKNOWN. Who holds permits keeps them, also when there are more than the new number. The budgets of keys change with it. Whether it counts for each key by itself cannot be
-   * changed (OPTION_CONFLICT).
+   * Writes what code names of limits, and creates those that are not there. Every option counts as code says unless it is overridden. Whether it counts for each
+   * key by itself changes too, and all budgets are full then; not while a queue names it (OPTION_CONFLICT).
    */
-  changeLimit(name: string, settings: LimitSettings): Promise<LimitRecord>
+  declareLimits(limits: readonly DeclaredLimit[]): Promise<void>
+  /** Creates one at run time. OPTION_CONFLICT when there is one of this name that counts otherwise. */
+  createLimit(name: string, settings: LimitParts, by?: string): Promise<LimitRecord>
+  /**
+   * Overrides what is named (LIMIT_UNKNOWN). Who holds permits keeps them, also when there are more than the new number. The budgets of keys change with it.
+   * Whether it counts for each key by itself cannot be overridden (OPTION_CONFLICT).
+   */
+  changeLimit(name: string, settings: LimitParts, by?: string): Promise<LimitRecord>
   /** False when there is none; refused (LIMIT_IN_USE) while a queue names it. The budgets of its keys go with it. */
   deleteLimit(name: string): Promise<boolean>
+  /**
+   * Ends overrides of a queue, limit or schedule: of these options, or of all; then code counts. Returns those that were overridden. QUEUE_UNKNOWN, LIMIT_UNKNOWN,
+   * SCHEDULE_UNKNOWN; OPTION_CONFLICT for what was created at run time, of which code says nothing.
+   */
+  resetOverrides(what: Overridable, name: string, options: readonly string[] | null): Promise<string[]>
   /** Draws on limits; items of one limit in their order. */
   take(items: readonly Take[]): Promise<Taken[]>
   /** Gives permits back before their job ends; true where there was one. */
@@ -184,6 +198,8 @@ export interface ReadSide {
   ticks(schedule: string, limit: number): Promise<TickRecord[]>
   /** By name. */
   limits(): Promise<LimitRecord[]>
+  /** Of queues, limits and schedules in this order, each by name, and by option. Not of what was created at run time. */
+  overrides(): Promise<OverrideRecord[]>
   /** By scope and time; also what was not rolled up yet. */
   metrics(query: MetricQuery): Promise<MetricRecord[]>
   timeline(query: TimelineQuery): Promise<TimelineEvent[]>

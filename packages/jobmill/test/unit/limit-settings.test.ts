@@ -1,7 +1,7 @@
 /** Limits as a user writes them and as stores take them: the defaults, and everything that is refused. */
 import { expect, test } from 'vitest'
 import {
-  checkLimitSettings,
+  checkLimitParts,
   defaultBurst,
   type LimitOptions,
   type LimitSettings,
@@ -41,7 +41,7 @@ test.each<[object, LimitSettings]>([
   ],
 ])('%j is read', (options, settings) => {
   expect(read(options)).toEqual(settings)
-  expect(checkLimitSettings(settings, 'settings')).toBe(settings)
+  expect(checkLimitParts(settings, 'settings')).toBe(settings)
 })
 
 test('a burst is one second of the rate, and at least one', () => {
@@ -86,7 +86,7 @@ test.each<[object, string]>([
   [{ type: 'rate', amount: 1, perMs: 1, burst: 0.5 }, 'settings.burst'],
   [{ type: 'concurrency', most: -1 }, 'settings.most'],
 ])('%j is refused by every store', (settings, field) => {
-  expect(refusal(() => checkLimitSettings(settings as LimitSettings, 'settings'))).toMatchObject({
+  expect(refusal(() => checkLimitParts(settings as LimitSettings, 'settings'))).toMatchObject({
     code: 'NUMBER_INVALID',
     field,
   })

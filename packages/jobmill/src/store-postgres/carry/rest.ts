@@ -4,16 +4,17 @@ import { type Context, run } from '../context.ts'
 import { GIVEN, SETTINGS_CHANGED } from '../fragments.ts'
 import { keyNames } from '../limit-keys.ts'
 import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limit-rows.ts'
-import { COLUMN, columns, settingsOf, TYPED } from '../queues.ts'
+import { limitSources } from '../limit-settings.ts'
+import { COLUMN, columns, queueSources, settingsOf, sourceColumns, TYPED } from '../queues.ts'
 import { createRows, saveRows, storedOf } from '../schedule-row.ts'
 
-const QUEUE_COLUMNS = [...Object.values(COLUMN), 'declared', 'cool_until', 'throttles']
+const QUEUE_COLUMNS = [...Object.values(COLUMN), 'declared', 'code', 'overrides', 'cool_until', 'throttles']
 const excluded = (names: readonly string[]): string =>
   names.map((name) => `${name} = excluded.${name}`).join(', ')
 
 const QUEUES_OUT = `
 SELECT q.name, ${QUEUE_COLUMNS.map((name) => `q.${name}`).join(', ')} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
-const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS} FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
+const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
 const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
 
 /** Nothing was given out yet: null. */
@@ -26,14 +27,26 @@ const QUEUES_IN = `
 WITH ${GIVEN}
 INSERT INTO jobmill.queue (name, ${QUEUE_COLUMNS.join(', ')})
 SELECT x.name, ${QUEUE_COLUMNS.map((name) => `x.${name}`).join(', ')}
-  FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED}, declared bool, cool_until int8, throttles int4) ORDER BY x.name
+  FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED}, declared bool, code json, overrides json, cool_until int8, throttles int4) ORDER BY x.name
 ON CONFLICT (name) DO UPDATE SET ${excluded(QUEUE_COLUMNS)}`
 
-const LIMIT_STATE = ['amount', 'per_ms', 'burst', 'most', 'per_key', 'paid_at', 'line_at', 'drained_until']
+const LIMIT_STATE = [
+  'amount',
+  'per_ms',
+  'burst',
+  'most',
+  'per_key',
+  'paid_at',
+  'line_at',
+  'drained_until',
+  'code',
+  'overrides',
+]
 const LIMITS_IN = `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(
-    name text, amount int4, per_ms int8, burst int4, most int4, per_key bool, paid_at float8, line_at float8, drained_until float8)
+    name text, amount int4, per_ms int8, burst int4, most int4, per_key bool, paid_at float8, line_at float8, drained_until float8,
+    code json, overrides json)
 ), forgotten AS (
   DELETE FROM jobmill.place WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
 ), begin_full AS (
@@ -59,13 +72,14 @@ export async function restOut({ connection: { query }, sql }: Context): Promise<
     queues: queues.map((row) => ({
       name: row['name'] as string,
       settings: settingsOf(row),
-      declared: row['declared'] as boolean,
+      sources: queueSources(row),
       coolUntil: row['cool_until'] as number,
       throttles: row['throttles'] as number,
     })),
     limits: limits.map((row) => {
       const { name, settings, state } = limitOf(row)
-      return { name, settings, paidAt: state.paidAt, drainedUntil: state.drainedUntil }
+      const { paidAt, drainedUntil } = state
+      return { name, settings, sources: limitSources(row), paidAt, drainedUntil }
     }),
     schedules: schedules.map(storedOf),
     lastPlace: Number(counters?.['place']),
@@ -74,19 +88,20 @@ export async function restOut({ connection: { query }, sql }: Context): Promise<
 }
 
 export async function restIn(context: Context, rest: CarriedRest): Promise<void> {
-  const queues = rest.queues.map(({ name, settings, declared, coolUntil, throttles }) => ({
+  const queues = rest.queues.map(({ name, settings, sources, coolUntil, throttles }) => ({
     name,
     ...columns(settings),
-    declared,
+    ...sourceColumns(sources),
     cool_until: coolUntil,
     throttles,
   }))
-  const limits = rest.limits.map(({ name, settings, paidAt, drainedUntil }) => ({
+  const limits = rest.limits.map(({ name, settings, sources, paidAt, drainedUntil }) => ({
     name,
     ...settingsColumns(settings),
     paid_at: paidAt,
     line_at: 0,
     drained_until: drainedUntil,
+    ...sources,
   }))
   await context.connection.transaction(async (query) => {
     // Before the queues that name them.

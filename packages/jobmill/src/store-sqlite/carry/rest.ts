@@ -2,35 +2,31 @@
 import type { CarriedQueue, CarriedRest } from '../../store/carried.ts'
 import { latest } from '../counter.ts'
 import { dropKeys } from '../limit-keys.ts'
-import { allLimits, findLimit, perKeyColumn, saveBudget, settingsText } from '../limit-row.ts'
-import { declareLimits, limitIdOf } from '../limits.ts'
-import { settingValues } from '../names.ts'
-import { ALL, type QueueRow, settingsOf } from '../queues.ts'
+import { allLimits, findLimit, saveBudget } from '../limit-row.ts'
+import { declareLimits, limitSources, saveLimit } from '../limits.ts'
+import { ALL, type QueueRow, queueSources, saveQueue, settingsOf } from '../queues.ts'
 import { allStored, saveSchedule } from '../schedule-row.ts'
 import type { Look, Work } from '../work.ts'
 
-// Each by its primary key.
-const QUEUE = `
-  UPDATE jobmill_queue SET workers = ?, paused = ?, backoff_enabled = ?, backoff_base_ms = ?, backoff_max_ms = ?,
-    retain_done_ms = ?, retain_cancelled_ms = ?, retain_dead_ms = ?, keep_done = ?, keep_cancelled = ?, keep_dead = ?,
-    limit_id = ?, declared = ?, cool_until = ?, throttles = ? WHERE id = ?`
-const LIMIT = `UPDATE jobmill_limit SET settings = ?, per_key = ? WHERE id = ?`
+// By its primary key.
 const DROP_PLACES = `DELETE FROM jobmill_place WHERE limit_id = ?`
 
-export function restOut({ sql }: Look): CarriedRest {
+export function restOut(look: Look): CarriedRest {
+  const { sql } = look
   return {
     queues: (sql(ALL).all() as QueueRow[]).map((row) => ({
       name: row.name,
       settings: settingsOf(row),
-      declared: row.declared === 1,
+      sources: queueSources(row),
       coolUntil: row.cool_until,
       throttles: row.throttles,
     })),
-    limits: allLimits(sql).map(({ name, settings, budget: { paidAt, drainedUntil } }) => ({
-      name,
-      settings,
-      paidAt,
-      drainedUntil,
+    limits: allLimits(sql).map((limit) => ({
+      name: limit.name,
+      settings: limit.settings,
+      sources: limitSources(look, limit),
+      paidAt: limit.budget.paidAt,
+      drainedUntil: limit.budget.drainedUntil,
     })),
     schedules: allStored(sql),
     lastPlace: latest(sql, 'seq'),
@@ -42,9 +38,9 @@ export function restIn(work: Work, { queues, limits, schedules, lastPlace, lastT
   const { sql, counters } = work
   // Before the queues that name them.
   declareLimits(work, limits)
-  for (const { name, settings, paidAt, drainedUntil } of limits) {
+  for (const { name, settings, sources, paidAt, drainedUntil } of limits) {
     const id = findLimit(sql, name)?.id ?? 0
-    sql(LIMIT).run(settingsText(settings), perKeyColumn(settings), id)
+    saveLimit(work, id, settings, sources)
     dropKeys(work, name)
     sql(DROP_PLACES).run(id)
     saveBudget(work, id, { paidAt, lineAt: 0, drainedUntil })
@@ -56,8 +52,7 @@ export function restIn(work: Work, { queues, limits, schedules, lastPlace, lastT
   counters.take('settings')
 }
 
-function queueIn(work: Work, { name, settings, declared, coolUntil, throttles }: CarriedQueue): void {
+function queueIn(work: Work, { name, settings, sources, coolUntil, throttles }: CarriedQueue): void {
   const id = work.names.needQueue(name)
-  const values = settingValues(settings, limitIdOf(work, settings.limit))
-  work.sql(QUEUE).run(...values, Number(declared), coolUntil, throttles, id)
+  saveQueue(work, { id, cool_until: coolUntil, throttles }, { settings, sources })
 }

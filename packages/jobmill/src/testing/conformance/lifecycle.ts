@@ -41,6 +41,8 @@ const everyVerb: Readonly<
   tick: (store) => store.tick([aTick('a')]),
   scheduleFailed: (store) => store.scheduleFailed('a', 'no'),
   declareLimits: (store) => store.declareLimits([{ name: 'a', settings: { type: 'concurrency', most: 1 } }]),
+  createLimit: (store) => store.createLimit('a', { type: 'concurrency', most: 1 }),
+  resetOverrides: (store) => store.resetOverrides('queue', 'a', null),
   changeLimit: (store) => store.changeLimit('a', { type: 'concurrency', most: 1 }),
   deleteLimit: (store) => store.deleteLimit('a'),
   take: (store) => store.take([aTake('a')]),
@@ -64,6 +66,7 @@ const everyVerb: Readonly<
   schedules: (store) => store.schedules(),
   ticks: (store) => store.ticks('a', 1),
   limits: (store) => store.limits(),
+  overrides: (store) => store.overrides(),
   metrics: (store) => store.metrics({ resolution: 10_000, from: 0, before: 1 }),
   timeline: (store) => store.timeline({ limit: 1 }),
 }

@@ -1,5 +1,5 @@
 /** Short words for what most cases about rates do. */
-import type { LimitSettings, RateSettings } from '../../job/limit.ts'
+import type { LimitParts, RateSettings } from '../../job/limit.ts'
 import type { LimitRecord, Take, Taken } from '../../store/limit.ts'
 import type { Store } from '../../store/store.ts'
 import { anInstance, aPulse, aTake } from '../factories.ts'
@@ -8,7 +8,7 @@ import { only } from './bench.ts'
 /** A token every 100 ms, two at once. */
 export const TEN: RateSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 2 }
 
-export async function declare(store: Store, settings: LimitSettings = TEN): Promise<void> {
+export async function declare(store: Store, settings: LimitParts = TEN): Promise<void> {
   await store.declareLimits([{ name: 'api', settings }])
 }
 

@@ -24,12 +24,12 @@ export const limitCases: readonly Case[] = [
     },
   },
   {
-    name: 'declaring a limit that is there never changes it',
+    name: 'declaring a limit again as it is changes nothing; declarations at once from several handles make one',
     async run({ store, another }) {
       await declare(store)
       await draw(store)
       const before = [await store.limits(), await settingsVersion(store)]
-      await declare(store, { type: 'concurrency', most: 9 })
+      await declare(store)
       await store.declareLimits([])
       assert.deepEqual([await store.limits(), await settingsVersion(store)], before)
       const stores = [store, await another(), await another()]

@@ -40,36 +40,6 @@ export const queueCases: readonly Case[] = [
     },
   },
   {
-    name: 'declaring a queue that is there never changes it',
-    async run({ store, enqueue }) {
-      await enqueue()
-      await store.changeQueue('default', { settings: { workers: 2 }, coolMs: null })
-      const before = await store.queues()
-      await store.declareQueues([{ name: 'default', settings: given }])
-      await store.declareQueues([])
-      assert.deepEqual(await store.queues(), before)
-    },
-  },
-  {
-    name: 'a queue that came into being with a job, or with the defaults, takes the first settings that say more',
-    async run({ store, another, enqueue }) {
-      await enqueue()
-      await store.declareQueues([{ name: 'b', settings: DEFAULT_QUEUE_SETTINGS }])
-      const before = await store.queues()
-      // Who says nothing leaves it to others.
-      for (const name of ['default', 'b'])
-        await store.declareQueues([{ name, settings: DEFAULT_QUEUE_SETTINGS }])
-      assert.deepEqual(await store.queues(), before)
-      for (const name of ['default', 'b']) await (await another()).declareQueues([{ name, settings: given }])
-      for (const name of ['default', 'b'])
-        await store.declareQueues([{ name, settings: { ...DEFAULT_QUEUE_SETTINGS, workers: 9 } }])
-      assert.deepEqual(await store.queues(), [
-        { name: 'b', ...given, coolingMs: 0, throttles: 0 },
-        { name: 'default', ...given, coolingMs: 0, throttles: 0 },
-      ])
-    },
-  },
-  {
     name: 'P13 a queue that had a job before its limit was declared draws on that limit from then on',
     async run({ store, enqueue, worker, claim }) {
       for (let n = 0; n < 3; n += 1) await enqueue({ queue: 'narrow' })

@@ -55,11 +55,11 @@ export const scheduleChangeCases: readonly Case[] = [
     name: 'what an operator changed outlives every deploy, and the rest follows the code',
     async run({ store, clock }) {
       await declare(store, 1)
-      await store.changeSchedule('daily', { priority: 4, paused: false })
+      await store.changeSchedule('daily', { priority: 4, overlap: 'allow' })
       await plan(store, clock.now() + HOUR)
-      await declare(store, 2, { priority: 9, paused: true })
+      await declare(store, 2, { priority: 9, overlap: 'skip' })
       let record = await daily(store)
-      assert.deepEqual([record.live.priority, record.live.paused, record.code?.priority], [4, false, 9])
+      assert.deepEqual([record.live.priority, record.live.overlap, record.code?.priority], [4, 'allow', 9])
       // What counts is what it was.
       assert.deepEqual([record.revision, record.planned], [2, true])
       await declare(store, 3, { priority: 9, maxAttempts: 2 })

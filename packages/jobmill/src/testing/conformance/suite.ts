@@ -27,6 +27,7 @@ import { onDeadCases } from './on-dead.ts'
 import { operateCases } from './operate.ts'
 import { orderKeyCases } from './order-key.ts'
 import { progressCases } from './progress.ts'
+import { overrideCases } from './overrides.ts'
 import { queueCases } from './queues.ts'
 import { readCases } from './read.ts'
 import { reapCases } from './reap.ts'
@@ -91,6 +92,7 @@ export const conformanceCases: readonly Case[] = [
   ...retainCases,
   ...retainMoreCases,
   ...queueCases,
+  ...overrideCases,
   ...leadershipCases,
   ...slotCases,
   ...scheduleCases,

@@ -1,5 +1,6 @@
 /** enqueue: new jobs, the same jobs again, and what a held dedupe key does to them. */
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings, saysMore } from '../../job/queue-settings.ts'
+import { UNDECLARED } from '../../job/queue-sources.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { NewJob } from '../../job/new-job.ts'
 import type { Enqueued } from '../../store/replies.ts'
 import { makeReady, schedule } from './moves.ts'
@@ -70,15 +71,11 @@ function dueAtOf(now: number, job: NewJob): number {
   return job.dueAt ?? now + job.delayMs
 }
 
-export function ensureQueue(
-  state: OracleState,
-  name: string,
-  settings: QueueSettings = DEFAULT_QUEUE_SETTINGS,
-): void {
+export function ensureQueue(state: OracleState, name: string): void {
   if (state.queues.has(name)) return
   state.queues.set(name, {
-    settings: { ...settings },
-    declared: saysMore(settings),
+    settings: { ...DEFAULT_QUEUE_SETTINGS },
+    sources: UNDECLARED,
     coolUntil: 0,
     throttles: 0,
   })

@@ -1,27 +1,62 @@
 /** Limits: their settings, who draws on them, and what is left. The arithmetic is that of every store. */
 import { answer, available, changed, drained, EMPTY_BUDGET, nextInMs, spent } from '../../job/budget.ts'
 import { JobmillError, shown } from '../../job/errors.ts'
-import { isPerKey, type LimitSettings } from '../../job/limit.ts'
-import { perKeyFixed, wrongKey } from '../../store/cluster-errors.ts'
-import type { LimitRecord, PermitOf, Take, Taken } from '../../store/limit.ts'
+import { isPerKey, type LimitParts } from '../../job/limit.ts'
+import {
+  createdLimit,
+  effectiveLimit,
+  isSameLimit,
+  keepsPerKey,
+  type LimitSources,
+  overrideLimit,
+  resetLimit,
+} from '../../job/limit-sources.ts'
+import { droppedOptions, NO_OVERRIDES } from '../../job/overrides.ts'
+import { limitExists, notInCode, perKeyFixed, perKeyOnQueue, wrongKey } from '../../store/cluster-errors.ts'
+import type { DeclaredLimit, LimitRecord, PermitOf, Take, Taken } from '../../store/limit.ts'
 import { isAlive } from './liveness.ts'
 import { givePermit, heldOf } from './permits.ts'
 import type { OracleLimit, OracleState } from './state.ts'
 
-export function declareLimits(
-  state: OracleState,
-  limits: readonly { readonly name: string; readonly settings: LimitSettings }[],
-): void {
+export function declareLimits(state: OracleState, now: number, limits: readonly DeclaredLimit[]): void {
+  // Before anything is written.
+  for (const { name, settings: code } of limits) {
+    const known = state.limits.get(name)
+    const isKeyed = known !== undefined && isPerKey(effectiveLimit({ ...known.sources, code }))
+    if (isKeyed && [...state.queues.values()].some(({ settings }) => settings.limit === name))
+      throw perKeyOnQueue(name)
+  }
   for (const { name, settings } of limits) {
-    if (state.limits.has(name)) continue
-    state.limits.set(name, newLimit(settings))
-    state.settingsVersion += 1
+    const code = { ...settings }
+    const known = state.limits.get(name)
+    if (known === undefined) addLimit(state, name, { code, overrides: NO_OVERRIDES })
+    else write(state, now, name, { ...known.sources, code })
   }
 }
 
-function newLimit(settings: LimitSettings): OracleLimit {
+export function createLimit(
+  state: OracleState,
+  now: number,
+  name: string,
+  parts: LimitParts,
+  by?: string,
+): LimitRecord {
+  const sources = createdLimit(parts, { by: by ?? null, at: now })
+  const known = state.limits.get(name)
+  if (known === undefined) addLimit(state, name, sources)
+  else if (!isSameLimit(known.settings, effectiveLimit(sources))) throw limitExists(name)
+  return limitRecord(now, name, limitOf(state, name))
+}
+
+function addLimit(state: OracleState, name: string, sources: LimitSources): void {
+  state.limits.set(name, newLimit(sources))
+  state.settingsVersion += 1
+}
+
+function newLimit(sources: LimitSources): OracleLimit {
   return {
-    settings: { ...settings },
+    settings: effectiveLimit(sources),
+    sources,
     budget: EMPTY_BUDGET,
     places: new Map(),
     permits: new Map(),
@@ -33,18 +68,47 @@ export function changeLimit(
   state: OracleState,
   now: number,
   name: string,
-  settings: LimitSettings,
+  parts: LimitParts,
+  by?: string,
 ): LimitRecord {
   const limit = limitOf(state, name)
   const perKey = isPerKey(limit.settings)
-  if (isPerKey(settings) !== perKey) throw perKeyFixed(name, perKey)
+  if (!keepsPerKey(parts, perKey)) throw perKeyFixed(name, perKey)
+  rework(state, now, limit, overrideLimit(limit.sources, parts, { by: by ?? null, at: now }))
+  return limitRecord(now, name, limit)
+}
+
+export function resetLimitOverrides(
+  state: OracleState,
+  now: number,
+  name: string,
+  options: readonly string[] | null,
+): string[] {
+  const limit = limitOf(state, name)
+  if (limit.sources.code === null) throw notInCode('limit', name)
+  const { overrides } = limit.sources
+  write(state, now, name, resetLimit(limit.sources, options))
+  return droppedOptions(overrides, limit.sources.overrides)
+}
+
+/** What changes nothing of what counts leaves budgets and places as they are. */
+function write(state: OracleState, now: number, name: string, sources: LimitSources): void {
+  const limit = limitOf(state, name)
+  if (isSameLimit(limit.settings, effectiveLimit(sources))) limit.sources = sources
+  else rework(state, now, limit, sources)
+}
+
+function rework(state: OracleState, now: number, limit: OracleLimit, sources: LimitSources): void {
+  const settings = effectiveLimit(sources)
+  const isOther = isPerKey(settings) !== isPerKey(limit.settings)
+  if (isOther) limit.keys.clear()
   for (const each of [limit, ...limit.keys.values()]) {
-    each.budget = changed(each.settings, settings, each.budget, now)
+    each.budget = isOther ? EMPTY_BUDGET : changed(each.settings, settings, each.budget, now)
     each.settings = { ...settings }
     each.places = new Map()
   }
+  limit.sources = sources
   state.settingsVersion += 1
-  return limitRecord(now, name, limit)
 }
 
 export function deleteLimit(state: OracleState, name: string): boolean {
@@ -88,7 +152,7 @@ function takeOne(state: OracleState, now: number, item: Take): Taken {
 function budgetOf(limit: OracleLimit, key: string | undefined): OracleLimit | null {
   if (isPerKey(limit.settings) !== (key !== undefined)) return null
   if (key === undefined) return limit
-  const found = limit.keys.get(key) ?? newLimit(limit.settings)
+  const found = limit.keys.get(key) ?? newLimit(limit.sources)
   limit.keys.set(key, found)
   return found
 }
@@ -146,12 +210,9 @@ export function limitOf(state: OracleState, name: string): OracleLimit {
   return limit
 }
 
-export function limitRecord(
-  now: number,
-  name: string,
-  { settings, budget, ...rest }: OracleLimit,
-): LimitRecord {
-  const held = heldOf({ settings, budget, ...rest })
+export function limitRecord(now: number, name: string, limit: OracleLimit): LimitRecord {
+  const { settings, budget, keys } = limit
+  const held = heldOf(limit)
   return {
     name,
     settings,
@@ -159,6 +220,6 @@ export function limitRecord(
     held,
     nextInMs: nextInMs(settings, budget, { now, held }),
     drainedMs: Math.max(0, budget.drainedUntil - now),
-    keys: isPerKey(settings) ? rest.keys.size : null,
+    keys: isPerKey(settings) ? keys.size : null,
   }
 }

@@ -16,9 +16,10 @@ import { metrics, record, rollUp, timeline } from './figures.ts'
 import { finish, progress } from './finish.ts'
 import { enqueueWithHandOff } from './hand-off.ts'
 import { deregister, register, renew } from './instances.ts'
-import { changeLimit, declareLimits, deleteLimit, drain, giveBack, take } from './limits.ts'
+import { changeLimit, createLimit, declareLimits, deleteLimit, drain, giveBack, take } from './limits.ts'
 import { list } from './list.ts'
 import { cancel, remove, retry, runNow } from './operate.ts'
+import { readOverrides, resetOverrides } from './overrides.ts'
 import { changeQueue, declareQueues } from './queues.ts'
 import { counts, failures, get, held, holders, history, instances, limits, queues, results } from './read.ts'
 import { reap } from './reap.ts'
@@ -114,19 +115,21 @@ export function oracle(
     record: async (recording) => record(state(), clock(), recording),
 
     declareQueues: async (queues) => declareQueues(state(), queues),
-    changeQueue: async (name, patch) => changeQueue(state(), clock(), name, patch),
+    changeQueue: async (name, patch, by) => changeQueue(state(), clock(), name, patch, by),
 
     assign: async (slots) => assign(state(), clock(), slots),
 
     declareSchedules: async (schedules) => declareSchedules(state(), clock(), schedules),
-    createSchedule: async (name, definition) => createSchedule(state(), clock(), name, definition),
-    changeSchedule: async (name, patch) => changeSchedule(state(), clock(), name, patch),
+    createSchedule: async (name, definition, by) => createSchedule(state(), clock(), name, definition, by),
+    changeSchedule: async (name, patch, by) => changeSchedule(state(), clock(), name, patch, by),
     deleteSchedule: async (name) => deleteSchedule(state(), name),
     tick: async (ticks) => ringing((state, now) => tick(state, now, ticks)),
     scheduleFailed: async (name, error) => scheduleFailed(state(), name, error),
 
-    declareLimits: async (limits) => declareLimits(state(), limits),
-    changeLimit: async (name, settings) => changeLimit(state(), clock(), name, settings),
+    declareLimits: async (limits) => declareLimits(state(), clock(), limits),
+    createLimit: async (name, parts, by) => createLimit(state(), clock(), name, parts, by),
+    changeLimit: async (name, parts, by) => changeLimit(state(), clock(), name, parts, by),
+    resetOverrides: async (what, name, options) => resetOverrides(state(), clock(), what, name, options),
     deleteLimit: async (name) => deleteLimit(state(), name),
     take: async (items) => take(state(), clock(), items),
     giveBack: async (items) => ringing((state) => giveBack(state, items)),
@@ -150,6 +153,7 @@ export function oracle(
     schedules: async () => readSchedules(state(), clock()),
     ticks: async (schedule, limit) => readTicks(state(), schedule, limit),
     limits: async () => limits(state(), clock()),
+    overrides: async () => readOverrides(state()),
     metrics: async (query) => metrics(state(), query),
     timeline: async (query) => timeline(state(), query),
 

@@ -1,27 +1,36 @@
 /** Queues: their settings, and how long they still cool down. */
 import { JobmillError, shown } from '../../job/errors.ts'
 import { isPerKey } from '../../job/limit.ts'
-import { type QueuePatch, type QueueSettings, saysMore } from '../../job/queue-settings.ts'
+import { droppedOptions } from '../../job/overrides.ts'
+import {
+  effectiveQueue,
+  isSameQueue,
+  overrideQueue,
+  type QueueSources,
+  resetQueue,
+} from '../../job/queue-sources.ts'
+import type { QueuePatch, QueueSettings } from '../../job/queue-settings.ts'
 import { perKeyOnQueue } from '../../store/cluster-errors.ts'
-import type { QueueRecord } from '../../store/queue-record.ts'
+import type { DeclaredQueue, QueueRecord } from '../../store/queue-record.ts'
 import { ensureQueue } from './enqueue.ts'
 import { limitOf } from './limits.ts'
 import type { OracleQueue, OracleState } from './state.ts'
 
-export function declareQueues(
-  state: OracleState,
-  queues: readonly { readonly name: string; readonly settings: QueueSettings }[],
-): void {
+export function declareQueues(state: OracleState, queues: readonly DeclaredQueue[]): void {
   // Before anything is written.
-  for (const { settings } of queues) checkLimitOf(state, settings)
-  for (const { name, settings } of queues) {
-    const before = state.queues.get(name)
-    if (before === undefined) ensureQueue(state, name, settings)
-    else if (!before.declared && saysMore(settings)) {
-      Object.assign(before, { settings, declared: true })
-      state.settingsVersion += 1
-    }
+  for (const { settings } of queues) checkLimitOf(state, settings ?? {})
+  for (const { name, settings: code } of queues) {
+    ensureQueue(state, name)
+    const queue = state.queues.get(name)
+    if (queue !== undefined && code !== null) write(state, queue, { ...queue.sources, code: { ...code } })
   }
+}
+
+/** A declaration that changes nothing of what counts is not told. */
+function write(state: OracleState, queue: OracleQueue, sources: QueueSources): void {
+  const settings = effectiveQueue(sources)
+  if (!isSameQueue(queue.settings, settings)) state.settingsVersion += 1
+  Object.assign(queue, { settings, sources })
 }
 
 function checkLimitOf(state: OracleState, { limit }: Partial<QueueSettings>): void {
@@ -29,16 +38,39 @@ function checkLimitOf(state: OracleState, { limit }: Partial<QueueSettings>): vo
   if (isPerKey(limitOf(state, limit).settings)) throw perKeyOnQueue(limit)
 }
 
-export function changeQueue(state: OracleState, now: number, name: string, patch: QueuePatch): QueueRecord {
+export function changeQueue(
+  state: OracleState,
+  now: number,
+  name: string,
+  { settings, coolMs }: QueuePatch,
+  by?: string,
+): QueueRecord {
+  const queue = queueOf(state, name)
+  checkLimitOf(state, settings)
+  write(state, queue, overrideQueue(queue.sources, settings, { by: by ?? null, at: now }))
+  if (coolMs !== null) queue.coolUntil = now + coolMs
+  state.settingsVersion += 1
+  return queueRecord(now, name, queue)
+}
+
+export function resetQueueOverrides(
+  state: OracleState,
+  name: string,
+  options: readonly string[] | null,
+): string[] {
+  const queue = queueOf(state, name)
+  const { overrides } = queue.sources
+  const sources = resetQueue(queue.sources, options)
+  checkLimitOf(state, effectiveQueue(sources))
+  write(state, queue, sources)
+  return droppedOptions(overrides, sources.overrides)
+}
+
+function queueOf(state: OracleState, name: string): OracleQueue {
   const queue = state.queues.get(name)
   if (queue === undefined)
     throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', { value: shown(name) })
-  checkLimitOf(state, patch.settings)
-  queue.settings = { ...queue.settings, ...patch.settings }
-  queue.declared = true
-  if (patch.coolMs !== null) queue.coolUntil = now + patch.coolMs
-  state.settingsVersion += 1
-  return queueRecord(now, name, queue)
+  return queue
 }
 
 export function queueRecord(now: number, name: string, queue: OracleQueue): QueueRecord {

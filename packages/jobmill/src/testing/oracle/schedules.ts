@@ -2,6 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { JobmillError, shown } from '../../job/errors.ts'
 import { isRetimed, liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../../job/schedule.ts'
+import { droppedOptions } from '../../job/overrides.ts'
+import { overridesOf, overrideSchedule, resetSchedule } from '../../job/schedule-sources.ts'
+import { notInCode } from '../../store/cluster-errors.ts'
 import type { DeclaredSchedule, ScheduleRecord } from '../../store/schedule.ts'
 import { byName } from './read.ts'
 import type { OracleSchedule, OracleState } from './state.ts'
@@ -18,7 +21,7 @@ export function declareSchedules(
       state.schedules.set(name, { ...newSchedule(now, name), code, version })
     } else if (known.deleted) {
       if (version > (known.version ?? -1))
-        bringBack(known, { code: { ...definition }, version, operator: {} })
+        bringBack(known, { code: { ...definition }, version, operator: {}, stamps: {} })
     } else if (version >= (known.version ?? 0)) {
       change(known, { code: { ...definition }, version })
     }
@@ -30,11 +33,13 @@ export function createSchedule(
   now: number,
   name: string,
   definition: ScheduleDefinition,
+  by?: string,
 ): ScheduleRecord {
   const known = state.schedules.get(name)
   if (known !== undefined && !known.deleted)
     throw new JobmillError('SCHEDULE_EXISTS', 'there is one of this name', { value: shown(name) })
-  const fresh = { ...newSchedule(now, name), operator: { ...definition } }
+  const empty = newSchedule(now, name)
+  const fresh = { ...empty, ...overrideSchedule(empty, definition, { by: by ?? null, at: now }) }
   const schedule = known ?? fresh
   if (known === undefined) state.schedules.set(name, fresh)
   else {
@@ -49,13 +54,30 @@ export function changeSchedule(
   now: number,
   name: string,
   patch: SchedulePatch,
+  by?: string,
 ): ScheduleRecord {
+  const schedule = need(state, name)
+  change(schedule, overrideSchedule(schedule, patch, { by: by ?? null, at: now }))
+  return scheduleRecord(now, schedule)
+}
+
+export function resetScheduleOverrides(
+  state: OracleState,
+  name: string,
+  options: readonly string[] | null,
+): string[] {
+  const schedule = need(state, name)
+  if (schedule.code === null) throw notInCode('schedule', name)
+  const before = overridesOf(schedule)
+  change(schedule, resetSchedule(schedule, options))
+  return droppedOptions(before, overridesOf(schedule))
+}
+
+function need(state: OracleState, name: string): OracleSchedule {
   const schedule = scheduleOf(state, name)
   if (schedule === undefined)
     throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', { value: shown(name) })
-  const named = Object.entries(patch).filter(([, value]) => value !== undefined)
-  change(schedule, { operator: { ...schedule.operator, ...Object.fromEntries(named) } })
-  return scheduleRecord(now, schedule)
+  return schedule
 }
 
 export function deleteSchedule(state: OracleState, name: string): boolean {
@@ -80,7 +102,7 @@ export function liveOf({ code, operator }: OracleSchedule): ScheduleDefinition {
   return liveSchedule(code, operator)
 }
 
-type Source = Partial<Pick<OracleSchedule, 'code' | 'version' | 'operator'>>
+type Source = Partial<Pick<OracleSchedule, 'code' | 'version' | 'operator' | 'stamps'>>
 
 function change(schedule: OracleSchedule, source: Source): void {
   const before = liveOf(schedule)
@@ -113,11 +135,12 @@ function newSchedule(now: number, name: string): OracleSchedule {
     missed: 0,
     error: null,
     deleted: false,
+    stamps: {},
   }
 }
 
 function scheduleRecord(now: number, schedule: OracleSchedule): ScheduleRecord {
-  const { deleted: _, ...known } = schedule
+  const { deleted: _, stamps: __, ...known } = schedule
   return { ...known, live: liveOf(schedule), readAt: now }
 }
 

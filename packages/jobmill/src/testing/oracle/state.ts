@@ -1,6 +1,9 @@
 /** All that the oracle knows, as plain data: no indexes, nothing derived, nothing kept twice. */
 import type { BudgetState } from '../../job/budget.ts'
 import type { LimitSettings } from '../../job/limit.ts'
+import type { LimitSources } from '../../job/limit-sources.ts'
+import type { QueueSources } from '../../job/queue-sources.ts'
+import type { Stamps } from '../../job/schedule-sources.ts'
 import type { MetricData } from '../../job/metric-data.ts'
 import type { QueueSettings } from '../../job/queue-settings.ts'
 import type { JobState } from '../../job/state.ts'
@@ -87,8 +90,7 @@ export interface Hold {
 
 export interface OracleQueue {
   settings: QueueSettings
-  /** Whether somebody has said how it is to be. */
-  declared: boolean
+  sources: QueueSources
   coolUntil: number
   throttles: number
 }
@@ -105,6 +107,7 @@ export interface OracleInstance extends Omit<NewInstance, 'leaseMs' | 'stoodStil
 export interface OracleSchedule extends Writable<Omit<ScheduleRecord, 'live' | 'readAt'>> {
   /** Marked and not removed, so that the code's definition does not bring it back. */
   deleted: boolean
+  stamps: Stamps
 }
 
 interface OracleTick extends TickRecord {
@@ -113,6 +116,7 @@ interface OracleTick extends TickRecord {
 
 export interface OracleLimit {
   settings: LimitSettings
+  sources: LimitSources
   budget: BudgetState
   /** Holders that were sent away and go before newcomers, and since when. */
   places: Map<string, number>

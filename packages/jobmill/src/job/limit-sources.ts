@@ -1,0 +1,92 @@
+/** Where the settings of a limit come from: code, overrides and defaults. */
+import {
+  completeLimit,
+  isPerKey,
+  type LimitParts,
+  type LimitSettings,
+  neitherRateNorConcurrency,
+  type RateParts,
+} from './limit.ts'
+import {
+  dropOverrides,
+  hasOverrides,
+  isSameValue,
+  NO_OVERRIDES,
+  overriddenValues,
+  overrideEntries,
+  type OverrideRecord,
+  type Overrides,
+  setOverrides,
+  type Stamp,
+} from './overrides.ts'
+
+export interface LimitSources {
+  /** What code named when it was declared last; null for a limit that was created at run time. */
+  readonly code: LimitParts | null
+  readonly overrides: Overrides
+}
+
+const OF_RATE = ['amount', 'perMs', 'burst', 'perKey']
+
+/** What counts. A type that an operator chose counts before that of code. */
+export function effectiveLimit({ code, overrides }: LimitSources): LimitSettings {
+  const { most, ...rate } = overriddenValues(overrides) as Partial<RateParts> & { readonly most?: number }
+  if (most !== undefined) return { type: 'concurrency', most }
+  if (rate.amount === undefined && code?.type === 'concurrency') return code
+  return completeLimit({ ...(code?.type === 'rate' ? code : undefined), ...rate, type: 'rate' })
+}
+
+/** As a row has it. One with neither part was written by a release that kept only what counts: that is code's part until the next declaration. */
+export function keptLimit({ code, overrides }: LimitSources, row: LimitSettings): LimitSources {
+  return code === null && !hasOverrides(overrides) ? { code: row, overrides } : { code, overrides }
+}
+
+/** One that is created at run time: code has no part in it. */
+export function createdLimit(parts: LimitParts, stamp: Stamp): LimitSources {
+  return { code: null, overrides: setOverrides(NO_OVERRIDES, optionsOf(parts), { base: null, stamp }) }
+}
+
+/** A rate takes the place of a concurrency that an operator set before, and the other way round. */
+export function overrideLimit(sources: LimitSources, parts: LimitParts, stamp: Stamp): LimitSources {
+  const { perKey: _, ...options } = optionsOf(parts)
+  const others = parts.type === 'rate' ? ['most'] : OF_RATE.filter((option) => option !== 'perKey')
+  const kept = dropOverrides(sources.overrides, others)
+  const next = { code: sources.code, overrides: setOverrides(kept, options, { base: null, stamp }) }
+  if (effectiveLimit(next).type !== parts.type) throw neitherRateNorConcurrency('limit')
+  return next
+}
+
+/** Whether a limit counts for each key by itself is for code to say. An override may name it as it is, or not at all. */
+export function keepsPerKey(parts: LimitParts, perKey: boolean): boolean {
+  return parts.type === 'concurrency' ? !perKey : parts.perKey !== true || perKey
+}
+
+export function resetLimit(sources: LimitSources, options: readonly string[] | null): LimitSources {
+  return { code: sources.code, overrides: dropOverrides(sources.overrides, options) }
+}
+
+export function isSameLimit(a: LimitSettings, b: LimitSettings): boolean {
+  return isPerKey(a) === isPerKey(b) && isSameValue({ ...a, perKey: 0 }, { ...b, perKey: 0 })
+}
+
+/** Of one that was created at run time there are none: code has nothing that they would stand on. */
+export function limitOverrides(name: string, sources: LimitSources): OverrideRecord[] {
+  const { code, overrides } = sources
+  if (code === null) return []
+  const named = optionsOf(code)
+  return overrideEntries(overrides).map(([option, override]) => {
+    const base: Readonly<Record<string, unknown>> = { ...effectiveLimit(resetLimit(sources, [option])) }
+    return {
+      what: 'limit',
+      name,
+      option,
+      ...override,
+      code: base[option] ?? null,
+      isInCode: option in named,
+    }
+  })
+}
+
+function optionsOf({ type: _, ...options }: LimitParts): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}

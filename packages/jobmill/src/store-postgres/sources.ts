@@ -1,0 +1,11 @@
+/** What code declared and what operators overrode, as rows of queues and limits hold it. */
+import type { Overrides } from '../job/overrides.ts'
+import type { Row } from './connection.ts'
+
+export function sourcesOf<Code>(row: Row): { readonly code: Code | null; readonly overrides: Overrides } {
+  const code = row['code'] as string | null
+  return {
+    code: code === null ? null : (JSON.parse(code) as Code),
+    overrides: JSON.parse(row['overrides'] as string) as Overrides,
+  }
+}
