@@ -132,6 +132,7 @@ export type {
   ListPage,
   ListRequest,
 } from './runtime/list-jobs.ts'
+export type { ByOption, OverrideSelection, OverridesApi, OverrideView } from './runtime/overrides.ts'
 export type {
   Metrics,
   MetricsQuery,

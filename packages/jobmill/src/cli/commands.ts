@@ -10,6 +10,7 @@ import { limitsDrain } from './commands/limits-drain.ts'
 import { limitsList } from './commands/limits-list.ts'
 import { limitsSet } from './commands/limits-set.ts'
 import { move } from './commands/move.ts'
+import { overridesList, overridesReset } from './commands/overrides.ts'
 import { queuesList } from './commands/queues-list.ts'
 import { queuesPause, queuesResume } from './commands/queues-pause.ts'
 import { queuesSet } from './commands/queues-set.ts'
@@ -51,6 +52,8 @@ export const COMMANDS: readonly Command[] = [
   limitsList,
   limitsSet,
   limitsDrain,
+  overridesList,
+  overridesReset,
   workers,
   top,
   check,

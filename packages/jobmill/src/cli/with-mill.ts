@@ -7,6 +7,9 @@ import { loadIfThere } from './load-config.ts'
 import { terminal } from './terminal.ts'
 import { waitingFor } from './waiting.ts'
 
+/** Who overrides an option from the command line. */
+export const BY_CLI = { by: 'cli' }
+
 /** `mayCreate`: for a command that writes something new, so that a database may come into being. */
 export async function optionsFor(given: Given, { mayCreate = false } = {}): Promise<MillOptions> {
   const config = await loadIfThere(given.text('config'), process.cwd())
@@ -26,7 +29,7 @@ export async function withMill<T>(
   how: { readonly mayCreate?: boolean } = {},
 ): Promise<T> {
   const options = await optionsFor(given, how)
-  const mill = jobmill({ ...options, log: 'error' })
+  const mill = jobmill({ ...options, log: 'error' }, { declares: 'missing' })
   process.stdout.on('error', endWithReader)
   try {
     await waitingFor(options.store.name, mill.open(), terminal)

@@ -30,6 +30,7 @@ import { historyRoutes } from './routes/history.ts'
 import { jobActRoutes } from './routes/job-acts.ts'
 import { jobRoutes } from './routes/jobs.ts'
 import { limitRoutes } from './routes/limits.ts'
+import { overrideRoutes } from './routes/overrides.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { queueRoutes } from './routes/queues.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
@@ -159,6 +160,7 @@ const ROUTES = [
   queueRoutes,
   scheduleRoutes,
   limitRoutes,
+  overrideRoutes,
   workerRoutes,
   systemRoutes,
   historyRoutes,

@@ -108,6 +108,11 @@ export function note(c: Context<Env>, changed: Note): void {
   c.set('note', changed)
 }
 
+/** Who overrides an option, by the name of the token. */
+export function byCaller(c: Context<Env>): { readonly by: string | undefined } {
+  return { by: c.get('who')?.name }
+}
+
 /** Viewers do not see what is secret. */
 export function seenBy<T>(who: Who | null, value: T, redacted: (value: T) => T): T {
   return who === null || who.role === 'viewer' ? redacted(value) : value

@@ -40,6 +40,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
     if (typeof value !== 'object' || value === null) return value
     if (isList(value)) return hideInList(value, depth)
     if (isDifference(value)) return { ...value, code: HIDDEN, stored: HIDDEN }
+    if (isOverride(value)) return { ...value, ...('code' in value && { code: HIDDEN }), value: HIDDEN }
     const named = namedValue(value)
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => {
@@ -133,4 +134,9 @@ function namedValue(value: object): string | undefined {
 /** Where code and the store differ in the payload of a schedule, both stand there as text. */
 function isDifference(value: object): boolean {
   return 'field' in value && value.field === 'payload' && 'code' in value && 'stored' in value
+}
+
+/** The payload of a schedule that an operator overrode, and that of code. */
+function isOverride(value: object): boolean {
+  return 'option' in value && value.option === 'payload' && 'value' in value
 }

@@ -35,6 +35,12 @@ export function durationMs(value: unknown, field: string): number {
   return Math.round(ms)
 }
 
+/** The shortest text that `durationMs` reads as this, in one unit. */
+export function durationText(ms: number): string {
+  const [unit, size] = Object.entries(UNIT_MS).findLast(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1]
+  return `${ms / size}${unit}`
+}
+
 /** As `durationMs`, and longer than 0: how long something may take. */
 export function timeoutMs(value: unknown, field: string): number {
   const ms = durationMs(value, field)

@@ -53,13 +53,16 @@ export interface EventTable {
   'queue-cooling': { readonly queue: string; readonly forMs: number }
   'queue-resumed': { readonly queue: string }
   'queue-changed': { readonly queue: string }
-  /** What code says of a queue or a limit is not what counts: it is the value at creation, and was changed since, here or there. Told at a start. */
+  /** What code says of a queue, limit or schedule is not what counts: an operator overrode it, or another release started later. Emitted at a start. */
   'settings-differ': {
     readonly what: 'queue' | 'limit' | 'schedule'
     readonly name: string
     readonly field: string
     readonly code: unknown
     readonly stored: unknown
+    readonly isInCode: boolean
+    /** Null when nobody overrode it. */
+    readonly override: { readonly by: string | null; readonly at: number | null } | null
   }
   /** Nothing is granted from a limit for a while: an upstream has said so. */
   'limit-drained': {

@@ -143,7 +143,7 @@ export function checkLimitParts<P extends LimitParts>(parts: P, field: string, i
 }
 
 /** Settings as they are told and kept: `perKey` stands there only where it is true. */
-export function isPerKey(settings: LimitSettings): boolean {
+export function isPerKey(settings: LimitParts): boolean {
   return settings.type === 'rate' && settings.perKey === true
 }
 

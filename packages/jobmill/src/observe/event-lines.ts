@@ -1,7 +1,7 @@
 /** A sentence for each event, for log lines. The table has every type, so that none is told by its name alone. */
 import { counted } from '../job/count-text.ts'
 import { errorText } from '../job/error-text.ts'
-import type { AttemptRef, EventType, JobRef, MillEvent } from '../job/events.ts'
+import type { AttemptRef, EventTable, EventType, JobRef, MillEvent } from '../job/events.ts'
 
 type Lines = { readonly [Type in EventType]: (event: MillEvent<Type>) => string }
 
@@ -38,8 +38,7 @@ const LINES: Lines = {
   'queue-cooling': ({ queue, forMs }) => `queue ${queue} cools down for ${ms(forMs)}`,
   'queue-resumed': ({ queue }) => `queue ${queue} has cooled down: its jobs are claimed again`,
   'queue-changed': ({ queue }) => `the settings of queue ${queue} were changed`,
-  'settings-differ': ({ what, name, field, code, stored }) =>
-    `${what} ${name}: code says ${field} ${JSON.stringify(code)}, and ${JSON.stringify(stored)} counts, as it was stored; change it there`,
+  'settings-differ': differs,
   'limit-drained': ({ limit, key, forMs }) => {
     const whose = key === null ? `limit ${limit}` : `limit ${limit} for ${key}`
     return forMs === 0 ? `${whose} was emptied` : `${whose} grants nothing for ${ms(forMs)}`
@@ -111,4 +110,18 @@ function jobOf({ kind, id, queue }: JobRef): string {
 /** `email.send 0190… in default, attempt 2 of 5,` */
 function attemptOf(event: AttemptRef): string {
   return `${jobOf(event)}, attempt ${event.attempt} of ${event.maxAttempts},`
+}
+
+function differs({ what, name, field, code, stored, isInCode, override }: EventTable['settings-differ']): string {
+  const is = `${what} ${name}: ${field} is ${written(stored)}`
+  if (override === null)
+    return `${is} (declared by a process that started later), code here says ${written(code)}. Restart this process to use its value`
+  const at = override.at === null ? '' : `, ${new Date(override.at).toISOString()}`
+  const says = isInCode ? `code says ${written(code)}` : `the default is ${written(code)}`
+  const use = isInCode ? 'the value in code' : 'the default'
+  return `${is} (override by ${override.by ?? 'an operator'}${at}), ${says}. Run "jobmill overrides reset ${what} ${name} ${field}" to use ${use}.`
+}
+
+function written(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,14 +1,15 @@
-/** Writes what the options declare to the database. What is there already stays as it is. */
-import { DEFAULT_QUEUE_SETTINGS } from '../job/queue-settings.ts'
+/** Writes what code declares to the database: limits, queues and schedules. What an operator overrode stays. */
 import type { Store } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
-/**
- * When the store is opened, so that settings can be changed by a process that never starts; and when the instance is unknown to the database, which may have
- * been restored from a backup. Queues may name limits, so those come first.
- */
-export async function declare(store: Store, options: Resolved): Promise<void> {
-  const { limits, declared, schedules } = options
+type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules'>
+
+/** `missing`: only what the database lacks, so that the values of a later release stay. */
+export type Declares = 'all' | 'missing'
+
+/** When the store is opened, so that settings can be changed by a process that never starts. Queues may name limits, so those come first. */
+export async function declare(store: Store, options: Declared, which: Declares): Promise<void> {
+  const { limits, declared, schedules } = which === 'all' ? options : await missing(store, options)
   if (limits.length > 0) await store.declareLimits(limits)
   if (declared.length > 0) await store.declareQueues(declared)
   for (const { fits } of schedules) await fits
@@ -18,14 +19,17 @@ export async function declare(store: Store, options: Resolved): Promise<void> {
     )
 }
 
-/** Also the queues that an instance serves without declaring them. */
-export async function declareServed(
-  store: Store,
-  { declared }: Resolved,
-  served: readonly string[],
-): Promise<void> {
-  const named = new Set(declared.map(({ name }) => name))
-  const plain = served.filter((name) => !named.has(name))
-  const settings = DEFAULT_QUEUE_SETTINGS
-  await store.declareQueues([...declared, ...plain.map((name) => ({ name, settings }))])
+/** The queues that an instance serves, whether its code declares them or not. */
+export async function declareServed(store: Store, served: readonly string[]): Promise<void> {
+  await store.declareQueues(served.map((name) => ({ name, settings: null })))
+}
+
+async function missing(store: Store, options: Declared): Promise<Declared> {
+  const isNew = (known: readonly { readonly name: string }[]) => (one: { readonly name: string }) =>
+    !known.some(({ name }) => name === one.name)
+  return {
+    limits: options.limits.filter(isNew(await store.limits())),
+    declared: options.declared.filter(isNew(await store.queues())),
+    schedules: options.schedules.filter(isNew(await store.schedules())),
+  }
 }

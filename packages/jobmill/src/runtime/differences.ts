@@ -1,52 +1,81 @@
-/** Where the store differs from what the options of this process say: an operator changed it, or code did since it was created. */
-import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
+/** Where what counts in the store differs from what the options of this process say: an operator overrode it, or another release started later. */
+import { effectiveLimit } from '../job/limit-sources.ts'
+import { optionName, optionValue } from '../job/option-names.ts'
+import { isSameValue, NO_OVERRIDES, type Overridable, type OverrideRecord, type Stamp } from '../job/overrides.ts'
+import { queueBase } from '../job/queue-sources.ts'
 import type { Store } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
+/** The option and both values as they are written in code. */
 export interface Difference {
-  readonly what: 'queue' | 'limit' | 'schedule'
+  readonly what: Overridable
   readonly name: string
   readonly field: string
-  /** What code says, and what counts. */
+  /** What code says, or the default where it says nothing; and what counts. */
   readonly code: unknown
   readonly stored: unknown
+  /** Whether code names this option. */
+  readonly isInCode: boolean
+  /** Who overrode it, and when; null when nobody did, so that a process with other code started later. */
+  readonly override: Stamp | null
 }
 
 export async function differences(
-  store: Pick<Store, 'queues' | 'limits' | 'schedules'>,
+  store: Pick<Store, 'queues' | 'limits' | 'schedules' | 'overrides'>,
   { declared, limits }: Pick<Resolved, 'declared' | 'limits'>,
 ): Promise<Difference[]> {
-  const [queues, known, schedules] = await Promise.all([store.queues(), store.limits(), store.schedules()])
+  const [queues, known, schedules, overrides] = await Promise.all([
+    store.queues(),
+    store.limits(),
+    store.schedules(),
+    store.overrides(),
+  ])
   return [
-    ...declared.flatMap(({ name, settings }) =>
-      fields('queue', name, settings, queues.find((one) => one.name === name) ?? settings, QUEUE_FIELDS),
-    ),
-    ...limits.flatMap(({ name, settings }) => {
-      const stored = known.find((one) => one.name === name)?.settings ?? settings
-      return fields('limit', name, settings, stored, [
-        ...new Set([...Object.keys(settings), ...Object.keys(stored)]),
-      ])
+    ...declared.flatMap(({ name, settings: named }) => {
+      const stored = queues.find((one) => one.name === name)
+      const code = queueBase({ code: named })
+      return compare({ what: 'queue', name, named, code, stored: stored ?? code, overrides }, Object.keys(code))
     }),
-    ...schedules.flatMap(({ name, code, operator, live }) =>
-      code === null ? [] : fields('schedule', name, code, live, Object.keys(operator)),
-    ),
+    ...limits.flatMap(({ name, settings: named }) => {
+      const code = effectiveLimit({ code: named, overrides: NO_OVERRIDES })
+      const stored = known.find((one) => one.name === name)?.settings ?? code
+      const options = Object.keys({ ...code, ...stored }).filter((key) => key !== 'type')
+      return compare({ what: 'limit', name, named, code, stored, overrides }, options)
+    }),
+    ...schedules.flatMap(({ name, code, operator, live }) => {
+      if (code === null) return []
+      return compare({ what: 'schedule', name, named: code, code, stored: live, overrides }, Object.keys(operator))
+    }),
   ]
 }
 
-const QUEUE_FIELDS = Object.keys(DEFAULT_QUEUE_SETTINGS) as (keyof QueueSettings)[]
-
-function value(of: object, field: string): unknown {
-  return (of as Record<string, unknown>)[field] ?? null
+interface Compared {
+  readonly what: Overridable
+  readonly name: string
+  /** What code names of it. */
+  readonly named: object
+  readonly code: object
+  readonly stored: object
+  readonly overrides: readonly OverrideRecord[]
 }
 
-function fields(
-  what: Difference['what'],
-  name: string,
-  code: object,
-  stored: object,
-  names: readonly string[],
-): Difference[] {
-  return names
-    .map((field) => ({ what, name, field, code: value(code, field), stored: value(stored, field) }))
-    .filter((one) => JSON.stringify(one.code) !== JSON.stringify(one.stored))
+function compare({ what, name, named, code, stored, overrides }: Compared, options: readonly string[]): Difference[] {
+  return options
+    .filter((option) => !isSameValue(valueOf(code, option), valueOf(stored, option)))
+    .map((option) => {
+      const by = overrides.find((one) => one.what === what && one.name === name && one.option === option)
+      return {
+        what,
+        name,
+        field: optionName(what, option),
+        code: optionValue(what, option, valueOf(code, option)),
+        stored: optionValue(what, option, valueOf(stored, option)),
+        isInCode: option in named,
+        override: by === undefined ? null : { by: by.by, at: by.at },
+      }
+    })
+}
+
+function valueOf(of: object, option: string): unknown {
+  return (of as Record<string, unknown>)[option] ?? null
 }

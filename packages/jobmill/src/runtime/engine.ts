@@ -49,7 +49,7 @@ export interface Engine {
   stop(grace: Grace): Promise<StopReport>
   /** A cancel was asked for in this process: the signal fires before this returns. */
   cancelled(id: string, reason: string): void
-  serve(queue: string, settings: QueueSettings): Promise<void>
+  serve(queue: string, settings: Partial<QueueSettings> | null): Promise<void>
   /** Free workers for jobs that are about to be written here. */
   readonly offer: MakeOffer
   /** There may be something in these queues. */
@@ -215,8 +215,8 @@ export function engine(given: EngineOptions): Engine {
 
   /** The database does not know this instance: it was reaped, or the database is a backup that may lack what was declared since. */
   async function registerAgain(): Promise<void> {
-    await declare(store, options)
-    await declareServed(store, options, served)
+    await declare(store, options, 'missing')
+    await declareServed(store, served)
     await register()
     await watch.refresh()
   }
@@ -272,7 +272,7 @@ export function engine(given: EngineOptions): Engine {
       dispatcher.wake()
     },
     async start() {
-      await declareServed(store, options, served)
+      await declareServed(store, served)
       const sentAt = platform.monotonic()
       await register()
       // Itself included: a newcomer takes its share, and never the whole.

@@ -141,10 +141,13 @@ function paused(queues: readonly QueueRecord[]): MillFinding[] {
 function settings(differences: readonly Difference[], hidesPayloads: boolean): MillFinding[] {
   return differences
     .filter(({ field }) => field !== 'paused')
-    .map(({ what, name, field, code, stored }) => {
+    .map(({ what, name, field, code, stored, override }) => {
       const values = `${field} is ${JSON.stringify(stored)}, and the code says ${JSON.stringify(code)}`
       const says = hidesPayloads && field === 'payload' ? 'payload is not the one of the code' : values
-      const fix = 'What is stored counts. Write it into the code, or change it back'
+      const fix =
+        override === null
+          ? 'A process with other code started later. Restart those with the code that should count'
+          : `Run "jobmill overrides reset ${what} ${name} ${field}", or write the value into the code`
       return about(warning('settings', `${what} ${shown(name)}: ${says}`, fix), what, name)
     })
 }

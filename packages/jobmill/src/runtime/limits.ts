@@ -1,29 +1,26 @@
 /** Limits of a mill: what code declares, what an operator can see and do, and how handlers reach them. */
-import { JobmillError, shown } from '../job/errors.ts'
+import { JobmillError } from '../job/errors.ts'
 import { checkObjectKeys, nearest } from '../job/known-keys.ts'
 import {
-  defaultBurst,
   isPerKey,
   type LimitOptions,
-  limitSettings,
+  type LimitParts,
+  limitParts,
   type LimitSettings,
-  type RateSettings,
+  neitherRateNorConcurrency,
+  rateRest,
 } from '../job/limit.ts'
 import type { DrainLimitOptions, LimitHandle, LimitInside, LimitOf } from '../job/limit-handle.ts'
 import { checkName } from '../job/names.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import type { Limits } from '../limits/limits.ts'
-import { perKeyFixed, perKeyOnQueue } from '../store/cluster-errors.ts'
-import type { LimitRecord } from '../store/limit.ts'
+import { limitExists, perKeyFixed, perKeyOnQueue } from '../store/cluster-errors.ts'
+import type { DeclaredLimit, LimitRecord } from '../store/limit.ts'
 import type { Store } from '../store/store.ts'
 import type { Attempt } from '../work/attempt.ts'
 import { checkLive } from '../work/make-context.ts'
+import type { ByOption } from './overrides.ts'
 import type { Problems } from './problems.ts'
-
-export interface DeclaredLimit {
-  readonly name: string
-  readonly settings: LimitSettings
-}
 
 const KEYS: readonly string[] = ['rate', 'per', 'burst', 'perKey', 'concurrency']
 
@@ -38,20 +35,20 @@ export function declaredLimits(
     if (!found.keys(options, at, KEYS)) return []
     const known = Object.fromEntries(Object.entries(options).filter(([key]) => KEYS.includes(key)))
     return found.try(at, [], () => [
-      { name: checkName(name, at), settings: settingsOf(known as unknown as LimitOptions, at) },
+      { name: checkName(name, at), settings: partsOf(known as unknown as LimitOptions, at) },
     ])
   })
 }
 
 /** A queue may draw on a limit that an operator made; one that is nearly the name of a declared limit is often a typo. One for each key is of no use to it. */
 export function checkQueueLimits(
-  queues: readonly { readonly name: string; readonly settings: QueueSettings }[],
+  queues: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[],
   declared: readonly DeclaredLimit[],
   found: Problems,
 ): void {
   const names = declared.map(({ name }) => name)
   for (const { name, settings } of queues) {
-    if (settings.limit === null) continue
+    if (settings.limit === null || settings.limit === undefined) continue
     const known = declared.find((limit) => limit.name === settings.limit)
     if (known !== undefined && isPerKey(known.settings))
       found.try(`queues.${name}.limit`, undefined, () => {
@@ -65,12 +62,9 @@ export function checkQueueLimits(
   }
 }
 
-function settingsOf(options: LimitOptions, field: string): LimitSettings {
+function partsOf(options: LimitOptions, field: string): LimitParts {
   if (typeof options === 'object' && options !== null && !('concurrency' in options || 'rate' in options)) {
-    throw new JobmillError('OPTION_INVALID', 'has neither a rate nor a concurrency', {
-      field,
-      fix: "Give { rate: 50, per: '1m' } or { concurrency: 5 }",
-    })
+    throw neitherRateNorConcurrency(field)
   }
   if (typeof options === 'object' && options !== null && 'concurrency' in options && 'rate' in options) {
     throw new JobmillError('OPTION_CONFLICT', 'has both a rate and a concurrency', {
@@ -78,7 +72,7 @@ function settingsOf(options: LimitOptions, field: string): LimitSettings {
       fix: 'Make two limits of it, and acquire both',
     })
   }
-  return limitSettings(options, field)
+  return limitParts(options, field)
 }
 
 /** What is left out stays as it is. */
@@ -90,9 +84,9 @@ export interface MillLimits {
   /** By name, with what could be taken now. */
   list(): Promise<LimitRecord[]>
   /** Refused with OPTION_CONFLICT when there is one of this name with other settings. */
-  create(name: string, options: LimitOptions): Promise<LimitRecord>
-  /** At once, in every process, and never overwritten by a start or a deploy. */
-  change(name: string, change: LimitChange): Promise<LimitRecord>
+  create(name: string, options: LimitOptions, how?: ByOption): Promise<LimitRecord>
+  /** Overrides what is named, at once in every process. No deploy undoes it: `mill.resetOverrides` does. */
+  change(name: string, change: LimitChange, how?: ByOption): Promise<LimitRecord>
   /** False when there is none. Refused while a queue draws on it. */
   delete(name: string): Promise<boolean>
   /** Nothing is granted for a while: `{ retryAfter: '30s' }`; with `key`, to that key of a limit for each. */
@@ -109,9 +103,11 @@ export interface LimitsApiTools {
   /** Opens it when that did not happen yet. */
   readonly opened: () => Promise<Store>
   readonly limits: Limits
+  /** Who changes something unless the caller says. */
+  readonly by: () => string
 }
 
-export function limitsApi({ opened, limits }: LimitsApiTools): Limiting {
+export function limitsApi({ opened, limits, by: us }: LimitsApiTools): Limiting {
   async function find(name: string): Promise<LimitRecord | undefined> {
     return (await (await opened()).limits()).find((record) => record.name === name)
   }
@@ -124,18 +120,14 @@ export function limitsApi({ opened, limits }: LimitsApiTools): Limiting {
     limit: limits.outside,
     limits: {
       list: async () => (await opened()).limits(),
-      async create(name, options) {
-        const settings = settingsOf(options, 'limit')
-        if ((await find(checkName(name, 'name'))) !== undefined) throw exists(name)
-        await (await opened()).declareLimits([{ name, settings }])
-        // Somebody else may have been faster.
-        const record = await existing(name)
-        if (!isSame(record.settings, settings)) throw exists(name)
-        return record
+      async create(name, options, { by = us() } = {}) {
+        const parts = partsOf(options, 'limit')
+        if ((await find(checkName(name, 'name'))) !== undefined) throw limitExists(name)
+        return (await opened()).createLimit(name, parts, by)
       },
-      async change(name, change) {
+      async change(name, change, { by = us() } = {}) {
         const { settings } = await existing(name)
-        return (await opened()).changeLimit(name, merged(name, settings, change))
+        return (await opened()).changeLimit(name, changedParts(name, settings, change), by)
       },
       delete: async (name) => (await opened()).deleteLimit(checkName(name, 'limit')),
       drain: limits.drain,
@@ -143,34 +135,17 @@ export function limitsApi({ opened, limits }: LimitsApiTools): Limiting {
   }
 }
 
-function merged(name: string, before: LimitSettings, change: LimitChange): LimitSettings {
+/** What is named, and nothing else: the rest stays as code or an operator says. */
+function changedParts(name: string, before: LimitSettings, change: LimitChange): LimitParts {
   checkObjectKeys(change, 'limit', KEYS)
   const perKey = isPerKey(before)
   if (perKey && 'concurrency' in change) throw perKeyFixed(name, perKey)
   if ('concurrency' in change || before.type === 'concurrency')
-    return settingsOf(change as LimitOptions, 'limit')
-  const { rate = before.amount, per = before.perMs, burst } = change
+    return partsOf(change as LimitOptions, 'limit')
   if ('perKey' in change && change.perKey !== perKey) throw perKeyFixed(name, perKey)
-  // A burst that nobody chose follows the rate.
-  const kept = hasDefaultBurst(before) ? {} : { burst: before.burst }
-  return settingsOf({ rate, per, perKey, ...(burst === undefined ? kept : { burst }) }, 'limit')
-}
-
-function hasDefaultBurst({ amount, perMs, burst }: RateSettings): boolean {
-  return burst === defaultBurst(amount, perMs)
-}
-
-function isSame(a: LimitSettings, b: LimitSettings): boolean {
-  const keys = Object.keys({ ...a, ...b }) as (keyof LimitSettings)[]
-  return keys.every((key) => a[key] === b[key])
-}
-
-function exists(name: string): JobmillError {
-  return new JobmillError('OPTION_CONFLICT', 'there is a limit of this name already', {
-    field: 'name',
-    value: shown(name),
-    fix: 'Change it with mill.limits.change, or delete it first',
-  })
+  const { rate, ...rest } = change
+  if (rate !== undefined) return partsOf({ ...rest, rate }, 'limit')
+  return { type: 'rate', ...rateRest(rest, 'limit') }
 }
 
 /** `limit` of a handler. `settings` are the live ones of queues. */

@@ -24,6 +24,7 @@ import { enqueueInside } from './enqueue-inside.ts'
 import { type Findings, findings } from './findings.ts'
 import { handlersOf } from './handlers.ts'
 import { type Kinds, kinds } from './kinds.ts'
+import type { Declares } from './declare.ts'
 import { lifeOf, type StopOptions } from './life.ts'
 import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
@@ -31,6 +32,7 @@ import { type Listing, listing } from './list-jobs.ts'
 import { type Observation, observation } from './observation.ts'
 import { type Operate, operate, type OperateTools } from './operate.ts'
 import { type MillOptions, resolveOptions } from './options.ts'
+import { type OverridesApi, overridesApi } from './overrides.ts'
 import { type Problem, problems, throwErrors } from './problems.ts'
 import { prometheus } from './prometheus.ts'
 import { type QueueOptions, queueSettings } from './queue-options.ts'
@@ -52,6 +54,7 @@ export interface Mill<Tx = unknown>
     Errors,
     Limiting,
     Findings,
+    OverridesApi,
     Kinds,
     OwnFigures,
     System {
@@ -67,7 +70,7 @@ export interface Mill<Tx = unknown>
   /** A job by its id, to wait for: of any process. With its definition, the result has its type. */
   job(id: string): JobHandle
   job<Result>(definition: JobDefinition<never, Result>, id: string): JobHandle<Result>
-  /** Works on one more queue from now on. */
+  /** Works on one more queue from now on. With settings, they count as those of the option `queues` do. */
   serve(queue: string, settings?: QueueOptions): Promise<void>
   /** Looks for work at once: after the commit of a transaction of yours that enqueued something. */
   wake(): void
@@ -106,8 +109,10 @@ export function checkOptions(options: MillOptions): readonly Problem[] {
   return resolveOptions(options).problems
 }
 
+/** `declares`: a tool that looks or steers brings in what is missing, and leaves what a release declared. */
 export function jobmill<S extends Store<never>, Inputs extends readonly unknown[] = readonly never[]>(
   given: MillOptions<S, Inputs>,
+  { declares = 'all' }: { readonly declares?: Declares } = {},
 ): Mill<TxOf<S>> {
   const options = resolveOptions(given as MillOptions<S>)
   throwErrors(options.problems)
@@ -175,6 +180,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     // Not the timed one: two mills that share a store must know that it is one.
     store: plain,
     options,
+    declares,
     emit: hub.emit,
     get instance() {
       return instance
@@ -207,12 +213,14 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     },
   })
   const { prepare: _prepare, takeUnrung, ...enqueue } = client
+  const by = (): string => instance.label ?? 'application'
   const operating: OperateTools = {
     opened,
     cancelledHere: (job, reason) => life.engine?.cancelled(job, reason),
     emit: hub.emit,
     forget: results.forget,
     kindTimeoutMs: (kind) => definitions.get(kind)?.timeoutMs ?? null,
+    by,
   }
   const tending = tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit })
   const { tools = null } = plain as Partial<Pick<ToolStore, 'tools'>>
@@ -231,7 +239,8 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     ...kinds({ opened, jobs: options.jobs, queueOf: options.queueOf }),
     ...system({ opened, options, duties: () => tending.duties(), instance: () => instance.id, tools }),
     ...observation({ opened, platform }),
-    ...limitsApi({ opened, limits }),
+    ...limitsApi({ opened, limits, by }),
+    ...overridesApi({ opened, wake: () => life.engine?.scheduleSoon() }),
     ...own.figures,
     schedules: schedulesApi({
       opened,
@@ -242,6 +251,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       payloadLimitBytes: options.payloadLimitBytes,
       enqueue: async (job) => first(await enqueuer.write([job], { tx: undefined, mayRepeat: true })),
       wake: () => life.engine?.scheduleSoon(),
+      by,
     }),
     differences: async () => differences(await opened(), options),
     prometheus: prometheus({
@@ -261,12 +271,13 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     stop: life.stop,
     job: (target: JobDefinition | string, job?: string) =>
       opening(jobHandle<never>(typeof target === 'string' ? target : (job ?? ''), handles)),
-    async serve(queue, settings = {}) {
+    async serve(queue, settings) {
       const found = problems()
-      const [declared] = queueSettings({ [checkName(queue, 'queue')]: settings }, found)
+      const [declared] = queueSettings({ [checkName(queue, 'queue')]: settings ?? {} }, found)
       throwErrors(found.found)
       await life.started('serve')
-      if (declared !== undefined) await life.engine?.serve(queue, declared.settings)
+      if (declared !== undefined)
+        await life.engine?.serve(queue, settings === undefined ? null : declared.settings)
     },
     wake() {
       const queues = takeUnrung()

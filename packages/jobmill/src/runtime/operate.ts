@@ -9,6 +9,7 @@ import type { InstanceRecord } from '../store/instance.ts'
 import type { QueueCounts, QueueRecord, Unserved } from '../store/queue-record.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
+import type { ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
 
 /** `requested`: it runs, and its signal fires within a second, here before this is told. `finished`: it had ended before. */
@@ -43,10 +44,11 @@ export interface Operate {
   instances(): Promise<InstanceRecord[]>
   /** Kinds that wait although no living process takes them from their queue. */
   unserved(): Promise<Unserved[]>
-  /** Nothing is claimed from it any more; what runs goes on. */
-  pause(queue: string): Promise<QueueRecord>
-  resume(queue: string): Promise<QueueRecord>
-  changeQueue(queue: string, change: QueueChange): Promise<QueueRecord>
+  /** Nothing is claimed from it any more; what runs goes on. No deploy resumes it. */
+  pause(queue: string, how?: ByOption): Promise<QueueRecord>
+  resume(queue: string, how?: ByOption): Promise<QueueRecord>
+  /** Overrides what is named, at once in every process. No deploy undoes it: `mill.resetOverrides` does. */
+  changeQueue(queue: string, change: QueueChange, how?: ByOption): Promise<QueueRecord>
 }
 
 export interface OperateTools {
@@ -58,15 +60,18 @@ export interface OperateTools {
   readonly kindTimeoutMs: (kind: string) => number | null
   /** What is known of a job here is known no longer. */
   readonly forget: (ids: readonly string[]) => void
+  /** Who changes something unless the caller says. */
+  readonly by: () => string
 }
 
 const NAME_A_QUEUE = "Pass the name of a queue such as 'default'"
 const CANCELLED = 'cancelled by the application'
 
-export function operate({ opened, cancelledHere, emit, forget, kindTimeoutMs }: OperateTools): Operate {
-  const changeQueue = async (queue: string, change: QueueChange): Promise<QueueRecord> => {
+export function operate(tools: OperateTools): Operate {
+  const { opened, cancelledHere, emit, forget, kindTimeoutMs, by: us } = tools
+  const changeQueue: Operate['changeQueue'] = async (queue, change, { by = us() } = {}) => {
     const patch = prepareQueueChange(change)
-    return (await opened()).changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch)
+    return (await opened()).changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch, by)
   }
   /** A job that waited is nobody's to tell of but ours. */
   async function told(id: string, reason: string): Promise<void> {
@@ -110,8 +115,8 @@ export function operate({ opened, cancelledHere, emit, forget, kindTimeoutMs }: 
     counts: async () => (await opened()).counts(),
     instances: async () => (await opened()).instances(),
     unserved: async () => (await opened()).unserved(),
-    pause: (queue) => changeQueue(queue, { paused: true }),
-    resume: (queue) => changeQueue(queue, { paused: false }),
+    pause: (queue, how) => changeQueue(queue, { paused: true }, how),
+    resume: (queue, how) => changeQueue(queue, { paused: false }, how),
     changeQueue,
   }
 }

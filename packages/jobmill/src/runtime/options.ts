@@ -12,10 +12,11 @@ import type { Tracing } from '../job/tracing.ts'
 import { type ForwardLog, forwardLog } from '../observe/forward-log.ts'
 import type { Logger } from '../observe/logger.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
+import type { DeclaredLimit } from '../store/limit.ts'
 import type { Store } from '../store/store.ts'
 import type { Middleware } from '../work/handler.ts'
 import { type OwnDuty, ownDuties, type ResolvedDuty } from './duty-options.ts'
-import { checkQueueLimits, declaredLimits, type DeclaredLimit } from './limits.ts'
+import { checkQueueLimits, declaredLimits } from './limits.ts'
 import { type LogOption, loggerFor } from './log-option.ts'
 import { type Problem, type Problems, problems } from './problems.ts'
 import { type QueueOptions, queueSettings, servedQueues, warnOfStrays } from './queue-options.ts'
@@ -31,11 +32,11 @@ export interface MillOptions<S = Store<never>, Inputs extends readonly unknown[]
   readonly store: S
   /** What this process can run, made by `defineJob`. */
   readonly jobs?: readonly AnyJob[]
-  /** Settings of queues when they are created. What an operator changed later is never overwritten. */
+  /** Settings of queues. They count from the start of this process on, option by option, except where an operator overrode one. */
   readonly queues?: Readonly<Record<string, QueueOptions>>
-  /** Budgets that handlers and queues draw on, over all processes: their values when they are created. */
+  /** Budgets that handlers and queues draw on, over all processes. They count as `queues` do. */
   readonly limits?: Readonly<Record<string, LimitOptions>>
-  /** What is enqueued by the clock. Each is written to the store at the start; what an operator changed stays. */
+  /** What is enqueued by the clock. They count as `queues` do. */
   readonly schedules?: { readonly [At in keyof Inputs]: ScheduleOptions<Inputs[At]> }
   /** The queues that this process works on. Left out: JOBMILL_QUEUES, else those that its kinds route to. */
   readonly serve?: readonly string[]
@@ -102,7 +103,7 @@ const KEYS = [
 
 export interface Resolved {
   readonly jobs: readonly AnyJob[]
-  readonly declared: readonly { readonly name: string; readonly settings: QueueSettings }[]
+  readonly declared: readonly { readonly name: string; readonly settings: Partial<QueueSettings> }[]
   readonly limits: readonly DeclaredLimit[]
   readonly schedules: readonly PreparedSchedule[]
   /** Empty when there is none: then the mill can enqueue, and not start. */

@@ -1,12 +1,7 @@
-/** The queues that code names: their settings at creation, and which of them this process serves. */
+/** The queues that code names: the options that it sets, and which of them this process serves. */
 import { nearest } from '../job/known-keys.ts'
 import { checkName } from '../job/names.ts'
-import {
-  DEFAULT_QUEUE_SETTINGS,
-  prepareQueueChange,
-  type QueueChange,
-  type QueueSettings,
-} from '../job/queue-settings.ts'
+import { prepareQueueChange, type QueueChange, type QueueSettings } from '../job/queue-settings.ts'
 import type { Problems } from './problems.ts'
 
 export type QueueOptions = Omit<QueueChange, 'coolFor'>
@@ -16,7 +11,7 @@ const SETTINGS: readonly string[] = ['workers', 'paused', 'backoff', 'retain', '
 export function queueSettings(
   queues: Readonly<Record<string, QueueOptions>>,
   found: Problems,
-): { name: string; settings: QueueSettings }[] {
+): { name: string; settings: Partial<QueueSettings> }[] {
   if (!found.names(queues, 'queues', '{ mail: { workers: 4 } }')) return []
   return Object.entries(queues).flatMap(([name, options]) => {
     const at = `queues.${name}`
@@ -24,7 +19,7 @@ export function queueSettings(
     const known = Object.fromEntries(Object.entries(options).filter(([key]) => SETTINGS.includes(key)))
     return found.try(at, [], () => {
       checkName(name, at)
-      return [{ name, settings: { ...DEFAULT_QUEUE_SETTINGS, ...prepareQueueChange(known, at).settings } }]
+      return [{ name, settings: prepareQueueChange(known, at).settings }]
     })
   })
 }

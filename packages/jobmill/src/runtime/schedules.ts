@@ -23,6 +23,7 @@ import type { Enqueued } from '../store/replies.ts'
 import type { ScheduleRecord, TickOutcome, TickRecord } from '../store/schedule.ts'
 import type { Store } from '../store/store.ts'
 import { scheduledJob } from '../upkeep/plan-ticks.ts'
+import type { ByOption } from './overrides.ts'
 import { type ScheduleView, scheduleView } from './schedule-view.ts'
 
 /** `skipped`: the job of this id still waits or runs, and the schedule does not overlap. */
@@ -38,12 +39,12 @@ export interface Schedules {
   list(): Promise<ScheduleView[]>
   get(name: string): Promise<ScheduleView | null>
   /** SCHEDULE_EXISTS when there is one of this name. */
-  create<Input>(options: NewSchedule<Input>): Promise<ScheduleView>
+  create<Input>(options: NewSchedule<Input>, how?: ByOption): Promise<ScheduleView>
   /** On top of what code says; a deploy does not undo it. */
-  change(name: string, change: ScheduleChange): Promise<ScheduleView>
+  change(name: string, change: ScheduleChange, how?: ByOption): Promise<ScheduleView>
   /** Nothing is planned meanwhile, and nothing is made up for afterwards. */
-  pause(name: string): Promise<ScheduleView>
-  resume(name: string): Promise<ScheduleView>
+  pause(name: string, how?: ByOption): Promise<ScheduleView>
+  resume(name: string, how?: ByOption): Promise<ScheduleView>
   /** One job now, also when it is paused. What is planned stays. */
   trigger(name: string): Promise<Triggered>
   /** False when there is none. Its jobs stay; a deploy does not bring it back unless with a higher version. */
@@ -68,6 +69,8 @@ export interface SchedulesTools extends ScheduleTools {
   readonly enqueue: (job: NewJob) => Promise<Enqueued>
   /** Something is to be planned now. */
   readonly wake: () => void
+  /** Who changes something unless the caller says. */
+  readonly by: () => string
 }
 
 const LISTED = 20
@@ -97,11 +100,15 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     })
   }
 
-  async function change(name: string, given: ScheduleChange): Promise<ScheduleView> {
+  async function change(
+    name: string,
+    given: ScheduleChange,
+    { by = tools.by() }: ByOption = {},
+  ): Promise<ScheduleView> {
     const { live } = await known(name)
     const { patch, fits } = prepareScheduleChange(given, live, tools)
     await fits
-    const record = await (await opened()).changeSchedule(name, patch)
+    const record = await (await opened()).changeSchedule(name, patch, by)
     tools.wake()
     return scheduleView(record)
   }
@@ -126,17 +133,17 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       const record = await find(name)
       return record === undefined ? null : scheduleView(record)
     },
-    async create(options) {
+    async create(options, { by = tools.by() } = {}) {
       checkScheduleKeys(options, 'schedule', CREATE_KEYS)
       const { name, definition, fits } = prepareSchedule(options, tools)
       await fits
-      const record = await (await opened()).createSchedule(name, definition)
+      const record = await (await opened()).createSchedule(name, definition, by)
       tools.wake()
       return scheduleView(record)
     },
     change,
-    pause: (name) => change(name, { paused: true }),
-    resume: (name) => change(name, { paused: false }),
+    pause: (name, how) => change(name, { paused: true }, how),
+    resume: (name, how) => change(name, { paused: false }, how),
     async trigger(name) {
       const { live } = await known(name)
       const job = scheduledJob(name, live, platform.id())

@@ -86,29 +86,6 @@ describe('reading with a typo', () => {
   })
 })
 
-describe('a start that finds other settings in the store', () => {
-  test('says so, once for each', async () => {
-    const options = { jobs: [quick], queues: { default: { workers: 2 } }, limits: { smtp: { rate: 5 } } }
-    await using first = await testMill(options)
-    await using second = await testMill({
-      ...options,
-      queues: { default: { workers: 8 } },
-      limits: { smtp: { rate: 50 } },
-      platform: first.platform,
-      store: () => first.store,
-    })
-    await first.platform.settled()
-    const told = second.events.filter(({ type }) => type === 'settings-differ')
-    expect(told).toMatchObject([
-      { what: 'queue', name: 'default', field: 'workers', code: 8, stored: 2 },
-      { what: 'limit', name: 'smtp', field: 'amount', code: 50, stored: 5 },
-      { what: 'limit', name: 'smtp', field: 'burst' },
-    ])
-    expect(await second.differences()).toHaveLength(3)
-    expect(first.events.filter(({ type }) => type === 'settings-differ')).toEqual([])
-  })
-})
-
 describe('a doorbell that cannot listen, on postgres', () => {
   test('P16 is told as a duty that fails, and jobs run all the same', async () => {
     const url = inject('postgresUrl')

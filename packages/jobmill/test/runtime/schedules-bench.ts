@@ -89,6 +89,7 @@ function aProcess(store: Process['store'], now: () => number, jobs: readonly Any
         return answer ?? { id: job.id, outcome: 'enqueued' }
       },
       wake: () => void (woken += 1),
+      by: () => 'bench',
     }),
     serve: () => serveSchedules({ store, platform, signal }),
     async deploy(...schedules) {

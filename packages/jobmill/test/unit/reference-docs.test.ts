@@ -116,7 +116,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
   'queue-cooling': { queue: true, forMs: true },
   'queue-resumed': { queue: true },
   'queue-changed': { queue: true },
-  'settings-differ': { what: true, name: true, field: true, code: true, stored: true },
+  'settings-differ': { what: true, name: true, field: true, code: true, stored: true, isInCode: true, override: true },
   'limit-drained': { limit: true, key: true, forMs: true },
   'schedule-fired': { schedule: true, plannedAt: true, id: true, outcome: true },
   'schedule-missed': { schedule: true, missed: true },

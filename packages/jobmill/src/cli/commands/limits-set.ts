@@ -5,7 +5,7 @@ import type { LimitChange } from '../../runtime/limits.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { limitText } from '../limits/text.ts'
 import { lengthOf, numberOf, said } from '../typed-values.ts'
-import { withMill } from '../with-mill.ts'
+import { BY_CLI, withMill } from '../with-mill.ts'
 
 export const limitsSet: Command = {
   words: 'limits set',
@@ -48,8 +48,8 @@ export const limitsSet: Command = {
         // A new one that has too little said of it is refused there.
         const after =
           before === null
-            ? await limits.create(name, change as LimitOptions)
-            : await limits.change(name, change)
+            ? await limits.create(name, change as LimitOptions, BY_CLI)
+            : await limits.change(name, change, BY_CLI)
         if (given.has('json')) terminal.out(JSON.stringify({ before, after }))
         else if (before === null) terminal.out(`${name} was made: ${limitText(after.settings)}`)
         else terminal.out(`${name}  ${limitText(before.settings)} → ${limitText(after.settings)}`)

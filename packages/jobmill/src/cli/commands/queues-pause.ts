@@ -1,7 +1,7 @@
 /** `jobmill queues pause` and `resume`. */
 import { type Command, EXIT } from '../command.ts'
 import { checkFound } from '../queues/changes.ts'
-import { withMill } from '../with-mill.ts'
+import { BY_CLI, withMill } from '../with-mill.ts'
 
 const MOST_NAMES = 1_000
 
@@ -22,7 +22,7 @@ function command(verb: 'pause' | 'resume', says: string, told: string): Command 
             name,
           )
         const queues = []
-        for (const name of given.words) queues.push(await mill[verb](name))
+        for (const name of given.words) queues.push(await mill[verb](name, BY_CLI))
         if (given.has('json')) terminal.out(JSON.stringify({ queues }))
         else for (const { name } of queues) terminal.out(`${name} ${told}`)
         return EXIT.done

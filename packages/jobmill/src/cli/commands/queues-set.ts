@@ -1,13 +1,13 @@
 /** `jobmill queues set`: changes settings while everything runs, and tells what became of them. */
 import { type Command, EXIT } from '../command.ts'
 import { changesText, checkFound, QUEUE_FIELDS, QUEUE_OPTIONS, queueChangeOf } from '../queues/changes.ts'
-import { withMill } from '../with-mill.ts'
+import { BY_CLI, withMill } from '../with-mill.ts'
 
 export const queuesSet: Command = {
   words: 'queues set',
   takes: 'NAME',
   arguments: [1, 1],
-  says: 'change the settings of a queue, in every process within a second; no deploy undoes it',
+  says: 'change the settings of a queue, in every process within a second, until jobmill overrides reset',
   options: QUEUE_OPTIONS,
   fields: QUEUE_FIELDS,
   examples: [
@@ -23,7 +23,7 @@ export const queuesSet: Command = {
         (await mill.queues()).find((queue) => queue.name === name),
         name,
       )
-      const after = await mill.changeQueue(name, change)
+      const after = await mill.changeQueue(name, change, BY_CLI)
       if (given.has('json')) terminal.out(JSON.stringify({ before, after }))
       else terminal.out(changesText(before, after))
       return EXIT.done

@@ -2,7 +2,7 @@
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
 import { newScheduleOf, SCHEDULE_FIELDS, SCHEDULE_OPTIONS } from '../schedules/options.ts'
-import { withMill } from '../with-mill.ts'
+import { BY_CLI, withMill } from '../with-mill.ts'
 import { moment } from '../wording.ts'
 
 export const schedulesAdd: Command = {
@@ -21,7 +21,7 @@ export const schedulesAdd: Command = {
     return withMill(
       given,
       async (mill) => {
-        const schedule = await mill.schedules.create(options)
+        const schedule = await mill.schedules.create(options, BY_CLI)
         const { name, text, nextAt } = schedule
         if (given.has('json')) terminal.out(JSON.stringify(schedule))
         else {

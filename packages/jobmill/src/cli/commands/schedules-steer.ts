@@ -3,7 +3,7 @@ import { JobmillError, shown } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
 import { confirmed, YES } from '../confirm.ts'
-import { withMill } from '../with-mill.ts'
+import { BY_CLI, withMill } from '../with-mill.ts'
 import { moment } from '../wording.ts'
 
 const ONE = { takes: 'NAME', arguments: [1, 1], fields: { name: 'NAME' } } as const
@@ -15,7 +15,7 @@ export const schedulesPause: Command = {
   examples: ['jobmill schedules pause weekly-report'],
   run: (given, terminal) =>
     withMill(given, async (mill) => {
-      const schedule = await mill.schedules.pause(given.words[0] ?? '')
+      const schedule = await mill.schedules.pause(given.words[0] ?? '', BY_CLI)
       terminal.out(given.has('json') ? JSON.stringify(schedule) : `${schedule.name} is paused`)
       return EXIT.done
     }),
@@ -28,7 +28,7 @@ export const schedulesResume: Command = {
   examples: ['jobmill schedules resume weekly-report'],
   run: (given, terminal) =>
     withMill(given, async (mill) => {
-      const schedule = await mill.schedules.resume(given.words[0] ?? '')
+      const schedule = await mill.schedules.resume(given.words[0] ?? '', BY_CLI)
       const { name, nextAt } = schedule
       const next = nextAt === null ? 'nothing is left to run' : `next ${moment(nextAt, systemPlatform.now())}`
       terminal.out(given.has('json') ? JSON.stringify(schedule) : `${name} goes on: ${next}`)

@@ -4,7 +4,7 @@ import { JobmillError } from '../../job/errors.ts'
 import type { LimitOptions } from '../../job/limit.ts'
 import type { LimitChange } from '../../runtime/limits.ts'
 import type { LimitRecord } from '../../store/limit.ts'
-import { body, json, note, optionalBody, route, type Routes } from '../app.ts'
+import { body, byCaller, json, note, optionalBody, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { limitShape } from '../shapes/queue.ts'
 
@@ -38,7 +38,7 @@ const create = route('admin', 'limits.create', {
 const change = route('admin', 'limits.change', {
   method: 'patch',
   path: '/limits/{name}',
-  summary: 'Change a limit; what is left out stays',
+  summary: 'Override settings of a limit; what is left out stays',
   request: { params: byName, ...body(z.strictObject(settings).openapi('LimitChange'), 'The change') },
   responses: { 200: json(limitShape, 'The limit') },
 })
@@ -77,14 +77,14 @@ export const limitRoutes: Routes = (api, { mill }) => {
   })
   api.openapi(create, async (c) => {
     const { name, ...options } = c.req.valid('json')
-    const after = await mill.limits.create(name, options as LimitOptions)
+    const after = await mill.limits.create(name, options as LimitOptions, byCaller(c))
     note(c, { target: name, after: after.settings })
     return c.json(after, 201)
   })
   api.openapi(change, async (c) => {
     const { name } = c.req.valid('param')
     const was = await before(name)
-    const after = await mill.limits.change(name, c.req.valid('json') as LimitChange)
+    const after = await mill.limits.change(name, c.req.valid('json') as LimitChange, byCaller(c))
     note(c, { target: name, before: was?.settings, after: after.settings })
     return c.json(after, 200)
   })

@@ -29,6 +29,8 @@ const overview = route('viewer', 'overview.read', {
               field: z.string(),
               code: z.unknown(),
               stored: z.unknown(),
+              isInCode: z.boolean(),
+              override: z.object({ by: z.string().nullable(), at: z.number().nullable() }).nullable(),
             }),
           ),
           degraded: z.array(z.string()).readonly(),

@@ -1,8 +1,9 @@
 /** Queues: how they stand, and their live settings. */
 import { z } from '@hono/zod-openapi'
 import type { QueueChange } from '../../job/queue-settings.ts'
+import type { ByOption } from '../../runtime/overrides.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
-import { body, json, note, route, type Routes } from '../app.ts'
+import { body, byCaller, json, note, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
 import { countsShape, queueShape, unservedShape } from '../shapes/queue.ts'
 
@@ -45,7 +46,7 @@ const list = route('viewer', 'queues.list', {
 const change = route('admin', 'queues.change', {
   method: 'patch',
   path: '/queues/{name}',
-  summary: 'Change settings of a queue; what is left out stays',
+  summary: 'Override settings of a queue; what is left out stays',
   request: { params: byName, ...body(changeShape, 'The change') },
   responses: { 200: json(queueShape, 'The queue') },
 })
@@ -90,18 +91,18 @@ export const queueRoutes: Routes = (api, { mill, unserved: whatNobodyServes }) =
   api.openapi(change, async (c) => {
     const { name } = c.req.valid('param')
     const was = await before(name)
-    const after = await mill.changeQueue(name, c.req.valid('json') as QueueChange)
+    const after = await mill.changeQueue(name, c.req.valid('json') as QueueChange, byCaller(c))
     note(c, { target: name, queue: name, before: was, after })
     return c.json(after, 200)
   })
   for (const [declared, act] of [
-    [pause, (name: string) => mill.pause(name)],
-    [resume, (name: string) => mill.resume(name)],
+    [pause, (name: string, how: ByOption) => mill.pause(name, how)],
+    [resume, (name: string, how: ByOption) => mill.resume(name, how)],
   ] as const)
     api.openapi(declared, async (c) => {
       const { name } = c.req.valid('param')
       const was = await before(name)
-      const after = await act(name)
+      const after = await act(name, byCaller(c))
       note(c, { target: name, queue: name, before: { paused: was?.paused }, after: { paused: after.paused } })
       return c.json(after, 200)
     })

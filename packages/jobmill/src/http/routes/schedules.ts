@@ -2,10 +2,11 @@
 import { z } from '@hono/zod-openapi'
 import { JobmillError } from '../../job/errors.ts'
 import type { ScheduleChange } from '../../job/schedule-options.ts'
+import type { ByOption } from '../../runtime/overrides.ts'
 import type { ScheduleView } from '../../runtime/schedule-view.ts'
 import type { NewSchedule } from '../../runtime/schedules.ts'
 import { BULK_KIND } from '../../runtime/bulk.ts'
-import { body, json, note, route, type Routes, seenBy } from '../app.ts'
+import { body, byCaller, json, note, route, type Routes, seenBy } from '../app.ts'
 import type { Who } from '../door/roles.ts'
 import { onlyByBulk } from '../problem.ts'
 import {
@@ -66,7 +67,7 @@ const create = route('admin', 'schedules.create', {
 const change = route('admin', 'schedules.change', {
   method: 'patch',
   path: '/schedules/{name}',
-  summary: 'Change a schedule, on top of what code says; what is left out stays',
+  summary: 'Override options of a schedule; what is left out stays',
   request: { params: byName, ...body(scheduleChangeShape, 'The change') },
   responses: one,
 })
@@ -128,25 +129,25 @@ export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) =
   api.openapi(create, async (c) => {
     const given = c.req.valid('json')
     if (given.job === BULK_KIND) return onlyByBulk('job') as never
-    const after = await schedules.create(given as NewSchedule<unknown>)
+    const after = await schedules.create(given as NewSchedule<unknown>, byCaller(c))
     note(c, { target: after.name, after })
     return c.json(after, 201)
   })
   api.openapi(change, async (c) => {
     const { name } = c.req.valid('param')
     const before = await schedules.get(name)
-    const after = await schedules.change(name, c.req.valid('json') as ScheduleChange)
+    const after = await schedules.change(name, c.req.valid('json') as ScheduleChange, byCaller(c))
     note(c, { target: name, before, after })
     return c.json(after, 200)
   })
   for (const [declared, act] of [
-    [pause, (name: string) => schedules.pause(name)],
-    [resume, (name: string) => schedules.resume(name)],
+    [pause, (name: string, how: ByOption) => schedules.pause(name, how)],
+    [resume, (name: string, how: ByOption) => schedules.resume(name, how)],
   ] as const)
     api.openapi(declared, async (c) => {
       const { name } = c.req.valid('param')
       const before = await schedules.get(name)
-      const after: ScheduleView = await act(name)
+      const after: ScheduleView = await act(name, byCaller(c))
       note(c, { target: name, before: { paused: before?.paused }, after: { paused: after.paused } })
       return c.json(seen(c.get('who'), after), 200)
     })

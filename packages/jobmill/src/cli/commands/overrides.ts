@@ -1,0 +1,74 @@
+/** `jobmill overrides`: options that an operator set, beside what code says, and their reset. */
+import type { Overridable } from '../../job/overrides.ts'
+import type { OverrideView } from '../../runtime/overrides.ts'
+import { type Command, EXIT } from '../command.ts'
+import { confirmed, YES } from '../confirm.ts'
+import { type Cell, table } from '../table.ts'
+import { withMill } from '../with-mill.ts'
+
+const HEADS = ['what', 'name', 'option', 'value', 'code', 'by', 'at']
+
+export const overridesList: Command = {
+  words: 'overrides',
+  says: 'list options of queues, limits and schedules that an operator set, and what code says',
+  examples: ['jobmill overrides', `jobmill overrides --json | jq '.overrides[].option'`],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const overrides = await mill.overrides()
+      if (given.has('json')) terminal.out(JSON.stringify({ overrides }))
+      else terminal.out(table(HEADS, overrides.map(rowOf), 'no overrides: everything is as code says', terminal))
+      return EXIT.done
+    }),
+}
+
+export const overridesReset: Command = {
+  words: 'overrides reset',
+  takes: '[queue|limit|schedule [NAME [OPTION]]]',
+  arguments: [0, 3],
+  says: 'use the values in code again: of one option, of one queue, limit or schedule, or everywhere',
+  options: { yes: YES },
+  fields: { what: 'queue|limit|schedule', name: 'NAME', option: 'OPTION' },
+  examples: [
+    'jobmill overrides reset queue mail workers',
+    'jobmill overrides reset limit smtp',
+    'jobmill overrides reset --yes',
+  ],
+  run: (given, terminal) =>
+    withMill(given, async (mill) => {
+      const [what, name, option] = given.words
+      const selection = { what: what as Overridable | undefined, name, option }
+      if (name === undefined && !(await confirmed(question(what), given, terminal))) {
+        terminal.err('nothing was reset')
+        return EXIT.refused
+      }
+      const reset = await mill.resetOverrides(selection)
+      if (given.has('json')) terminal.out(JSON.stringify({ reset }))
+      else if (reset.length === 0) terminal.out('nothing was overridden')
+      else for (const one of reset) terminal.out(resetText(one))
+      return EXIT.done
+    }),
+}
+
+function question(what: string | undefined): string {
+  return what === undefined ? 'reset all overrides?' : `reset all overrides of every ${what}?`
+}
+
+function resetText({ what, name, option, value, code, isInCode }: OverrideView): string {
+  return `${what} ${name}: ${option} ${written(value)} → ${written(code)}${isInCode ? '' : ' (default)'}`
+}
+
+function rowOf({ what, name, option, value, code, isInCode, by, at }: OverrideView): Cell[] {
+  return [
+    what,
+    name,
+    option,
+    { text: written(value), style: 'yellow' },
+    isInCode ? written(code) : `${written(code)} (default)`,
+    by,
+    at === null ? null : new Date(at).toISOString(),
+  ]
+}
+
+function written(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

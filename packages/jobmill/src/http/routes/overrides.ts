@@ -1,0 +1,74 @@
+/** Overrides: options that an operator set, beside what code says, and their reset. */
+import { z } from '@hono/zod-openapi'
+import { OVERRIDABLE } from '../../job/overrides.ts'
+import type { OverrideSelection, OverrideView } from '../../runtime/overrides.ts'
+import type { Context } from 'hono'
+import { json, note, route, type Routes, seenBy } from '../app.ts'
+import type { Env } from '../env.ts'
+
+const overrideShape = z
+  .object({
+    what: z.enum(OVERRIDABLE),
+    name: z.string(),
+    option: z.string(),
+    value: z.unknown(),
+    code: z.unknown(),
+    isInCode: z.boolean(),
+    by: z.string().nullable(),
+    at: z.number().nullable(),
+  })
+  .openapi('Override')
+
+const list = route('viewer', 'overrides.list', {
+  method: 'get',
+  path: '/overrides',
+  summary: 'Every option of queues, limits and schedules that an operator set, and what code says',
+  responses: { 200: json(z.object({ overrides: z.array(overrideShape) }), 'The overrides') },
+})
+
+const gone = { 200: json(z.object({ reset: z.array(overrideShape) }), 'The overrides that are gone') }
+const thing = { what: z.enum(OVERRIDABLE), name: z.string() }
+
+const resetAll = route('admin', 'overrides.reset-all', {
+  method: 'delete',
+  path: '/overrides',
+  summary: 'Reset all overrides: the values in code count again',
+  responses: gone,
+})
+
+const resetThing = route('admin', 'overrides.reset', {
+  method: 'delete',
+  path: '/overrides/{what}/{name}',
+  summary: 'Reset all overrides of one queue, limit or schedule',
+  request: { params: z.object(thing) },
+  responses: gone,
+})
+
+const resetOption = route('admin', 'overrides.reset-option', {
+  method: 'delete',
+  path: '/overrides/{what}/{name}/{option}',
+  summary: 'Reset one option, such as workers or retain.done; backoff and retain stand for all of theirs',
+  request: { params: z.object({ ...thing, option: z.string() }) },
+  responses: gone,
+})
+
+export const overrideRoutes: Routes = (api, { mill, redacted }) => {
+  async function reset(c: Context<Env>, selection: OverrideSelection): Promise<{ reset: OverrideView[] }> {
+    const dropped = await mill.resetOverrides(selection)
+    const { what, name } = selection
+    note(c, {
+      target: name ?? 'all',
+      ...(what === 'queue' && name !== undefined && { queue: name }),
+      before: dropped.map((one) => ({ what: one.what, name: one.name, option: one.option, value: one.value })),
+      after: dropped.map((one) => ({ what: one.what, name: one.name, option: one.option, value: one.code })),
+    })
+    return { reset: dropped }
+  }
+
+  api.openapi(list, async (c) =>
+    c.json({ overrides: seenBy(c.get('who'), await mill.overrides(), redacted) }, 200),
+  )
+  api.openapi(resetAll, async (c) => c.json(await reset(c, {}), 200))
+  api.openapi(resetThing, async (c) => c.json(await reset(c, c.req.valid('param')), 200))
+  api.openapi(resetOption, async (c) => c.json(await reset(c, c.req.valid('param')), 200))
+}

@@ -1,0 +1,111 @@
+/** Overrides as people look at them: every option that an operator set, beside what code says, and the way back. */
+import { JobmillError, shown } from '../job/errors.ts'
+import { checkObjectKeys, nearest } from '../job/known-keys.ts'
+import { checkOneOf } from '../job/numbers.ts'
+import { optionKeys, optionName, optionNames, optionValue } from '../job/option-names.ts'
+import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../job/overrides.ts'
+import type { Store } from '../store/store.ts'
+
+/** Options and values as they are written in code: `retain.done`, `'7d'`. */
+export interface OverrideView {
+  readonly what: Overridable
+  readonly name: string
+  readonly option: string
+  /** What counts. */
+  readonly value: unknown
+  /** What counts after a reset: the value in code, or the default. */
+  readonly code: unknown
+  /** False where code does not name the option, so that `code` is the default. */
+  readonly isInCode: boolean
+  /** Null where an earlier release wrote it. */
+  readonly by: string | null
+  readonly at: number | null
+}
+
+/** Which overrides: all of them, those of one queue, limit or schedule, or one option of it. */
+export interface OverrideSelection {
+  readonly what?: Overridable | undefined
+  readonly name?: string | undefined
+  readonly option?: string | undefined
+}
+
+/** Who makes a change, for the list of overrides (default: the label of this process). */
+export interface ByOption {
+  readonly by?: string | undefined
+}
+
+export interface OverridesApi {
+  /** Every option of queues, limits and schedules that an operator set. Code does not count there until it is reset. */
+  overrides(): Promise<OverrideView[]>
+  /** Uses the values in code again, at once in every process. Returns the overrides that are gone. Without a selection: all of them. */
+  resetOverrides(selection?: OverrideSelection): Promise<OverrideView[]>
+}
+
+export interface OverridesTools {
+  readonly opened: () => Promise<Store>
+  /** A schedule may be due otherwise now. */
+  readonly wake: () => void
+}
+
+export function overridesApi({ opened, wake }: OverridesTools): OverridesApi {
+  return {
+    overrides: async () => (await (await opened()).overrides()).map(overrideView),
+    async resetOverrides(selection = {}) {
+      const { what, name, option } = checkSelection(selection)
+      const store = await opened()
+      const all = await store.overrides()
+      if (what !== undefined && name !== undefined) {
+        const keys = option === undefined ? null : knownKeys(what, option)
+        const gone = await store.resetOverrides(what, name, keys)
+        wake()
+        return all.filter((one) => isOf(one, what, name) && gone.includes(one.option)).map(overrideView)
+      }
+      const chosen = all.filter((one) => what === undefined || one.what === what)
+      const things = new Map(chosen.map((one) => [`${one.what} ${one.name}`, one]))
+      for (const thing of things.values()) await store.resetOverrides(thing.what, thing.name, null)
+      wake()
+      return chosen.map(overrideView)
+    },
+  }
+}
+
+function isOf(one: OverrideRecord, what: Overridable, name: string): boolean {
+  return one.what === what && one.name === name
+}
+
+export function overrideView({ what, name, option, value, code, isInCode, by, at }: OverrideRecord): OverrideView {
+  return {
+    what,
+    name,
+    option: optionName(what, option),
+    value: optionValue(what, option, value),
+    code: optionValue(what, option, code),
+    isInCode,
+    by,
+    at,
+  }
+}
+
+function checkSelection(selection: OverrideSelection): OverrideSelection {
+  checkObjectKeys(selection, 'selection', ['what', 'name', 'option'])
+  const { what, name, option } = selection
+  if (what !== undefined) checkOneOf(what, 'what', OVERRIDABLE)
+  if (name !== undefined && what === undefined) throw missing('what', "Pass what: 'queue', 'limit' or 'schedule'")
+  if (option !== undefined && name === undefined) throw missing('name', 'Pass the name of the queue, limit or schedule')
+  return selection
+}
+
+function missing(field: string, fix: string): JobmillError {
+  return new JobmillError('OPTION_INVALID', 'is missing', { field, fix })
+}
+
+function knownKeys(what: Overridable, option: string): string[] {
+  const keys = optionKeys(what, option)
+  if (keys.length > 0) return keys
+  const near = nearest(option, optionNames(what))
+  throw new JobmillError('OPTION_UNKNOWN', `is no option of a ${what}`, {
+    field: 'option',
+    value: shown(option),
+    fix: near === undefined ? `Use one of ${optionNames(what).join(', ')}` : `Did you mean "${near}"?`,
+  })
+}

@@ -1,0 +1,181 @@
+/** N1: an option in code counts unless an operator overrode it. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { defineJob, jobmill, type Logger, type Mill, type MillOptions } from '../../src/index.ts'
+import type { TestMill } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+import { lent, subjects } from './stores.ts'
+
+const quick = defineJob({ kind: 'quick', run: () => null })
+
+type Code = Pick<MillOptions, 'queues' | 'limits' | 'schedules'>
+
+/** A process of a release of the application: started, looked at, and stopped. */
+async function deploy<T = void>(
+  { store, platform }: { readonly store: TestMill; readonly platform: TestMill['platform'] },
+  code: Code,
+  look?: (mill: Mill, lines: readonly string[]) => Promise<T>,
+): Promise<T | undefined> {
+  const lines: string[] = []
+  const note = (line: string): void => void lines.push(line)
+  const log: Logger = { debug: () => {}, info: () => {}, warn: note, error: note }
+  const mill = jobmill({ store: lent(store), platform, jobs: [quick], log, ...code })
+  await mill.start()
+  try {
+    await platform.settled()
+    return await look?.(mill, lines)
+  } finally {
+    await mill.stop({ grace: 0 })
+  }
+}
+
+/** Every option of a queue and of a limit: what one release says, what the next says, and the field that shows it. */
+const CHANGES: readonly (readonly [Code, Code, (mill: Mill) => Promise<unknown>, unknown])[] = [
+  ...(
+    [
+      [{ workers: 1 }, { workers: 4 }, 'workers', 4],
+      [{ workers: 1 }, {}, 'workers', null],
+      [{ paused: true }, { paused: false }, 'paused', false],
+      [{ backoff: { enabled: false } }, { backoff: { enabled: true } }, 'backoffEnabled', true],
+      [{ backoff: { base: '1s' } }, { backoff: { base: '3s' } }, 'backoffBaseMs', 3_000],
+      [{ backoff: { max: '1m' } }, { backoff: { max: '3m' } }, 'backoffMaxMs', 180_000],
+      [{ retain: { done: '1d' } }, { retain: { done: 'forever' } }, 'retainDoneMs', null],
+      [{ retain: { cancelled: '1d' } }, { retain: { cancelled: '1s' } }, 'retainCancelledMs', 1_000],
+      [{ retain: { dead: '1d' } }, { retain: { dead: '1s' } }, 'retainDeadMs', 1_000],
+      [{ retain: { done: { most: 1 } } }, { retain: { done: { most: 5 } } }, 'keepDone', 5],
+      [{ retain: { cancelled: { most: 1 } } }, { retain: { cancelled: { most: 5 } } }, 'keepCancelled', 5],
+      [{ retain: { dead: { most: 1 } } }, { retain: { dead: { most: null } } }, 'keepDead', null],
+      [{ limit: 'a' }, { limit: 'b' }, 'limit', 'b'],
+    ] as const
+  ).map(([first, next, field, counts]) => {
+    const limits = { a: { rate: 1 }, b: { rate: 1 } }
+    const read = async (mill: Mill): Promise<unknown> =>
+      Object.entries((await mill.queues()).find(({ name }) => name === 'mail') ?? {}).find(([key]) => key === field)?.[1]
+    return [{ limits, queues: { mail: first } }, { limits, queues: { mail: next } }, read, counts] as const
+  }),
+  ...(
+    [
+      [{ rate: 1 }, { rate: 5 }, { type: 'rate', amount: 5, perMs: 1_000, burst: 5 }],
+      [{ rate: 1 }, { rate: 1, per: '1m' }, { type: 'rate', amount: 1, perMs: 60_000, burst: 1 }],
+      [{ rate: 1, burst: 2 }, { rate: 1, burst: 3 }, { type: 'rate', amount: 1, perMs: 1_000, burst: 3 }],
+      [{ rate: 1 }, { rate: 1, perKey: true }, { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true }],
+      [{ concurrency: 1 }, { concurrency: 2 }, { type: 'concurrency', most: 2 }],
+      [{ rate: 1 }, { concurrency: 2 }, { type: 'concurrency', most: 2 }],
+    ] as const
+  ).map(([first, next, counts]) => {
+    const read = async (mill: Mill): Promise<unknown> =>
+      (await mill.limits.list()).find(({ name }) => name === 'smtp')?.settings
+    return [{ limits: { smtp: first } }, { limits: { smtp: next } }, read, counts] as const
+  }),
+]
+
+describe.each(subjects)('N1 options in code and overrides on $name', ({ mill: create }) => {
+  test('N1 each option of queues and limits that a release changes counts from its start on', async () => {
+    const store = await create({ jobs: [quick] })
+    const at = { store, platform: store.platform }
+    for (const [first, next, read, counts] of CHANGES) {
+      await deploy(at, first)
+      expect(await deploy(at, next, read), JSON.stringify(next)).toEqual(counts)
+    }
+  })
+
+  test('N1 an override survives deploys, is listed with who and when, and logged with the command that resets it', async () => {
+    const store = await create({ jobs: [quick] })
+    const at = { store, platform: store.platform }
+    const code = (workers: number): Code => ({
+      queues: { mail: { workers, retain: { done: '7d' } } },
+      limits: { smtp: { rate: 5 } },
+      schedules: [{ name: 'nightly', job: quick, when: '@daily', priority: 1 }],
+    })
+    await deploy(at, code(4))
+    const since = store.clock.now()
+    await store.changeQueue('mail', { workers: 8, retain: { done: '1d' }, backoff: { base: '5s' } }, { by: 'ci' })
+    await store.pause('mail', { by: 'ana' })
+    await store.limits.change('smtp', { per: '1m' }, { by: 'ana' })
+    await store.schedules.change('nightly', { priority: 7, when: '@hourly' }, { by: 'ana' })
+    const lines = await deploy(at, code(5), async (mill, logged) => {
+      expect((await mill.queues()).find(({ name }) => name === 'mail')).toMatchObject({
+        workers: 8,
+        retainDoneMs: 86_400_000,
+        backoffBaseMs: 5_000,
+        paused: true,
+      })
+      return [...logged]
+    })
+    const one = { by: 'ana', at: since, isInCode: true }
+    expect(await store.overrides()).toEqual([
+      { ...one, what: 'queue', name: 'mail', option: 'backoff.base', value: '5s', code: '10s', isInCode: false, by: 'ci' },
+      { ...one, what: 'queue', name: 'mail', option: 'paused', value: true, code: false, isInCode: false },
+      { ...one, what: 'queue', name: 'mail', option: 'retain.done', value: '1d', code: '7d', by: 'ci' },
+      { ...one, what: 'queue', name: 'mail', option: 'workers', value: 8, code: 5, by: 'ci' },
+      { ...one, what: 'limit', name: 'smtp', option: 'per', value: '1m', code: '1s', isInCode: false },
+      { ...one, what: 'schedule', name: 'nightly', option: 'priority', value: 7, code: 1 },
+      { ...one, what: 'schedule', name: 'nightly', option: 'when', value: '@hourly', code: '@daily' },
+    ])
+    const when = new Date(since).toISOString()
+    expect(lines).toContain(
+      `queue mail: workers is 8 (override by ci, ${when}), code says 5. Run "jobmill overrides reset queue mail workers" to use the value in code.`,
+    )
+    expect(lines).toContain(
+      `queue mail: backoff.base is 5s (override by ci, ${when}), the default is 10s. Run "jobmill overrides reset queue mail backoff.base" to use the default.`,
+    )
+    expect(lines).toContain(
+      `schedule nightly: priority is 7 (override by ana, ${when}), code says 1. Run "jobmill overrides reset schedule nightly priority" to use the value in code.`,
+    )
+  })
+
+  test('N1 one option, a whole queue, limit or schedule, and everything is reset by one act', async () => {
+    const store = await create({
+      jobs: [quick],
+      queues: { mail: { workers: 4, retain: { done: '7d' } } },
+      limits: { smtp: { rate: 5 } },
+      schedules: [{ name: 'nightly', job: quick, when: '@daily' }],
+    })
+    const override = async (): Promise<void> => {
+      await store.changeQueue('mail', { workers: 8, retain: { done: { for: '1d', most: 5 }, dead: '1d' } })
+      await store.limits.change('smtp', { rate: 9, burst: 2 })
+      await store.schedules.change('nightly', { priority: 7, paused: true })
+    }
+    const left = async (): Promise<string[]> =>
+      (await store.overrides()).map(({ what, option }) => `${what} ${option}`)
+    await override()
+    // Without a name of the caller's own it is the process.
+    expect((await store.overrides())[0]?.by).toBe(store.instance.label ?? 'application')
+    const reset = await store.resetOverrides({ what: 'queue', name: 'mail', option: 'retain.done' })
+    expect(reset).toMatchObject([{ option: 'retain.done', value: '1d', code: '7d' }])
+    await store.resetOverrides({ what: 'queue', name: 'mail', option: 'retain' })
+    await store.resetOverrides({ what: 'limit', name: 'smtp', option: 'rate' })
+    expect(await left()).toEqual(['queue workers', 'limit burst', 'schedule paused', 'schedule priority'])
+    await store.resetOverrides({ what: 'schedule', name: 'nightly' })
+    await store.resetOverrides({ what: 'limit' })
+    expect(await left()).toEqual(['queue workers'])
+    await override()
+    expect(await store.resetOverrides()).toHaveLength(8)
+    expect(await left()).toEqual([])
+    expect((await store.queues()).find(({ name }) => name === 'mail')).toMatchObject({ workers: 4, keepDone: null })
+    expect(await store.schedules.get('nightly')).toMatchObject({ priority: 0, paused: false, differs: [] })
+    for (const [selection, error] of [
+      [{ what: 'queue', name: 'mail', option: 'worker' }, { code: 'OPTION_UNKNOWN', field: 'option' }],
+      [{ what: 'queue', name: 'nope' }, { code: 'QUEUE_UNKNOWN' }],
+      [{ what: 'kueue' }, { field: 'what' }],
+      [{ name: 'mail' }, { field: 'what' }],
+      [{ what: 'queue', option: 'workers' }, { field: 'name' }],
+    ] as const)
+      expect(await rejection(() => store.resetOverrides(selection as object))).toMatchObject(error)
+  })
+
+  test('N1 of two releases side by side the one that started last counts, and the other says so', async () => {
+    const store = await create({ jobs: [quick] })
+    const at = { store, platform: store.platform }
+    await deploy(at, { queues: { mail: { workers: 2 } } }, async (old) => {
+      await deploy(at, { queues: { mail: { workers: 3 } } })
+      expect((await old.queues()).find(({ name }) => name === 'mail')).toMatchObject({ workers: 3 })
+      expect(await old.differences()).toEqual([
+        { what: 'queue', name: 'mail', field: 'workers', code: 2, stored: 3, isInCode: true, override: null },
+      ])
+      expect(await old.overrides()).toEqual([])
+    })
+    // A process that does not declare the queue changes nothing of it.
+    await deploy(at, {}, async (mill) => mill.serve('mail'))
+    expect((await store.queues()).find(({ name }) => name === 'mail')).toMatchObject({ workers: 3 })
+  })
+})
