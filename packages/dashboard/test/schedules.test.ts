@@ -92,7 +92,7 @@ mission('schedules', (at, test) => {
     await row.getByText('Differs from code: paused').waitFor()
     expect((await at.mill.schedules.get('nightly'))?.paused).toBe(true)
     await row.getByRole('link', { name: 'nightly' }).click()
-    await page.getByRole('table', { name: 'What differs from code' }).getByText('true').waitFor()
+    await page.getByRole('table', { name: 'Overrides' }).getByText('paused').waitFor()
     await page.getByText('Paused: these would be its runs.').waitFor()
     expect(await page.getByRole('button', { name: /Edit|Delete/ }).count()).toBe(0)
     await page.getByRole('button', { name: 'Resume' }).click()

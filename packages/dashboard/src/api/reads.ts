@@ -10,6 +10,7 @@ import type {
   InspectedSchedule,
   Kind,
   Limit,
+  Override,
   Overview,
   QueueAndCounts,
   Schedule,
@@ -48,6 +49,7 @@ export const useQueues = (): Read<{ queues: readonly QueueAndCounts[]; unserved:
 export const useWorkers = (): Read<Workers> => useRead('workers')
 export const useLimits = (): Read<{ limits: readonly (Limit & { queues: readonly string[] })[] }> =>
   useRead('limits')
+export const useAllOverrides = (): Read<{ overrides: readonly Override[] }> => useRead('overrides')
 export const useSchedules = (): Read<{ schedules: readonly Schedule[] }> => useRead('schedules')
 export const useKinds = (): Read<{ kinds: readonly Kind[] }> => useRead('kinds')
 export const useSystem = (): Read<System> => useRead('system')

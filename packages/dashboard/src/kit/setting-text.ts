@@ -1,15 +1,12 @@
-/** The value of a setting as people read it, by the name of its field. */
-import { number, span } from './format.ts'
+/** The value of an option as people read it, by the name that it has in code. */
+import { number } from './format.ts'
 
 const EMPTY: Readonly<Record<string, string>> = { workers: 'automatic', limit: 'no limit' }
 
-export function settingText(field: string, value: unknown): string {
+export function settingText(option: string, value: unknown): string {
   if (value === null || value === undefined)
-    return (
-      EMPTY[field] ??
-      (field.startsWith('retain') ? 'forever' : field.startsWith('keep') ? 'any number' : 'nothing')
-    )
-  if (typeof value === 'number') return field.endsWith('Ms') ? span(value) : number(value)
+    return EMPTY[option] ?? (option.endsWith('.most') ? 'any number' : 'nothing')
+  if (typeof value === 'number') return number(value)
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

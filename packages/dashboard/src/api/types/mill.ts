@@ -96,6 +96,19 @@ export interface Difference {
   readonly stored?: unknown
 }
 
+/** An option that an operator set, with the names and values as they are written in code. */
+export interface Override {
+  readonly what: Difference['what']
+  readonly name: string
+  readonly option: string
+  readonly value?: unknown
+  readonly code?: unknown
+  /** False where `code` is the default. */
+  readonly isInCode: boolean
+  readonly by: string | null
+  readonly at: number | null
+}
+
 export interface Overview {
   readonly store: string
   readonly version: string

@@ -6,7 +6,7 @@ import type { Limit } from '../../api/types/mill.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, TextInput } from '../../kit/field.tsx'
-import { type Draft, draftOf, fieldOf, NEW, settingsOf, type Wrong, wrongIn } from './limit-form.ts'
+import { changeOf, type Draft, draftOf, fieldOf, NEW, settingsOf, type Wrong, wrongIn } from './limit-form.ts'
 import { LimitSettingsFields } from './limit-settings-fields.tsx'
 
 interface Props {
@@ -16,12 +16,14 @@ interface Props {
 }
 
 export function LimitDrawer({ limit, close }: Props) {
-  const [draft, setDraft] = useState<Draft>(() => (limit === undefined ? NEW : draftOf(limit)))
+  const [before] = useState<Draft>(() => (limit === undefined ? NEW : draftOf(limit)))
+  const [draft, setDraft] = useState<Draft>(before)
   // What nobody has typed yet is not wrong.
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const [refused, setRefused] = useState<Problem | null>(null)
   const { act, isActing } = useAct({ quiet: true })
   const all = wrongIn(draft)
+  const isSame = limit !== undefined && Object.keys(all).length === 0 && isEmpty(changeOf(before, draft))
   const refusedField = fieldOf(refused?.field)
   const wrong: Wrong = {
     ...Object.fromEntries(Object.entries(all).filter(([key]) => touched.has(key))),
@@ -45,7 +47,7 @@ export function LimitDrawer({ limit, close }: Props) {
         : act({
             method: 'PATCH',
             path: `limits/${named(limit.name)}`,
-            body: settings,
+            body: changeOf(before, draft),
             done: `Changed the limit ${limit.name}`,
           }))
       close()
@@ -86,11 +88,15 @@ export function LimitDrawer({ limit, close }: Props) {
         )}
         <div className="flex justify-end gap-2 border-t border-line pt-4">
           <Button onClick={close}>Leave it</Button>
-          <Button type="submit" look="main" disabled={isActing || Object.keys(all).length > 0}>
+          <Button type="submit" look="main" disabled={isActing || isSame || Object.keys(all).length > 0}>
             {limit === undefined ? 'Create' : 'Save'}
           </Button>
         </div>
       </form>
     </Dialog>
   )
+}
+
+function isEmpty(change: object): boolean {
+  return Object.keys(change).length === 0
 }

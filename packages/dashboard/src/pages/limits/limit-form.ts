@@ -21,7 +21,8 @@ export function draftOf({ name, settings }: Limit): Draft {
     return { ...NEW, name, type: 'concurrency', most: String(settings.most) }
   const { amount, perMs, burst, perKey } = settings
   const type = perKey === true ? 'rate per key' : 'rate'
-  return { ...NEW, name, type, amount: String(amount), per: durationText(perMs), burst: String(burst) }
+  const draft: Draft = { ...NEW, name, type, amount: String(amount), per: durationText(perMs) }
+  return burst === burstOf(draft) ? draft : { ...draft, burst: String(burst) }
 }
 
 const MOST = 1_000_000
@@ -66,6 +67,17 @@ export function settingsOf(draft: Draft): Record<string, unknown> {
     burst: draft.burst.trim() === '' ? burstOf(draft) : Number(draft.burst),
     ...(draft.type === 'rate per key' && { perKey: true }),
   }
+}
+
+/** Only what was changed: what is not named goes on following code. */
+export function changeOf(before: Draft, draft: Draft): Record<string, unknown> {
+  const all = settingsOf(draft)
+  if (before.type !== draft.type) return all
+  const isChanged = (option: string): boolean => {
+    const field = FIELDS[option]
+    return field !== undefined && before[field].trim() !== draft[field].trim()
+  }
+  return Object.fromEntries(Object.entries(all).filter(([option]) => isChanged(option)))
 }
 
 /** One second's worth, and at least one: what the server takes when none is given. */

@@ -1,8 +1,8 @@
 /** A limit in the table. */
 import { named } from '../../api/client.ts'
-import { useDifferences } from '../../api/differences.ts'
+import { useOverrides } from '../../api/overrides.ts'
 import type { Limit } from '../../api/types/mill.ts'
-import { number } from '../../kit/format.ts'
+import { number, plural } from '../../kit/format.ts'
 import { Meter } from '../../kit/meter.tsx'
 import { Names } from '../../kit/names.tsx'
 import { Opener } from '../../kit/opener.tsx'
@@ -34,7 +34,7 @@ interface Props {
 export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
   const { name, settings, available, held, drainedMs, keys } = limit
   const perKey = isPerKey(settings)
-  const differs = useDifferences('limit', name)
+  const overrides = useOverrides('limit', name)
   return (
     <Row>
       <Cell>
@@ -42,7 +42,9 @@ export function LimitRow({ limit, queues, asOf, isOpen, turn }: Props) {
           <Opener isOpen={isOpen} turn={turn} title={name}>
             {name}
           </Opener>
-          {differs.size > 0 && <p className="pl-5 text-xs text-ready">differs from code</p>}
+          {overrides.size > 0 && (
+            <p className="pl-5 text-xs text-ready">{plural(overrides.size, 'override')}</p>
+          )}
         </div>
       </Cell>
       <Cell className="whitespace-nowrap">{limitWords(settings)}</Cell>

@@ -1,6 +1,6 @@
 /** A rate, or how many at once. */
-import { useDifferences } from '../../api/differences.ts'
-import { CodeSays } from '../../kit/code-says.tsx'
+import { useOverrides } from '../../api/overrides.ts'
+import { Overridden } from '../../kit/overridden.tsx'
 import { Field, Select, TextInput } from '../../kit/field.tsx'
 import { burstOf, type Draft, type Wrong, wrongIn } from './limit-form.ts'
 
@@ -15,8 +15,8 @@ interface Props {
 const TYPES: readonly Draft['type'][] = ['rate', 'rate per key', 'concurrency']
 
 export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
-  const differs = useDifferences('limit', name)
-  // Whether a rate counts for each key by itself is settled when it is created.
+  const overrides = useOverrides('limit', name)
+  // Whether a rate counts for each key by itself is for code to say, or settled when it is created here.
   const types = TYPES.filter((type) =>
     name === null ? true : draft.type === 'rate per key' ? type === draft.type : type !== 'rate per key',
   )
@@ -33,7 +33,7 @@ export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
     code: string,
     placeholder = '',
   ) => (
-    <Field label={label} error={wrong[key]} hint={<CodeSays difference={differs.get(code)}>{hint}</CodeSays>}>
+    <Field label={label} error={wrong[key]} hint={<Overridden override={overrides.get(code)}>{hint}</Overridden>}>
       {(ids) => (
         <TextInput
           {...ids}
@@ -49,7 +49,7 @@ export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
     <>
       <Field
         label="Limits"
-        hint={<CodeSays difference={differs.get('type') ?? differs.get('perKey')}>{hint}</CodeSays>}
+        hint={<Overridden override={overrides.get('perKey')}>{hint}</Overridden>}
       >
         {(ids) => (
           <Select
@@ -66,11 +66,11 @@ export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
         )}
       </Field>
       {draft.type === 'concurrency' ? (
-        input('most', 'At once', 'So many permits in all processes together.', 'most')
+        input('most', 'At once', 'So many permits in all processes together.', 'concurrency')
       ) : (
         <div className="grid gap-4 sm:grid-cols-3">
-          {input('amount', 'Rate', 'Tokens in each stretch of time.', 'amount')}
-          {input('per', 'Per', 'A duration such as 1s, 1m or 1h.', 'perMs')}
+          {input('amount', 'Rate', 'Tokens in each stretch of time.', 'rate')}
+          {input('per', 'Per', 'A duration such as 1s, 1m or 1h.', 'per')}
           {input('burst', 'Burst', `The most at one instant. Empty: one second’s worth${natural}.`, 'burst')}
         </div>
       )}

@@ -9,6 +9,7 @@ import { Card, PageHead } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'
 import { OpenedRow } from '../../kit/opener.tsx'
 import { useSearchValue } from '../../kit/search.ts'
+import { OverridesCard } from '../../kit/overrides-card.tsx'
 import { Empty, Shown } from '../../kit/shown.tsx'
 import { Table } from '../../kit/table.tsx'
 import { LimitDrawer } from './limit-drawer.tsx'
@@ -60,7 +61,10 @@ export function LimitsPage() {
                     />
                     {open === limit.name && (
                       <OpenedRow columns={LIMIT_COLUMNS.length}>
-                        <LimitHistory limit={limit} queues={limit.queues ?? []} />
+                        <div className="flex flex-col gap-4">
+                          <OverridesCard what="limit" name={limit.name} />
+                          <LimitHistory limit={limit} queues={limit.queues ?? []} />
+                        </div>
                       </OpenedRow>
                     )}
                   </Fragment>

@@ -1,22 +1,22 @@
 /** Whether and how a queue cools down when its upstream says that it is too much. */
-import type { Difference } from '../../api/types/mill.ts'
-import { CodeSays } from '../../kit/code-says.tsx'
+import type { Override } from '../../api/types/mill.ts'
+import { Overridden } from '../../kit/overridden.tsx'
 import { Check, Field, TextInput } from '../../kit/field.tsx'
 import type { Draft, Wrong } from './queue-form.ts'
 
 interface Props {
   readonly draft: Draft
   readonly wrong: Wrong
-  readonly differs: ReadonlyMap<string, Difference>
+  readonly overrides: ReadonlyMap<string, Override>
   readonly set: (part: Partial<Draft>) => void
 }
 
 const FIELDS = [
-  ['backoffBaseMs', 'First cool-down', 'Longer each time that it is throttled again.'],
-  ['backoffMaxMs', 'Longest cool-down', 'It grows no further.'],
+  ['backoffBaseMs', 'backoff.base', 'First cool-down', 'Longer each time that it is throttled again.'],
+  ['backoffMaxMs', 'backoff.max', 'Longest cool-down', 'It grows no further.'],
 ] as const
 
-export function BackoffFields({ draft, wrong, differs, set }: Props) {
+export function BackoffFields({ draft, wrong, overrides, set }: Props) {
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-2 font-semibold">Backoff</legend>
@@ -27,16 +27,16 @@ export function BackoffFields({ draft, wrong, differs, set }: Props) {
           onChange={(event) => set({ backoffEnabled: event.target.checked })}
         />
         <p className="text-xs">
-          <CodeSays difference={differs.get('backoffEnabled')} />
+          <Overridden override={overrides.get('backoff.enabled')} />
         </p>
       </div>
       <div className="grid gap-4 sm:grid-cols-2">
-        {FIELDS.map(([key, label, hint]) => (
+        {FIELDS.map(([key, option, label, hint]) => (
           <Field
             key={key}
             label={label}
             error={wrong[key]}
-            hint={<CodeSays difference={differs.get(key)}>{hint}</CodeSays>}
+            hint={<Overridden override={overrides.get(option)}>{hint}</Overridden>}
           >
             {(ids) => (
               <TextInput

@@ -1,14 +1,14 @@
-/** The live settings of a queue. They count at once and in every process, and no start or deploy overwrites them. */
+/** The live settings of a queue. A change overrides code, at once and in every process, until it is reset. */
 import { useState } from 'react'
 import { useAct } from '../../api/acts.ts'
 import { named, type Problem } from '../../api/client.ts'
-import { useDifferences } from '../../api/differences.ts'
+import { useOverrides } from '../../api/overrides.ts'
 import { useLimits } from '../../api/reads.ts'
 import type { Queue } from '../../api/types/mill.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Field, Select, TextInput } from '../../kit/field.tsx'
-import { CodeSays } from '../../kit/code-says.tsx'
+import { Overridden } from '../../kit/overridden.tsx'
 import { BackoffFields } from './backoff-fields.tsx'
 import { changeOf, type Draft, draftOf, fieldOf, wrongIn } from './queue-form.ts'
 import { RetentionFields } from './retention-fields.tsx'
@@ -21,7 +21,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
   const [refused, setRefused] = useState<Problem | null>(null)
   const { act, isActing } = useAct({ quiet: true })
   const limits = useLimits().data?.limits ?? []
-  const differs = useDifferences('queue', before.name)
+  const overrides = useOverrides('queue', before.name)
   const refusedField = fieldOf(refused?.field)
   const wrong = {
     ...wrongIn(draft),
@@ -62,9 +62,9 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
             label="Workers"
             error={wrong.workers}
             hint={
-              <CodeSays difference={differs.get('workers')}>
+              <Overridden override={overrides.get('workers')}>
                 Of all processes together. Empty: as many as there is room.
-              </CodeSays>
+              </Overridden>
             }
           >
             {(ids) => (
@@ -80,7 +80,7 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
           <Field
             label="Limit"
             error={wrong.limit}
-            hint={<CodeSays difference={differs.get('limit')}>Each of its jobs draws one from it.</CodeSays>}
+            hint={<Overridden override={overrides.get('limit')}>Each of its jobs draws one from it.</Overridden>}
           >
             {(ids) => (
               <Select {...ids} value={draft.limit} onChange={(event) => set({ limit: event.target.value })}>
@@ -92,8 +92,8 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
             )}
           </Field>
         </div>
-        <BackoffFields draft={draft} wrong={wrong} differs={differs} set={set} />
-        <RetentionFields draft={draft} wrong={wrong} differs={differs} set={set} />
+        <BackoffFields draft={draft} wrong={wrong} overrides={overrides} set={set} />
+        <RetentionFields draft={draft} wrong={wrong} overrides={overrides} set={set} />
         {refused !== null && refusedField === undefined && (
           <p role="alert" className="text-dead">
             {refused.message} {refused.fix}

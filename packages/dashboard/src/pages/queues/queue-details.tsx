@@ -1,9 +1,10 @@
 /** A queue that was opened: how it is set, who serves it, and what it did over time. */
-import { useDifferences } from '../../api/differences.ts'
+import { useOverrides } from '../../api/overrides.ts'
 import type { QueueAndCounts, Unserved } from '../../api/types/mill.ts'
 import { Fact, Facts } from '../../kit/card.tsx'
-import { CodeSays } from '../../kit/code-says.tsx'
 import { number, plural, span } from '../../kit/format.ts'
+import { Overridden } from '../../kit/overridden.tsx'
+import { OverridesCard } from '../../kit/overrides-card.tsx'
 import { QueueCharts } from './queue-charts.tsx'
 import { RETAINED } from './queue-form.ts'
 import { ServedBy } from './served-by.tsx'
@@ -16,7 +17,7 @@ interface Props {
 }
 
 export function QueueDetails({ queue: { settings }, servers, unserved }: Props) {
-  const differs = useDifferences('queue', settings.name)
+  const overrides = useOverrides('queue', settings.name)
   return (
     <div className="grid gap-6 xl:grid-cols-[20rem_1fr]">
       <div className="flex min-w-0 flex-col gap-4">
@@ -34,29 +35,32 @@ export function QueueDetails({ queue: { settings }, servers, unserved }: Props) 
             </Fact>
           )}
           <Fact name="Workers">
-            <CodeSays difference={differs.get('workers')}>
+            <Overridden override={overrides.get('workers')}>
               {settings.workers === null ? 'as many as there is room' : `${number(settings.workers)} in all`}
-            </CodeSays>
+            </Overridden>
           </Fact>
           <Fact name="Backoff">
             {settings.backoffEnabled
               ? `${span(settings.backoffBaseMs)} at first, at most ${span(settings.backoffMaxMs)}`
               : 'off'}
             {settings.throttles > 0 && `, throttled ${plural(settings.throttles, 'time')} of late`}
-            {['backoffEnabled', 'backoffBaseMs', 'backoffMaxMs'].map((field) => (
-              <CodeSays key={field} difference={differs.get(field)} />
+            {['backoff.enabled', 'backoff.base', 'backoff.max'].map((option) => (
+              <Overridden key={option} override={overrides.get(option)} />
             ))}
           </Fact>
           {RETAINED.map(([state, age, most]) => (
             <Fact key={state} name={`Keeps ${state}`}>
               {keptFor(settings[age], settings[most])}
-              <CodeSays difference={differs.get(age)} />
-              <CodeSays difference={differs.get(most)} />
+              <Overridden override={overrides.get(`retain.${state}`)} />
+              <Overridden override={overrides.get(`retain.${state}.most`)} />
             </Fact>
           ))}
         </Facts>
       </div>
-      <QueueCharts queue={settings.name} />
+      <div className="flex min-w-0 flex-col gap-4">
+        <OverridesCard what="queue" name={settings.name} />
+        <QueueCharts queue={settings.name} />
+      </div>
     </div>
   )
 }

@@ -1,6 +1,7 @@
 /** A queue in the table. */
 import type { ReactNode } from 'react'
 import { named } from '../../api/client.ts'
+import { useOverrides } from '../../api/overrides.ts'
 import type { QueueAndCounts, Unserved } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, plural, rate, span } from '../../kit/format.ts'
@@ -42,6 +43,7 @@ export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpe
   const { settings, counts } = queue
   const { name, workers, limit } = settings
   const failures = hour?.failures ?? 0
+  const overrides = useOverrides('queue', name)
   return (
     <Row isMarked={isMarked}>
       <Cell>
@@ -51,6 +53,7 @@ export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpe
           </Opener>
           <div className="pl-5 text-xs">
             <QueueState settings={settings} asOf={asOf} />
+            {overrides.size > 0 && <p className="text-ready">{plural(overrides.size, 'override')}</p>}
             {unserved.length > 0 && servers.length > 0 && (
               <p className="text-dead">{plural(unserved.length, 'kind')} nobody serves</p>
             )}

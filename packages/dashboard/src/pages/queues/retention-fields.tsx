@@ -1,17 +1,17 @@
 /** How long, and how many, ended jobs are kept. */
-import type { Difference } from '../../api/types/mill.ts'
+import type { Override } from '../../api/types/mill.ts'
 import { Field, TextInput } from '../../kit/field.tsx'
-import { CodeSays } from '../../kit/code-says.tsx'
+import { Overridden } from '../../kit/overridden.tsx'
 import { type Draft, RETAINED, type Wrong } from './queue-form.ts'
 
 interface Props {
   readonly draft: Draft
   readonly wrong: Wrong
-  readonly differs: ReadonlyMap<string, Difference>
+  readonly overrides: ReadonlyMap<string, Override>
   readonly set: (part: Partial<Draft>) => void
 }
 
-export function RetentionFields({ draft, wrong, differs, set }: Props) {
+export function RetentionFields({ draft, wrong, overrides, set }: Props) {
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-2 font-semibold">Ended jobs are kept</legend>
@@ -20,7 +20,7 @@ export function RetentionFields({ draft, wrong, differs, set }: Props) {
           <Field
             label={`Keep ${state} jobs for`}
             error={wrong[age]}
-            hint={<CodeSays difference={differs.get(age)}>A duration such as 7d, or forever.</CodeSays>}
+            hint={<Overridden override={overrides.get(`retain.${state}`)}>A duration such as 7d, or forever.</Overridden>}
           >
             {(ids) => (
               <TextInput
@@ -34,7 +34,7 @@ export function RetentionFields({ draft, wrong, differs, set }: Props) {
             label={`Keep ${state} jobs at most`}
             error={wrong[number]}
             hint={
-              <CodeSays difference={differs.get(number)}>The newest so many. Empty: any number.</CodeSays>
+              <Overridden override={overrides.get(`retain.${state}.most`)}>The newest so many. Empty: any number.</Overridden>
             }
           >
             {(ids) => (

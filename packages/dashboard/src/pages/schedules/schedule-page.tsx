@@ -3,8 +3,8 @@ import { useSchedule } from '../../api/reads.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { Json } from '../../kit/json.tsx'
+import { OverridesCard } from '../../kit/overrides-card.tsx'
 import { Empty, Shown } from '../../kit/shown.tsx'
-import { Differences } from './differences.tsx'
 import { NextRuns } from './next-runs.tsx'
 import { ScheduleButtons } from './schedule-buttons.tsx'
 import { ScheduleFacts } from './schedule-facts.tsx'
@@ -50,7 +50,7 @@ export function SchedulePage({ name }: { readonly name: string }) {
               <Card title="Payload of its jobs">
                 <Json value={schedule.payload ?? null} name="payload" />
               </Card>
-              <Differences schedule={schedule} />
+              <OverridesCard what="schedule" name={name} />
               <Card flush title="Runs so far">
                 <Ticks history={history} />
               </Card>

@@ -3,10 +3,10 @@ import { useSystem } from '../../api/reads.ts'
 import { Shown } from '../../kit/shown.tsx'
 import { About } from './about.tsx'
 import { Database } from './database.tsx'
-import { Differences } from './differences.tsx'
 import { Duties } from './duties.tsx'
 import { Findings } from './findings.tsx'
 import { Migrations } from './migrations.tsx'
+import { Overrides } from './overrides.tsx'
 import { PinningSessions } from './pinning-sessions.tsx'
 import { StoreTimings } from './store-timings.tsx'
 
@@ -15,7 +15,7 @@ export function Health() {
   return (
     <div className="flex flex-col gap-4">
       <Findings />
-      <Differences />
+      <Overrides />
       <Shown read={read}>
         {(system) => (
           <>

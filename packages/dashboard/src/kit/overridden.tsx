@@ -1,0 +1,30 @@
+/** A value or a hint, and where an operator overrode the option, what code says, who did it and when. */
+import type { ReactNode } from 'react'
+import type { Override } from '../api/types/mill.ts'
+import { settingText } from './setting-text.ts'
+import { Ago } from './time.tsx'
+
+interface Props {
+  readonly override: Override | undefined
+  readonly children?: ReactNode
+}
+
+export function Overridden({ override, children }: Props) {
+  if (override === undefined) return children
+  const { option, code, isInCode, by, at } = override
+  return (
+    <>
+      {children}{' '}
+      <span className="text-ready">
+        Overridden{by !== null && ` by ${by}`}
+        {at !== null && (
+          <>
+            {' '}
+            <Ago at={at} />
+          </>
+        )}
+        . {isInCode ? 'Code says' : 'The default is'} {settingText(option, code)}.
+      </span>
+    </>
+  )
+}

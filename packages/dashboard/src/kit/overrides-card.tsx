@@ -1,0 +1,43 @@
+/** The overrides of one queue, limit or schedule, and a button that resets them all. Nothing where there is none. */
+import { useAct } from '../api/acts.ts'
+import { named } from '../api/client.ts'
+import { useOverrides } from '../api/overrides.ts'
+import { useMay } from '../api/roles.ts'
+import type { Override } from '../api/types/mill.ts'
+import { Button } from './button.tsx'
+import { Card } from './card.tsx'
+import { plural } from './format.ts'
+import { OverrideTable } from './override-table.tsx'
+
+interface Props {
+  readonly what: Override['what']
+  readonly name: string
+}
+
+export function OverridesCard({ what, name }: Props) {
+  const overrides = [...useOverrides(what, name).values()]
+  const may = useMay()
+  const { act, isActing } = useAct()
+  if (overrides.length === 0) return null
+  const reset = (): Promise<unknown> =>
+    act({
+      method: 'DELETE',
+      path: `overrides/${what}/${named(name)}`,
+      done: `Reset ${plural(overrides.length, 'override')} of ${name}`,
+    }).catch(() => {})
+  return (
+    <Card
+      flush
+      title="Overrides"
+      tools={
+        may('admin') && overrides.length > 1 ? (
+          <Button disabled={isActing} onClick={() => void reset()}>
+            Reset all
+          </Button>
+        ) : undefined
+      }
+    >
+      <OverrideTable overrides={overrides} />
+    </Card>
+  )
+}

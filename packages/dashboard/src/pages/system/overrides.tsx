@@ -1,0 +1,57 @@
+/** Every option that an operator set: code does not count there until it is reset. */
+import { useState } from 'react'
+import { useAct } from '../../api/acts.ts'
+import { useAllOverrides } from '../../api/reads.ts'
+import { useMay } from '../../api/roles.ts'
+import { Button } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { Confirm } from '../../kit/confirm.tsx'
+import { plural } from '../../kit/format.ts'
+import { OverrideTable } from '../../kit/override-table.tsx'
+import { Shown } from '../../kit/shown.tsx'
+
+export function Overrides() {
+  const read = useAllOverrides()
+  const may = useMay()
+  const { act } = useAct()
+  const [isAsking, setAsking] = useState(false)
+  const many = read.data?.overrides.length ?? 0
+  return (
+    <Card
+      flush
+      title="Overrides"
+      tools={
+        may('admin') && many > 0 ? <Button onClick={() => setAsking(true)}>Reset all</Button> : undefined
+      }
+    >
+      {isAsking && (
+        <Confirm
+          title="Reset all overrides?"
+          verb="Reset all"
+          close={() => setAsking(false)}
+          act={() => act({ method: 'DELETE', path: 'overrides', done: `Reset ${plural(many, 'override')}` })}
+        >
+          <p>
+            The values in code count again for {plural(many, 'option')}, at once and in every process. Paused
+            queues and schedules resume.
+          </p>
+        </Confirm>
+      )}
+      <Shown read={read}>
+        {({ overrides }) =>
+          overrides.length === 0 ? (
+            <p className="px-4 pb-3 text-soft">None. Queues, limits and schedules are as code says.</p>
+          ) : (
+            <>
+              <p className="px-4 pb-2 text-soft">
+                Options set by an operator. Code does not count here until they are reset; a deploy changes none
+                of them.
+              </p>
+              <OverrideTable overrides={overrides} isOfAll />
+            </>
+          )
+        }
+      </Shown>
+    </Card>
+  )
+}
