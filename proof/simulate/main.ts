@@ -59,7 +59,9 @@ function digestOf(fingerprints: ReadonlyMap<number, string>): string {
 /** What happened in them, as far as it makes them worth something. */
 function sentenceOf(happened: Counts): string {
   const count = (what: string): string => (happened[what] ?? 0).toLocaleString('en')
-  const troubles = ['kills', 'stills', 'stops', 'cuts', 'outages'].map((what) => `${count(what)} ${what}`).join(', ')
+  const troubles = ['kills', 'stills', 'stops', 'cuts', 'outages']
+    .map((what) => `${count(what)} ${what}`)
+    .join(', ')
   return `${count('acknowledged')} jobs acknowledged, ${count('claimed')} leases; ${troubles}, ${count('steps')} clock steps`
 }
 

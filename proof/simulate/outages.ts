@@ -134,7 +134,10 @@ interface Outages {
 }
 
 /** Returns how many processes were killed. */
-async function outagesOf(plan: Plan, { world, recorder, processes, start, chance }: Outages): Promise<number> {
+async function outagesOf(
+  plan: Plan,
+  { world, recorder, processes, start, chance }: Outages,
+): Promise<number> {
   let kills = 0
   for (const [n, { afterMs, ms }] of plan.outages.entries()) {
     await world.run(world.now() + afterMs)

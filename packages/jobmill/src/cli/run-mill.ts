@@ -93,7 +93,12 @@ async function listening(
   }
   if (probes === null) return null
   const { serveProbes } = await import('../http/probes.ts')
-  return { ...(await serveProbes(mill, { ...probes, ...onErrors })), hasApi: false, hasPage: false, warnings: [] }
+  return {
+    ...(await serveProbes(mill, { ...probes, ...onErrors })),
+    hasApi: false,
+    hasPage: false,
+    warnings: [],
+  }
 }
 
 function untilSignal(mill: Mill<never>, served: Listening | null, terminal: Terminal): Promise<number> {

@@ -101,7 +101,8 @@ function failed(outcome: 'threw' | 'timed-out', error: unknown, circumstances: C
  * a process that knows its payload can take it. One that is older has met its release: it spends its attempts like any job that fails.
  */
 function unfit(error: unknown, circumstances: Circumstances): Decision {
-  if (circumstances.ageMs >= DEFAULTS.unfitFreeMs) return failed('threw', error, { ...circumstances, mayRetry: true })
+  if (circumstances.ageMs >= DEFAULTS.unfitFreeMs)
+    return failed('threw', error, { ...circumstances, mayRetry: true })
   const { attempt, maxAttempts, backoff, queue, random } = circumstances
   const waitMs = retryDelayMs(backoff, queue, { attempt, maxAttempts, error }, random)
   // A backoff that is switched off must not make the processes pass the job around without a pause.

@@ -37,7 +37,10 @@ export function durationMs(value: unknown, field: string): number {
 
 /** The shortest text that `durationMs` reads as this, in one unit. */
 export function durationText(ms: number): string {
-  const [unit, size] = Object.entries(UNIT_MS).findLast(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1]
+  const [unit, size] = Object.entries(UNIT_MS).findLast(([, each]) => ms >= each && ms % each === 0) ?? [
+    'ms',
+    1,
+  ]
   return `${ms / size}${unit}`
 }
 

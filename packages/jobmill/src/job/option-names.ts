@@ -11,7 +11,11 @@ interface Option {
 }
 
 type LimitOption = 'amount' | 'perMs' | 'burst' | 'perKey' | 'most'
-type LimitKey = keyof (LimitParts extends infer Part ? (Part extends unknown ? Omit<Part, 'type'> : never) : never)
+type LimitKey = keyof (LimitParts extends infer Part
+  ? Part extends unknown
+    ? Omit<Part, 'type'>
+    : never
+  : never)
 
 const plain = (name: string): Option => ({ name, write: (value) => value })
 const duration = (name: string, none: unknown = null): Option => ({
@@ -58,7 +62,10 @@ const SCHEDULE: Readonly<Record<keyof ScheduleDefinition, Option>> = {
   paused: plain('paused'),
   kind: plain('job'),
   queue: plain('queue'),
-  payload: { name: 'payload', write: (value) => (typeof value === 'string' ? JSON.parse(value) : null) as unknown },
+  payload: {
+    name: 'payload',
+    write: (value) => (typeof value === 'string' ? JSON.parse(value) : null) as unknown,
+  },
   priority: plain('priority'),
   maxAttempts: plain('maxAttempts'),
   timeoutMs: duration('timeout'),

@@ -112,7 +112,15 @@ function attemptOf(event: AttemptRef): string {
   return `${jobOf(event)}, attempt ${event.attempt} of ${event.maxAttempts},`
 }
 
-function differs({ what, name, field, code, stored, isInCode, override }: EventTable['settings-differ']): string {
+function differs({
+  what,
+  name,
+  field,
+  code,
+  stored,
+  isInCode,
+  override,
+}: EventTable['settings-differ']): string {
   const is = `${what} ${name}: ${field} is ${written(stored)}`
   if (override === null)
     return `${is} (declared by a process that started later), code here says ${written(code)}. Restart this process to use its value`

@@ -1,7 +1,13 @@
 /** Where what counts in the store differs from what the options of this process say: an operator overrode it, or another release started later. */
 import { effectiveLimit } from '../job/limit-sources.ts'
 import { optionName, optionValue } from '../job/option-names.ts'
-import { isSameValue, NO_OVERRIDES, type Overridable, type OverrideRecord, type Stamp } from '../job/overrides.ts'
+import {
+  isSameValue,
+  NO_OVERRIDES,
+  type Overridable,
+  type OverrideRecord,
+  type Stamp,
+} from '../job/overrides.ts'
 import { queueBase } from '../job/queue-sources.ts'
 import type { Store } from '../store/store.ts'
 import type { Resolved } from './options.ts'
@@ -34,7 +40,10 @@ export async function differences(
     ...declared.flatMap(({ name, settings: named }) => {
       const stored = queues.find((one) => one.name === name)
       const code = queueBase({ code: named })
-      return compare({ what: 'queue', name, named, code, stored: stored ?? code, overrides }, Object.keys(code))
+      return compare(
+        { what: 'queue', name, named, code, stored: stored ?? code, overrides },
+        Object.keys(code),
+      )
     }),
     ...limits.flatMap(({ name, settings: named }) => {
       const code = effectiveLimit({ code: named, overrides: NO_OVERRIDES })
@@ -44,7 +53,10 @@ export async function differences(
     }),
     ...schedules.flatMap(({ name, code, operator, live }) => {
       if (code === null) return []
-      return compare({ what: 'schedule', name, named: code, code, stored: live, overrides }, Object.keys(operator))
+      return compare(
+        { what: 'schedule', name, named: code, code, stored: live, overrides },
+        Object.keys(operator),
+      )
     }),
   ]
 }
@@ -59,7 +71,10 @@ interface Compared {
   readonly overrides: readonly OverrideRecord[]
 }
 
-function compare({ what, name, named, code, stored, overrides }: Compared, options: readonly string[]): Difference[] {
+function compare(
+  { what, name, named, code, stored, overrides }: Compared,
+  options: readonly string[],
+): Difference[] {
   return options
     .filter((option) => !isSameValue(valueOf(code, option), valueOf(stored, option)))
     .map((option) => {

@@ -230,10 +230,14 @@ export function lifeOf(given: LifeOptions): Life {
 /** The stop goes on. Whoever does not await it need not know: so this must not become an unhandled rejection. */
 function refusedInside(): Promise<never> {
   const refused = Promise.reject(
-    new JobmillError('HANDLER_INVALID', 'stop() waits for running jobs, so a handler that awaits it waits for itself', {
-      field: 'stop',
-      fix: 'Call void mill.stop() and return from the handler. The mill is stopping',
-    }),
+    new JobmillError(
+      'HANDLER_INVALID',
+      'stop() waits for running jobs, so a handler that awaits it waits for itself',
+      {
+        field: 'stop',
+        fix: 'Call void mill.stop() and return from the handler. The mill is stopping',
+      },
+    ),
   )
   refused.catch(() => {})
   return refused

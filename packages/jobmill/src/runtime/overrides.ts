@@ -73,7 +73,16 @@ function isOf(one: OverrideRecord, what: Overridable, name: string): boolean {
   return one.what === what && one.name === name
 }
 
-export function overrideView({ what, name, option, value, code, isInCode, by, at }: OverrideRecord): OverrideView {
+export function overrideView({
+  what,
+  name,
+  option,
+  value,
+  code,
+  isInCode,
+  by,
+  at,
+}: OverrideRecord): OverrideView {
   return {
     what,
     name,
@@ -90,8 +99,10 @@ function checkSelection(selection: OverrideSelection): OverrideSelection {
   checkObjectKeys(selection, 'selection', ['what', 'name', 'option'])
   const { what, name, option } = selection
   if (what !== undefined) checkOneOf(what, 'what', OVERRIDABLE)
-  if (name !== undefined && what === undefined) throw missing('what', "Pass what: 'queue', 'limit' or 'schedule'")
-  if (option !== undefined && name === undefined) throw missing('name', 'Pass the name of the queue, limit or schedule')
+  if (name !== undefined && what === undefined)
+    throw missing('what', "Pass what: 'queue', 'limit' or 'schedule'")
+  if (option !== undefined && name === undefined)
+    throw missing('name', 'Pass the name of the queue, limit or schedule')
   return selection
 }
 

@@ -14,9 +14,7 @@ import { declaredQueues } from './migrations/0005-declared-queues.ts'
 import { limitKeys } from './migrations/0006-limit-keys.ts'
 import { pulse } from './migrations/0007-pulse.ts'
 import { alike } from './migrations/0008-alike.ts'
-import { lostJobs } from './migrations/0009-lost-jobs.ts'
-import { names } from './migrations/0009-names.ts'
-import { overrides } from './migrations/0009-overrides.ts'
+import { namesAndOverrides } from './migrations/0009-names-and-overrides.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
@@ -27,9 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   limitKeys,
   pulse,
   alike,
-  lostJobs,
-  names,
-  overrides,
+  namesAndOverrides,
 ]
 
 const CREATE_LEDGER = `

@@ -7,8 +7,7 @@ import { cluster } from './migrations/0003-cluster.ts'
 import { narrowIndexes } from './migrations/0004-narrow-indexes.ts'
 import { declaredQueues } from './migrations/0005-declared-queues.ts'
 import { limitKeys } from './migrations/0006-limit-keys.ts'
-import { lostJobs } from './migrations/0007-lost-jobs.ts'
-import { overrides } from './migrations/0007-overrides.ts'
+import { lostJobsAndOverrides } from './migrations/0007-lost-jobs-and-overrides.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
@@ -17,8 +16,7 @@ export const MIGRATIONS: readonly Migration[] = [
   narrowIndexes,
   declaredQueues,
   limitKeys,
-  lostJobs,
-  overrides,
+  lostJobsAndOverrides,
 ]
 
 const TABLE = `

@@ -161,8 +161,8 @@ describe('an application behind the door', () => {
 /** Takes what is under /hooks/. */
 const hook =
   (answer: Beside): Beside =>
-  (asked) =>
-    new URL(asked.url).pathname.startsWith('/hooks/') ? answer(asked) : null
+  (asked, caller) =>
+    new URL(asked.url).pathname.startsWith('/hooks/') ? answer(asked, caller) : null
 
 describe('what stands beside the API', () => {
   test('is asked first, without a token and without our limits, and the rest goes on to the API and the page', async () => {

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
-import { defineJob, jobmill, type Mill } from '../../src/index.ts'
-import type { AnyJob } from '../../src/job/definition.ts'
+import { defineJob, jobmill, type LimitOptions, type Mill } from '../../src/index.ts'
+import type { AnyJob, JobDefinition } from '../../src/job/definition.ts'
 import { systemPlatform } from '../../src/platform/platform.ts'
 import { postgres } from '../../src/postgres.ts'
 
@@ -52,7 +52,7 @@ async function run(database: string, statement: string): Promise<void> {
 }
 
 interface Recorded {
-  readonly job: AnyJob
+  readonly job: JobDefinition<unknown>
   /** What its handler ran with. */
   readonly ran: unknown[]
   /** When it has run so often. */
@@ -85,7 +85,10 @@ const hasty = { ...systemPlatform, monotonic: () => systemPlatform.monotonic() *
 function millOn(
   database: string,
   jobs: readonly AnyJob[],
-  { isHasty = false, ...rest }: { isHasty?: boolean; serve?: string[]; limits?: object } = {},
+  {
+    isHasty = false,
+    ...rest
+  }: { isHasty?: boolean; serve?: string[]; limits?: Readonly<Record<string, LimitOptions>> } = {},
 ): Mill {
   const store = postgres(atDatabase(database), isHasty ? { platform: hasty } : {})
   const mill = jobmill({ store, jobs, log: 'silent', lease: '2s', renewEvery: '500ms', ...rest })

@@ -108,7 +108,13 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
       defineJob({ kind: 'paint', payload: z.object({ color: z.enum(known) }), run: () => {} })
     const old = await create({ jobs: [colors('red')] })
     const store = lent(old)
-    const next = jobmill({ store, jobs: [colors('red', 'green')], platform: old.platform, log: 'silent', env: {} })
+    const next = jobmill({
+      store,
+      jobs: [colors('red', 'green')],
+      platform: old.platform,
+      log: 'silent',
+      env: {},
+    })
     const ids = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => {
         // With one attempt: a charge would be the end of it.

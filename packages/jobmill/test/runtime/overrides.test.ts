@@ -49,15 +49,25 @@ const CHANGES: readonly (readonly [Code, Code, (mill: Mill) => Promise<unknown>,
   ).map(([first, next, field, counts]) => {
     const limits = { a: { rate: 1 }, b: { rate: 1 } }
     const read = async (mill: Mill): Promise<unknown> =>
-      Object.entries((await mill.queues()).find(({ name }) => name === 'mail') ?? {}).find(([key]) => key === field)?.[1]
+      Object.entries((await mill.queues()).find(({ name }) => name === 'mail') ?? {}).find(
+        ([key]) => key === field,
+      )?.[1]
     return [{ limits, queues: { mail: first } }, { limits, queues: { mail: next } }, read, counts] as const
   }),
   ...(
     [
       [{ rate: 1 }, { rate: 5 }, { type: 'rate', amount: 5, perMs: 1_000, burst: 5 }],
       [{ rate: 1 }, { rate: 1, per: '1m' }, { type: 'rate', amount: 1, perMs: 60_000, burst: 1 }],
-      [{ rate: 1, burst: 2 }, { rate: 1, burst: 3 }, { type: 'rate', amount: 1, perMs: 1_000, burst: 3 }],
-      [{ rate: 1 }, { rate: 1, perKey: true }, { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true }],
+      [
+        { rate: 1, burst: 2 },
+        { rate: 1, burst: 3 },
+        { type: 'rate', amount: 1, perMs: 1_000, burst: 3 },
+      ],
+      [
+        { rate: 1 },
+        { rate: 1, perKey: true },
+        { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true },
+      ],
       [{ concurrency: 1 }, { concurrency: 2 }, { type: 'concurrency', most: 2 }],
       [{ rate: 1 }, { concurrency: 2 }, { type: 'concurrency', most: 2 }],
     ] as const
@@ -88,7 +98,11 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ mill: cr
     })
     await deploy(at, code(4))
     const since = store.clock.now()
-    await store.changeQueue('mail', { workers: 8, retain: { done: '1d' }, backoff: { base: '5s' } }, { by: 'ci' })
+    await store.changeQueue(
+      'mail',
+      { workers: 8, retain: { done: '1d' }, backoff: { base: '5s' } },
+      { by: 'ci' },
+    )
     await store.pause('mail', { by: 'ana' })
     await store.limits.change('smtp', { per: '1m' }, { by: 'ana' })
     await store.schedules.change('nightly', { priority: 7, when: '@hourly' }, { by: 'ana' })
@@ -103,7 +117,16 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ mill: cr
     })
     const one = { by: 'ana', at: since, isInCode: true }
     expect(await store.overrides()).toEqual([
-      { ...one, what: 'queue', name: 'mail', option: 'backoff.base', value: '5s', code: '10s', isInCode: false, by: 'ci' },
+      {
+        ...one,
+        what: 'queue',
+        name: 'mail',
+        option: 'backoff.base',
+        value: '5s',
+        code: '10s',
+        isInCode: false,
+        by: 'ci',
+      },
       { ...one, what: 'queue', name: 'mail', option: 'paused', value: true, code: false, isInCode: false },
       { ...one, what: 'queue', name: 'mail', option: 'retain.done', value: '1d', code: '7d', by: 'ci' },
       { ...one, what: 'queue', name: 'mail', option: 'workers', value: 8, code: 5, by: 'ci' },
@@ -151,10 +174,16 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ mill: cr
     await override()
     expect(await store.resetOverrides()).toHaveLength(8)
     expect(await left()).toEqual([])
-    expect((await store.queues()).find(({ name }) => name === 'mail')).toMatchObject({ workers: 4, keepDone: null })
+    expect((await store.queues()).find(({ name }) => name === 'mail')).toMatchObject({
+      workers: 4,
+      keepDone: null,
+    })
     expect(await store.schedules.get('nightly')).toMatchObject({ priority: 0, paused: false, differs: [] })
     for (const [selection, error] of [
-      [{ what: 'queue', name: 'mail', option: 'worker' }, { code: 'OPTION_UNKNOWN', field: 'option' }],
+      [
+        { what: 'queue', name: 'mail', option: 'worker' },
+        { code: 'OPTION_UNKNOWN', field: 'option' },
+      ],
       [{ what: 'queue', name: 'nope' }, { code: 'QUEUE_UNKNOWN' }],
       [{ what: 'kueue' }, { field: 'what' }],
       [{ name: 'mail' }, { field: 'what' }],

@@ -207,7 +207,12 @@ const TABLE: [string, Ended, Partial<Circumstances>, Decision][] = [
     { mayRetry: false, ageMs: 15 * 60_000 },
     later(5_000),
   ],
-  ['D5 and with the last one it is dead', { how: 'unfit', error }, { attempt: 5, ageMs: 15 * 60_000 }, dead()],
+  [
+    'D5 and with the last one it is dead',
+    { how: 'unfit', error },
+    { attempt: 5, ageMs: 15 * 60_000 },
+    dead(),
+  ],
   ['a timeout is a failure of its own name', by('timeout'), {}, later(5_000, 'timed-out')],
   ['and the last one is dead', by('timeout'), { attempt: 5 }, dead('timed-out')],
   ['and retryIf is asked', by('timeout'), { mayRetry: false }, dead('timed-out')],

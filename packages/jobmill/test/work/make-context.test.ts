@@ -18,6 +18,7 @@ function bench() {
       changed,
       enqueueFor: () => ({ enqueue: vi.fn<never>(), enqueueMany: vi.fn<never>() }),
       limitFor: () => ({ acquire: vi.fn<never>(), tryAcquire: vi.fn<never>(), drain: vi.fn<never>() }),
+      forwardLog: null,
       previousError: async () => null,
       complete: async () => {},
     },

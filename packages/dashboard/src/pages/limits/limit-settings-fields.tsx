@@ -33,7 +33,11 @@ export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
     code: string,
     placeholder = '',
   ) => (
-    <Field label={label} error={wrong[key]} hint={<Overridden override={overrides.get(code)}>{hint}</Overridden>}>
+    <Field
+      label={label}
+      error={wrong[key]}
+      hint={<Overridden override={overrides.get(code)}>{hint}</Overridden>}
+    >
       {(ids) => (
         <TextInput
           {...ids}
@@ -47,10 +51,7 @@ export function LimitSettingsFields({ draft, wrong, set, name }: Props) {
   )
   return (
     <>
-      <Field
-        label="Limits"
-        hint={<Overridden override={overrides.get('perKey')}>{hint}</Overridden>}
-      >
+      <Field label="Limits" hint={<Overridden override={overrides.get('perKey')}>{hint}</Overridden>}>
         {(ids) => (
           <Select
             {...ids}

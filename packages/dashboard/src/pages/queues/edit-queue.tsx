@@ -80,7 +80,9 @@ export function EditQueue({ settings, close }: { readonly settings: Queue; reado
           <Field
             label="Limit"
             error={wrong.limit}
-            hint={<Overridden override={overrides.get('limit')}>Each of its jobs draws one from it.</Overridden>}
+            hint={
+              <Overridden override={overrides.get('limit')}>Each of its jobs draws one from it.</Overridden>
+            }
           >
             {(ids) => (
               <Select {...ids} value={draft.limit} onChange={(event) => set({ limit: event.target.value })}>

@@ -20,7 +20,11 @@ export function RetentionFields({ draft, wrong, overrides, set }: Props) {
           <Field
             label={`Keep ${state} jobs for`}
             error={wrong[age]}
-            hint={<Overridden override={overrides.get(`retain.${state}`)}>A duration such as 7d, or forever.</Overridden>}
+            hint={
+              <Overridden override={overrides.get(`retain.${state}`)}>
+                A duration such as 7d, or forever.
+              </Overridden>
+            }
           >
             {(ids) => (
               <TextInput
@@ -34,7 +38,9 @@ export function RetentionFields({ draft, wrong, overrides, set }: Props) {
             label={`Keep ${state} jobs at most`}
             error={wrong[number]}
             hint={
-              <Overridden override={overrides.get(`retain.${state}.most`)}>The newest so many. Empty: any number.</Overridden>
+              <Overridden override={overrides.get(`retain.${state}.most`)}>
+                The newest so many. Empty: any number.
+              </Overridden>
             }
           >
             {(ids) => (

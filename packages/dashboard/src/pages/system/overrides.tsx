@@ -44,8 +44,8 @@ export function Overrides() {
           ) : (
             <>
               <p className="px-4 pb-2 text-soft">
-                Options set by an operator. Code does not count here until they are reset; a deploy changes none
-                of them.
+                Options set by an operator. Code does not count here until they are reset; a deploy changes
+                none of them.
               </p>
               <OverrideTable overrides={overrides} isOfAll />
             </>

@@ -16,7 +16,8 @@ export const overridesList: Command = {
     withMill(given, async (mill) => {
       const overrides = await mill.overrides()
       if (given.has('json')) terminal.out(JSON.stringify({ overrides }))
-      else terminal.out(table(HEADS, overrides.map(rowOf), 'no overrides: everything is as code says', terminal))
+      else
+        terminal.out(table(HEADS, overrides.map(rowOf), 'no overrides: everything is as code says', terminal))
       return EXIT.done
     }),
 }

@@ -59,7 +59,12 @@ export const overrideRoutes: Routes = (api, { mill, redacted }) => {
     note(c, {
       target: name ?? 'all',
       ...(what === 'queue' && name !== undefined && { queue: name }),
-      before: dropped.map((one) => ({ what: one.what, name: one.name, option: one.option, value: one.value })),
+      before: dropped.map((one) => ({
+        what: one.what,
+        name: one.name,
+        option: one.option,
+        value: one.value,
+      })),
       after: dropped.map((one) => ({ what: one.what, name: one.name, option: one.option, value: one.code })),
     })
     return { reset: dropped }

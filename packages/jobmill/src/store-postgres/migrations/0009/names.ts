@@ -3,8 +3,6 @@
  * mean another name. Every statement that adds a name adds a row with a random version here. A cached id is true as long as the version under which it was
  * read is still in this table: names are only added, so whatever came later keeps it true. docs/decisions/table-layout.md says more.
  */
-import { migration } from '../../store/migrations.ts'
-
 /** The lock keeps `n` in the order of commits, so that the last row stands for all names that are visible with it. */
 const NAMES = `
 CREATE TABLE jobmill.names (n int8 NOT NULL, version uuid NOT NULL);
@@ -46,4 +44,4 @@ BEGIN
   RAISE EXCEPTION 'the cached ids of queues and kinds are not those of this database' USING ERRCODE = 'JMN01';
 END $$;`
 
-export const names = migration(9, 'names', NAMES + TRIGGERS + UNKNOWN)
+export const NAMES_VERSIONS = NAMES + TRIGGERS + UNKNOWN

@@ -2,10 +2,8 @@
  * Which jobs a reaped instance held. When that instance registers again, its process never went away, and the crashes that were counted for these
  * jobs are taken back.
  */
-import { migration } from '../../store/migrations.ts'
-
 // The id of the job and not its row, whose number another job may get once this one is deleted.
-const sql = `
+export const LOST_JOBS = `
 CREATE TABLE jobmill_lost_job (
   instance_pk INTEGER NOT NULL,
   job TEXT NOT NULL,
@@ -13,5 +11,3 @@ CREATE TABLE jobmill_lost_job (
   PRIMARY KEY (instance_pk, job, token)
 ) WITHOUT ROWID;
 `
-
-export const lostJobs = migration(7, 'lost-jobs', sql)

@@ -4,14 +4,10 @@
  *
  * Only a new table: processes of the release before keep working beside it. They write no rows here, so the crashes that they count stay.
  */
-import { migration } from '../../store/migrations.ts'
-
-const LOST_JOB = `
+export const LOST_JOBS = `
 CREATE TABLE jobmill.lost_job (
   instance uuid NOT NULL,
   job_id uuid NOT NULL,
   token int8 NOT NULL,
   PRIMARY KEY (instance, job_id, token)
 );`
-
-export const lostJobs = migration(9, 'lost-jobs', LOST_JOB)
