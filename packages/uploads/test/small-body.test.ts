@@ -38,8 +38,9 @@ test('what is whole, empty, too long or no object is told apart, and leaves no t
   expect(platform.pendingTimers).toBe(0)
 })
 
+const told = (code: string): string => refusalOf(Object.assign(new Error('x'), { code })).code
+
 test('D1 trouble of a database that passes is 503, and a defect is 500, whatever the code', () => {
-  const told = (code: string): string => refusalOf(Object.assign(new Error('x'), { code })).code
   const passing =
     '08006 25006 25P04 40001 40P01 53200 53300 55P03 57014 57P01 58030 XX000 SQLITE_BUSY SQLITE_LOCKED SQLITE_IOERR_READ'
   for (const code of passing.split(' ')) expect([code, told(code)]).toEqual([code, 'UNAVAILABLE'])

@@ -215,8 +215,8 @@ describe('what cannot be a transaction', () => {
         )
       }
       // Twice under one key, so that who holds it has to be read.
-      const jobs = [1, 2].map((payload) => ({ kind: KIND, payload, dedupe: { key: `renamed ${told}` } }))
-      const refused = enqueue([jobs[0]!], { tx }).then(() => enqueue([jobs[1]!], { tx }))
+      const jobOf = (payload: number) => ({ kind: KIND, payload, dedupe: { key: `renamed ${told}` } })
+      const refused = enqueue([jobOf(1)], { tx }).then(() => enqueue([jobOf(2)], { tx }))
       await expect(refused).rejects.toMatchObject({
         code: 'TX_INVALID',
         field: 'tx',
@@ -224,7 +224,7 @@ describe('what cannot be a transaction', () => {
       })
       const arrays: Tx = async (text, values) =>
         (await client.query<unknown[]>({ text, values, rowMode: 'array' })).rows
-      await expect(enqueue([jobs[0]!], { tx: arrays })).rejects.toMatchObject({ code: 'TX_INVALID' })
+      await expect(enqueue([jobOf(1)], { tx: arrays })).rejects.toMatchObject({ code: 'TX_INVALID' })
     },
   )
 

@@ -274,9 +274,9 @@ describe('an outcome that the database will never take', () => {
   })
 })
 
-describe('an outcome that fails with an error that nobody knows', () => {
-  const odd = (): Promise<never> => Promise.reject(new Error('what is this?'))
+const odd = (): Promise<never> => Promise.reject(new Error('what is this?'))
 
+describe('an outcome that fails with an error that nobody knows', () => {
   test('D1 is written as it was once the database is well, however long that takes: nothing is judged in an outage', async () => {
     const { platform, finisher, state, writes } = bench()
     state.answer = odd
