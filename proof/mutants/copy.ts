@@ -12,6 +12,11 @@ const COPIED = [
   'packages/jobmill/src',
   'packages/jobmill/test',
   'packages/jobmill/package.json',
+  // The programs that tests start are bundled from these too.
+  'packages/tables/src',
+  'packages/telegram/src',
+  'packages/telegram/test/support',
+  'packages/uploads/src',
   'proof',
   'test',
   'package.json',
