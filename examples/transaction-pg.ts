@@ -61,7 +61,7 @@ const job = await transaction(async (tx) => {
   await tx.query('INSERT INTO example_order VALUES ($1)', [order])
   return mill.enqueue(confirmOrder, { order }, { tx })
 })
-mill.wake() // only you know that you have committed; without this it is found within a second
+mill.wake() // faster: without it, workers hear of the commit within about 100 ms
 await job.result()
 const { rows } = await pool.query('SELECT order_id FROM example_receipt WHERE order_id = $1', [order])
 console.log(`committed    the job is ${(await mill.get(job.id))?.state ?? 'gone'}, receipts: ${rows.length}`)

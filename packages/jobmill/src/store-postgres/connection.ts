@@ -9,6 +9,7 @@ import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import { inOurWords, isNameLost, isPlanOutdated, isTransient, leavesConnectionUsable } from './errors.ts'
 import { pool } from './pool.ts'
+import type { Address } from './server-address.ts'
 import { statementNames } from './statement-names.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -38,7 +39,7 @@ export interface Connection {
 }
 
 export interface ConnectionOptions {
-  readonly url: string
+  readonly url: Address
   readonly connections: number
   readonly deadlineMs: number
   /** Default true. */

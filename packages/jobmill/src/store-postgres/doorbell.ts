@@ -15,10 +15,11 @@ import type { Connection, Statement } from './connection.ts'
 import { endSoon } from './end-client.ts'
 import { channelOf, type HandOvers, handOvers as createHandOvers } from './hand-over.ts'
 import { missedRings } from './missed-rings.ts'
+import { type Address, newClient } from './server-address.ts'
 
 export interface DoorbellOptions {
   /** Where to listen; null to live without. */
-  readonly url: string | null
+  readonly url: Address | null
   readonly channel: string
   readonly platform: Platform
   readonly connection: Connection
@@ -103,8 +104,7 @@ export function doorbell(options: DoorbellOptions): PostgresDoorbell {
     let client: pg.Client
     try {
       // It reads certificates, and throws when it cannot.
-      client = new pg.Client({
-        connectionString: url,
+      client = newClient(url, {
         application_name: 'jobmill doorbell',
         keepAlive: true,
         connectionTimeoutMillis: CONNECT_MS,

@@ -5,8 +5,26 @@ import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import { checkBoolean, checkWhole } from '../job/numbers.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
+import {
+  type Address,
+  addressOf,
+  type ConnectionSettings,
+  nameOfServer,
+  type Password,
+  type PoolLike,
+} from './server-address.ts'
 
+/** Where the server is (`url`, `pool` or `connection`, unless the URL is the first argument), and how to use it. */
 export interface PostgresOptions {
+  readonly url?: string
+  /** A `pg.Pool`, for its connection settings: the store opens connections of its own, so that a heartbeat never waits behind your queries. */
+  readonly pool?: PoolLike
+  /** `{ host, port, user, database, password, ssl }`, as for `new pg.Client()`. */
+  readonly connection?: ConnectionSettings
+  /** TLS: true, or options of `tls.connect()` such as `{ ca, rejectUnauthorized }`. */
+  readonly ssl?: boolean | object
+  /** A function is called for every new connection: for tokens that expire, as of IAM. */
+  readonly password?: Password
   /** Where the tables live. Default `jobmill`. */
   readonly schema?: string
   /** Connections for statements, beside the one that listens. Default 4. */
@@ -28,6 +46,11 @@ export interface PostgresOptions {
 }
 
 const OPTIONS = [
+  'url',
+  'pool',
+  'connection',
+  'ssl',
+  'password',
   'schema',
   'connections',
   'deadline',
@@ -39,18 +62,26 @@ const OPTIONS = [
 export interface PostgresSettings {
   /** For people and logs: never with the password. */
   readonly name: string
-  readonly url: string
+  readonly url: Address
   readonly schema: string
   readonly connections: number
   readonly deadlineMs: number
-  readonly doorbell: string | null
+  readonly doorbell: Address | null
   readonly namesStatements: boolean
   readonly clock: (() => number) | undefined
   readonly platform: Platform
 }
 
-export function resolveOptions(url: string, options: PostgresOptions): PostgresSettings {
+export function resolveOptions(
+  first: string | PostgresOptions,
+  second: PostgresOptions = {},
+): PostgresSettings {
+  const options = typeof first === 'object' && first !== null ? first : second
   checkObjectKeys(options, '', OPTIONS)
+  const url =
+    typeof first === 'object' && first !== null
+      ? addressOf(options)
+      : addressOf({ ...options, url: one(first, options) })
   const schema = options.schema ?? 'jobmill'
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(schema)) {
     throw new JobmillError('NAME_INVALID', 'cannot be the name of a schema', {
@@ -60,7 +91,7 @@ export function resolveOptions(url: string, options: PostgresOptions): PostgresS
     })
   }
   return {
-    name: `postgres ${withoutPassword(url)}${schema === 'jobmill' ? '' : ` schema ${schema}`}`,
+    name: `postgres ${nameOfServer(url)}${schema === 'jobmill' ? '' : ` schema ${schema}`}`,
     url,
     schema,
     connections:
@@ -71,25 +102,24 @@ export function resolveOptions(url: string, options: PostgresOptions): PostgresS
       options.deadline === undefined
         ? DEFAULTS.statementDeadlineMs
         : durationMs(options.deadline, 'deadline'),
-    doorbell: options.doorbell === false ? null : (options.doorbell ?? url),
+    doorbell: listenAt(url, options),
     namesStatements: checkBoolean(options.namedStatements ?? true, 'namedStatements'),
     clock: options.clock,
     platform: options.platform ?? systemPlatform,
   }
 }
 
-/** For people and logs: `user@host:port/database`. */
-function withoutPassword(url: string): string {
-  if (
-    typeof (url as unknown) !== 'string' ||
-    !URL.canParse(url) ||
-    !/^postgres(?:ql)?:$/.test(new URL(url).protocol)
-  ) {
-    throw new JobmillError('OPTION_INVALID', 'is not the URL of a PostgreSQL server', {
-      field: 'url',
-      fix: 'Give postgres://user:password@host:5432/database; # and @ in a password are written %23 and %40',
-    })
-  }
-  const { username, host, pathname } = new URL(url)
-  return `${username === '' ? '' : `${decodeURIComponent(username)}@`}${host}${pathname}`
+function one(url: string, { url: other }: PostgresOptions): string {
+  if (other === undefined) return url
+  throw new JobmillError('OPTION_INVALID', 'is given twice', {
+    field: 'url',
+    fix: 'Pass it as the first argument or as an option, not both',
+  })
+}
+
+/** At another address with the same login and TLS. */
+function listenAt(url: Address, { doorbell, ssl, password }: PostgresOptions): Address | null {
+  if (doorbell === false) return null
+  if (doorbell === undefined) return url
+  return addressOf({ url: doorbell, ssl, password })
 }

@@ -2,9 +2,10 @@
  * A few connections that statements share. A free one is handed out in the same breath: a pool that answers in a later tick lets
  * thousands of jobs end before the next claim is even sent, because a tick waits until every promise that is ready has been served.
  */
-import pg from 'pg'
+import type pg from 'pg'
 import type { Platform, Timer } from '../platform/platform.ts'
 import { closeSocket, endSoon } from './end-client.ts'
+import { type Address, newClient } from './server-address.ts'
 
 export interface Pool {
   /** A connection that is the caller's alone: now, or once one is free. */
@@ -16,7 +17,7 @@ export interface Pool {
 }
 
 export interface PoolOptions {
-  readonly url: string
+  readonly url: Address
   readonly most: number
   /** How long to wait for a free connection, and for a new one. */
   readonly waitMs: number
@@ -66,13 +67,12 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
 
   async function connect(know: (client: pg.Client) => void): Promise<void> {
     // It reads certificates, and throws when it cannot.
-    const client = new pg.Client({
-      connectionString: url,
+    const client = newClient(url, {
       connectionTimeoutMillis: waitMs,
       application_name: 'jobmill',
       // Statements may follow each other without waiting for answers; only who has a connection to itself sends any.
       pipeline: true,
-    })
+    } as pg.ClientConfig)
     know(client)
     // From its first moment on: the server's drop can arrive in the same packet as its greeting, and an error that nobody listens
     // to would end the process.

@@ -72,8 +72,10 @@ interface Opened {
   readonly recovery: Recovery
 }
 
-export function postgres(url: string, options: PostgresOptions = {}): ToolStore<Tx> {
-  const settings = resolveOptions(url, options)
+export function postgres(url: string, options?: PostgresOptions): ToolStore<Tx>
+export function postgres(options: PostgresOptions): ToolStore<Tx>
+export function postgres(first: string | PostgresOptions, options?: PostgresOptions): ToolStore<Tx> {
+  const settings = resolveOptions(first, options)
   const life = lifecycle(
     () => openStore(settings),
     async ({ bell, commits, context }) => {

@@ -1,4 +1,8 @@
 /** What a PostgreSQL server can do to its clients, on a server of this file's own: restart, kill, drop, stall. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres-server.ts'
@@ -168,5 +172,119 @@ describe('postgres comes back', () => {
       await undo.query(`ALTER DATABASE postgres RESET default_transaction_isolation`)
       await undo.end()
     }
+  })
+})
+
+const CONNECTION = { host: '127.0.0.1', user: 'postgres', database: 'postgres' }
+
+async function asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** A role that has to say its password, unlike all others of this server. */
+async function withPassword(): Promise<{ change: (password: string) => Promise<unknown> }> {
+  const change = (password: string): Promise<unknown> =>
+    asAdmin((client) => client.query(`ALTER ROLE app PASSWORD '${password}'`))
+  await asAdmin(async (client) => {
+    const { rowCount } = await client.query(`SELECT FROM pg_roles WHERE rolname = 'app'`)
+    if (rowCount === 0) await client.query('CREATE ROLE app LOGIN SUPERUSER')
+  })
+  await change('one')
+  const hba = join(server.data, 'pg_hba.conf')
+  const before = readFileSync(hba, 'utf8')
+  if (!before.includes(' app ')) writeFileSync(hba, `host all app 127.0.0.1/32 scram-sha-256\n${before}`)
+  await asAdmin((client) => client.query('SELECT pg_reload_conf()'))
+  return { change }
+}
+
+describe('postgres: connection settings', () => {
+  test('N7 the settings of a pg.Pool are read, also by the tools, and none of its connections is used', async () => {
+    await withPassword()
+    const settings = { ...CONNECTION, port: server.port, user: 'app' }
+    const right = new pg.Pool({ ...settings, password: 'one' })
+    const store = postgres({ pool: right, schema: 'pooled' })
+    expect(store.name).toBe(`postgres app@127.0.0.1:${server.port}/postgres schema pooled`)
+    await store.open()
+    await store.enqueue([aJob()])
+    expect((await store.tools.examine()).filter(({ level }) => level === 'broken')).toEqual([])
+    await store.close()
+    expect(right.totalCount).toBe(0)
+    const wrong = postgres({ pool: new pg.Pool({ ...settings, password: 'another' }) })
+    await expect(wrong.open()).rejects.toMatchObject({ code: 'STORE_REFUSED' })
+  })
+
+  test.each(['url', 'connection', 'pool'] as const)(
+    'N7 with %s, a password function is called for every connection, so one that was rotated works after a reconnect',
+    async (way) => {
+      const { change } = await withPassword()
+      let current = 'one'
+      let calls = 0
+      const password = (): Promise<string> => {
+        calls += 1
+        return Promise.resolve(current)
+      }
+      const settings = { ...CONNECTION, port: server.port, user: 'app' }
+      const where = {
+        url: { url: `postgres://app@127.0.0.1:${server.port}/postgres`, password },
+        connection: { connection: settings, password },
+        pool: { pool: new pg.Pool({ ...settings, password }) },
+      }[way]
+      const store = postgres({ ...where, schema: 'rotated' })
+      await store.open()
+      await store.enqueue([aJob()])
+      // For statements, and to listen.
+      expect(calls).toBeGreaterThanOrEqual(2)
+      const before = calls
+      await change('two')
+      current = 'two'
+      await dropConnections()
+      await eventually(() => store.counts())
+      await store.tools.schema()
+      expect(calls).toBeGreaterThanOrEqual(before + 2)
+      await store.close()
+    },
+  )
+
+  test('N7 ssl is for every connection: statements, LISTEN and tools', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'jobmill-tls-'))
+    const [key, cert] = [join(folder, 'server.key'), join(folder, 'server.crt')]
+    const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=jobmill']
+    const names = ['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert]
+    execFileSync('openssl', [...request, ...names], { stdio: 'ignore' })
+    const ca = readFileSync(cert, 'utf8')
+    await asAdmin(async (client) => {
+      for (const [name, text] of [
+        ['server.key', readFileSync(key, 'utf8')],
+        ['server.crt', ca],
+      ] as const) {
+        const lines = `SELECT unnest(string_to_array(${pg.escapeLiteral(text)}, E'\\n'))`
+        await client.query(`COPY (${lines}) TO PROGRAM 'cat > ${name} && chmod 600 ${name}'`)
+      }
+      await client.query('ALTER SYSTEM SET ssl = on')
+      await client.query('SELECT pg_reload_conf()')
+    })
+    rmSync(folder, { recursive: true })
+    const store = postgres({ connection: { ...CONNECTION, port: server.port }, ssl: { ca }, schema: 'tls' })
+    await eventually(() => store.open())
+    await store.enqueue([aJob()])
+    const { rows } = await asAdmin((client) =>
+      client.query(`SELECT application_name, bool_and(ssl) AS ssl FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
+                     WHERE application_name LIKE 'jobmill%' GROUP BY 1 ORDER BY 1`),
+    )
+    expect(rows).toEqual([
+      { application_name: 'jobmill', ssl: true },
+      { application_name: 'jobmill doorbell', ssl: true },
+    ])
+    expect((await store.tools.schema()).isThere).toBe(true)
+    await store.close()
+    // Nobody vouches for this certificate.
+    const other = postgres({ connection: { ...CONNECTION, port: server.port }, ssl: true })
+    await expect(other.open()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   })
 })

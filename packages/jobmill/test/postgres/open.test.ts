@@ -126,3 +126,25 @@ describe('postgres migrations', () => {
     await store.close()
   })
 })
+
+describe('postgres: connection settings', () => {
+  test('N7 settings that cannot be used are refused by their name', () => {
+    const there = 'postgres://app@127.0.0.1/x'
+    const refused: [unknown[], string, RegExp][] = [
+      [[{}], 'url', /Pass exactly one of url, pool and connection/],
+      [[there, { pool: { options: {} } }], 'pool', /url and pool/],
+      [[{ pool: { options: {} }, connection: {} }], 'connection', /pool and connection/],
+      [[{ pool: {} }], 'pool', /has no options/],
+      [[there, { url: there }], 'url', /given twice/],
+      [[{ connection: 'localhost' }], 'connection', /is not an object/],
+      [[there, { password: 42 }], 'password', /neither a string nor a function/],
+      [[there, { ssl: 'require' }], 'ssl', /neither a boolean nor an object/],
+      [[`${there}?sslmode=require`, { ssl: true }], 'ssl', /in the URL too/],
+    ]
+    for (const [args, field, message] of refused) {
+      const call = (): unknown => (postgres as (...given: unknown[]) => unknown)(...args)
+      expect(call).toThrow(expect.objectContaining({ code: 'OPTION_INVALID', field }))
+      expect(call).toThrow(message)
+    }
+  })
+})

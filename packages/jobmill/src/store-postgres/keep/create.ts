@@ -5,10 +5,10 @@ import { endSoon } from '../end-client.ts'
 import { codeOf, inOurWords } from '../errors.ts'
 import { schemaExists } from '../migrate.ts'
 import type { PostgresSettings } from '../options.ts'
+import { type Address, inMaintenanceDatabase, newClient } from '../server-address.ts'
 import { ENCODING } from '../server-version.ts'
 import { connected, connectedIfThere, type Site } from './reach.ts'
 
-const MAINTENANCE = '/postgres'
 /** What a server says of a schema that is there already, before and after it has looked. */
 const MADE_MEANWHILE = ['42P06', '23505']
 
@@ -30,11 +30,10 @@ export async function create({ settings, schema, sql }: Site): Promise<boolean> 
 
 /** False when somebody else was faster. */
 async function createDatabase(settings: PostgresSettings): Promise<boolean> {
-  const name = new pg.Client({ connectionString: settings.url }).database ?? ''
-  const url = new URL(settings.url)
-  url.pathname = MAINTENANCE
+  const name = newClient(settings.url).database ?? ''
+  const maintenance = inMaintenanceDatabase(settings.url)
   try {
-    await alone(settings, url.href, async (client) => {
+    await alone(settings, maintenance, async (client) => {
       const like = await likeTemplate(client)
       await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}${like}`)
     })
@@ -60,11 +59,10 @@ async function likeTemplate(client: pg.Client): Promise<string> {
 /** Outside of any transaction, where a database cannot be made; our connections may begin one for every statement. */
 async function alone(
   { platform, deadlineMs }: PostgresSettings,
-  url: string,
+  address: Address,
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
+  const client = newClient(address, {
     application_name: 'jobmill',
     connectionTimeoutMillis: deadlineMs,
     query_timeout: deadlineMs,

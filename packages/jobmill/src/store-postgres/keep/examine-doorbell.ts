@@ -7,6 +7,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
 import { type Finding, warning, well } from '../../store/keeping.ts'
 import type { Query } from '../connection.ts'
+import { newClient } from '../server-address.ts'
 import { endSoon } from '../end-client.ts'
 import type { Look } from './reach.ts'
 
@@ -15,8 +16,7 @@ const RING_MS = 2_000
 
 export async function doorbell({ query, settings: { doorbell: url, platform } }: Look): Promise<Finding[]> {
   if (url === null) return [well('doorbell', 'it is turned off: new jobs are found by polling')]
-  const client = new pg.Client({
-    connectionString: url,
+  const client = newClient(url, {
     application_name: 'jobmill doorbell',
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: CONNECT_MS,

@@ -1,5 +1,4 @@
 /** Everything that is looked at in a database on a server. Nothing is written, and no lock is taken that a writer could wait for. */
-import pg from 'pg'
 import { type Check, examining } from '../../store/examining.ts'
 import { broken, type ExamineOptions, type Finding, OPEN_FOR_MS } from '../../store/keeping.ts'
 import { schemaFinding } from '../../store/schema-status.ts'
@@ -11,6 +10,7 @@ import { horizon } from './examine-horizon.ts'
 import { drift } from './examine-schema.ts'
 import { clock, connections, encoding, version } from './examine-server.ts'
 import { autovacuum, durability } from './examine-settings.ts'
+import { newClient } from '../server-address.ts'
 import { connectedIfThere, type Look, type Site } from './reach.ts'
 
 export async function examine(
@@ -42,6 +42,6 @@ export async function examine(
     )
   })
   if (findings !== null) return findings
-  const { database } = new pg.Client({ connectionString: settings.url })
+  const { database } = newClient(settings.url)
   return [broken('schema', `there is no database ${database ?? ''}`, 'Make it: jobmill db create')]
 }

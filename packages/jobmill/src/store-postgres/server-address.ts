@@ -1,0 +1,150 @@
+/** Where the server is and how to log in: a URL, the settings of a pg.Pool, or fields. Everything that connects creates its client here. */
+import pg from 'pg'
+import { JobmillError, shown } from '../job/errors.ts'
+
+/** Called for every new connection, as for tokens that expire. */
+export type Password = string | (() => string | Promise<string>)
+
+/** What `new pg.Client()` takes, without its types. */
+export interface ConnectionSettings {
+  readonly connectionString?: string | undefined
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+  readonly user?: string | undefined
+  readonly database?: string | undefined
+  readonly password?: Password | undefined
+  readonly ssl?: boolean | object | undefined
+}
+
+/** A `pg.Pool`: only its settings are read. */
+export interface PoolLike {
+  readonly options: object
+}
+
+export interface AddressOptions {
+  readonly url?: string | undefined
+  readonly pool?: PoolLike | undefined
+  readonly connection?: ConnectionSettings | undefined
+  readonly ssl?: boolean | object | undefined
+  readonly password?: Password | undefined
+}
+
+/** A URL alone, or settings that a URL cannot express. */
+export type Address = string | ConnectionSettings
+
+/** Settings of a pool that say where and as whom to connect. Those that say how to pool, and the timeouts of the application, are not ours. */
+const READ = ['connectionString', 'host', 'port', 'user', 'database', 'password', 'ssl', 'options', 'stream']
+
+export function addressOf(given: AddressOptions): Address {
+  const { url, pool, connection, ssl, password } = given
+  const ways = Object.entries({ url, pool, connection }).flatMap(([way, value]) =>
+    value === undefined ? [] : way,
+  )
+  if (ways.length !== 1) {
+    const what =
+      ways.length === 0
+        ? 'says not where the server is'
+        : `says twice where the server is (${ways.join(' and ')})`
+    throw invalid(ways[1] ?? 'url', what, 'Pass exactly one of url, pool and connection')
+  }
+  checkPassword(password)
+  checkSsl(ssl)
+  const base =
+    url ?? (pool === undefined ? fieldsOf(connection, 'connection') : fieldsOf(poolOptions(pool), 'pool'))
+  if (ssl === undefined && password === undefined) return base
+  const settings: ConnectionSettings = typeof base === 'string' ? { connectionString: base } : base
+  if (ssl !== undefined && /[?&]ssl/.test(settings.connectionString ?? ''))
+    throw invalid(
+      'ssl',
+      'is set in the URL too',
+      'Remove sslmode and the other ssl parameters from the URL, or omit ssl',
+    )
+  return { ...settings, ...(ssl !== undefined && { ssl }), ...(password !== undefined && { password }) }
+}
+
+/** Properties of a pool that hold secrets are not enumerable, so each is read by its name. */
+function fieldsOf(options: object | undefined, field: string): ConnectionSettings {
+  if (typeof options !== 'object' || options === null)
+    throw invalid(field, 'is not an object', 'Pass { host, port, user, database, password }', options)
+  const found = options as Record<string, unknown>
+  return Object.fromEntries(READ.flatMap((key) => (found[key] === undefined ? [] : [[key, found[key]]])))
+}
+
+function poolOptions(pool: PoolLike): object {
+  if (typeof pool === 'object' && typeof (pool as Partial<PoolLike> | null)?.options === 'object')
+    return pool.options
+  throw invalid(
+    'pool',
+    'has no options to read the connection settings from',
+    'Pass a pg.Pool, or url or connection instead',
+  )
+}
+
+function checkPassword(password: unknown): void {
+  if (password === undefined || typeof password === 'string' || typeof password === 'function') return
+  throw invalid(
+    'password',
+    'is neither a string nor a function',
+    'Pass a string, or a function that returns one',
+  )
+}
+
+function checkSsl(ssl: unknown): void {
+  if (ssl === undefined || typeof ssl === 'boolean' || (typeof ssl === 'object' && ssl !== null)) return
+  throw invalid(
+    'ssl',
+    'is neither a boolean nor an object',
+    'Pass true, false, or options of tls.connect() such as { ca }',
+    ssl,
+  )
+}
+
+function invalid(field: string, what: string, fix: string, value?: unknown): JobmillError {
+  return new JobmillError('OPTION_INVALID', what, {
+    field,
+    fix,
+    ...(value !== undefined && { value: shown(value) }),
+  })
+}
+
+/** It reads certificates, and throws when it cannot. */
+export function newClient(address: Address, own: pg.ClientConfig = {}): pg.Client {
+  if (typeof address === 'string') return new pg.Client({ ...own, connectionString: address })
+  const client = new pg.Client({ ...(address as pg.ClientConfig), ...own })
+  // The driver takes the password of a connection string first, also when there is none in it.
+  if (address.password !== undefined) (client as { password?: unknown }).password = address.password
+  return client
+}
+
+/** The same server, and the database that every server has. */
+export function inMaintenanceDatabase(address: Address): Address {
+  if (typeof address !== 'string' && address.connectionString === undefined)
+    return { ...address, database: 'postgres' }
+  const url = new URL(typeof address === 'string' ? address : (address.connectionString ?? ''))
+  url.pathname = '/postgres'
+  return typeof address === 'string' ? url.href : { ...address, connectionString: url.href }
+}
+
+/** For people and logs, never with the password: `user@host:port/database`. */
+export function nameOfServer(address: Address): string {
+  const url = typeof address === 'string' ? address : address.connectionString
+  if (url !== undefined) return nameOfUrl(url)
+  const { user, host, port, database } = newClient(address)
+  return `${user ?? ''}@${host}:${port}/${database ?? ''}`
+}
+
+function nameOfUrl(url: string): string {
+  if (
+    typeof (url as unknown) !== 'string' ||
+    !URL.canParse(url) ||
+    !/^postgres(?:ql)?:$/.test(new URL(url).protocol)
+  ) {
+    throw invalid(
+      'url',
+      'is not the URL of a PostgreSQL server',
+      'Give postgres://user:password@host:5432/database; # and @ in a password are written %23 and %40',
+    )
+  }
+  const { username, host, pathname } = new URL(url)
+  return `${username === '' ? '' : `${decodeURIComponent(username)}@`}${host}${pathname}`
+}
