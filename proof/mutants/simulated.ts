@@ -132,6 +132,18 @@ export const SIMULATED: readonly Mutant[] = [
     replace: 'else if (leases.length >= 0) options.take(leases)',
   },
   {
+    name: 'a reaper that does not wait for the others after an outage',
+    file: 'work/contact.ts',
+    find: 'since !== null && now - since >= leaseMs && ',
+    replace: 'since !== null && ',
+  },
+  {
+    name: 'a crash that is not taken back when its process is back',
+    file: 'store-sqlite/lost-jobs.ts',
+    find: 'SET crashes = max(crashes - 1, 0) WHERE',
+    replace: 'SET crashes = max(crashes, 0) WHERE',
+  },
+  {
     name: 'a start that is tried again as the instance that failed',
     file: 'runtime/mill.ts',
     find: 'if (starts > 0) instance = newInstance()',

@@ -33,6 +33,8 @@ interface Plan {
   readonly unevenMs: number
   /** In the middle of which outage a process is killed; null for none. */
   readonly killAt: number | null
+  /** For how long one process alone is cut off after them: it is reaped, and comes back. */
+  readonly aloneMs: number
 }
 
 function planFor(chance: Chance): Plan {
@@ -45,6 +47,7 @@ function planFor(chance: Chance): Plan {
     outages,
     unevenMs: chance.pick([0, 0, 300, 3_000]),
     killAt: chance.isIt(0.4) ? chance.whole(0, outages.length - 1) : null,
+    aloneMs: chance.pick([0, 12_000, 20_000]),
   }
 }
 
@@ -66,6 +69,7 @@ export async function simulateOutages(seed: number): Promise<Simulated> {
   await world.run(1_000)
   await enqueueLong(world, recorder, processes, chance.fork())
   const kills = await outagesOf(plan, { world, recorder, processes, start, chance: chance.fork() })
+  await cutOffAlone(world, chance.pick(processes), plan.aloneMs)
   await world.run(END_MS, () => recorder.open.size === 0)
   await world.run(world.now() + REST_MS)
   recorder.note({ what: 'look', ...looked(await allJobs(world, store)), isLast: true })
@@ -123,6 +127,15 @@ async function enqueueLong(
     const enqueued = chance.pick(processes).mill.enqueue('long', { ms: chance.pick(JOBS_MS) })
     recorder.note({ what: 'acknowledged', job: (await through(world, enqueued)).id })
   }
+}
+
+/** Others are in contact with the store all the time: so it is taken for crashed, until it is back. */
+async function cutOffAlone(world: World, { line }: SimulatedProcess, ms: number): Promise<void> {
+  if (ms === 0) return
+  await world.run(world.now() + REST_MS)
+  line.cut = true
+  await world.run(world.now() + ms)
+  line.cut = false
 }
 
 interface Outages {
