@@ -32,7 +32,8 @@ export const TESTED: readonly TestedMutant[] = [
     name: 'a payload of the next release that makes its job dead at once',
     file: 'job/decide.ts',
     find: 'return unfit(ended.error, circumstances)',
-    replace: "return { outcome: 'gave-up', transition: { to: 'dead', refund: true }, error: errorText(ended.error) }",
+    replace:
+      "return { outcome: 'gave-up', transition: { to: 'dead', refund: true }, error: errorText(ended.error) }",
     test: { file: `${TESTS}/unit/decide.test.ts`, name: 'spends nothing while the job is young' },
   },
   {

@@ -34,7 +34,7 @@ export async function runAttempt(
     const { middleware } = tools
     const returned: unknown = await (middleware.length === 0
       ? handler.run(context)
-      : through(middleware, context, async () => handler.run(context)))
+      : through(middleware, context, insideMiddleware(handler, context)))
     const outcome = attempt.completedInTx ? rolledBack() : kept(returned, handler.result)
     how = outcome instanceof Promise ? await outcome : outcome
   } catch (error) {
@@ -77,6 +77,13 @@ function timeoutFor(attempt: Attempt, handler: Handler, platform: Platform) {
   return platform.timer(ms, () =>
     interrupt(attempt, 'timeout', platform.monotonic(), { detail: `timed out after ${ms} ms` }),
   )
+}
+
+/** Awaits the handler under a name that inside-handler.ts looks for: what middleware does with the promise hides the frames outside of it. */
+function insideMiddleware(handler: Handler, context: JobContext): () => Promise<unknown> {
+  return async function runAttemptInside() {
+    return await handler.run(context)
+  }
 }
 
 function through(
