@@ -6,6 +6,8 @@ import { mission } from './support/mission.ts'
 
 const PAGES = ['Overview', 'Jobs', 'Errors', 'Queues', 'Workers', 'Schedules', 'Limits', 'System']
 
+const ada: WhoIs = () => ({ name: 'ada', role: 'viewer' })
+
 mission('the frame', (at, test) => {
   test('leads to every page by its menu and by keys, and says where it is', async () => {
     const page = await at.open('/')
@@ -58,7 +60,6 @@ mission('the frame', (at, test) => {
   })
 
   test('N5 with sessions of the host application it asks for no token, and says when a session has ended', async () => {
-    const ada: WhoIs = () => ({ name: 'ada', role: 'viewer' })
     let whoIs = ada
     const served = await serve(at.mill, { port: 0, whoIs: (request) => whoIs(request) })
     onTestFinished(() => served.close())

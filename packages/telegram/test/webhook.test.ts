@@ -1,9 +1,12 @@
 /** The door: who is let in, what Telegram is told, and what a repeat is. On both stores, over a socket. */
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { createConnection } from 'node:net'
 import { Snooze, systemPlatform } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
+import { listen } from '../src/door/listen.ts'
 import type { Handler } from '../src/index.ts'
 import type { Schema } from '../src/sessions/steps.ts'
 import { anUpdate, freshDatabase, saidBy, scene, type Scene, SECRET, STORES } from './support/scene.ts'
@@ -446,4 +449,14 @@ test('S wrong secrets are rate-limited by address, and the right one is never he
   expect(late.headers.get('retry-after')).toBe('1')
   expect((await at.post('direct', anUpdate('x'))).status).toBe(200)
   await at.stop()
+})
+
+test('S headers that never end are cut off soon after their time', { timeout: 20_000 }, async () => {
+  const door = await listen({ host: '127.0.0.1', port: 0 }, async () => {}, 100)
+  const socket = createConnection(Number(new URL(door.url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write('POST /telegram/x HTTP/1.1\r\nhost: localhost\r\nx-slow: ')
+  await once(socket.resume(), 'close')
+  expect(socket.closed).toBe(true)
+  await door.close()
 })

@@ -4,7 +4,7 @@ import { createConnection, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { apiFor } from '../../src/http/api.ts'
 import { httpApi, serve } from '../../src/http.ts'
-import { jobmill, type Mill } from '../../src/index.ts'
+import { jobmill, type Mill, systemPlatform } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { faultyStore } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
@@ -14,6 +14,9 @@ import { bench, TOKENS, tokenOf } from './mills.ts'
 const bearer = (role: string): Record<string, string> => ({ authorization: `Bearer ${tokenOf(role)}` })
 const ROLES = ['viewer', 'operator', 'admin']
 const ID = '00000000-0000-7000-8000-000000000000'
+
+/** No time passes on it, so that nothing is given back however slow the machine is. */
+const STOPPED = { ...systemPlatform, monotonic: () => 0 }
 
 const memory = (): ReturnType<typeof sqlite> => sqlite(':memory:')
 
@@ -385,7 +388,7 @@ describe('how much and how often', () => {
   })
 
   test('who asks too often is told to wait, and others are not', async () => {
-    const { url } = await bench(memory(), { tokens: TOKENS, requestsPerSecond: 5 })
+    const { url } = await bench(memory(), { tokens: TOKENS, requestsPerSecond: 5, platform: STOPPED })
     const ask = (role: string): Promise<{ status: number; headers: Headers }> =>
       request(url, 'GET', '/api/queues', { headers: bearer(role) })
     const answers = await Promise.all(Array.from({ length: 30 }, () => ask('viewer')))
@@ -396,7 +399,7 @@ describe('how much and how often', () => {
   })
 
   test('who guesses at tokens is slowed down', async () => {
-    const { url } = await bench(memory(), { tokens: TOKENS })
+    const { url } = await bench(memory(), { tokens: TOKENS, platform: STOPPED })
     const guesses = Array.from({ length: 100 }, (_, n) =>
       request(url, 'GET', '/api/queues', { headers: { authorization: `Bearer guess-${n}` } }),
     )
