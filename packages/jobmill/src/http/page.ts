@@ -1,5 +1,6 @@
 /**
- * Mission Control: the files of the page, handed out as its package has them. They hold no data; who gets them is decided in door/identity.ts. Read once, and sent compressed to whoever can take that.
+ * Mission Control: the files of the page, handed out as its package has them. They hold no data; who gets them is decided
+ * in door/identity.ts. Read once, and sent compressed to clients that take that.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { serve, servePublic } from '../../src/http.ts'
+import { refuseOutsiders } from '../../src/http/door/local.ts'
 import { listenOn } from '../../src/http/socket.ts'
 import { jobmill, systemPlatform } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -91,6 +92,17 @@ describe('S2 local mode', () => {
     ])
     expect(text).toContain('"code":"NOT_LOCAL"')
     expect(text).toContain('JOBMILL_TOKENS')
+  })
+
+  test('S2 a peer that is not loopback is refused, whatever it says, and so is a request without a known peer', () => {
+    const asked = new Request('http://localhost:8787/', { headers: { host: 'localhost:8787' } })
+    const from = (remoteAddress: string): number =>
+      refuseOutsiders('this-machine', asked, {
+        socket: { remoteAddress, localAddress: '127.0.0.1', localPort: 8_787 },
+      })?.status ?? 200
+    expect(['127.0.0.1', '::ffff:127.0.0.1', '::1'].map(from)).toEqual([200, 200, 200])
+    expect(['10.0.0.5', '::ffff:10.0.0.5', '2001:db8::1', ''].map(from)).toEqual([403, 403, 403, 403])
+    expect(refuseOutsiders('this-machine', asked, undefined)?.status).toBe(403)
   })
 
   test('S2 with tokens every proxy may stand in front', async () => {
