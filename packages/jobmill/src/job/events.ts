@@ -125,6 +125,8 @@ export interface EventTable {
     readonly kinds: readonly string[]
   }
   'mill-stopping': { readonly running: number; readonly graceMs: number }
+  /** The grace period of a stop was over while jobs ran. They were told to end, and are returned to the queue. `isAbandoned`: its handler goes on. */
+  'grace-expired': { readonly jobs: readonly (AttemptRef & { readonly isAbandoned: boolean })[] }
   'mill-stopped': {
     readonly finished: number
     readonly handedBack: number

@@ -13,6 +13,9 @@ export function lineFor<Type extends EventType>(event: MillEvent<Type>): string 
 /** What is done once, at a stop, and not again. */
 const LAST_PARTS: ReadonlySet<string> = new Set(['stop', 'flush', 'close'])
 
+/** Of a longer list only so many are named. */
+const MOST_NAMED = 20
+
 const LINES: Lines = {
   enqueued: (event) =>
     `${jobOf(event)} was ${event.outcome === 'replaced' ? 'given another payload' : 'enqueued'}`,
@@ -76,6 +79,13 @@ const LINES: Lines = {
     `started on ${queues.join(', ')} with ${counted(kinds.length, 'kind')}`,
   'mill-stopping': ({ running, graceMs }) =>
     `stopping: ${counted(running, 'job')} ${running === 1 ? 'runs and gets' : 'run and get'} up to ${graceMs} ms; a second signal ends that at once`,
+  'grace-expired': ({ jobs }) => {
+    const named = jobs
+      .slice(0, MOST_NAMED)
+      .map((job) => `${jobOf(job)}${job.isAbandoned ? ' (still running)' : ''}`)
+    const more = jobs.length > MOST_NAMED ? `, and ${jobs.length - MOST_NAMED} more` : ''
+    return `grace period over: interrupted ${counted(jobs.length, 'running job')}, which ${jobs.length === 1 ? 'is' : 'are'} returned to the queue: ${named.join(', ')}${more}`
+  },
   'mill-stopped': ({ finished, handedBack, interrupted, tookMs }) =>
     `stopped: ${finished} finished, ${handedBack} handed back, ${interrupted} interrupted, in ${ms(tookMs)}`,
 }
@@ -96,9 +106,9 @@ function itOrThem(n: number): string {
   return n === 1 ? 'it' : 'them'
 }
 
-/** `3 jobs, 1 key`: they are named in the plural. */
+/** `3 jobs, 1 key`: they are named in the plural. Of retention the states of the jobs, and not also how many these are. */
 function countsIn(counts: Readonly<Record<string, number>>): string {
-  const some = Object.entries(counts).filter(([, n]) => n > 0)
+  const some = Object.entries(counts).filter(([what, n]) => n > 0 && !(what === 'jobs' && 'done' in counts))
   return some.map(([what, n]) => counted(n, what.replace(/s$/, ''), what)).join(', ')
 }
 

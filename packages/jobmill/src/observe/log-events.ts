@@ -18,6 +18,7 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'settings-differ': 'warn',
   'limit-drained': 'warn',
   'schedule-missed': 'warn',
+  'grace-expired': 'warn',
   dead: 'error',
   'instance-lost': 'error',
   'store-failing': 'error',
@@ -28,12 +29,29 @@ const LEVEL_OF: Readonly<Partial<Record<EventType, LogLevel>>> = {
   'queue-changed': 'info',
   'queue-resumed': 'info',
   'duty-back': 'info',
+  'duty-started': 'info',
+  'duty-done': 'info',
   leading: 'info',
   led: 'info',
   rebalanced: 'info',
   'mill-started': 'info',
   'mill-stopping': 'info',
   'mill-stopped': 'info',
+}
+
+/** Those that do something whenever jobs move, every few seconds. What retention and the duties of applications do is worth a line. */
+const ROUTINE_DUTIES: ReadonlySet<string> = new Set([
+  'reap',
+  'stage',
+  'schedule',
+  'rebalance',
+  'roll-up',
+  'flush',
+  'listen',
+])
+
+function isRoutine(event: MillEvent): boolean {
+  return (event.type === 'duty-started' || event.type === 'duty-done') && ROUTINE_DUTIES.has(event.duty)
 }
 
 /** Lines on standard error, from this level up. */
@@ -50,7 +68,7 @@ export function consoleLogger(least: LogLevel): Logger {
 export function logEvents(hub: EventHub, logger: Logger): () => void {
   const tell = (event: MillEvent): void => {
     const { type, at: _at, ...fields } = event
-    const level = LEVEL_OF[type] ?? 'debug'
+    const level = isRoutine(event) ? 'debug' : (LEVEL_OF[type] ?? 'debug')
     if (isEnabled(logger, level)) logger[level](lineFor(event), rounded(fields))
   }
   const { least = 'debug' } = logger

@@ -62,6 +62,7 @@ const KEPT: Readonly<Record<EventType, boolean>> = {
   rebalanced: true,
   'mill-started': true,
   'mill-stopping': true,
+  'grace-expired': false,
   'mill-stopped': true,
 }
 

@@ -101,7 +101,12 @@ export function upkeep(given: UpkeepOptions): Upkeep {
       name: 'retain',
       everyMs: options.retain.everyMs,
       forAll: true,
-      pass: (signal) => retainAll(store, options.retain.ages, signal),
+      pass(signal) {
+        const began = platform.monotonic()
+        return retainAll(store, options.retain.ages, signal, (counts) =>
+          emit('duty-done', { duty: 'retain', counts, tookMs: platform.monotonic() - began }),
+        )
+      },
     }),
     make({
       name: 'roll-up',

@@ -1,5 +1,6 @@
 /** Ended jobs that their queue no longer keeps: too old, or too many. */
 import { STATE_CODE } from '../job/state.ts'
+import type { Retained, RetainRequest } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
 import { REMOVED } from './delete.ts'
 import { GIVEN, NOW } from './fragments.ts'
@@ -19,13 +20,13 @@ const oldest = (limit: number, condition: string): string => `
  *
  * The attempt that ended a job is its lock: a retry at the same moment has it, and is passed by.
  */
-const retainStatement = (limit: number): string => `
+const retainStatement = (limit: number, which: string): string => `
 WITH ${GIVEN}, kept AS MATERIALIZED (
   SELECT q.id, v.state, v.keep_ms, v.keep
     FROM jobmill.queue AS q CROSS JOIN LATERAL (VALUES
       (${done}::int2, q.retain_done_ms, q.keep_done), (${dead}::int2, q.retain_dead_ms, q.keep_dead),
       (${cancelled}::int2, q.retain_cancelled_ms, q.keep_cancelled)) AS v(state, keep_ms, keep)
-   WHERE v.keep_ms IS NOT NULL OR v.keep IS NOT NULL
+   WHERE (v.keep_ms IS NOT NULL OR v.keep IS NOT NULL)${which}
 ), moves AS (
   SELECT queue_id, state, n FROM jobmill.total
   UNION ALL SELECT queue_id, from_state, -n FROM jobmill.tally
@@ -46,13 +47,35 @@ WITH ${GIVEN}, kept AS MATERIALIZED (
   SELECT a.job_id AS id, a.queue_id, a.ended_as AS state FROM jobmill.attempt AS a
    WHERE a.job_id = ANY (ARRAY(SELECT id FROM chosen)) AND a.ended_as IS NOT NULL FOR UPDATE SKIP LOCKED
 ), ${REMOVED}
-SELECT (SELECT count(*) FROM doomed)::int4 AS jobs, (SELECT count(*) FROM chosen)::int4 AS found`
+SELECT count(*) FILTER (WHERE state = ${done})::int4 AS done, count(*) FILTER (WHERE state = ${dead})::int4 AS dead,
+       count(*) FILTER (WHERE state = ${cancelled})::int4 AS cancelled, (SELECT count(*) FROM chosen)::int4 AS found
+  FROM doomed`
 
-/** `found` are more than `jobs` where others had some of them locked. */
+/** A statement of its own, for when one of them cannot be retained. */
+const OF_THESE = ` AND q.name IN (SELECT json_array_elements_text(p -> 'queues') FROM given)`
+
+interface RetainedJobs extends Pick<Retained, 'jobs' | 'done' | 'dead' | 'cancelled'> {
+  /** More than `jobs` where others had some of them locked. */
+  readonly found: number
+}
+
 export async function retainJobs(
   context: Context,
-  limit: number,
-): Promise<{ readonly jobs: number; readonly found: number }> {
-  const [row] = await run(context, context.connection.query, retainStatement(limit), '')
-  return { jobs: Number(row?.['jobs']), found: Number(row?.['found']) }
+  { limit, queues }: Pick<RetainRequest, 'limit' | 'queues'>,
+): Promise<RetainedJobs> {
+  const statement = retainStatement(limit, queues === undefined ? '' : OF_THESE)
+  const fields = queues === undefined ? '' : JSON.stringify({ queues }).slice(1, -1)
+  const [row] = await run(context, context.connection.query, statement, fields)
+  const [ended, perished, stopped] = ['done', 'dead', 'cancelled'].map((state) => Number(row?.[state])) as [
+    number,
+    number,
+    number,
+  ]
+  return {
+    jobs: ended + perished + stopped,
+    done: ended,
+    dead: perished,
+    cancelled: stopped,
+    found: Number(row?.['found']),
+  }
 }

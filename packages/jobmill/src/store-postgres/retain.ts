@@ -66,7 +66,7 @@ SELECT count(*)::int4 AS instances FROM gone`
 export async function retain(context: Context, request: RetainRequest): Promise<Retained> {
   const { limit, ticksMs, eventsMs, metricsMs } = request
   const { query } = context.connection
-  const { jobs, found } = await retainJobs(context, limit)
+  const { found, ...jobs } = await retainJobs(context, request)
   const fields = { ticks_ms: ticksMs, events_ms: eventsMs, metrics_ms: metricsMs }
   const [aged] = await run(context, query, retainAged(limit), JSON.stringify(fields).slice(1, -1))
   // After the places that kept them.
@@ -76,7 +76,7 @@ export async function retain(context: Context, request: RetainRequest): Promise<
     Number(aged?.[sort]),
   ) as [number, number, number, number]
   return {
-    jobs,
+    ...jobs,
     keys,
     instances: Number(ended?.['instances']),
     ticks,

@@ -5,7 +5,13 @@
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { SlotChange } from '../store/duty.ts'
 import type { Pulse, PulseRequest } from '../store/instance.ts'
-import type { Reaped, Retained, RetainRequest, Staged } from '../store/replies.ts'
+import {
+  NOTHING_RETAINED,
+  type Reaped,
+  type Retained,
+  type RetainRequest,
+  type Staged,
+} from '../store/replies.ts'
 import { claim, mayClaim } from './claim.ts'
 import { bellsOf } from './doorbell.ts'
 import type { Live } from './live.ts'
@@ -66,8 +72,7 @@ export async function reapIfExpired(live: Live, options: ReapOptions): Promise<R
 }
 
 export async function retainIfOld(live: Live, request: RetainRequest): Promise<Retained> {
-  if (!(await when(live, (look) => mayRetain(look, request))))
-    return { jobs: 0, keys: 0, instances: 0, ticks: 0, events: 0, metrics: 0, more: false }
+  if (!(await when(live, (look) => mayRetain(look, request)))) return NOTHING_RETAINED
   return live.writer.write(request.limit, (work) => retain(work, request))
 }
 

@@ -8,7 +8,7 @@ import type { Look } from './work.ts'
 
 // A row per queue, and the count rows by primary key.
 const KEPT = `
-  SELECT id, retain_done_ms, retain_dead_ms, retain_cancelled_ms, keep_done, keep_dead, keep_cancelled FROM jobmill_queue`
+  SELECT id, name, retain_done_ms, retain_dead_ms, retain_cancelled_ms, keep_done, keep_dead, keep_cancelled FROM jobmill_queue`
 const COUNT = `SELECT n FROM jobmill_count WHERE queue_id = ? AND state = ?`
 
 // The front of one (queue, state) range of jobmill_job_ended: only rows that go are read.
@@ -21,6 +21,7 @@ export type OldJob = Pick<JobRow, 'pk' | 'id' | 'queue_id' | 'state' | 'tags'> &
 
 interface KeptRow {
   readonly id: number
+  readonly name: string
   readonly retain_done_ms: number | null
   readonly retain_dead_ms: number | null
   readonly retain_cancelled_ms: number | null
@@ -29,12 +30,15 @@ interface KeptRow {
   readonly keep_cancelled: number | null
 }
 
-/** A lane per queue and state that is not kept for ever. `unwritten` is what the count rows do not tell yet. */
+/** A lane per queue (of these, or of all) and state that is not kept for ever. `unwritten` is what the count rows do not tell yet. */
 export function oldJobs(
   look: Look,
+  queues: readonly string[] | undefined,
   unwritten: (queueId: number, state: number) => number = () => 0,
 ): Lane<OldJob>[] {
-  return (look.sql(KEPT).all() as KeptRow[]).flatMap((queue) => {
+  const rows = look.sql(KEPT).all() as KeptRow[]
+  return rows.flatMap((queue) => {
+    if (queues?.includes(queue.name) === false) return []
     const kept = [
       [DONE, queue.retain_done_ms, queue.keep_done],
       [DEAD, queue.retain_dead_ms, queue.keep_dead],

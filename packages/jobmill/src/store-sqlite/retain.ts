@@ -3,6 +3,7 @@ import { DEFAULTS } from '../job/defaults.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Retained, RetainRequest } from '../store/replies.ts'
 import { removeJob } from './delete.ts'
+import { CANCELLED, DEAD, DONE } from './job-row.ts'
 import { mergeLanes } from './lanes.ts'
 import { dropFullKeys, FULL_KEYS } from './limit-keys.ts'
 import { DROP_LOST_JOBS } from './lost-jobs.ts'
@@ -44,10 +45,11 @@ const AT_MOST = 10_000
 const PLACE_MS = 10 * 60_000
 const RECORDING_MS = 24 * 3_600_000
 
-export function retain(work: Work, { limit, ticksMs, eventsMs, metricsMs }: RetainRequest): Retained {
+export function retain(work: Work, request: RetainRequest): Retained {
+  const { limit, ticksMs, eventsMs, metricsMs, queues } = request
   const { sql, now, moves } = work
   const drop = (text: string, ...values: number[]): number => Number(sql(text).run(...values).changes)
-  const old = mergeLanes(oldJobs(work, moves.unwritten), byEnd, limit)
+  const old = mergeLanes(oldJobs(work, queues, moves.unwritten), byEnd, limit)
   for (const job of old) removeJob(work, job)
   const keys = drop(DROP_DEDUPE, now, AT_MOST)
   // Before their instances are forgotten.
@@ -71,16 +73,28 @@ export function retain(work: Work, { limit, ticksMs, eventsMs, metricsMs }: Reta
   const isFull =
     [old.length, ticks, events, metrics].some((n) => n >= limit) ||
     [keys, instances, ...others].some((n) => n >= AT_MOST)
-  return { jobs: old.length, keys, instances, ticks, events, metrics, more: isFull }
+  const ended = (state: number): number => old.filter((job) => job.state === state).length
+  return {
+    jobs: old.length,
+    done: ended(DONE),
+    dead: ended(DEAD),
+    cancelled: ended(CANCELLED),
+    keys,
+    instances,
+    ticks,
+    events,
+    metrics,
+    more: isFull,
+  }
 }
 
 /** Whether a pass would delete something, without the write lock. */
-export function mayRetain(look: Look, { ticksMs, eventsMs, metricsMs }: RetainRequest): boolean {
+export function mayRetain(look: Look, { ticksMs, eventsMs, metricsMs, queues }: RetainRequest): boolean {
   const { sql, now } = look
   const any = (text: string, ...values: number[]): boolean =>
     sql(`SELECT 1 FROM ${text}`).get(...values, 1) !== undefined
   return (
-    oldJobs(look).some((lane) => lane.fetch(undefined, 1).length > 0) ||
+    oldJobs(look, queues).some((lane) => lane.fetch(undefined, 1).length > 0) ||
     any(DEDUPE, now) ||
     any(INSTANCES, now - DEFAULTS.keepEndedInstanceMs) ||
     any(TICKS, now - ticksMs) ||

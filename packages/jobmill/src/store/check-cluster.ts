@@ -123,7 +123,8 @@ export function checkLimit(limit: DeclaredLimit, at: number): void {
 }
 
 export function checkRetain(request: RetainRequest): RetainRequest {
-  checkObjectKeys(request, 'request', ['limit', 'ticksMs', 'eventsMs', 'metricsMs'])
+  checkObjectKeys(request, 'request', ['limit', 'ticksMs', 'eventsMs', 'metricsMs', 'queues'])
+  for (const [at, name] of (request.queues ?? []).entries()) checkName(name, `queues[${at}]`)
   checkWhole(request.limit, 'limit', { least: 1, most: 10_000 })
   checkWhole(request.ticksMs, 'ticksMs', DURATION)
   checkWhole(request.eventsMs, 'eventsMs', DURATION)

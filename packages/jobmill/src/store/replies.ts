@@ -57,7 +57,11 @@ export interface ReapedJob {
 }
 
 export interface Retained {
+  /** Jobs in all, and by the state that they ended in. */
   readonly jobs: number
+  readonly done: number
+  readonly dead: number
+  readonly cancelled: number
   /** Dedupe keys whose time was over, and instances that ended long ago. */
   readonly keys: number
   readonly instances: number
@@ -77,4 +81,20 @@ export interface RetainRequest {
   readonly eventsMs: number
   /** By the size of the bucket: 10 s, 1 min, 1 h. */
   readonly metricsMs: readonly [number, number, number]
+  /** Only jobs of these queues. Left out: of all. What is no job goes either way. */
+  readonly queues?: readonly string[]
 }
+
+/** When there was nothing to delete. */
+export const NOTHING_RETAINED: Retained = Object.freeze({
+  jobs: 0,
+  done: 0,
+  dead: 0,
+  cancelled: 0,
+  keys: 0,
+  instances: 0,
+  ticks: 0,
+  events: 0,
+  metrics: 0,
+  more: false,
+})

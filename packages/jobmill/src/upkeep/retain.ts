@@ -1,19 +1,77 @@
 /** Deletes what the settings no longer keep: bounded batches until nothing is left. */
-import type { RetainRequest } from '../store/replies.ts'
-import type { WriteSide } from '../store/store.ts'
+import { JobmillError, isJobmillError, shown } from '../job/errors.ts'
+import { NOTHING_RETAINED, type Retained, type RetainRequest } from '../store/replies.ts'
+import type { Store } from '../store/store.ts'
 import type { Counts } from './duty.ts'
+
+type RetainStore = Pick<Store, 'retain' | 'queues'>
+type Ages = Omit<RetainRequest, 'limit'>
 
 const PER_BATCH = 500
 
+/** Of a database that cannot be reached every queue would say the same. */
+const OF_ALL: ReadonlySet<string> = new Set(['STORE_UNAVAILABLE', 'STORE_REFUSED', 'STORE_CLOSED'])
+
+/** Jobs by the state that they ended in, and all else. Rejects after everything else was done when one queue fails; `partly` is told what was done then. */
 export async function retainAll(
-  store: Pick<WriteSide<never>, 'retain'>,
-  ages: Omit<RetainRequest, 'limit'>,
+  store: RetainStore,
+  ages: Ages,
   signal: AbortSignal,
+  partly: (counts: Counts) => void = () => {},
 ): Promise<Counts> {
-  const all = { jobs: 0, keys: 0, instances: 0, ticks: 0, events: 0, metrics: 0 }
+  const { more: _more, ...counts } = { ...NOTHING_RETAINED }
+  const all: Record<keyof typeof counts, number> = counts
+  const add = (gone: Retained): void => {
+    for (const what of Object.keys(all) as (keyof typeof counts)[]) all[what] += gone[what]
+  }
+  try {
+    await retainUntilLess(store, ages, signal, add)
+    return all
+  } catch (error) {
+    if (signal.aborted || (isJobmillError(error) && OF_ALL.has(error.code))) throw error
+  }
+  const errors = await retainEach(store, ages, signal, add)
+  if (errors.length === 0) return all
+  partly(all)
+  throw errors.length === 1 ? errors[0] : new AggregateError(errors, 'retention failed in several queues')
+}
+
+/** One queue after the other, so that one that fails keeps no other from being retained. */
+async function retainEach(
+  store: RetainStore,
+  ages: Ages,
+  signal: AbortSignal,
+  add: (gone: Retained) => void,
+): Promise<Error[]> {
+  const errors: Error[] = []
+  await retainUntilLess(store, { ...ages, queues: [] }, signal, add)
+  for (const { name } of await store.queues()) {
+    if (signal.aborted) break
+    try {
+      await retainUntilLess(store, { ...ages, queues: [name] }, signal, add)
+    } catch (cause) {
+      errors.push(
+        new JobmillError('STORE_REFUSED', 'the ended jobs of this queue cannot be deleted', {
+          field: 'queue',
+          value: shown(name),
+          fix: 'Look at the cause; all other queues were retained',
+          cause,
+        }),
+      )
+    }
+  }
+  return errors
+}
+
+async function retainUntilLess(
+  store: RetainStore,
+  ages: Ages,
+  signal: AbortSignal,
+  add: (gone: Retained) => void,
+): Promise<void> {
   for (;;) {
-    const { more, ...gone } = await store.retain({ limit: PER_BATCH, ...ages })
-    for (const what of Object.keys(all) as (keyof typeof all)[]) all[what] += gone[what]
-    if (!more || signal.aborted) return all
+    const gone = await store.retain({ limit: PER_BATCH, ...ages })
+    add(gone)
+    if (!gone.more || signal.aborted) return
   }
 }

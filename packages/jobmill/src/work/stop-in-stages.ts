@@ -56,6 +56,8 @@ export async function stopInStages(stages: Stages): Promise<StopReport> {
     await Promise.race([idle, sleep(platform, UNWIND_MS, unwound.signal)])
   }
   const stillRunning = late.filter(({ ended }) => !ended)
+  if (late.length > 0)
+    stages.emit('grace-expired', { jobs: late.map(({ ref, ended }) => ({ ...ref, isAbandoned: !ended })) })
   const last = Promise.all([stopped, ...stillRunning.map((attempt) => abandon(attempt, stages))])
   // What cannot be written now is handed back when the instance ends, or by whoever finds it dead.
   await within(platform, LAST_MS, 'the last outcomes', last.then(stages.written)).catch(stages.giveUp)

@@ -16,7 +16,7 @@ const ATTEMPT = { id: 'x', kind: 'mail', queue: 'q', attempt: 1, maxAttempts: 5 
 const LINES: readonly (readonly [Told, string])[] = [
   [
     ['duty-started', { duty: 'retain', everyMs: 300_000, deadlineMs: 30_000, forAll: true }],
-    'debug retain begins, every 300000 ms',
+    'info retain begins, every 300000 ms',
   ],
   [
     ['duty-started', { duty: 'stage', everyMs: null, deadlineMs: null, forAll: false }],
@@ -24,8 +24,14 @@ const LINES: readonly (readonly [Told, string])[] = [
   ],
   [['duty-stopped', { duty: 'retain', passes: 3 }], 'debug retain ended after 3 passes'],
   [
-    ['duty-done', { duty: 'retain', counts: { jobs: 3, keys: 0, ticks: 1 }, tookMs: 1.6 }],
-    'debug retain: 3 jobs, 1 tick, in 2 ms',
+    ['duty-done', { duty: 'retain', counts: { jobs: 4, done: 3, dead: 1, keys: 0, ticks: 1 }, tookMs: 1.6 }],
+    'info retain: 3 done, 1 dead, 1 tick, in 2 ms',
+  ],
+  [['duty-done', { duty: 'sweep', counts: { files: 2 }, tookMs: 1 }], 'info sweep: 2 files, in 1 ms'],
+  [['duty-done', { duty: 'stage', counts: { ready: 2 }, tookMs: 1 }], 'debug stage: 2 ready, in 1 ms'],
+  [
+    ['grace-expired', { jobs: [{ ...ATTEMPT, isAbandoned: true }] }],
+    'warn grace period over: interrupted 1 running job, which is returned to the queue: mail x in q (still running)',
   ],
   [
     ['duty-failing', { duty: 'reap', error: new Error('away'), failures: 1 }],

@@ -127,7 +127,7 @@ describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) 
     expect(mill.platform.pendingTimers).toBe(0)
   })
 
-  test('P6 after the grace the signal fires; a deaf handler’s job goes back all the same, refunded', async () => {
+  test('P6 A after the grace the signal fires, and who is abandoned is told; a deaf handler’s job goes back all the same, refunded', async () => {
     const { job, entered, open } = gated()
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, { deaf: true })
@@ -140,6 +140,9 @@ describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) 
     await mill.platform.advance('1s')
     expect(await stopping).toMatchObject({ finished: 0, interrupted: 1 })
     expect((await record)[0]?.state).toBe('running')
+    expect(mill.events.find(({ type }) => type === 'grace-expired')).toMatchObject({
+      jobs: [{ id, kind: job.kind, attempt: 1, isAbandoned: true }],
+    })
     open('too late for anybody')
     await mill.platform.settled()
     expect(happened(mill, id)).not.toContain('finished')

@@ -1,11 +1,16 @@
 // Retention by number counts by the count rows, and those are written at the end of a transaction: what other verbs moved in the
 // same one must be counted too.
-import { describe, expect, test } from 'vitest'
+import Database from 'better-sqlite3'
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { Lease } from '../../src/store/claim.ts'
 import type { Finish } from '../../src/store/finish.ts'
 import type { Store } from '../../src/store/store.ts'
+import { postgres } from '../../src/postgres.ts'
 import { aClaim, anInstance, aRetain, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import { retainAll } from '../../src/upkeep/retain.ts'
 import { freshFile, openStore } from './support.ts'
 
 const KEEP = 5
@@ -58,3 +63,64 @@ describe('sqlite: retention by number', () => {
     expect(passes).toEqual([20, 20, 5])
   })
 })
+
+/** A store on a database that refuses to delete jobs of the queue `stuck`. */
+const REFUSING = {
+  async sqlite(clock: () => number): Promise<Store> {
+    const file = freshFile()
+    const store = await openStore(file, { clock })
+    await store.declareQueues([{ name: 'stuck', settings: DEFAULT_QUEUE_SETTINGS }])
+    const database = new Database(file)
+    database.exec(`CREATE TRIGGER refuse BEFORE DELETE ON jobmill_job
+      WHEN OLD.queue_id = (SELECT id FROM jobmill_queue WHERE name = 'stuck') BEGIN SELECT RAISE(ABORT, 'refused here'); END`)
+    database.close()
+    return store
+  },
+  async postgres(clock: () => number): Promise<Store> {
+    const url = inject('postgresUrl')
+    const schema = freshSchema(url, 'retain')
+    const store: Store = postgres(url, { schema, clock })
+    await store.open()
+    onTestFinished(() => store.close())
+    await store.declareQueues([{ name: 'stuck', settings: DEFAULT_QUEUE_SETTINGS }])
+    const client = new pg.Client(url)
+    await client.connect()
+    await client.query(`CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF OLD.queue_id = (SELECT id FROM ${schema}.queue WHERE name = 'stuck') THEN RAISE EXCEPTION 'refused here' USING ERRCODE = '23514'; END IF;
+        RETURN OLD; END $$;
+      CREATE TRIGGER refuse BEFORE DELETE ON ${schema}.attempt FOR EACH ROW EXECUTE FUNCTION ${schema}.refuse()`)
+    await client.end()
+    return store
+  },
+}
+
+test.each(['sqlite', 'postgres'] as const)(
+  'A on %s a queue whose jobs cannot be deleted keeps no other from being retained, and is named',
+  async (name) => {
+    let now = 1_000_000
+    const store = await REFUSING[name](() => now)
+    const instance = anInstance()
+    await store.register(instance)
+    for (const queue of ['a', 'stuck', 'z']) {
+      await store.declareQueues([{ name: queue, settings: DEFAULT_QUEUE_SETTINGS }])
+      await store.enqueue(someJobs([{ queue }]))
+      const [lease] = await store.claim(aClaim(instance.id, { queues: [{ queue, room: 1 }] }))
+      if (lease !== undefined) await store.finish([done(lease)])
+    }
+    now += 8 * 86_400_000
+    const { limit: _limit, ...ages } = aRetain()
+    const partly: object[] = []
+    const failed = await retainAll(
+      store,
+      ages,
+      new AbortController().signal,
+      (counts) => void partly.push(counts),
+    ).catch((error: unknown) => error)
+    expect(failed).toMatchObject({ field: 'queue', value: '"stuck"' })
+    expect(String((failed as Error).cause)).toContain('refused here')
+    expect(partly).toMatchObject([{ jobs: 2, done: 2, dead: 0, cancelled: 0 }])
+    expect(
+      (await store.counts()).map(({ queue, done: left }) => [queue, left]).filter(([, n]) => n !== 0),
+    ).toEqual([['stuck', 1]])
+  },
+)

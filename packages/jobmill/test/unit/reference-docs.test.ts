@@ -145,6 +145,7 @@ const EVENTS: { readonly [Type in EventType]: { readonly [Field in keyof EventTa
   rebalanced: { changed: true },
   'mill-started': { instance: true, queues: true, kinds: true },
   'mill-stopping': { running: true, graceMs: true },
+  'grace-expired': { jobs: true },
   'mill-stopped': { finished: true, handedBack: true, interrupted: true, tookMs: true },
 }
 

@@ -1,12 +1,13 @@
 /** retain: what the settings no longer keep goes, in bounded passes, and nothing else. */
 import assert from 'node:assert/strict'
+import { NOTHING_RETAINED } from '../../store/replies.ts'
 import { aRetain } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsAreExact, countsOf } from './looks.ts'
 
 const DAY = 24 * HOUR
-const nothing = { jobs: 0, keys: 0, instances: 0, ticks: 0, events: 0, metrics: 0, more: false }
+const nothing = NOTHING_RETAINED
 
 export const retainCases: readonly Case[] = [
   {
@@ -19,7 +20,8 @@ export const retainCases: readonly Case[] = [
         clock.advance(999)
         assert.equal((await changesNothing(store, () => store.retain(aRetain()))).jobs, 0)
         clock.advance(1)
-        assert.deepEqual(await store.retain(aRetain()), { ...nothing, jobs: 1 })
+        const state = (['done', 'cancelled', 'dead'] as const)[n] ?? 'done'
+        assert.deepEqual(await store.retain(aRetain()), { ...nothing, jobs: 1, [state]: 1 })
         assert.deepEqual(
           (await store.get(ids)).map((job) => job === null),
           ids.map((_, at) => at <= n),
@@ -53,6 +55,25 @@ export const retainCases: readonly Case[] = [
         (await store.get(ids)).map((job) => job?.state),
         [undefined, undefined, 'dead'],
       )
+    },
+  },
+  {
+    name: 'only jobs of the queues that are named go, and of all when none is',
+    async run({ store, clock, jobIn }) {
+      await jobIn('done', { queue: 'a' })
+      await jobIn('done', { queue: 'b' })
+      clock.advance(8 * DAY)
+      assert.deepEqual(await store.retain(aRetain({ queues: [] })), nothing)
+      assert.deepEqual(await store.retain(aRetain({ queues: ['b', 'none'] })), {
+        ...nothing,
+        jobs: 1,
+        done: 1,
+      })
+      assert.deepEqual(
+        (await store.counts()).map(({ queue, done }) => [queue, done]).filter(([, n]) => n !== 0),
+        [['a', 1]],
+      )
+      assert.deepEqual(await store.retain(aRetain()), { ...nothing, jobs: 1, done: 1 })
     },
   },
   {

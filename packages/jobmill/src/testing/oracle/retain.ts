@@ -8,8 +8,12 @@ import { runningUnder } from './liveness.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
 export function retain(state: OracleState, now: number, request: RetainRequest): Retained {
-  const { limit, ticksMs, eventsMs, metricsMs } = request
-  const old = tooManyOrOld(state, now).slice(0, limit)
+  const { limit, ticksMs, eventsMs, metricsMs, queues } = request
+  const old = tooManyOrOld(state, now)
+    .filter(({ queue }) => queues?.includes(queue) !== false)
+    .slice(0, limit)
+  const ended = (as: EndedState): number => old.filter((job) => job.state === as).length
+  const jobs = { jobs: old.length, done: ended('done'), dead: ended('dead'), cancelled: ended('cancelled') }
   for (const job of old) state.jobs.delete(job.id)
 
   const keys = [...state.holds].filter(([, { until }]) => until !== null && until <= now)
@@ -37,7 +41,7 @@ export function retain(state: OracleState, now: number, request: RetainRequest):
   forget(state, now)
   const counts = [old.length, ticks.gone, events.gone, buckets.gone]
   return {
-    jobs: old.length,
+    ...jobs,
     keys: keys.length,
     instances: gone.length,
     ticks: ticks.gone,
