@@ -30,10 +30,11 @@ export async function retainAll(
   } catch (error) {
     if (signal.aborted || (isJobmillError(error) && OF_ALL.has(error.code))) throw error
   }
-  const errors = await retainEach(store, ages, signal, add)
-  if (errors.length === 0) return all
+  const [first, ...others] = await retainEach(store, ages, signal, add)
+  if (first === undefined) return all
   partly(all)
-  throw errors.length === 1 ? errors[0] : new AggregateError(errors, 'retention failed in several queues')
+  if (others.length === 0) throw first
+  throw new AggregateError([first, ...others], 'retention failed in several queues')
 }
 
 /** One queue after the other, so that one that fails keeps no other from being retained. */
