@@ -16,6 +16,7 @@ function bench() {
       platform: testPlatform(),
       instance: { id: 'i', label: null },
       changed,
+      forwardLog: null,
       enqueueFor: () => ({ enqueue: vi.fn<never>(), enqueueMany: vi.fn<never>() }),
       limitFor: () => ({ acquire: vi.fn<never>(), tryAcquire: vi.fn<never>(), drain: vi.fn<never>() }),
       forwardLog: null,
