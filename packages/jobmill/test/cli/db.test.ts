@@ -60,6 +60,7 @@ describe('jobmill db on sqlite', () => {
       'applied  4 narrow-indexes',
       'applied  5 declared-queues',
       'applied  6 limit-keys',
+      'applied  7 overrides',
       'sqlite jobs.db: current',
       '',
     ])

@@ -237,6 +237,33 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       code: 'QUEUE_UNKNOWN',
       status: 404,
     })
+    // N1: overrides are listed with the name of the token, and reset one by one, of one queue, and all.
+    const options = async (): Promise<string[]> => {
+      const { body } = await call('overrides.list')
+      const { overrides } = body as { overrides: { option: string; by: string }[] }
+      expect(new Set(overrides.map(({ by }) => by)).size).toBeLessThanOrEqual(1)
+      return overrides.map(({ option, by }) => `${option} by ${by}`)
+    }
+    const who = (await options())[0]?.split(' by ')[1] ?? ''
+    expect(await options()).toEqual(
+      ['backoff.base', 'limit', 'retain.done', 'workers'].map((option) => `${option} by ${who}`),
+    )
+    const one = { what: 'queue', name: 'default' }
+    expect((await call('overrides.reset-option', { ...one, option: 'workers' })).body).toMatchObject({
+      reset: [{ ...one, option: 'workers', value: 3, by: who }],
+    })
+    expect((await call('overrides.reset-option', { ...one, option: 'worker' })).body).toMatchObject({
+      code: 'OPTION_UNKNOWN',
+      field: 'option',
+    })
+    expect((await call('overrides.reset', { what: 'queue', name: 'a/b' })).status).toBe(404)
+    expect((await call('overrides.reset', one)).body).toMatchObject({
+      reset: [{ option: 'backoff.base' }, { option: 'limit' }, { option: 'retain.done' }],
+    })
+    await call('queues.change', { name: 'default' }, change)
+    expect((await call('overrides.reset-all')).body).toMatchObject({ reset: { length: 4 } })
+    expect(await options()).toEqual([])
+    await call('queues.change', { name: 'default' }, change)
 
     expect((await call('limits.create', {}, { name: 'db', concurrency: 2 })).status).toBe(201)
     expect((await call('limits.create', {}, { name: 'db', concurrency: 3 })).status).toBe(409)

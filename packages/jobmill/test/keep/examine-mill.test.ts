@@ -170,7 +170,7 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
         check: 'settings',
         level: 'warning',
         says: 'queue "mail": workers is 8, and the code says 4',
-        fix: 'What is stored counts. Write it into the code, or change it back',
+        fix: 'Run "jobmill overrides reset queue mail workers", or write the value into the code',
         about: { what: 'queue', name: 'mail' },
       },
     ])

@@ -78,20 +78,38 @@ function noteChange({ systems }: World): void {
   for (const system of systems) system.settings.changed = true
 }
 
+/** What counts of all limits: a declaration or a reset that leaves it as it was is not told. */
+async function counting({ systems }: World): Promise<string> {
+  const limits = (await systems[0]?.store.limits()) ?? []
+  return JSON.stringify(limits.map((limit) => [limit.name, limit.settings]))
+}
+
 export const limitSteps: readonly Weighted[] = [
   stepOf(
     2,
     'declare limits',
     fc.uniqueArray(fc.record({ name, settings }), { selector: (one) => one.name, maxLength: 2 }),
     async (world, limits) => {
+      const before = await counting(world)
       await ask(
         world,
         'declare limits',
-        ({ store }) => store.declareLimits(limits),
-        () => 'declared',
+        ({ store }) => orCode(() => store.declareLimits(limits)),
+        (reply) => reply ?? 'declared',
       )
+      if ((await counting(world)) !== before) noteChange(world)
     },
   ),
+  stepOf(1, 'reset limit', anyName, async (world, name) => {
+    const before = await counting(world)
+    await ask(
+      world,
+      'reset limit',
+      ({ store }) => orCode(() => store.resetOverrides('limit', name, null)),
+      (options) => options,
+    )
+    if ((await counting(world)) !== before) noteChange(world)
+  }),
   stepOf(1, 'change limit', fc.record({ name: anyName, settings }), async (world, { name, settings }) => {
     const reply = await ask(
       world,
