@@ -48,7 +48,13 @@ export async function differences(
     ...limits.flatMap(({ name, settings: named }) => {
       const code = effectiveLimit({ code: named, overrides: NO_OVERRIDES })
       const stored = known.find((one) => one.name === name)?.settings ?? code
-      const options = Object.keys({ ...code, ...stored }).filter((key) => key !== 'type')
+      const own = overrides.filter((one) => one.what === 'limit' && one.name === name)
+      const set = Object.fromEntries(own.map(({ option, value, by, at }) => [option, { value, by, at }]))
+      const follows = effectiveLimit({ code: named, overrides: set })
+      // A burst that nobody named follows an overridden rate, and is no difference of its own.
+      const options = Object.keys({ ...code, ...stored }).filter(
+        (key) => key !== 'type' && (key in set || !isSameValue(valueOf(follows, key), valueOf(stored, key))),
+      )
       return compare({ what: 'limit', name, named, code, stored, overrides }, options)
     }),
     ...schedules.flatMap(({ name, code, operator, live }) => {
