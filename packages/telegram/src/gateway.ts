@@ -14,8 +14,6 @@ import type { Codes } from './sessions/codes.ts'
 import { type Schema, STEPS } from './sessions/steps.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { upkeepTimer } from './upkeep.ts'
-import { applySettings } from './work/apply-settings.ts'
-import { queuesOf } from './work/mill-options.ts'
 import { warnOfUnserved } from './work/unserved.ts'
 
 export interface Gateway {
@@ -74,11 +72,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     // First, since it says in words why a database cannot be had.
     await mill?.open()
     await tables.open()
-    if (mill !== null) {
-      const changed = await applySettings(mill, tables, queuesOf(config))
-      if (changed.length > 0)
-        log('info', 'the config has changed, and these queues with it', { queues: changed.join(', ') })
-    }
     if (mill !== null) undo.push(() => mill.stop(hurried.signal.aborted ? { grace: 0 } : {}))
     const look = health({
       mill,

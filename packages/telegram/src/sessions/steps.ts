@@ -39,8 +39,6 @@ export interface Schema {
     /** Of the attempt that began it: another one has another. Empty for one of a release that had none. */
     token: string
   }
-  /** What the config said of a queue at the last start. */
-  telegram_setting: { queue: string; said: string }
   telegram_webhook: { bot_id: number; fingerprint: string; set_at: number }
 }
 
@@ -76,6 +74,7 @@ export const STEPS: readonly Step[] = [
     await sql`CREATE INDEX telegram_try_at ON ${table('telegram_try')} (at)`.execute(db)
   },
   async (db, { table }) => {
+    // Used by earlier releases only: the mill itself follows the config now.
     await sql`CREATE TABLE ${table('telegram_setting')} (queue text PRIMARY KEY, said text NOT NULL)`.execute(
       db,
     )

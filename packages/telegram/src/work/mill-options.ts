@@ -8,7 +8,7 @@ const SENDERS = 20
 /** A process says three times within its lease that it is alive. */
 const SIGNS = 3
 
-export function queuesOf({ bots, retention }: Pick<GatewayConfig, 'bots' | 'retention'>) {
+function queuesOf({ bots, retention }: Pick<GatewayConfig, 'bots' | 'retention'>) {
   const doneFor = retention.doneMs ?? ('forever' as const)
   const retain = { done: doneFor, cancelled: doneFor, dead: retention.deadMs ?? ('forever' as const) }
   return Object.fromEntries(
