@@ -17,7 +17,10 @@ const COLUMNS = [
   { key: 'at', name: 'When' },
   { key: 'acts', name: <span className="sr-only">Acts</span> },
 ]
-const OF_WHAT = { key: 'name', name: 'Of' }
+const OF_WHAT = [
+  { key: 'what', name: 'What' },
+  { key: 'name', name: 'Name' },
+]
 
 const placeOf = ({ what, name }: Override): string => {
   if (what === 'queue') return `/queues#${named(name)}`
@@ -41,15 +44,18 @@ export function OverrideTable({ overrides, isOfAll = false }: Props) {
       // The problem was shown by then.
     }).catch(() => {})
   return (
-    <Table label="Overrides" columns={isOfAll ? [OF_WHAT, ...COLUMNS] : COLUMNS}>
+    <Table label="Overrides" columns={isOfAll ? [...OF_WHAT, ...COLUMNS] : COLUMNS}>
       {overrides.map((one) => (
         <Row key={`${one.what} ${one.name} ${one.option}`}>
           {isOfAll && (
-            <Cell>
-              <span className="block max-w-56 truncate" title={one.name}>
-                {one.what} <TextLink to={placeOf(one)}>{one.name}</TextLink>
-              </span>
-            </Cell>
+            <>
+              <Cell>{one.what}</Cell>
+              <Cell>
+                <span className="block max-w-48 truncate" title={one.name}>
+                  <TextLink to={placeOf(one)}>{one.name}</TextLink>
+                </span>
+              </Cell>
+            </>
           )}
           <Cell className="font-mono text-xs">{one.option}</Cell>
           <Cell className="break-words text-ready">

@@ -142,8 +142,16 @@ describe.each(places)('overrides on $name', { timeout: 60_000 }, ({ create }) =>
     const one = await place.run(['overrides', 'reset', 'queue', 'mail', 'workers'])
     expect(one).toMatchObject({ code: 0, out: 'queue mail: workers 8 → null (default)\n' })
     const wrong = await place.run(['overrides', 'reset', 'queue', 'mail', 'worker'])
-    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean "workers"?') as string })
-    const { reset } = await place.json<{ reset: { option: string }[] }>(['overrides', 'reset', 'queue', 'mail'])
+    expect(wrong).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Did you mean "workers"?') as string,
+    })
+    const { reset } = await place.json<{ reset: { option: string }[] }>([
+      'overrides',
+      'reset',
+      'queue',
+      'mail',
+    ])
     expect(reset.map(({ option }) => option)).toEqual(['paused', 'retain.done'])
     expect((await place.run(['overrides', 'reset'])).code).toBe(2)
     expect((await place.run(['overrides', 'reset', '--yes'])).out).toBe('nothing was overridden\n')
