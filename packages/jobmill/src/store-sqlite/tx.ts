@@ -29,6 +29,8 @@ export function inUserTransaction<T>(tx: unknown, now: number, verb: (work: Work
 }
 
 function checkHandle(tx: unknown): SqliteHandle {
+  if (isForPostgres(tx))
+    throw invalid('is a PostgreSQL transaction, and this store is SQLite', tx, USE_POSTGRES)
   const handle = tx as Partial<SqliteHandle> | null | undefined
   if (typeof handle?.prepare !== 'function' || typeof handle.exec !== 'function') {
     throw invalid(
@@ -46,6 +48,16 @@ function checkHandle(tx: unknown): SqliteHandle {
     )
   }
   return handle as SqliteHandle
+}
+
+const USE_POSTGRES =
+  'In tests, pass testMill a PostgreSQL store: store: (platform) => postgres(url, { schema, clock: platform.now })'
+
+/** A `pg` client, or the function that runs statements through an ORM. */
+function isForPostgres(tx: unknown): boolean {
+  if (typeof tx === 'function') return true
+  if (typeof tx !== 'object' || tx === null || 'prepare' in tx) return false
+  return 'query' in tx && typeof tx.query === 'function'
 }
 
 function invalid(what: string, tx: unknown, fix: string): JobmillError {

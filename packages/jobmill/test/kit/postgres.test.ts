@@ -1,4 +1,5 @@
 // The clock of a test on PostgreSQL: the database counts by it, and real calls are waited for.
+import pg from 'pg'
 import { describe, expect, expectTypeOf, inject, test } from 'vitest'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
@@ -30,6 +31,39 @@ const flaky = defineJob({
 })
 
 describe('a mill of a test on postgres', () => {
+  test('N13 a handler that completes in a transaction of pg runs on it; on SQLite the error says what to do', async () => {
+    const pool = new pg.Pool({ connectionString: url, max: 1 })
+    const pays = defineJob({
+      kind: 'pays',
+      maxAttempts: 1,
+      async run({ complete }: JobContext<null, pg.PoolClient>) {
+        const client = await pool.connect()
+        try {
+          await client.query('BEGIN')
+          await complete(client, 'paid')
+          await client.query('COMMIT')
+        } finally {
+          client.release(true)
+        }
+      },
+    })
+    {
+      await using mill = await testMill({ jobs: [pays], store: fresh() })
+      const job = await mill.enqueue(pays, null)
+      await mill.drain()
+      expect(await job.result()).toBe('paid')
+    }
+    {
+      await using mill = await testMill({ jobs: [pays] })
+      const { id } = await mill.enqueue(pays, null)
+      await mill.drain()
+      expect((await mill.get(id))?.error).toContain(
+        'tx: is a PostgreSQL transaction, and this store is SQLite. In tests, pass testMill a PostgreSQL store',
+      )
+    }
+    await pool.end()
+  })
+
   test('runs what is enqueued, without the clock moving', async () => {
     await using mill = await testMill({ jobs: [echo], store: fresh() })
     const before = mill.clock.now()
