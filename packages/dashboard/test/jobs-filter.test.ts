@@ -190,6 +190,8 @@ describe('suggestions', () => {
   test('are keys, then values of the key, and whatever has such a name', () => {
     expect(inserts('')).toEqual([...KEYS.map((key) => `${key}:`), 'payload.'])
     expect(inserts('state:dead qu')).toEqual(['queue:'])
+    // A: jobs that wait for a retry are a state to filter by.
+    expect(inserts('state:ret')).toEqual(['state:retrying'])
     expect(inserts('queue:ma')).toEqual(['queue:mail', 'queue:"my mail"'])
     expect(inserts('mail')).toEqual(['queue:mail', 'queue:"my mail"', 'kind:mail.send'])
     expect(inserts('after:')).toContain('after:1h')

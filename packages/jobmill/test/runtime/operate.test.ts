@@ -14,6 +14,9 @@ const job = defineJob({
   },
 })
 
+const sorted = (page: { readonly jobs: readonly { readonly id: string }[] }): string[] =>
+  page.jobs.map(({ id }) => id).toSorted()
+
 describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects, isGuarantee)
   test('retry, run now, delete and cancel answer what they did, or what to do instead', async () => {
@@ -107,8 +110,6 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
       await mill.enqueue(flaky, null, { queue, delay: '2h' })
     }
     await mill.drain()
-    const sorted = (page: { readonly jobs: readonly { readonly id: string }[] }): string[] =>
-      page.jobs.map(({ id }) => id).toSorted()
 
     expect(sorted(await mill.list({ state: 'retrying' }))).toEqual(ids.toSorted())
     expect(await mill.count({ state: 'retrying', queue: ['one', 'two'] })).toEqual({

@@ -10,6 +10,8 @@ function calendar(text: string): Calendar {
   return when
 }
 
+const refused = (text: string): string => refusal(() => parseWhen(text)).message
+
 describe('fields', () => {
   test('are five, or six with seconds in front', () => {
     expect(calendar('5 4 3 2 1')).toMatchObject({
@@ -49,7 +51,6 @@ describe('fields', () => {
   })
 
   test('A a year is refused by its name, with what to do instead', () => {
-    const refused = (text: string) => refusal(() => parseWhen(text)).message
     expect(refused('0 0 9 * * MON *')).toContain(
       'has a seventh field, the year, which is not supported, at character 15',
     )

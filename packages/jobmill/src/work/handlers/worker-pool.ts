@@ -15,7 +15,7 @@ export function workerPool<Input = unknown, Result = unknown>(
 ): JobDefinition<Input, Stored<Result>> {
   const pool = new Pool(poolPlan(options))
   // What the payload is was named by the caller: whether it is JSON is found when it is written.
-  const job: JobDefinition<never> = defineJob({
+  const job: JobDefinition = defineJob({
     ...policyOf(options),
     kind: options.kind,
     service: pool,
