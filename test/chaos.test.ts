@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { clockFile } from '../proof/chaos/clock-file.ts'
-import { NAMES, NEMESES } from '../proof/chaos/nemeses/all.ts'
+import { NAMES, NEMESES, strikes } from '../proof/chaos/nemeses/all.ts'
 import { readOptions } from '../proof/chaos/options.ts'
 import type { RoundResult } from '../proof/chaos/round.ts'
 import { summaryOf, tableOf } from '../proof/chaos/summary.ts'
@@ -80,10 +80,18 @@ describe('chaos', () => {
         'xmin-pin',
         'start-storm',
         'power-cut',
+        'odd-errors',
+        'async-failover',
+        'restored-backup',
+        'outages',
+        'rolling-deploy',
       ].toSorted(),
     )
     const onSqlite = NEMESES.filter(({ stores }) => stores.includes('sqlite')).map(({ name }) => name)
     expect(onSqlite).toEqual(['kill', 'stop-cont', 'term', 'clock-step', 'disk-full'])
+    const withScenes = ['restored-backup', 'rolling-deploy', 'power-cut', 'start-storm']
+    expect(withScenes.every((name) => strikes(name, 'sqlite'))).toBe(true)
+    expect(['outages', 'async-failover', 'odd-errors'].some((name) => strikes(name, 'sqlite'))).toBe(false)
   })
 
   test('sums up rounds: how often each nemesis struck, its slowest recovery, and every broken promise', () => {
@@ -96,12 +104,14 @@ describe('chaos', () => {
           { ...kill, store: 'postgres', recoverySeconds: null },
         ],
       }),
-      round({ broken: ['lost: 1 job'], lost: 1 }),
+      round({ broken: ['lost: 1 job'], lost: 1, unreplicated: 3, rolledBack: 4 }),
     ])
     expect(summary).toEqual({
       seed: 7,
       violations: 1,
       lost: 1,
+      unreplicated: 3,
+      rolledBack: 4,
       acknowledged: 30,
       finished: 30,
       staleWritesRefused: 3,

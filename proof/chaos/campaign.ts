@@ -4,12 +4,25 @@ import path from 'node:path'
 import { nowMs } from '../cluster/clock.ts'
 import { closers } from '../closing.ts'
 import { type Chance, chance as chanceFrom } from '../simulate/chance.ts'
-import { NEMESES, POWER_CUT, START_STORM } from './nemeses/all.ts'
+import {
+  ASYNC_FAILOVER,
+  NEMESES,
+  OUTAGES,
+  POWER_CUT,
+  RESTORED_BACKUP,
+  ROLLING_DEPLOY,
+  START_STORM,
+  strikes,
+} from './nemeses/all.ts'
 import type { Options } from './options.ts'
+import { LONG_OUTAGES, outages, QUICK_OUTAGES } from './outages.ts'
 import { powerCuts, unsyncedCuts } from './power-cut.ts'
+import { rollingDeploy } from './rolling-deploy.ts'
 import { round, type RoundResult } from './round.ts'
 import type { Nemesis, StoreName } from './scene.ts'
 import { startStorm } from './start-storm.ts'
+import { laggingStandby, restoredDatabase, restoredFile } from './time-machines.ts'
+import { timeTravel } from './time-travel.ts'
 
 export interface CampaignOptions {
   readonly options: Options
@@ -48,13 +61,38 @@ export async function campaign({
         await add((own) =>
           round({ ...common, closing: own, nemeses, chance: chance.fork(), folder: of('round') }),
         )
-      if (options.only.includes(START_STORM))
+      const isWanted = (name: string): boolean => options.only.includes(name) && strikes(name, store)
+      const scene = (own: CampaignOptions['closing'], name: string) => ({
+        store,
+        signal,
+        name,
+        closing: own,
+        folder: of(name),
+      })
+      if (isWanted(START_STORM))
         await add((own) => startStorm({ ...common, closing: own, folder: of('storm') }))
-      if (store === 'sqlite' && options.only.includes(POWER_CUT))
-        await add(() => powerCut(of('power'), chance.fork()))
+      if (isWanted(POWER_CUT)) await add(() => powerCut(of('power'), chance.fork()))
+      if (isWanted(ROLLING_DEPLOY)) await add((own) => rollingDeploy(scene(own, ROLLING_DEPLOY)))
+      if (isWanted(OUTAGES))
+        await add((own) => outages(scene(own, OUTAGES), options.minutes === 0 ? QUICK_OUTAGES : LONG_OUTAGES))
+      if (isWanted(RESTORED_BACKUP)) await add((own) => restoredBackup(scene(own, RESTORED_BACKUP)))
+      if (isWanted(ASYNC_FAILOVER)) await add((own) => asyncFailover(scene(own, ASYNC_FAILOVER)))
     }
   }
   return results
+}
+
+type SceneOptions = Omit<Parameters<typeof timeTravel>[0], 'machine' | 'countedAs'>
+
+async function restoredBackup(scene: SceneOptions): Promise<RoundResult> {
+  mkdirSync(scene.folder)
+  const machine =
+    scene.store === 'sqlite' ? restoredFile(scene.folder) : await restoredDatabase(scene.closing)
+  return timeTravel({ ...scene, machine, countedAs: 'rolledBack' })
+}
+
+async function asyncFailover(scene: SceneOptions): Promise<RoundResult> {
+  return timeTravel({ ...scene, machine: await laggingStandby(scene.closing), countedAs: 'unreplicated' })
 }
 
 /** The failover last: the standby is spent with it. */

@@ -44,6 +44,9 @@ export interface RoundResult {
   /** A sentence for each promise that was broken. */
   readonly broken: readonly string[]
   readonly lost: number
+  /** Acknowledged, and gone by definition: not sent to an asynchronous standby before its promotion, or later than the backup that was restored. */
+  readonly unreplicated?: number
+  readonly rolledBack?: number
   readonly acknowledged: number
   readonly finished: number
   readonly staleWritesRefused: number
@@ -70,10 +73,17 @@ export async function round(options: RoundOptions): Promise<RoundResult> {
   const beganAt = nowMs()
   const shown = progress(process.stdout, () => nowMs() - beganAt)
   console.log(`\n${stage.name}, ${WORKERS} workers, ${options.rate} jobs a second`)
-  const jobs = stream({ mill, seconds: 1, rate: options.rate, lies: [] })
+  const wrong: string[] = []
+  const jobs = stream({
+    mill,
+    seconds: 1,
+    rate: options.rate,
+    lies: [],
+    wrong: (error) => wrong.push(String(error)),
+  })
   const trouble = { outages: [], stillnesses: [] }
   const scene: Scene = { ...options, ...stage, ...trouble, workers, mill, sent: jobs.sent, shown, clock }
-  return played({ options, scene, workers, mill, jobs, shown })
+  return played({ options, scene, workers, mill, jobs, wrong, shown })
 }
 
 interface Play {
@@ -82,10 +92,12 @@ interface Play {
   readonly workers: Workers
   readonly mill: Mill
   readonly jobs: ReturnType<typeof stream>
+  /** Errors that blame a caller who did nothing wrong. */
+  readonly wrong: readonly string[]
   readonly shown: Progress
 }
 
-async function played({ options, scene, workers, mill, jobs, shown }: Play): Promise<RoundResult> {
+async function played({ options, scene, workers, mill, jobs, wrong, shown }: Play): Promise<RoundResult> {
   const { signal, nemeses, store } = options
   const watching = watch({ sent: jobs.sent, workers, mill, signal })
   let isOver = false
@@ -108,6 +120,8 @@ async function played({ options, scene, workers, mill, jobs, shown }: Play): Pro
   shown.say(isEnded ? 'everything has ended' : 'not everything has ended')
   const stopped = await workers.stop()
   const broken = [...late, ...stopped.broken]
+  if (wrong.length > 0)
+    broken.push(`answer: ${wrong.length} calls were rejected as if they were at fault: ${wrong[0]}.`)
   if (!isEnded)
     broken.push(`not ended: something still waits or runs ${END_MS / 1_000} s after the last job came.`)
   return judged({ ...scene, struck, broken, plannedUntil })

@@ -6,6 +6,9 @@ export interface Summary {
   /** Promises that were broken. */
   readonly violations: number
   readonly lost: number
+  /** Gone by definition: see RoundResult. */
+  readonly unreplicated: number
+  readonly rolledBack: number
   readonly acknowledged: number
   readonly finished: number
   readonly staleWritesRefused: number
@@ -25,6 +28,8 @@ export function summaryOf(seed: number, results: readonly RoundResult[]): Summar
     seed,
     violations: broken.length,
     lost: sum(({ lost }) => lost),
+    unreplicated: sum(({ unreplicated = 0 }) => unreplicated),
+    rolledBack: sum(({ rolledBack = 0 }) => rolledBack),
     acknowledged: sum(({ acknowledged }) => acknowledged),
     finished: sum(({ finished }) => finished),
     staleWritesRefused: sum(({ staleWritesRefused }) => staleWritesRefused),
@@ -66,6 +71,7 @@ export function tableOf({ nemeses, broken, ...figures }: Summary): string {
     ...rows.map((row) => `| ${row} |`),
     '',
     `${count(figures.acknowledged)} jobs acknowledged, ${count(figures.finished)} finished, ${count(figures.lost)} lost; ` +
+      `${count(figures.unreplicated)} gone with a failover to an asynchronous standby, ${count(figures.rolledBack)} with a restored backup; ` +
       `${count(figures.staleWritesRefused)} stale writes refused. Seed ${figures.seed}.`,
     broken.length === 0 ? 'All promises were kept.' : `Broken:\n${broken.join('\n')}`,
   ].join('\n')

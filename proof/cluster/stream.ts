@@ -35,9 +35,11 @@ export interface StreamOptions {
   readonly seconds: number
   readonly rate: number
   readonly lies: readonly Lie[]
+  /** Told of an answer that says that the call was wrong, instead of a rejection. */
+  readonly wrong?: (error: unknown) => void
 }
 
-export function stream({ mill, seconds, rate, lies }: StreamOptions): Stream {
+export function stream({ mill, seconds, rate, lies, wrong }: StreamOptions): Stream {
   const sent: Sent[] = []
   const inLines = !lies.includes('no-lines')
 
@@ -50,8 +52,12 @@ export function stream({ mill, seconds, rate, lies }: StreamOptions): Stream {
       one.id = (await mill.enqueue(kind, work, { queue: QUEUE, ...orderKey })).id
       one.answer = 'acknowledged'
     } catch (error) {
-      if (!isJobmillError(error) || !error.retryable) throw error
-      one.answer = error.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'refused'
+      if (!isJobmillError(error) || !error.retryable) {
+        if (wrong === undefined) throw error
+        wrong(error)
+        // It says nothing of what was written.
+        one.answer = 'unknown'
+      } else one.answer = error.code === 'OUTCOME_UNKNOWN' ? 'unknown' : 'refused'
     } finally {
       one.answeredAt = nowMs()
     }

@@ -2,6 +2,7 @@
 import type { Nemesis, StoreName } from '../scene.ts'
 import { diskFull } from './disk-full.ts'
 import { netBlackhole, netCut } from './network.ts'
+import { oddErrors } from './odd-errors.ts'
 import { clockStep, kill, stopCont, term } from './processes.ts'
 import { pgFailover, pgRestart, pgTerminate, poolExhaustion, xminPin } from './server.ts'
 
@@ -18,15 +19,32 @@ export const NEMESES: readonly Nemesis[] = [
   poolExhaustion,
   diskFull,
   xminPin,
+  oddErrors,
 ]
 
 export const START_STORM = 'start-storm'
 export const POWER_CUT = 'power-cut'
+export const ASYNC_FAILOVER = 'async-failover'
+export const RESTORED_BACKUP = 'restored-backup'
+export const OUTAGES = 'outages'
+export const ROLLING_DEPLOY = 'rolling-deploy'
+
+/** Those with a scene of their own, and where each can strike. */
+const SCENES: Readonly<Record<string, readonly StoreName[]>> = {
+  [START_STORM]: ['postgres', 'sqlite'],
+  [POWER_CUT]: ['sqlite'],
+  [ASYNC_FAILOVER]: ['postgres'],
+  [RESTORED_BACKUP]: ['postgres', 'sqlite'],
+  [OUTAGES]: ['postgres'],
+  [ROLLING_DEPLOY]: ['postgres', 'sqlite'],
+}
 
 /** Where each of them can strike. */
 export function strikes(name: string, store: StoreName): boolean {
-  if (name === POWER_CUT) return store === 'sqlite'
-  return name === START_STORM || NEMESES.some((one) => one.name === name && one.stores.includes(store))
+  return (
+    SCENES[name]?.includes(store) === true ||
+    NEMESES.some((one) => one.name === name && one.stores.includes(store))
+  )
 }
 
-export const NAMES: readonly string[] = [...NEMESES.map(({ name }) => name), START_STORM, POWER_CUT]
+export const NAMES: readonly string[] = [...NEMESES.map(({ name }) => name), ...Object.keys(SCENES)]

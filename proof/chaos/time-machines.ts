@@ -1,0 +1,119 @@
+/** Ways to put a database back to where it was: a backup of a file, a copy of a database, a standby that lags behind. */
+import { renameSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts'
+import { asOperator } from './nemeses/server.ts'
+import { proxy as createProxy } from './proxy.ts'
+import type { RoundOptions } from './round.ts'
+import type { TimeMachine } from './time-travel.ts'
+
+type Closing = RoundOptions['closing']
+
+/** A copy by SQLite that is moved into place, as an operator would who did not stop all processes. */
+export function restoredFile(folder: string): TimeMachine {
+  const at = path.join(folder, 'jobs.db')
+  return {
+    place: { store: 'sqlite', at },
+    async remember() {
+      const source = new Database(at)
+      await source.backup(`${at}.backup`)
+      source.close()
+    },
+    goBack() {
+      for (const log of ['-wal', '-shm']) rmSync(`${at}${log}`, { force: true })
+      renameSync(`${at}.backup`, at)
+      return Promise.resolve()
+    },
+  }
+}
+
+const SETTINGS = { fsync: 'on', max_connections: '60' }
+const END_SESSIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'jobs'`
+
+/** A copy of the database takes its name. */
+export async function restoredDatabase(closing: Closing): Promise<TimeMachine> {
+  const server = await startPostgres({ binaries: 'current', settings: SETTINGS })
+  closing(() => server.stop())
+  await asOperator(server.url, (client) => client.query('CREATE DATABASE jobs'))
+  const alone = (statements: readonly string[]): Promise<void> => withoutSessions(server, statements)
+  return {
+    place: { store: 'postgres', at: server.url.replace(/postgres$/, 'jobs') },
+    remember: () => alone(['CREATE DATABASE backup TEMPLATE jobs']),
+    goBack: () => alone(['ALTER DATABASE jobs RENAME TO old', 'ALTER DATABASE backup RENAME TO jobs']),
+  }
+}
+
+/** Neither a copy nor a change of the name is possible while sessions are open. */
+async function withoutSessions({ url }: PostgresServer, statements: readonly string[]): Promise<void> {
+  await asOperator(url, async (client) => {
+    await client.query('ALTER DATABASE jobs ALLOW_CONNECTIONS false')
+    for (const statement of statements) {
+      for (let tries = 1; ; tries += 1) {
+        await client.query(END_SESSIONS)
+        try {
+          await client.query(statement)
+          break
+        } catch (error) {
+          // A session that ends takes a moment.
+          if ((error as { code?: string }).code !== '55006' || tries === 100) throw error
+          await sleep(50)
+        }
+      }
+    }
+    await client.query('ALTER DATABASE jobs ALLOW_CONNECTIONS true')
+    await client.query('ALTER DATABASE old ALLOW_CONNECTIONS false').catch(() => {})
+  })
+}
+
+/** It follows asynchronously, and hears nothing more from the moment that is remembered. */
+export async function laggingStandby(closing: Closing): Promise<TimeMachine> {
+  const primary = await startPostgres({
+    binaries: 'current',
+    settings: { ...SETTINGS, wal_keep_size: '256MB' },
+  })
+  closing(() => primary.stop())
+  await primary.shutDown()
+  const replication = await createProxy(primary.port)
+  closing(() => replication.close())
+  const standby = await startPostgres({
+    binaries: 'current',
+    settings: SETTINGS,
+    copy: { data: primary.data, follows: `host=127.0.0.1 port=${replication.port} user=postgres` },
+  })
+  closing(() => standby.stop())
+  await primary.restart()
+  const clients = await createProxy(primary.port)
+  closing(() => clients.close())
+  return {
+    place: { store: 'postgres', at: `postgres://postgres@127.0.0.1:${clients.port}/postgres` },
+    async remember() {
+      await caughtUp(primary, standby)
+      replication.silence('both')
+    },
+    async goBack() {
+      await primary.kill()
+      await asOperator(standby.url, (client) => client.query('SELECT pg_promote(true, 30)'))
+      clients.pointTo(standby.port)
+    },
+  }
+}
+
+async function caughtUp(primary: PostgresServer, standby: PostgresServer): Promise<void> {
+  const { rows } = await asOperator(primary.url, (client) =>
+    client.query<{ at: string }>('SELECT pg_current_wal_lsn() AS at'),
+  )
+  const deadline = performance.now() + 30_000
+  await asOperator(standby.url, async (client) => {
+    for (;;) {
+      const { rows: seen } = await client.query<{ is: boolean }>(
+        'SELECT coalesce(pg_last_wal_receive_lsn() >= $1::pg_lsn, false) AS is',
+        [rows[0]?.at],
+      )
+      if (seen[0]?.is === true) return
+      if (performance.now() > deadline) throw new Error('the standby does not catch up')
+      await sleep(20)
+    }
+  })
+}

@@ -1,0 +1,170 @@
+/**
+ * The database goes back in time under running processes: a backup is restored, or a standby that lags behind is promoted. What was acknowledged
+ * in between is gone by definition and counted apart. Everything else must run, by the handler of its kind.
+ */
+import { mkdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jobmill, type Mill } from 'jobmill'
+import { nowMs } from '../cluster/clock.ts'
+import { allEnded } from '../cluster/in-store.ts'
+import { type Place, storeAt } from '../cluster/places.ts'
+import { type Call, calls } from './crew/calls.ts'
+import { type Crew, crew as createCrew } from './crew/crew.ts'
+import type { CrewKind } from './crew/worker.ts'
+import type { RoundOptions, RoundResult } from './round.ts'
+
+export interface TimeMachine {
+  readonly place: Place
+  /** From then on, what is acknowledged may be lost. */
+  readonly remember: () => Promise<void>
+  /** Puts the database back to where it was. */
+  readonly goBack: () => Promise<void>
+}
+
+export interface TimeTravel extends Omit<RoundOptions, 'nemeses' | 'chance' | 'rate'> {
+  readonly name: string
+  readonly machine: TimeMachine
+  readonly countedAs: 'unreplicated' | 'rolledBack'
+}
+
+const KNOWN: CrewKind = { kind: 'known', queue: 'known' }
+/** First enqueued after the database was remembered, so that it has forgotten their ids. */
+const LATE: readonly CrewKind[] = [
+  { kind: 'late-1', queue: 'late' },
+  { kind: 'late-2', queue: 'late' },
+]
+/** First enqueued after it went back, by another process: they get the ids that the late ones had. */
+const YOUNG: readonly CrewKind[] = [
+  { kind: 'young-1', queue: 'young' },
+  { kind: 'young-2', queue: 'young' },
+]
+
+const PHASE_MS = 2_500
+const END_MS = 40_000
+const RECOVERS_WITHIN_MS = 15_000
+
+export async function timeTravel(options: TimeTravel): Promise<RoundResult> {
+  const { name, store, folder, closing, machine } = options
+  mkdirSync(folder, { recursive: true })
+  const crew = createCrew(folder, machine.place, '5s')
+  closing(crew.destroy)
+  const mill = await opened(machine.place, closing)
+  for (let n = 0; n < 3; n += 1) await crew.start([KNOWN, ...LATE, ...YOUNG])
+  console.log(`\n${name} on ${store}`)
+  const sent = calls()
+  const over = new AbortController()
+  let kinds: readonly CrewKind[] = [KNOWN]
+  const streaming = sent.stream(mill, () => kinds, over.signal)
+  await sleep(PHASE_MS)
+  const rememberedAt = nowMs()
+  await machine.remember()
+  kinds = [KNOWN, ...LATE]
+  await sleep(PHASE_MS)
+  kinds = [KNOWN]
+  await machine.goBack()
+  const backAt = nowMs()
+  const other = await opened(machine.place, closing)
+  for (const kind of YOUNG) await acknowledged(() => sent.send(other, kind))
+  kinds = [KNOWN, ...LATE, ...YOUNG]
+  await sleep(PHASE_MS)
+  over.abort()
+  await streaming
+  const isEnded = await allEnded(other, END_MS, options.signal)
+  return judged({
+    ...options,
+    crew,
+    mill: other,
+    sent: sent.all,
+    wrong: sent.wrong,
+    rememberedAt,
+    backAt,
+    isEnded,
+  })
+}
+
+async function opened(place: Place, closing: RoundOptions['closing']): Promise<Mill> {
+  const mill = jobmill({ store: await storeAt(place), log: 'silent' })
+  closing(() => mill.stop())
+  await mill.open()
+  return mill
+}
+
+/** Trouble passes. */
+async function acknowledged(send: () => Promise<Call>): Promise<void> {
+  const deadline = nowMs() + RECOVERS_WITHIN_MS
+  while ((await send()).answer !== 'acknowledged' && nowMs() < deadline) await sleep(100)
+}
+
+interface Travelled extends TimeTravel {
+  readonly crew: Crew
+  readonly mill: Mill
+  readonly sent: readonly Call[]
+  readonly wrong: readonly string[]
+  readonly rememberedAt: number
+  readonly backAt: number
+  readonly isEnded: boolean
+}
+
+async function judged(travelled: Travelled): Promise<RoundResult> {
+  const { name, store, crew, mill, sent, wrong, rememberedAt, backAt, isEnded, countedAs } = travelled
+  const lines = crew.lines()
+  const told = sent.filter(({ answer }) => answer === 'acknowledged')
+  const inStore = await statesOf(mill, told)
+  const returned = new Map(
+    lines
+      .filter((line) => line.what === 'returned' && line.kind === line.ranAs)
+      .map((line) => [line.n, line.at]),
+  )
+  const after = told.filter(({ sentAt }) => sentAt >= backAt)
+  const lost = [
+    ...told.filter((call) => (call.answeredAt ?? 0) < rememberedAt && !returned.has(call.n)),
+    ...after.filter((call) => !returned.has(call.n) || inStore.get(call.n) !== 'done'),
+  ]
+  const between = told.filter((call) => (call.answeredAt ?? 0) >= rememberedAt && call.sentAt < backAt)
+  const gone = between.filter((call) => inStore.get(call.n) === undefined).length
+  const misrun = lines.filter((line) => line.what === 'start' && line.kind !== line.ranAs)
+  const first = Math.min(...after.map(({ n }) => returned.get(n) ?? Number.POSITIVE_INFINITY))
+  const recoverySeconds = Number.isFinite(first) ? Number(((first - backAt) / 1_000).toFixed(2)) : null
+  const dead = (await mill.counts()).reduce((sum, counts) => sum + counts.dead, 0)
+  const sentences: [boolean, string][] = [
+    [!isEnded, `not ended: something still waits or runs ${END_MS / 1_000} s after ${name} on ${store}`],
+    [lost.length > 0, `lost: ${lost.length} jobs acknowledged before or after ${name} on ${store} never ran`],
+    [
+      misrun.length > 0,
+      `wrong handler: ${misrun.length} runs after ${name} on ${store}; a ${misrun[0]?.kind} ran as ${misrun[0]?.ranAs}`,
+    ],
+    [dead > 0, `dead: ${dead} jobs after ${name} on ${store}`],
+    [
+      wrong.length > 0,
+      `answer: ${wrong.length} calls during ${name} on ${store} were rejected as if at fault: ${wrong[0]}`,
+    ],
+    [
+      recoverySeconds === null || recoverySeconds * 1_000 > RECOVERS_WITHIN_MS,
+      `recovery: ${name} on ${store} took ${recoverySeconds ?? 'for ever'} s; promised are ${RECOVERS_WITHIN_MS / 1_000} s`,
+    ],
+    [gone === 0, `nothing shown: ${name} on ${store} took nothing back`],
+  ]
+  const broken = sentences.flatMap(([isBroken, sentence]) => (isBroken ? [`${sentence}.`] : []))
+  console.log(
+    `${name}: ${gone} jobs gone by definition, first new job after ${recoverySeconds} s, ${lost.length} lost`,
+  )
+  return {
+    struck: [{ name, store, injected: 1, recoverySeconds }],
+    broken,
+    lost: lost.length,
+    [countedAs]: gone,
+    acknowledged: told.length,
+    finished: [...inStore.values()].filter((state) => state === 'done').length,
+    staleWritesRefused: 0,
+  }
+}
+
+/** By the number of the call; those that are not there are left out. */
+async function statesOf(mill: Mill, told: readonly Call[]): Promise<Map<number, string>> {
+  const states = new Map<number, string>()
+  for (const { n, id } of told) {
+    const job = await mill.get(id ?? '')
+    if (job !== null && (job.payload as { readonly n: number }).n === n) states.set(n, job.state)
+  }
+  return states
+}
