@@ -80,6 +80,7 @@ const grant = (limit: string, holder: string, amount = 1): What => ({
   holder,
   amount,
 })
+const outage = (isOver: boolean): What => ({ what: 'outage', isOver })
 const pause = (isPaused: boolean): What => ({ what: 'paused', queue: 'default', isPaused })
 const promised = (until: number): What => ({ what: 'alive', instance: 'one', until })
 const ticked = (instant: number): What => ({ what: 'ticked', schedule: 'hourly', instant })
@@ -231,7 +232,6 @@ describe('the checker of histories', () => {
   })
 
   test('P5 D6 finds a crash that was counted although the process lived: after an outage, and at the end', () => {
-    const outage = (isOver: boolean): What => ({ what: 'outage', isOver })
     const gone: What = { what: 'gone', instance: 'one' }
     const crash = { ...takenBack('a'), isCrash: true } as What
     const before = [promised(3), written('a'), claimed('a', 1)]

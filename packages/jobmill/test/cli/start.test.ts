@@ -7,7 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { type AuditPage, jobmill } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
-import { config, run } from './run.ts'
+import { config, run, source } from './run.ts'
 
 const QUICK = `export default { store, jobs: [
   defineJob({ kind: 'echo', run: ({ payload }) => payload }),
@@ -55,13 +55,20 @@ describe('jobmill start on postgres that does not answer', () => {
     })
     const { port } = silent.address() as AddressInfo
     const { folder } = config(QUICK)
-    const database = `postgres://nobody@127.0.0.1:${port}/none`
-    const child = run(folder, ['work', '--db', database])
+    const store = `postgres('postgres://nobody@127.0.0.1:${port}/none')`
+    writeFileSync(
+      path.join(folder, 'jobmill.config.ts'),
+      `import { defineJob } from '${source('index.ts')}'
+       import { postgres } from '${source('postgres.ts')}'
+       export default { store: ${store}, jobs: [defineJob({ kind: 'echo', run: () => {} })] }`,
+    )
+    const child = run(folder, ['work'])
     await connected.promise
     child.child.kill('SIGTERM')
     child.child.kill('SIGINT')
-    // Without it the connection is given up after 30 s, which is longer than this test may take.
     expect(await child.ended).toBe(0)
+    // It did not wait until the connection was given up, which is told.
+    expect(child.said.err).toBe('')
   })
 })
 

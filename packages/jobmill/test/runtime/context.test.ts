@@ -8,6 +8,9 @@ import { aJob, runJob } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
 import { attempts, lent, subjects } from './stores.ts'
 
+const painting = (...known: [string, ...string[]]) =>
+  defineJob({ kind: 'paint', payload: z.object({ color: z.enum(known) }), run: () => {} })
+
 describe.each(subjects)('the context of a handler on $name', ({ name, mill: create }) => {
   const test = inTurns(name, subjects, isGuarantee)
   test('tells the job, the attempt, the instance', async () => {
@@ -104,13 +107,11 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
   })
 
   test('D5 a payload that the release before does not know waits for a process that does, and spends no attempt', async () => {
-    const colors = (...known: [string, ...string[]]) =>
-      defineJob({ kind: 'paint', payload: z.object({ color: z.enum(known) }), run: () => {} })
-    const old = await create({ jobs: [colors('red')] })
+    const old = await create({ jobs: [painting('red')] })
     const store = lent(old)
     const next = jobmill({
       store,
-      jobs: [colors('red', 'green')],
+      jobs: [painting('red', 'green')],
       platform: old.platform,
       log: 'silent',
       env: {},
