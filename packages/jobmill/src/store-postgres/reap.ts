@@ -115,9 +115,7 @@ async function followDeaths(
     const queue = String(row['queue'])
     const error = crashError(row['crashes_now'] as number)
     const [id, orderKey, at] = [row['id'] as string, row['order_key'] as string | null, row['at'] as number]
-    const job = onDeadJob({ id, kind, queue, orderKey, error, at })
-    // Registered by a release that did not have the queue of follow-ups: then it goes where that release put it.
-    return [names.queueIdIfKnown(job.queue) === undefined ? { ...job, queue } : job]
+    return [onDeadJob({ id, kind, queue, orderKey, error, at })]
   })
   if (jobs.length > 0) await enqueueWith(context, query, jobs, true, counts)
 }

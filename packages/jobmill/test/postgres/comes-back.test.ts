@@ -212,7 +212,7 @@ describe('postgres: connection settings', () => {
     expect(store.name).toBe(`postgres app@127.0.0.1:${server.port}/postgres schema pooled`)
     await store.open()
     await store.enqueue([aJob()])
-    expect((await store.tools.examine()).filter(({ level }) => level === 'broken')).toEqual([])
+    expect((await store.tools.examine()).filter(({ level }) => level === 'error')).toEqual([])
     await store.close()
     expect(right.totalCount).toBe(0)
     const wrong = postgres({ pool: new pg.Pool({ ...settings, password: 'another' }) })

@@ -19,7 +19,6 @@ function bench() {
       forwardLog: null,
       enqueueFor: () => ({ enqueue: vi.fn<never>(), enqueueMany: vi.fn<never>() }),
       limitFor: () => ({ acquire: vi.fn<never>(), tryAcquire: vi.fn<never>(), drain: vi.fn<never>() }),
-      forwardLog: null,
       previousError: async () => null,
       complete: async () => {},
     },
