@@ -96,7 +96,7 @@ export function doorbell(options: DoorbellOptions): PostgresDoorbell {
   let isOpen = false
   // Told to who waits once it was not the first time: a server that restarts drops everybody for a moment.
   let failures = 0
-  let lose = (): void => {}
+  let lose: (() => void) | undefined
   let failure: unknown
 
   async function listen(): Promise<void> {
@@ -203,7 +203,7 @@ export function doorbell(options: DoorbellOptions): PostgresDoorbell {
       listener = undefined
       if (client !== undefined) await endSoon(platform, client)
     },
-    reconnect: () => lose(),
+    reconnect: () => lose?.(),
     forget: (queues) => missed.forget(queues),
     async wait(options) {
       if (failures > 1) throw cannotListen(failure)

@@ -72,7 +72,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
       application_name: 'jobmill',
       // Statements may follow each other without waiting for answers; only who has a connection to itself sends any.
       pipeline: true,
-    } as pg.ClientConfig)
+    })
     know(client)
     // From its first moment on: the server's drop can arrive in the same packet as its greeting, and an error that nobody listens
     // to would end the process.
