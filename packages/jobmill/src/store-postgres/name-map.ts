@@ -8,7 +8,7 @@ export interface NameMap {
   readonly kinds: Ids
 }
 
-export interface Ids {
+interface Ids {
   add(name: string, id: number): void
   missing(names: ReadonlySet<string>): string[]
   knows(id: number): boolean

@@ -12,7 +12,7 @@ import { isMigrated, lockMigrations, migrate, restoreLedger } from './migrate.ts
 const MISSING = new Set(['42P01', '3F000', '42883'])
 
 /** For how long tables must be missing before they are created again. */
-export const RECREATE_AFTER_MS = 5_000
+const RECREATE_AFTER_MS = 5_000
 
 /** Tables of one row that TRUNCATE empties. Versions are compared with those that processes remember, so they do not start at 1 again. */
 const ONE_ROW = ['settings', 'members'].map(
