@@ -33,8 +33,9 @@ function countedAtTheEnd(history: readonly Entry[], gone: ReadonlySet<string>): 
   const real = new Map<string, number>()
   for (const one of history) {
     if (one.what === 'retried') real.set(one.job, 0)
-    if (one.what === 'taken back' && one.isCrash === true && gone.has(one.instance))
-      real.set(one.job, (real.get(one.job) ?? 0) + 1)
+    if (one.what !== 'taken back' || one.isCrash !== true) continue
+    // A job that was cancelled as it was taken back has ended: its crashes decide nothing, and are left as they are.
+    if (gone.has(one.instance) || one.state === 'cancelled') real.set(one.job, (real.get(one.job) ?? 0) + 1)
   }
   const entry = history.findLastIndex((one) => one.what === 'look' && one.isLast)
   const look = history[entry]
