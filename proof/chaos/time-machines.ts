@@ -32,23 +32,34 @@ export function restoredFile(folder: string): TimeMachine {
 const SETTINGS = { fsync: 'on', max_connections: '60' }
 const END_SESSIONS = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'jobs'`
 
+/** A port that nobody listens on. */
+const NOWHERE = 1
+
 /** A copy of the database takes its name. */
 export async function restoredDatabase(closing: Closing): Promise<TimeMachine> {
   const server = await startPostgres({ binaries: 'current', settings: SETTINGS })
   closing(() => server.stop())
   await asOperator(server.url, (client) => client.query('CREATE DATABASE jobs'))
-  const alone = (statements: readonly string[]): Promise<void> => withoutSessions(server, statements)
+  const proxy = await createProxy(server.port)
+  closing(() => proxy.close())
+  // Nobody may connect meanwhile: whoever meets a change of the name is told that there is no such database.
+  const alone = async (statements: readonly string[]): Promise<void> => {
+    proxy.pointTo(NOWHERE)
+    proxy.cut()
+    await withoutSessions(server, statements)
+    proxy.pointTo(server.port)
+  }
   return {
-    place: { store: 'postgres', at: server.url.replace(/postgres$/, 'jobs') },
+    place: { store: 'postgres', at: `postgres://postgres@127.0.0.1:${proxy.port}/jobs` },
     remember: () => alone(['CREATE DATABASE backup TEMPLATE jobs']),
-    goBack: () => alone(['ALTER DATABASE jobs RENAME TO old', 'ALTER DATABASE backup RENAME TO jobs']),
+    goBack: () =>
+      alone([`DO $$ BEGIN ALTER DATABASE jobs RENAME TO old; ALTER DATABASE backup RENAME TO jobs; END $$`]),
   }
 }
 
 /** Neither a copy nor a change of the name is possible while sessions are open. */
 async function withoutSessions({ url }: PostgresServer, statements: readonly string[]): Promise<void> {
   await asOperator(url, async (client) => {
-    await client.query('ALTER DATABASE jobs ALLOW_CONNECTIONS false')
     for (const statement of statements) {
       for (let tries = 1; ; tries += 1) {
         await client.query(END_SESSIONS)
@@ -62,8 +73,6 @@ async function withoutSessions({ url }: PostgresServer, statements: readonly str
         }
       }
     }
-    await client.query('ALTER DATABASE jobs ALLOW_CONNECTIONS true')
-    await client.query('ALTER DATABASE old ALLOW_CONNECTIONS false').catch(() => {})
   })
 }
 

@@ -28,12 +28,12 @@ export interface TimeTravel extends Omit<RoundOptions, 'nemeses' | 'chance' | 'r
 }
 
 const KNOWN: CrewKind = { kind: 'known', queue: 'known' }
-/** First enqueued after the database was remembered, so that it has forgotten their ids. */
+/** First known after the database was remembered, so that it has forgotten their ids. */
 const LATE: readonly CrewKind[] = [
   { kind: 'late-1', queue: 'late' },
   { kind: 'late-2', queue: 'late' },
 ]
-/** First enqueued after it went back, by another process: they get the ids that the late ones had. */
+/** First known after it went back, by other processes: they get the ids that the late ones had. */
 const YOUNG: readonly CrewKind[] = [
   { kind: 'young-1', queue: 'young' },
   { kind: 'young-2', queue: 'young' },
@@ -49,7 +49,7 @@ export async function timeTravel(options: TimeTravel): Promise<RoundResult> {
   const crew = createCrew(folder, machine.place, '5s')
   closing(crew.destroy)
   const mill = await opened(machine.place, closing)
-  for (let n = 0; n < 3; n += 1) await crew.start([KNOWN, ...LATE, ...YOUNG])
+  await Promise.all([crew.start([KNOWN]), crew.start([KNOWN])])
   console.log(`\n${name} on ${store}`)
   const sent = calls()
   const over = new AbortController()
@@ -58,14 +58,19 @@ export async function timeTravel(options: TimeTravel): Promise<RoundResult> {
   await sleep(PHASE_MS)
   const rememberedAt = nowMs()
   await machine.remember()
+  const late = await crew.start([KNOWN, ...LATE])
   kinds = [KNOWN, ...LATE]
   await sleep(PHASE_MS)
   kinds = [KNOWN]
   await machine.goBack()
   const backAt = nowMs()
   const other = await opened(machine.place, closing)
+  // With a worker of a new release in its place, which knows no ids from before. The process that enqueues does.
+  await Promise.all([crew.retire(late), crew.start([KNOWN, ...YOUNG])])
   for (const kind of YOUNG) await acknowledged(() => sent.send(other, kind))
   kinds = [KNOWN, ...LATE, ...YOUNG]
+  await sleep(PHASE_MS / 2)
+  await crew.start([KNOWN, ...LATE])
   await sleep(PHASE_MS)
   over.abort()
   await streaming
@@ -146,7 +151,7 @@ async function judged(travelled: Travelled): Promise<RoundResult> {
   ]
   const broken = sentences.flatMap(([isBroken, sentence]) => (isBroken ? [`${sentence}.`] : []))
   console.log(
-    `${name}: ${gone} jobs gone by definition, first new job after ${recoverySeconds} s, ${lost.length} lost`,
+    `${name}: ${gone} jobs gone by definition, first new job after ${recoverySeconds} s, ${lost.length} lost, ${misrun.length} by the wrong handler`,
   )
   return {
     struck: [{ name, store, injected: 1, recoverySeconds }],
