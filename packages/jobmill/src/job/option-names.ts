@@ -1,6 +1,6 @@
 /** Options as users write them in code, and as stores keep them: `retain.done` is `retainDoneMs`. */
 import { durationText } from './duration.ts'
-import type { LimitParts } from './limit.ts'
+import type { ConcurrencySettings, RateParts } from './limit.ts'
 import type { Overridable } from './overrides.ts'
 import type { QueueSettings } from './queue-settings.ts'
 import type { ScheduleDefinition } from './schedule.ts'
@@ -10,12 +10,7 @@ interface Option {
   readonly write: (value: unknown) => unknown
 }
 
-type LimitOption = 'amount' | 'perMs' | 'burst' | 'perKey' | 'most'
-type LimitKey = keyof (LimitParts extends infer Part
-  ? Part extends unknown
-    ? Omit<Part, 'type'>
-    : never
-  : never)
+type LimitOption = Exclude<keyof RateParts | keyof ConcurrencySettings, 'type'>
 
 const plain = (name: string): Option => ({ name, write: (value) => value })
 const duration = (name: string, none: unknown = null): Option => ({
@@ -42,7 +37,7 @@ const QUEUE: Readonly<Record<keyof QueueSettings, Option>> = {
   limit: plain('limit'),
 }
 
-const LIMIT: Readonly<Record<LimitOption | LimitKey, Option>> = {
+const LIMIT: Readonly<Record<LimitOption, Option>> = {
   amount: plain('rate'),
   perMs: duration('per'),
   burst: plain('burst'),

@@ -25,11 +25,17 @@ export async function declareServed(store: Store, served: readonly string[]): Pr
 }
 
 async function missing(store: Store, options: Declared): Promise<Declared> {
-  const isNew = (known: readonly { readonly name: string }[]) => (one: { readonly name: string }) =>
-    !known.some(({ name }) => name === one.name)
   return {
-    limits: options.limits.filter(isNew(await store.limits())),
-    declared: options.declared.filter(isNew(await store.queues())),
-    schedules: options.schedules.filter(isNew(await store.schedules())),
+    limits: without(options.limits, await store.limits()),
+    declared: without(options.declared, await store.queues()),
+    schedules: without(options.schedules, await store.schedules()),
   }
+}
+
+interface Named {
+  readonly name: string
+}
+
+function without<T extends Named>(all: readonly T[], known: readonly Named[]): T[] {
+  return all.filter((one) => !known.some(({ name }) => name === one.name))
 }

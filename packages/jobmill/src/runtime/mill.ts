@@ -6,7 +6,6 @@ import { results as createResults } from '../enqueue/results.ts'
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { JobDefinition } from '../job/definition.ts'
-import { JobmillError } from '../job/errors.ts'
 import type { EventType } from '../job/events.ts'
 import type { JobHandle } from '../job/handle.ts'
 import { checkName } from '../job/names.ts'
@@ -30,7 +29,7 @@ import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
 import { type Listing, listing } from './list-jobs.ts'
 import { type Observation, observation } from './observation.ts'
-import { type Operate, operate, type OperateTools } from './operate.ts'
+import { one, type Operate, operate, type OperateTools } from './operate.ts'
 import { type MillOptions, resolveOptions } from './options.ts'
 import { type OverridesApi, overridesApi } from './overrides.ts'
 import { type Problem, problems, throwErrors } from './problems.ts'
@@ -190,7 +189,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     observer,
     differ: () =>
       void differences(store, options)
-        .then((all) => all.forEach((one) => hub.emit('settings-differ', one)))
+        .then((all) => all.forEach((each) => hub.emit('settings-differ', each)))
         // Not worth a word: whoever asks again learns it.
         .catch(() => {}),
     delivered: hub.delivered,
@@ -249,7 +248,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       definition: (kind) => definitions.get(kind),
       queueOf: options.queueOf,
       payloadLimitBytes: options.payloadLimitBytes,
-      enqueue: async (job) => first(await enqueuer.write([job], { tx: undefined, mayRepeat: true })),
+      enqueue: async (job) => one(await enqueuer.write([job], { tx: undefined, mayRepeat: true })),
       wake: () => life.engine?.scheduleSoon(),
       by,
     }),
@@ -276,8 +275,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       const [declared] = queueSettings({ [checkName(queue, 'queue')]: settings ?? {} }, found)
       throwErrors(found.found)
       await life.started('serve')
-      if (declared !== undefined)
-        await life.engine?.serve(queue, settings === undefined ? null : declared.settings)
+      await life.engine?.serve(queue, settings === undefined ? null : (declared?.settings ?? null))
     },
     wake() {
       const queues = takeUnrung()
@@ -306,9 +304,4 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     }
   }
   return mill
-}
-
-function first<T>([one]: readonly T[]): T {
-  if (one === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
-  return one
 }

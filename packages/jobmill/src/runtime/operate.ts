@@ -127,10 +127,9 @@ function cancelReason(options: CancelOptions | string): string {
   return checkString(options.reason ?? CANCELLED, 'options.reason', 'Pass a string, or omit it')
 }
 
-function one(verdicts: readonly Verdict[]): Verdict {
-  const [verdict] = verdicts
-  if (verdict === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
-  return verdict
+export function one<T>([answer]: readonly T[]): T {
+  if (answer === undefined) throw new JobmillError('OUTCOME_UNKNOWN', 'the store gave no answer')
+  return answer
 }
 
 function hinted(verb: 'retry' | 'runNow' | 'delete', answer: Verdict): OperateAnswer {

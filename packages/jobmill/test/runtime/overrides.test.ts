@@ -28,6 +28,9 @@ async function deploy<T = void>(
   }
 }
 
+const smtpOf = async (mill: Mill): Promise<unknown> =>
+  (await mill.limits.list()).find(({ name }) => name === 'smtp')?.settings
+
 /** Every option of a queue and of a limit: what one release says, what the next says, and the field that shows it. */
 const CHANGES: readonly (readonly [Code, Code, (mill: Mill) => Promise<unknown>, unknown])[] = [
   ...(
@@ -72,9 +75,7 @@ const CHANGES: readonly (readonly [Code, Code, (mill: Mill) => Promise<unknown>,
       [{ rate: 1 }, { concurrency: 2 }, { type: 'concurrency', most: 2 }],
     ] as const
   ).map(([first, next, counts]) => {
-    const read = async (mill: Mill): Promise<unknown> =>
-      (await mill.limits.list()).find(({ name }) => name === 'smtp')?.settings
-    return [{ limits: { smtp: first } }, { limits: { smtp: next } }, read, counts] as const
+    return [{ limits: { smtp: first } }, { limits: { smtp: next } }, smtpOf, counts] as const
   }),
 ]
 
@@ -84,7 +85,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ mill: cr
     const at = { store, platform: store.platform }
     for (const [first, next, read, counts] of CHANGES) {
       await deploy(at, first)
-      expect(await deploy(at, next, read), JSON.stringify(next)).toEqual(counts)
+      expect([next, await deploy(at, next, read)]).toEqual([next, counts])
     }
   })
 

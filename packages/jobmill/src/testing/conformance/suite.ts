@@ -27,6 +27,7 @@ import { onDeadCases } from './on-dead.ts'
 import { operateCases } from './operate.ts'
 import { orderKeyCases } from './order-key.ts'
 import { progressCases } from './progress.ts'
+import { limitOverrideCases } from './limit-overrides.ts'
 import { overrideCases } from './overrides.ts'
 import { queueCases } from './queues.ts'
 import { readCases } from './read.ts'
@@ -93,6 +94,7 @@ export const conformanceCases: readonly Case[] = [
   ...retainMoreCases,
   ...queueCases,
   ...overrideCases,
+  ...limitOverrideCases,
   ...leadershipCases,
   ...slotCases,
   ...scheduleCases,

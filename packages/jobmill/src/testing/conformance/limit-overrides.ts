@@ -1,0 +1,192 @@
+/** N1: an option of a limit or schedule counts as code declares it unless an operator overrode it. */
+import assert from 'node:assert/strict'
+import type { LimitParts } from '../../job/limit.ts'
+import type { QueueSettings } from '../../job/queue-settings.ts'
+import type { Store } from '../../store/store.ts'
+import { aTake } from '../factories.ts'
+import { only } from './bench.ts'
+import type { Case } from './case.ts'
+import { api, declare, draw, TEN } from './limit-words.ts'
+import { rejectsWith } from './looks.ts'
+import { daily, declare as declareSchedule } from './schedule-words.ts'
+
+const release = (store: Store, settings: Partial<QueueSettings>): Promise<void> =>
+  store.declareQueues([{ name: 'mail', settings }])
+
+/** Code of a limit, what an operator makes of it, and what counts then. */
+const LIMITS: readonly (readonly [LimitParts, LimitParts, LimitParts])[] = [
+  [
+    { type: 'rate', amount: 5 },
+    { type: 'rate', amount: 7 },
+    { type: 'rate', amount: 7, perMs: 1_000, burst: 7 },
+  ],
+  [
+    { type: 'rate', amount: 5, perMs: 60_000 },
+    { type: 'rate', perMs: 1_000 },
+    { type: 'rate', amount: 5, perMs: 1_000, burst: 5 },
+  ],
+  [
+    { type: 'rate', amount: 5, burst: 2 },
+    { type: 'rate', burst: 9 },
+    { type: 'rate', amount: 5, perMs: 1_000, burst: 9 },
+  ],
+  [
+    { type: 'concurrency', most: 5 },
+    { type: 'concurrency', most: 7 },
+    { type: 'concurrency', most: 7 },
+  ],
+  [
+    { type: 'rate', amount: 5 },
+    { type: 'concurrency', most: 7 },
+    { type: 'concurrency', most: 7 },
+  ],
+  [
+    { type: 'concurrency', most: 5 },
+    { type: 'rate', amount: 2 },
+    { type: 'rate', amount: 2, perMs: 1_000, burst: 2 },
+  ],
+]
+
+export const limitOverrideCases: readonly Case[] = [
+  {
+    name: 'N1 every option of a limit follows the code, is overridden alone, survives a release, and is reset',
+    async run({ store, another }) {
+      for (const [at, [said, override, counts]] of LIMITS.entries()) {
+        const name = `limit-${at}`
+        const settings = async (): Promise<unknown> =>
+          (await (await another()).limits()).find((limit) => limit.name === name)?.settings
+        await store.declareLimits([{ name, settings: { type: 'concurrency', most: 99 } }])
+        await store.declareLimits([{ name, settings: said }])
+        const first = await settings()
+        await store.changeLimit(name, override, 'ci')
+        assert.deepEqual(await settings(), counts)
+        // A release that says something else of what is not overridden, where there is such a thing.
+        await store.declareLimits([{ name, settings: said }])
+        assert.deepEqual(await settings(), counts)
+        const { type: _, ...named } = override
+        const listed = (await store.overrides()).filter((one) => one.name === name)
+        assert.deepEqual(
+          listed.map(({ what, option, value, by }) => [what, option, value, by]),
+          Object.entries(named).map(([option, value]) => ['limit', option, value, 'ci']),
+        )
+        assert.deepEqual(await store.resetOverrides('limit', name, null), Object.keys(named))
+        assert.deepEqual(await settings(), first)
+      }
+    },
+  },
+  {
+    name: 'N1 what is not overridden of a limit follows the code, and a burst that nobody named follows the rate',
+    async run({ store }) {
+      await declare(store, { type: 'rate', amount: 5 })
+      await store.changeLimit('api', { type: 'rate', perMs: 500 }, 'ci')
+      await declare(store, { type: 'rate', amount: 20, perMs: 60_000 })
+      assert.deepEqual((await api(store)).settings, { type: 'rate', amount: 20, perMs: 500, burst: 40 })
+      const [one] = await store.overrides()
+      assert.deepEqual([one?.option, one?.value, one?.code, one?.isInCode], ['perMs', 500, 60_000, true])
+    },
+  },
+  {
+    name: 'N1 P13 a rate that a release changes counts from now on; a release that says the same keeps budgets and places',
+    async run({ store, clock }) {
+      await declare(store, { type: 'rate', amount: 1, burst: 4 })
+      await draw(store, { amount: 4 })
+      const first = aTake('api', { waitUpToMs: 1 })
+      assert.equal((await store.take([first]))[0]?.outcome, 'later')
+      const before = await api(store)
+      await declare(store, { type: 'rate', amount: 1, burst: 4 })
+      assert.deepEqual(await api(store), before)
+      await declare(store, { type: 'rate', amount: 10, burst: 4 })
+      assert.deepEqual([(await api(store)).available, (await api(store)).nextInMs], [0, 100])
+      clock.advance(200)
+      assert.equal((await api(store)).available, 2)
+    },
+  },
+  {
+    name: 'N1 P13 whether a limit counts for each key by itself follows the code, unless a queue draws on it',
+    async run({ store }) {
+      await declare(store)
+      await draw(store, { amount: 2 })
+      await declare(store, { ...TEN, perKey: true })
+      assert.deepEqual((await draw(store, { key: 'a' })).outcome, 'granted')
+      assert.equal((await api(store)).keys, 1)
+      await declare(store)
+      assert.deepEqual([(await api(store)).keys, (await draw(store)).outcome], [null, 'granted'])
+      await release(store, { limit: 'api' })
+      await rejectsWith('OPTION_CONFLICT', () =>
+        store.declareLimits([
+          { name: 'another', settings: TEN },
+          { name: 'api', settings: { ...TEN, perKey: true } },
+        ]),
+      )
+      assert.deepEqual(
+        (await store.limits()).map(({ name, settings }) => [name, settings]),
+        [['api', TEN]],
+      )
+    },
+  },
+  {
+    name: 'N1 a limit that was created at run time is as the operator made it, and code that declares it later comes second',
+    async run({ store }) {
+      const made = await store.createLimit('api', { type: 'rate', amount: 5 }, 'ops')
+      assert.deepEqual(made.settings, { type: 'rate', amount: 5, perMs: 1_000, burst: 5 })
+      assert.deepEqual(await store.createLimit('api', { type: 'rate', amount: 5, perMs: 1_000 }), made)
+      await rejectsWith('OPTION_CONFLICT', () => store.createLimit('api', { type: 'rate', amount: 6 }))
+      assert.deepEqual(await store.overrides(), [])
+      await rejectsWith('OPTION_CONFLICT', () => store.resetOverrides('limit', 'api', null))
+      await declare(store, { type: 'rate', amount: 9, perMs: 60_000 })
+      assert.deepEqual((await api(store)).settings, { type: 'rate', amount: 5, perMs: 60_000, burst: 1 })
+      assert.deepEqual(
+        (await store.overrides()).map(({ option, by }) => [option, by]),
+        [['amount', 'ops']],
+      )
+      await store.resetOverrides('limit', 'api', ['amount'])
+      assert.deepEqual((await api(store)).settings, { type: 'rate', amount: 9, perMs: 60_000, burst: 1 })
+    },
+  },
+  {
+    name: 'N1 overrides of a schedule are listed with who and when, and reset one by one or all at once',
+    async run({ store, clock }) {
+      await declareSchedule(store, 1)
+      const at = clock.now()
+      await store.changeSchedule('daily', { priority: 4, paused: true, tags: ['x'] }, 'ops')
+      clock.advance(5)
+      await declareSchedule(store, 2, { priority: 1, maxAttempts: 9 })
+      const { live, code: said } = await daily(store)
+      assert.deepEqual([live.priority, live.paused, live.maxAttempts], [4, true, 9])
+      const one = { what: 'schedule', name: 'daily', by: 'ops', at, isInCode: true }
+      assert.deepEqual(await store.overrides(), [
+        { ...one, option: 'paused', value: true, code: false },
+        { ...one, option: 'priority', value: 4, code: 1 },
+        { ...one, option: 'tags', value: ['x'], code: said?.tags },
+      ])
+      assert.deepEqual(await store.resetOverrides('schedule', 'daily', ['priority']), ['priority'])
+      assert.equal((await daily(store)).live.priority, 1)
+      await store.changeSchedule('daily', { paused: false })
+      assert.deepEqual(
+        (await store.overrides()).map(({ option }) => option),
+        ['tags'],
+      )
+      assert.deepEqual(await store.resetOverrides('schedule', 'daily', null), ['tags'])
+      assert.deepEqual((await daily(store)).live, (await daily(store)).code)
+    },
+  },
+  {
+    name: 'N1 a reset of what is not there, or was created at run time, is refused',
+    async run({ store }) {
+      await rejectsWith('QUEUE_UNKNOWN', () => store.resetOverrides('queue', 'nope', null))
+      await rejectsWith('LIMIT_UNKNOWN', () => store.resetOverrides('limit', 'nope', null))
+      await rejectsWith('SCHEDULE_UNKNOWN', () => store.resetOverrides('schedule', 'nope', null))
+      await declareSchedule(store, 1)
+      await store.createSchedule('mine', (await daily(store)).live, 'ops')
+      await rejectsWith('OPTION_CONFLICT', () => store.resetOverrides('schedule', 'mine', null))
+      // Code named a limit that nobody needed while the override was there.
+      await declare(store)
+      await store.declareLimits([{ name: 'other', settings: TEN }])
+      await release(store, { limit: 'api' })
+      await store.changeQueue('mail', { settings: { limit: 'other' }, coolMs: null })
+      await store.deleteLimit('api')
+      await rejectsWith('LIMIT_UNKNOWN', () => store.resetOverrides('queue', 'mail', null))
+      assert.equal(only(await store.queues()).limit, 'other')
+    },
+  },
+]
