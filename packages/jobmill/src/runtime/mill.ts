@@ -93,7 +93,7 @@ export interface Mill<Tx = unknown>
   /** As which this process is known to others: another one when it is started again after a start that failed. */
   readonly instance: InstanceInfo
   readonly queuesServed: readonly string[]
-  /** Of its store, for people: never with a password. */
+  /** Never with a password. */
   readonly storeName: string
   /** What looks odd in the options, though it works. */
   readonly warnings: readonly Problem[]
