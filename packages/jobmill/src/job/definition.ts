@@ -42,6 +42,8 @@ export interface JobDefinition<in Input = never, out Result = unknown> extends J
   readonly onDead: ((context: DeadContext) => unknown) | undefined
   /** What the handler needs alive while jobs run, such as children. */
   readonly service: Service | undefined
+  /** Whether the handler enforces a timeout that this payload names. `timeoutMs`, a default then, does not apply to it. */
+  readonly hasOwnTimeout?: (payload: unknown) => boolean
 }
 
 /** A definition of any kind. */

@@ -4,7 +4,7 @@ import type { JobDefinition } from '../job/definition.ts'
 
 export interface Handler extends Pick<
   JobDefinition,
-  'kind' | 'payload' | 'result' | 'timeoutMs' | 'backoff' | 'retryIf' | 'run'
+  'kind' | 'payload' | 'result' | 'timeoutMs' | 'backoff' | 'retryIf' | 'run' | 'hasOwnTimeout'
 > {
   /** Whether a death is followed by the job that runs `onDead`. */
   readonly followsDeaths: boolean

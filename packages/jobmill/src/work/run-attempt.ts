@@ -72,11 +72,16 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 /** From the start of the attempt here: what it waited before is not its time. */
 function timeoutFor(attempt: Attempt, handler: Handler, platform: Platform) {
-  const ms = attempt.lease.timeoutMs ?? handler.timeoutMs
+  const ms = attempt.lease.timeoutMs ?? kindTimeout(attempt, handler)
   if (ms === undefined) return undefined
   return platform.timer(ms, () =>
     interrupt(attempt, 'timeout', platform.monotonic(), { detail: `timed out after ${ms} ms` }),
   )
+}
+
+/** Only handlers that run programs have timeouts in their payloads: no other payload is parsed twice. */
+function kindTimeout({ lease }: Attempt, { timeoutMs, hasOwnTimeout }: Handler): number | undefined {
+  return hasOwnTimeout?.(JSON.parse(lease.payload)) === true ? undefined : timeoutMs
 }
 
 /** Awaits the handler under a name that inside-handler.ts looks for: what middleware does with the promise hides the frames outside of it. */

@@ -15,7 +15,7 @@ export interface CommandPayload {
   /** Inside of the root, where a relative one begins. Left out: the root. */
   readonly cwd?: string
   readonly stdin?: string
-  /** How long the program may take. */
+  /** How long the program may take, instead of the default of 10 minutes. A `timeout` of the options or of the job limits it as well. */
   readonly timeout?: Duration
 }
 
@@ -30,6 +30,11 @@ export interface Command extends Program {
   readonly name: string
   readonly stdin: string
   readonly timeoutMs: number | undefined
+}
+
+/** Not whether it is one: a payload that does not fit is refused before its program is started. */
+export function namesTimeout(payload: unknown): boolean {
+  return typeof payload === 'object' && payload !== null && 'timeout' in payload
 }
 
 export async function checkCommand(payload: unknown, plan: CommandPlan): Promise<Command> {

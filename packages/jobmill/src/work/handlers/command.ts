@@ -9,7 +9,13 @@ import { checkObjectKeys } from '../../job/known-keys.ts'
 import { Dead } from '../../job/thrown.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { CHILD_KEYS, type ChildOptions, checkTexts, childPlan, graceMs, policyOf } from './child-options.ts'
-import { checkCommand, type Command, type CommandPayload, type CommandPlan } from './command-payload.ts'
+import {
+  checkCommand,
+  type Command,
+  type CommandPayload,
+  type CommandPlan,
+  namesTimeout,
+} from './command-payload.ts'
 import { orDead } from './or-dead.ts'
 import { type Exit, exitText, type ProcessGroup, startGroup } from './process-group.ts'
 import { resolvePrograms } from './programs.ts'
@@ -44,11 +50,13 @@ export function commandJob(options: CommandOptions): JobDefinition<CommandPayloa
     root: root === undefined ? undefined : checkRoot(root, `${at}.root`),
     payloadEnv: checkTexts(payloadEnv, `${at}.payloadEnv`, 'OPTION_INVALID'),
   }
-  return defineJob({
+  const job = defineJob({
     ...policyOf(options),
     kind,
     run: (context: JobContext<CommandPayload>) => runCommand(plan, context),
   })
+  // A timeout that the options name limits all payloads. The default gives way to that of a payload.
+  return options.timeout === undefined ? Object.freeze({ ...job, hasOwnTimeout: namesTimeout }) : job
 }
 
 async function runCommand(plan: CommandPlan, { payload, signal, log }: JobContext): Promise<CommandResult> {

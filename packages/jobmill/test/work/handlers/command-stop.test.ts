@@ -1,7 +1,9 @@
 /** How a command ends when its job is interrupted or takes too long: with everything it started. */
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { INTERRUPTIONS } from '../../../src/job/interruption.ts'
+import { testMill } from '../../../src/testing/index.ts'
 import { commandJob } from '../../../src/work/handlers/command.ts'
 import { failure, interruptible, run } from './context.ts'
 import { aFolder, gone, isAlive, isThere, pidIn, until } from './processes.ts'
@@ -128,6 +130,34 @@ describe('the timeout of a payload', () => {
   test('that is not reached changes nothing', async () => {
     const job = commandJob({ programs: [node] })
     expect(await run(job, { ...script(''), timeout: '1h' })).toMatchObject({ exitCode: 0 })
+  })
+
+  test('A a timeout that the payload, the job or the kind names wins over the default, which ends all others', async () => {
+    const root = await aFolder()
+    const byDefault = commandJob({ programs: [node], root })
+    const byKind = commandJob({ kind: 'patient', programs: [node], root, timeout: '1h' })
+    await using mill = await testMill({ jobs: [byDefault, byKind], queues: { default: { workers: 4 } } })
+    await mill.start()
+    // Each says that it runs, and ends when it is told to.
+    const code = `const { existsSync, writeFileSync } = require('node:fs')
+      writeFileSync(process.argv[1], '1\\n'); setInterval(() => existsSync('end') && process.exit(), 20)`
+    const of = (name: string) => ({ argv: [node, '-e', code, '--', name] as const })
+    const jobs = [
+      await mill.enqueue(byDefault, of('default')),
+      await mill.enqueue(byDefault, { ...of('payload'), timeout: '1h' }),
+      await mill.enqueue(byDefault, of('job'), { timeout: '1h' }),
+      await mill.enqueue(byKind, of('kind')),
+    ]
+    for (const name of ['default', 'payload', 'job', 'kind']) await pidIn(join(root, name))
+    await mill.clock.advance('11m')
+    const outcomes = (few: typeof jobs) =>
+      until('their attempts have ended', async () => {
+        const ended = await Promise.all(few.map(async ({ id }) => (await mill.history(id))[0]?.outcome))
+        return ended.includes(undefined) ? undefined : ended
+      })
+    expect(await outcomes(jobs.slice(0, 1))).toEqual(['timed-out'])
+    await writeFile(join(root, 'end'), '')
+    expect(await outcomes(jobs.slice(1))).toEqual(['returned', 'returned', 'returned'])
   })
 })
 
