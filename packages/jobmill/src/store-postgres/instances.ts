@@ -1,5 +1,5 @@
 /** Instances: registering, leaving, and what the database believes of them. */
-import { ON_DEAD_QUEUE, onDeadKind } from '../job/on-dead.ts'
+import { onDeadKind } from '../job/on-dead.ts'
 import { outcomeCode } from '../job/outcome.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Held } from '../store/claim.ts'
@@ -60,9 +60,7 @@ SELECT r.id, r.token, g.now - r.started_at AS age_ms
 /** Whoever reaps this instance one day finds the kinds of its follow-ups there, and need not make them in a transaction. */
 export async function register(context: Context, instance: NewInstance): Promise<void> {
   const { id, label, version, queues, kinds, onDead, capacity, leaseMs } = instance
-  // So that a reaper can follow up deaths inside its transaction, where nothing new can be named.
-  const followUps = onDead.length === 0 ? new Set<string>() : new Set([ON_DEAD_QUEUE])
-  await context.names.ensure(followUps, new Set(onDead.map(onDeadKind)))
+  await context.names.ensure(new Set(), new Set(onDead.map(onDeadKind)))
   const known = { id, label, version, queues, kinds, on_dead: onDead, capacity, lease_ms: leaseMs }
   const text = JSON.stringify(known)
   const counts = readyCounts()

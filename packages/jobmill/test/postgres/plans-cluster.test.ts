@@ -20,7 +20,7 @@ import {
 } from '../../src/testing/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining } from './explaining.ts'
 
-const ROWS = inFull(100_000, 20_000)
+const ROWS = inFull(100_000, 50_000)
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'plans')
 const alive = anInstance({ queues: ['slow', 'few'], kinds: ['known'], leaseMs: 3_600_000 })
@@ -83,7 +83,7 @@ beforeAll(async () => {
   await store.enqueue([aJob({ kind: 'known', queue: 'slow', delay: '10h' })])
   await fill()
   await store.register(alive)
-}, 60_000)
+}, 180_000)
 afterAll(() => store.close())
 
 const BIG = [

@@ -1,5 +1,6 @@
 // Wake-ups on one file: by this process, by another connection, and none where none is due.
 import { assert, describe, test } from 'vitest'
+import { ON_DEAD_QUEUE } from '../../src/job/on-dead.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import { aClaim, aJob, anInstance, KIND, QUEUE, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
@@ -15,7 +16,7 @@ describe('the doorbell of sqlite', () => {
     assert.deepEqual(await first, [{ queue: QUEUE, jobs: 1, turn: 1, skip: 0, passes: false }])
     const second = store.wait(waiting)
     await store.enqueue(someJobs([{}, {}]))
-    assert.deepEqual(await second, [{ queue: QUEUE, jobs: 2, turn: 2, skip: 0, passes: false }])
+    assert.deepEqual(await second, [{ queue: QUEUE, jobs: 2, turn: 3, skip: 0, passes: false }])
   })
 
   test('all who hear a ring hear the same turn: whoever committed, and the others', async () => {
@@ -52,12 +53,13 @@ describe('the doorbell of sqlite', () => {
     let now = 0
     const store = await openStore(freshFile(), { clock: () => now })
     const instance = anInstance({ onDead: [KIND] })
+    await store.declareQueues([{ name: ON_DEAD_QUEUE, settings: null }])
     await store.register(instance)
     await store.enqueue([aJob()])
     const [lease] = await store.claim(aClaim(instance.id))
     assert.isDefined(lease)
     now = 3_600_000
-    const woken = store.wait(waiting)
+    const woken = store.wait({ ...waiting, queues: [ON_DEAD_QUEUE] })
     await store.reap({ crashesUntilDead: 1, limit: 1 })
     assert.equal((await woken)[0]?.jobs, 1)
   })

@@ -25,7 +25,7 @@ import {
 } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
-const ROWS = inFull(100_000, 20_000)
+const ROWS = inFull(100_000, 60_000)
 const EACH = { type: 'rate', amount: 1, perMs: 1_000, burst: 1, perKey: true } as const
 
 /**

@@ -28,6 +28,7 @@ function bench() {
 
 const KEYS = [
   'payload',
+  'previousError',
   'job',
   'attempt',
   'signal',

@@ -1,8 +1,9 @@
 /**
- * What a process that died had is others' when its lease is over. Tests give it a long one, so that a process that lives does not lose it on a busy machine,
- * and end it once the process is dead.
+ * Tests give processes a long lease, so that a living one does not lose it on a busy machine, and end it here once the process is dead. A process reaps only
+ * after one lease in contact with the database, so the jobs are returned here too.
  */
 import Database from 'better-sqlite3'
+import { jobmill } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import pg from 'pg'
 import type { Schema } from '../../src/sessions/steps.ts'
@@ -11,10 +12,13 @@ const NOBODY = '00000000-0000-0000-0000-000000000000'
 
 /** Of every process on this database but this one. */
 export async function leasesAreOver(database: string, living = NOBODY): Promise<void> {
-  const { tables } = await openTables<Schema>(database, { app: 'telegram', steps: [] })
+  const { tables, store } = await openTables<Schema>(database, { app: 'telegram', steps: [] })
   await tables.db.updateTable('telegram_update').set({ until: 1 }).where('state', '=', 'running').execute()
   await tables.close()
   await (database.startsWith('postgres') ? inSchema : inFile)(database, living)
+  const mill = jobmill({ store, log: 'silent' })
+  await mill.recover()
+  await mill.stop()
 }
 
 async function inFile(path: string, living: string): Promise<void> {
