@@ -16,6 +16,8 @@ const LONG = { kind: 'long', queue: 'long' }
 const PROCESSES = 5
 const JOBS = 10
 const END_MS = 90_000
+/** A port that nobody listens on. */
+const NOWHERE = 1
 
 export interface OutageTimes {
   readonly lease: string
@@ -28,9 +30,9 @@ export interface OutageTimes {
 /** Jobs are longer than the time between two outages, so that none ends before the last. */
 export const QUICK_OUTAGES: OutageTimes = {
   lease: '3s',
-  outages: 3,
-  outageMs: 4_000,
-  betweenMs: 3_000,
+  outages: 5,
+  outageMs: 4_500,
+  betweenMs: 2_500,
   jobMs: 6_000,
 }
 export const LONG_OUTAGES: OutageTimes = {
@@ -64,13 +66,16 @@ export async function outages(
   for (let n = 0; n < JOBS; n += 1) await sent.send(mill, LONG, { ms: times.jobMs })
   for (let n = 0; n < times.outages; n += 1) {
     await sleep(times.betweenMs)
-    proxy.silence('both')
+    // Refused, so that processes come back one by one, each when it tries again.
+    proxy.pointTo(NOWHERE)
+    proxy.cut()
     await sleep(times.outageMs)
-    proxy.mend()
+    proxy.pointTo(server.port)
   }
   const overAt = nowMs()
   await sleep(1_000)
-  const blamed = await quarantined(mill, sent.all)
+  const crashes = await crashesOf(mill, sent.all)
+  const blamed = crashes.filter((count) => count >= QUARANTINED_AT).length
   const isEnded = await allEnded(mill, END_MS, signal)
   const recoverySeconds = isEnded ? Number(((nowMs() - overAt) / 1_000).toFixed(2)) : null
   const counts = (await mill.counts()).find(({ queue }) => queue === LONG.queue)
@@ -82,7 +87,7 @@ export async function outages(
     [done + dead < JOBS, `lost: ${JOBS - done - dead} jobs were not done after ${NAME}`],
   ]
   console.log(
-    `${NAME}: ${done} of ${JOBS} done, ${dead} dead, ${blamed} quarantined, all done after ${recoverySeconds} s`,
+    `${NAME}: ${done} of ${JOBS} done, ${dead} dead, ${blamed} quarantined, crashes ${crashes.join(' ')}, all done after ${recoverySeconds} s`,
   )
   return {
     struck: [{ name: NAME, store, injected: times.outages, recoverySeconds }],
@@ -97,7 +102,7 @@ export async function outages(
 /** A job that was there for two crashes runs alone from then on. */
 const QUARANTINED_AT = 2
 
-async function quarantined(mill: Mill, sent: readonly Call[]): Promise<number> {
+async function crashesOf(mill: Mill, sent: readonly Call[]): Promise<number[]> {
   const jobs = await Promise.all(sent.map(({ id }) => mill.get(id ?? '')))
-  return jobs.filter((job) => (job?.crashes ?? 0) >= QUARANTINED_AT).length
+  return jobs.map((job) => job?.crashes ?? 0)
 }
