@@ -45,6 +45,14 @@ async function until<T>(call: () => Promise<T>, isIt: (answer: T) => boolean): P
   }
 }
 
+/** Waits until the lease of a process that died is over, and returns its jobs. A process reaps by itself only after one lease of its own, which is long here. */
+async function reapLost(mill: Mill): Promise<void> {
+  await until(
+    () => mill.recover(),
+    ({ instances = 0 }) => instances > 0,
+  )
+}
+
 const places: [string, () => Place][] = [
   ['sqlite', () => ({ store: 'sqlite', at: freshFile() })],
   [
@@ -65,6 +73,7 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     const victim = start(place, ['hold'], DYING)
     await victim.says(() => startedIds(victim).length >= 10)
     await kill(victim)
+    await reapLost(mill)
     const heir = start(place, ['hold'])
     await heir.says(() => startedIds(heir).length === 10)
     heir.tell({ let: 'hold' })
@@ -88,6 +97,7 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     const victim = start(place, ['hold'], { lease: '5s' })
     await victim.says(() => startedIds(victim).length === 1_000)
     await kill(victim)
+    await reapLost(mill)
     const heir = start(place, ['hold'])
     await heir.says(() => startedIds(heir).length === 1_000)
     heir.tell({ let: 'hold' })
@@ -108,6 +118,7 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     const sleeper = start(place, ['stubborn'], DYING)
     await sleeper.says(() => startedIds(sleeper).length === 1)
     await hold(sleeper, place)
+    await reapLost(mill)
     const heir = start(place, ['stubborn'])
     await heir.says(() => startedIds(heir).length === 1)
     sleeper.child.kill('SIGCONT')
@@ -137,6 +148,7 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     expect(startedIds(first)).toContain(poison)
     expect(startedIds(second)).toContain(poison)
     expect(startedIds(third).at(-1)).toBe(poison)
+    await reapLost(mill)
     const last = start(place, ['bystander', 'poison'])
     await last.says(() => lines(last, 'dead').length === 1)
     expect(lines(last, 'dead').map(([, id]) => id)).toEqual([poison])
@@ -233,6 +245,7 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     await hold(victim, place)
     expect(await mill.cancel(id, 'too late for it')).toBe('requested')
     await kill(victim)
+    await reapLost(mill)
     const other = start(place, ['hold'])
     await expect(mill.job(id).result()).rejects.toMatchObject({
       code: 'JOB_CANCELLED',
@@ -264,6 +277,7 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
     const first = start(place, ['quick'], DYING)
     await first.says(() => lines(first, 'event finished').length >= 20)
     await kill(first)
+    await reapLost(mill)
     const second = start(place, ['quick'])
     await Promise.all(ids.map((id) => mill.job(id).result()))
     // The first may have done everything, and this one not yet know what to do with a signal.
@@ -274,7 +288,7 @@ describe.each(places)('mills in processes on %s', (_, fresh) => {
       () => mill.counts(),
       ([queue]) => queue?.done === 200,
     )
-    expect(counts).toMatchObject([{ ready: 0, running: 0, scheduled: 0, dead: 0, done: 200 }])
+    expect(counts[0]).toMatchObject({ ready: 0, running: 0, scheduled: 0, dead: 0, done: 200 })
   }, 60_000)
 
   test('a started child that is told to end does so by itself', async () => {
