@@ -6,7 +6,7 @@ import { createServer, type Socket } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
-import { onDeadJob, onDeadKind } from '../../src/job/on-dead.ts'
+import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../src/job/on-dead.ts'
 import { overlapKey } from '../../src/job/schedule.ts'
 import { postgres, type Tx } from '../../src/postgres.ts'
 import type { Finish } from '../../src/store/finish.ts'
@@ -125,9 +125,9 @@ describe('postgres: one connection is enough', () => {
     const single = postgres(url, { schema, doorbell: false, connections: 1, deadline: '5s', clock: () => at })
     await single.open()
     onTestFinished(() => single.close())
-    const woken = single.wait({ queues: [queue], timeoutMs: 15_000 })
+    const woken = single.wait({ queues: [ON_DEAD_QUEUE], timeoutMs: 15_000 })
     await single.reap({ crashesUntilDead: 1, limit: 100 })
-    expect(await woken).toMatchObject([{ queue, jobs: 1 }])
+    expect(await woken).toMatchObject([{ queue: ON_DEAD_QUEUE, jobs: 1 }])
     const error = 'lost with its instance (crash 1)'
     const followUp = onDeadJob({ id: job.id, kind, queue, orderKey: null, error, at })
     expect(await single.get([followUp.id])).toMatchObject([{ kind: onDeadKind(kind), state: 'ready' }])
