@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
-import { onDeadJob, onDeadKind } from '../../src/job/on-dead.ts'
+import { ON_DEAD_QUEUE, onDeadJob, onDeadKind } from '../../src/job/on-dead.ts'
 import type { NewJob } from '../../src/job/new-job.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { Lease } from '../../src/store/claim.ts'
@@ -188,8 +188,9 @@ const queuesWithRoom = (): { queue: string; room: number }[] =>
 /** As the database has it, by joins and without any code of ours. */
 async function inDatabase(ids: readonly string[]): Promise<unknown[]> {
   const { rows } = await client.query<object>(
-    `SELECT q.name AS queue, k.name AS kind FROM unnest($1::uuid[]) AS v(id) LEFT JOIN job AS j ON j.id = v.id
-       LEFT JOIN queue AS q ON q.id = j.queue_id LEFT JOIN kind AS k ON k.id = j.kind_id`,
+    `SELECT q.name AS queue, k.name AS kind FROM unnest($1::uuid[]) WITH ORDINALITY AS v(id, place)
+       LEFT JOIN job AS j ON j.id = v.id
+       LEFT JOIN queue AS q ON q.id = j.queue_id LEFT JOIN kind AS k ON k.id = j.kind_id ORDER BY v.place`,
     [ids],
   )
   return rows
@@ -256,15 +257,21 @@ const READS: Readonly<Record<string, (one: Case) => Promise<unknown>>> = {
     const lost = anInstance({ leaseMs: 1_000, queues: [MINE.queue], kinds, onDead: kinds })
     await late.register(lost)
     const job = aJob(MINE)
-    await late.enqueue([job])
-    await sql(`DELETE FROM ready WHERE id <> '${job.id}'`)
+    const ordered = aJob({ ...MINE, orderKey: job.id })
+    await late.enqueue([job, ordered])
+    await late.stage(10)
+    await sql(`DELETE FROM ready WHERE id NOT IN ('${job.id}', '${ordered.id}')`)
     await late.claim(aClaim(lost.id, { queues: queuesWithRoom(), kinds }))
     await late.close()
     now += 2_000
     const { jobs } = await store.reap({ crashesUntilDead: 1, limit: 10 })
     const [reaped] = jobs.filter(({ id }) => id === job.id)
-    const followUp = onDeadJob({ ...job, error: '', at: now })
-    expect(await inDatabase([followUp.id])).toEqual([{ queue: MINE.queue, kind: onDeadKind(MINE.kind) }])
+    const followUps = [job, ordered].map((dead) => onDeadJob({ ...dead, error: '', at: now }).id)
+    const kind = onDeadKind(MINE.kind)
+    expect(await inDatabase(followUps)).toEqual([
+      { queue: ON_DEAD_QUEUE, kind },
+      { queue: MINE.queue, kind },
+    ])
     return { queue: reaped?.queue, kind: reaped?.kind }
   },
 }
