@@ -19,7 +19,7 @@ import type { DeclaredLimit, LimitRecord } from '../store/limit.ts'
 import type { Store } from '../store/store.ts'
 import type { Attempt } from '../work/attempt.ts'
 import { checkLive } from '../work/make-context.ts'
-import type { ByOption } from './overrides.ts'
+import { byOf, type ByOption } from './overrides.ts'
 import type { Problems } from './problems.ts'
 
 const KEYS: readonly string[] = ['rate', 'per', 'burst', 'perKey', 'concurrency']
@@ -120,12 +120,14 @@ export function limitsApi({ opened, limits, by: us }: LimitsApiTools): Limiting 
     limit: limits.outside,
     limits: {
       list: async () => (await opened()).limits(),
-      async create(name, options, { by = us() } = {}) {
+      async create(name, options, how) {
+        const by = byOf(how, us)
         const parts = partsOf(options, 'limit')
         if ((await find(checkName(name, 'name'))) !== undefined) throw limitExists(name)
         return (await opened()).createLimit(name, parts, by)
       },
-      async change(name, change, { by = us() } = {}) {
+      async change(name, change, how) {
+        const by = byOf(how, us)
         const { settings } = await existing(name)
         return (await opened()).changeLimit(name, changedParts(name, settings, change), by)
       },

@@ -272,7 +272,10 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       opening(jobHandle<never>(typeof target === 'string' ? target : (job ?? ''), handles)),
     async serve(queue, settings) {
       const found = problems()
-      const [declared] = queueSettings({ [checkName(queue, 'queue')]: settings ?? {} }, found)
+      const [declared] = queueSettings(
+        { [checkName(queue, 'queue')]: settings === undefined ? {} : settings },
+        found,
+      )
       throwErrors(found.found)
       await life.started('serve')
       await life.engine?.serve(queue, settings === undefined ? null : (declared?.settings ?? null))

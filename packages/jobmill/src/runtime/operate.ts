@@ -9,7 +9,7 @@ import type { InstanceRecord } from '../store/instance.ts'
 import type { QueueCounts, QueueRecord, Unserved } from '../store/queue-record.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
-import type { ByOption } from './overrides.ts'
+import { byOf, type ByOption } from './overrides.ts'
 import { type AttemptView, attemptView, type JobView, jobView } from './job-view.ts'
 
 /** `requested`: it runs, and its signal fires within a second, here before this is told. `finished`: it had ended before. */
@@ -69,7 +69,8 @@ const CANCELLED = 'cancelled by the application'
 
 export function operate(tools: OperateTools): Operate {
   const { opened, cancelledHere, emit, forget, kindTimeoutMs, by: us } = tools
-  const changeQueue: Operate['changeQueue'] = async (queue, change, { by = us() } = {}) => {
+  const changeQueue: Operate['changeQueue'] = async (queue, change, how) => {
+    const by = byOf(how, us)
     const patch = prepareQueueChange(change)
     return (await opened()).changeQueue(checkString(queue, 'queue', NAME_A_QUEUE), patch, by)
   }

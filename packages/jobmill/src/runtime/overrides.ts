@@ -1,6 +1,7 @@
 /** Overrides as people look at them: every option that an operator set, beside what code says, and the way back. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys, nearest } from '../job/known-keys.ts'
+import { checkString } from '../job/names.ts'
 import { checkOneOf } from '../job/numbers.ts'
 import { optionKeys, optionName, optionNames, optionValue } from '../job/option-names.ts'
 import { OVERRIDABLE, type Overridable, type OverrideRecord } from '../job/overrides.ts'
@@ -32,6 +33,14 @@ export interface OverrideSelection {
 /** Who makes a change, for the list of overrides (default: the label of this process). */
 export interface ByOption {
   readonly by?: string | undefined
+}
+
+/** The name that a caller gave, which the store checks, or that of this process. */
+export function byOf(how: ByOption | undefined, us: () => string): string {
+  if (how === undefined) return us()
+  checkObjectKeys(how, 'how', ['by'])
+  const { by = us() } = how
+  return by
 }
 
 export interface OverridesApi {
@@ -99,6 +108,8 @@ function checkSelection(selection: OverrideSelection): OverrideSelection {
   checkObjectKeys(selection, 'selection', ['what', 'name', 'option'])
   const { what, name, option } = selection
   if (what !== undefined) checkOneOf(what, 'what', OVERRIDABLE)
+  if (name !== undefined) checkString(name, 'name')
+  if (option !== undefined) checkString(option, 'option')
   if (name !== undefined && what === undefined)
     throw missing('what', "Pass what: 'queue', 'limit' or 'schedule'")
   if (option !== undefined && name === undefined)

@@ -23,7 +23,7 @@ import type { Enqueued } from '../store/replies.ts'
 import type { ScheduleRecord, TickOutcome, TickRecord } from '../store/schedule.ts'
 import type { Store } from '../store/store.ts'
 import { scheduledJob } from '../upkeep/plan-ticks.ts'
-import type { ByOption } from './overrides.ts'
+import { byOf, type ByOption } from './overrides.ts'
 import { type ScheduleView, scheduleView } from './schedule-view.ts'
 
 /** `skipped`: the job of this id still waits or runs, and the schedule does not overlap. */
@@ -100,11 +100,8 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     })
   }
 
-  async function change(
-    name: string,
-    given: ScheduleChange,
-    { by = tools.by() }: ByOption = {},
-  ): Promise<ScheduleView> {
+  async function change(name: string, given: ScheduleChange, how?: ByOption): Promise<ScheduleView> {
+    const by = byOf(how, tools.by)
     const { live } = await known(name)
     const { patch, fits } = prepareScheduleChange(given, live, tools)
     await fits
@@ -133,7 +130,8 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       const record = await find(name)
       return record === undefined ? null : scheduleView(record)
     },
-    async create(options, { by = tools.by() } = {}) {
+    async create(options, how) {
+      const by = byOf(how, tools.by)
       checkScheduleKeys(options, 'schedule', CREATE_KEYS)
       const { name, definition, fits } = prepareSchedule(options, tools)
       await fits
