@@ -125,7 +125,8 @@ describe.each(places)('lost replies on $name', ({ name, create }) => {
     await mill.platform.advance('5s')
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 1 })
     expect(deaths).toEqual([`${id} Dead: for good`])
-    expect((await mill.list({ queue: 'dead', kind: 'mortal:dead' })).jobs).toMatchObject([{ state: 'done' }])
+    const { jobs: followUps } = await mill.list({ queue: 'jobmill.dead', kind: 'mortal:dead' })
+    expect(followUps).toMatchObject([{ state: 'done' }])
   })
 
   test('P16 progress and logs whose replies are lost are noted with the next ones', async () => {
