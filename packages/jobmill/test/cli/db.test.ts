@@ -60,7 +60,7 @@ describe('jobmill db on sqlite', () => {
       'applied  4 narrow-indexes',
       'applied  5 declared-queues',
       'applied  6 limit-keys',
-      'applied  7 overrides',
+      'applied  7 lost jobs and overrides',
       'sqlite jobs.db: current',
       '',
     ])

@@ -75,7 +75,7 @@ describe('examine on sqlite', () => {
       {
         check: 'schema',
         level: 'warning',
-        says: 'not applied yet: migrations 4 (narrow-indexes), 5 (declared-queues), 6 (limit-keys), 7 (overrides)',
+        says: 'not applied yet: migrations 4 (narrow-indexes), 5 (declared-queues), 6 (limit-keys), 7 (lost jobs and overrides)',
         fix: expect.stringContaining('jobmill db migrate') as string,
       },
     ])
