@@ -1,6 +1,5 @@
 /** Every route over a real socket on both stores, its answer held against the OpenAPI document; the last test says which were forgotten. */
-import { describe, expect, onTestFinished } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   type Answer,
   checkAnswer,
@@ -22,7 +21,6 @@ interface Scene extends Bench {
 }
 
 describe.each(subjects)('the API on $name', ({ name, store }) => {
-  const test = inTurns(name, subjects, isGuarantee)
   const called = new Set<string>()
   let all: readonly Declared[] = []
 
