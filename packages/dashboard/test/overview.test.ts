@@ -96,6 +96,7 @@ mission('the overview', (at, test) => {
     await at.mill.resume('mail')
     await at.mill.changeQueue('slow', { coolFor: 0 })
     for (const { id } of (await at.mill.list({ kind: 'nobody.has-this' })).jobs) await at.mill.cancel(id)
+    for (const { id } of (await at.mill.list({ state: 'dead' })).jobs) await at.mill.delete(id)
     const page = await at.open('/', { as: 'viewer', width: 390, colours: 'dark' })
     await page.getByText('All is well.').waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
