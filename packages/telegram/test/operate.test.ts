@@ -52,7 +52,7 @@ describe.each(STORES)('operating on %s', (store) => {
           reply(`did ${text}`)
         },
       },
-      bots: { one: bot, other: bot },
+      bots: { one: bot, other: bot, counted: bot },
     })
   })
   afterAll(() => at.stop())
@@ -70,7 +70,11 @@ describe.each(STORES)('operating on %s', (store) => {
 
   /** Those of one bot, in the order in which they came. */
   async function listed(...states: readonly string[]): Promise<readonly Job[]> {
-    const { jobs } = await ask<{ readonly jobs: readonly Job[] }>('jobs?queue=telegram.one')
+    return listedOf('one', ...states)
+  }
+
+  async function listedOf(bot: string, ...states: readonly string[]): Promise<readonly Job[]> {
+    const { jobs } = await ask<{ readonly jobs: readonly Job[] }>(`jobs?queue=telegram.${bot}`)
     return jobs.filter(({ state }) => states.includes(state)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
   }
 
@@ -123,33 +127,44 @@ describe.each(STORES)('operating on %s', (store) => {
   })
 
   test('E24 the metrics tell of the queues of a bot: how many and how old, waits and runs, what failed and was cleaned up', async () => {
-    const update = anUpdate('counted')
+    // A bot of its own, since figures are sums of all that happened to a queue.
+    const chat = at.chat('counted')
+    failures.set('third time', 2)
+    failures.set('poison', 3)
+    const update = anUpdate('third time', { userId: chat.id })
     for (const result of ['queued', 'duplicate'])
-      expect(await (await at.post('one', update)).json()).toMatchObject({ result })
-    await expect.poll(async () => (await listed('ready', 'scheduled', 'running')).length).toBe(0)
-    await at.gateway.mill?.pause('telegram.one')
-    // Of no chat, so that it waits for nobody's turn.
-    await at.post('one', { update_id: 1, poll: {} })
+      expect(await (await at.post('counted', update)).json()).toMatchObject({ result })
+    await at.post('counted', anUpdate('poison', { userId: chat.id }))
+    await chat.until((all) => all.some(({ text }) => text === 'Gave up.'))
+    const [dead] = await listedOf('counted', 'dead')
+    await ask(`jobs/${dead?.id}/retry`, 'POST')
+    await expect.poll(async () => (await listedOf('counted', 'ready', 'scheduled', 'running')).length).toBe(0)
+    await at.gateway.mill?.pause('telegram.counted')
+    // Of no chat, so that they wait for nobody's turn.
+    for (const id of [1, 2]) await at.post('counted', { update_id: id, poll: {} })
+    const [unwanted] = await listedOf('counted', 'ready')
+    await ask(`jobs/${unwanted?.id}/cancel`, 'POST')
     const metrics = async (): Promise<string> =>
       (await fetch(`${at.gateway.adminUrl}/metrics`, { headers: { connection: 'close' } })).text()
     await expect
-      .poll(async () => amount(await metrics(), 'jobmill_oldest_ready_seconds{queue="telegram.one"}'))
+      .poll(async () => amount(await metrics(), 'jobmill_oldest_ready_seconds{queue="telegram.counted"}'))
       .toBeGreaterThan(0)
     const text = await metrics()
     const of = (name: string, more = ''): number =>
-      amount(text, `jobmill_${name}{queue="telegram.one"${more}}`)
+      amount(text, `jobmill_${name}{queue="telegram.counted"${more}}`)
     expect(of('jobs', ',state="ready"')).toBe(1)
     expect(of('jobs', ',state="cancelled"')).toBe(1)
-    expect(of('jobs', ',state="done"')).toBeGreaterThan(3)
+    // Both updates, and the notice to the chat whose update died.
+    expect(of('jobs', ',state="done"')).toBe(3)
     expect(of('jobs', ',state="dead"')).toBe(0)
     expect(of('queue_paused')).toBe(1)
     const attempts = of('jobs_claimed_total')
     expect(of('job_wait_seconds_count')).toBe(attempts)
     expect(of('job_run_seconds_count')).toBe(attempts)
-    // Two before the third time, and two of what died.
+    // Two before the third time, and two of the one that died.
     expect(of('retries_total')).toBe(4)
     expect(of('jobs_dead_total')).toBe(1)
-    expect(amount(text, 'jobmill_telegram_updates_total{bot="one",result="duplicate"}')).toBe(1)
+    expect(amount(text, 'jobmill_telegram_updates_total{bot="counted",result="duplicate"}')).toBe(1)
     expect(amount(text, 'jobmill_lease_losses_total')).toBe(0)
     expect(amount(text, 'jobmill_reaped_jobs_total')).toBe(0)
     for (const duty of ['retain', 'telegram', 'reap'])
@@ -158,9 +173,9 @@ describe.each(STORES)('operating on %s', (store) => {
         expect.toSatisfy((n: number) => n > 0),
       ])
     // What is not kept any more is counted as it goes.
-    await at.gateway.mill?.changeQueue('telegram.one', { retain: { cancelled: '0s' } })
+    await at.gateway.mill?.changeQueue('telegram.counted', { retain: { cancelled: '0s' } })
     await at.gateway.mill?.runDuty('retain')
     expect(amount(await metrics(), 'jobmill_swept_rows_total{outcome="jobs"}')).toBe(1)
-    await at.gateway.mill?.resume('telegram.one')
+    await at.gateway.mill?.resume('telegram.counted')
   })
 })
