@@ -1,6 +1,6 @@
 // The shape of the source tree, held by a test: who may import whom, and who may touch time and chance. The
 // checker is tested first, on small trees with one planted fault each.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -181,5 +181,19 @@ describe('the import check finds', () => {
     const problems = check({ 'work/a.ts': `\n${line}`, 'platform/b.ts': line })
     expect(problems.length).toBeGreaterThan(0)
     for (const problem of problems) expect(problem).toMatch(/^work\/a\.ts:2: .* is for platform\/ only: /)
+  })
+})
+
+describe('every package', () => {
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  const folders = readdirSync(join(root, 'packages'))
+
+  test.each(folders)('A %s has the license, which npm packs, and says what else is packed', (folder) => {
+    const read = (file: string): string => readFileSync(join(root, 'packages', folder, file), 'utf8')
+    const { license, files } = JSON.parse(read('package.json')) as { license?: string; files?: string[] }
+    // npm packs LICENSE, README.md and package.json whatever `files` says, so nothing that would leave them out may stand there.
+    expect({ license, hasDist: files?.includes('dist') }).toEqual({ license: 'MIT', hasDist: true })
+    expect(files?.filter((one) => /LICENSE|README/.test(one))).toEqual([])
+    expect(read('LICENSE')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))
   })
 })
