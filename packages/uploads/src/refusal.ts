@@ -32,7 +32,7 @@ export const REFUSALS = {
   TRIES_TOO_MANY: [429, 'Too many wrong tokens came from this address'],
   INTERNAL: [500, 'Something went wrong here; the log of this process says more'],
   STOPPING: [503, 'This process is about to stop'],
-  UNAVAILABLE: [503, 'The database cannot be reached'],
+  UNAVAILABLE: [503, 'The database is not available'],
   QUOTA_BYTES: [507, 'The mailbox has as many bytes as it may'],
   DISK_FULL: [507, 'There is no room left to keep the files'],
 } as const satisfies Record<string, readonly [number, string]>

@@ -600,7 +600,7 @@ describe.each(PLACES)('a file on %s', (place) => {
       })
   })
 
-  test('a database that says no is 500 without its words, and the file is as it was', async () => {
+  test('A D1 a table that is missing is 503 without the words of the database, and the file is as it was', async () => {
     const scene = given()
     const { box, file } = await sentOne(scene)
     const rename = (from: string, to: string) =>
@@ -610,10 +610,10 @@ describe.each(PLACES)('a file on %s', (place) => {
     try {
       for (const response of [await get(box, file), await post(box, file), await box.ask('/uploads')])
         expect(await refusal(response)).toEqual({
-          type: 'urn:jobmill-uploads:INTERNAL',
-          title: 'Something went wrong here; the log of this process says more',
-          status: 500,
-          code: 'INTERNAL',
+          type: 'urn:jobmill-uploads:UNAVAILABLE',
+          title: 'The database is not available',
+          status: 503,
+          code: 'UNAVAILABLE',
         })
     } finally {
       await rename('uploads_away', 'uploads_file')

@@ -1,3 +1,4 @@
+import { JobmillError } from 'jobmill'
 import { testPlatform } from 'jobmill/testing'
 import { expect, test } from 'vitest'
 import { refusalOf } from '../src/http/problems.ts'
@@ -40,10 +41,14 @@ test('what is whole, empty, too long or no object is told apart, and leaves no t
 
 const told = (code: string): string => refusalOf(Object.assign(new Error('x'), { code })).code
 
-test('D1 trouble of a database that passes is 503, and a defect is 500, whatever the code', () => {
-  const passing =
-    '08006 25006 25P04 40001 40P01 53200 53300 55P03 57014 57P01 58030 XX000 SQLITE_BUSY SQLITE_LOCKED SQLITE_IOERR_READ'
-  for (const code of passing.split(' ')) expect([code, told(code)]).toEqual([code, 'UNAVAILABLE'])
-  for (const code of ['22P05', '23505', '42P01', 'SQLITE_ERROR', 'SQLITE_CONSTRAINT'])
-    expect([code, told(code)]).toEqual([code, 'INTERNAL'])
+test('A D1 only an error in the data is a defect (500); everything else that a database or the mill says is 503', () => {
+  const transient =
+    '08006 25006 25P04 26000 28000 3F000 40001 40P01 42501 42P01 42883 53200 53300 55P03 57014 57P01 58030 XX000 JM001 ZZ999 SQLITE_BUSY SQLITE_LOCKED ' +
+    'SQLITE_IOERR_READ SQLITE_ERROR SQLITE_CORRUPT SQLITE_READONLY_DBMOVED STORE_BUSY STORE_UNAVAILABLE OUTCOME_UNKNOWN ECONNRESET EPIPE'
+  for (const code of transient.split(' ')) expect([code, told(code)]).toEqual([code, 'UNAVAILABLE'])
+  const data =
+    '22P05 23505 54000 42804 42846 SQLITE_CONSTRAINT_UNIQUE SQLITE_TOOBIG SQLITE_MISMATCH SQLITE_RANGE DATA_REFUSED ENOENT EPERM'
+  for (const code of data.split(' ')) expect([code, told(code)]).toEqual([code, 'INTERNAL'])
+  expect(refusalOf(new JobmillError('SCHEMA_NEWER', 'x')).code).toBe('UNAVAILABLE')
+  expect(refusalOf(new TypeError('x')).code).toBe('INTERNAL')
 })

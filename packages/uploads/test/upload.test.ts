@@ -260,7 +260,7 @@ describe.each(PLACES)('an upload on %s', (place) => {
   })
 
   testEverywhere(
-    'B4 E46 when a row cannot be written, nothing is: no file, no notice, no blob, and it works again afterwards',
+    'A B4 E46 when a row cannot be written, nothing is: no file, no notice, no blob, and it works again afterwards',
     async () => {
       const scene = given()
       const box = await mailbox(scene)
@@ -269,10 +269,10 @@ describe.each(PLACES)('an upload on %s', (place) => {
       await rename('uploads_notice', 'uploads_away')
       try {
         expect(await refusal(await box.upload([{ bytes: 'x' }, { bytes: 'y' }]))).toEqual({
-          type: 'urn:jobmill-uploads:INTERNAL',
-          title: 'Something went wrong here; the log of this process says more',
-          status: 500,
-          code: 'INTERNAL',
+          type: 'urn:jobmill-uploads:UNAVAILABLE',
+          title: 'The database is not available',
+          status: 503,
+          code: 'UNAVAILABLE',
         })
       } finally {
         await rename('uploads_away', 'uploads_notice')

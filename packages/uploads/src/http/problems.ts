@@ -22,10 +22,18 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   if (isFull(error))
     return new Refusal('DISK_FULL', { fix: 'Make room, or send it again later', retryAfter: 60 }, error)
-  if (codesOf(error).some((code) => AWAY.test(code))) return new Refusal('UNAVAILABLE', {}, error)
+  if (codesOf(error).some(isTransient)) return new Refusal('UNAVAILABLE', {}, error)
   return new Refusal('INTERNAL', {}, error)
 }
 
-/** By classes of PostgreSQL: the connection, the state of the transaction, what was rolled back, resources, locks, operators, the system, and anything. */
-const AWAY =
-  /^(?:(?:08|25|40|53|55|57|58|XX)\w{3}|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|SQLITE_(?:BUSY|LOCKED|PROTOCOL|IOERR|NOMEM|INTERRUPT)\w*|STORE_\w+|OUTCOME_UNKNOWN)$/
+const NETWORK = /^(?:ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/
+const MILL = /^(?:STORE_\w+|OUTCOME_UNKNOWN|SCHEMA_\w+|MILL_\w+)$/
+/** Every SQLSTATE has a digit; codes of the operating system have none, or begin with E. */
+const SQLSTATE = /^(?=.*\d)[0-9A-DF-Z][0-9A-Z]{4}$/
+const DATA = /^(?:22|23|54)\w{3}$|^42804$|^42846$|^SQLITE_(?:TOOBIG|CONSTRAINT|MISMATCH|RANGE)/
+
+/** The rule of docs/reference/errors.md: only an error in the data is final. Every other answer of a database may pass, one that nobody documents too. */
+function isTransient(code: string): boolean {
+  if (NETWORK.test(code) || MILL.test(code)) return true
+  return (code.startsWith('SQLITE_') || SQLSTATE.test(code)) && !DATA.test(code)
+}
