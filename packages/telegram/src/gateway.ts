@@ -8,7 +8,7 @@ import { undelivered, WEBHOOK_PATH, type WebhookState, webhookState } from './bo
 import { health } from './door/health.ts'
 import { listen } from './door/listen.ts'
 import { logTo } from './log.ts'
-import type { GatewayOptions } from './options.ts'
+import { checkOptions, type GatewayOptions } from './options.ts'
 import { partsOf } from './parts.ts'
 import type { Codes } from './sessions/codes.ts'
 import { type Schema, STEPS } from './sessions/steps.ts'
@@ -37,6 +37,7 @@ export interface Gateway {
 
 /** A start that fails undoes what it began. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  checkOptions(options)
   const { config } = options
   const { store, tables } = await openTables<Schema>(config.database ?? ':memory:', {
     app: 'telegram',
@@ -64,9 +65,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     } = partsOf(options, store, tables, hurried.signal)
     undo.push(async () => bots.forEach((bot) => bot.close()))
     if (mill === null) {
-      const end = upkeepTimer(upkeep, options.platform ?? systemPlatform, (error) =>
-        log('warn', 'what is over could not be deleted', { error: String(error) }),
-      )
+      const end = upkeepTimer(upkeep, options.platform ?? systemPlatform, {
+        onError: (error) => log('warn', 'what is over could not be deleted', { error: String(error) }),
+        onDeleted: (counts) => log('info', 'deleted what is over', counts),
+      })
       undo.push(async () => end())
     }
     // First, since it says in words why a database cannot be had.
@@ -98,6 +100,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       stopping.abort()
       await Promise.all(reaching)
     })
+    log('info', 'gateway started', { url: door.url, bots: bots.length })
     return {
       ...known,
       url: door.url,

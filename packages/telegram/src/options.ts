@@ -1,5 +1,5 @@
 /** What a program gives a gateway that is started in it. */
-import type { LogOption, Platform } from 'jobmill'
+import { checkObjectKeys, JobmillError, type LogOption, type Platform } from 'jobmill'
 import type { ServeOptions } from 'jobmill/http'
 import type { GatewayConfig } from './config/config.ts'
 import type { Handler } from './handlers/handler.ts'
@@ -20,4 +20,36 @@ export interface GatewayOptions {
   readonly platform?: Platform
   /** How long the handler of a synchronous bot may take (default 30 s). */
   readonly handlerMs?: number
+}
+
+const KEYS: Readonly<Record<keyof GatewayOptions, true>> = {
+  config: true,
+  handlers: true,
+  admin: true,
+  log: true,
+  fault: true,
+  random: true,
+  platform: true,
+  handlerMs: true,
+}
+/** What the gateway reads of its config before anything else. */
+const CONFIG_KEYS = ['bots', 'listen', 'retention', 'apiRoot'] as const satisfies (keyof GatewayConfig)[]
+
+/** Names the option that is missing, misspelled, or not what `readConfig` returns. */
+export function checkOptions(options: GatewayOptions): void {
+  checkObjectKeys(options, 'options', Object.keys(KEYS))
+  const config: unknown = options.config
+  const missing =
+    typeof config === 'object' && config !== null ? CONFIG_KEYS.filter((key) => !(key in config)) : null
+  if (missing?.length === 0) return
+  const what =
+    config === undefined
+      ? 'is missing'
+      : missing === null
+        ? 'is not an object'
+        : `has no ${missing.join(', ')}`
+  throw new JobmillError('OPTION_INVALID', what, {
+    field: 'config',
+    fix: 'Pass the config of readConfig({ yaml, env }), after a look at its problems',
+  })
 }

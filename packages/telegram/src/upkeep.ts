@@ -20,17 +20,25 @@ export function upkeepDuty(tools: UpkeepTools): OwnDuty {
   return { name: 'telegram', every: EVERY_MS, run: () => cleanUp(tools) }
 }
 
+interface UpkeepEars {
+  readonly onError: (error: unknown) => void
+  /** Called after a pass that deleted something, with how many of each. */
+  readonly onDeleted: (counts: Readonly<Record<string, number>>) => void
+}
+
 /** Without a database there is no mill to run duties, and what is in memory would grow. Returns what ends it. */
 export function upkeepTimer(
   tools: UpkeepTools,
   platform: Pick<Platform, 'timer'>,
-  onError: (error: unknown) => void,
+  { onError, onDeleted }: UpkeepEars,
 ): () => void {
   let isOver = false
   const arm = () => platform.timer(EVERY_MS, () => void pass(), { unref: true })
   let timer = arm()
   async function pass(): Promise<void> {
-    await cleanUp(tools).catch(onError)
+    await cleanUp(tools).then((counts) => {
+      if (Object.values(counts).some((n) => n > 0)) onDeleted(counts)
+    }, onError)
     if (!isOver) timer = arm()
   }
   return () => {

@@ -233,7 +233,7 @@ test('an address that is taken, a database that is away and a token that is refu
   expect([unreached.code, unreached.out]).toEqual([4, expect.stringContaining('Telegram was not reached')])
 })
 
-test('start, a code, a conversation, the bots, and a clean stop', async () => {
+test('A start, a code, a conversation, the bots, and a clean stop; starts are logged at info', async () => {
   const { child, told, ended } = run(['start', '--poll'])
   for await (const line of createInterface(child.stdout)) if (line.includes('asks Telegram')) break
   expect(told.out).toMatch(
@@ -256,7 +256,8 @@ test('start, a code, a conversation, the bots, and a clean stop', async () => {
   expect((await type(['codes', 'list'], same)).out).toMatch(/^used by 5 +echo {2}until /)
   expect((await type(['bots'])).out).toContain('@echo_bot, no webhook, 0 pending')
   child.kill('SIGTERM')
-  const { code: exit, out } = await ended
+  const { code: exit, out, err } = await ended
+  expect(err).toMatch(/^jobmill info {2}.*gateway started/m)
   expect([exit, out.endsWith('stopped\n')]).toEqual([0, true])
 })
 

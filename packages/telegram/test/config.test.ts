@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../src/index.ts'
+import { readConfig, startGateway } from '../src/index.ts'
 import { envOf } from './support/scene.ts'
 
 const ENV = { AUTH_SECRET: 'sixteen-letters-x' }
@@ -45,7 +45,25 @@ describe('A3 a bot', () => {
       dedupeMs: 7 * 86_400_000,
       retention: { doneMs: 7 * 86_400_000, deadMs: null, everyMs: 3_600_000 },
       leaseMs: null,
+      logLevel: 'info',
     })
+  })
+
+  test('A says how much is logged: in the YAML, or by LOG_LEVEL, and a level that there is not is refused', () => {
+    const yaml = 'logLevel: warn\nbots:\n  a: { handler: echo, requireAuth: false }'
+    expect(read(yaml, {}, ['a']).config?.logLevel).toBe('warn')
+    expect(read(yaml, { LOG_LEVEL: 'debug' }, ['a']).config?.logLevel).toBe('debug')
+    expect(read(yaml, { LOG_LEVEL: 'loud' }, ['a']).problems).toMatchObject([
+      { level: 'error', place: 'LOG_LEVEL', fix: 'Write debug, info, warn, error, silent' },
+    ])
+  })
+
+  test('A a gateway that is given too little says which option is missing', async () => {
+    const started = (options: object): Promise<unknown> => startGateway(options as never)
+    await expect(started({})).rejects.toMatchObject({ code: 'OPTION_INVALID', field: 'config' })
+    await expect(started({ config: null })).rejects.toMatchObject({ field: 'config' })
+    await expect(started({ config: {} })).rejects.toThrow('config: has no bots, listen, retention, apiRoot')
+    await expect(started({ confg: {} })).rejects.toThrow('Did you mean "config"?')
   })
 
   test('that is async keeps the order of its chats unless it says otherwise', () => {

@@ -1,9 +1,11 @@
 /** What answers updates: the same handlers while Telegram waits and as jobs. On both stores. */
 import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { defineJob, jobmill, type JobContext } from 'jobmill'
 import { openTables } from 'jobmill-tables'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
+import { DEAD_AT_ONCE } from '../src/handlers/http.ts'
 import { reply, type TelegramUpdate } from '../src/index.ts'
 import { anUpdate, saidBy, scene, type Scene, service, type Service, STORES } from './support/scene.ts'
 
@@ -240,4 +242,10 @@ describe.each(STORES)('handlers on %s', (store) => {
       update,
     })
   })
+})
+
+test('A the README names every status that makes an update dead at once', () => {
+  const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const [, told = ''] = /^\| ([\d, ]+) \| dead at once, without another attempt/m.exec(page) ?? []
+  expect(told.split(', ').map(Number)).toEqual([...DEAD_AT_ONCE])
 })

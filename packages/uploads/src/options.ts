@@ -28,6 +28,10 @@ export interface UploadsOptions {
   readonly uploadsAtOnce?: number
   /** How many of them one mailbox may have, if it has no number of its own (default 16). */
   readonly uploadsPerMailbox?: number
+  /** How many event streams and long polls one process keeps open (default 1,000). */
+  readonly listenersAtOnce?: number
+  /** How many of them one mailbox may have (default 32). */
+  readonly listenersPerMailbox?: number
   /** How long a file waits for its acknowledgement (default 24 h). */
   readonly expireAfter?: Duration
   /** How long it is kept after it (default 1 h; 0: until the next sweep). */
@@ -59,6 +63,8 @@ const KEYS: Readonly<Record<keyof UploadsOptions, true>> = {
   quotaFiles: true,
   uploadsAtOnce: true,
   uploadsPerMailbox: true,
+  listenersAtOnce: true,
+  listenersPerMailbox: true,
   expireAfter: true,
   ackRetention: true,
   stagingFor: true,
@@ -75,7 +81,32 @@ const JOB_KEYS: Readonly<Record<keyof BridgeOptions, true>> = { kind: true, queu
 /** A typo is never ignored. */
 export function checkOptions(options: UploadsOptions): void {
   checkObjectKeys(options, '', Object.keys(KEYS))
+  checkParts(options)
   if (options.job !== undefined) checkObjectKeys(options.job, 'job', Object.keys(JOB_KEYS))
+}
+
+/** What the inbox cannot work without, and a method that tells it from anything else. */
+const PARTS = [
+  ['tables', 'transaction', "the tables of openTables(address, { app: 'uploads', steps: STEPS })"],
+  ['blobs', 'read', 'directoryBlobs(folder) or postgresBlobs(tables)'],
+] as const
+
+/** Names every part that is missing at once. */
+function checkParts(options: UploadsOptions): void {
+  const problems = PARTS.flatMap(([option, method, given]) => {
+    const value: unknown = options[option]
+    if (typeof value === 'object' && value !== null && method in value) return []
+    const isMissing = value === undefined
+    const said = new JobmillError('OPTION_INVALID', isMissing ? 'is missing' : 'cannot be used', {
+      field: option,
+      ...(!isMissing && { value: shown(value) }),
+      fix: `Pass ${given}`,
+    })
+    return [{ level: 'error', code: said.code, option, message: said.message }]
+  })
+  if (problems.length === 0) return
+  const lines = problems.map(({ message }) => `\n  ${message}`).join('')
+  throw new JobmillError('OPTIONS_INVALID', `the options of uploads() cannot be used:${lines}`, { problems })
 }
 
 interface Times {
@@ -115,6 +146,8 @@ export function resolveLimits(given: Numbers): Limits {
     quotaFiles: given.quotaFiles === null ? null : whole(given, 'quotaFiles', 0),
     uploadsAtOnce: whole(given, 'uploadsAtOnce', 1),
     uploadsPerMailbox: whole(given, 'uploadsPerMailbox', 1),
+    listenersAtOnce: whole(given, 'listenersAtOnce', 1),
+    listenersPerMailbox: whole(given, 'listenersPerMailbox', 1),
     expireAfterMs: time(given, 'expireAfter', 1),
     ackRetentionMs: time(given, 'ackRetention', 0),
     stagingForMs: time(given, 'stagingFor', 1_000),
@@ -148,6 +181,8 @@ type Number_ =
   | 'maxRequestBytes'
   | 'uploadsAtOnce'
   | 'uploadsPerMailbox'
+  | 'listenersAtOnce'
+  | 'listenersPerMailbox'
   | 'quotaBytes'
   | 'quotaFiles'
 

@@ -17,6 +17,7 @@ import { lookForOrphans } from './inbox/sweep-orphans.ts'
 import { sweepDuty } from './inbox/sweep-pass.ts'
 import { type Tokens, tokens as createTokens } from './inbox/tokens.ts'
 import { type App, app } from './http/app.ts'
+import { listeners } from './http/listeners.ts'
 import { route } from './http/routes.ts'
 import { tries } from './http/tries.ts'
 import { uploadsOf } from './http/upload.ts'
@@ -66,7 +67,14 @@ export function uploads(options: UploadsOptions): Inbox {
   }
   const taking = uploadsOf(inside, platform)
   const tokens = createTokens(inside)
-  const tools = { inside, tokens, upload: taking.take, platform, tries: tries(platform) }
+  const tools = {
+    inside,
+    tokens,
+    upload: taking.take,
+    platform,
+    tries: tries(platform),
+    listeners: listeners(limits),
+  }
   async function pass(signal = new AbortController().signal): Promise<SweptCounts> {
     const look = lookForOrphans(inside)
     try {

@@ -255,7 +255,7 @@ test('every command says what it did, and 3 is what there is not', async () => {
   for (const [args, answer] of said) expect(await type(args, env)).toMatchObject(answer)
 })
 
-test('B10 makes a mailbox, takes a file in, hands it out, stops when it is told to, and sweeps by hand', async () => {
+test('A B10 makes a mailbox, takes a file in, hands it out, stops when it is told to, and sweeps by hand', async () => {
   const { folder, env } = place()
   const added = await type(
     ['mailboxes', 'add', 'letters', '--quota-files', '5', '--uploads-at-once', '3', '--json'],
@@ -289,9 +289,12 @@ test('B10 makes a mailbox, takes a file in, hands it out, stops when it is told 
   for (const hidden of ['/', '/api/apps', '/metrics'])
     expect((await fetch(`${url}${hidden}`, { headers: { connection: 'close' } })).status).toBe(404)
   child.kill('SIGTERM')
+  await ended
+  expect(said.err).toMatch(/started/)
   expect([await ended, said.err, said.out.endsWith('\nstopped\n')]).toEqual([
     0,
-    expect.stringMatching(/^warning no authentication: [^\n]*\n$/),
+    // Starts and stops are logged; no level below info is.
+    expect.stringMatching(/^warning no authentication: [^\n]*\n(?:jobmill info [^\n]*\n)+$/),
     true,
   ])
   const swept = await type(['sweep', '--json'], env)

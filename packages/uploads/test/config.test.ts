@@ -6,6 +6,7 @@ import { ConfigInvalid, readConfig, variableOf } from '../src/config/read-config
 import { NAMES } from '../src/config/shape.ts'
 import { unreadVariables } from '../src/config/unread-variables.ts'
 import { resolveLimits } from '../src/options.ts'
+import { uploads } from '../src/uploads.ts'
 import { freshFile } from '../../../test/support/databases.ts'
 
 function fileOf(text: string): string {
@@ -51,6 +52,29 @@ job: { kind: file.received, queue: files }
     expect(readConfig(fileOf(''), {}).config).toEqual({})
     expect(variableOf('maxRequestBytes')).toBe('UPLOADS_MAX_REQUEST_BYTES')
     expect(new Set(NAMES.map(variableOf)).size).toBe(NAMES.length)
+  })
+
+  test('A says how much is logged, and a level that there is not is refused', () => {
+    expect(readConfig(fileOf('logLevel: warn'), {}).config).toEqual({ logLevel: 'warn' })
+    expect(readConfig(fileOf('logLevel: warn'), { UPLOADS_LOG_LEVEL: 'debug' }).config.logLevel).toBe('debug')
+    expect(problemsOf(undefined, { UPLOADS_LOG_LEVEL: 'loud' })).toEqual([
+      'UPLOADS_LOG_LEVEL: give debug, info, warn, error, silent',
+    ])
+  })
+
+  test('A an inbox that is given too little says every option that is missing', () => {
+    const make = (options: object) => () => uploads(options as never)
+    expect(make({})).toThrow(
+      expect.objectContaining({
+        code: 'OPTIONS_INVALID',
+        problems: [
+          expect.objectContaining({ option: 'tables', message: expect.stringContaining('tables: is missing. Pass ') as string }),
+          expect.objectContaining({ option: 'blobs', message: expect.stringContaining('blobs: is missing. Pass ') as string }),
+        ],
+      }),
+    )
+    expect(make({ tables: 'uploads.db', blobs: {} })).toThrow(/tables: cannot be used[^]*blobs: cannot be used/)
+    expect(make({ table: {} })).toThrow('Did you mean "tables"?')
   })
 
   test('tells everything that is wrong at once, each with its place and what to do', () => {

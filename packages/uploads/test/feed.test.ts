@@ -327,3 +327,36 @@ test('a process that stops lets everybody go', async () => {
   expect(await refusal(await box.upload([{ bytes: 'x' }]))).toMatchObject({ status: 503, code: 'STOPPING' })
   await made.close()
 })
+
+test('A event streams and long polls are capped for each mailbox and for the process; a list with files never is', async () => {
+  const made = await scene('sqlite', { listenersAtOnce: 3, listenersPerMailbox: 2 })
+  const [box, other] = [await mailbox(made), await mailbox(made)]
+  const [first, second] = [await box.ask('/events'), await box.ask('/events')]
+  expect([first.status, second.status]).toEqual([200, 200])
+  for (const path of ['/events', '/uploads?wait=30s']) {
+    const refused = await box.ask(path)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(await refusal(refused)).toMatchObject({ status: 429, code: 'LISTENERS_TOO_MANY', max: 2 })
+  }
+  expect((await pending(box)).files).toEqual([])
+  const third = await other.ask('/events')
+  const full = await other.ask('/uploads?wait=30s')
+  expect(full.headers.get('retry-after')).toBe('2')
+  expect(await refusal(full)).toMatchObject({ status: 503, code: 'BUSY', max: 3 })
+  const [file = ''] = await other.sent('a')
+  expect(ids(await pending(other, '?wait=30s'))).toEqual([file])
+  // A cursor that cannot be used takes no place, and a stream that was closed gives its own back.
+  for (const events of [first, second, third]) await events.body?.cancel()
+  const statusOf = async (path: string): Promise<number> => {
+    const response = await box.ask(path)
+    await response.body?.cancel()
+    return response.status
+  }
+  await expect.poll(() => statusOf('/uploads?wait=1ms')).toBe(200)
+  for (let n = 0; n < 4; n += 1) expect(await statusOf('/events?after=nonsense')).toBe(400)
+  const polls = [pending(box, '?wait=30s'), pending(box, '?wait=30s')]
+  await expect.poll(() => statusOf('/uploads?wait=1ms')).toBe(429)
+  const [news = ''] = await box.sent('b')
+  for (const page of await Promise.all(polls)) expect(ids(page)).toEqual([news])
+  await made.close()
+})

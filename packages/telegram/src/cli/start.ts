@@ -1,6 +1,5 @@
 /** Starts the gateway and runs it until it is told to stop. */
 import { once } from 'node:events'
-import { consoleLogger } from 'jobmill'
 import { EXIT } from 'jobmill/cli'
 import { startGateway } from '../gateway.ts'
 import type { Command } from './command.ts'
@@ -19,7 +18,7 @@ export const start: Command = {
     const mode = given.has('poll') ? 'polling' : config.mode
     const gateway = await startGateway({
       config: { ...config, mode },
-      log: consoleLogger('info'),
+      log: config.logLevel,
       admin: tokens === undefined ? {} : { tokens },
     })
     const lines = [

@@ -2,6 +2,8 @@
 
 export const HANDLERS = ['echo', 'http', 'auth', 'command', 'job'] as const
 
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
 /** How a bot answers when a job of it fails: each wait belongs to one failed attempt, and the last one to all further ones. */
 export interface RetryPolicy {
   readonly attempts: number
@@ -95,6 +97,8 @@ export interface GatewayConfig {
   /** Mission Control and the metrics; null for none. */
   readonly admin: Address | null
   readonly apiRoot: string
+  /** The least that the command writes to its log. */
+  readonly logLevel: (typeof LOG_LEVELS)[number]
   readonly auth: AuthConfig | null
   readonly dedupeMs: number
   readonly maxBodyBytes: number

@@ -1,8 +1,8 @@
 /** From YAML and the environment to a config, or to all that is wrong with them. */
 import { readFileSync } from 'node:fs'
 import { addressOf, apiRootOf, databaseOf, publicUrlOf } from './addresses.ts'
-import type { BotConfig, GatewayConfig, Problem } from './config.ts'
-import { findings, type Findings } from './findings.ts'
+import { type BotConfig, type GatewayConfig, LOG_LEVELS, type Problem } from './config.ts'
+import { findings, type Findings, typeOf } from './findings.ts'
 import { givenIn, type GivenValue, set } from './given.ts'
 import { authOf } from './read-auth.ts'
 import { type BotSources, isSlug, readBot, usersOf } from './read-bot.ts'
@@ -82,6 +82,7 @@ function configOf(
     listen,
     admin,
     apiRoot: apiRootOf(root, env, found),
+    logLevel: logLevelOf(givenIn(root, 'logLevel', env, 'LOG_LEVEL'), found),
     dedupeMs: dedupeOf(root, found),
     maxBodyBytes: root.whole('maxBodyBytes', BODY_BYTES, { least: 1_024, most: 16 * BODY_BYTES }),
     sources: sourcesOf(root, found),
@@ -108,6 +109,13 @@ function botsOf(root: Section, sources: BotSources): BotConfig[] {
   refuseSameNames(section.names.filter(isSlug), found)
   warnOfUnread(section.names, env, found)
   return bots
+}
+
+function logLevelOf({ value = 'info', place }: GivenValue, found: Findings): GatewayConfig['logLevel'] {
+  const level = LOG_LEVELS.find((one) => one === value)
+  if (level === undefined)
+    found.error(place, `is ${typeOf(value)}, which is no level`, `Write ${LOG_LEVELS.join(', ')}`)
+  return level ?? 'info'
 }
 
 /** In a variable they are a list with commas. */

@@ -7,7 +7,7 @@ import type { Handler, HandlerContext } from './handler.ts'
 
 const MOST_BYTES = 1_024 * 1_024
 /** The service says that this very request will never work. */
-const NEVER = new Set([400, 410, 413, 415, 422])
+export const DEAD_AT_ONCE: ReadonlySet<number> = new Set([400, 410, 413, 415, 422])
 const LONGEST_WAIT_MS = 86_400_000
 const SHORTEST_WAIT_MS = 1_000
 
@@ -22,7 +22,7 @@ export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
       const waitMs = retryAfterMs(response.headers)
       if (waitMs !== null) throw new Snooze(waitMs, `${at} answered ${response.status}`)
     }
-    if (NEVER.has(response.status)) throw new Dead(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
+    if (DEAD_AT_ONCE.has(response.status)) throw new Dead(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
     if (!response.ok) throw new Error(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
     answer(text, at, context)
   }

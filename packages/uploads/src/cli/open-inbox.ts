@@ -52,7 +52,7 @@ export async function openInbox(config: Config): Promise<Opened> {
 /** What the config says of the inbox itself. */
 export function optionsOf(config: Config): Partial<UploadsOptions> {
   const { database: _database, blobs: _blobs, port: _port, bind: _bind, ...others } = config
-  const { tokens: _tokens, adminPort: _adminPort, adminBind: _adminBind, ...rest } = others
+  const { tokens: _tokens, adminPort: _adminPort, adminBind: _adminBind, logLevel: _level, ...rest } = others
   const { quotaBytes, quotaFiles, job, ...plain } = rest
   const given = {
     ...plain,

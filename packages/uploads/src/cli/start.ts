@@ -29,7 +29,7 @@ export const start: Command = {
     const problems = doorProblems(read)
     if (problems.length > 0) throw new ConfigInvalid(problems)
     const opened = await openInbox(settings)
-    const mill = opened.newMill({ log: 'warn' })
+    const mill = opened.newMill({ log: settings.logLevel ?? 'info' })
     try {
       const servers = await listen(opened, mill, settings)
       const { inbox, admin } = servers

@@ -38,6 +38,8 @@ const whole = (least: number, most: number) =>
 
 const text = z.string({ error: 'give a text' }).min(1, { error: 'give a text that is not empty' })
 
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
 export const shape = z.strictObject({
   database: text.optional(),
   blobs: text.optional(),
@@ -46,6 +48,9 @@ export const shape = z.strictObject({
   adminPort: whole(0, 65_535).optional(),
   adminBind: text.optional(),
   tokens: text.optional(),
+  logLevel: z
+    .enum(LOG_LEVELS, { error: `give ${LOG_LEVELS.join(', ')}` })
+    .optional(),
   maxFiles: whole(1, MOST_FILES).optional(),
   maxFileBytes: size(1).optional(),
   maxRequestBytes: size(1).optional(),
@@ -55,6 +60,8 @@ export const shape = z.strictObject({
     .optional(),
   uploadsAtOnce: whole(1, 100_000).optional(),
   uploadsPerMailbox: whole(1, 100_000).optional(),
+  listenersAtOnce: whole(1, 100_000).optional(),
+  listenersPerMailbox: whole(1, 100_000).optional(),
   expireAfter: duration(1_000).optional(),
   ackRetention: duration(0).optional(),
   stagingFor: duration(1_000).optional(),

@@ -12,10 +12,13 @@ export interface Listening {
   readonly after: { readonly text: string; readonly field: string } | null
   /** Whether the token still works: whoever listens may do so for days. */
   readonly isAllowed: () => Promise<boolean>
+  /** Called when the stream ends, however it does. */
+  readonly leave: () => void
 }
 
 /** Rejects, before anything is sent, for a cursor that cannot be used. */
-export async function events(inside: Inside, { mailbox, after, isAllowed }: Listening): Promise<Response> {
+export async function events(inside: Inside, listening: Listening): Promise<Response> {
+  const { mailbox, after, isAllowed, leave } = listening
   const pageAfter = (cursor: string | null): Promise<FeedPage> =>
     feed(inside, {
       mailbox,
@@ -28,21 +31,36 @@ export async function events(inside: Inside, { mailbox, after, isAllowed }: List
   let isFirst = true
   const gone = new AbortController()
   const text = new TextEncoder()
+  /** False at the end. */
+  async function next(controller: ReadableStreamDefaultController<Uint8Array>): Promise<boolean> {
+    if (isFirst) controller.enqueue(text.encode(`retry: ${RETRY_MS}\n\n`))
+    else {
+      if (!page.more) await inside.live.wait(mailbox, page.seq, QUIET_MS, gone.signal)
+      if (inside.live.isStopped() || !(await isAllowed())) return gone.signal.aborted
+    }
+    if (gone.signal.aborted) return true
+    if (!isFirst) page = await pageAfter(page.cursor)
+    isFirst = false
+    const lines = page.files.map(({ cursor, ...file }) => event(cursor, { ...file, cursor }))
+    controller.enqueue(text.encode(lines.length === 0 ? ': quiet\n\n' : lines.join('')))
+    return true
+  }
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        if (isFirst) controller.enqueue(text.encode(`retry: ${RETRY_MS}\n\n`))
-        else {
-          if (!page.more) await inside.live.wait(mailbox, page.seq, QUIET_MS, gone.signal)
-          if (inside.live.isStopped() || !(await isAllowed())) return controller.close()
+        try {
+          if (await next(controller)) return
+          leave()
+          controller.close()
+        } catch (error) {
+          leave()
+          throw error
         }
-        if (gone.signal.aborted) return
-        if (!isFirst) page = await pageAfter(page.cursor)
-        isFirst = false
-        const lines = page.files.map(({ cursor, ...file }) => event(cursor, { ...file, cursor }))
-        controller.enqueue(text.encode(lines.length === 0 ? ': quiet\n\n' : lines.join('')))
       },
-      cancel: () => gone.abort(),
+      cancel() {
+        leave()
+        gone.abort()
+      },
     },
     { highWaterMark: 0 },
   )

@@ -14,6 +14,7 @@ import { Refusal } from '../refusal.ts'
 import { content } from './content.ts'
 import { events } from './events.ts'
 import { letGoOf } from './let-go.ts'
+import type { Listeners } from './listeners.ts'
 import { parametersOf } from './parameters.ts'
 import { problem, refusalOf } from './problems.ts'
 import { smallBody } from './small-body.ts'
@@ -28,6 +29,7 @@ export interface RouteTools {
   readonly upload: Uploader
   readonly platform: Platform
   readonly tries: Tries
+  readonly listeners: Listeners
 }
 
 interface Asked extends RouteTools {
@@ -111,7 +113,8 @@ async function takeUpload({ upload, request, url, holder }: Asked): Promise<Resp
   })
 }
 
-async function listFiles({ inside, platform, request, url, holder, tokens }: Asked): Promise<Response> {
+async function listFiles(asked: Asked): Promise<Response> {
+  const { inside, platform, request, url, holder, tokens, listeners } = asked
   mustBeAllowed(holder, 'consume')
   const given = parametersOf(url, ['state', 'after', 'limit', 'wait'])
   const { files, cursor, more } = await waitForPage(
@@ -126,13 +129,14 @@ async function listFiles({ inside, platform, request, url, holder, tokens }: Ask
       waitMs: given.duration('wait', 0, LONGEST_WAIT_MS),
       signal: request.signal,
       platform,
+      enter: () => listeners.open(holder.mailbox),
       mayStill: () => whoAsks(request, holder.mailbox, tokens),
     },
   )
   return Response.json({ files, cursor, more }, { headers: PRIVATE })
 }
 
-async function listen({ inside, tokens, request, url, holder }: Asked): Promise<Response> {
+async function listen({ inside, tokens, listeners, request, url, holder }: Asked): Promise<Response> {
   mustBeAllowed(holder, 'consume')
   const parameter = parametersOf(url, ['after']).text('after')
   // The header is newer: whoever comes back sends the address that it began with.
@@ -145,7 +149,11 @@ async function listen({ inside, tokens, request, url, holder }: Asked): Promise<
         : { text: parameter, field: 'after' }
   const isAllowed = (): Promise<boolean> =>
     whoAsks(request, holder.mailbox, tokens).then(Boolean, () => false)
-  return events(inside, { mailbox: holder.mailbox, after, isAllowed })
+  const leave = listeners.open(holder.mailbox)
+  return events(inside, { mailbox: holder.mailbox, after, isAllowed, leave }).catch((error: unknown) => {
+    leave()
+    throw error
+  })
 }
 
 async function tellLimits({ inside, url, holder }: Asked): Promise<Response> {

@@ -10,22 +10,33 @@ export async function waitForPage(
     waitMs,
     signal,
     platform,
+    enter,
     mayStill,
   }: {
     readonly waitMs: number
     readonly signal: AbortSignal
     readonly platform: Platform
+    /** Called before it waits. Returns what to call when it no longer does; throws when too many wait. */
+    readonly enter: () => () => void
     /** Rejects when whoever asked may not any more. */
     readonly mayStill: () => Promise<unknown>
   },
 ): Promise<FeedPage> {
   const until = platform.monotonic() + waitMs
-  for (;;) {
-    const page = await feed(inside, request)
-    const leftMs = until - platform.monotonic()
-    if (page.files.length > 0 || leftMs <= 0 || signal.aborted || inside.live.isStopped()) return page
-    await inside.live.wait(request.mailbox, page.seq, leftMs, signal)
-    // Before it is looked again: what came after a token was taken back is not for who has it.
-    await mayStill()
+  let leave = (): void => {}
+  let isWaiting = false
+  try {
+    for (;;) {
+      const page = await feed(inside, request)
+      const leftMs = until - platform.monotonic()
+      if (page.files.length > 0 || leftMs <= 0 || signal.aborted || inside.live.isStopped()) return page
+      if (!isWaiting) leave = enter()
+      isWaiting = true
+      await inside.live.wait(request.mailbox, page.seq, leftMs, signal)
+      // Before it is looked again: what came after a token was taken back is not for who has it.
+      await mayStill()
+    }
+  } finally {
+    leave()
   }
 }

@@ -9,6 +9,10 @@ export interface Limits {
   readonly uploadsAtOnce: number
   /** Of those, to one mailbox. */
   readonly uploadsPerMailbox: number
+  /** Event streams and long polls that one process keeps open. */
+  readonly listenersAtOnce: number
+  /** Of those, of one mailbox. */
+  readonly listenersPerMailbox: number
   readonly expireAfterMs: number
   readonly ackRetentionMs: number
   readonly stagingForMs: number
@@ -26,6 +30,8 @@ export const LIMITS: Limits = Object.freeze({
   quotaFiles: 10_000,
   uploadsAtOnce: 256,
   uploadsPerMailbox: 16,
+  listenersAtOnce: 1_000,
+  listenersPerMailbox: 32,
   expireAfterMs: 24 * 3_600_000,
   ackRetentionMs: 3_600_000,
   stagingForMs: 3_600_000,
