@@ -21,9 +21,13 @@ const RETRY_MS = 5
 const GIVE_UP_MS = 10_000
 
 export function sqliteDialect(handle: Sqlite.Database): Dialect {
+  return dialectOn(driverOn(handle))
+}
+
+export function dialectOn(driver: Driver): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => driverOn(handle),
+    createDriver: () => driver,
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
@@ -61,7 +65,7 @@ function driverOn(handle: Sqlite.Database): Driver {
   }
 }
 
-function connectionOf(handle: Sqlite.Database): DatabaseConnection {
+export function connectionOf(handle: Sqlite.Database): DatabaseConnection {
   const prepared = statementsOf(handle)
   return {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {

@@ -8,6 +8,7 @@ import { type ErrorOf, type Place, placeOf, storeAt } from './place.ts'
 import { makePrivate } from './private-file.ts'
 import { withDeadline } from './postgres-deadline.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
+import { withinPostgres, withinSqlite } from './within.ts'
 
 export interface TableOptions {
   /** What its tables begin with: on PostgreSQL they are in a schema of their own, called after the mill's and this. */
@@ -29,6 +30,11 @@ export interface Tables<T> extends StepTools {
   readonly now: RawBuilder<number>
   /** `tx` is what `mill.enqueue` and `complete` take: jobs and rows are written together, or not at all. */
   readonly transaction: <R>(work: (db: Transaction<T>, tx: never) => Promise<R>) => Promise<R>
+  /**
+   * The tables inside a transaction of the caller's, given as `mill.enqueue` takes it: nothing is begun or ended. `whole` names the columns that hold whole numbers,
+   * which the caller's driver may return as text.
+   */
+  readonly within: (tx: unknown, whole?: ReadonlySet<string>) => Kysely<T>
   /** Brings the tables up to date. Every process calls it at its start. */
   readonly open: () => Promise<void>
   readonly close: () => Promise<void>
@@ -83,6 +89,7 @@ function onSqlite<T>(file: string, options: TableOptions, errorOf: ErrorOf): Tab
     schema: null,
     databaseNow: now,
     txOf: () => handle,
+    within: (tx) => withinSqlite<T>(tx),
     reach: async () => {},
     end: async () => void handle.close(),
   })
@@ -118,6 +125,7 @@ function onPostgres<T>(
     schema: `${schema}_${app}`,
     // As a query of its own it is asked once for a statement, and can be looked for in an index; the function by itself is asked for every row.
     databaseNow: sql<number>`(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8)`,
+    within: (tx, whole) => withinPostgres<T>(tx, whole).withSchema(`${schema}_${app}`),
     async reach() {
       const client = await pool.connect().catch((error: unknown) => {
         throw errorOf(error)
@@ -136,6 +144,7 @@ interface Made<T> extends TableOptions {
   readonly schema: string | null
   readonly databaseNow: RawBuilder<number>
   readonly txOf: (trx: Transaction<T>) => unknown
+  readonly within: (tx: unknown, whole: ReadonlySet<string>) => Kysely<T>
   /** Says in words why the database cannot be had. */
   readonly reach: () => Promise<void>
   /** Kysely ends only what it has used. */
@@ -144,7 +153,7 @@ interface Made<T> extends TableOptions {
 
 function tablesOf<T>(
   db: Kysely<T>,
-  { app, steps, type, schema, clock, databaseNow, txOf, reach, end }: Made<T>,
+  { app, steps, type, schema, clock, databaseNow, txOf, within, reach, end }: Made<T>,
 ): Tables<T> {
   const table = (name: string): RawBuilder<unknown> => sql.table(schema === null ? name : `${schema}.${name}`)
   return {
@@ -155,6 +164,7 @@ function tablesOf<T>(
       return clock === undefined ? databaseNow : sql<number>`${sql.lit(clock())}`
     },
     transaction: (work) => db.transaction().execute((trx) => work(trx, txOf(trx) as never)),
+    within: (tx, whole = new Set()) => within(tx, whole),
     async open() {
       await reach()
       await migrate(db as unknown as Kysely<never>, { app, schema, type, table, steps })

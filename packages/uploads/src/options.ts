@@ -1,5 +1,5 @@
 /** What an inbox can be told, checked at once: every problem by its name. */
-import { checkObjectKeys, JobmillError, type Duration, type Platform } from 'jobmill'
+import { checkObjectKeys, JobmillError, type Duration, type LogOption, type Platform } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { textMs } from './clean/duration.ts'
@@ -48,6 +48,8 @@ export interface UploadsOptions {
   readonly figuresByMailbox?: boolean
   /** Hears of faults on our side (default: standard error). */
   readonly onError?: (error: unknown, what: string) => void
+  /** For warnings, as `log` of `jobmill()` (default `warn`: on standard error). */
+  readonly log?: LogOption
   /** For tests: called between any two steps. */
   readonly fault?: (point: FaultPoint) => void | Promise<void>
   readonly platform?: Platform
@@ -73,6 +75,7 @@ const KEYS: Readonly<Record<keyof UploadsOptions, true>> = {
   job: true,
   figuresByMailbox: true,
   onError: true,
+  log: true,
   fault: true,
   platform: true,
 }

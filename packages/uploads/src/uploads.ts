@@ -1,11 +1,13 @@
 /** `uploads(options)`: the inbox, its parts put together. */
-import { JobmillError, type Mill, type OwnDuty, systemPlatform } from 'jobmill'
+import { JobmillError, loggerFor, type Mill, type OwnDuty, systemPlatform } from 'jobmill'
 import { indentedLines } from 'jobmill/cli'
 import type { Caller } from 'jobmill/http'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
-import { countSwept, tellPending } from './inbox/figures.ts'
+import { countForeignRequests, countSwept, tellPending } from './inbox/figures.ts'
 import { lastSeqs } from './inbox/feed.ts'
 import { identityOf } from './inbox/identity.ts'
+import { foreign, type ForeignTarget } from './inbox/foreign.ts'
+import { inCode, type InCode } from './inbox/in-code.ts'
 import type { Inside } from './inbox/inside.ts'
 import type { Limits } from './inbox/limits.ts'
 import { live as createLive } from './inbox/live.ts'
@@ -23,7 +25,7 @@ import { tries } from './http/tries.ts'
 import { uploadsOf } from './http/upload.ts'
 import { checkOptions, durationMs, resolveLimits, type UploadsOptions } from './options.ts'
 
-export interface Inbox {
+export interface Inbox extends InCode {
   /** Takes `/mailboxes/…`; null for what is not its own. Wrong tokens are counted by the address of the caller, where the server says it. */
   readonly fetch: (request: Request, caller?: Caller) => Promise<Response> | null
   /** For `jobmill({ duties })`: the sweep. */
@@ -67,6 +69,9 @@ export function uploads(options: UploadsOptions): Inbox {
   }
   const taking = uploadsOf(inside, platform)
   const tokens = createTokens(inside)
+  let countForeign: ((target: ForeignTarget) => void) | null = null
+  const logger = loggerFor(options.log)
+  const reaches = foreign(inside, { platform, log: () => logger, count: (target) => countForeign?.(target) })
   const tools = {
     inside,
     tokens,
@@ -74,6 +79,7 @@ export function uploads(options: UploadsOptions): Inbox {
     platform,
     tries: tries(platform),
     listeners: listeners(limits),
+    foreign: reaches,
   }
   async function pass(signal = new AbortController().signal): Promise<SweptCounts> {
     const look = lookForOrphans(inside)
@@ -88,6 +94,7 @@ export function uploads(options: UploadsOptions): Inbox {
     if (mill !== undefined && !isTold) {
       isTold = true
       counted = countSwept(mill)
+      countForeign = countForeignRequests(mill)
       tellPending(mill, inside, options.figuresByMailbox ?? false)
     }
     await inside.room.makeWay()
@@ -117,7 +124,9 @@ export function uploads(options: UploadsOptions): Inbox {
     async stop({ graceMs = GRACE_MS } = {}) {
       inside.live.stop()
       await taking.stop(graceMs)
+      await reaches.settled()
     },
+    ...inCode(inside, taking.during),
     app: app(inside),
     mailboxes: mailboxes(inside),
     tokens,

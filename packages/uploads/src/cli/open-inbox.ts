@@ -39,6 +39,7 @@ export async function openInbox(config: Config): Promise<Opened> {
     ...optionsOf(config),
     tables,
     blobs: folder ?? postgresBlobs(tables),
+    log: config.logLevel ?? 'warn',
   })
   return {
     inbox,

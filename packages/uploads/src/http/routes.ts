@@ -6,6 +6,7 @@ import { ack } from '../inbox/ack.ts'
 import { FEED_STATES } from '../inbox/feed.ts'
 import { fileView } from '../inbox/file-view.ts'
 import { findFile } from '../inbox/files.ts'
+import type { Foreign } from '../inbox/foreign.ts'
 import type { Inside } from '../inbox/inside.ts'
 import { limitsOf } from '../inbox/limits.ts'
 import { usageOf } from '../inbox/quota.ts'
@@ -30,6 +31,7 @@ export interface RouteTools {
   readonly platform: Platform
   readonly tries: Tries
   readonly listeners: Listeners
+  readonly foreign: Foreign
 }
 
 interface Asked extends RouteTools {
@@ -89,7 +91,7 @@ async function answer(
   tools: RouteTools,
 ): Promise<Response> {
   const holder = await tools.tries({ address, token: tokenOf(request) }, () =>
-    whoAsks(request, mailbox, tools.tokens),
+    whoAsks(request, mailbox, tools.tokens, tools.foreign.mailbox),
   )
   for (const [pattern, methods] of ROUTES) {
     const found = pattern.exec(rest)
@@ -99,7 +101,11 @@ async function answer(
       const allow = Object.keys(methods).join(', ')
       throw new Refusal('METHOD_WRONG', { fix: `Use ${allow}`, headers: { allow } })
     }
-    return act({ ...tools, request, url, holder, file: found[1] ?? '' })
+    const file = found[1] ?? ''
+    return act({ ...tools, request, url, holder, file }).catch((error: unknown) => {
+      if (error instanceof Refusal && error.code === 'FILE_UNKNOWN') tools.foreign.file(holder.mailbox, cleanId(file) ?? '')
+      throw error
+    })
   }
   throw new Refusal('ROUTE_UNKNOWN')
 }

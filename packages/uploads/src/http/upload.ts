@@ -1,6 +1,8 @@
 /** An upload from its request: how many there are at once, how long one may take, and its idempotency key. */
 import type { Platform } from 'jobmill'
+import { checkKey } from '../inbox/idempotency.ts'
 import type { Inside } from '../inbox/inside.ts'
+import type { During } from '../inbox/in-code.ts'
 import { limitsOf } from '../inbox/limits.ts'
 import { receive, type Received } from '../inbox/receive.ts'
 import type { Holder } from '../inbox/tokens.ts'
@@ -12,11 +14,11 @@ export type Uploader = (request: Request, holder: Holder) => Promise<Received>
 
 export interface Uploads {
   readonly take: Uploader
+  /** Work of the program itself: none is begun after a stop, and a stop waits for it. */
+  readonly during: During
   /** No more are taken; resolves when those on their way have ended. After `graceMs` they are broken off. */
   readonly stop: (graceMs: number) => Promise<void>
 }
-
-const LONGEST_KEY = 200
 
 export function uploadsOf(inside: Inside, platform: Platform): Uploads {
   const running = new Set<Promise<unknown>>()
@@ -83,6 +85,16 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
         else byMailbox.delete(mailbox)
       }
     },
+    async during(act) {
+      if (isStopping) throw new Refusal('STOPPING')
+      const work = act(stopping.signal)
+      running.add(work)
+      try {
+        return await work
+      } finally {
+        running.delete(work)
+      }
+    },
     async stop(graceMs) {
       isStopping = true
       const timer = platform.timer(graceMs, () => stopping.abort(new Refusal('STOPPING')))
@@ -95,11 +107,5 @@ export function uploadsOf(inside: Inside, platform: Platform): Uploads {
 /** Null for none. */
 function keyOf({ headers }: Request): string | null {
   const key = headers.get('idempotency-key')
-  if (key === null) return null
-  if (key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
-  throw new Refusal('KEY_INVALID', {
-    field: 'Idempotency-Key',
-    detail: `is not 1 to ${LONGEST_KEY} visible characters of ASCII`,
-    fix: 'Give a UUID, for example',
-  })
+  return key === null ? null : checkKey(key, 'Idempotency-Key')
 }

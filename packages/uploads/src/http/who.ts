@@ -10,7 +10,7 @@ export function tokenOf(request: Request): string {
 }
 
 /** The holder, of the mailbox that the address names. */
-export async function whoAsks(request: Request, mailbox: string, { holderOf }: Tokens): Promise<Holder> {
+export async function whoAsks(request: Request, mailbox: string, { holderOf }: Tokens, onForeign?: (from: string, target: string) => void): Promise<Holder> {
   const token = tokenOf(request)
   const holder = token === '' ? null : await holderOf(token)
   if (holder === null) throw stranger()
@@ -22,7 +22,10 @@ export async function whoAsks(request: Request, mailbox: string, { holderOf }: T
       fix: 'Copy it from: jobmill-uploads mailboxes list',
     })
   // Also where there is no such mailbox: no difference is told.
-  if (id !== holder.mailbox) throw stranger()
+  if (id !== holder.mailbox) {
+    onForeign?.(holder.mailbox, id)
+    throw stranger()
+  }
   return holder
 }
 

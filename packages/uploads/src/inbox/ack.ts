@@ -1,5 +1,7 @@
 /** Acknowledges a file: in one statement, which reads no content. Only when it changed nothing, a second one asks why. */
+import type { Kysely } from 'jobmill-tables'
 import { Refusal } from '../refusal.ts'
+import type { Schema } from '../tables/schema.ts'
 import type { FileRef } from './files.ts'
 import type { Inside } from './inside.ts'
 
@@ -15,9 +17,14 @@ export interface Acked {
   readonly raced?: true
 }
 
-export async function ack({ tables, fault }: Inside, { mailbox, file, sha256 }: AckRequest): Promise<Acked> {
+/** `db`: the tables inside the caller's transaction, where there is one. */
+export async function ack(
+  { tables, fault }: Pick<Inside, 'tables' | 'fault'>,
+  { mailbox, file, sha256 }: AckRequest,
+  db: Kysely<Schema> = tables.db,
+): Promise<Acked> {
   await fault('ack:before')
-  const { numUpdatedRows } = await tables.db
+  const acked = await db
     .updateTable('uploads_file')
     .set({ acked_at: tables.now })
     .where('mailbox', '=', mailbox)
@@ -26,10 +33,11 @@ export async function ack({ tables, fault }: Inside, { mailbox, file, sha256 }: 
     .where('swept_at', 'is', null)
     .where('expires_at', '>', tables.now)
     .$if(sha256 !== null, (query) => query.where('sha256', '=', sha256 ?? ''))
-    .executeTakeFirstOrThrow()
+    .returning('id')
+    .executeTakeFirst()
   await fault('ack:after')
-  if (numUpdatedRows > 0n) return { acked: true }
-  const row = await tables.db
+  if (acked !== undefined) return { acked: true }
+  const row = await db
     .selectFrom('uploads_file')
     .select(['sha256', 'acked_at', 'swept_at'])
     .where('mailbox', '=', mailbox)

@@ -1,6 +1,7 @@
 /** The figures of the inbox in the text of the mill: what was swept, and what waits. */
 import type { Mill } from 'jobmill'
 import { sql } from 'jobmill-tables'
+import { type ForeignTarget, TARGETS } from './foreign.ts'
 import type { Inside } from './inside.ts'
 import { OUTCOMES, type SweptOutcome } from './swept.ts'
 
@@ -15,6 +16,15 @@ export function countSwept(mill: Mill<never>): (outcome: SweptOutcome, n: number
     labels: { outcome: OUTCOMES },
   })
   return (outcome, n) => counter.add({ outcome }, n)
+}
+
+export function countForeignRequests(mill: Mill<never>): (target: ForeignTarget) => void {
+  const counter = mill.counter({
+    name: 'jobmill_uploads_foreign_requests_total',
+    help: 'Requests with a token of one mailbox for another mailbox, or for its file.',
+    labels: { target: TARGETS },
+  })
+  return (target) => counter.add({ target }, 1)
 }
 
 interface Pending {

@@ -3,6 +3,17 @@ import type { Kysely } from 'jobmill-tables'
 import { Refusal } from '../refusal.ts'
 import type { Schema } from '../tables/schema.ts'
 
+const LONGEST_KEY = 200
+
+export function checkKey(key: unknown, field: string): string {
+  if (typeof key === 'string' && key.length <= LONGEST_KEY && /^[\x21-\x7e]+$/.test(key)) return key
+  throw new Refusal('KEY_INVALID', {
+    field,
+    detail: `is not 1 to ${LONGEST_KEY} visible characters of ASCII`,
+    fix: 'Give a UUID, for example',
+  })
+}
+
 export interface Answer {
   readonly upload: string
   readonly files: readonly AnsweredFile[]

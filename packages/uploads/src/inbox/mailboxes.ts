@@ -1,12 +1,19 @@
 /** Mailboxes: made and removed by an operator, never by who sends or fetches. */
+import type { Kysely } from 'jobmill-tables'
+import type { Schema } from '../tables/schema.ts'
 import { JobmillError, shown } from './words.ts'
 import type { Inside } from './inside.ts'
 import { cleanId } from '../clean/ids.ts'
 import { type Limits, limitsOf, type MailboxLimits } from './limits.ts'
 import { type Usage, usages } from './quota.ts'
+import { addToken, givenHash } from './tokens.ts'
 
 export interface NewMailbox {
   readonly name: string
+  /** A UUID of your own, such as the id of a customer; left out: a new one. */
+  readonly id?: string
+  /** Its first token, where your application makes them; left out: none yet, see `tokens.add`. */
+  readonly token?: string
   /** Left out: as the inbox has it. */
   readonly quotaBytes?: number
   readonly quotaFiles?: number
@@ -45,28 +52,40 @@ const LONGEST_NAME = 200
 
 export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'newId' | 'limits'>): Mailboxes {
   const { db } = tables
+  const insert = (trx: Kysely<Schema>, id: string, given: NewMailbox) =>
+    trx
+      .insertInto('uploads_mailbox')
+      .values({
+        id,
+      name: checkName(given.name),
+      quota_bytes: whole(given.quotaBytes, 'quotaBytes', 0),
+      quota_files: whole(given.quotaFiles, 'quotaFiles', 0),
+      max_file_bytes: whole(given.maxFileBytes, 'maxFileBytes', 1),
+      max_request_bytes: whole(given.maxRequestBytes, 'maxRequestBytes', 1),
+      uploads_at_once: whole(given.uploadsPerMailbox, 'uploadsPerMailbox', 1),
+      last_seq: 0,
+      created_at: tables.now,
+      last_upload_at: null,
+      unfetched_files: 0,
+      unfetched_at: null,
+      deleted_at: null,
+      })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returningAll()
+      .executeTakeFirst()
   return {
     async add(given) {
       checkCaps(given, limits)
-      const row = await db
-        .insertInto('uploads_mailbox')
-        .values({
-          id: newId(),
-          name: checkName(given.name),
-          quota_bytes: whole(given.quotaBytes, 'quotaBytes', 0),
-          quota_files: whole(given.quotaFiles, 'quotaFiles', 0),
-          max_file_bytes: whole(given.maxFileBytes, 'maxFileBytes', 1),
-          max_request_bytes: whole(given.maxRequestBytes, 'maxRequestBytes', 1),
-          uploads_at_once: whole(given.uploadsPerMailbox, 'uploadsPerMailbox', 1),
-          last_seq: 0,
-          created_at: tables.now,
-          last_upload_at: null,
-          unfetched_files: 0,
-          unfetched_at: null,
-          deleted_at: null,
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow()
+      const id = given.id === undefined ? newId() : givenId(given.id)
+      const hash = given.token === undefined ? null : givenHash(given.token)
+      const row = await tables.transaction(async (trx) => {
+        const made = await insert(trx, id, given)
+        if (made === undefined) throw exists('id', 'a mailbox has this id, or had it until the next sweep')
+        if (hash === null) return made
+        const token = { id: newId(), mailbox: id, hash, label: 'first', may: 'both' as const }
+        if (!(await addToken(trx, tables.now, token))) throw exists('token', 'this token is in use')
+        return made
+      })
       return asMailbox(row)
     },
     async list() {
@@ -95,6 +114,34 @@ export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'ne
       return numUpdatedRows > 0n
     },
   }
+}
+
+/** The limits of a mailbox that is there; null where there is none. */
+export async function ownLimits(
+  db: Kysely<Schema>,
+  id: string,
+): Promise<Pick<Mailbox, 'quotaBytes' | 'quotaFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'uploadsPerMailbox'> | null> {
+  const row = await db
+    .selectFrom('uploads_mailbox')
+    .selectAll()
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return row === undefined ? null : asMailbox(row)
+}
+
+function givenId(given: unknown): string {
+  const id = typeof given === 'string' ? cleanId(given) : null
+  if (id !== null) return id
+  throw new JobmillError('OPTION_INVALID', 'is not a UUID', {
+    field: 'id',
+    value: shown(given),
+    fix: 'Pass a UUID, or omit it for a new one',
+  })
+}
+
+function exists(field: string, what: string): JobmillError {
+  return new JobmillError('OPTION_CONFLICT', what, { field, fix: 'Pass another' })
 }
 
 function asMailbox(row: {

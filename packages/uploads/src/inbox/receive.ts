@@ -9,18 +9,20 @@ import { isRepeated, type Answer, type Earlier, earlierOf, sameOrRefused } from 
 import type { Inside } from './inside.ts'
 import type { MailboxLimits } from './limits.ts'
 import { checkQuota, usageOf } from './quota.ts'
-import { writeRows } from './rows.ts'
+import { type CallersTransaction, writeRows } from './rows.ts'
 import { type Bounds, type Incoming, takeIn, type TakenIn } from './take-in.ts'
 
 export interface UploadRequest {
   readonly mailbox: string
-  /** The id of the one that it came with. */
-  readonly token: string
+  /** The id of the one that it came with; null when the program itself, or its `authenticate`, vouches for the sender. */
+  readonly token: string | null
   readonly limits: MailboxLimits
   /** Null for none. */
   readonly key: string | null
   readonly files: AsyncIterable<Incoming>
   readonly signal: AbortSignal
+  /** The caller's transaction, in which the rows are written; left out: one of our own. */
+  readonly within?: CallersTransaction
 }
 
 export interface Received {
@@ -38,10 +40,12 @@ interface Begun {
 
 export async function receive(inside: Inside, request: UploadRequest): Promise<Received> {
   const { mailbox, key } = request
-  const earlier = key === null ? null : await earlierOf(inside.tables.db, mailbox, key)
+  const db = request.within?.db ?? inside.tables.db
+  const earlier = key === null ? null : await earlierOf(db, mailbox, key)
   if (earlier !== null) return compare(request, earlier)
   const upload = inside.newId()
-  await stage(inside, upload, mailbox)
+  const isStaged = canStage(inside, request)
+  if (isStaged) await stage(inside, upload, mailbox)
   // From here on there may be blobs.
   let taken: TakenIn[] = []
   const begun: Begun = { files: 0, commit: 'not asked for' }
@@ -50,23 +54,25 @@ export async function receive(inside: Inside, request: UploadRequest): Promise<R
     await inside.room.mustBeKept()
     taken = await bring(inside, request, upload, begun)
     await inside.fault('receive:complete')
-    const rows = { ...request, upload, files: taken, fingerprint: printOf(taken) }
+    const rows = { ...request, upload, isStaged, files: taken, fingerprint: printOf(taken) }
     const answer = await writeRows(inside, rows, () => (begun.commit = 'asked for'))
     begun.commit = 'done'
     await inside.fault('receive:committed')
-    inside.live.wake(mailbox)
-    inside.bridge()?.wake()
+    if (request.within === undefined) {
+      inside.live.wake(mailbox)
+      inside.bridge()?.wake()
+    }
     return { answer, isRepeat: false }
   } catch (error) {
     const committed = isNeverThere(begun, error) ? null : await markOrAnswer(inside, upload)
     if (committed === 'unknown') throw error
     if (committed !== null) return { answer: committed, isRepeat: false }
-    await discard(inside, upload, begun.files)
+    await discard(inside, upload, begun.files, isStaged)
     // Two with one key at the same time: the other one was first.
-    const first = key !== null && isRepeated(error) ? await earlierOf(inside.tables.db, mailbox, key) : null
+    const first = key !== null && isRepeated(error) ? await earlierOf(db, mailbox, key) : null
     if (first !== null) return { answer: sameOrRefused(first, printOf(taken)), isRepeat: true }
     // The first of two with one key used the quota up while this one came: asked again, it gets that answer.
-    if (key !== null && isQuota(error) && (await earlierOf(inside.tables.db, mailbox, key)) !== null)
+    if (key !== null && isQuota(error) && (await earlierOf(db, mailbox, key)) !== null)
       throw new Refusal('UNAVAILABLE', {
         detail: 'another upload with this key has just come in',
         fix: 'Send it again with the same key: it gets the answer of that one',
@@ -85,6 +91,14 @@ function isQuota(error: unknown): boolean {
   return error instanceof Refusal && error.code.startsWith('QUOTA_')
 }
 
+/**
+ * A staging row is committed before the first byte, on a connection of our own. SQLite has one writer, and that is the caller: blobs of a transaction that was rolled
+ * back there have no row, and the look at every blob finds them.
+ */
+function canStage({ tables }: Inside, { within }: UploadRequest): boolean {
+  return within === undefined || tables.type === 'postgres'
+}
+
 async function stage({ tables }: Inside, upload: string, mailbox: string): Promise<void> {
   await tables.db
     .insertInto('uploads_staging')
@@ -94,11 +108,11 @@ async function stage({ tables }: Inside, upload: string, mailbox: string): Promi
 
 async function bring(
   inside: Inside,
-  { mailbox, limits, files, signal }: UploadRequest,
+  { mailbox, limits, files, signal, within }: UploadRequest,
   upload: string,
   begun: Begun,
 ): Promise<TakenIn[]> {
-  const used = await usageOf(inside.tables.db, mailbox)
+  const used = await usageOf(within?.db ?? inside.tables.db, mailbox)
   checkQuota(used, { files: 1, bytes: 1 }, limits)
   return takeAll(files, { limits, used }, async (bytes) => {
     const n = begun.files
@@ -169,6 +183,7 @@ async function discard(
   { tables, blobs, fault, onError }: Inside,
   upload: string,
   files: number,
+  isStaged: boolean,
 ): Promise<void> {
   try {
     for (let n = 0; n < files; n += 1) {
@@ -176,7 +191,7 @@ async function discard(
       await fault('discard:blob')
     }
     await fault('discard:blobs')
-    await tables.db.deleteFrom('uploads_staging').where('upload', '=', upload).execute()
+    if (isStaged) await tables.db.deleteFrom('uploads_staging').where('upload', '=', upload).execute()
   } catch (error) {
     leftBehind(onError, error, upload)
   }

@@ -1,5 +1,5 @@
 /** The transaction that makes an upload visible: quota, files, notices, answer and jobs, or nothing of it. */
-import { sql, type Transaction } from 'jobmill-tables'
+import { type Kysely, sql } from 'jobmill-tables'
 import { Refusal } from '../refusal.ts'
 import type { Schema } from '../tables/schema.ts'
 import { type FileRow, fileView, uriOf } from './file-view.ts'
@@ -9,10 +9,18 @@ import type { MailboxLimits } from './limits.ts'
 import { checkQuota, usageOf } from './quota.ts'
 import type { TakenIn } from './take-in.ts'
 
+/** The tables inside a transaction of the caller's, and that transaction as the mill takes it. */
+export interface CallersTransaction {
+  readonly db: Kysely<Schema>
+  readonly tx: never
+}
+
 export interface NewUpload {
   readonly upload: string
   readonly mailbox: string
-  readonly token: string
+  readonly token: string | null
+  readonly isStaged: boolean
+  readonly within?: CallersTransaction
   readonly limits: MailboxLimits
   readonly key: string | null
   readonly fingerprint: string
@@ -22,9 +30,17 @@ export interface NewUpload {
 /** `onCommit` hears right before it: whatever fails earlier has left nothing. */
 export async function writeRows(inside: Inside, given: NewUpload, onCommit: () => void): Promise<Answer> {
   const { tables, fault } = inside
+  const { within } = given
+  if (within !== undefined) return inSavepoint(within, (db, tx) => write(db, tx))
   return tables.transaction(async (db, tx) => {
+    const answer = await write(db, tx)
+    onCommit()
+    return answer
+  })
+
+  async function write(db: Kysely<Schema>, tx: never): Promise<Answer> {
     const lastSeq = await enter(inside, db, given)
-    await unstage(db, given)
+    if (given.isStaged) await unstage(db, given)
     // Before the quota, which the first of two with one key may have used up.
     if (given.key !== null && (await earlierOf(db, given.mailbox, given.key)) !== null) throw new Repeated()
     const bytes = given.files.reduce((sum, { size }) => sum + size, 0)
@@ -55,15 +71,31 @@ export async function writeRows(inside: Inside, given: NewUpload, onCommit: () =
       .execute()
     await inside.bridge()?.enqueue(rows.map(payloadOf), tx)
     await fault('receive:rows')
-    onCommit()
     return answer
-  })
+  }
+}
+
+/** What fails leaves the caller's transaction as it was, and usable. */
+async function inSavepoint<R>(
+  { db, tx }: CallersTransaction,
+  work: (db: Kysely<Schema>, tx: never) => Promise<R>,
+): Promise<R> {
+  await sql`SAVEPOINT jobmill_uploads`.execute(db)
+  try {
+    const result = await work(db, tx)
+    await sql`RELEASE SAVEPOINT jobmill_uploads`.execute(db)
+    return result
+  } catch (error) {
+    await sql`ROLLBACK TO SAVEPOINT jobmill_uploads`.execute(db)
+    await sql`RELEASE SAVEPOINT jobmill_uploads`.execute(db)
+    throw error
+  }
 }
 
 /** Takes the numbers for the notices, and with them the mailbox: until the commit nobody else writes to it. */
 async function enter(
   { tables }: Inside,
-  db: Transaction<Schema>,
+  db: Kysely<Schema>,
   { mailbox, token, files }: NewUpload,
 ): Promise<number> {
   const row = await db
@@ -74,11 +106,12 @@ async function enter(
     .returning('last_seq')
     .executeTakeFirst()
   // Removed while the files came, or the token revoked.
-  if (row === undefined || !(await isValid(db, token))) throw new Refusal('TOKEN_WRONG')
+  if (token === null && row === undefined) throw new Refusal('MAILBOX_UNKNOWN')
+  if (row === undefined || (token !== null && !(await isValid(db, token)))) throw new Refusal('TOKEN_WRONG')
   return row.last_seq
 }
 
-async function isValid(db: Transaction<Schema>, token: string): Promise<boolean> {
+async function isValid(db: Kysely<Schema>, token: string): Promise<boolean> {
   const row = await db
     .selectFrom('uploads_token')
     .select('id')
@@ -88,20 +121,21 @@ async function isValid(db: Transaction<Schema>, token: string): Promise<boolean>
   return row !== undefined
 }
 
-async function unstage(db: Transaction<Schema>, { upload }: NewUpload): Promise<void> {
-  const { numDeletedRows } = await db
+async function unstage(db: Kysely<Schema>, { upload }: NewUpload): Promise<void> {
+  const row = await db
     .deleteFrom('uploads_staging')
     .where('upload', '=', upload)
     .where('swept_at', 'is', null)
-    .executeTakeFirstOrThrow()
+    .returning('upload')
+    .executeTakeFirst()
   // The sweep took this process for dead, and its blobs are gone.
-  if (numDeletedRows === 0n)
+  if (row === undefined)
     throw new Refusal('TOO_SLOW', { fix: 'Send it again, in smaller parts if the line is slow' })
 }
 
 async function writeFiles(
   { tables, limits, newId }: Inside,
-  db: Transaction<Schema>,
+  db: Kysely<Schema>,
   { mailbox, upload, files, limits: own }: NewUpload,
 ): Promise<FileRow[]> {
   const rows = await db

@@ -1,7 +1,8 @@
 /** Tokens of mailboxes: shown once, kept as a hash. Several at a time, so that one can take the place of another. */
 import { createHash, randomBytes } from 'node:crypto'
+import type { Kysely } from 'jobmill-tables'
 import { cleanId } from '../clean/ids.ts'
-import { MAY, type May } from '../tables/schema.ts'
+import { MAY, type May, type Schema } from '../tables/schema.ts'
 import { JobmillError, shown } from './words.ts'
 import type { Inside } from './inside.ts'
 import type { Mailbox } from './mailboxes.ts'
@@ -32,8 +33,15 @@ export interface Holder {
   >
 }
 
+export interface NewTokenOptions {
+  readonly label?: string
+  readonly may?: May
+  /** One that your application made, of 32 to 200 visible characters of ASCII; left out: a new one. */
+  readonly token?: string
+}
+
 export interface Tokens {
-  readonly add: (mailbox: string, options?: { label?: string; may?: May }) => Promise<NewToken>
+  readonly add: (mailbox: string, options?: NewTokenOptions) => Promise<NewToken>
   readonly list: (mailbox: string) => Promise<TokenInfo[]>
   /** False when there is none. */
   readonly revoke: (id: string) => Promise<boolean>
@@ -48,7 +56,7 @@ const LONGEST_TOKEN = 200
 export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tokens {
   const { db } = tables
   return {
-    async add(given, { label = '', may = 'both' } = {}) {
+    async add(given, { label = '', may = 'both', token: ownToken } = {}) {
       const mailbox = cleanId(given)
       if (!MAY.includes(may))
         throw new JobmillError('OPTION_INVALID', 'is not what a token may do', {
@@ -76,19 +84,9 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
           fix: 'List those there are with: jobmill-uploads mailboxes list',
         })
       const id = newId()
-      const token = `jmu_${randomBytes(32).toString('base64url')}`
-      await db
-        .insertInto('uploads_token')
-        .values({
-          id,
-          mailbox,
-          hash: hashOf(token),
-          label,
-          may,
-          created_at: tables.now,
-          revoked_at: null,
-        })
-        .execute()
+      const token = ownToken ?? `jmu_${randomBytes(32).toString('base64url')}`
+      if (!(await addToken(db, tables.now, { id, mailbox, hash: givenHash(token), label, may })))
+        throw new JobmillError('OPTION_CONFLICT', 'this token is in use', { field: 'token', fix: 'Pass another' })
       return { id, token }
     },
     async list(mailbox) {
@@ -150,6 +148,30 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
       }
     },
   }
+}
+
+/** The hash of a token that can be used; an error names the field, and never the token. */
+export function givenHash(token: unknown): string {
+  if (typeof token === 'string' && /^[\x21-\x7e]{32,200}$/.test(token)) return hashOf(token)
+  throw new JobmillError('OPTION_INVALID', 'is not 32 to 200 visible characters of ASCII', {
+    field: 'token',
+    fix: 'Pass one that cannot be guessed, such as 32 random bytes in base64url, or omit it for a new one',
+  })
+}
+
+/** False when the token is in use, also when it was revoked. */
+export async function addToken(
+  db: Kysely<Schema>,
+  now: Inside['tables']['now'],
+  row: Omit<Schema['uploads_token'], 'created_at' | 'revoked_at'>,
+): Promise<boolean> {
+  const added = await db
+    .insertInto('uploads_token')
+    .values({ ...row, created_at: now, revoked_at: null })
+    .onConflict((conflict) => conflict.column('hash').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return added !== undefined
 }
 
 function hashOf(token: string): string {

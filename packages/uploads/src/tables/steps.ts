@@ -130,4 +130,9 @@ const caps: Step = async (db, { table }) => {
     CHECK (size <= max_size AND n >= 0 AND n < 64)`.execute(db)
 }
 
-export const STEPS: readonly Step[] = [first, remembered, byUpload, identity, perMailbox, caps]
+/** For the count of requests that ask for a file of another mailbox. */
+const byId: Step = async (db, { table }) => {
+  await sql`CREATE INDEX uploads_file_id ON ${table('uploads_file')} (id)`.execute(db)
+}
+
+export const STEPS: readonly Step[] = [first, remembered, byUpload, identity, perMailbox, caps, byId]

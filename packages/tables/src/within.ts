@@ -1,0 +1,94 @@
+/** The tables inside a transaction of the caller's own connection: the same values that `mill.enqueue` takes as `tx`. */
+import type Sqlite from 'better-sqlite3'
+import { JobmillError } from 'jobmill'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import { connectionOf, dialectOn } from './sqlite-dialect.ts'
+
+type Row = Record<string, unknown>
+type Send = (text: string, values: unknown[]) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>
+
+/** On SQLite: a better-sqlite3 handle of the same file. */
+export function withinSqlite<T>(tx: unknown): Kysely<T> {
+  if (typeof tx !== 'object' || tx === null || !('prepare' in tx) || !('inTransaction' in tx))
+    throw invalid('is no handle of better-sqlite3', 'Pass the handle on which you have begun a transaction')
+  const handle = tx as Sqlite.Database
+  if (!handle.inTransaction) throw invalid('has no transaction open', 'Run BEGIN IMMEDIATE on the same handle first')
+  return new Kysely<T>({ dialect: dialectOn(driverOf(connectionOf(handle))) })
+}
+
+/** On PostgreSQL: a `pg` client, or a function `(text, values) => rows`. `whole` are columns that hold whole numbers, which the driver of the caller may return as text. */
+export function withinPostgres<T>(tx: unknown, whole: ReadonlySet<string>): Kysely<T> {
+  const send = senderOf(tx)
+  const connection: DatabaseConnection = {
+    async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+      const answer = await send(sql, [...parameters])
+      const rows = 'rows' in answer ? answer.rows : answer
+      return { rows: (rows as readonly Row[]).map((row) => withNumbers(row, whole)) as R[] }
+    },
+    streamQuery,
+  }
+  const dialect: Dialect = {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => driverOf(connection),
+    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }
+  return new Kysely<T>({ dialect })
+}
+
+function withNumbers(row: Row, whole: ReadonlySet<string>): Row {
+  const texts = Object.entries(row).filter(([name, value]) => whole.has(name) && typeof value === 'string')
+  return texts.length === 0
+    ? row
+    : { ...row, ...Object.fromEntries(texts.map(([name, value]) => [name, Number(value)])) }
+}
+
+function senderOf(tx: unknown): Send {
+  if (typeof tx === 'function') return tx as Send
+  if (typeof tx !== 'object' || tx === null || !('query' in tx) || typeof tx.query !== 'function')
+    throw invalid('cannot run statements', 'Pass a pg client inside its transaction, or a function (text, values) => rows')
+  if ('totalCount' in tx && 'idleCount' in tx)
+    throw invalid('is a pool, which runs each statement on any connection', 'Take a client with connect(), run BEGIN on it, and pass the client')
+  if (
+    'getTransactionStatus' in tx &&
+    typeof tx.getTransactionStatus === 'function' &&
+    (tx as { getTransactionStatus: () => unknown }).getTransactionStatus() === 'I'
+  )
+    throw invalid('has no transaction open', 'Await BEGIN on the same client first')
+  return tx.query.bind(tx) as Send
+}
+
+function invalid(what: string, fix: string): JobmillError {
+  return new JobmillError('TX_INVALID', what, { field: 'tx', fix })
+}
+
+/** The transaction is the caller's: it is neither begun nor ended here. */
+function driverOf(connection: DatabaseConnection): Driver {
+  const never = async (): Promise<never> => {
+    throw new Error('the transaction belongs to the caller')
+  }
+  return {
+    async init() {},
+    acquireConnection: async () => connection,
+    async releaseConnection() {},
+    beginTransaction: never,
+    commitTransaction: never,
+    rollbackTransaction: never,
+    async destroy() {},
+  }
+}
+
+// eslint-disable-next-line require-yield
+async function* streamQuery(): AsyncGenerator<never, void, undefined> {
+  throw new Error('ask for pages instead of a stream')
+}

@@ -1,0 +1,73 @@
+/**
+ * Requests that reach for another mailbox: with a token of one at the address of another, or for a file that belongs to another. The caller gets the same answer as for
+ * what never was; the operator gets a count and a log line.
+ */
+import { type Logger, type Platform } from 'jobmill'
+import { pace } from 'jobmill/http'
+import type { Inside } from './inside.ts'
+
+export const TARGETS = ['mailbox', 'file'] as const
+export type ForeignTarget = (typeof TARGETS)[number]
+
+export interface Foreign {
+  readonly mailbox: (from: string, target: string) => void
+  /** After a 404: looks whether the file is another mailbox's, without a wait for whoever asked, who could measure it. */
+  readonly file: (from: string, file: string) => void
+  /** Resolves when no look is on its way. */
+  readonly settled: () => Promise<void>
+}
+
+/** Looks for the owner of a file, for each mailbox that asks. */
+const LOOKS_PER_SECOND = 20
+/** Between two lines of the log. */
+const LINE_EVERY_MS = 10_000
+
+export function foreign(
+  { tables, onError }: Pick<Inside, 'tables' | 'onError'>,
+  { platform, log, count }: {
+    readonly platform: Platform
+    readonly log: () => Logger | null
+    readonly count: (target: ForeignTarget) => void
+  },
+): Foreign {
+  const looks = pace({ perSecond: LOOKS_PER_SECOND, now: () => platform.monotonic() })
+  const running = new Set<Promise<void>>()
+  let lastAt = -Infinity
+  let untold = 0
+
+  function tell(target: ForeignTarget, fields: Readonly<Record<string, string>>): void {
+    count(target)
+    if (platform.monotonic() - lastAt < LINE_EVERY_MS) {
+      untold += 1
+      return
+    }
+    lastAt = platform.monotonic()
+    const more = untold === 0 ? '' : ` (${untold} more since the last line)`
+    untold = 0
+    log()?.warn(`uploads: a token of one mailbox was used for the ${target} of another${more}`, fields)
+  }
+
+  async function look(from: string, file: string): Promise<void> {
+    const row = await tables.db
+      .selectFrom('uploads_file')
+      .select('mailbox')
+      .where('id', '=', file)
+      .where('mailbox', '!=', from)
+      .executeTakeFirst()
+    if (row !== undefined) tell('file', { mailbox: from, file, owner: row.mailbox })
+  }
+
+  return {
+    mailbox: (from, target) => tell('mailbox', { mailbox: from, target }),
+    file(from, file) {
+      if (looks(from) > 0) return
+      const looking = look(from, file)
+        .catch((error: unknown) => onError(error, `whose file ${file} is`))
+        .finally(() => running.delete(looking))
+      running.add(looking)
+    },
+    async settled() {
+      await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,117 @@
+/** Upload, fetch and acknowledge without HTTP, for the program that the inbox runs in. It is trusted: no token is asked for, limits and quotas count. */
+import { checkObjectKeys } from 'jobmill'
+import type { Kysely } from 'jobmill-tables'
+import { cleanId } from '../clean/ids.ts'
+import { Refusal } from '../refusal.ts'
+import { type Schema, WHOLE } from '../tables/schema.ts'
+import { ack, type Acked } from './ack.ts'
+import { fileView, type FileView } from './file-view.ts'
+import { type FileRef, findFile, openBlob, stampFetch } from './files.ts'
+import type { Answer } from './idempotency.ts'
+import { checkKey } from './idempotency.ts'
+import type { Inside } from './inside.ts'
+import { limitsOf } from './limits.ts'
+import { ownLimits } from './mailboxes.ts'
+import { incoming, type NewFile } from './new-files.ts'
+import { receive } from './receive.ts'
+import { JobmillError, shown } from './words.ts'
+
+export interface PutOptions {
+  /** The same files put again under the same key get the first answer. */
+  readonly key?: string
+  readonly signal?: AbortSignal
+  /** Your transaction, as `mill.enqueue` takes it, on the database of the inbox: the files are there when it commits. */
+  readonly tx?: unknown
+}
+
+export interface AckOptions {
+  /** Has to be that of the file. */
+  readonly sha256?: string
+  /** Your transaction: the file is acknowledged when it commits. */
+  readonly tx?: unknown
+}
+
+/** Read `bytes` to the end: then the fetch counts. */
+export type FetchedFile = FileView & { readonly bytes: AsyncIterable<Uint8Array> }
+
+export interface InCode {
+  /** Takes all files or none. */
+  readonly put: (mailbox: string, files: readonly NewFile[], options?: PutOptions) => Promise<Answer>
+  readonly get: (mailbox: string, file: string) => Promise<FetchedFile>
+  readonly ack: (mailbox: string, file: string, options?: AckOptions) => Promise<Acked>
+}
+
+/** `during` counts work that a stop waits for, and passes the signal that ends it. */
+export type During = <R>(work: (stopping: AbortSignal) => Promise<R>) => Promise<R>
+
+export function inCode(inside: Inside, during: During): InCode {
+  const { tables } = inside
+  const dbIn = (tx: unknown): Kysely<Schema> | undefined =>
+    tx === undefined ? undefined : tables.within(tx, WHOLE)
+  return {
+    async put(given, files, options = {}) {
+      checkObjectKeys(options, 'options', ['key', 'signal', 'tx'])
+      const { tx, signal, key } = options
+      const mailbox = idOf(given, 'mailbox')
+      const db = dbIn(tx)
+      const own = await ownLimits(db ?? tables.db, mailbox)
+      if (own === null) throw new Refusal('MAILBOX_UNKNOWN')
+      const limits = limitsOf(own, inside.limits)
+      const request = {
+        ...{ mailbox, limits, token: null, key: key === undefined ? null : checkKey(key, 'key') },
+        files: incoming(files, limits),
+        ...(db !== undefined && { within: { db, tx: tx as never } }),
+      }
+      const { answer } = await during((stopping) =>
+        receive(inside, { ...request, signal: AbortSignal.any([stopping, ...(signal === undefined ? [] : [signal])]) }),
+      )
+      return answer
+    },
+    async get(mailbox, file) {
+      const ref = refOf(mailbox, file)
+      const row = await findFile(inside, ref)
+      return { ...fileView(row), bytes: bytesOf(inside, ref, row) }
+    },
+    async ack(mailbox, file, options = {}) {
+      checkObjectKeys(options, 'options', ['sha256', 'tx'])
+      const { tx, sha256 } = options
+      const request = { ...refOf(mailbox, file), sha256: sha256 === undefined ? null : hashOf(sha256) }
+      const db = dbIn(tx)
+      if (db !== undefined) return ack(inside, request, db)
+      return inside.room.forced(() => ack(inside, request))
+    },
+  }
+}
+
+async function* bytesOf(
+  inside: Inside,
+  ref: FileRef,
+  row: Parameters<typeof openBlob>[1],
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let size = 0
+  for await (const chunk of await openBlob(inside, row, { start: 0, end: row.size - 1 })) {
+    size += chunk.length
+    yield chunk
+  }
+  if (size !== row.size) throw new Error(`the blob of file ${ref.file} has ${size} of ${row.size} bytes`)
+  await stampFetch(inside, ref)
+}
+
+function refOf(mailbox: string, file: string): FileRef {
+  return { mailbox: idOf(mailbox, 'mailbox'), file: idOf(file, 'file') }
+}
+
+function idOf(given: unknown, field: string): string {
+  const id = typeof given === 'string' ? cleanId(given) : null
+  if (id !== null) return id
+  throw new JobmillError('OPTION_INVALID', 'is not a UUID', { field, value: shown(given), fix: `Pass the id of a ${field}` })
+}
+
+function hashOf(given: unknown): string {
+  if (typeof given === 'string' && /^[0-9a-f]{64}$/i.test(given)) return given.toLowerCase()
+  throw new JobmillError('OPTION_INVALID', 'is not a SHA-256', {
+    field: 'sha256',
+    value: shown(given),
+    fix: 'Pass its 64 hexadecimal digits, or omit it',
+  })
+}

@@ -1,0 +1,64 @@
+/** Files that a program puts into the inbox, checked by their fields and bounded as a request is. */
+import { checkObjectKeys } from 'jobmill'
+import { Refusal } from '../refusal.ts'
+import type { MailboxLimits } from './limits.ts'
+import type { Incoming } from './take-in.ts'
+import { JobmillError, shown } from './words.ts'
+
+export interface NewFile {
+  readonly name: string
+  /** Such as `image/png`; left out, the type is not known. */
+  readonly type?: string
+  /** Text is written as UTF-8. A stream is read once, while the file is stored. */
+  readonly bytes: Uint8Array | string | AsyncIterable<Uint8Array>
+}
+
+export function incoming(files: readonly NewFile[], limits: MailboxLimits): AsyncIterable<Incoming> {
+  const { maxFiles, maxRequestBytes } = limits
+  if (!Array.isArray(files) || files.length === 0)
+    throw invalid('files', 'has no files', files, 'Pass an array of { name, type, bytes }')
+  if (files.length > maxFiles)
+    throw new Refusal('FILES_TOO_MANY', {
+      field: 'files',
+      detail: `there are ${files.length} files, of ${maxFiles} at once`,
+      fix: 'Put them in several calls',
+      max: maxFiles,
+    })
+  const checked = files.map((file: NewFile, n) => checkFile(file, `files[${n}]`))
+  let total = 0
+  async function* counted(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const chunk of bytes) {
+      total += chunk.length
+      if (total > maxRequestBytes)
+        throw new Refusal('REQUEST_TOO_LARGE', {
+          detail: `the files have more than ${maxRequestBytes} bytes together`,
+          fix: 'Put them in several calls',
+          file: name,
+          size: total,
+          max: maxRequestBytes,
+        })
+      yield chunk
+    }
+  }
+  return (async function* () {
+    for (const { name, type, declared, bytes } of checked)
+      yield { name, type, declared, bytes: counted(name, bytes) }
+  })()
+}
+
+function checkFile(file: NewFile, field: string): Incoming {
+  checkObjectKeys(file, field, ['name', 'type', 'bytes'])
+  const { name, type = '', bytes } = file as { name: unknown; type?: unknown; bytes: unknown }
+  if (typeof name !== 'string') throw invalid(`${field}.name`, 'is not a string', name, 'Pass the name of the file')
+  if (typeof type !== 'string') throw invalid(`${field}.type`, 'is not a string', type, "Pass a type such as 'image/png', or omit it")
+  const whole = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
+  if (whole instanceof Uint8Array)
+    return { name, type, declared: whole.length, bytes: (async function* () { yield whole })() }
+  if (typeof whole === 'object' && whole !== null && Symbol.asyncIterator in whole)
+    return { name, type, declared: null, bytes: whole as AsyncIterable<Uint8Array> }
+  throw invalid(`${field}.bytes`, 'has no bytes', bytes, 'Pass a Uint8Array, a string, or a stream of Uint8Array')
+}
+
+function invalid(field: string, what: string, value: unknown, fix: string): JobmillError {
+  return new JobmillError('OPTION_INVALID', what, { field, value: shown(value), fix })
+}

@@ -1,0 +1,115 @@
+/** The inbox in code: put, get and ack without HTTP and in the caller's transaction, ids and tokens of the host, and reaches for other mailboxes. On both stores. */
+import Sqlite from 'better-sqlite3'
+import pg from 'pg'
+import { describe, expect, onTestFinished, test as testEverywhere } from 'vitest'
+import { inTurns } from '../../../test/support/in-turns.ts'
+import { mailbox, pending, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
+
+/** A transaction on a connection of the caller's own. */
+async function begin({ address }: Scene): Promise<{ tx: unknown; end: (how: 'COMMIT' | 'ROLLBACK') => Promise<void> }> {
+  if (!address.startsWith('postgres')) {
+    const tx = new Sqlite(address)
+    onTestFinished(() => void tx.close())
+    tx.exec('BEGIN IMMEDIATE')
+    return { tx, end: async (how) => void tx.exec(how) }
+  }
+  const url = new URL(address)
+  url.searchParams.delete('schema')
+  const tx = new pg.Client({ connectionString: url.href })
+  await tx.connect()
+  onTestFinished(() => tx.end())
+  await tx.query('BEGIN')
+  return { tx, end: async (how) => void (await tx.query(how)) }
+}
+
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(bytes)).toString()
+}
+
+describe.each(STORES)('the inbox in code on %s', (store) => {
+  const test = inTurns(store, STORES)
+  const lines: string[] = []
+  const given = sceneForAll(store, {
+    maxFileBytes: 100,
+    log: (_level, message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`),
+  })
+
+  test('A put, get and ack do what HTTP does, with limits and keys, and name what is wrong', async () => {
+    const { inbox } = given()
+    const box = await mailbox(given(), { quotaFiles: 2 })
+    const files = [{ name: '../a b.txt', type: 'text/plain', bytes: 'hello' }]
+    const { files: [file] } = await inbox.put(box.id, files, { key: 'k' })
+    const { files: [again] } = await inbox.put(box.id, files, { key: 'k' })
+    expect(again).toEqual(file)
+    const got = await inbox.get(box.id, file?.id ?? '')
+    expect([got.name, await textOf(got.bytes)]).toEqual(['a_b.txt', 'hello'])
+    expect(await (await box.ask(`/uploads/${file?.id}`)).json()).toMatchObject({ fetches: 1, size: 5 })
+    await expect(inbox.ack(box.id, file?.id ?? '', { sha256: 'a'.repeat(64) })).rejects.toMatchObject({ code: 'HASH_DIFFERS' })
+    expect(await inbox.ack(box.id, file?.id ?? '', { sha256: file?.sha256 ?? '' })).toEqual({ acked: true })
+    const large = [{ name: 'x', bytes: Buffer.alloc(101) }]
+    await expect(inbox.put(box.id, large)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' })
+    const two = [{ name: 'x', bytes: 'x' }, { name: 'y', bytes: 'y' }]
+    await expect(inbox.put(box.id, two)).rejects.toMatchObject({ code: 'QUOTA_FILES' })
+    await expect(inbox.put(inbox.limits.maxFiles as never, two)).rejects.toMatchObject({ field: 'mailbox' })
+    await expect(inbox.put(box.id, [])).rejects.toMatchObject({ field: 'files' })
+    await expect(inbox.put(box.id, [{ name: 'x' } as never])).rejects.toMatchObject({ field: 'files[0].bytes' })
+    await expect(inbox.put('00000000-0000-7000-8000-000000000000', two)).rejects.toMatchObject({ code: 'MAILBOX_UNKNOWN' })
+  })
+
+  testEverywhere('A put and ack in the caller’s transaction count when it commits, and never happened when it rolls back', async () => {
+    const { inbox } = given()
+    const box = await mailbox(given(), { quotaFiles: 2 })
+    for (const how of ['ROLLBACK', 'COMMIT'] as const) {
+      const { tx, end } = await begin(given())
+      await inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx })
+      // What is refused leaves the transaction usable.
+      const two = [{ name: 'b', bytes: 'b' }, { name: 'c', bytes: 'c' }]
+      await expect(inbox.put(box.id, two, { tx })).rejects.toMatchObject({ code: 'QUOTA_FILES' })
+      await end(how)
+      expect((await pending(box)).files.map(({ name }) => name)).toEqual(how === 'COMMIT' ? ['a'] : [])
+    }
+    const [file] = (await pending(box)).files
+    const { tx, end } = await begin(given())
+    expect(await inbox.ack(box.id, file?.id ?? '', { tx })).toEqual({ acked: true })
+    await end('ROLLBACK')
+    expect((await pending(box)).files).toHaveLength(1)
+    expect(await textOf((await inbox.get(box.id, file?.id ?? '')).bytes)).toBe('a')
+    await expect(inbox.ack(box.id, file?.id ?? '', { tx })).rejects.toMatchObject({ code: 'TX_INVALID', field: 'tx' })
+    await expect(inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx: 5 })).rejects.toMatchObject({ field: 'tx' })
+  })
+
+  test('A a mailbox takes the id and the token of the host application, each checked by its name', async () => {
+    const { inbox, url } = given()
+    const id = crypto.randomUUID()
+    const token = crypto.randomUUID()
+    expect(await inbox.mailboxes.add({ name: 'host', id: id.toUpperCase(), token })).toMatchObject({ id })
+    const asked = await fetch(`${url}/mailboxes/${id}/uploads`, { headers: { authorization: `Bearer ${token}` } })
+    expect(asked.status).toBe(200)
+    const wrong: [object, string][] = [
+      [{ id: 'x' }, 'id'],
+      [{ id }, 'id'],
+      [{ token: 'short' }, 'token'],
+      [{ token }, 'token'],
+    ]
+    for (const [options, field] of wrong)
+      await expect(inbox.mailboxes.add({ name: 'other', ...options })).rejects.toMatchObject({ field })
+    await expect(inbox.tokens.add(id, { token })).rejects.toMatchObject({ code: 'OPTION_CONFLICT', field: 'token' })
+  })
+
+  test('A a reach for another mailbox, or for its file, is counted and logged, and answered as if there was none', async () => {
+    const scene = given()
+    const [box, other] = [await mailbox(scene), await mailbox(scene)]
+    const [file = ''] = await other.sent('a')
+    const count = async (target: string): Promise<number> =>
+      Number(new RegExp(`^jobmill_uploads_foreign_requests_total{target="${target}"} (\\d+)$`, 'm').exec(await scene.mill.prometheus())?.[1])
+    const before = [await count('mailbox'), await count('file')]
+    const headers = { authorization: `Bearer ${box.token}` }
+    expect((await fetch(`${scene.url}/mailboxes/${other.id}/uploads`, { headers })).status).toBe(401)
+    expect((await box.ask(`/uploads/${file}`)).status).toBe(404)
+    expect((await box.ask('/uploads/00000000-0000-7000-8000-000000000000')).status).toBe(404)
+    await expect.poll(() => count('file')).toBe((before[1] ?? 0) + 1)
+    expect(await count('mailbox')).toBe((before[0] ?? 0) + 1)
+    // One line in ten seconds, whatever is sent.
+    expect(lines.filter((line) => line.includes(box.id))).toHaveLength(1)
+  })
+})
