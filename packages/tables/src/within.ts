@@ -15,14 +15,18 @@ import {
 import { connectionOf, dialectOn } from './sqlite-dialect.ts'
 
 type Row = Record<string, unknown>
-type Send = (text: string, values: unknown[]) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>
+type Send = (
+  text: string,
+  values: unknown[],
+) => PromiseLike<readonly unknown[] | { readonly rows: readonly unknown[] }>
 
 /** On SQLite: a better-sqlite3 handle of the same file. */
 export function withinSqlite<T>(tx: unknown): Kysely<T> {
   if (typeof tx !== 'object' || tx === null || !('prepare' in tx) || !('inTransaction' in tx))
     throw invalid('is no handle of better-sqlite3', 'Pass the handle on which you have begun a transaction')
   const handle = tx as Sqlite.Database
-  if (!handle.inTransaction) throw invalid('has no transaction open', 'Run BEGIN IMMEDIATE on the same handle first')
+  if (!handle.inTransaction)
+    throw invalid('has no transaction open', 'Run BEGIN IMMEDIATE on the same handle first')
   return new Kysely<T>({ dialect: dialectOn(driverOf(connectionOf(handle))) })
 }
 
@@ -56,9 +60,15 @@ function withNumbers(row: Row, whole: ReadonlySet<string>): Row {
 function senderOf(tx: unknown): Send {
   if (typeof tx === 'function') return tx as Send
   if (typeof tx !== 'object' || tx === null || !('query' in tx) || typeof tx.query !== 'function')
-    throw invalid('cannot run statements', 'Pass a pg client inside its transaction, or a function (text, values) => rows')
+    throw invalid(
+      'cannot run statements',
+      'Pass a pg client inside its transaction, or a function (text, values) => rows',
+    )
   if ('totalCount' in tx && 'idleCount' in tx)
-    throw invalid('is a pool, which runs each statement on any connection', 'Take a client with connect(), run BEGIN on it, and pass the client')
+    throw invalid(
+      'is a pool, which runs each statement on any connection',
+      'Take a client with connect(), run BEGIN on it, and pass the client',
+    )
   if (
     'getTransactionStatus' in tx &&
     typeof tx.getTransactionStatus === 'function' &&

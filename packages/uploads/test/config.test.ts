@@ -68,12 +68,20 @@ job: { kind: file.received, queue: files }
       expect.objectContaining({
         code: 'OPTIONS_INVALID',
         problems: [
-          expect.objectContaining({ option: 'tables', message: expect.stringContaining('tables: is missing. Pass ') as string }),
-          expect.objectContaining({ option: 'blobs', message: expect.stringContaining('blobs: is missing. Pass ') as string }),
+          expect.objectContaining({
+            option: 'tables',
+            message: expect.stringContaining('tables: is missing. Pass ') as string,
+          }),
+          expect.objectContaining({
+            option: 'blobs',
+            message: expect.stringContaining('blobs: is missing. Pass ') as string,
+          }),
         ],
       }),
     )
-    expect(make({ tables: 'uploads.db', blobs: {} })).toThrow(/tables: cannot be used[^]*blobs: cannot be used/)
+    expect(make({ tables: 'uploads.db', blobs: {} })).toThrow(
+      /tables: cannot be used[^]*blobs: cannot be used/,
+    )
     expect(make({ table: {} })).toThrow('Did you mean "tables"?')
   })
 

@@ -6,7 +6,9 @@ import { inTurns } from '../../../test/support/in-turns.ts'
 import { mailbox, pending, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
 
 /** A transaction on a connection of the caller's own. */
-async function begin({ address }: Scene): Promise<{ tx: unknown; end: (how: 'COMMIT' | 'ROLLBACK') => Promise<void> }> {
+async function begin({
+  address,
+}: Scene): Promise<{ tx: unknown; end: (how: 'COMMIT' | 'ROLLBACK') => Promise<void> }> {
   if (!address.startsWith('postgres')) {
     const tx = new Sqlite(address)
     onTestFinished(() => void tx.close())
@@ -38,52 +40,78 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     const { inbox } = given()
     const box = await mailbox(given(), { quotaFiles: 2 })
     const files = [{ name: '../a b.txt', type: 'text/plain', bytes: 'hello' }]
-    const { files: [file] } = await inbox.put(box.id, files, { key: 'k' })
-    const { files: [again] } = await inbox.put(box.id, files, { key: 'k' })
+    const {
+      files: [file],
+    } = await inbox.put(box.id, files, { key: 'k' })
+    const {
+      files: [again],
+    } = await inbox.put(box.id, files, { key: 'k' })
     expect(again).toEqual(file)
     const got = await inbox.get(box.id, file?.id ?? '')
     expect([got.name, await textOf(got.bytes)]).toEqual(['a_b.txt', 'hello'])
     expect(await (await box.ask(`/uploads/${file?.id}`)).json()).toMatchObject({ fetches: 1, size: 5 })
-    await expect(inbox.ack(box.id, file?.id ?? '', { sha256: 'a'.repeat(64) })).rejects.toMatchObject({ code: 'HASH_DIFFERS' })
+    await expect(inbox.ack(box.id, file?.id ?? '', { sha256: 'a'.repeat(64) })).rejects.toMatchObject({
+      code: 'HASH_DIFFERS',
+    })
     expect(await inbox.ack(box.id, file?.id ?? '', { sha256: file?.sha256 ?? '' })).toEqual({ acked: true })
     const large = [{ name: 'x', bytes: Buffer.alloc(101) }]
     await expect(inbox.put(box.id, large)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' })
-    const two = [{ name: 'x', bytes: 'x' }, { name: 'y', bytes: 'y' }]
+    const two = [
+      { name: 'x', bytes: 'x' },
+      { name: 'y', bytes: 'y' },
+    ]
     await expect(inbox.put(box.id, two)).rejects.toMatchObject({ code: 'QUOTA_FILES' })
     await expect(inbox.put(inbox.limits.maxFiles as never, two)).rejects.toMatchObject({ field: 'mailbox' })
     await expect(inbox.put(box.id, [])).rejects.toMatchObject({ field: 'files' })
-    await expect(inbox.put(box.id, [{ name: 'x' } as never])).rejects.toMatchObject({ field: 'files[0].bytes' })
-    await expect(inbox.put('00000000-0000-7000-8000-000000000000', two)).rejects.toMatchObject({ code: 'MAILBOX_UNKNOWN' })
+    await expect(inbox.put(box.id, [{ name: 'x' } as never])).rejects.toMatchObject({
+      field: 'files[0].bytes',
+    })
+    await expect(inbox.put('00000000-0000-7000-8000-000000000000', two)).rejects.toMatchObject({
+      code: 'MAILBOX_UNKNOWN',
+    })
   })
 
-  testEverywhere('A put and ack in the caller’s transaction count when it commits, and never happened when it rolls back', async () => {
-    const { inbox } = given()
-    const box = await mailbox(given(), { quotaFiles: 2 })
-    for (const how of ['ROLLBACK', 'COMMIT'] as const) {
+  testEverywhere(
+    'A put and ack in the caller’s transaction count when it commits, and never happened when it rolls back',
+    async () => {
+      const { inbox } = given()
+      const box = await mailbox(given(), { quotaFiles: 2 })
+      for (const how of ['ROLLBACK', 'COMMIT'] as const) {
+        const { tx, end } = await begin(given())
+        await inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx })
+        // What is refused leaves the transaction usable.
+        const two = [
+          { name: 'b', bytes: 'b' },
+          { name: 'c', bytes: 'c' },
+        ]
+        await expect(inbox.put(box.id, two, { tx })).rejects.toMatchObject({ code: 'QUOTA_FILES' })
+        await end(how)
+        expect((await pending(box)).files.map(({ name }) => name)).toEqual(how === 'COMMIT' ? ['a'] : [])
+      }
+      const [file] = (await pending(box)).files
       const { tx, end } = await begin(given())
-      await inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx })
-      // What is refused leaves the transaction usable.
-      const two = [{ name: 'b', bytes: 'b' }, { name: 'c', bytes: 'c' }]
-      await expect(inbox.put(box.id, two, { tx })).rejects.toMatchObject({ code: 'QUOTA_FILES' })
-      await end(how)
-      expect((await pending(box)).files.map(({ name }) => name)).toEqual(how === 'COMMIT' ? ['a'] : [])
-    }
-    const [file] = (await pending(box)).files
-    const { tx, end } = await begin(given())
-    expect(await inbox.ack(box.id, file?.id ?? '', { tx })).toEqual({ acked: true })
-    await end('ROLLBACK')
-    expect((await pending(box)).files).toHaveLength(1)
-    expect(await textOf((await inbox.get(box.id, file?.id ?? '')).bytes)).toBe('a')
-    await expect(inbox.ack(box.id, file?.id ?? '', { tx })).rejects.toMatchObject({ code: 'TX_INVALID', field: 'tx' })
-    await expect(inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx: 5 })).rejects.toMatchObject({ field: 'tx' })
-  })
+      expect(await inbox.ack(box.id, file?.id ?? '', { tx })).toEqual({ acked: true })
+      await end('ROLLBACK')
+      expect((await pending(box)).files).toHaveLength(1)
+      expect(await textOf((await inbox.get(box.id, file?.id ?? '')).bytes)).toBe('a')
+      await expect(inbox.ack(box.id, file?.id ?? '', { tx })).rejects.toMatchObject({
+        code: 'TX_INVALID',
+        field: 'tx',
+      })
+      await expect(inbox.put(box.id, [{ name: 'a', bytes: 'a' }], { tx: 5 })).rejects.toMatchObject({
+        field: 'tx',
+      })
+    },
+  )
 
   test('A a mailbox takes the id and the token of the host application, each checked by its name', async () => {
     const { inbox, url } = given()
     const id = crypto.randomUUID()
     const token = crypto.randomUUID()
     expect(await inbox.mailboxes.add({ name: 'host', id: id.toUpperCase(), token })).toMatchObject({ id })
-    const asked = await fetch(`${url}/mailboxes/${id}/uploads`, { headers: { authorization: `Bearer ${token}` } })
+    const asked = await fetch(`${url}/mailboxes/${id}/uploads`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
     expect(asked.status).toBe(200)
     const wrong: [object, string][] = [
       [{ id: 'x' }, 'id'],
@@ -93,7 +121,10 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     ]
     for (const [options, field] of wrong)
       await expect(inbox.mailboxes.add({ name: 'other', ...options })).rejects.toMatchObject({ field })
-    await expect(inbox.tokens.add(id, { token })).rejects.toMatchObject({ code: 'OPTION_CONFLICT', field: 'token' })
+    await expect(inbox.tokens.add(id, { token })).rejects.toMatchObject({
+      code: 'OPTION_CONFLICT',
+      field: 'token',
+    })
   })
 
   test('A a reach for another mailbox, or for its file, is counted and logged, and answered as if there was none', async () => {
@@ -101,7 +132,11 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     const [box, other] = [await mailbox(scene), await mailbox(scene)]
     const [file = ''] = await other.sent('a')
     const count = async (target: string): Promise<number> =>
-      Number(new RegExp(`^jobmill_uploads_foreign_requests_total{target="${target}"} (\\d+)$`, 'm').exec(await scene.mill.prometheus())?.[1])
+      Number(
+        new RegExp(`^jobmill_uploads_foreign_requests_total{target="${target}"} (\\d+)$`, 'm').exec(
+          await scene.mill.prometheus(),
+        )?.[1],
+      )
     const before = [await count('mailbox'), await count('file')]
     const headers = { authorization: `Bearer ${box.token}` }
     expect((await fetch(`${scene.url}/mailboxes/${other.id}/uploads`, { headers })).status).toBe(401)

@@ -22,7 +22,8 @@ export function http({ url, timeoutMs, secret }: HttpTarget): Handler {
       const waitMs = retryAfterMs(response.headers)
       if (waitMs !== null) throw new Snooze(waitMs, `${at} answered ${response.status}`)
     }
-    if (DEAD_AT_ONCE.has(response.status)) throw new Dead(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
+    if (DEAD_AT_ONCE.has(response.status))
+      throw new Dead(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
     if (!response.ok) throw new Error(`${at} answered ${response.status}: ${text.slice(0, 200)}`)
     answer(text, at, context)
   }

@@ -48,9 +48,7 @@ export const shape = z.strictObject({
   adminPort: whole(0, 65_535).optional(),
   adminBind: text.optional(),
   tokens: text.optional(),
-  logLevel: z
-    .enum(LOG_LEVELS, { error: `give ${LOG_LEVELS.join(', ')}` })
-    .optional(),
+  logLevel: z.enum(LOG_LEVELS, { error: `give ${LOG_LEVELS.join(', ')}` }).optional(),
   maxFiles: whole(1, MOST_FILES).optional(),
   maxFileBytes: size(1).optional(),
   maxRequestBytes: size(1).optional(),

@@ -103,7 +103,8 @@ async function answer(
     }
     const file = found[1] ?? ''
     return act({ ...tools, request, url, holder, file }).catch((error: unknown) => {
-      if (error instanceof Refusal && error.code === 'FILE_UNKNOWN') tools.foreign.file(holder.mailbox, cleanId(file) ?? '')
+      if (error instanceof Refusal && error.code === 'FILE_UNKNOWN')
+        tools.foreign.file(holder.mailbox, cleanId(file) ?? '')
       throw error
     })
   }

@@ -10,7 +10,12 @@ export function tokenOf(request: Request): string {
 }
 
 /** The holder, of the mailbox that the address names. */
-export async function whoAsks(request: Request, mailbox: string, { holderOf }: Tokens, onForeign?: (from: string, target: string) => void): Promise<Holder> {
+export async function whoAsks(
+  request: Request,
+  mailbox: string,
+  { holderOf }: Tokens,
+  onForeign?: (from: string, target: string) => void,
+): Promise<Holder> {
   const token = tokenOf(request)
   const holder = token === '' ? null : await holderOf(token)
   if (holder === null) throw stranger()

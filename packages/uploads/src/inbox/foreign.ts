@@ -24,7 +24,11 @@ const LINE_EVERY_MS = 10_000
 
 export function foreign(
   { tables, onError }: Pick<Inside, 'tables' | 'onError'>,
-  { platform, log, count }: {
+  {
+    platform,
+    log,
+    count,
+  }: {
     readonly platform: Platform
     readonly log: () => Logger | null
     readonly count: (target: ForeignTarget) => void

@@ -63,7 +63,10 @@ export function inCode(inside: Inside, during: During): InCode {
         ...(db !== undefined && { within: { db, tx: tx as never } }),
       }
       const { answer } = await during((stopping) =>
-        receive(inside, { ...request, signal: AbortSignal.any([stopping, ...(signal === undefined ? [] : [signal])]) }),
+        receive(inside, {
+          ...request,
+          signal: AbortSignal.any([stopping, ...(signal === undefined ? [] : [signal])]),
+        }),
       )
       return answer
     },
@@ -104,7 +107,11 @@ function refOf(mailbox: string, file: string): FileRef {
 function idOf(given: unknown, field: string): string {
   const id = typeof given === 'string' ? cleanId(given) : null
   if (id !== null) return id
-  throw new JobmillError('OPTION_INVALID', 'is not a UUID', { field, value: shown(given), fix: `Pass the id of a ${field}` })
+  throw new JobmillError('OPTION_INVALID', 'is not a UUID', {
+    field,
+    value: shown(given),
+    fix: `Pass the id of a ${field}`,
+  })
 }
 
 function hashOf(given: unknown): string {

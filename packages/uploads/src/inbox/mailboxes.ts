@@ -57,18 +57,18 @@ export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'ne
       .insertInto('uploads_mailbox')
       .values({
         id,
-      name: checkName(given.name),
-      quota_bytes: whole(given.quotaBytes, 'quotaBytes', 0),
-      quota_files: whole(given.quotaFiles, 'quotaFiles', 0),
-      max_file_bytes: whole(given.maxFileBytes, 'maxFileBytes', 1),
-      max_request_bytes: whole(given.maxRequestBytes, 'maxRequestBytes', 1),
-      uploads_at_once: whole(given.uploadsPerMailbox, 'uploadsPerMailbox', 1),
-      last_seq: 0,
-      created_at: tables.now,
-      last_upload_at: null,
-      unfetched_files: 0,
-      unfetched_at: null,
-      deleted_at: null,
+        name: checkName(given.name),
+        quota_bytes: whole(given.quotaBytes, 'quotaBytes', 0),
+        quota_files: whole(given.quotaFiles, 'quotaFiles', 0),
+        max_file_bytes: whole(given.maxFileBytes, 'maxFileBytes', 1),
+        max_request_bytes: whole(given.maxRequestBytes, 'maxRequestBytes', 1),
+        uploads_at_once: whole(given.uploadsPerMailbox, 'uploadsPerMailbox', 1),
+        last_seq: 0,
+        created_at: tables.now,
+        last_upload_at: null,
+        unfetched_files: 0,
+        unfetched_at: null,
+        deleted_at: null,
       })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .returningAll()
@@ -120,7 +120,10 @@ export function mailboxes({ tables, newId, limits }: Pick<Inside, 'tables' | 'ne
 export async function ownLimits(
   db: Kysely<Schema>,
   id: string,
-): Promise<Pick<Mailbox, 'quotaBytes' | 'quotaFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'uploadsPerMailbox'> | null> {
+): Promise<Pick<
+  Mailbox,
+  'quotaBytes' | 'quotaFiles' | 'maxFileBytes' | 'maxRequestBytes' | 'uploadsPerMailbox'
+> | null> {
   const row = await db
     .selectFrom('uploads_mailbox')
     .selectAll()

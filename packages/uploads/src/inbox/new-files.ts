@@ -26,7 +26,10 @@ export function incoming(files: readonly NewFile[], limits: MailboxLimits): Asyn
     })
   const checked = files.map((file: NewFile, n) => checkFile(file, `files[${n}]`))
   let total = 0
-  async function* counted(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  async function* counted(
+    name: string,
+    bytes: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const chunk of bytes) {
       total += chunk.length
       if (total > maxRequestBytes)
@@ -49,14 +52,28 @@ export function incoming(files: readonly NewFile[], limits: MailboxLimits): Asyn
 function checkFile(file: NewFile, field: string): Incoming {
   checkObjectKeys(file, field, ['name', 'type', 'bytes'])
   const { name, type = '', bytes } = file as { name: unknown; type?: unknown; bytes: unknown }
-  if (typeof name !== 'string') throw invalid(`${field}.name`, 'is not a string', name, 'Pass the name of the file')
-  if (typeof type !== 'string') throw invalid(`${field}.type`, 'is not a string', type, "Pass a type such as 'image/png', or omit it")
+  if (typeof name !== 'string')
+    throw invalid(`${field}.name`, 'is not a string', name, 'Pass the name of the file')
+  if (typeof type !== 'string')
+    throw invalid(`${field}.type`, 'is not a string', type, "Pass a type such as 'image/png', or omit it")
   const whole = typeof bytes === 'string' ? Buffer.from(bytes) : bytes
   if (whole instanceof Uint8Array)
-    return { name, type, declared: whole.length, bytes: (async function* () { yield whole })() }
+    return {
+      name,
+      type,
+      declared: whole.length,
+      bytes: (async function* () {
+        yield whole
+      })(),
+    }
   if (typeof whole === 'object' && whole !== null && Symbol.asyncIterator in whole)
     return { name, type, declared: null, bytes: whole as AsyncIterable<Uint8Array> }
-  throw invalid(`${field}.bytes`, 'has no bytes', bytes, 'Pass a Uint8Array, a string, or a stream of Uint8Array')
+  throw invalid(
+    `${field}.bytes`,
+    'has no bytes',
+    bytes,
+    'Pass a Uint8Array, a string, or a stream of Uint8Array',
+  )
 }
 
 function invalid(field: string, what: string, value: unknown, fix: string): JobmillError {

@@ -86,7 +86,10 @@ export function tokens({ tables, newId }: Pick<Inside, 'tables' | 'newId'>): Tok
       const id = newId()
       const token = ownToken ?? `jmu_${randomBytes(32).toString('base64url')}`
       if (!(await addToken(db, tables.now, { id, mailbox, hash: givenHash(token), label, may })))
-        throw new JobmillError('OPTION_CONFLICT', 'this token is in use', { field: 'token', fix: 'Pass another' })
+        throw new JobmillError('OPTION_CONFLICT', 'this token is in use', {
+          field: 'token',
+          fix: 'Pass another',
+        })
       return { id, token }
     },
     async list(mailbox) {
