@@ -19,7 +19,7 @@ const OF_TARGETS = ['job', 'instance']
 const FOREIGN = ['up', 'probe_success']
 /** The same in every process: added up, they would be that many times too large. */
 const OF_STORE =
-  /^jobmill_(?:uploads_(?:pending|oldest)_\w+|jobs|oldest_ready_seconds|queue_\w+|instances|limit_\w+|duty_last_success_age_seconds)$/
+  /^jobmill_(?:uploads_(?:pending|oldest)_\w+|jobs|oldest_ready_seconds|queue_\w+|instances|limit_\w+|database_\w+|server_\w+|duty_last_success_age_seconds)$/
 
 const OF_APPLICATIONS = /^jobmill_uploads_/
 

@@ -20,7 +20,7 @@ import { boundsOf, checkHttpOptions, type HttpOptions, streamBoundsOf, toStandar
 import { missionControl } from './page.ts'
 import { problem, problemOf } from './problem.ts'
 import { redactor, SECRET_KEYS } from './redact.ts'
-import { remembered, rememberedBy } from './remembered.ts'
+import { remembered, rememberedBy } from '../platform/remembered.ts'
 import { appRoutes } from './routes/apps.ts'
 import { bulkRoutes } from './routes/bulk.ts'
 import { errorRoutes } from './routes/errors.ts'

@@ -38,6 +38,7 @@ import { type QueueOptions, queueSettings } from './queue-options.ts'
 import { type Readiness, readiness } from './readiness.ts'
 import { type Schedules, schedulesApi } from './schedules.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
+import { databaseResources, type ResourceReads, resources } from './resources.ts'
 import { type System, system } from './system.ts'
 import { type Tend, tend } from './tend.ts'
 import { type Explain, explain } from './why.ts'
@@ -56,7 +57,8 @@ export interface Mill<Tx = unknown>
     OverridesApi,
     Kinds,
     OwnFigures,
-    System {
+    System,
+    ResourceReads {
   /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
   open(): Promise<void>
   /** Opens the store, makes this process known and begins to work. Twice is once. A start that fails undoes what it began. */
@@ -224,6 +226,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
   const tending = tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit })
   const { tools = null } = plain as Partial<Pick<ToolStore, 'tools'>>
   const own = ownFigures(platform)
+  const readDatabase = databaseResources({ opened, platform, tools })
   const mill: Mill = {
     ...enqueue,
     ...operate(operating),
@@ -237,6 +240,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     ...findings({ mill: () => mill, options, tools }),
     ...kinds({ opened, jobs: options.jobs, queueOf: options.queueOf }),
     ...system({ opened, options, duties: () => tending.duties(), instance: () => instance.id, tools }),
+    ...resources({ platform, observer }, readDatabase),
     ...observation({ opened, platform }),
     ...limitsApi({ opened, limits, by }),
     ...overridesApi({ opened, wake: () => life.engine?.scheduleSoon() }),
@@ -264,6 +268,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       instance: () => instance,
       version: options.instance.version,
       store: plain.name,
+      resources: readDatabase,
     }),
     open: async () => life.open(),
     start: life.start,

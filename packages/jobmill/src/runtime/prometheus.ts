@@ -8,6 +8,7 @@ import type { Observer } from '../observe/observer.ts'
 import { dutyFamilies } from '../observe/prometheus/of-duties.ts'
 import { processFamilies } from '../observe/prometheus/of-process.ts'
 import { queueFamilies } from '../observe/prometheus/of-queues.ts'
+import { resourceFamilies } from '../observe/prometheus/of-resources.ts'
 import { storeFamilies, type StoreView } from '../observe/prometheus/of-store.ts'
 import type { OwnFigureTools } from '../observe/prometheus/own-figures.ts'
 import { exposition } from '../observe/prometheus/text.ts'
@@ -16,8 +17,10 @@ import { systemUsage } from '../platform/gauges.ts'
 import type { Platform } from '../platform/platform.ts'
 import { within } from '../platform/within.ts'
 import type { DutyRecord } from '../store/duty.ts'
+import type { DatabaseResources } from '../store/resources.ts'
 import type { Store } from '../store/store.ts'
 import type { Engine } from './engine.ts'
+import type { ReadDatabaseResources } from './resources.ts'
 
 export interface PrometheusTools {
   /** Opens it when that did not happen yet. */
@@ -32,18 +35,28 @@ export interface PrometheusTools {
   readonly served: () => readonly string[]
   readonly instance: () => InstanceInfo
   readonly version: string | null
+  readonly resources: ReadDatabaseResources
   /** The name of the store. */
   readonly store: string
 }
 
 interface Reading extends StoreView {
   readonly duties: readonly DutyRecord[] | null
+  /** Undefined for a store that knows none. */
+  readonly resources: DatabaseResources | null | undefined
 }
 
 /** Prometheus gives up after 10 s unless told otherwise, and then has nothing at all. */
 const READ_MS = 5_000
 
-const NOTHING: Reading = { counts: null, queues: null, instances: null, limits: null, duties: null }
+const NOTHING: Reading = {
+  counts: null,
+  queues: null,
+  instances: null,
+  limits: null,
+  duties: null,
+  resources: null,
+}
 
 export function prometheus(tools: PrometheusTools): () => Promise<string> {
   const { opened, platform, observer } = tools
@@ -52,14 +65,15 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
   /** Not `unserved`: it looks at up to 10,000 jobs of each queue, which took PostgreSQL half a second with a million jobs in ten queues. The others take 1 ms or 2. */
   async function read(): Promise<Reading> {
     const store = await opened()
-    const [counts, queues, instances, limits, duties] = await Promise.all([
+    const [counts, queues, instances, limits, duties, resources] = await Promise.all([
       orNull(store.counts()),
       orNull(store.queues()),
       orNull(store.instances()),
       orNull(store.limits()),
       orNull(store.duties()),
+      orNull(tools.resources().then((known) => known ?? undefined)),
     ])
-    return { counts, queues, instances, limits, duties }
+    return { counts, queues, instances, limits, duties, resources }
   }
 
   /** Scrapes that come at the same time share one, and none is begun beside one that hangs. */
@@ -88,6 +102,7 @@ export function prometheus(tools: PrometheusTools): () => Promise<string> {
       ...queueFamilies(new Map([...served, ...queues])),
       ...dutyFamilies(tools.engine()?.duties() ?? [], seen.duties, platform.now()),
       ...storeFamilies(seen),
+      ...resourceFamilies(seen.resources ?? null),
       ...own,
     ])
   }

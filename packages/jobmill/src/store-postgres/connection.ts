@@ -7,6 +7,7 @@ import pg from 'pg'
 import { isJobmillError, JobmillError } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
+import type { PoolUsage } from '../store/resources.ts'
 import { inOurWords, isNameLost, isPlanOutdated, isTransient, leavesConnectionUsable } from './errors.ts'
 import { pool } from './pool.ts'
 import type { Address } from './server-address.ts'
@@ -35,6 +36,8 @@ export interface Connection {
   readonly tuples: (text: string, values: readonly unknown[], after?: Statement) => Promise<readonly Tuple[]>
   /** All statements of `work`, or none. */
   readonly transaction: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  /** How many of its connections are open and in use. */
+  readonly usage: () => PoolUsage
   readonly close: () => Promise<void>
 }
 
@@ -169,6 +172,7 @@ export function connect(options: ConnectionOptions): Connection {
     query: (text, values) => again(() => single<Row>({ text, values })),
     tuples: (text, values, after) => again(() => kept({ text, values }, after)),
     transaction: (work) => again(() => inTransaction((client) => work(queryOf(client, options)))),
+    usage: () => clients.usage(),
     close: () => clients.end(),
   }
 }

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg'
 import type { Platform, Timer } from '../platform/platform.ts'
+import type { PoolUsage } from '../store/resources.ts'
 import { closeSocket, endSoon } from './end-client.ts'
 import { type Address, newClient } from './server-address.ts'
 
@@ -12,6 +13,7 @@ export interface Pool {
   take(): pg.Client | Promise<pg.Client>
   /** Gives it back, or ends it when its state is not known. */
   give(client: pg.Client, healthy: boolean): void
+  usage(): PoolUsage
   /** Resolves when all connections are ended; those in use, when they are given back. */
   end(): Promise<void>
 }
@@ -156,6 +158,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
   return {
     take: () => (isEnding ? Promise.reject(new Error('the pool was ended')) : (free.pop()?.client ?? wait())),
     give,
+    usage: () => ({ open: open.size, busy: open.size - free.length, waiting: waiting.length }),
     async end() {
       isEnding = true
       sweep?.cancel()

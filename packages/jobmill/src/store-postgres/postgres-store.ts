@@ -23,6 +23,7 @@ import { get } from './get.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
 import { keeping } from './keep/keeping.ts'
+import { resources } from './keep/resources.ts'
 import { changeLimit, createLimit, declareLimits } from './limit-settings.ts'
 import { deleteLimit, drain, limits } from './limits.ts'
 import { list } from './list.ts'
@@ -155,7 +156,12 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     standBy: (offer) => life.opened?.bell.standBy(offer) === true,
     receive: (instance, take) => life.use().bell.receive(instance, take),
   })
-  return { ...store, tools: { ...keeping(settings, inSchema(settings.schema)), ...carrying(run) } }
+  const tools = {
+    ...keeping(settings, inSchema(settings.schema)),
+    ...carrying(run),
+    resources: () => run(resources),
+  }
+  return { ...store, tools }
 }
 
 async function readSecret(connection: Connection, sql: (text: string) => string): Promise<string> {

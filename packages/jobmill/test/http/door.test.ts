@@ -83,6 +83,7 @@ describe('roles by routes', () => {
         "queues.list": "viewer",
         "queues.pause": "operator",
         "queues.resume": "operator",
+        "resources.read": "viewer",
         "schedules.change": "admin",
         "schedules.create": "admin",
         "schedules.delete": "admin",

@@ -1,6 +1,6 @@
 /** What was asked a moment ago is not asked again; each question has an answer of its own. */
 import { expect, test } from 'vitest'
-import { rememberedBy } from '../../src/http/remembered.ts'
+import { rememberedBy } from '../../src/platform/remembered.ts'
 import { fakePlatform } from '../unit/support.ts'
 
 test('a question is asked once in its time, again when it failed, and the oldest of many is forgotten', async () => {

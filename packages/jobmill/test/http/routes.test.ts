@@ -355,6 +355,9 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect(series.body).toMatchObject({ queues: [{ queue: 'default', all: { counters: { done: 1 } } }] })
     expect((await call('series.read', {}, undefined, '?limit=smtp')).body).toMatchObject({ queues: [] })
     expect((await call('system.read')).body).toMatchObject({ migrations: { pending: [], refused: null } })
+    expect((await call('resources.read')).body).toMatchObject({
+      database: { sizeBytes: expect.any(Number) as number },
+    })
     expect((await call('findings.list')).body).toEqual({ findings: [] })
     expect((await call('kinds.list')).body).toMatchObject({
       kinds: [{ kind: 'dies' }, { kind: 'echo', queue: 'default', instances: 1 }, { kind: 'holds' }],

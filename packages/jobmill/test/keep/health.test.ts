@@ -1,11 +1,12 @@
 /** How a database is: its size, its tables, and who holds it up, on both stores; also while the store is closed. */
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { pinning } from '../../src/store-postgres/keep/examine-horizon.ts'
 import { someJobs } from '../../src/testing/factories.ts'
-import { freshFile } from '../../../../test/support/databases.ts'
-import { migrated, ALL } from './sites.ts'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { ALL, migrated, queryAt } from './sites.ts'
 
 describe.each(ALL)('health of $name', (sites) => {
   test('a database has a server, a size and its tables, the largest first', async () => {
@@ -27,6 +28,52 @@ describe.each(ALL)('health of $name', (sites) => {
     expect(tables.length).toBeGreaterThan(15)
     expect(pinned).toEqual([])
   })
+})
+
+describe.each(ALL)('resources of $name', (sites) => {
+  test('A a database has a size and a log; a file has a disk, and a server has connections', async () => {
+    const { store } = await migrated(sites)
+    await store.open()
+    onTestFinished(() => store.close())
+    await store.enqueue(someJobs([{}]))
+    const { sizeBytes, walBytes, disk, pool, server } = await store.tools.resources()
+    expect(sizeBytes).toBeGreaterThan(10_000)
+    // The role of the tests is a superuser, which may read the log of the server.
+    expect(walBytes).toBeGreaterThan(1_000)
+    if (sites.name === 'postgres') {
+      expect(pool).toMatchObject({ busy: 0, waiting: 0 })
+      expect(pool?.open).toBeGreaterThan(0)
+      expect(server?.connections).toBeGreaterThan(0)
+      expect(server?.most).toBeGreaterThanOrEqual(server?.connections ?? 0)
+    } else {
+      expect([pool, server]).toEqual([null, null])
+      expect(disk?.freeBytes).toBeGreaterThan(0)
+      expect(disk?.totalBytes).toBeGreaterThanOrEqual(disk?.freeBytes ?? 0)
+    }
+  })
+})
+
+test('A resources of sqlite: one in memory has no size, no log and no disk', async () => {
+  const nothing = { sizeBytes: null, walBytes: null, disk: null, pool: null, server: null }
+  expect(await sqlite(':memory:').tools.resources()).toEqual(nothing)
+})
+
+test('A resources of postgres: a role outside of pg_monitor is told everything but the log of the server', async () => {
+  const url = inject('postgresUrl')
+  const schema = freshSchema(url, 'keep')
+  const role = `${schema}_role`
+  await queryAt(url, `CREATE ROLE ${role} LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION ${role}`)
+  const theirs = new URL(url)
+  theirs.username = role
+  const store = postgres(theirs.href, { schema, doorbell: false })
+  await store.open()
+  expect(await store.tools.resources()).toMatchObject({
+    sizeBytes: expect.any(Number) as number,
+    walBytes: null,
+    server: { most: expect.any(Number) as number },
+  })
+  await store.close()
+  await queryAt(url, `DROP SCHEMA ${schema} CASCADE; DROP ROLE ${role}`)
 })
 
 test('health of sqlite: a large file is not looked through', async () => {

@@ -4,13 +4,20 @@ import type { DatabaseHealth } from '../../store/keeping.ts'
 import { json, route, type Routes } from '../app.ts'
 import { mayDo, type Who } from '../door/roles.ts'
 import { dutyOf } from '../shapes/duty.ts'
-import { findingShape, kindShape, systemShape } from '../shapes/system.ts'
+import { findingShape, kindShape, resourcesShape, systemShape } from '../shapes/system.ts'
 
 const system = route('viewer', 'system.read', {
   method: 'get',
   path: '/system',
   summary: 'The database, its migrations and how long it takes, and the duties',
   responses: { 200: json(systemShape, 'The system') },
+})
+
+const resources = route('viewer', 'resources.read', {
+  method: 'get',
+  path: '/resources',
+  summary: 'How much room the database takes and has, its connections, and what this process uses',
+  responses: { 200: json(resourcesShape, 'The resources; the database is read at most every 5 s') },
 })
 
 const findings = route('viewer', 'findings.list', {
@@ -39,6 +46,7 @@ export const systemRoutes: Routes = (api, { mill, ...tools }) => {
       200,
     )
   })
+  api.openapi(resources, async (c) => c.json(await mill.resources(), 200))
   api.openapi(findings, async (c) => c.json({ findings: await tools.findings() }, 200))
   api.openapi(kinds, async (c) => c.json({ kinds: await mill.kinds() }, 200))
 }

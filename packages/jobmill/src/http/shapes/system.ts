@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { NeedsAttention } from '../../runtime/findings.ts'
 import type { KindView } from '../../runtime/kinds.ts'
+import type { ResourcesView } from '../../runtime/resources.ts'
 import type { DatabaseHealth, SchemaStatus } from '../../store/keeping.ts'
 import { dutyShape } from './duty.ts'
 import { percentilesShape, recordOf } from './series.ts'
@@ -59,6 +60,27 @@ export const systemShape = z
     storeTimings: z.object(recordOf(STORE_CLASSES, percentilesShape)),
   })
   .openapi('System')
+
+export const resourcesShape = z
+  .object({
+    at: z.number(),
+    database: z.union([
+      z.object({
+        sizeBytes: bytes.nullable(),
+        walBytes: bytes.nullable(),
+        disk: z.object({ freeBytes: bytes, totalBytes: bytes }).nullable(),
+        pool: z.object({ open: z.int(), busy: z.int(), waiting: z.int() }).nullable(),
+        server: z.object({ connections: z.int(), most: z.int() }).nullable(),
+      }),
+      z.null(),
+    ]),
+    process: z.object({
+      cpuMs: z.number(),
+      rssBytes: bytes,
+      loopLagMs: z.object({ mean: z.number(), most: z.number() }).nullable(),
+    }),
+  })
+  .openapi('Resources') satisfies z.ZodType<ResourcesView>
 
 export const findingShape = z
   .object({

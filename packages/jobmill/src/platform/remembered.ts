@@ -1,5 +1,5 @@
 /** What costs much to find out and may be a little old: asked for once in a while, however many want to know. */
-import type { Platform } from '../platform/platform.ts'
+import type { Platform } from './platform.ts'
 
 export function remembered<T>(platform: Platform, forMs: number, read: () => Promise<T>): () => Promise<T> {
   let last: { readonly at: number; readonly answer: Promise<T> } | null = null

@@ -1,0 +1,57 @@
+/** `mill.resources()`: how much room the database takes and has, and what this process uses. For pages and scrapes that look every few seconds. */
+import type { Observer } from '../observe/observer.ts'
+import { type GaugeReading, systemUsage, type Usage } from '../platform/gauges.ts'
+import type { Platform } from '../platform/platform.ts'
+import { remembered } from '../platform/remembered.ts'
+import type { DatabaseResources } from '../store/resources.ts'
+import type { Store } from '../store/store.ts'
+import type { StoreTools } from '../store/tools.ts'
+
+export interface ResourcesView {
+  /** When this process was read, by its own clock. The database was read at most 5 s before. */
+  readonly at: number
+  /** Null for a store without tools. */
+  readonly database: DatabaseResources | null
+  /** The process that answers. `loopLagMs` is null until it has been at work for 10 s. */
+  readonly process: Usage & { readonly loopLagMs: GaugeReading['loopLagMs'] | null }
+}
+
+export interface ResourceReads {
+  resources(): Promise<ResourcesView>
+}
+
+export interface ResourceTools {
+  readonly opened: () => Promise<Store>
+  readonly platform: Platform
+  readonly observer: Pick<Observer, 'totals'>
+  readonly tools: Pick<StoreTools, 'resources'> | null
+}
+
+/** The size of a PostgreSQL database is added up from its files: too much for each of many scrapes and pages. */
+const REMEMBERED_MS = 5_000
+
+export type ReadDatabaseResources = () => Promise<DatabaseResources | null>
+
+export function databaseResources({
+  opened,
+  platform,
+  tools,
+}: Omit<ResourceTools, 'observer'>): ReadDatabaseResources {
+  return remembered(platform, REMEMBERED_MS, async () => {
+    await opened()
+    return (await tools?.resources()) ?? null
+  })
+}
+
+export function resources(
+  { platform, observer }: Pick<ResourceTools, 'platform' | 'observer'>,
+  database: ReadDatabaseResources,
+): ResourceReads {
+  return {
+    resources: async () => ({
+      database: await database(),
+      at: platform.now(),
+      process: { ...systemUsage(), loopLagMs: observer.totals().loopLagMs },
+    }),
+  }
+}

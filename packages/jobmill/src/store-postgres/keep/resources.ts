@@ -1,0 +1,26 @@
+/** Sizes and connections, by what the server counts anyway, on a connection of the store. */
+import type { DatabaseResources } from '../../store/resources.ts'
+import type { Context } from '../context.ts'
+
+/** `numbackends` may be read by every role, unlike who is connected. */
+const SERVER = `
+SELECT pg_database_size(current_database()) AS bytes,
+       (SELECT sum(numbackends) FROM pg_stat_database) AS connections,
+       current_setting('max_connections')::int4 AS most,
+       has_function_privilege('pg_ls_waldir()', 'EXECUTE') AS reads_wal`
+
+/** A statement of its own: the server checks the privilege even where a condition would skip the call. */
+const WAL = `SELECT coalesce(sum(size), 0) AS bytes FROM pg_ls_waldir()`
+
+export async function resources({ connection }: Context): Promise<DatabaseResources> {
+  const pool = connection.usage()
+  const [server] = await connection.query(SERVER, [])
+  const [wal] = server?.['reads_wal'] === true ? await connection.query(WAL, []) : []
+  return {
+    sizeBytes: Number(server?.['bytes']),
+    walBytes: wal === undefined ? null : Number(wal['bytes']),
+    disk: null,
+    pool,
+    server: { connections: Number(server?.['connections']), most: Number(server?.['most']) },
+  }
+}

@@ -1,0 +1,33 @@
+/** Sizes of a file, its log and its disk, from the file system: the database is not opened for it. */
+import { stat, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { DatabaseResources } from '../../store/resources.ts'
+import type { StoreSettings } from '../live.ts'
+import { isFileThere } from './reach.ts'
+
+const OF_A_FILE = { pool: null, server: null } as const
+
+export async function resources(settings: StoreSettings): Promise<DatabaseResources> {
+  if (!isFileThere(settings)) return { sizeBytes: null, walBytes: null, disk: null, ...OF_A_FILE }
+  const { path } = settings
+  const [sizeBytes, walBytes, disk] = await Promise.all([
+    sizeOf(path),
+    sizeOf(`${path}-wal`),
+    diskOf(dirname(path)),
+  ])
+  return { sizeBytes, walBytes, disk, ...OF_A_FILE }
+}
+
+/** 0 for one that is not there, as a log is not while no process works. */
+async function sizeOf(path: string): Promise<number> {
+  const { size } = await stat(path).catch(() => ({ size: 0 }))
+  return size
+}
+
+/** What an ordinary user may still write: some file systems keep a part for the administrator. */
+async function diskOf(folder: string): Promise<DatabaseResources['disk']> {
+  const found = await statfs(folder).catch(() => null)
+  if (found === null) return null
+  const { bsize, bavail, blocks } = found
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}
