@@ -42,6 +42,23 @@ mission('the overview', (at, test) => {
     await whole.getByRole('heading', { level: 1, name: 'Workers' }).waitFor()
   })
 
+  test('A shows what the database and the process use, with a course that grows while it is open', async () => {
+    const page = await at.open('/')
+    const resources = page
+      .locator('section')
+      .filter({ has: page.getByRole('heading', { name: 'Resources' }) })
+    for (const name of ['Database size', 'Write-ahead log', 'Disk free', 'Memory'])
+      await resources.getByRole('img', { name: `${name} over time` }).waitFor()
+    await resources.getByText(/^of \d+(?:\.\d)? [GT]iB$/).waitFor()
+    expect(await resources.getByText('Server connections').count()).toBe(0)
+    const course = () =>
+      resources.getByRole('img', { name: 'Memory over time' }).locator('polyline').getAttribute('points')
+    const points = async () => ((await course()) ?? '').split(' ').length
+    // One reading is drawn as a line, too.
+    await expect.poll(points, { timeout: 20_000 }).toBeGreaterThan(2)
+    await at.expectAccessible(page)
+  })
+
   test('tells how it goes, and every figure leads to what it counts', async () => {
     await (await at.mill.enqueue('echo', 1)).result()
     const { id } = await at.mill.enqueue('dies', 1)

@@ -11,9 +11,10 @@ import type {
 } from '../../jobmill/src/http/shapes/queue.ts'
 import type { scheduleShape, tickShape } from '../../jobmill/src/http/shapes/schedule.ts'
 import type { seriesShape } from '../../jobmill/src/http/shapes/series.ts'
+import type { resourcesShape } from '../../jobmill/src/http/shapes/system.ts'
 import type { SeenFiles } from '../../uploads/src/inbox/look-files.ts'
 import type { SeenMailbox } from '../../uploads/src/inbox/look-mailboxes.ts'
-import type { Series } from '../src/api/types/history.ts'
+import type { Resources, Series } from '../src/api/types/history.ts'
 import type { Attempt, Job, JobPage, Why } from '../src/api/types/job.ts'
 import type { App, Counts, Instance, Queue, Schedule, Tick, Unserved } from '../src/api/types/mill.ts'
 import type { FilePage, Mailbox } from '../src/api/types/uploads.ts'
@@ -33,6 +34,7 @@ test('what the server tells is what the page expects', () => {
   expectTypeOf<Told<typeof tickShape>>().toExtend<Tick>()
   expectTypeOf<Told<typeof appShape>>().toExtend<App>()
   expectTypeOf<Told<typeof seriesShape>>().toExtend<Series>()
+  expectTypeOf<Told<typeof resourcesShape>>().toExtend<Resources>()
   expectTypeOf<SeenMailbox>().toExtend<Mailbox>()
   expectTypeOf<SeenFiles>().toExtend<FilePage>()
 })

@@ -3,12 +3,14 @@ interface Props {
   readonly label: string
   readonly values: readonly number[]
   readonly colour?: string
+  /** As wide as the place where it stands, instead of as wide as a column. */
+  readonly isWide?: boolean
 }
 
 const WIDTH = 96
 const HEIGHT = 24
 
-export function Sparkline({ label, values: given, colour = 'accent' }: Props) {
+export function Sparkline({ label, values: given, colour = 'accent', isWide = false }: Props) {
   // One value is a line too.
   const values = given.length === 1 ? [...given, ...given] : given
   const most = Math.max(...values, 1e-9)
@@ -21,7 +23,8 @@ export function Sparkline({ label, values: given, colour = 'accent' }: Props) {
       role="img"
       aria-label={label}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      className="h-6 w-24 max-w-full shrink-0"
+      preserveAspectRatio={isWide ? 'none' : undefined}
+      className={isWide ? 'h-8 w-full' : 'h-6 w-24 max-w-full shrink-0'}
     >
       <polygon
         points={`0,${HEIGHT} ${points.join(' ')} ${WIDTH},${HEIGHT}`}
@@ -34,6 +37,7 @@ export function Sparkline({ label, values: given, colour = 'accent' }: Props) {
         stroke={`var(--c-${colour})`}
         strokeWidth="1.5"
         strokeLinejoin="round"
+        vectorEffect="non-scaling-stroke"
       />
     </svg>
   )

@@ -108,6 +108,22 @@ export interface AuditEntry {
   readonly after?: unknown
 }
 
+/** How much room the database takes and has, and what the process uses that answers. Null is what the store does not know. */
+export interface Resources {
+  readonly at: number
+  readonly database: {
+    readonly sizeBytes: number | null
+    readonly walBytes: number | null
+    readonly disk: { readonly freeBytes: number; readonly totalBytes: number } | null
+    readonly pool: { readonly open: number; readonly busy: number; readonly waiting: number } | null
+    readonly server: { readonly connections: number; readonly most: number } | null
+  } | null
+  readonly process: {
+    readonly rssBytes: number
+    readonly loopLagMs: { readonly mean: number; readonly most: number } | null
+  }
+}
+
 export interface System {
   readonly store: string
   readonly version: string

@@ -6,6 +6,7 @@ import { InstancesCard } from './instances-card.tsx'
 import { NewestEvents } from './newest-events.tsx'
 import { Problems } from './problems/problems.tsx'
 import { QueuesCard } from './queues-card.tsx'
+import { ResourcesCard } from './resources/resources-card.tsx'
 
 export function OverviewPage() {
   return (
@@ -16,6 +17,7 @@ export function OverviewPage() {
         <Problems />
         <Charts />
         <QueuesCard />
+        <ResourcesCard />
         <div className="grid items-start gap-4 md:grid-cols-2">
           <InstancesCard />
           <NewestEvents />
