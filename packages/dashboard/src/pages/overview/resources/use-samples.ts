@@ -24,6 +24,6 @@ export function useSamples(): Read<readonly Resources[]> {
 }
 
 /** A clock that was set back makes what was read before worthless. */
-export function withNewest(before: readonly Resources[], newest: Resources): readonly Resources[] {
+function withNewest(before: readonly Resources[], newest: Resources): readonly Resources[] {
   return [...before.filter(({ at }) => at < newest.at && at >= newest.at - KEPT_MS), newest]
 }
