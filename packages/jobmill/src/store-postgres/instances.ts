@@ -69,7 +69,7 @@ export async function register(context: Context, instance: NewInstance): Promise
     await takeCrashesBack(context, query, instance, counts)
     await query(context.sql(MEMBERS_CHANGED), [])
   })
-  await ringFor(context, counts)
+  ringFor(context, counts)
 }
 
 /** Statements of one transaction, so that the second sees every claim that came before the stop. One that was on its way goes back by reap. */
