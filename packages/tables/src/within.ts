@@ -82,11 +82,12 @@ function invalid(what: string, fix: string): JobmillError {
   return new JobmillError('TX_INVALID', what, { field: 'tx', fix })
 }
 
+async function never(): Promise<never> {
+  throw new Error('the transaction belongs to the caller')
+}
+
 /** The transaction is the caller's: it is neither begun nor ended here. */
 function driverOf(connection: DatabaseConnection): Driver {
-  const never = async (): Promise<never> => {
-    throw new Error('the transaction belongs to the caller')
-  }
   return {
     async init() {},
     acquireConnection: async () => connection,

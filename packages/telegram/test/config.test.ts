@@ -20,6 +20,8 @@ const ofProgram = (program: string) =>
     `bots:\n  factory:\n    handler: command\n    async: true\n    requireAuth: false\n    command: { run: ['${program}', 'x'] }`,
   ).problems
 
+const started = (options: object): Promise<unknown> => startGateway(options as never)
+
 describe('A3 a bot', () => {
   test('needs no more than a slug and a handler; the rest has defaults', () => {
     const { config, problems } = read('bots:\n  factory: { handler: echo }\n  door: { handler: auth }', {}, [
@@ -59,7 +61,6 @@ describe('A3 a bot', () => {
   })
 
   test('A a gateway that is given too little says which option is missing', async () => {
-    const started = (options: object): Promise<unknown> => startGateway(options as never)
     await expect(started({})).rejects.toMatchObject({ code: 'OPTION_INVALID', field: 'config' })
     await expect(started({ config: null })).rejects.toMatchObject({ field: 'config' })
     await expect(started({ config: {} })).rejects.toThrow('config: has no bots, listen, retention, apiRoot')

@@ -25,6 +25,8 @@ function problemsOf(file: string | undefined, env: Record<string, string> = {}):
   }
 }
 
+const make = (options: object) => () => uploads(options as never)
+
 describe('a config', () => {
   test('is read from YAML, and the environment counts more', () => {
     const file = fileOf(`
@@ -63,7 +65,6 @@ job: { kind: file.received, queue: files }
   })
 
   test('A an inbox that is given too little says every option that is missing', () => {
-    const make = (options: object) => () => uploads(options as never)
     expect(make({})).toThrow(
       expect.objectContaining({
         code: 'OPTIONS_INVALID',

@@ -25,7 +25,9 @@ async function begin({
 }
 
 async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
-  return Buffer.concat(await Array.fromAsync(bytes)).toString()
+  const chunks: Uint8Array[] = []
+  for await (const chunk of bytes) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
 }
 
 describe.each(STORES)('the inbox in code on %s', (store) => {

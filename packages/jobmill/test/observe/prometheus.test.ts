@@ -98,6 +98,8 @@ test('A every gauge of a database is on the page, and what a store does not know
   expect(await mill.resources()).toMatchObject({ database: { pool: null }, process: { loopLagMs: null } })
 })
 
+const isOfMill = ([name = '']: readonly string[]): boolean => !OF_RESOURCES.test(name)
+
 describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill }) => {
   const test = inTurns(name, subjects, isGuarantee)
   test('what it counted, and how queues, limits, instances and duties stand', async () => {
@@ -121,8 +123,7 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
     const told = readExposition(await mill.prometheus())
     const rows = [...told.values()].filter(({ name }) => name.startsWith('jobmill_')).map(rowOf)
     // What a database knows of its resources differs between stores; the test above has all of them.
-    const others = ([name = '']: string[]) => !OF_RESOURCES.test(name)
-    expect(rows.filter(others)).toEqual(PAGE.filter(others))
+    expect(rows.filter(isOfMill)).toEqual(PAGE.filter(isOfMill))
 
     const at = (name: string, labels = {}) => valueOf(told, `jobmill_${name}`, labels)
     const queue = 'default'

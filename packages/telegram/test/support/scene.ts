@@ -84,13 +84,14 @@ function tokenFor(id: number): string {
 }
 
 export async function scene(options: SceneOptions): Promise<Scene> {
-  const { store, bots, yaml = {}, ids = {}, env = {}, ...rest } = options
+  const { store, bots, yaml = {}, ids = {}, env = {}, telegram, fake: how, leaseMs, ...others } = options
+  const { database: given, ...rest } = others
   const slugs = Object.keys(bots)
-  const fake = options.telegram ?? (await patientTelegram({ retryScale: 0.02, ...options.fake }))
+  const fake = telegram ?? (await patientTelegram({ retryScale: 0.02, ...how }))
   const tokens = new Map(slugs.map((slug, n) => [slug, tokenFor(ids[slug] ?? 7_000 + n)]))
-  if (options.telegram === undefined)
+  if (telegram === undefined)
     for (const [slug, token] of tokens) fake.addBot({ token, username: `${slug.replaceAll('-', '_')}_bot` })
-  const database = options.database ?? (store === 'none' ? '' : freshDatabase(store))
+  const database = given ?? (store === 'none' ? '' : freshDatabase(store))
   const { config, problems } = readConfig({
     // JSON is YAML.
     yaml: JSON.stringify({
@@ -113,7 +114,7 @@ export async function scene(options: SceneOptions): Promise<Scene> {
   const gateway = await startGateway({
     log: QUIET,
     ...rest,
-    config: options.leaseMs === undefined ? config : { ...config, leaseMs: options.leaseMs },
+    config: leaseMs === undefined ? config : { ...config, leaseMs },
   })
   // It is told who its bots are beside everything else, and says their names.
   await vi.waitUntil(() => gateway.bots.every(isKnown), { timeout: PATIENCE_MS, interval: 5 })

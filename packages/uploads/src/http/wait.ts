@@ -23,20 +23,18 @@ export async function waitForPage(
   },
 ): Promise<FeedPage> {
   const until = platform.monotonic() + waitMs
-  let leave = (): void => {}
-  let isWaiting = false
+  let leave: (() => void) | undefined
   try {
     for (;;) {
       const page = await feed(inside, request)
       const leftMs = until - platform.monotonic()
       if (page.files.length > 0 || leftMs <= 0 || signal.aborted || inside.live.isStopped()) return page
-      if (!isWaiting) leave = enter()
-      isWaiting = true
+      leave ??= enter()
       await inside.live.wait(request.mailbox, page.seq, leftMs, signal)
       // Before it is looked again: what came after a token was taken back is not for who has it.
       await mayStill()
     }
   } finally {
-    leave()
+    leave?.()
   }
 }

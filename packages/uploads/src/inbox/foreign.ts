@@ -2,7 +2,7 @@
  * Requests that reach for another mailbox: with a token of one at the address of another, or for a file that belongs to another. The caller gets the same answer as for
  * what never was; the operator gets a count and a log line.
  */
-import { type Logger, type Platform } from 'jobmill'
+import type { Logger, Platform } from 'jobmill'
 import { pace } from 'jobmill/http'
 import type { Inside } from './inside.ts'
 

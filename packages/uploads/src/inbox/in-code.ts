@@ -58,7 +58,10 @@ export function inCode(inside: Inside, during: During): InCode {
       if (own === null) throw new Refusal('MAILBOX_UNKNOWN')
       const limits = limitsOf(own, inside.limits)
       const request = {
-        ...{ mailbox, limits, token: null, key: key === undefined ? null : checkKey(key, 'key') },
+        mailbox,
+        limits,
+        token: null,
+        key: key === undefined ? null : checkKey(key, 'key'),
         files: incoming(files, limits),
         ...(db !== undefined && { within: { db, tx: tx as never } }),
       }

@@ -69,9 +69,23 @@ export interface Schema {
 
 /** Columns with whole numbers beyond 32 bits, which some drivers return as text. */
 export const WHOLE: ReadonlySet<string> = new Set([
-  ...['quota_bytes', 'quota_files', 'max_file_bytes', 'max_request_bytes', 'uploads_at_once', 'last_seq'],
-  ...['size', 'max_size', 'created_at', 'expires_at', 'first_fetched_at', 'last_fetched_at', 'fetches'],
-  ...['acked_at', 'swept_at', 'files', 'bytes'],
+  'quota_bytes',
+  'quota_files',
+  'max_file_bytes',
+  'max_request_bytes',
+  'uploads_at_once',
+  'last_seq',
+  'size',
+  'max_size',
+  'created_at',
+  'expires_at',
+  'first_fetched_at',
+  'last_fetched_at',
+  'fetches',
+  'acked_at',
+  'swept_at',
+  'files',
+  'bytes',
 ])
 
 /** What the holder of a token may do. */
