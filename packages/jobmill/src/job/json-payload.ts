@@ -19,7 +19,7 @@ interface Refused {
 }
 
 /** The type itself where it is JSON, and what no value has where it is not. Mapped lazily, so that types may be recursive. */
-export type Jsonable<T> = unknown extends T
+type Jsonable<T> = unknown extends T
   ? T
   : T extends string | number | boolean | null
     ? T

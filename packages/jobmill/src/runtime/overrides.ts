@@ -82,7 +82,7 @@ function isOf(one: OverrideRecord, what: Overridable, name: string): boolean {
   return one.what === what && one.name === name
 }
 
-export function overrideView({
+function overrideView({
   what,
   name,
   option,

@@ -88,7 +88,7 @@ export interface Duty {
   readonly failures: number
 }
 
-export interface Difference {
+interface Difference {
   readonly what: 'queue' | 'limit' | 'schedule'
   readonly name: string
   readonly field: string
