@@ -98,7 +98,7 @@ async function leaderDies({ store, on, closing }: Place): Promise<void> {
   const before = await passes()
   child.kill('SIGKILL')
   await ended
-  await leasesAreOver(database, mill.instance.id)
+  await leasesAreOver(database, mill)
   await chat.until((all) => all.some(({ by }) => by === 'bot'))
   expect(saidBy(chat)).toEqual(['done'])
   await until(async () => expect(await leader()).toBe(mill.instance.id))

@@ -82,16 +82,7 @@ function isOf(one: OverrideRecord, what: Overridable, name: string): boolean {
   return one.what === what && one.name === name
 }
 
-function overrideView({
-  what,
-  name,
-  option,
-  value,
-  code,
-  isInCode,
-  by,
-  at,
-}: OverrideRecord): OverrideView {
+function overrideView({ what, name, option, value, code, isInCode, by, at }: OverrideRecord): OverrideView {
   return {
     what,
     name,

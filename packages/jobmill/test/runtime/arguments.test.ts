@@ -143,6 +143,7 @@ const WITHOUT_ARGUMENTS = [
   'instances',
   'unserved',
   'findings',
+  'resources',
   'kinds',
   'system',
   'duties',

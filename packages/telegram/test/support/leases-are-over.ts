@@ -3,19 +3,20 @@
  * after one lease in contact with the database, so the jobs are returned here too.
  */
 import Database from 'better-sqlite3'
-import { jobmill } from 'jobmill'
+import { jobmill, type Mill } from 'jobmill'
 import { openTables } from 'jobmill-tables'
 import pg from 'pg'
 import type { Schema } from '../../src/sessions/steps.ts'
 
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
-/** Of every process on this database but this one. */
-export async function leasesAreOver(database: string, living = NOBODY): Promise<void> {
+/** Of every process on this database but the one of this mill, which returns the jobs then. */
+export async function leasesAreOver(database: string, living?: Mill<never>): Promise<void> {
   const { tables, store } = await openTables<Schema>(database, { app: 'telegram', steps: [] })
   await tables.db.updateTable('telegram_update').set({ until: 1 }).where('state', '=', 'running').execute()
   await tables.close()
-  await (database.startsWith('postgres') ? inSchema : inFile)(database, living)
+  await (database.startsWith('postgres') ? inSchema : inFile)(database, living?.instance.id ?? NOBODY)
+  if (living !== undefined) return void (await living.recover())
   const mill = jobmill({ store, log: 'silent' })
   await mill.recover()
   await mill.stop()
