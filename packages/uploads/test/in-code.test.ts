@@ -1,7 +1,7 @@
 /** The inbox in code: put, get and ack without HTTP and in the caller's transaction, ids and tokens of the host, and reaches for other mailboxes. On both stores. */
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
-import { describe, expect, onTestFinished, test as testEverywhere } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test as testEverywhere } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { mailbox, pending, type Scene, sceneForAll, STORES } from './support/inboxes.ts'
 
@@ -30,6 +30,12 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
+async function statusOf(asked: Promise<Response>): Promise<number> {
+  const response = await asked
+  await response.arrayBuffer()
+  return response.status
+}
+
 describe.each(STORES)('the inbox in code on %s', (store) => {
   const test = inTurns(store, STORES)
   const lines: string[] = []
@@ -37,6 +43,8 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     maxFileBytes: 100,
     log: (_level, message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`),
   })
+  // Metrics are read from the store, which a mill opens at the first use: for all tests, and not within one of them.
+  beforeAll(async () => void (await given().mill.open()))
 
   test('A put, get and ack do what HTTP does, with limits and keys, and name what is wrong', async () => {
     const { inbox } = given()
@@ -141,9 +149,9 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
       )
     const before = [await count('mailbox'), await count('file')]
     const headers = { authorization: `Bearer ${box.token}` }
-    expect((await fetch(`${scene.url}/mailboxes/${other.id}/uploads`, { headers })).status).toBe(401)
-    expect((await box.ask(`/uploads/${file}`)).status).toBe(404)
-    expect((await box.ask('/uploads/00000000-0000-7000-8000-000000000000')).status).toBe(404)
+    expect(await statusOf(fetch(`${scene.url}/mailboxes/${other.id}/uploads`, { headers }))).toBe(401)
+    expect(await statusOf(box.ask(`/uploads/${file}`))).toBe(404)
+    expect(await statusOf(box.ask('/uploads/00000000-0000-7000-8000-000000000000'))).toBe(404)
     await expect.poll(() => count('file')).toBe((before[1] ?? 0) + 1)
     expect(await count('mailbox')).toBe((before[0] ?? 0) + 1)
     // One line in ten seconds, whatever is sent.
