@@ -44,7 +44,7 @@ describe.each(STORES)('the inbox in code on %s', (store) => {
     log: (_level, message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`),
   })
   // Metrics are read from the store, which a mill opens at the first use: for all tests, and not within one of them.
-  beforeAll(async () => void (await given().mill.open()))
+  beforeAll(() => given().mill.open())
 
   test('A put, get and ack do what HTTP does, with limits and keys, and name what is wrong', async () => {
     const { inbox } = given()
