@@ -1,6 +1,7 @@
 // The clock of tests: it stands still, moves from timer to timer, and waits for what each of them began.
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { aJob, faultyStore, testPlatform } from '../../src/testing/index.ts'
+import { inFlight } from '../../src/testing/kit/in-flight.ts'
 import { refusal, rejection } from '../unit/support.ts'
 import { openStore, turns } from './support.ts'
 
@@ -124,20 +125,18 @@ describe('settling', () => {
   })
 
   test('waits for calls however long they take, without asking again and again', async () => {
-    const platform = testPlatform()
+    const flight = inFlight()
     const answer = Promise.withResolvers<never[]>()
-    const store = platform.track({ ...(await openStore(platform)), counts: () => answer.promise })
+    const store = flight.track({ ...(await openStore(testPlatform())), counts: () => answer.promise })
     void store.counts()
-    const asked = vi.spyOn(globalThis, 'setImmediate')
-    onTestFinished(() => asked.mockRestore())
-    const settled = vi.fn<() => void>()
-    const settling = platform.settled().then(settled)
+    // It is asked once for each turn that passes.
+    const isQuiet = vi.fn<() => boolean>(() => true)
+    const settling = flight.settled(isQuiet)
     await turns(100)
-    expect(settled).not.toHaveBeenCalled()
-    // Our own hundred, and nothing of the platform's.
-    expect(asked).toHaveBeenCalledTimes(100)
+    expect(isQuiet).not.toHaveBeenCalled()
     answer.resolve([])
     await settling
+    expect(isQuiet).toHaveBeenCalled()
   })
 
   test('waits for tasks of the next turn, and for calls that fail', async () => {
