@@ -2,7 +2,7 @@
 import { countAnew, moreThan } from './counted.ts'
 import { endSince, type Kind, kindsUntil, leftSince, mark } from './things.ts'
 import { untilGone } from './until-gone.ts'
-import { takeWarnings } from './watch-node.ts'
+import { closeIdleConnections, takeWarnings } from './watch-node.ts'
 
 /** How long what is being closed is waited for. Generous, for busy machines: only a leak takes that long. */
 export const patience = { ms: 10_000 }
@@ -23,7 +23,10 @@ export function begin(): Check {
     ...moreThan(before, { sockets: !leaveOut.has('socket'), files: !leaveOut.has('SQLite handle') }),
   ]
   return {
-    left: async () => [...(await untilGone(now, patience.ms)), ...takeWarnings()],
+    left: async () => {
+      if (now().length > 0) closeIdleConnections()
+      return [...(await untilGone(now, patience.ms)), ...takeWarnings()]
+    },
     breakOff: () => endSince(since),
   }
 }

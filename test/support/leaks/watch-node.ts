@@ -53,6 +53,24 @@ function watchSockets(): void {
   })
 }
 
+interface Dispatcher {
+  readonly constructor: new () => Dispatcher
+  readonly close: () => Promise<void>
+}
+
+/** `fetch` keeps a connection open for the next request, for seconds. That is no leak, and nobody should wait for it. */
+export function closeIdleConnections(): void {
+  const shared = globalThis as { [GLOBAL_DISPATCHER]?: Dispatcher }
+  const used = shared[GLOBAL_DISPATCHER]
+  if (used === undefined) return
+  shared[GLOBAL_DISPATCHER] = new used.constructor()
+  // It ends the requests that are under way first.
+  void used.close()
+}
+
+/** Where Node's `fetch` has its connections. */
+const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1')
+
 function watchProcesses(): void {
   subscribe('child_process', (message) => {
     const child = (message as { process: ChildProcess }).process

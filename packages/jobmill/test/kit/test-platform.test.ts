@@ -1,5 +1,5 @@
 // The clock of tests: it stands still, moves from timer to timer, and waits for what each of them began.
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { aJob, faultyStore, testPlatform } from '../../src/testing/index.ts'
 import { inFlight } from '../../src/testing/kit/in-flight.ts'
 import { refusal, rejection } from '../unit/support.ts'
