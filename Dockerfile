@@ -1,18 +1,29 @@
-# Jobmill in a container: workers, duties, the API and Mission Control of one config. docs/guides/deploying.md says how to run it, and how an
-# application of yours gets an image of its own.
+# Three images: the runtime (workers, duties, the API and Mission Control of one config), the Telegram gateway and the
+# upload inbox. docs/guides/deploying.md says how to run them, and how an application of yours gets an image of its own.
 #   docker build -t jobmill .
+#   docker build -t jobmill-gateway --target gateway .
+#   docker build -t jobmill-inbox --target inbox .
 #   docker run -v jobmill:/data -e JOBMILL_TOKENS="me admin $(openssl rand -hex 24)" -p 127.0.0.1:8787:8787 jobmill
 
-# The Node that the tests run on. Debian and not Alpine: what is tested is the binary of SQLite for glibc.
+# The Node that the tests run on. Debian and not Alpine: what is tested is the binary of SQLite for glibc. It takes a
+# digest too: --build-arg NODE=node:24.21.0-bookworm-slim@sha256:… (see "Pin the base images" in the guide).
 ARG NODE=node:24.21.0-bookworm-slim
 
-# What comes out of the next two stages is the same for x64 and arm64, so they run on the machine that builds.
-FROM --platform=$BUILDPLATFORM ${NODE} AS build
+# What comes out of the stages up to `inboxmodules` is the same for x64 and arm64, so they run on the machine that builds.
+FROM --platform=$BUILDPLATFORM ${NODE} AS manifests
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY packages/jobmill/package.json packages/jobmill/
-COPY packages/dashboard/package.json packages/dashboard/
 COPY examples/package.json examples/
+COPY packages/dashboard/package.json packages/dashboard/
+COPY packages/jobmill/package.json packages/jobmill/
+COPY packages/jobmill/bin packages/jobmill/bin
+COPY packages/tables/package.json packages/tables/
+COPY packages/telegram/package.json packages/telegram/
+COPY packages/telegram/bin packages/telegram/bin
+COPY packages/uploads/package.json packages/uploads/
+COPY packages/uploads/bin packages/uploads/bin
+
+FROM manifests AS build
 RUN npm ci
 COPY tsconfig.base.json ./
 COPY packages/dashboard/index.html packages/dashboard/tsconfig.json packages/dashboard/vite.config.ts packages/dashboard/
@@ -23,48 +34,106 @@ COPY packages/jobmill/tsconfig.json packages/jobmill/
 COPY packages/jobmill/src packages/jobmill/src
 RUN node_modules/.bin/tsc -p packages/jobmill
 
-# The package of SQLite brings its binaries along, for x64 and arm64, and runs no script to install them. Those of other
-# systems, and its sources, are four fifths of it.
-FROM --platform=$BUILDPLATFORM ${NODE} AS production
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-COPY packages/jobmill/package.json packages/jobmill/
-COPY packages/jobmill/bin packages/jobmill/bin
-COPY packages/dashboard/package.json packages/dashboard/
-COPY examples/package.json examples/
+# The gateway and the inbox compile against what jobmill and jobmill-tables declare.
+FROM build AS tables
+COPY packages/tables/tsconfig.json packages/tables/
+COPY packages/tables/src packages/tables/src
+RUN node_modules/.bin/tsc -p packages/tables
+
+FROM tables AS telegram
+COPY packages/telegram/tsconfig.json packages/telegram/
+COPY packages/telegram/src packages/telegram/src
+RUN node_modules/.bin/tsc -p packages/telegram
+
+FROM tables AS uploads
+COPY packages/uploads/tsconfig.json packages/uploads/
+COPY packages/uploads/src packages/uploads/src
+RUN node_modules/.bin/tsc -p packages/uploads
+
+# The modules of each image. The package of SQLite brings its binaries along, for x64 and arm64, and runs no script to
+# install them. Those of other systems, and its sources, are four fifths of it.
+FROM manifests AS modules
 RUN npm ci --omit=dev --workspace packages/jobmill \
   && rm -r node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
   && find node_modules/better-sqlite3/prebuilds -type f ! -name 'linux-*' -delete
 
-FROM ${NODE}
+FROM manifests AS gatewaymodules
+RUN npm ci --omit=dev --workspace packages/telegram \
+  && rm -r node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
+  && find node_modules/better-sqlite3/prebuilds -type f ! -name 'linux-*' -delete
+
+FROM manifests AS inboxmodules
+RUN npm ci --omit=dev --workspace packages/uploads \
+  && rm -r node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
+  && find node_modules/better-sqlite3/prebuilds -type f ! -name 'linux-*' -delete
+
+# What the three images share. tini is process 1: it forwards SIGTERM to Node, and reaps the processes that the commands
+# of jobs leave behind. There is no shell and no npm in between.
+FROM ${NODE} AS base
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends tini \
+  && rm -r /var/lib/apt/lists/* \
+  && mkdir /data \
+  && chown 1000:1000 /data
 ENV NODE_ENV=production
 ENV PATH=/app/node_modules/.bin:$PATH
-WORKDIR /app
-# It says that configs are ES modules.
-COPY examples/package.json ./
-COPY --from=production /app/node_modules node_modules
-COPY packages/jobmill/package.json packages/jobmill/
-COPY packages/jobmill/bin packages/jobmill/bin
-COPY --from=build /app/packages/jobmill/dist packages/jobmill/dist
-COPY packages/dashboard/package.json packages/dashboard/
-COPY --from=build /app/packages/dashboard/dist packages/dashboard/dist
-# Mount your own over it.
-COPY examples/demo.config.ts jobmill.config.ts
-
-# Without DATABASE_URL the jobs are in the file jobmill.db of this folder.
-RUN mkdir /data && chown 1000:1000 /data
+COPY packages/dashboard/package.json /app/packages/dashboard/
+COPY --from=build /app/packages/dashboard/dist /app/packages/dashboard/dist
+COPY packages/jobmill/package.json /app/packages/jobmill/
+COPY packages/jobmill/bin /app/packages/jobmill/bin
+COPY --from=build /app/packages/jobmill/dist /app/packages/jobmill/dist
+# The SQLite file is in this folder, unless DATABASE_URL names a database.
 WORKDIR /data
 VOLUME ["/data"]
-
 # By its number, so that Kubernetes can see that it is not root.
 USER 1000:1000
-EXPOSE 8787
 STOPSIGNAL SIGTERM
 
+# The Telegram gateway. Mount its config at TELEGRAM_CONFIG, or pass its text in TELEGRAM_CONFIG_YAML. Mission Control is
+# reachable from outside of the container, so the gateway does not start without JOBMILL_TOKENS.
+FROM base AS gateway
+COPY --from=gatewaymodules /app/node_modules /app/node_modules
+COPY packages/tables/package.json /app/packages/tables/
+COPY --from=tables /app/packages/tables/dist /app/packages/tables/dist
+COPY packages/telegram/package.json /app/packages/telegram/
+COPY packages/telegram/bin /app/packages/telegram/bin
+COPY --from=telegram /app/packages/telegram/dist /app/packages/telegram/dist
+ENV TELEGRAM_CONFIG=/app/telegram.yaml
+ENV LISTEN=0.0.0.0:8443
+ENV ADMIN_LISTEN=0.0.0.0:8787
+EXPOSE 8443 8787
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8443/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["/usr/bin/tini", "--", "node", "/app/node_modules/jobmill-telegram/bin/jobmill-telegram.js"]
+CMD ["start"]
+
+# The upload inbox. Its files are in /data too, unless UPLOADS_BLOBS says otherwise. Mission Control is reachable from
+# outside of the container, so the inbox does not start without JOBMILL_TOKENS.
+FROM base AS inbox
+COPY --from=inboxmodules /app/node_modules /app/node_modules
+COPY packages/tables/package.json /app/packages/tables/
+COPY --from=tables /app/packages/tables/dist /app/packages/tables/dist
+COPY packages/uploads/package.json /app/packages/uploads/
+COPY packages/uploads/bin /app/packages/uploads/bin
+COPY --from=uploads /app/packages/uploads/dist /app/packages/uploads/dist
+ENV UPLOADS_BIND=0.0.0.0
+ENV UPLOADS_ADMIN_BIND=0.0.0.0
+EXPOSE 8788 8789
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8788/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["/usr/bin/tini", "--", "node", "/app/node_modules/jobmill-uploads/bin/jobmill-uploads.js"]
+CMD ["start"]
+
+# The runtime, last: it is what `docker build` makes without --target.
+FROM base AS jobmill
+COPY --from=modules /app/node_modules /app/node_modules
+# It says that configs are ES modules.
+COPY examples/package.json /app/
+# Mount your own over it.
+COPY examples/demo.config.ts /app/jobmill.config.ts
+EXPOSE 8787
 # `jobmill work` needs --port 8787 for this; without a port, run it with --no-healthcheck.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8787/readyz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-
-# Node itself is the first process and gets the signal: no shell and no npm in between.
-ENTRYPOINT ["node", "/app/node_modules/jobmill/bin/jobmill.js"]
+ENTRYPOINT ["/usr/bin/tini", "--", "node", "/app/node_modules/jobmill/bin/jobmill.js"]
 CMD ["start", "/app/jobmill.config.ts", "--bind", "0.0.0.0"]
