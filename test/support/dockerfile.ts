@@ -34,6 +34,25 @@ export function readDockerfile(text: string): Stage[] {
   return stages
 }
 
+/** A target with the instructions of the stages that it builds on, first those of the base. */
+export function imageOf(stages: readonly Stage[], target: string): Stage {
+  const stage = stages.find(({ name }) => name === target) ?? unreadable(`FROM … AS ${target}`)
+  const isStage = stages.some(({ name }) => name === stage.from)
+  if (!isStage) return stage
+  const base = imageOf(stages, stage.from)
+  return { name: target, from: base.from, instructions: [...base.instructions, ...stage.instructions] }
+}
+
+/** The variables that an image sets. */
+export function variablesOf({ instructions }: Stage): Record<string, string> {
+  return Object.fromEntries(
+    instructions.flatMap(({ name, text }) => {
+      const [, key = '', value = ''] = /^(\w+)=(.*)$/.exec(text) ?? []
+      return name === 'ENV' ? [[key, value]] : []
+    }),
+  )
+}
+
 /** What it says last; undefined when it says nothing. */
 export function last({ instructions }: Stage, name: string): string | undefined {
   return instructions.findLast((one) => one.name === name)?.text

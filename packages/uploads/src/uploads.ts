@@ -45,7 +45,8 @@ export interface Inbox extends InCode {
   readonly limits: Limits
 }
 
-const GRACE_MS = 20_000
+/** How long uploads in progress may take after a stop has begun. */
+export const GRACE_MS = 20_000
 
 export function uploads(options: UploadsOptions): Inbox {
   checkOptions(options)

@@ -15,7 +15,7 @@ const REQUEST_MS = 30_000
 /** Node looks for requests that take too long so often; by itself twice a minute, so that 30 s would become 60. */
 const CHECK_MS = 1_000
 /** How long the last answers may take. */
-const LAST_MS = 40_000
+export const LAST_MS = 40_000
 
 export async function listen(
   { host, port }: Address,

@@ -2,6 +2,7 @@
 import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { isJobmillError, type JobmillError } from 'jobmill'
+import { readTokens } from 'jobmill/http'
 import { checkPlace, peek, placeOf } from 'jobmill-tables'
 import { belongsTo, ownerOf } from '../blobs/marker.ts'
 import { systemCodeOf } from '../client/client-error.ts'
@@ -82,7 +83,7 @@ export function doorProblems({ config, placeOf: givenAt }: ReadConfig): ConfigPr
     adminPort = DEFAULT_ADMIN_PORT,
     adminBind = LOOPBACK,
   } = config
-  const problems: ConfigProblem[] = []
+  const problems = tokenProblems(config.tokens, givenAt('tokens') ?? 'tokens')
   if (!THIS_MACHINE.test(adminBind) && config.tokens === undefined)
     problems.push({
       place: givenAt('adminBind') ?? 'adminBind',
@@ -94,6 +95,19 @@ export function doorProblems({ config, placeOf: givenAt }: ReadConfig): ConfigPr
       message: `the mailboxes already listen on port ${port}. Choose another with --admin-port`,
     })
   return problems
+}
+
+/** What `start` would refuse, before it opens the database. */
+function tokenProblems(tokens: string | undefined, place: string): ConfigProblem[] {
+  if (tokens === undefined) return []
+  try {
+    readTokens(tokens, place)
+    return []
+  } catch (error) {
+    if (!isJobmillError(error)) throw error
+    const { field = place, message } = error
+    return [{ place: field, message: message.replace(`${field}: `, '') }]
+  }
 }
 
 function isFile(address: string): boolean {

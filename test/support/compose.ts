@@ -1,0 +1,16 @@
+// Puts variables into a Compose file as `docker compose` does: ${X}, ${X:-default} and ${X:?message}.
+const VARIABLE = /\$\{(\w+)(?::([-?])([^}]*))?\}/g
+
+/** Throws with the message of the file when a required variable is missing. */
+export function interpolate(text: string, env: Readonly<Record<string, string>>): string {
+  return text.replaceAll(VARIABLE, (_whole, name: string, how = '', rest = '') => {
+    const value = env[name] ?? ''
+    if (value === '' && how === '?') throw new Error(`${name}: ${rest}`)
+    return value === '' && how === '-' ? rest : value
+  })
+}
+
+/** The variables that a file does not work without. */
+export function requiredVariables(text: string): string[] {
+  return [...text.matchAll(VARIABLE)].flatMap(([, name = '', how]) => (how === '?' ? [name] : [])).toSorted()
+}
