@@ -3,7 +3,7 @@ const VARIABLE = /\$\{(\w+)(?::([-?])([^}]*))?\}/g
 
 /** Throws with the message of the file when a required variable is missing. */
 export function interpolate(text: string, env: Readonly<Record<string, string>>): string {
-  return text.replaceAll(VARIABLE, (_whole, name: string, how = '', rest = '') => {
+  return text.replaceAll(VARIABLE, (_all, name: string, how: string = '', rest: string = '') => {
     const value = env[name] ?? ''
     if (value === '' && how === '?') throw new Error(`${name}: ${rest}`)
     return value === '' && how === '-' ? rest : value
