@@ -821,6 +821,36 @@ describe('the guide', () => {
     for (const text of all) expect(typeof parse(text)).toBe('object')
   })
 
+  test('says how base images are pinned by digest', () => {
+    for (const image of [NODE, 'postgres:18'])
+      expect(page).toContain(`docker buildx imagetools inspect ${image}`)
+    expect(page).toContain(`--build-arg NODE=${NODE}@sha256:DIGEST`)
+    expect(page).toContain(`NODE_IMAGE=${NODE}@sha256:DIGEST`)
+    expect(page).toContain('POSTGRES_IMAGE=postgres:18@sha256:DIGEST')
+  })
+
+  test.each(PUBLIC_APPS)('and the README of $target run its image as it can be run', (app) => {
+    const { target, folder, program, ports, stopS, commands } = app
+    const readme = read(`packages/${folder}/README.md`)
+    const section = /^## In a container\n([\s\S]*?)^## /m.exec(readme)?.[1] ?? ''
+    const build = `docker build -t jobmill-${target} --target ${target} .`
+    for (const text of [section, page]) expect(text).toContain(build)
+    for (const port of ports) expect(section).toContain(`-p 127.0.0.1:${port}:${port}`)
+    for (const [name, value] of Object.entries(imageVariables(target)))
+      expect(section).toContain(`\`${name}=${value}\``)
+    expect(Number(/docker stop -t (\d+)/.exec(section)?.[1])).toBeGreaterThanOrEqual(stopS)
+    // 5 s of it are room to close.
+    expect(page).toMatch(new RegExp(`a stop takes at most .*\\b${stopS - 5} s`))
+    const compose = read(`compose.${target}.yaml`)
+    const calls = [section, page, compose].flatMap((text) =>
+      [...text.matchAll(new RegExp(`exec (?:\\S+ )?${program} (.*)$`, 'gm'))].map(([, rest = '']) => rest),
+    )
+    expect(calls.length).toBeGreaterThan(2)
+    const isCommand = (call: string): boolean => commands.some((words) => `${call} `.startsWith(`${words} `))
+    expect(calls.filter((call) => !isCommand(call))).toEqual([])
+    for (const name of requiredVariables(compose)) expect(page).toContain(`\`${name}\``)
+  })
+
   test('waits for longer than jobs may take to end', () => {
     const times = [/TimeoutStopSec=(\d+)/, /docker stop -t (\d+)/].map((time) => Number(time.exec(page)?.[1]))
     for (const time of times) expect(time).toBeGreaterThanOrEqual(LEAST_STOP_S)

@@ -1,9 +1,10 @@
 // The programs that have an image of their own, with what their files are checked against: ports and times from their code.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { run as runGateway } from '../../packages/telegram/src/cli/run.ts'
+import { COMMANDS as GATEWAY_COMMANDS, run as runGateway } from '../../packages/telegram/src/cli/run.ts'
 import { readConfig } from '../../packages/telegram/src/config/read-config.ts'
 import { LAST_MS } from '../../packages/telegram/src/door/listen.ts'
+import { COMMANDS as INBOX_COMMANDS } from '../../packages/uploads/src/cli/commands.ts'
 import { run as runInbox } from '../../packages/uploads/src/cli/run.ts'
 import { DEFAULT_ADMIN_PORT, DEFAULT_PORT } from '../../packages/uploads/src/cli/look.ts'
 import { GRACE_MS } from '../../packages/uploads/src/uploads.ts'
@@ -48,6 +49,8 @@ export const RUNTIME: App = {
 
 interface PublicApp extends App {
   readonly run: typeof runInbox
+  /** The words of each of its commands. */
+  readonly commands: readonly string[]
 }
 
 export const PUBLIC_APPS: readonly PublicApp[] = [
@@ -59,6 +62,7 @@ export const PUBLIC_APPS: readonly PublicApp[] = [
     stopS: LAST_MS / 1_000 + graceS + ROOM_S,
     main: mainOf('telegram'),
     run: runGateway,
+    commands: GATEWAY_COMMANDS.map(({ words }) => words),
   },
   {
     target: 'inbox',
@@ -68,6 +72,7 @@ export const PUBLIC_APPS: readonly PublicApp[] = [
     stopS: graceS + GRACE_MS / 1_000 + ROOM_S,
     main: mainOf('uploads'),
     run: runInbox,
+    commands: INBOX_COMMANDS.map(({ words }) => words),
   },
 ]
 
