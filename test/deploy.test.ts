@@ -250,8 +250,7 @@ describe.each([RUNTIME, ...PUBLIC_APPS])('the image $target', ({ target, folder,
     const { url, stop } = await startImage(target, main)
     const healthCheck = (instead: string): Promise<number> =>
       run(process.execPath, [flag, script.replace(at, instead)], root)
-    expect(await healthCheck(url)).toBe(0)
-    expect(await healthCheck(`${url}/nothing`)).toBe(1)
+    expect(await Promise.all([url, `${url}/nothing`].map(healthCheck))).toEqual([0, 1])
     for (const path of ['/healthz', '/readyz']) {
       const answer = await fetch(`${url}${path}`)
       await answer.text()
@@ -461,7 +460,7 @@ describe('compose.yaml', () => {
   })
 })
 
-describe.each(PUBLIC_APPS)('compose.$target.yaml', (app) => {
+describe.each(PUBLIC_APPS)('the Compose file of $target', (app) => {
   const { target, ports, stopS } = app
   const text = read(`compose.${target}.yaml`)
   const { name, services } = readCompose(interpolate(text, SECRETS))
