@@ -12,6 +12,7 @@ import { ledgerReader, ledgerWriter, type Run } from '../proof/cluster/ledger.ts
 import type { Lie } from '../proof/cluster/lies.ts'
 import { readOptions } from '../proof/cluster/options.ts'
 import type { Sent } from '../proof/cluster/stream.ts'
+import { inTurns } from './support/in-turns.ts'
 import { withJobmill } from './support/programs.ts'
 
 const program = fileURLToPath(new URL('../proof/cluster/main.ts', import.meta.url))
@@ -70,10 +71,14 @@ async function expectNothingLeft(folder: string): Promise<void> {
 
 const small = ['--seconds', '4', '--rate', '40']
 
+const STORES = ['postgres', 'sqlite'] as const
+
 describe.each([
   ['postgres', [], 'SIGINT'],
   ['sqlite', ['--sqlite'], 'SIGTERM'],
-] as const)('start:cluster on %s', (_, store, signal) => {
+] as const)('start:cluster on %s', (on, store, signal) => {
+  const test = inTurns(on, STORES)
+
   test(
     'P2 P3 P4 P16 nothing is lost, nothing is run twice, and it comes back',
     async () => {

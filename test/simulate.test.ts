@@ -21,7 +21,7 @@ const FOUND: readonly (readonly [number, string])[] = [
   [98, 'a claim was answered when its process woke up, long after its lease, and what it brought was begun'],
 ]
 
-const SEEDS = inFull(200, 40)
+const SEEDS = inFull(200, 24)
 
 /** What must have happened often for a run to say anything. */
 const ABOUT = [

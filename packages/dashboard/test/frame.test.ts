@@ -157,8 +157,10 @@ mission('what nobody foresaw', (at, test) => {
     await page.getByText('There is no such page').waitFor()
     const lost = await at.open('/queues', { mayComplain: /ERR_|Failed to load/ })
     await lost.route('**/api/**', (route) => route.abort())
+    await lost.keyboard.press('r')
     await lost.getByText('the server cannot be reached').waitFor()
     await lost.unroute('**/api/**')
+    await lost.keyboard.press('r')
     await lost.getByText('the server cannot be reached').waitFor({ state: 'detached' })
   })
 

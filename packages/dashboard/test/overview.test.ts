@@ -43,7 +43,7 @@ mission('the overview', (at, test) => {
   })
 
   test('A shows what the database and the process use, with a course that grows while it is open', async () => {
-    const page = await at.open('/')
+    const page = await at.open('/', { hasClock: true })
     const resources = page
       .locator('section')
       .filter({ has: page.getByRole('heading', { name: 'Resources' }) })
@@ -55,7 +55,10 @@ mission('the overview', (at, test) => {
     expect(await resources.getByText(isFile ? 'Server connections' : 'Disk free').count()).toBe(0)
     const course = () =>
       resources.getByRole('img', { name: 'Memory over time' }).locator('polyline').getAttribute('points')
-    const points = async () => ((await course()) ?? '').split(' ').length
+    const points = async () => {
+      await page.clock.runFor('00:05')
+      return ((await course()) ?? '').split(' ').length
+    }
     // One reading is drawn as a line, too.
     await expect.poll(points, { timeout: 20_000 }).toBeGreaterThan(2)
     await at.expectAccessible(page)

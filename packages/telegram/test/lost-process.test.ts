@@ -34,7 +34,7 @@ describe.each(STORES)('processes on %s', (store) => {
   afterAll(() => fake.close())
 
   /** Webhooks arrive at one address, whichever process is there. */
-  async function start({ isDoor = true } = {}): Promise<GatewayChild> {
+  async function start({ isDoor = true, leaseMs = 3_000 } = {}): Promise<GatewayChild> {
     const listen = isDoor ? `127.0.0.1:${port}` : '127.0.0.1:0'
     const yaml = {
       apiRoot: fake.url,
@@ -43,7 +43,12 @@ describe.each(STORES)('processes on %s', (store) => {
       admin: false,
       bots: BOTS,
     }
-    return startChild({ ...tokens, YAML: JSON.stringify(yaml), DATABASE_URL: database, LEASE_MS: '3000' })
+    return startChild({
+      ...tokens,
+      YAML: JSON.stringify(yaml),
+      DATABASE_URL: database,
+      LEASE_MS: String(leaseMs),
+    })
   }
 
   test('P2 E1 E2 E5 a job longer than a lease runs once; of a process that stood still nothing is accepted', async () => {
@@ -75,11 +80,12 @@ describe.each(STORES)('processes on %s', (store) => {
 
   test('P5 E3 an update that kills its process is dead after three, and the user is told', async () => {
     const chat = fake.chat({ bot: token, id: (chats += 1) })
-    let gateway = await start()
+    // Whoever comes next waits for the end of this lease, and for one of its own.
+    let gateway = await start({ leaseMs: 1_000 })
     chat.says('die')
     for (let deaths = 0; deaths < 3; deaths += 1) {
       await gateway.ended
-      gateway = await start()
+      gateway = await start({ leaseMs: 1_000 })
     }
     chat.says('alive?')
     await chat.until((all) => all.filter(({ by }) => by === 'bot').length === 2)

@@ -81,7 +81,7 @@ describe('enqueue on sqlite', () => {
         throw new Dead(hostile)
       },
     })
-    const { run: runHere, mill: newMill } = create()
+    const { runAlone, mill: newMill } = create()
     const mill = newMill([boom])
     await mill.start()
     const { id } = await mill.enqueue('boom', { hostile }, { tags: ['\u202E\u009Btag'] })
@@ -92,7 +92,7 @@ describe('enqueue on sqlite', () => {
         ['jobs', 'show', id],
         ['jobs', 'show', id, '--json'],
         ['jobs', 'list', '--json'],
-      ].map((args) => runHere(args)),
+      ].map((args) => runAlone(args)),
     )
     for (const ran of [text, json, shown, shownJson, listed]) {
       // oxlint-disable-next-line no-control-regex -- control characters are what is looked for

@@ -1,4 +1,7 @@
-/** The command line as a child process, in a folder with a config of its own: what it prints, how it ends, and the database that it works on. */
+/**
+ * The command line: what it prints, how it ends, and the database that it works on. With a config of its own, or with something to read, it is a child process;
+ * a command on a database alone runs in this process, since to start one takes longer than the command.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -7,6 +10,7 @@ import { inject, onTestFinished } from 'vitest'
 import type { Terminal } from '../../src/cli/terminal.ts'
 import { exitCodeOf } from '../../src/cli/exit-code.ts'
 import { ours } from '../../src/cli/ours.ts'
+import { indentedLines } from '../../src/cli/plain.ts'
 import { obeyProgram } from '../../src/cli/program.ts'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
@@ -40,10 +44,12 @@ export function config(lines: string): { folder: string; file: string } {
   return { folder, file }
 }
 
-/**
- * A command in this process, on a SQLite file: for what differs in its words only. `answer` is what somebody says who is asked; undefined when nobody can be.
- */
-export async function call(file: string, args: readonly string[], answer?: boolean): Promise<Ran> {
+/** A command in this process, on a SQLite file. `answer` is what somebody says who is asked; undefined when nobody can be. */
+export function call(file: string, args: readonly string[], answer?: boolean): Promise<Ran> {
+  return callOn(`sqlite:${file}`, args, answer)
+}
+
+async function callOn(address: string, args: readonly string[], answer?: boolean): Promise<Ran> {
   const said = { out: '', err: '' }
   const terminal: Terminal = {
     out: (line) => void (said.out += `${line}\n`),
@@ -57,10 +63,15 @@ export async function call(file: string, args: readonly string[], answer?: boole
     },
   }
   try {
-    const code = await obeyProgram(ours(terminal), [...args, '--db', `sqlite:${file}`], terminal)
+    const code = await obeyProgram(ours(terminal), [...args, '--db', address], terminal)
     return { code, ...said }
   } catch (error) {
-    return { code: exitCodeOf(error), out: said.out, err: said.err + String(error) }
+    const { message } = error as Error
+    return {
+      code: exitCodeOf(error),
+      out: said.out,
+      err: `${said.err}${indentedLines(`error   ${message}`)}\n`,
+    }
   }
 }
 
@@ -74,16 +85,21 @@ export interface Ran {
 export interface Place {
   /** Runs a command to its end. */
   readonly run: (args: readonly string[], input?: string) => Promise<Ran>
+  /** In a process of its own, whatever it is. */
+  readonly runAlone: (args: readonly string[]) => Promise<Ran>
   /** The same with --json, which has to succeed: the document. */
   readonly json: <T>(args: readonly string[], input?: string) => Promise<T>
   /** A mill of the test on the same database; stopped with the test. */
   readonly mill: (jobs?: readonly AnyJob[]) => Mill
 }
 
-function place(folder: string, store: () => Store): Place {
-  const runHere: Place['run'] = (args, input) => ran(folder, args, input)
+/** With an `address`, what is not read from a config or from standard input runs in this process. */
+function place(folder: string, store: () => Store, address?: string): Place {
+  const runHere: Place['run'] = (args, input) =>
+    address === undefined || input !== undefined ? ran(folder, args, input) : callOn(address, args)
   return {
     run: runHere,
+    runAlone: (args) => ran(folder, args),
     async json<T>(args: readonly string[], input?: string) {
       const { code, out, err } = await runHere([...args, '--json'], input)
       if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${err}`)
@@ -104,7 +120,7 @@ export const places = [
     name: 'sqlite',
     create: (lines: string = OPTIONS): Place => {
       const { folder, file } = config(lines)
-      return place(folder, () => sqlite(file))
+      return place(folder, () => sqlite(file), lines === OPTIONS ? `sqlite:${file}` : undefined)
     },
   },
   {
@@ -114,7 +130,8 @@ export const places = [
       const schema = recycledSchema(url, 'cli')
       const folder = path.dirname(freshFile())
       writeConfig(folder, `postgres(${JSON.stringify(url)}, ${JSON.stringify({ schema })})`, lines)
-      return place(folder, () => postgres(url, { schema }))
+      const address = `${url}?schema=${schema}`
+      return place(folder, () => postgres(url, { schema }), lines === OPTIONS ? address : undefined)
     },
   },
 ] as const

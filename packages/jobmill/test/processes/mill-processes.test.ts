@@ -1,7 +1,8 @@
-/** The runtime in real processes that are killed, stopped, woken and told to end. The same on both stores. */
+/** The runtime in real processes that are killed, stopped, woken and told to end. The stores take turns at them. */
 import { once } from 'node:events'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { standStill } from '../../../../test/support/stand-still.ts'
 import { jobmill, type Mill } from '../../src/index.ts'
 import { kill, type Started, startProcess } from './children.ts'
@@ -65,7 +66,12 @@ const places: [string, () => Place][] = [
   ],
 ]
 
-describe.each(places)('mills in processes on %s', (_, fresh) => {
+describe.each(places)('mills in processes on %s', (on, fresh) => {
+  const test = inTurns(
+    on,
+    places.map(([name]) => name),
+  )
+
   test('P2 P3 P4 after kill -9 each job that ran is run once more, under a newer token', async () => {
     const place = fresh()
     const mill = await operator(place)

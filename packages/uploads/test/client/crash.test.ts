@@ -10,7 +10,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { PULL_FAULT_POINTS, pull, type PullFaultPoint } from 'jobmill-uploads/client'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inFull } from '../../../../test/support/in-full.ts'
+import { shareOf } from '../../../../test/support/in-turns.ts'
 import { freePort } from '../../../../test/support/free-port.ts'
 import {
   addressOf,
@@ -54,7 +55,13 @@ async function hears(lines: AsyncIterator<string>, word: string): Promise<void> 
 }
 
 describe.each(STORES)('a puller on %s that is killed', (store) => {
-  const test = inTurns(store, STORES)
+  // The points of cleaning are few and come one after the other: they stay together.
+  const cleaning = PULL_FAULT_POINTS.filter((point) => point.startsWith('clean'))
+  const pulling = shareOf(
+    PULL_FAULT_POINTS.filter((point) => !cleaning.includes(point)),
+    store,
+    STORES,
+  )
   const given = sceneForAll(store)
   const left = new Map<PullFaultPoint, Left>()
 
@@ -84,7 +91,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
     const box = await mailbox(given())
     const folder = freshFolder()
     let before: { point: PullFaultPoint; dead: Omit<Left, 'namesMended' | 'index' | 'pending'> } | null = null
-    for (const point of [...PULL_FAULT_POINTS, 'none'] as const) {
+    for (const point of [...pulling, ...cleaning, 'none'] as const) {
       const { child, lines } = await start(point, box, folder)
       const ended = once(child, 'exit')
       if (before !== null)
@@ -123,8 +130,6 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
       }
     }
   }, 300_000)
-
-  const pulling = PULL_FAULT_POINTS.filter((point) => point.startsWith('pull'))
 
   test.each(pulling)(
     'E32 E42 at %s: none is acknowledged that is not there, none is lost, none is there twice',
@@ -168,60 +173,69 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
   })
 })
 
-describe.each(STORES)('an inbox on %s that is killed', (store) => {
-  test('E32 while a puller fetches: what was on its way is fetched from the next one, all of it, once', async () => {
-    const address = addressOf(store)
-    onTestFinished(() => dropTables(address))
-    const port = await freePort()
-    const blobs = freshFolder()
-    async function start(make: boolean): Promise<{ child: ChildProcess; said: string }> {
-      const child = spawn(process.execPath, ['--import', SOURCES, INBOX], {
-        env: { ...process.env, ADDRESS: address, BLOBS: blobs, PORT: String(port), MAKE: make ? 'yes' : '' },
-        stdio: ['ignore', 'pipe', 'inherit'],
+describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['postgres']))(
+  'an inbox on %s that is killed',
+  (store) => {
+    test('E32 while a puller fetches: what was on its way is fetched from the next one, all of it, once', async () => {
+      const address = addressOf(store)
+      onTestFinished(() => dropTables(address))
+      const port = await freePort()
+      const blobs = freshFolder()
+      async function start(make: boolean): Promise<{ child: ChildProcess; said: string }> {
+        const child = spawn(process.execPath, ['--import', SOURCES, INBOX], {
+          env: {
+            ...process.env,
+            ADDRESS: address,
+            BLOBS: blobs,
+            PORT: String(port),
+            MAKE: make ? 'yes' : '',
+          },
+          stdio: ['ignore', 'pipe', 'inherit'],
+        })
+        const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
+        return { child, said: String(value) }
+      }
+      const first = await start(true)
+      const { id, token } = JSON.parse(first.said) as { id: string; token: string }
+      const url = `http://127.0.0.1:${port}`
+      const files = Array.from({ length: 6 }, (_, n) => new Uint8Array(2_000_000).fill(n))
+      const response = await fetch(`${url}/mailboxes/${id}/uploads`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: formOf(files.map((bytes) => ({ bytes }))),
       })
-      const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next()
-      return { child, said: String(value) }
-    }
-    const first = await start(true)
-    const { id, token } = JSON.parse(first.said) as { id: string; token: string }
-    const url = `http://127.0.0.1:${port}`
-    const files = Array.from({ length: 6 }, (_, n) => new Uint8Array(2_000_000).fill(n))
-    const response = await fetch(`${url}/mailboxes/${id}/uploads`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: formOf(files.map((bytes) => ({ bytes }))),
-    })
-    expect(response.status).toBe(200)
-    await response.arrayBuffer()
-    const folder = freshFolder()
-    const { promise: killed, resolve } = Promise.withResolvers<void>()
-    const pulled: string[] = []
-    const one = pull({
-      url,
-      mailbox: id,
-      token,
-      folder,
-      concurrency: 2,
-      backoff: { first: 20, most: 100 },
-      async onFile(file) {
-        if (pulled.length === 0) {
-          pulled.push(file.sha256)
-          await kill(first.child)
-          resolve()
-        } else pulled.push(file.sha256)
-      },
-      onTrouble: () => {},
-    })
-    await one.start()
-    await killed
-    const second = await start(false)
-    await expect
-      .poll(async () => (await one.settled()).isComplete && pulled.length, { timeout: 60_000 })
-      .toBe(files.length)
-    expect(pulled.toSorted()).toEqual(files.map((bytes) => sha256(bytes)).toSorted())
-    expect(namesIn(folder)).toHaveLength(files.length)
-    expect(indexOf(folder).every(({ doneAt }) => doneAt !== null)).toBe(true)
-    await one.stop()
-    await kill(second.child)
-  }, 180_000)
-})
+      expect(response.status).toBe(200)
+      await response.arrayBuffer()
+      const folder = freshFolder()
+      const { promise: killed, resolve } = Promise.withResolvers<void>()
+      const pulled: string[] = []
+      const one = pull({
+        url,
+        mailbox: id,
+        token,
+        folder,
+        concurrency: 2,
+        backoff: { first: 20, most: 100 },
+        async onFile(file) {
+          if (pulled.length === 0) {
+            pulled.push(file.sha256)
+            await kill(first.child)
+            resolve()
+          } else pulled.push(file.sha256)
+        },
+        onTrouble: () => {},
+      })
+      await one.start()
+      await killed
+      const second = await start(false)
+      await expect
+        .poll(async () => (await one.settled()).isComplete && pulled.length, { timeout: 60_000 })
+        .toBe(files.length)
+      expect(pulled.toSorted()).toEqual(files.map((bytes) => sha256(bytes)).toSorted())
+      expect(namesIn(folder)).toHaveLength(files.length)
+      expect(indexOf(folder).every(({ doneAt }) => doneAt !== null)).toBe(true)
+      await one.stop()
+      await kill(second.child)
+    }, 180_000)
+  },
+)
