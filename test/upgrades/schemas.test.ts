@@ -74,7 +74,7 @@ describe.each(STORES)('databases of earlier releases, on %s', (_, stores) => {
     expect(keptSchemas().filter((schema) => schema < stores.newest)).toEqual(before)
   })
 
-  test.concurrent.for(inFull(keptSchemas(), keptSchemas().slice(-2)))(
+  test.concurrent.for(inFull(keptSchemas(), keptSchemas().slice(-1)))(
     'P2 P3 P4 P12 of schema %i: all is there as it was, and what waits or was running runs to its end, once',
     { timeout: TIMEOUT_MS },
     async (schema, { onTestFinished }) => {

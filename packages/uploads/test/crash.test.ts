@@ -22,18 +22,14 @@ import {
 } from 'jobmill-uploads'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { inTurns } from '../../../test/support/in-turns.ts'
-import { bundled } from './support/bundled.ts'
+import { bundled } from '../../../test/support/programs.ts'
 import { addressOf, dropTables, filesIn, hasFolder, PLACES, sha256 } from './support/inboxes.ts'
 import { CONTENTS, KEY, NOBODYS, type Told } from './support/way-of-files.ts'
 
 const HOUR_MS = 3_600_000
 
-let program = ''
-beforeAll(async () => {
-  program = await bundled(path.join(import.meta.dirname, 'support/dying.ts'))
-})
-
 async function die(args: readonly string[]): Promise<{ told: Told[]; signal: string | null }> {
+  const program = bundled(path.join(import.meta.dirname, 'support/dying.ts'))
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let out = ''
   let err = ''

@@ -13,6 +13,6 @@ describe('figures: oracle', () => {
       fresh: async () => void (database = oracleDatabase()),
       handle: ({ clock = () => 0 }) => oracle(database, { clock }),
     },
-    inFull(120, 20),
+    inFull(120, 10),
   )
 })

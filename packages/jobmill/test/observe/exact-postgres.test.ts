@@ -5,5 +5,5 @@ import { postgresSubject } from '../conformance/postgres-subject.ts'
 import { figuresAreExact } from './exact.ts'
 
 describe('figures: postgres', () => {
-  figuresAreExact(postgresSubject(inject('postgresUrl')), inFull(20, 4))
+  figuresAreExact(postgresSubject(inject('postgresUrl')), inFull(20, 2))
 })

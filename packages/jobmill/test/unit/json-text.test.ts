@@ -250,7 +250,7 @@ describe('for any value', () => {
         expect(JSON.parse(written)).toEqual(JSON.parse(JSON.stringify(value)))
         expect(count(JSON.parse(written))).toBe(count(value))
       }),
-      { numRuns: inFull(1_000, 150) },
+      { numRuns: inFull(1_000, 60) },
     )
   })
 })

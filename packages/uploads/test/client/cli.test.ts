@@ -6,13 +6,13 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { bundled } from '../../../../test/support/programs.ts'
 import { progressBar } from '../../src/cli/progress-bar.ts'
 import { type Box, mailbox, pending, sceneForAll } from '../support/inboxes.ts'
 import { type } from '../support/type.ts'
 import { freshFolder, namesIn } from './support/folders.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const SOURCES = new URL('../../../../test/support/jobmill-sources.ts', import.meta.url).href
 
 describe('the command line of the client', () => {
   /** What an upload waits for that has been begun. */
@@ -67,7 +67,7 @@ describe('the command line of the client', () => {
   test('pull goes on until Ctrl-C, brings what comes, lets nobody else at its folder, and ends cleanly', async () => {
     const { box, folder, env } = await set()
     const dir = path.join(folder, 'pulled')
-    const child = spawn(process.execPath, ['--import', SOURCES, MAIN, 'pull', dir, '--listen'], {
+    const child = spawn(process.execPath, [bundled(MAIN), 'pull', dir, '--listen'], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -103,7 +103,7 @@ describe('the command line of the client', () => {
       reached.resolve()
       await going.promise
     }
-    const child = spawn(process.execPath, ['--import', SOURCES, MAIN, ...args], {
+    const child = spawn(process.execPath, [bundled(MAIN), ...args], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

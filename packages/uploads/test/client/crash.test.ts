@@ -12,6 +12,7 @@ import { PULL_FAULT_POINTS, pull, type PullFaultPoint } from 'jobmill-uploads/cl
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { shareOf } from '../../../../test/support/in-turns.ts'
+import { bundled } from '../../../../test/support/programs.ts'
 import { freePort } from '../../../../test/support/free-port.ts'
 import {
   addressOf,
@@ -29,7 +30,6 @@ import { freshFolder, indexOf, namesIn } from './support/folders.ts'
 
 const CHILD = fileURLToPath(new URL('support/puller-child.ts', import.meta.url))
 const INBOX = fileURLToPath(new URL('support/inbox-child.ts', import.meta.url))
-const SOURCES = new URL('../../../../test/support/jobmill-sources.ts', import.meta.url).href
 
 interface Left {
   /** What the inbox took for acknowledged when the puller was dead. */
@@ -70,7 +70,7 @@ describe.each(STORES)('a puller on %s that is killed', (store) => {
     box: Box,
     folder: string,
   ): Promise<{ child: ChildProcess; lines: AsyncIterator<string> }> {
-    const child = spawn(process.execPath, ['--import', SOURCES, CHILD], {
+    const child = spawn(process.execPath, [bundled(CHILD)], {
       env: {
         ...process.env,
         URL: given().url,
@@ -182,7 +182,7 @@ describe.each(inFull<readonly (typeof STORES)[number][]>(STORES, ['postgres']))(
       const port = await freePort()
       const blobs = freshFolder()
       async function start(make: boolean): Promise<{ child: ChildProcess; said: string }> {
-        const child = spawn(process.execPath, ['--import', SOURCES, INBOX], {
+        const child = spawn(process.execPath, [bundled(INBOX)], {
           env: {
             ...process.env,
             ADDRESS: address,
