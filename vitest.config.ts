@@ -31,6 +31,9 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
 const PURE = [
   'packages/jobmill/test/{unit,upkeep,enqueue,work}/*.test.ts',
   'packages/dashboard/test/{unit,job}/*.test.ts',
+  'packages/jobmill/test/work/handlers/{demo-echo,free-list,line-splitter,tail}.test.ts',
+  'packages/jobmill/test/conformance/{known-gaps,oracle}.test.ts',
+  'test/{bench-report,chaos,deploy-metrics,history,lockfile,mutants}.test.ts',
 ]
 const TOGETHER = [
   'packages/jobmill/test/{runtime,limits,kit,observe,http,keep,cluster,postgres,hostile,cli}/*.test.ts',

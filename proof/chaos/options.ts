@@ -17,7 +17,7 @@ export interface Options {
 class OptionError extends Error {}
 
 export const USAGE = `npm run chaos -- [options]
-  --quick            each nemesis once on each store, under 5 minutes (the default)
+  --quick            each nemesis once on each store, in about 6 minutes (the default)
   --minutes 30       rounds until so many minutes are over, each in another order
   --seed 7           what decides the order (default: drawn, and told)
   --store postgres   on one store only: postgres or sqlite
