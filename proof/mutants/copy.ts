@@ -17,6 +17,7 @@ const COPIED = [
   'packages/telegram/src',
   'packages/telegram/test/support',
   'packages/uploads/src',
+  'packages/uploads/test',
   'proof',
   'test',
   'package.json',
