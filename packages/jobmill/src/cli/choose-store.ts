@@ -38,17 +38,19 @@ export async function usualStore(env: NodeJS.ProcessEnv): Promise<Store<never>> 
 }
 
 /** A command that only looks must not make an empty database where somebody is in the wrong folder, or has mistyped its name. */
-export async function checkIsThere(url: string): Promise<void> {
+export async function checkIsThere(url: string, field = '--db'): Promise<void> {
   const path = url.replace(/^sqlite:/, '')
   if (/^[a-z][a-z+.-]+:\/\//i.test(path) || path === ':memory:' || (await isThere(path))) return
   throw new JobmillError('OPTION_INVALID', `there is no file ${path}`, {
-    field: '--db',
-    fix: 'Name a database that is there; jobmill db create makes one',
+    field,
+    fix: 'Name a database that is there, such as postgres://user@host/database or sqlite:jobs.db; jobmill db create makes one',
   })
 }
 
 export async function checkUsualIsThere(env: NodeJS.ProcessEnv): Promise<void> {
-  if ((env['DATABASE_URL']?.trim() ?? '') !== '' || (await isThere(DEFAULT_FILE))) return
+  const url = env['DATABASE_URL']?.trim() ?? ''
+  if (url !== '') return checkIsThere(url, 'DATABASE_URL')
+  if (await isThere(DEFAULT_FILE)) return
   throw new JobmillError('OPTION_INVALID', 'there is no config here, no DATABASE_URL and no jobmill.db', {
     field: '--db',
     fix: 'Name a database with --db or a config with --config',

@@ -22,8 +22,21 @@ export function unknownKeys(value: object, field: string, known: readonly string
   return Object.keys(value).flatMap((key) => (known.includes(key) ? [] : [unknownKey(key, field, known)]))
 }
 
+/** What other libraries call our options. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  attempts: 'maxAttempts',
+  concurrency: 'workers',
+  cron: 'when',
+  handler: 'run',
+  perform: 'run',
+  process: 'run',
+  retries: 'maxAttempts',
+  schema: 'payload',
+}
+
 function unknownKey(key: string, field: string, known: readonly string[]): JobmillError {
-  const near = nearest(key, known)
+  const same = Object.hasOwn(ELSEWHERE, key) ? (ELSEWHERE[key] ?? '') : ''
+  const near = known.includes(same) ? same : nearest(key, known)
   return new JobmillError('OPTION_UNKNOWN', 'is not an option', {
     field: pathOf(field, key),
     // The name, never what it holds: that may be a password.

@@ -1,4 +1,5 @@
 /** Writes what code declares to the database: limits, queues and schedules. What an operator overrode stays. */
+import { isJobmillError, JobmillError, shown } from '../job/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { Resolved } from './options.ts'
 
@@ -11,12 +12,26 @@ export type Declares = 'all' | 'missing'
 export async function declare(store: Store, options: Declared, which: Declares): Promise<void> {
   const { limits, declared, schedules } = which === 'all' ? options : await missing(store, options)
   if (limits.length > 0) await store.declareLimits(limits)
-  if (declared.length > 0) await store.declareQueues(declared)
+  if (declared.length > 0)
+    await store.declareQueues(declared).catch((error: unknown) => throwForQueue(error, declared))
   for (const { fits } of schedules) await fits
   if (schedules.length > 0)
     await store.declareSchedules(
       schedules.map(({ name, version, definition }) => ({ name, version, definition })),
     )
+}
+
+/** The store knows the limit that is missing, and not where code names it. */
+function throwForQueue(error: unknown, declared: Declared['declared']): never {
+  if (!isJobmillError(error) || error.code !== 'LIMIT_UNKNOWN') throw error
+  const queue = declared.find(({ settings }) => shown(settings?.limit) === error.value)
+  if (queue === undefined) throw error
+  throw new JobmillError('LIMIT_UNKNOWN', 'no limit has this name', {
+    field: `queues.${queue.name}.limit`,
+    value: shown(queue.settings?.limit),
+    fix: 'Declare it under limits, or create it first',
+    cause: error,
+  })
 }
 
 /** The queues that an instance serves, whether its code declares them or not. */

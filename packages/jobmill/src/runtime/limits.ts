@@ -56,8 +56,11 @@ export function checkQueueLimits(
       })
     if (known !== undefined) continue
     const near = nearest(settings.limit, names)
-    if (near === undefined) continue
-    const what = `no limit of this process is called "${settings.limit}". Did you mean "${near}"?`
+    const hint =
+      near === undefined
+        ? 'Declare it under limits, or create it before the start'
+        : `Did you mean "${near}"?`
+    const what = `no limit of this process is called "${settings.limit}". ${hint}`
     found.add('warning', 'LIMIT_UNKNOWN', `queues.${name}.limit`, what)
   }
 }

@@ -52,6 +52,11 @@ describe('jobmill on sqlite', () => {
     const nothing = run(path.join(folder, '..'), ['queues', 'list'], { DATABASE_URL: '' })
     expect(await nothing.ended).toBe(2)
     expect(nothing.said.err).toContain('Name a database with --db')
+    const mistyped = run(path.join(folder, '..'), ['queues', 'list'], { DATABASE_URL: 'localhost:5432/app' })
+    expect(await mistyped.ended).toBe(2)
+    expect(mistyped.said.err).toContain(
+      'DATABASE_URL: there is no file localhost:5432/app. Name a database that is there, such as postgres://',
+    )
   })
 
   test('check prints every problem at once, and ends with 1 when one is an error', async () => {

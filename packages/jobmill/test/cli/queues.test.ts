@@ -78,7 +78,7 @@ describe('queues on sqlite', () => {
     expect(before).toMatchObject({ workers: 4, keepDead: 7 })
     expect(after).toMatchObject({ workers: null, keepDead: null, retainDeadMs: null, coolingMs: 0 })
     expect((await call(at, ['queues', 'set', 'default', '--workers', 'unset'])).out).toBe(
-      'nothing changed: it was so already\n',
+      'no value changed. The values are overrides now: code no longer changes them\n',
     )
   })
 

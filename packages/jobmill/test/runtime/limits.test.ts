@@ -1,6 +1,13 @@
 /** Limits of a mill: in handlers, on queues, from outside, and for operators. On both stores. */
-import { describe, expect, test } from 'vitest'
-import { checkOptions, defineJob, type JobContext, type LimitOptions, type Store } from '../../src/index.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  checkOptions,
+  defineJob,
+  jobmill,
+  type JobContext,
+  type LimitOptions,
+  type Store,
+} from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { testMill } from '../../src/testing/index.ts'
 import { attempts, subjects } from './stores.ts'
@@ -367,6 +374,18 @@ describe('the option limits', () => {
     ])
   })
 
+  test('a queue that names a limit that nobody declared is warned of, and refused at the start with its field', async () => {
+    const queues = { mail: { limit: 'nope' } }
+    expect(problemsOf({}, { queues })).toEqual([['warning', 'LIMIT_UNKNOWN', 'queues.mail.limit']])
+    const mill = jobmill({ store: sqlite(':memory:'), queues, log: 'silent' })
+    onTestFinished(async () => void (await mill.stop()))
+    expect(await failure(mill.open())).toMatchObject({
+      code: 'LIMIT_UNKNOWN',
+      field: 'queues.mail.limit',
+      value: '"nope"',
+    })
+  })
+
   test('a queue that names nearly a limit is warned of', () => {
     const { job } = drawing('smtp')
     const queues = { default: { limit: 'smpt' } }
@@ -374,6 +393,5 @@ describe('the option limits', () => {
       ['warning', 'LIMIT_UNKNOWN', 'queues.default.limit'],
     ])
     expect(problemsOf(SMTP, { jobs: [job], queues: { default: { limit: 'smtp' } } })).toEqual([])
-    expect(problemsOf(SMTP, { jobs: [job], queues: { default: { limit: 'elsewhere' } } })).toEqual([])
   })
 })

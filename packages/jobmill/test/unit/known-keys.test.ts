@@ -16,6 +16,13 @@ test('a typo is refused with the name that was meant', () => {
   expect(error.message).toBe('job.pirority: is not an option (got "pirority"). Did you mean "priority"?')
 })
 
+test('a name that other libraries use is refused with ours, where there is one', () => {
+  expect(refusal(() => checkObjectKeys({ retries: 3 }, 'job', [...KNOWN, 'retryIf'])).message).toContain(
+    'Did you mean "maxAttempts"?',
+  )
+  expect(refusal(() => checkObjectKeys({ retries: 3 }, 'job', ['retryIf'])).message).toContain('"retryIf"')
+})
+
 test('a name that is like no other is refused with all that exist', () => {
   expect(refusal(() => checkObjectKeys({ colour: 1 }, 'job', KNOWN)).message).toBe(
     'job.colour: is not an option (got "colour"). Known are queue, priority, maxAttempts.',

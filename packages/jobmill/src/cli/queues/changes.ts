@@ -111,7 +111,8 @@ function settingsOf(queue: QueueRecord): Readonly<Record<string, string>> {
 export function changesText(before: QueueRecord, after: QueueRecord): string {
   const [was, is] = [settingsOf(before), settingsOf(after)]
   const changed = Object.keys(is).filter((name) => was[name] !== is[name])
-  if (changed.length === 0) return 'nothing changed: it was so already'
+  if (changed.length === 0)
+    return 'no value changed. The values are overrides now: code no longer changes them'
   const width = Math.max(...changed.map((name) => name.length))
   return changed.map((name) => `${name.padEnd(width)}  ${was[name]} → ${is[name]}`).join('\n')
 }
