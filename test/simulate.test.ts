@@ -99,6 +99,10 @@ describe('simulated histories', () => {
     }
   }, 300_000)
 
+  test('P5 D6 seed 1920: two outages, each too short for the others to notice, swallowed two heartbeats of one process', async () => {
+    expect(told(await simulateOutages(1_920))).toEqual([])
+  }, 60_000)
+
   test('are the same for the same seed, and others for others', async () => {
     const [one, again, other] = [await simulate(7), await simulate(7), await simulate(8)]
     expect(again.fingerprint).toBe(one.fingerprint)

@@ -214,10 +214,10 @@ export function engine(given: EngineOptions): Engine {
   }
 
   /** The database does not know this instance: it was reaped, or the database is a backup that may lack what was declared since. */
-  async function registerAgain(): Promise<void> {
+  async function registerAgain(stoodStill: boolean): Promise<void> {
     await declare(store, options, 'missing')
     await declareServed(store, served)
-    await register()
+    await register(stoodStill)
     await watch.refresh()
   }
 

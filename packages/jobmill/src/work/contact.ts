@@ -6,6 +6,11 @@
 export interface Contact {
   /** A heartbeat that was sent at this instant was answered. */
   answered(sentAt: number): void
+  /**
+   * A heartbeat failed. Others may have fared worse: an outage that is too short for a gap of our own can swallow a heartbeat of theirs until its deadline, and
+   * the next outage the one after it.
+   */
+  failed(): void
   /** Whether the contact has lasted for a lease. False right after a start: what happened before it is not known. */
   readonly isSteady: boolean
 }
@@ -25,6 +30,7 @@ export function contact({ monotonic, leaseMs, longestGapMs }: ContactOptions): C
       if (since === null || sentAt - lastSentAt > longestGapMs) since = monotonic()
       lastSentAt = Math.max(lastSentAt, sentAt)
     },
+    failed: () => void (since = null),
     get isSteady() {
       const now = monotonic()
       // A process that stood still has not heard of anything since, whatever it heard before.

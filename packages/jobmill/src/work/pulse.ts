@@ -162,6 +162,7 @@ export function pulseService(options: PulseOptions): PulseService {
   function run(): void {
     beating ??= beat()
       .catch((error: unknown) => {
+        contact.failed()
         options.failing(error)
         nextIn(null)
       })

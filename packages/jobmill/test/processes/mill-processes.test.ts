@@ -117,7 +117,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     for (const [, , , token] of lines(heir, 'started')) expect(Number(token)).toBeGreaterThan(before)
   }, 90_000)
 
-  test('P2 bar 2: a process that was stopped past its lease and goes on is told, refused and counted', async () => {
+  test('P2 P5 bar 2: a process that was stopped past its lease and goes on is told, refused and counted, and so is the crash', async () => {
     const place = fresh()
     const mill = await operator(place)
     const [id = ''] = await enqueue(mill, 'stubborn', 1)
@@ -133,7 +133,11 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     )
     sleeper.tell({ let: 'stubborn' })
     await sleeper.says((said) => said.includes(`event lease-lost ${id}`))
-    expect(await mill.get(id)).toMatchObject({ state: 'running' })
+    // It stood still by itself: that is a crash also when it is back.
+    await sleeper.says((said) => said.includes('event instance-back '))
+    expect(await mill.get(id)).toMatchObject({ state: 'running', crashes: 1 })
+    const [lost] = await mill.history(id)
+    expect(lost?.error).toContain('blocked the event loop')
     heir.tell({ let: 'stubborn' })
     expect(await mill.job(id).result()).toBe(heir.child.pid)
     expect(lines(sleeper, 'event lease-lost')).toHaveLength(1)
