@@ -481,10 +481,9 @@ describe.each(PUBLIC_APPS)('the Compose file of $target', (app) => {
     for (const missing of required)
       expect(() => interpolate(text, { ...SECRETS, [missing]: '' })).toThrow(`${missing}: Set ${missing}`)
     const optional = [...text.matchAll(/\$\{(\w+):-/g)].map(([, one]) => one)
-    expect(optional.filter((name) => name !== 'ADMIN_PORT').toSorted()).toEqual([
-      'NODE_IMAGE',
-      'POSTGRES_IMAGE',
-    ])
+    // Only the gateway lets its second port be moved.
+    expect(['ADMIN_PORT', 'NODE_IMAGE', 'POSTGRES_IMAGE']).toEqual(expect.arrayContaining(optional))
+    expect(optional).toEqual(expect.arrayContaining(['NODE_IMAGE', 'POSTGRES_IMAGE']))
   })
 
   test('says only what the app reads, and all that it needs', async () => {
