@@ -9,6 +9,7 @@ import { audited } from './audited.ts'
 import { checkBasePath, withoutBase } from './base-path.ts'
 import { answerBeside, checkBeside } from './beside.ts'
 import { door } from './door/door.ts'
+import { hostInvalid } from './door/host.ts'
 import { type Identity, identityOf, refusePage } from './door/identity.ts'
 import { type Callers, refuseOutsiders } from './door/local.ts'
 import { isRead } from './door/reads.ts'
@@ -19,7 +20,8 @@ import { checkFrameAncestors } from './framing.ts'
 import { boundsOf, checkHttpOptions, type HttpOptions, streamBoundsOf, toStandardError } from './options.ts'
 import { missionControl } from './page.ts'
 import { problem, problemOf } from './problem.ts'
-import { redactor, SECRET_KEYS } from './redact.ts'
+import { SECRET_KEYS } from './redact-keys.ts'
+import { redactor } from './redact.ts'
 import { remembered, rememberedBy } from '../platform/remembered.ts'
 import { appRoutes } from './routes/apps.ts'
 import { bulkRoutes } from './routes/bulk.ts'
@@ -55,7 +57,15 @@ interface Access {
 }
 
 export function httpApi(mill: Mill<never>, options: HttpOptions): HttpApi {
-  return handlerFor(mill, options, { identity: identityOf(options), callers: 'any' })
+  const api = handlerFor(mill, options, {
+    identity: identityOf(options, options.onError ?? toStandardError),
+    callers: 'any',
+  })
+  // The server that this is mounted into may pass on an invalid Host header as part of the address.
+  return {
+    ...api,
+    fetch: (request, env) => (URL.canParse(request.url) ? api.fetch(request, env) : hostInvalid()),
+  }
 }
 
 /** What a server or a mount needs of it. */

@@ -36,8 +36,18 @@ export type Routes = (api: Api, tools: RouteTools) => void
 
 export function newApi(): Api {
   return new OpenAPIHono<Env>({
-    defaultHook: (result, c) => (result.success ? undefined : refused(result, c.get('takes'))),
+    defaultHook: async (result, c) =>
+      result.success ? undefined : refused(result, c.get('takes'), await sentAs(result.target, c)),
   })
+}
+
+/** The part of a request that was refused. A parameter that is given several times is a list. */
+async function sentAs(target: string, c: Context<Env>): Promise<unknown> {
+  if (target === 'json') return c.req.json<unknown>().catch(() => undefined)
+  if (target === 'param') return c.req.param()
+  return Object.fromEntries(
+    Object.entries(c.req.queries()).map(([name, given]) => [name, given.length === 1 ? given[0] : given]),
+  )
 }
 
 /** A route that takes a role, under the name by which the audit knows it. What can go wrong anywhere is said here once. */

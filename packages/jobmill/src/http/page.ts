@@ -14,7 +14,7 @@ export type Page = (request: Request) => Response | null
 interface File {
   readonly type: string
   readonly whole: Uint8Array<ArrayBuffer>
-  readonly packed: Uint8Array<ArrayBuffer>
+  readonly packed: () => Uint8Array<ArrayBuffer>
   /** Its name changes with what is in it. */
   readonly isForever: boolean
 }
@@ -91,11 +91,13 @@ function filesIn(folder: string): Map<string, File> {
   }
 }
 
+/** Compressed for the first request that takes it: most processes with an API never serve the dashboard. */
 function fileOf(name: string, whole: Uint8Array<ArrayBuffer>): File {
+  let packed: Uint8Array<ArrayBuffer> | undefined
   return {
     type: TYPES[extname(name)] ?? 'application/octet-stream',
     whole,
-    packed: new Uint8Array(gzipSync(whole)),
+    packed: () => (packed ??= new Uint8Array(gzipSync(whole))),
     isForever: name.startsWith('/assets/'),
   }
 }
@@ -114,7 +116,7 @@ function answerWith(
   status: number,
 ): Response {
   const takesPacked = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '')
-  const body = takesPacked ? packed : whole
+  const body = takesPacked ? packed() : whole
   return new Response(request.method === 'HEAD' ? null : body, {
     status,
     headers: {

@@ -1,32 +1,8 @@
 /** Hides secrets from viewers: values by the names of their keys, and credentials inside of texts. */
 
-/** Extend it for your own keys: `redact: [...SECRET_KEYS, /ssn/i]`. */
-export const SECRET_KEYS: readonly RegExp[] = [
-  /pass(?:word|wd|phrase|code|key)/i,
-  // As a word of its own, or as the last one: db_pass and dbPass, but not compass.
-  /(?:^|[-_. ])(?:pass|pwd?)$/i,
-  /[a-z0-9](?:Pass|Pwd?)$/,
-  /^pin$/i,
-  /^auth$/i,
-  /bearer/i,
-  /secret(?!ar)/i,
-  // Of an act on many jobs: the text that an operator searched for.
-  /^payload(?:Text|At)$/,
-  /tokens?$/i,
-  /jwt/i,
-  /(?:^|[-_. ])dsn$/i,
-  /[a-z0-9]D(?:sn|SN)$/,
-  /conn(?:ection)?[-_. ]?str(?:ing)?s?$/i,
-  /(?:api|private)[-_. ]?key/i,
-  /(?:access|signing|encryption|master|ssh)[-_. ]?keys?$/i,
-  /authori[sz]ation/i,
-  /cookie/i,
-  /credential/i,
-]
+import { HIDDEN, secretTest } from './redact-keys.ts'
+import { hideCredentials } from './redact-text.ts'
 
-/** Parameters of URLs that open something, besides those named like a secret key. */
-const SECRET_PARAMETERS = /^(?:sig|x-[a-z]+-signature)$/i
-const HIDDEN = '(hidden)'
 /** JSON inside of JSON texts is looked into so many times. */
 const DEEPEST_JSON = 3
 const LONGEST_JSON_CHARS = 1_048_576
@@ -41,23 +17,36 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
     if (isList(value)) return hideInList(value, depth)
     if (isDifference(value)) return { ...value, code: HIDDEN, stored: HIDDEN }
     if (isOverride(value)) return { ...value, ...('code' in value && { code: HIDDEN }), value: HIDDEN }
-    const named = namedValue(value)
+    const names = namesIn(value)
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => {
         const hides =
-          isSecret(key, inner) || (key === 'value' && named !== undefined && isSecret(named, inner))
+          isSecret(key, inner) || (VALUES.test(key) && names.some((name) => isSecret(name, inner)))
         return [key, hides ? HIDDEN : walk(inner, depth)]
       }),
     )
   }
 
   function hideInList(list: readonly unknown[], depth: number): unknown[] {
-    if (isPairs(list)) return list.map((pair) => hideInPair(pair, depth))
-    return list.map((one) => walk(one, depth))
+    return list.map((one, at) => {
+      if (isPair(one)) return hideInPair(one, depth)
+      return isOptionName(list[at - 1], one) ? HIDDEN : walk(one, depth)
+    })
   }
 
   function hideInPair([key, value]: readonly [string, unknown], depth: number): unknown {
     return [key, isSecret(key, value) ? HIDDEN : walk(value, depth)]
+  }
+
+  /** In the arguments of a command: `['--password', 'x']`. */
+  function isOptionName(name: unknown, value: unknown): boolean {
+    return (
+      typeof name === 'string' &&
+      /^--?[a-z]/i.test(name) &&
+      !name.includes('=') &&
+      typeof value === 'string' &&
+      isSecret(name, value)
+    )
   }
 
   function hideInText(text: string, depth: number): string {
@@ -68,38 +57,10 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
       // As it was written, unless something is hidden.
       return after === before ? text : after
     }
-    return hideParameters(text.replaceAll(/(:\/\/[^\s/?#@:"'<>]*:)[^\s/?#"'<>]+@/g, `$1${HIDDEN}@`), isSecret)
+    return hideCredentials(text, isSecret)
   }
 
   return <T>(value: T): T => walk(value, 0) as T
-}
-
-type SecretTest = (key: string, value: unknown) => boolean
-
-/** With `g` or `y` an expression remembers where it stopped, and would miss the next key: both are left out. */
-function secretTest(patterns: readonly RegExp[]): SecretTest {
-  const tests = patterns.map((pattern) => ({
-    pattern: new RegExp(pattern.source, pattern.flags.replaceAll(/[gy]/g, '')),
-    isDefault: SECRET_KEYS.includes(pattern),
-  }))
-  return (key, value) =>
-    tests.some(({ pattern, isDefault }) => pattern.test(key) && !(isDefault && isHarmless(key, value)))
-}
-
-/** Whether there is a secret (`hasPassword: true`), that there is none, or how many tokens a text has. */
-function isHarmless(key: string, value: unknown): boolean {
-  if (value === null || value === undefined || typeof value === 'boolean') return true
-  return typeof value === 'number' && /tokens$/i.test(key)
-}
-
-/** The parameters of a URL or a form. */
-function hideParameters(text: string, isSecret: SecretTest): string {
-  if (!text.includes('=')) return text
-  return text.replaceAll(
-    /([?&])([^=&?#\s"'<>]{1,64})=([^&#\s"'<>]+)/g,
-    (whole, before: string, name: string, value: string) =>
-      SECRET_PARAMETERS.test(name) || isSecret(name, value) ? `${before}${name}=${HIDDEN}` : whole,
-  )
 }
 
 /** An object or a list that was written as JSON; undefined for any other text. */
@@ -116,19 +77,21 @@ function isList(value: object): value is readonly unknown[] {
   return Array.isArray(value)
 }
 
-/** `[['authorization', 'Bearer …'], …]`, as headers are listed. A list of two texts alone may be anything. */
-function isPairs(value: readonly unknown[]): value is readonly (readonly [string, unknown])[] {
-  return (
-    value.length > 0 &&
-    value.every((one) => Array.isArray(one) && one.length === 2 && typeof one[0] === 'string')
-  )
+/** One of `[['authorization', 'Bearer …'], …]`, as headers are listed. A list of two texts alone may be anything, so pairs are looked for in lists only. */
+function isPair(value: unknown): value is readonly [string, unknown] {
+  return Array.isArray(value) && value.length === 2 && typeof value[0] === 'string'
 }
 
-/** The name in `{ name: 'password', value: … }` or `{ key: …, value: … }`. */
-function namedValue(value: object): string | undefined {
-  if (!('value' in value)) return undefined
-  const name: unknown = 'key' in value ? value.key : 'name' in value ? value.name : undefined
-  return typeof name === 'string' ? name : undefined
+const NAMES = /^(?:name|key|field|header|param|parameter|property|variable|env|label|id|type)$/i
+const VALUES = /^(?:val|value|values|content|data|default)$/i
+
+/** The names in `{ name: 'password', value: … }`, however both are called. */
+function namesIn(value: object): readonly string[] {
+  const entries = Object.entries(value)
+  if (!entries.some(([key]) => VALUES.test(key))) return []
+  return entries.flatMap(([key, name]: [string, unknown]) =>
+    typeof name === 'string' && NAMES.test(key) ? [name] : [],
+  )
 }
 
 /** Where code and the store differ in the payload of a schedule, both stand there as text. */

@@ -4,6 +4,7 @@ import type { core } from 'zod'
 import { nearest } from '../job/known-keys.ts'
 import { knownFields } from './known-fields.ts'
 import { problem } from './problem.ts'
+import { wrongValue } from './wrong-value.ts'
 
 export interface Refusal {
   readonly error: z.ZodError
@@ -13,16 +14,29 @@ export interface Refusal {
 
 type Issue = core.$ZodIssue
 
-export function refused({ error, target }: Refusal, takes: RouteConfig['request']): Response {
+/** `sent` is the part of the request as it came. */
+export function refused({ error, target }: Refusal, takes: RouteConfig['request'], sent: unknown): Response {
   const [issue] = error.issues
   if (issue === undefined) return problem('OPTION_INVALID')
   // A name that is mistyped is unknown, and what it stands for is missing: the first says more.
   const unknown = error.issues.map(unknownIn).find((one) => one !== null)
   if (unknown !== undefined) return noSuchField(unknown, partOf(takes, target))
   const field = issue.path.join('.')
-  if (issue.code === 'invalid_type' && issue.input === undefined && field !== '')
-    return problem('OPTION_INVALID', { detail: 'is missing', field, fix: `Give ${field}` })
-  return problem('OPTION_INVALID', { detail: issue.message, ...(field !== '' && { field }) })
+  const value = issue.path.reduce(partAt, sent)
+  const { detail, fix } = wrongValue(issue, {
+    value,
+    field: field === '' ? 'a value' : field,
+    isParameter: target === 'query',
+  })
+  return problem('OPTION_INVALID', { detail, fix, ...(field !== '' && { field }) })
+}
+
+/** A parameter may hold a list as text with commas. */
+function partAt(value: unknown, key: PropertyKey): unknown {
+  if (typeof value === 'string' && typeof key === 'number') return value.split(',')[key]
+  return typeof value === 'object' && value !== null
+    ? (value as Record<PropertyKey, unknown>)[key]
+    : undefined
 }
 
 interface UnknownField {

@@ -4,8 +4,8 @@ import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { handlerFor, type HttpApi } from './api.ts'
 import { checkBasePath } from './base-path.ts'
-import { everybody, identityOf } from './door/identity.ts'
-import type { HttpOptions } from './options.ts'
+import { everybody, type Identity, identityOf } from './door/identity.ts'
+import { type HttpOptions, toStandardError } from './options.ts'
 import { listenOn } from './socket.ts'
 
 export interface ServeOptions extends HttpOptions {
@@ -51,12 +51,13 @@ interface Opened {
 function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
   const { tokens, whoIs, insecure = false } = options
   const isLoopback = LOOPBACK.test(bind)
+  const identity = (): Identity => identityOf(options, options.onError ?? toStandardError)
   if (tokens !== undefined || whoIs !== undefined)
-    return { api: handlerFor(mill, options, { identity: identityOf(options), callers: 'any' }), warnings: [] }
+    return { api: handlerFor(mill, options, { identity: identity(), callers: 'any' }), warnings: [] }
   if (insecure) {
     // Also here a page of another site must not reach it under a name that it has pointed at this machine.
     const callers = isLoopback ? 'loopback-names' : 'any'
-    const api = handlerFor(mill, options, { identity: identityOf(options), callers })
+    const api = handlerFor(mill, options, { identity: identity(), callers })
     return { api, warnings: [`no authentication: everybody who can reach ${bind} is an admin`] }
   }
   if (!isLoopback) throw noAuthentication(bind)

@@ -1,12 +1,13 @@
 /** A Node server for a function from a request to an answer: its times, its end, and what is said where it cannot listen. */
-import type { Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { createAdaptorServer } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { ownAnswer } from './apps.ts'
 import { ARRIVES_WITHIN_MS } from './door/body.ts'
+import { hostInvalid, isAuthority } from './door/host.ts'
 
 export interface SocketOptions {
   readonly port: number
@@ -35,11 +36,17 @@ const CHECK_MS = 1_000
 /** Of a body that nobody reads yet, and of an answer that its caller does not: with many of them at once this is what memory goes to. */
 const HOLD_BYTES = 16 * 1_024
 
+/** The adapter cannot parse some of these requests at all, so its error handler answers with the same. */
+const refuseHost = getRequestListener(hostInvalid, {
+  overrideGlobalObjects: false,
+  errorHandler: hostInvalid,
+})
+
 export async function listenOn(options: SocketOptions): Promise<Listening> {
   const { port, bind, fetch, slowBodies, platform, headersMs = ARRIVES_WITHIN_MS, onClose } = options
   let closing: Promise<void> | null = null
-  const server = createAdaptorServer({
-    async fetch(request, env) {
+  const answer = getRequestListener(
+    async (request, env) => {
       const response = await fetch(request, env)
       if (closing === null) return response
       const last = ownAnswer(response)
@@ -47,9 +54,13 @@ export async function listenOn(options: SocketOptions): Promise<Listening> {
       last.headers.set('connection', 'close')
       return last
     },
-    overrideGlobalObjects: false,
-    serverOptions: { highWaterMark: HOLD_BYTES, connectionsCheckingInterval: CHECK_MS },
-  }) as Server
+    { overrideGlobalObjects: false },
+  )
+  const serverOptions = { highWaterMark: HOLD_BYTES, connectionsCheckingInterval: CHECK_MS }
+  const server = createServer(serverOptions, (incoming, outgoing) => {
+    const listener = isAuthority(incoming.headers.host) ? answer : refuseHost
+    void listener(incoming, outgoing)
+  })
   server.requestTimeout = slowBodies ? 0 : ARRIVES_WITHIN_MS
   server.headersTimeout = headersMs
   server.listen(port, bind)

@@ -15,7 +15,7 @@ export function durationMs(value: unknown, field: string): number {
     throw new JobmillError('DURATION_INVALID', 'is not a duration', {
       field,
       value: shown(value),
-      fix: "Give milliseconds or a text such as '90s' or '1h30m'",
+      fix: "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s', '1h30m' or '7d'",
     })
   }
   if (ms < 0) {
@@ -71,6 +71,13 @@ function parse(text: string): number {
 
 /** An instant that a user names: a Date, milliseconds since the epoch, or ISO 8601 text with its zone. */
 export function instantAt(value: unknown, field: string): number {
+  if (typeof value === 'string' && ISO_WITHOUT_ZONE.test(value)) {
+    throw new JobmillError('INSTANT_INVALID', 'has no time zone', {
+      field,
+      value: shown(value),
+      fix: 'Add Z or an offset such as +01:00',
+    })
+  }
   const at = toInstant(value)
   if (Number.isNaN(at)) {
     throw new JobmillError('INSTANT_INVALID', 'is not an instant', {
@@ -107,6 +114,7 @@ const SECONDS_BEFORE = 100_000_000_000
 
 // A text without a zone would mean another instant on every machine.
 const ISO_WITH_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/
+const ISO_WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/
 
 function toInstant(value: unknown): number {
   if (value instanceof Date) return value.getTime()

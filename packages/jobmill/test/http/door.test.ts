@@ -299,6 +299,66 @@ describe('pages of others', () => {
   })
 })
 
+const WRONG_VALUES: readonly (readonly [string, string, unknown, string | undefined, string, string])[] = [
+  [
+    'GET',
+    '/api/jobs?limit=abc',
+    undefined,
+    'limit',
+    'must be a whole number (got "abc")',
+    'Pass a whole number',
+  ],
+  [
+    'GET',
+    '/api/jobs?limit=1&limit=2',
+    undefined,
+    'limit',
+    'must be given once (got 2 values)',
+    'Pass limit once',
+  ],
+  [
+    'GET',
+    '/api/jobs?limit=1.5',
+    undefined,
+    'limit',
+    'must be a whole number (got "1.5")',
+    'Pass a whole number',
+  ],
+  ['GET', '/api/jobs?limit=0', undefined, 'limit', 'must be at least 1 (got "0")', 'Pass at least 1'],
+  ['GET', '/api/jobs?limit=501', undefined, 'limit', 'must be at most 500 (got "501")', 'Pass at most 500'],
+  ['GET', '/api/jobs?limit=', undefined, 'limit', 'must be a whole number (got "")', 'Pass a whole number'],
+  ['GET', '/api/jobs?state=odd', undefined, 'state.0', 'must be one of', 'Pass one of'],
+  [
+    'GET',
+    '/api/jobs?cursor=a&cursor=b',
+    undefined,
+    'cursor',
+    'must be given once (got 2 values)',
+    'Pass cursor once',
+  ],
+  ['GET', '/api/next-runs', undefined, 'when', 'is missing', 'Pass when'],
+  ['POST', '/api/jobs', { kind: 7 }, 'kind', 'must be text (got 7)', 'Pass text'],
+  ['POST', '/api/jobs', {}, 'kind', 'is missing', 'Pass kind'],
+  ['POST', '/api/jobs', { kind: 'echo', tags: 'a' }, 'tags', 'must be a list (got "a")', 'Pass a list'],
+  ['POST', '/api/jobs', ['a'], undefined, 'must be an object (got an array of 1)', 'Pass an object'],
+  [
+    'POST',
+    '/api/jobs/many',
+    { kind: 'a', jobs: [{ tags: [7] }] },
+    'jobs.0.tags.0',
+    'must be text (got 7)',
+    'Pass text',
+  ],
+  [
+    'PATCH',
+    '/api/queues/default',
+    { paused: 'yes' },
+    'paused',
+    'must be true or false (got "yes")',
+    'Pass true or false',
+  ],
+]
+
 describe('how much and how often', () => {
   test('a body that is too large is refused, whether it says its length or not, and nothing is written', async () => {
     const { url, mill } = await bench(memory(), { maxBodyBytes: 2_000, work: false })
@@ -332,7 +392,7 @@ describe('how much and how often', () => {
   })
 
   test.each([
-    ['POST', '/api/jobs', { kind: 'echo', delay: 'x' }, 'delay', 'Give milliseconds or a text'],
+    ['POST', '/api/jobs', { kind: 'echo', delay: 'x' }, 'delay', 'Pass milliseconds, or text with the units'],
     ['POST', '/api/jobs', { kind: 'echo', tags: ['a', ''] }, 'tags.1', ''],
     ['POST', '/api/jobs', { kind: 'echo', dealy: 1 }, 'dealy', 'Did you mean "delay"?'],
     ['POST', '/api/jobs', { kind: 'echo', dedupe: { kye: 'a' } }, 'dedupe.kye', 'Known are key, scope,'],
@@ -354,7 +414,7 @@ describe('how much and how often', () => {
     ['PATCH', '/api/queues/default', { workers: -1 }, 'workers', 'Give a whole number'],
     ['PATCH', '/api/limits/smtp', { zzzzzz: 1 }, 'zzzzzz', 'Known are rate, per, burst, perKey, concurrency'],
     ['PATCH', '/api/limits/odd', { rate: 1 }, 'name', 'create it with POST /api/limits'],
-    ['POST', '/api/limits/smtp/drain', { retryAfter: 'x' }, 'retryAfter', 'Give milliseconds'],
+    ['POST', '/api/limits/smtp/drain', { retryAfter: 'x' }, 'retryAfter', 'Pass milliseconds'],
     ['PATCH', '/api/schedules/nightly', { when: 'x' }, 'when', ''],
     ['GET', '/api/jobs?stat=dead', undefined, 'stat', 'Did you mean "state"?'],
     ['GET', '/api/bulk?act=retry&state=done', undefined, 'state', ''],
@@ -364,6 +424,19 @@ describe('how much and how often', () => {
     expect(answer['field']).toBe(field)
     expect(answer['fix']).toContain(fix)
     expect(answer['detail']).not.toMatch(/^(?:job|items|limit|queue|change|options)\b/)
+  })
+
+  test('H5 a value of the wrong shape is refused with what was sent and what to pass', async () => {
+    const { url } = await bench(memory(), { work: false })
+    for (const [method, path, body, field, detail, fix] of WRONG_VALUES) {
+      const answer = await request(url, method, path, { body })
+      expect([path, answer.status, answer.body]).toMatchObject([
+        path,
+        400,
+        { detail: expect.stringContaining(detail) as string, fix: expect.stringContaining(fix) as string },
+      ])
+      expect((answer.body as { field?: string }).field).toBe(field)
+    }
   })
 
   test('mounted, a body without a length is counted all the same', async () => {

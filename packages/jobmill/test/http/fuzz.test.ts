@@ -2,7 +2,7 @@
 import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { documentOf, operationsOf } from './calls.ts'
 import { bench, subjects } from './mills.ts'
@@ -139,7 +139,7 @@ const query = fc.dictionary(
 )
 
 describe.each(subjects)('hostile requests on $name', ({ name, store }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('never make the API fail or hang', async () => {
     const faults: string[] = []
     const { url } = await bench(store(), {

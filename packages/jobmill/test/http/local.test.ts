@@ -1,7 +1,9 @@
 /** Without authentication only this machine is answered, and no proxy on it: requests as they come, over a real socket. */
 import { once } from 'node:events'
+import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { serve, servePublic } from '../../src/http.ts'
+import { inFull } from '../../../../test/support/in-full.ts'
+import { httpApi, serve, servePublic } from '../../src/http.ts'
 import { refuseOutsiders } from '../../src/http/door/local.ts'
 import { listenOn } from '../../src/http/socket.ts'
 import { jobmill, systemPlatform } from '../../src/index.ts'
@@ -17,6 +19,24 @@ const FORWARDED = ['X-Forwarded-For: 203.0.113.7', 'X-Forwarded-Proto: https']
 const DIRECT: readonly (readonly [string, string, readonly string[]])[] = [
   ['a browser at the address', '1.1', ['Host: 127.0.0.1:PORT']],
   ['curl at localhost', '1.1', ['Host: localhost:PORT', 'User-Agent: curl/8.5.0']],
+  [
+    'a browser with all that it sends',
+    '1.1',
+    [
+      'Host: localhost:PORT',
+      'User-Agent: Mozilla/5.0',
+      'Accept-Language: en',
+      'Sec-Fetch-Site: same-origin',
+      'Sec-CH-UA-Platform: "Linux"',
+      'Upgrade-Insecure-Requests: 1',
+      'Viewport-Width: 1200',
+      'Cookie: theme=dark',
+      'X-Requested-With: XMLHttpRequest',
+      'X-Request-Id: 1',
+      'Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+      'Priority: u=0, i',
+    ],
+  ],
   ['ssh -L with the same port', '1.1', ['Host: localhost:PORT']],
 ]
 
@@ -47,6 +67,17 @@ const PROXIED: readonly (readonly [string, string, readonly string[]])[] = [
   ],
   ['a proxy that keeps to RFC 7239', '1.1', ['Host: localhost:PORT', 'Forwarded: for=203.0.113.7']],
   ['a proxy that signs people in', '1.1', ['Host: localhost:PORT', 'Remote-User: ada']],
+  [
+    'an application server with names of its own',
+    '1.1',
+    ['Host: localhost:PORT', 'X_Forwarded_For: 203.0.113.7'],
+  ],
+  ['a proxy that names users with X-', '1.1', ['Host: localhost:PORT', 'X-Remote-User: ada']],
+  ['a proxy that names its users', '1.1', ['Host: localhost:PORT', 'X-Proxy-User: ada']],
+  ['a proxy that keeps the name', '1.1', ['Host: localhost:PORT', 'X-Host: jobs.example.com']],
+  ['a proxy of Exchange', '1.1', ['Host: localhost:PORT', 'Front-End-Https: on']],
+  ['CGI names', '1.1', ['Host: localhost:PORT', 'HTTP_X_FORWARDED_PROTO: https']],
+  ['a gateway that signs people in', '1.1', ['Host: localhost:PORT', 'X-Ms-Client-Principal-Name: ada']],
   ['ssh -L with another port', '1.1', ['Host: localhost:1']],
   ['a name that was pointed at this machine', '1.1', ['Host: evil.example:PORT']],
   ['a name that begins like ours', '1.1', ['Host: 127.0.0.1.evil.example:PORT']],
@@ -58,6 +89,9 @@ const UNTOLD: typeof DIRECT = [
   ['nginx 1.29.7 or later as it comes', '1.1', ['Host: 127.0.0.1:PORT']],
   ['haproxy, asked for localhost and our port', '1.1', ['Host: localhost:PORT']],
 ]
+
+const statusOf = async (at: string, target: string): Promise<number> =>
+  (await exchange(at, [`GET ${target} HTTP/1.1`, `Host: ${new URL(at).host}`, 'Connection: close'])).status
 
 describe('S2 local mode', () => {
   test('S2 requests that came through a proxy are refused, for the API, its metrics and Mission Control', async () => {
@@ -92,6 +126,18 @@ describe('S2 local mode', () => {
     ])
     expect(text).toContain('"code":"NOT_LOCAL"')
     expect(text).toContain('JOBMILL_TOKENS')
+  })
+
+  test('H5 S2 an absolute request target that names another host is refused', async () => {
+    const { url } = await bench(memory(), { work: false })
+    const insecure = await bench(memory(), { work: false, insecure: true })
+    for (const path of ['/', '/api/overview', '/metrics'])
+      for (const target of ['http://evil.example', 'https://evil.example', 'http://127.0.0.1:9']) {
+        expect([target, path, await statusOf(url, `${target}${path}`)]).toEqual([target, path, 403])
+        expect([target, path, await statusOf(insecure.url, `${target}${path}`)]).toEqual([target, path, 403])
+      }
+    expect(await statusOf(url, `${url}/api/overview`)).toBe(200)
+    expect(await statusOf(url, `${url.replace('http', 'HTTP')}/api/overview`)).toBe(400)
   })
 
   test('S2 a peer that is not loopback is refused, whatever it says, and so is a request without a known peer', () => {
@@ -169,6 +215,127 @@ describe('S2 local mode', () => {
     for (const path of ['/healthz', '/readyz', '/hooks/a'])
       expect([path, await status(path)]).toEqual([path, 200])
     expect(callers).toEqual(['127.0.0.1'])
+  })
+})
+
+/** Hosts that are no authority: not a name, an IPv4 address or an IPv6 address in brackets, with or without a port. */
+const NO_HOSTS = [
+  '127.999.1.1',
+  '1.2.3.4.5',
+  '0x7g.1',
+  '1.2.3.4.5:8787',
+  'localhost:99999',
+  'localhost:x',
+  'a b',
+  'a/b',
+  'user@localhost',
+  'a?b',
+  'a#b',
+  '[::1',
+  '[zz]',
+  '::1',
+  'a%00b',
+  'a\\b',
+  '\u00fc/abcde',
+  '127.1',
+  '0x7f.1:8787',
+]
+
+describe('H5 the Host header', () => {
+  test('H5 a Host that is no authority is refused with 400 and says so, in every mode', async () => {
+    const mill = jobmill({ store: memory(), log: 'silent' })
+    const hooks = await servePublic(mill, { port: 0, routes: () => new Response('hook') })
+    onTestFinished(async () => {
+      await hooks.close()
+      await mill.stop()
+    })
+    const faults: unknown[] = []
+    const onError = (error: unknown): void => void faults.push(error)
+    const local = await bench(memory(), { work: false, onError })
+    const tokens = await bench(memory(), { work: false, tokens: TOKENS, basePath: '/ops', onError })
+    for (const { url } of [local, tokens, hooks])
+      for (const host of NO_HOSTS)
+        for (const path of ['/', '/api/overview', '/healthz']) {
+          const { origin } = new URL(url)
+          const { status, text } = await exchange(origin, [
+            `GET ${path} HTTP/1.1`,
+            `Host: ${host}`,
+            'Connection: close',
+          ])
+          expect([host, path, status]).toEqual([host, path, 400])
+          expect(text).toContain('"code":"HOST_INVALID"')
+          expect(text).toContain('"field":"host"')
+        }
+    expect(faults).toEqual([])
+    const good = [
+      'localhost',
+      'LOCALHOST:80',
+      'jobs.example.com:8787',
+      '[::1]:8787',
+      'my_service',
+      '10.0.0.1',
+    ]
+    for (const host of good)
+      expect(
+        (await exchange(hooks.url, ['GET /healthz HTTP/1.1', `Host: ${host}`, 'Connection: close'])).status,
+      ).toBe(200)
+  })
+
+  test('H5 mounted into a server that lets such a Host through, it is refused too', async () => {
+    const mill = jobmill({ store: memory(), log: 'silent' })
+    onTestFinished(async () => void (await mill.stop()))
+    const api = httpApi(mill, { insecure: true })
+    const asked = new Request('http://localhost/api/overview')
+    Object.defineProperty(asked, 'url', { value: 'http://127.999.1.1/api/overview' })
+    expect((await api.fetch(asked)).status).toBe(400)
+  })
+
+  test('H5 no Host ever gives a 500', async () => {
+    const faults: unknown[] = []
+    const { url } = await bench(memory(), { work: false, onError: (error) => faults.push(error) })
+    const part = fc.constantFrom(
+      '127',
+      '999',
+      '0x7',
+      'g',
+      '1',
+      '.',
+      '.',
+      ':',
+      '[',
+      ']',
+      '::',
+      '%',
+      '@',
+      '/',
+      'localhost',
+      'xn--',
+      '-',
+      '_',
+      '\u00e4',
+    )
+    const odd = fc
+      .string({ unit: 'binary', maxLength: 12 })
+      .map((text) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, ''))
+    const numbers = fc
+      .array(fc.constantFrom('0', '127', '999', '0x7', 'g', '256', '1'), { minLength: 2, maxLength: 6 })
+      .map((parts) => parts.join('.'))
+    const host = fc.oneof(
+      numbers,
+      fc.array(part, { maxLength: 8 }).map((parts) => parts.join('')),
+      fc.ipV4Extended(),
+      fc.ipV6(),
+      odd,
+    )
+    await fc.assert(
+      fc.asyncProperty(host, fc.constantFrom('/', '/api/overview', '/healthz'), async (name, path) => {
+        const { status } = await exchange(url, [`GET ${path} HTTP/1.1`, `Host: ${name}`, 'Connection: close'])
+        expect(status).toBeGreaterThanOrEqual(200)
+        expect(status).toBeLessThan(500)
+      }),
+      { numRuns: inFull(1_000, 60), seed: 20_261_117 },
+    )
+    expect(faults).toEqual([])
   })
 })
 

@@ -140,6 +140,43 @@ test('N5 with whoIs the page is for callers that it knows; others get 401 withou
   expect(asked.headers.get('www-authenticate')).toBe('Bearer')
 })
 
+test('H5 what whoIs returns is checked: undefined is 401, and what is no caller is 500 and logged', async () => {
+  const { mill } = await started()
+  let [said, logged]: [unknown, string[]] = [null, []]
+  const api = httpApi(mill, { whoIs: () => said as never, onError: (error) => logged.push(String(error)) })
+  const ask = async (given: unknown): Promise<unknown[]> => {
+    ;[said, logged] = [given, []]
+    const answers: unknown[] = []
+    for (const path of ['/', '/api/overview', '/api/apps']) {
+      const answer = await api.fetch(new Request(`http://app.example${path}`))
+      const { code, detail } = (await answer.json()) as Record<string, string>
+      answers.push([answer.status, code, detail?.includes('whoIs') === true])
+    }
+    const named = logged.filter((line) => line.includes('whoIs') && !line.includes('hunter2'))
+    return [...new Set(answers.map((one) => JSON.stringify(one))), logged.length, named.length]
+  }
+  expect(await ask(undefined)).toEqual(['[401,"SIGN_IN_NEEDED",false]', 0, 0])
+  expect(await ask(null)).toEqual(['[401,"SIGN_IN_NEEDED",false]', 0, 0])
+  const wrong = [
+    { role: 'admin' },
+    { name: '', role: 'admin' },
+    { name: '  ', role: 'viewer' },
+    { name: 7, role: 'viewer' },
+    { name: 'ada' },
+    { name: 'ada', role: 'boss' },
+    { name: 'ada', role: 'constructor' },
+    { name: 'ada', role: null, password: 'hunter2' },
+    'ada',
+    true,
+    false,
+    0,
+    '',
+    [],
+  ]
+  for (const given of wrong)
+    expect([given, ...(await ask(given))]).toEqual([given, '[500,"INTERNAL",true]', 3, 3])
+})
+
 test.each<[readonly string[] | undefined, string, string | null]>([
   [undefined, "'none'", 'DENY'],
   [[], "'none'", 'DENY'],

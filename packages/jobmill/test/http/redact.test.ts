@@ -1,6 +1,9 @@
 // What viewers do not see: by key, in pairs of a name and a value, in JSON inside of a text, and in URLs. And what they do see.
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { redactor, SECRET_KEYS } from '../../src/http/redact.ts'
+import { inFull } from '../../../../test/support/in-full.ts'
+import { SECRET_KEYS } from '../../src/http/redact-keys.ts'
+import { redactor } from '../../src/http/redact.ts'
 
 const hide = redactor(SECRET_KEYS)
 
@@ -91,12 +94,119 @@ test.each<readonly [given: unknown, seen: unknown]>([
   same('git@github.com:a/b.git, ssh://git@github.com, 5 tokens = 3 words'),
 ])('S6 %j is seen as %j', (given, seen) => expect(hide(given)).toEqual(seen))
 
+/** What a text must not show, and the text without it. */
+const LEAKS: readonly (readonly [given: unknown, seen: unknown])[] = [
+  // Names and values under other keys, and pairs beside something else.
+  [[{ Name: 'DB_PASSWORD', Value: 'x' }], [{ Name: 'DB_PASSWORD', Value: '(hidden)' }]],
+  [
+    { key: 'a', name: 'password', value: 'x' },
+    { key: 'a', name: 'password', value: '(hidden)' },
+  ],
+  [
+    { header: 'Authorization', values: ['x'] },
+    { header: 'Authorization', values: '(hidden)' },
+  ],
+  [
+    { field: 'password', val: 'x' },
+    { field: 'password', val: '(hidden)' },
+  ],
+  [
+    { name: 'password', value: { plain: 'x' } },
+    { name: 'password', value: '(hidden)' },
+  ],
+  [[['password', 'x']], [['password', '(hidden)']]],
+  [
+    [['password', 'x'], ['a', 'b', 'c'], 7],
+    [['password', '(hidden)'], ['a', 'b', 'c'], 7],
+  ],
+  [
+    ['curl', '--token', 'x', '-v'],
+    ['curl', '--token', '(hidden)', '-v'],
+  ],
+  // URLs.
+  ['https://app.example/cb#access_token=abc&state=1', 'https://app.example/cb#access_token=(hidden)&state=1'],
+  ['#token=abc', '#token=(hidden)'],
+  ['https://ghp_abc@github.com/a/b.git', 'https://(hidden)@github.com/a/b.git'],
+  ['git+https://oauth2@abc@git.example/x', 'git+https://(hidden)@git.example/x'],
+  ['redis://Zm9vYmFyYmF6cXV4MTIzNDU2@cache:6379', 'redis://(hidden)@cache:6379'],
+  ['https://x.org/?token=a;b,c&n=1', 'https://x.org/?token=(hidden)&n=1'],
+  // Assignments.
+  ['password=hunter2', 'password=(hidden)'],
+  ['password=hunter2&user=ada', 'password=(hidden)&user=ada'],
+  ['Host=db;Password=hunter2;User=ada', 'Host=db;Password=(hidden);User=ada'],
+  ['login failed: user=ada password="hunter 2" retry', 'login failed: user=ada password=(hidden) retry'],
+  ["where token='abc'", 'where token=(hidden)'],
+  ['API_KEY=abc npm run x', 'API_KEY=(hidden) npm run x'],
+  ['password="cut off in the mid', 'password=(hidden)'],
+  ['curl --password=hunter2 x', 'curl --password=(hidden) x'],
+  ['authorization: Bearer abcdefghijklmnop.qrs', 'authorization: Bearer (hidden)'],
+  // JSON within a text, escaped, cut off, and as objects are printed.
+  ['sent {"password":"x","n":1} to a', 'sent {"password":"(hidden)","n":1} to a'],
+  ['{\\"password\\":\\"x\\",\\"n\\":1}', '{\\"password\\":\\"(hidden)\\",\\"n\\":1}'],
+  [JSON.stringify('{"password":"x"}'), JSON.stringify('{"password":"(hidden)"}')],
+  ['sent {"password" : "a\\"b", "n":1}', 'sent {"password" : "(hidden)", "n":1}'],
+  [
+    'sent {"token":7,"jwt":["a",["b"]],"pin":{"a":"}"},"n":1}',
+    'sent {"token":"(hidden)","jwt":"(hidden)","pin":"(hidden)","n":1}',
+  ],
+  ['{"a":1,"password":"cut off in the mid', '{"a":1,"password":"(hidden)"'],
+  ["{ password: 'x', n: 1 }", "{ password: '(hidden)', n: 1 }"],
+  ["{'password': 'x'}", "{'password': '(hidden)'}"],
+]
+
+const HARMLESS_TEXTS: readonly unknown[] = [
+  [
+    ['first', 'x'],
+    ['last', 'y'],
+  ],
+  ['password', 'email'],
+  { name: 'password', value: null },
+  { name: 'hasPassword', value: true },
+  { name: 'size', value: 'xl', type: 'text' },
+  ['run', '--verbose', 'token'],
+  'tokens=12 max_tokens=100 hasPassword=true password=null secret=',
+  'passenger=ada, keyboard=us, compass=north',
+  'token==x and token === y',
+  'https://example.org/@ada/notes and https://example.org/?mail=ada@example.org',
+  'https://example.org/a#part=2 and #heading',
+  'postgres://app@db:5432/app, ssh://git@github.com, sftp://ada@files',
+  'Password: must have at least 8 characters',
+  'the bearer of this letter, Bearer x',
+  'sent {"tokens":12,"hasPassword":true,"password":null,"passenger":"ada"} to a',
+  '{"author":"ada","keyboard":"us"}',
+  'say "password" : it is a word',
+  "it's, and 'that' is all",
+]
+
+test('H6 S6 secrets in names and values, URLs, assignments and JSON of texts are hidden, and what is harmless is not', () => {
+  for (const [given, seen] of LEAKS) expect([given, hide(given)]).toEqual([given, seen])
+  for (const given of HARMLESS_TEXTS) expect(hide(given)).toEqual(given)
+  for (const [, seen] of LEAKS) expect(hide(seen)).toEqual(seen)
+})
+
+test('H6 S6 a secret is hidden however often it was written as JSON, and whatever is around it', () => {
+  const around = fc.string({ maxLength: 20 }).filter((text) => !/["'\\=:{[]/.test(text))
+  const secret = fc
+    .string({ minLength: 8, maxLength: 20, unit: 'grapheme-ascii' })
+    .map((text) => `s3cret${text}s3cret`)
+  fc.assert(
+    fc.property(secret, fc.nat({ max: 4 }), around, around, (value, times, before, after) => {
+      let text = JSON.stringify({ n: 1, password: value, m: 2 })
+      for (let n = 0; n < times; n += 1) text = JSON.stringify(text)
+      const seen = hide(`${before}${text}${after}`)
+      expect(seen).not.toContain('s3cret')
+      expect(seen).toContain('m')
+    }),
+    { numRuns: inFull(2_000, 200), seed: 20_261_117 },
+  )
+})
+
 test('S6 flags that make an expression remember where it stopped do not matter, and patterns of yours hide everything', () => {
-  const given = { ssn: 1, a: { ssn: true }, b: [{ ssn: null }, { ssn: 'x' }, { ssn: 'x' }], password: 'x' }
+  const given = { ssn: 1, a: { ssn: true }, b: [{ ssn2: null }, { ssn3: 'x' }, { ssn4: 'x' }], password: 'x' }
   const seen = {
     ssn: '(hidden)',
     a: { ssn: '(hidden)' },
-    b: [{ ssn: '(hidden)' }, { ssn: '(hidden)' }, { ssn: '(hidden)' }],
+    b: [{ ssn2: '(hidden)' }, { ssn3: '(hidden)' }, { ssn4: '(hidden)' }],
     password: 'x',
   }
   for (const flags of ['', 'g', 'y', 'gi', 'gy'])
@@ -105,6 +215,45 @@ test('S6 flags that make an expression remember where it stopped do not matter, 
 })
 
 test('S6 long texts take no longer than they are long', () => {
-  for (const part of ['://', '://a:', '?a', '&token', 'a.', '[', '{"a":'])
-    expect(hide(part.repeat(100_000))).toHaveLength(part.length * 100_000)
+  const parts = [
+    '://',
+    '://a:',
+    '?a',
+    '&token',
+    'a.',
+    '[',
+    '{"a":',
+    '\\',
+    '"',
+    '\\"',
+    '"a"',
+    "'a':",
+    ' a=',
+    ' a="',
+    '"a":[',
+    '"a":"\\',
+    '@',
+    'http://a',
+    ' ',
+    'Bearer ',
+    '":',
+    "a: '",
+  ]
+  for (const part of parts) {
+    // With what would end the search early if it were missing.
+    const text = `:=@${part.repeat(Math.ceil(inFull(1_000_000, 250_000) / part.length))}`
+    expect(hide(text) === text).toBe(true)
+  }
+  // Nothing of these is harmless, so only the time counts.
+  for (const part of [
+    '"token":"',
+    '"token":[',
+    ' token=',
+    " token='",
+    'https://a@',
+    '"token":{"',
+    '\\"token\\":\\"',
+    '#token=a',
+  ])
+    expect(typeof hide(`:=@${part.repeat(inFull(100_000, 25_000))}`)).toBe('string')
 })

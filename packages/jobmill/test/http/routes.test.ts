@@ -335,6 +335,21 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     })
     expect((await call('schedules.delete', { name: 'hourly' })).status).toBe(204)
     expect((await call('schedules.delete', { name: 'hourly' })).status).toBe(404)
+    // N1: one that code defines is back once the deletion is reset.
+    expect((await call('schedules.delete', { name: 'nightly' })).status).toBe(204)
+    const deleted = {
+      what: 'schedule',
+      name: 'nightly',
+      option: 'deleted',
+      value: true,
+      code: false,
+      by: who,
+    }
+    const { overrides } = (await call('overrides.list')).body as { overrides: unknown[] }
+    expect(overrides).toContainEqual(expect.objectContaining(deleted))
+    const target = { what: 'schedule', name: 'nightly', option: 'deleted' }
+    expect((await call('overrides.reset-option', target)).body).toMatchObject({ reset: [deleted] })
+    expect((await call('schedules.inspect', { name: 'nightly' })).status).toBe(200)
   })
 
   test('the overview, workers, duties, figures, the timeline and the audit are told', async () => {

@@ -59,7 +59,9 @@ describe('a duration', () => {
     const error = refusal(() => durationMs(given, 'delay'))
     expect(error).toMatchObject({ code: 'DURATION_INVALID', field: 'delay' })
     expect(error.message).toContain('delay: is not a duration (got ')
-    expect(error.fix).toBe("Give milliseconds or a text such as '90s' or '1h30m'")
+    expect(error.fix).toBe(
+      "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s', '1h30m' or '7d'",
+    )
   })
 
   test('cannot be negative', () => {
@@ -108,7 +110,6 @@ describe('an instant', () => {
   })
 
   test.each([
-    '2027-01-31T09:00:00',
     '2027-01-31',
     '2027-01-31 09:00:00Z',
     '31.1.2027',
@@ -135,6 +136,16 @@ describe('an instant', () => {
     expect(error.message).toContain('runAt: is not an instant (got ')
     expect(error.fix).toBe("Give a Date, milliseconds since 1970, or text such as '2027-01-31T09:00:00Z'")
   })
+
+  test.each(['2027-01-31T09:00:00', '2027-01-31T09:00', '2027-01-31T09:00:00.123'])(
+    'without a time zone is refused with what is missing: %s',
+    (given) => {
+      expect(refusal(() => instantAt(given, 'runAt'))).toMatchObject({
+        code: 'INSTANT_INVALID',
+        message: `runAt: has no time zone (got "${given}"). Add Z or an offset such as +01:00.`,
+      })
+    },
+  )
 
   test.each([
     -1,

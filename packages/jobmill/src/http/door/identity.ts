@@ -1,19 +1,23 @@
 /** Who a request is from: by a token of ours, by what the host application says, or nobody has to say. */
-import { JobmillError } from '../../job/errors.ts'
+import { JobmillError, shown } from '../../job/errors.ts'
 import { isAnswer } from '../apps.ts'
 import { problem } from '../problem.ts'
-import type { Who } from './roles.ts'
+import { isRole, ROLES, type Who } from './roles.ts'
 import { bearerOf, holderOf, readTokens } from './tokens.ts'
 
 /**
- * The caller; null for an anonymous one, who gets 401. A Response is sent as it is instead, for example a redirect to the login of the host application.
+ * The caller; null or undefined for an anonymous one, who gets 401. A Response is sent as it is instead, for example a redirect to the login of the host
+ * application. Anything else is a fault of the host application: it is logged and answered with 500.
  */
-export type WhoIs = (request: Request) => Who | Response | null | Promise<Who | Response | null>
+export type WhoIs = (request: Request) => Said | Promise<Said>
+type Said = Who | Response | null | undefined
 
 export interface Identity {
   readonly by: 'tokens' | 'host' | 'nobody'
-  readonly whoIs: WhoIs
+  readonly whoIs: (request: Request) => Known | Promise<Known>
 }
+
+type Known = Who | Response | null
 
 export interface IdentityOptions {
   readonly tokens?: string
@@ -21,8 +25,13 @@ export interface IdentityOptions {
   readonly insecure?: boolean
 }
 
-export function identityOf({ tokens, whoIs, insecure = false }: IdentityOptions): Identity {
-  if (whoIs !== undefined) return { by: 'host', whoIs }
+/** `failed` gets what is wrong with an answer of `whoIs`. */
+export function identityOf(
+  { tokens, whoIs, insecure = false }: IdentityOptions,
+  failed: (error: unknown, what: string) => void,
+): Identity {
+  if (whoIs !== undefined)
+    return { by: 'host', whoIs: async (request) => knownAs(await whoIs(request), failed) }
   if (tokens !== undefined) {
     const known = readTokens(tokens, 'tokens')
     return { by: 'tokens', whoIs: (request) => holderOf(known, bearerOf(request)) }
@@ -31,6 +40,33 @@ export function identityOf({ tokens, whoIs, insecure = false }: IdentityOptions)
   throw new JobmillError('OPTION_INVALID', 'no authentication is configured', {
     field: 'tokens',
     fix: 'Pass tokens or whoIs, or insecure: true where nobody else can reach it',
+  })
+}
+
+/** What the host application returns is not typed at run time, and a caller without a valid name would be nobody in the audit. */
+function knownAs(given: unknown, failed: (error: unknown, what: string) => void): Known {
+  if (given === null || given === undefined) return null
+  if (isAnswer(given)) return given
+  const { name, role } = Object(given) as Partial<Record<keyof Who, unknown>>
+  if (typeof name !== 'string' || name.trim() === '')
+    return invalid(whoInvalid('name', 'must be text that is not empty', name))
+  if (!isRole(role)) return invalid(whoInvalid('role', `must be one of ${ROLES.join(', ')}`, role))
+  return { name, role }
+
+  function invalid(error: JobmillError): Response {
+    failed(error, 'whoIs')
+    return problem('INTERNAL', {
+      detail: 'whoIs of the application that serves this returned no valid caller',
+      fix: 'Ask its operator to read the log of this process',
+    })
+  }
+}
+
+function whoInvalid(part: string, what: string, value: unknown): JobmillError {
+  return new JobmillError('OPTION_INVALID', what, {
+    field: `whoIs().${part}`,
+    value: shown(value),
+    fix: "Return { name: 'ada', role: 'viewer' } from whoIs, null for an anonymous caller, or a Response",
   })
 }
 

@@ -13,42 +13,31 @@ export type Callers = 'any' | 'loopback-names' | 'this-machine'
 
 export type Incoming = Env['Bindings']['incoming']
 
-/** How headers begin that a proxy, a tunnel or a content delivery network adds, and no client of this machine. */
-const ADDED_BY_PROXIES: readonly string[] = [
-  'forwarded',
-  'via',
-  'client-ip',
-  'true-client-ip',
-  'cdn-loop',
-  'remote-',
-  'proxy-',
-  'ssl-client-',
-  'x-forwarded',
-  'x-real-',
-  'x-original-',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-scheme',
-  'x-ssl-',
-  'x-envoy-',
-  'x-nginx-',
-  'x-arr-',
-  'x-amz',
-  'x-azure-',
-  'x-appengine-',
-  'x-cloud-trace-context',
-  'x-vercel-',
-  'cf-',
-  'fastly-',
-  'fly-',
-  'akamai-',
-  'ngrok-',
-  'tailscale-',
-  // Of proxies that sign people in.
-  'x-auth-request-',
-  'x-authentik-',
-  'x-webauth-',
-]
+/**
+ * Headers that a proxy, a tunnel or a content delivery network adds, and no client of this machine: `X-Forwarded-For`, `Remote-User`, `CF-Ray`. Names are
+ * compared with dashes for underscores, and without the prefixes `X-` and `HTTP-`, since proxies and application servers spell them in every way.
+ */
+const ADDED_BY_PROXIES = new RegExp(
+  `^(?:${[
+    'forward',
+    'via$',
+    '(?:true-|cluster-|original-)?client-(?:ip|host|port|cert|dn|verify)',
+    '(?:real|remote|proxy|proxied|original|originating|ssl|tls|nginx|envoy|arr|haproxy|varnish|squid|traefik|caddy|kong|istio)-',
+    'front-end-',
+    'url-scheme$',
+    'cdn-',
+    '(?:cf|fastly|fly|akamai|ngrok|tailscale|vercel|azure|appengine|cloud-trace|amz|amzn|goog|ms-client|netlify|render|railway|heroku|tunnel)-',
+    // Of proxies that sign people in.
+    '(?:auth-request|authentik|authelia|webauth|authenticated|pomerium|oidc|oauth|saml|jwt)-',
+  ].join('|')})`,
+)
+/** These mean something else without their `X-`. */
+const ADDED_WITH_X = /^x-(?:host|scheme|user|email|groups?|auth-(?:user|email|name|groups?))$/
+
+function isAddedByProxies(header: string): boolean {
+  const name = header.replaceAll('_', '-')
+  return ADDED_WITH_X.test(name) || ADDED_BY_PROXIES.test(name.replace(/^(?:http-)?(?:x-)?/, ''))
+}
 
 const LOOPBACK_NAME = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
 const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127\.\d+\.\d+\.\d+|::1)$/i
@@ -58,6 +47,7 @@ export function refuseOutsiders(callers: Callers, request: Request, incoming: In
   if (callers === 'any') return null
   const { name, port } = hostOf(request)
   if (!LOOPBACK_NAME.test(name)) return refused('only loopback names are answered', 'host')
+  if (!isTargetOf(request)) return refused('the request target names another host than the Host header')
   return callers === 'loopback-names' ? null : refuseProxies(request, { name, port }, incoming)
 }
 
@@ -67,9 +57,7 @@ interface Host {
 }
 
 function refuseProxies(request: Request, { name, port }: Host, incoming: Incoming): Response | null {
-  const added = [...request.headers.keys()].find((header) =>
-    ADDED_BY_PROXIES.some((start) => header.startsWith(start)),
-  )
+  const added = [...request.headers.keys()].find(isAddedByProxies)
   if (added !== undefined)
     return refused(`the request came through a proxy (it has the header ${added})`, added)
   const { remoteAddress = '', localAddress = '', localPort } = incoming?.socket ?? {}
@@ -79,6 +67,12 @@ function refuseProxies(request: Request, { name, port }: Host, incoming: Incomin
   const isOurName = name.toLowerCase() === 'localhost' || bare(name) === bare(localAddress)
   if (isOurName && port === localPort) return null
   return refused(`the Host header does not name the address that this server is bound to`, 'host', localPort)
+}
+
+/** Clients send absolute targets (`GET http://other.example/ HTTP/1.1`) to proxies; the URL of the request then names the host of the target. */
+function isTargetOf(request: Request): boolean {
+  const host = `http://${request.headers.get('host') ?? ''}`
+  return URL.canParse(host) && new URL(request.url).host === new URL(host).host
 }
 
 /** A Host header without a port means 80. */

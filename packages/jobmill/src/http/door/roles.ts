@@ -2,6 +2,10 @@
 export const ROLES = ['viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
+export function isRole(value: unknown): value is Role {
+  return ROLES.includes(value as Role)
+}
+
 /** Somebody who asks. */
 export interface Who {
   /** For the audit: the name of the token. */

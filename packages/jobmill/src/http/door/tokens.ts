@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { JobmillError, shown } from '../../job/errors.ts'
-import { type Role, ROLES, type Who } from './roles.ts'
+import { isRole, ROLES, type Who } from './roles.ts'
 
 interface Token extends Who {
   readonly digest: Buffer
@@ -34,7 +34,7 @@ function tokensIn(text: string, field: string): readonly Token[] {
         field: where,
         fix: FIX,
       })
-    if (!ROLES.includes(role as Role))
+    if (!isRole(role))
       throw new JobmillError('OPTION_INVALID', 'there is no such role', {
         field: where,
         value: shown(role),
@@ -45,7 +45,7 @@ function tokensIn(text: string, field: string): readonly Token[] {
         field: where,
         fix: FIX,
       })
-    return [{ name, role: role as Role, digest: digestOf(token) }]
+    return [{ name, role, digest: digestOf(token) }]
   })
 }
 

@@ -105,6 +105,6 @@ export function jobUnknown(id: string): JobmillError {
   return new JobmillError('JOB_UNKNOWN', 'no job has this id', {
     field: 'id',
     value: id,
-    fix: 'It may have been deleted, or kept no longer',
+    fix: 'Check the id: the job may have been deleted by an operator or by retention',
   })
 }

@@ -99,7 +99,7 @@ const trigger = route('operator', 'schedules.trigger', {
 const remove = route('admin', 'schedules.delete', {
   method: 'delete',
   path: '/schedules/{name}',
-  summary: 'Delete a schedule; its jobs stay',
+  summary: 'Delete a schedule; its jobs stay, and one of code stays deleted until that override is reset',
   request: { params: byName },
   responses: { 204: { description: 'It is gone' } },
 })
@@ -160,7 +160,7 @@ export const scheduleRoutes: Routes = (api, { mill: { schedules }, redacted }) =
   api.openapi(remove, async (c) => {
     const { name } = c.req.valid('param')
     const before = await schedules.get(name)
-    if (!(await schedules.delete(name))) throw scheduleUnknown(name)
+    if (!(await schedules.delete(name, byCaller(c)))) throw scheduleUnknown(name)
     note(c, { target: name, before })
     return c.body(null, 204)
   })
