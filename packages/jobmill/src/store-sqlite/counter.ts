@@ -3,6 +3,7 @@
  * its first use, counts in memory, and writes it once at its end; the write lock keeps others from doing so meanwhile.
  */
 import type { Pulse } from '../store/instance.ts'
+import { rowsMissing } from './errors.ts'
 import type { Sql } from './handle.ts'
 
 // All by primary key.
@@ -41,10 +42,15 @@ export function createCounters(sql: Sql): Counters {
 
 /** What the pulse compares: others have changed settings, or came and went. */
 export function versions(sql: Sql): Pick<Pulse, 'settingsVersion' | 'membersVersion'> {
-  return sql(VERSIONS).get() as Pick<Pulse, 'settingsVersion' | 'membersVersion'>
+  const found = sql(VERSIONS).get() as Readonly<Record<'settingsVersion' | 'membersVersion', number | null>>
+  const { settingsVersion, membersVersion } = found
+  if (settingsVersion === null || membersVersion === null) throw rowsMissing()
+  return { settingsVersion, membersVersion }
 }
 
 /** The last number that a committed transaction took. */
 export function latest(sql: Sql, counter: Counter): number {
-  return (sql(LOOK).get(counter) as { value: number }).value
+  const row = sql(LOOK).get(counter) as { readonly value: number } | undefined
+  if (row === undefined) throw rowsMissing()
+  return row.value
 }

@@ -76,6 +76,20 @@ const MEANING: Readonly<Record<string, Meaning>> = {
   },
 }
 
+const RESTORE =
+  'Stop all processes, then restore a backup or use a new file. Run `jobmill db doctor` to see what is missing'
+
+/** Counters start at their last value for a reason: a second job under an old token or place would break the order and the fence. */
+export function rowsMissing(): JobmillError {
+  return new JobmillError(
+    'STORE_UNAVAILABLE',
+    'rows that Jobmill keeps for itself were deleted from the database',
+    {
+      fix: RESTORE,
+    },
+  )
+}
+
 /** `SQLITE_BUSY` for `SQLITE_BUSY_SNAPSHOT`; empty when the error is not of the driver. */
 function primaryCode(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
@@ -100,13 +114,23 @@ function meaningOf(error: unknown): Meaning | undefined {
   const why = error instanceof Error ? error.message : code
   const known = MEANING[code]
   if (known === DATA) return { ...DATA, what: `${DATA.what}: ${why}` }
+  if (isPartMissing(why))
+    return {
+      code: 'STORE_UNAVAILABLE',
+      what: `tables of Jobmill are missing from the database: ${why}`,
+      fix: RESTORE,
+    }
   return (
     known ?? {
       code: 'STORE_UNAVAILABLE',
       what: `SQLite refused the statement (${code}): ${why}`,
-      fix: 'Try again',
+      fix: 'Run `jobmill db doctor`, and look for programs that change the tables of Jobmill',
     }
   )
+}
+
+function isPartMissing(why: string): boolean {
+  return /no such (?:table: (?:main\.)?jobmill_|column|index)/.test(why)
 }
 
 /** With `path` when it is the opening of that file which failed. */
@@ -161,7 +185,7 @@ export function userHandleError(error: unknown): unknown {
       },
     )
   }
-  if (error instanceof Error && /no such (?:table: jobmill_|column)/.test(error.message)) {
+  if (error instanceof Error && isPartMissing(error.message)) {
     return new JobmillError('TX_INVALID', 'belongs to a database without the tables of this store', {
       field: 'tx',
       fix: 'Pass a handle of the same file that the store was opened with, after the store is open',

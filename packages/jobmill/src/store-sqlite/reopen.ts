@@ -35,7 +35,9 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     }
   }
 
-  const isBack = (): boolean => retiredFor === null && live.files.change() === null
+  /** Not after transactions were lost, also when another process has put the log right: what this store remembers may be gone. */
+  const isBack = (): boolean =>
+    retiredFor === null && live.files.noticed !== 'cut' && live.files.change() === null
 
   function reopened(): Live {
     if (retiredFor === null) retire(live.files.noticed ?? 'replaced')
@@ -49,6 +51,8 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     if (change === 'gone' || fileSize(path) === undefined) throw fileChanged(path, 'gone')
     if (change === 'shrunk') checkShrunk(settings)
     if (change === 'replaced') clearLogs(path, live)
+    // Closing copies the log into the file, and must not copy what is no longer in it.
+    if (change === 'cut') live.files.discardIndex()
     live.close(() => fileChanged(path, change))
     retiredFor = change
   }
@@ -102,11 +106,21 @@ function openAgain(settings: StoreSettings): Connection {
   const connection = openConnection(path, durability, { fileMustExist: true })
   try {
     migrate(connection, Math.floor(clock()))
+    markLoss(connection)
     return connection
   } catch (error) {
     connection.close()
     throw error
   }
+}
+
+/**
+ * Transactions may be lost: the file may be an older copy. Other processes must forget what they remember, which they do with another version of the schema; and tokens of
+ * claims that were lost must not be handed out again, because handlers may still run under them.
+ */
+function markLoss(connection: Connection): void {
+  connection.exec(`BEGIN IMMEDIATE; UPDATE jobmill_counter SET value = value + 1000000 WHERE name = 'token';
+    CREATE TABLE jobmill_loss (id INTEGER); DROP TABLE jobmill_loss; COMMIT`)
 }
 
 /** Before anything is changed in it: a wrong file that was put there by mistake stays as it is. */

@@ -6,12 +6,13 @@
  */
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { JobmillError } from '../job/errors.ts'
+import { logCheck } from './log-check.ts'
 
 /**
- * What happened to the files. `log`: the -wal or -shm file is not the one that is open. `shrunk`: the database file lost bytes without SQLite
- * knowing of it.
+ * What happened to the files. `log`: the -wal or -shm file is not the one that is open, or the -shm file lost bytes. `cut`: the log lost transactions. `shrunk`: the database
+ * file lost bytes without SQLite knowing of it.
  */
-export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log'
+export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log' | 'cut'
 
 export interface OpenFiles {
   /** Null while the path leads to the files that are open. */
@@ -20,6 +21,8 @@ export interface OpenFiles {
   readonly noticed: FileChange | null
   /** The -wal and -shm files that are open, where they are still in place. */
   readonly logsInPlace: () => string[]
+  /** See log-check.ts: before files are closed whose log was changed. */
+  readonly discardIndex: () => void
 }
 
 interface Seen {
@@ -28,7 +31,12 @@ interface Seen {
 }
 
 /** Of a database in memory. */
-const NO_FILES: OpenFiles = { change: () => null, noticed: null, logsInPlace: () => [] }
+const NO_FILES: OpenFiles = {
+  change: () => null,
+  noticed: null,
+  logsInPlace: () => [],
+  discardIndex: () => {},
+}
 
 /** Call it once SQLite has opened all three files. `databaseBytes` is the size of the database according to SQLite. */
 export function openFiles(path: string, databaseBytes: () => number): OpenFiles {
@@ -37,8 +45,8 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
   const real = realpathSync(path)
   const logs = [`${real}-wal`, `${real}-shm`].map((name) => ({ name, id: lookAt(name)?.id }))
   const opened = lookAt(real)
+  const check = logCheck(real)
   let size = opened?.size ?? 0n
-
   let noticed: FileChange | null = null
 
   function compare(): FileChange | null {
@@ -48,7 +56,8 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
     if (path !== real && isElsewhere(path, found.id)) return 'replaced'
     if (found.size < size && found.size !== BigInt(databaseBytes())) return 'shrunk'
     size = found.size
-    return logs.every(({ name, id }) => lookAt(name)?.id === id) ? null : 'log'
+    if (!logs.every(({ name, id }) => lookAt(name)?.id === id) || check.isIndexCut()) return 'log'
+    return check.isCut() ? 'cut' : null
   }
 
   return {
@@ -57,6 +66,7 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
       return noticed
     },
     logsInPlace: () => logs.filter(({ name, id }) => lookAt(name)?.id === id).map(({ name }) => name),
+    discardIndex: check.discardIndex,
   }
 }
 
@@ -87,8 +97,12 @@ const MEANING: Readonly<Record<FileChange, { readonly what: string; readonly fix
     fix: 'Retry the call: it opens the new file. Stop all processes before you restore a backup',
   },
   log: {
-    what: 'the -wal or -shm file of the database was deleted or replaced while it was open',
-    fix: 'Retry the call: it opens the database again. Never delete these files while a process uses the database',
+    what: 'the -wal or -shm file of the database was deleted, replaced or truncated while it was open',
+    fix: 'Retry the call: it opens the database again. Never change these files while a process uses the database',
+  },
+  cut: {
+    what: 'the -wal file of the database was truncated or overwritten while it was open, and transactions in it are lost',
+    fix: 'Retry the call: it continues with the transactions that are left. Never change this file while a process uses the database',
   },
   shrunk: {
     what: 'the file was truncated or overwritten while it was open',

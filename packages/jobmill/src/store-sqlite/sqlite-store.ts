@@ -116,10 +116,10 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     assign: async (changes) => assignIfDiffers(live(), changes),
 
     declareSchedules: async (declared) => write(declared.length, (work) => declareSchedules(work, declared)),
-    createSchedule: async (name, definition, by) =>
-      write(1, (work) => createSchedule(work, name, definition, by)),
+    createSchedule: async (name, definition, by, named) =>
+      write(1, (work) => createSchedule(work, name, definition, by, named)),
     changeSchedule: async (name, patch, by) => write(1, (work) => changeSchedule(work, name, patch, by)),
-    deleteSchedule: async (name) => write(1, (work) => deleteSchedule(work, name)),
+    deleteSchedule: async (name, by) => write(1, (work) => deleteSchedule(work, name, by)),
     tick: async (planned) => write(planned.length, (work) => tick(work, planned)),
     scheduleFailed: async (name, error) => write(1, (work) => scheduleFailed(work, name, error)),
 

@@ -11,6 +11,7 @@ import { checkId, checkKey, checkName, checkString } from '../job/names.ts'
 import { checkOneOf, checkWhole } from '../job/numbers.ts'
 import { OVERRIDABLE } from '../job/overrides.ts'
 import { checkQueueSettings } from '../job/queue-settings.ts'
+import { SCHEDULE_KEYS } from '../job/schedule.ts'
 import type { NewJob } from '../job/new-job.ts'
 import { checkFinish, checkProgress } from './check-attempts.ts'
 import {
@@ -80,15 +81,16 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     record: async (recording) => store.record(checkRecording(recording)),
     assign: async (slots) => store.assign(checkSlots(slots)),
     declareSchedules: async (schedules) => store.declareSchedules(schedules.map(checkDeclaredSchedule)),
-    createSchedule: async (name, definition, by) =>
+    createSchedule: async (name, definition, by, named) =>
       store.createSchedule(
         checkName(name, 'name'),
         checkSchedule(definition, 'definition', true),
         checkBy(by),
+        named?.map((option, at) => checkOneOf(option, `named[${at}]`, SCHEDULE_KEYS)),
       ),
     changeSchedule: async (name, patch, by) =>
       store.changeSchedule(checkString(name, 'name'), checkSchedule(patch, 'patch', false), checkBy(by)),
-    deleteSchedule: async (name) => store.deleteSchedule(checkString(name, 'name')),
+    deleteSchedule: async (name, by) => store.deleteSchedule(checkString(name, 'name'), checkBy(by)),
     tick: async (ticks) => store.tick(ticks.map(checkTick)),
     scheduleFailed: async (name, error) =>
       store.scheduleFailed(name, error === null ? null : storableText(error)),

@@ -1,14 +1,18 @@
 /** Every way in which a database file can change under a process that has it open, and what the store must make of it. */
 import {
+  closeSync,
   copyFileSync,
   linkSync,
   mkdirSync,
+  openSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import Database from 'better-sqlite3'
 
@@ -75,6 +79,66 @@ export const FILE_CHANGES: readonly FileChange[] = [
     name: 'the -shm file is removed',
     apply: (file) => rmSync(`${file}-shm`),
     expected: 'reopens',
+    keeps: true,
+  },
+  {
+    name: 'H3 the -wal file is truncated to nothing',
+    apply: (file) => truncateSync(`${file}-wal`),
+    expected: 'reopens',
+    keeps: false,
+  },
+  {
+    name: 'H3 the -wal file loses its last bytes',
+    apply: (file) => truncateSync(`${file}-wal`, statSync(`${file}-wal`).size - 100),
+    expected: 'reopens',
+    keeps: false,
+  },
+  {
+    name: 'H3 the -wal file is overwritten with zeros',
+    apply: (file) => writeFileSync(`${file}-wal`, Buffer.alloc(statSync(`${file}-wal`).size)),
+    expected: 'reopens',
+    keeps: false,
+  },
+  {
+    name: 'H3 the -wal file is truncated, and another program writes behind the hole',
+    apply: (file) => {
+      const other = new Database(file)
+      other.exec('CREATE TABLE person (name TEXT)')
+      truncateSync(`${file}-wal`)
+      other.exec(`INSERT INTO person VALUES ('Ada')`)
+      other.close()
+    },
+    expected: 'reopens',
+    keeps: false,
+  },
+  {
+    name: 'H3 an older copy of the -wal file is copied over it',
+    apply: (file) => overwriteLog(file),
+    expected: 'reopens',
+    keeps: true,
+  },
+  {
+    name: 'H3 a copy of the -wal file from before a checkpoint is copied over it',
+    apply: (file) => overwriteLog(file, checkpoint),
+    expected: 'reopens',
+    keeps: true,
+  },
+  {
+    name: 'H3 the -shm file is truncated to nothing',
+    apply: (file) => truncateSync(`${file}-shm`),
+    expected: 'reopens',
+    keeps: true,
+  },
+  {
+    name: 'H3 the -shm file is overwritten with zeros',
+    apply: (file) => overwrite(`${file}-shm`, Buffer.alloc(32_768)),
+    expected: 'ignores',
+    keeps: true,
+  },
+  {
+    name: 'H3 another program empties the log with a checkpoint',
+    apply: checkpoint,
+    expected: 'ignores',
     keeps: true,
   },
   { name: 'both logs are removed', apply: removeLogs, expected: 'reopens', keeps: true },
@@ -167,6 +231,29 @@ export const FILE_CHANGES: readonly FileChange[] = [
     keeps: false,
   },
 ]
+
+/** Without another inode, and without a moment in which it is empty. */
+function overwrite(file: string, bytes: Buffer): void {
+  const opened = openSync(file, 'r+')
+  writeSync(opened, bytes, 0, bytes.length, 0)
+  closeSync(opened)
+}
+
+function checkpoint(file: string): void {
+  const other = new Database(file)
+  other.pragma('wal_checkpoint(TRUNCATE)')
+  other.close()
+}
+
+/** With a copy that lacks the last transaction. */
+function overwriteLog(file: string, since: (file: string) => void = () => {}): void {
+  const copy = readFileSync(`${file}-wal`)
+  since(file)
+  const other = new Database(file)
+  other.exec('CREATE TABLE person (name TEXT)')
+  other.close()
+  writeFileSync(`${file}-wal`, copy)
+}
 
 async function restore(backup: string, file: string): Promise<void> {
   const source = new Database(backup)

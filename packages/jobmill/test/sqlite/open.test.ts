@@ -1,5 +1,5 @@
 // Opening a file: options, versions, pragmas, migrations, and files that will not do.
-import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import Database from 'better-sqlite3'
@@ -12,7 +12,7 @@ import { openConnection } from '../../src/store-sqlite/connection.ts'
 import { migrate, MIGRATIONS } from '../../src/store-sqlite/migrate.ts'
 import { versionProblem } from '../../src/store-sqlite/sqlite-version.ts'
 import { migration } from '../../src/store/migrations.ts'
-import { aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
 import { FILE_CHANGES } from './file-changes.ts'
 import { freshFile, openStore } from './support.ts'
 
@@ -198,6 +198,47 @@ describe('a sqlite file that changes while it is open', () => {
       assert.isTrue(isAsExpected, String(refused.at(-1) ?? 'what was written is not in the file'))
     },
   )
+
+  test('H3 P2 a log that lost transactions: other processes forget what was lost, and no token is handed out twice', async () => {
+    const { file } = await fileWithBackup()
+    const [first, second] = [await openStore(file), await openStore(file)]
+    const instance = anInstance()
+    const claim = aClaim(instance.id, { queues: [{ queue: 'late', room: 1 }], kinds: ['late'] })
+    await first.register(instance)
+    // The second store remembers names that only the log has.
+    await second.enqueue([aJob({ kind: 'late', queue: 'late' })])
+    const [before] = await first.claim(claim)
+    truncateSync(`${file}-wal`)
+    await expect(first.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await first.enqueue([aJob({ kind: 'young', queue: 'young' })])
+    const job = aJob({ kind: 'late', queue: 'late' })
+    await second.enqueue([job])
+    expect(await first.get([job.id])).toMatchObject([{ kind: 'late', queue: 'late' }])
+    await first.register(instance)
+    const [after] = await first.claim(claim)
+    expect(after?.id).toBe(job.id)
+    assert.isAbove(after?.token ?? 0, before?.token ?? Number.POSITIVE_INFINITY)
+  })
+
+  test('D3 P2 a restored backup: a job that is claimed again has a newer token than before', async () => {
+    const { file, backup, before } = await fileWithBackup()
+    const store = await openStore(file)
+    const instance = anInstance()
+    const claim = aClaim(instance.id, { queues: [{ queue: 'other', room: 1 }], kinds: ['other'] })
+    await store.register(instance)
+    const [first] = await store.claim(claim)
+    assert.include(
+      before.map(({ id }) => id),
+      first?.id,
+    )
+    renameSync(backup, file)
+    await expect(store.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await store.register(instance)
+    const [second] = await store.claim(claim)
+    expect(second?.id).toBe(first?.id)
+    // The handler of the first claim may still run: its token must not match.
+    assert.isAbove(second?.token ?? 0, first?.token ?? Number.POSITIVE_INFINITY)
+  })
 
   test('D3 P1 P16 a mill that works stops claiming, says so, and resumes on the file that takes its place', async () => {
     const { file, backup, before } = await fileWithBackup()

@@ -1,14 +1,8 @@
 // What the tests of the SQLite store share: stores that are closed at the end.
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { sqlite, type SqliteTx, type SqliteOptions } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
-
-const stores: Store<SqliteTx>[] = []
-
-afterEach(async () => {
-  await Promise.all(stores.splice(0).map((store) => store.close()))
-})
 
 export { freshFile }
 
@@ -17,7 +11,7 @@ export async function openStore(
   options?: SqliteOptions,
 ): Promise<Store<SqliteTx>> {
   const store = sqlite(path, options)
-  stores.push(store)
+  onTestFinished(() => store.close())
   await store.open()
   return store
 }

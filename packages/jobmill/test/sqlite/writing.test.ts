@@ -1,8 +1,11 @@
 // Group commit, and a write lock that somebody else holds.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { assert, describe, expect, test } from 'vitest'
+import { assert, describe, expect, onTestFinished, test } from 'vitest'
+import { defineJob, type JobContext } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
 import { aClaim, aJob, anInstance, aPulse, aRetain, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import { testMill } from '../../src/testing/index.ts'
 import { freshFile, openStore } from './support.ts'
 
 describe('sqlite: group commit', () => {
@@ -137,5 +140,72 @@ describe('sqlite: a write lock that somebody else holds', () => {
     const [reply] = await Promise.allSettled([store.enqueue([aJob()]), store.close()])
     expect(reply).toMatchObject({ status: 'rejected', reason: { code: 'STORE_CLOSED' } })
     other.close()
+  })
+})
+
+describe('sqlite: a trigger that refuses every outcome', () => {
+  test.each([
+    'INSERT ON jobmill_attempt',
+    'UPDATE OF state ON jobmill_job WHEN OLD.state = 2',
+    'INSERT ON jobmill_job WHEN NEW.tags IS NOT NULL',
+  ])(
+    'H2 P1 (%s) blames no job: nothing runs twice or is dead, and all is written when it is gone',
+    async (when) => {
+      const path = freshFile()
+      const runs: number[] = []
+      const child = defineJob({ kind: 'child', run: () => {} })
+      const parent = defineJob({
+        kind: 'parent',
+        maxAttempts: 2,
+        run: async ({ payload, enqueue }: JobContext<number>) => {
+          runs.push(payload)
+          await enqueue(child, payload, { withCompletion: true, tags: ['followed'] })
+          return { kept: payload }
+        },
+      })
+      const mill = await testMill({ store: ({ now }) => sqlite(path, { clock: now }), jobs: [parent, child] })
+      const other = new Database(path)
+      onTestFinished(() => void other.close())
+      onTestFinished(() => mill[Symbol.asyncDispose]())
+      const jobs = await Promise.all(
+        [1, 2, 3].map((payload) => mill.enqueue(parent, payload, { delay: '1s' })),
+      )
+      other.exec(
+        `CREATE TRIGGER forgotten BEFORE ${when} BEGIN SELECT RAISE(ABORT, 'refused by a trigger'); END`,
+      )
+      await mill.clock.advance('30s')
+      expect((await mill.list({ kind: 'parent' })).jobs.map(({ state }) => state)).not.toContain('dead')
+      expect(mill.events.find(({ type }) => type === 'store-failing')).toMatchObject({
+        error: { code: 'DATA_REFUSED' },
+      })
+      other.exec('DROP TRIGGER forgotten')
+      await mill.clock.advance('10s')
+      for (const [at, { id }] of jobs.entries())
+        expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1, result: { kept: at + 1 } })
+      expect(runs.toSorted((a, b) => a - b)).toEqual([1, 2, 3])
+      expect((await mill.list({ kind: 'child' })).jobs).toHaveLength(3)
+    },
+  )
+})
+
+describe('sqlite: rows and tables of ours that another program deletes', () => {
+  test.each([
+    ['all rows', 'DELETE FROM', /rows that Jobmill keeps for itself were deleted.*restore a backup/],
+    ['all tables', 'DROP TABLE', /tables of Jobmill are missing.*restore a backup/],
+  ])('H4 %s: every call says what is missing and what to do', async (_, statement, expected) => {
+    const path = freshFile()
+    const store = await openStore(path)
+    await store.enqueue([aJob()])
+    const other = new Database(path)
+    const tables = other.prepare(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'jobmill%'`,
+    )
+    for (const table of tables.pluck().all()) other.exec(`${statement} ${String(table)}`)
+    other.close()
+    for (const call of [() => store.enqueue([aJob()]), () => store.register(anInstance())])
+      await expect(call().then(() => 'nothing is wrong')).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        message: expect.stringMatching(expected) as string,
+      })
   })
 })
