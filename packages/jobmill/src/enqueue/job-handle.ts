@@ -86,7 +86,7 @@ function valueOf(id: string, answer: JobResult | null): unknown {
     throw new JobmillError('JOB_UNKNOWN', 'no job has this id', {
       field: 'id',
       value: shown(id),
-      fix: 'It may have been deleted, or belong to another database',
+      fix: 'Check the id and the database: the job may have been deleted, or belong to another database',
     })
   }
   if (answer.state === 'dead') throw new JobmillError('JOB_DEAD', `job ${id} is dead: ${reasonOf(answer)}`)

@@ -11,6 +11,7 @@ import type { Doorbell } from '../store/store.ts'
 import { waiters } from '../store/waiters.ts'
 import { messageText, readMessage, type Ring, rungsOf } from './bell-message.ts'
 import { bellSender } from './bell-sender.ts'
+import { connectClient } from './connect-client.ts'
 import type { Connection, Statement } from './connection.ts'
 import { endSoon } from './end-client.ts'
 import { channelOf, type HandOvers, handOvers as createHandOvers } from './hand-over.ts'
@@ -133,7 +134,7 @@ export function doorbell(options: DoorbellOptions): PostgresDoorbell {
       else handOvers.heard(text)
     })
     try {
-      await client.connect()
+      await connectClient(client, { platform, waitMs: CONNECT_MS, isWanted: () => listener === client })
       await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
       listening = listener === client
       failures = 0

@@ -11,6 +11,8 @@ export interface NameMap {
 interface Ids {
   add(name: string, id: number): void
   missing(names: ReadonlySet<string>): string[]
+  /** Those that are known here and not among these. */
+  beyond(names: ReadonlySet<string>): [name: string, id: number][]
   knows(id: number): boolean
   knowsAll(ids: Iterable<number>): boolean
   /** Of a name that was ensured. */
@@ -39,6 +41,7 @@ function ids(missing: (name: string) => { queues: string[]; kinds: string[] }): 
       byId.set(id, name)
     },
     missing: (wanted) => [...wanted].filter((name) => !byName.has(name)),
+    beyond: (others) => [...byName].filter(([name]) => !others.has(name)),
     knows: (id) => byId.has(id),
     knowsAll: (wanted) => [...wanted].every((id) => byId.has(id)),
     idIfKnown: (name) => byName.get(name),

@@ -5,7 +5,7 @@
  */
 import { JobmillError } from '../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../job/queue-settings.ts'
-import type { Connection, Query } from './connection.ts'
+import type { Connection, Query, Row } from './connection.ts'
 import { type NameMap, nameMap, NO_VERSION } from './name-map.ts'
 import { type MissingNames, NamesChanged } from './names-changed.ts'
 
@@ -22,6 +22,14 @@ SELECT DISTINCT v.name, $2::int4, $3::bool, $4::bool, $5::int8, $6::int8, $7::in
   FROM unnest($1::text[]) AS v(name)
  WHERE NOT EXISTS (SELECT FROM jobmill.queue AS q WHERE q.name = v.name)
     ON CONFLICT (name) DO NOTHING`
+
+/** Under the id that its jobs refer to. */
+const PUT_BACK = `
+INSERT INTO jobmill.queue (id, name, workers, paused, backoff_enabled, backoff_base_ms, backoff_max_ms,
+                           retain_done_ms, retain_cancelled_ms, retain_dead_ms, declared) OVERRIDING SYSTEM VALUE
+SELECT v.id, v.name, $3::int4, $4::bool, $5::bool, $6::int8, $7::int8, $8::int8, $9::int8, $10::int8, false
+  FROM unnest($1::int4[], $2::text[]) AS v(id, name)
+    ON CONFLICT DO NOTHING RETURNING name`
 
 /** One statement, so one snapshot: the last version stands for exactly these names. `known`: whether the version from before is still true. */
 const ALL = `
@@ -59,6 +67,11 @@ export interface Names {
   learn(map: NameMap, queueIds: Iterable<number>, kindIds: Iterable<number>): Promise<void>
   /** Reads all names again, and makes sure of these. */
   reload(missing: MissingNames): Promise<void>
+  /**
+   * Inserts again the queues that this process knows and that are not among these. Their rows were deleted while triggers were off: otherwise the version
+   * would have changed. No process claims the jobs of a queue without its row. True when the queues have to be read again.
+   */
+  putBackQueues(found: ReadonlySet<string>): Promise<boolean>
   /** The same names under the version that a transaction of the user sees. Throws STORE_BUSY when that is another history than ours. */
   seenBy(query: Query): Promise<Names>
 }
@@ -73,7 +86,7 @@ export interface NamesOptions {
 export function namesOf({ connection, sql, replaced }: NamesOptions): Names {
   let current = nameMap(NO_VERSION)
 
-  async function load(): Promise<void> {
+  async function load(): Promise<readonly Row[]> {
     const before = current
     let rows = await connection.query(sql(ALL), [before.version])
     let version = rows.find((row) => row['what'] === 'version')
@@ -89,9 +102,10 @@ export function namesOf({ connection, sql, replaced }: NamesOptions): Names {
       if (row['what'] === 'kind') map.kinds.add(String(row['name']), Number(row['id']))
     }
     map.version = (version?.['name'] as string | undefined) ?? NO_VERSION
-    if (isSame || current !== before) return
+    if (isSame || current !== before) return rows
     current = map
     if (before.version !== NO_VERSION) await replaced()
+    return rows
   }
 
   async function ensure(queueNames: ReadonlySet<string>, kindNames: ReadonlySet<string>): Promise<void> {
@@ -123,6 +137,19 @@ export function namesOf({ connection, sql, replaced }: NamesOptions): Names {
       await load()
       await ensure(new Set(queues), new Set(kinds))
     },
+    async putBackQueues(found) {
+      if (current.queues.beyond(found).length === 0) return false
+      const before = current
+      const rows = await load()
+      const there = rows.flatMap((row) => (row['what'] === 'queue' ? [String(row['name'])] : []))
+      const gone = current.queues.beyond(new Set(there))
+      // Another call, or another process, was faster: its rows are there to be read.
+      if (current !== before || gone.length === 0) return true
+      const columns = [gone.map(([, id]) => id), gone.map(([name]) => name)]
+      const added = await connection.query(sql(PUT_BACK), [...columns, ...defaultSettings()])
+      if (added.length > 0) warnPutBack(added.map((row) => String(row['name'])))
+      return true
+    },
     async seenBy(query) {
       const [row] = await query(sql(LATEST), [])
       const version = (row?.['version'] as string | undefined) ?? NO_VERSION
@@ -134,6 +161,13 @@ export function namesOf({ connection, sql, replaced }: NamesOptions): Names {
     },
   }
   return names
+}
+
+function warnPutBack(queues: readonly string[]): void {
+  const what = `rows of the table "queue" were deleted and are put back with default settings: ${queues.join(', ')}`
+  const fix =
+    'Restart the processes that declare them, and set overrides again. Never delete rows from this table'
+  process.emitWarning(`${what}. ${fix}.`, { type: 'JobmillWarning', code: 'QUEUES_RESTORED' })
 }
 
 function otherHistory(): JobmillError {

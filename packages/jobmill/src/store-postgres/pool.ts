@@ -5,6 +5,7 @@
 import type pg from 'pg'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { PoolUsage } from '../store/resources.ts'
+import { connectClient } from './connect-client.ts'
 import { closeSocket, endSoon } from './end-client.ts'
 import { type Address, newClient } from './server-address.ts'
 
@@ -46,6 +47,9 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
   const going = new Set<Promise<void>>()
   let came = 0
   let isEnding = false
+  /** Rejected at the end, so that it waits for no password. */
+  const ended = Promise.withResolvers<never>()
+  ended.promise.catch(() => {})
   let whenEmpty: (() => void) | undefined
   let sweep: Timer | null = null
 
@@ -86,7 +90,8 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     client.on('error', isOver)
     client.on('end', () => isOver())
     try {
-      await client.connect()
+      const connecting = connectClient(client, { platform, waitMs, isWanted: () => !isEnding })
+      await Promise.race([connecting, ended.promise])
     } catch (error) {
       closeSocket(client)
       throw error
@@ -162,6 +167,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     async end() {
       isEnding = true
       sweep?.cancel()
+      ended.reject(new Error('the pool was ended'))
       for (const one of waiting.splice(0)) one.reject(new Error('the pool was ended'))
       // One that has just arrived may be in somebody's hands.
       for (const client of coming.values()) if (client !== null && !open.has(client)) closeSocket(client)

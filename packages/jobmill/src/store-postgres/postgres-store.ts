@@ -116,9 +116,10 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     changeQueue: (name, patch, by) => run((context) => changeQueue(context, name, patch, by)),
     assign: (wanted) => run((context) => assign(context, wanted)),
     declareSchedules: (wanted) => run((context) => declareSchedules(context, wanted)),
-    createSchedule: (name, definition, by) => run((context) => createSchedule(context, name, definition, by)),
+    createSchedule: (name, definition, by, named) =>
+      run((context) => createSchedule(context, name, definition, by, named)),
     changeSchedule: (name, patch, by) => run((context) => changeSchedule(context, name, patch, by)),
-    deleteSchedule: (name) => run((context) => deleteSchedule(context, name)),
+    deleteSchedule: (name, by) => run((context) => deleteSchedule(context, name, by)),
     tick: (items) => run((context) => tick(context, items)),
     scheduleFailed: (name, error) => run((context) => scheduleFailed(context, name, error)),
     declareLimits: (wanted) => run((context) => declareLimits(context, wanted)),

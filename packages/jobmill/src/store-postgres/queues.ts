@@ -259,7 +259,10 @@ export function queueSources(row: Row): QueueSources {
 }
 
 export async function queues(context: Context): Promise<QueueRecord[]> {
-  return (await run(context, context.connection.query, QUEUES, '')).map((row) => recordOf(row))
+  const read = async (): Promise<QueueRecord[]> =>
+    (await run(context, context.connection.query, QUEUES, '')).map((row) => recordOf(row))
+  const found = await read()
+  return (await context.names.putBackQueues(new Set(found.map(({ name }) => name)))) ? read() : found
 }
 
 export function columns(settings: Partial<QueueSettings>): Record<string, unknown> {

@@ -1,6 +1,7 @@
 /** Where the server is and how to log in: a URL, the settings of a pg.Pool, or fields. Everything that connects creates its client here. */
 import pg from 'pg'
 import { JobmillError, shown } from '../job/errors.ts'
+import { unknownKeys } from '../job/known-keys.ts'
 
 /** Called for every new connection, as for tokens that expire. */
 export type Password = string | (() => string | Promise<string>)
@@ -49,6 +50,7 @@ export function addressOf(given: AddressOptions): Address {
   }
   checkPassword(password)
   checkSsl(ssl)
+  checkConnection(connection)
   const base =
     url ?? (pool === undefined ? fieldsOf(connection, 'connection') : fieldsOf(poolOptions(pool), 'pool'))
   if (ssl === undefined && password === undefined) return base
@@ -87,6 +89,13 @@ function checkPassword(password: unknown): void {
     'is neither a string nor a function',
     'Pass a string, or a function that returns one',
   )
+}
+
+/** The settings of a pool are of its application, and many are not for us; these are given to this store. */
+function checkConnection(connection: unknown): void {
+  if (typeof connection !== 'object' || connection === null) return
+  const [unknown] = unknownKeys(connection, 'connection', READ)
+  if (unknown !== undefined) throw unknown
 }
 
 function checkSsl(ssl: unknown): void {

@@ -46,7 +46,8 @@ export function endsConnection(code: string): boolean {
 }
 
 const CHECK_USER = 'Check user and password in the address; # and @ in a password are written %23 and %40'
-const CHECK_TABLES = 'Check that the tables of jobmill are there: jobmill db doctor tells what is missing'
+const CHECK_TABLES =
+  'Restore the schema of Jobmill from a backup. Run `jobmill db doctor` to see what is missing'
 
 export interface Meaning {
   readonly code: ErrorCode
@@ -77,6 +78,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     'the database user may not do this',
     'Give it the right to create a schema, or the schema to its own name',
   ),
+  '42703': unavailable('a column is missing', CHECK_TABLES),
+  '42704': unavailable('a part of the schema is missing', CHECK_TABLES),
+  '42883': unavailable('a function is missing', CHECK_TABLES),
   '42P01': unavailable('a table is missing', CHECK_TABLES),
   '53': unavailable('the server lacks resources'),
   '53100': unavailable('the disk of the server is full'),

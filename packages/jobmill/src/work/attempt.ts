@@ -23,6 +23,8 @@ export class Attempt {
   progress: string | undefined = undefined
   /** `complete` was called: whether the job is done is for the user's transaction to say. */
   completedInTx = false
+  /** A call of `complete` has not been answered yet. */
+  isCompleting = false
   /** The result that `complete` was called with, as JSON text. */
   completedWith: string | null | undefined = undefined
   /** The handler has ended: nothing more can be written on behalf of this attempt by it. */

@@ -13,19 +13,41 @@ export interface CompleteTools {
   readonly monotonic: () => number
 }
 
-/** Nothing is awaited before the write that need not be: on SQLite it must have happened when this returns. */
+interface Completion {
+  readonly tx: unknown
+  readonly result: unknown
+}
+
+/** One at a time: on another connection the second would wait for the lock of the first, which waits for its handler. */
 export async function completeInTx(
   attempt: Attempt,
   handler: Handler,
-  { tx, result }: { readonly tx: unknown; readonly result: unknown },
-  { finish, monotonic }: CompleteTools,
+  completion: Completion,
+  tools: CompleteTools,
 ): Promise<void> {
-  if (tx === undefined || tx === null) {
+  if (completion.tx === undefined || completion.tx === null) {
     throw new JobmillError('TX_INVALID', 'is missing', {
       field: 'tx',
       fix: 'Pass the transaction in which the job is to be completed, or simply return from the handler',
     })
   }
+  if (attempt.isCompleting)
+    throw calledTwice(`job ${attempt.lease.id} is being completed by an earlier call that was not awaited`)
+  attempt.isCompleting = true
+  try {
+    await write(attempt, handler, completion, tools)
+  } finally {
+    attempt.isCompleting = false
+  }
+}
+
+/** Nothing is awaited before the write that need not be: on SQLite it must have happened when this returns. */
+async function write(
+  attempt: Attempt,
+  handler: Handler,
+  { tx, result }: Completion,
+  { finish, monotonic }: CompleteTools,
+): Promise<void> {
   const early = kept(result, handler.result)
   const ended = early instanceof Promise ? await early : early
   const item = itemFor(attempt, ended, monotonic())
@@ -53,9 +75,13 @@ function resultOf({ transition }: Finish): string | null {
 }
 
 function completedTwice({ lease }: Attempt): JobmillError {
-  return new JobmillError('HANDLER_INVALID', `job ${lease.id} was already completed with another result`, {
+  return calledTwice(`job ${lease.id} was already completed with another result`)
+}
+
+function calledTwice(what: string): JobmillError {
+  return new JobmillError('HANDLER_INVALID', what, {
     field: 'complete',
-    fix: 'Call complete once per attempt, in the transaction that decides the result',
+    fix: 'Call complete once per attempt, in the transaction that decides the result, and await it',
   })
 }
 

@@ -1,12 +1,13 @@
 /**
  * Outcomes that keep failing although others are written: each is tried by itself, so that none waits for it. Whether such a one is at fault or the database is in trouble
- * shows by comparison. When outcomes of the same shape are written between its tries, again and again, its own data is at fault; when none is, nothing is judged.
+ * shows in two ways. The same write succeeds without the job's own data; or outcomes of the same shape are written between its tries, again and again. Until one of these
+ * happens nothing is judged, whatever the database says: a constraint that refuses every row is reported as an error in the data too.
  */
 import { isDataError, isJobmillError } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Finish, Finished } from '../store/finish.ts'
-import { type AsFailed, plainer } from './plainer.ts'
+import { type AsFailed, reduced, trimmed } from './plainer.ts'
 
 /** An outcome that waits to be written. */
 export interface Waiting {
@@ -35,11 +36,19 @@ export interface AloneOptions {
 
 /** How often it has to fail while its like is written. With the pauses in between that takes several seconds. */
 const MOST_STRIKES = 8
+/** The same when the database blames the data. */
+const MOST_DATA_STRIKES = 3
+/** How often the data has to be refused before less of it is written: an error that passes costs no result. */
+const DATA_TRIES = 5
+/** After so many failures in a row there is a pause. */
+const MOST_IN_A_ROW = 20
 const PAUSES = { firstMs: 50, longestMs: 2_000 }
 
 interface Suspect {
   readonly waiting: Waiting
   strikes: number
+  /** How often its data was refused. */
+  refusals: number
   /** Outcomes of its shape were written since it failed the last time. */
   areOthersWritten: boolean
 }
@@ -51,27 +60,50 @@ export function finishAlone(options: AloneOptions): Alone {
 
   async function run(): Promise<void> {
     const pause = pauses(platform, PAUSES)
+    let failures = 0
     for (const one of inTurns(suspects)) {
       if (signal.aborted) {
         suspects.delete(one)
         one.waiting.done(null, one.waiting.item)
-        continue
-      }
-      const error = await attempt([one.waiting])
-      if (error === undefined) {
+      } else if (await isWritten(one)) {
         suspects.delete(one)
         pause.reset()
-        continue
+        failures = 0
+      } else {
+        failures += 1
+        if (failures < Math.min(suspects.size, MOST_IN_A_ROW)) continue
+        await pause.wait(signal)
+        failures = 0
       }
-      failing(error)
-      if (isAtFault(one, error)) makePlainer(one, error)
-      await pause.wait(signal)
     }
+  }
+
+  async function isWritten(one: Suspect): Promise<boolean> {
+    const error = await attempt([one.waiting])
+    if (error === undefined) return true
+    failing(error)
+    if (isDataError(error)) one.refusals += 1
+    if (one.refusals >= DATA_TRIES && isDataError(error) && (await isWrittenTrimmed(one, error))) return true
+    if (isAtFault(one, error)) blame(one, error)
+    return false
+  }
+
+  /** That the same write succeeds with less of its data is the proof that the data was at fault. When it does not, the outcome stays as it was. */
+  async function isWrittenTrimmed({ waiting }: Suspect, error: unknown): Promise<boolean> {
+    const { item } = waiting
+    for (let form = trimmed(item, error); form !== null; form = trimmed(form, error)) {
+      waiting.item = form
+      const next = await attempt([waiting])
+      if (next === undefined) return true
+      if (!isDataError(next)) break
+    }
+    waiting.item = item
+    return false
   }
 
   return {
     add(waiting) {
-      suspects.add({ waiting, strikes: 0, areOthersWritten: false })
+      suspects.add({ waiting, strikes: 0, refusals: 0, areOthersWritten: false })
       if (suspects.size === 1) running = run()
     },
     wrote(batch) {
@@ -95,19 +127,23 @@ function* inTurns<T>(all: ReadonlySet<T>): Generator<T> {
 }
 
 function isAtFault(one: Suspect, error: unknown): boolean {
-  if (isDataError(error)) return true
   // Another transaction has its row, which says nothing of what is written.
   const isLocked = isJobmillError(error) && error.code === 'STORE_BUSY'
   if (one.areOthersWritten && !isLocked) one.strikes += 1
   one.areOthersWritten = false
+  if (isDataError(error)) return one.refusals >= DATA_TRIES && one.strikes >= MOST_DATA_STRIKES
   return one.strikes >= MOST_STRIKES
 }
 
-/** When there is no plainer form it is tried on: its lease is held, so that no handler runs twice, and a person has to look. */
-function makePlainer(one: Suspect, error: unknown): void {
+/** When there is no other form it is tried on: its lease is held, so that no handler runs twice, and a person has to look. */
+function blame(one: Suspect, error: unknown): void {
   const { waiting } = one
-  waiting.item = plainer(waiting.item, error, waiting.asFailed) ?? waiting.item
+  const { item, asFailed } = waiting
+  // Of an error in the data the trimmed forms were refused already.
+  const next = isDataError(error) ? null : trimmed(item, error)
+  waiting.item = next ?? reduced(item, error, asFailed) ?? item
   one.strikes = 0
+  one.refusals = 0
 }
 
 /** Outcomes of one shape are written to the same tables: a lock on one of them stops all of these, and says nothing of the data. */

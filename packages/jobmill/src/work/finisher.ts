@@ -1,13 +1,13 @@
 /**
  * Writes outcomes, many in one statement: those of one turn of the event loop share a write, and so do those that arrive while one is on its way. A write that fails is
- * made again until the database answers, whatever it says; the fence decides whether it still counts. Only an error in the data is final, and it is one item's.
+ * made again until the database answers, whatever it says; the fence decides whether it still counts. Items that fail by themselves are judged in finish-alone.ts.
  */
 import { isDataError, isJobmillError } from '../job/errors.ts'
 import { type Pauses, pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Finish, Finished } from '../store/finish.ts'
 import { finishAlone, type Waiting } from './finish-alone.ts'
-import { type AsFailed, plainer } from './plainer.ts'
+import type { AsFailed } from './plainer.ts'
 
 const MOST_PER_WRITE = 500
 /** After so many failures in a row its halves are written apart. */
@@ -65,31 +65,31 @@ export function finisher(options: FinisherOptions): Finisher {
 
   async function write(batch: readonly Waiting[]): Promise<void> {
     const pause = pauses(platform, { firstMs: 50, longestMs: 2_000 })
-    for (let tries = 1; await fails(batch, pause); tries += 1) {
+    for (let tries = 1; ; tries += 1) {
+      const failure = await fails(batch, pause)
+      if (failure === false) return
+      const isData = failure === 'data'
       // Those that are written one by one make nobody wait.
-      if (tries % TRIES_TOGETHER !== 0 || perWrite === 1) continue
+      if (!isData && (tries % TRIES_TOGETHER !== 0 || perWrite === 1)) continue
       const left = await apart(batch, pause)
       // Nothing got through: the database is in trouble, and nobody is at fault.
-      if (left.length === batch.length && batch.length > 1) continue
+      if (!isData && left.length === batch.length && batch.length > 1) continue
       for (const one of left) alone.add(one)
       return
     }
   }
 
-  /** One try, and a pause when it may succeed later. */
-  async function fails(batch: readonly Waiting[], pause: Pauses): Promise<boolean> {
+  /** One try. After trouble that may pass there is a pause; after an error in the data none, because its neighbours can be written at once. */
+  async function fails(batch: readonly Waiting[], pause: Pauses): Promise<false | 'data' | 'trouble'> {
     const error = await attempt(batch)
     if (error === undefined) {
       pause.reset()
       return false
     }
-    if (isDataError(error)) {
-      await refused(batch, error)
-      return false
-    }
     failing(error)
+    if (isDataError(error)) return 'data'
     await pause.wait(given.signal)
-    return true
+    return 'trouble'
   }
 
   /** Writes the halves apart, so that one item does not stop its neighbours. Returns those that still fail: all of them when nothing got through. */
@@ -98,29 +98,12 @@ export function finisher(options: FinisherOptions): Finisher {
     const [first, second] = halves(batch)
     const isFirstLeft = await fails(first, pause)
     const isSecondLeft = await fails(second, pause)
-    if (!isFirstLeft) return isSecondLeft ? apart(second, pause) : []
+    if (isFirstLeft === false) return isSecondLeft === false ? [] : apart(second, pause)
     const left = await apart(first, pause)
-    if (!isSecondLeft) return left
+    if (isSecondLeft === false) return left
     // One way down is enough to see that nothing gets through.
     if (left.length === first.length) return batch
-    return (await fails(second, pause)) ? [...left, ...(await apart(second, pause))] : left
-  }
-
-  /** An item that the database will never take must not stop its neighbours: halves find it, and then it is written as plainly as it has to be. */
-  async function refused(batch: readonly Waiting[], error: unknown): Promise<void> {
-    if (batch.length > 1) {
-      for (const half of halves(batch)) await write(half)
-      return
-    }
-    const [only] = batch
-    if (only === undefined) return
-    const plain = plainer(only.item, error, only.asFailed)
-    if (plain === null) {
-      failing(error)
-      return alone.add(only)
-    }
-    only.item = plain
-    await write(batch)
+    return (await fails(second, pause)) === false ? left : [...left, ...(await apart(second, pause))]
   }
 
   /** Jobs that begin together mostly end together, a moment after the first of them. */

@@ -12,6 +12,7 @@ import { postgres } from '../../src/postgres.ts'
 import { forEverybody } from '../../src/store/rung.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../src/testing/factories.ts'
+import { rejection } from '../unit/support.ts'
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -187,6 +188,8 @@ async function asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
   }
 }
 
+const rightPassword = (): string => 'one'
+
 /** A role that has to say its password, unlike all others of this server. */
 async function withPassword(): Promise<{ change: (password: string) => Promise<unknown> }> {
   const change = (password: string): Promise<unknown> =>
@@ -254,6 +257,41 @@ describe('postgres: connection settings', () => {
       await store.close()
     },
   )
+
+  test('H6 a password function that fails is named at once with its reason, and asked again later', async () => {
+    await withPassword()
+    const answers: (() => unknown)[] = [
+      () => Promise.reject(new Error('the vault is sealed')),
+      () => {
+        throw new Error('the vault is sealed')
+      },
+      () => 42,
+      () => Promise.resolve(undefined),
+    ]
+    let answer: () => unknown = rightPassword
+    const connection = { ...CONNECTION, port: server.port, user: 'app' }
+    const password = (): string => answer() as string
+    const store = postgres({ connection, password, schema: 'sealed', doorbell: false })
+    onTestFinished(() => store.close())
+    for (const wrong of answers) {
+      answer = wrong
+      const error = await rejection(() => store.open())
+      expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', field: 'password', retryable: true })
+      expect(error.message).toMatch(/the vault is sealed|returned no string/)
+    }
+    answer = rightPassword
+    await store.open()
+    answer = answers[0] ?? answer
+    await dropConnections()
+    await expect.poll(() => store.counts().then(() => '', String)).toContain('the vault is sealed')
+    answer = rightPassword
+    await eventually(() => store.counts())
+  })
+
+  test('H6 unknown keys of `connection` are refused with the nearest name', () => {
+    const given = { ...CONNECTION, pasword: 'secret' } as typeof CONNECTION
+    expect(() => postgres({ connection: given })).toThrow(/connection\.pasword.*Did you mean "password"/)
+  })
 
   test('N7 ssl is for every connection: statements, LISTEN and tools', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'jobmill-tls-'))

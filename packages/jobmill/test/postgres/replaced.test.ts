@@ -219,3 +219,55 @@ describe('D2 the database is emptied under a mill that works', () => {
     expect(mail.ran).toContain('after')
   })
 })
+
+describe('H4 parts of the schema are gone under a mill that works', () => {
+  const FUNCTIONS = `DO $$ DECLARE f regprocedure; BEGIN
+    FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'jobmill'::regnamespace LOOP
+      EXECUTE 'DROP FUNCTION IF EXISTS ' || f || ' CASCADE';
+    END LOOP; END $$`
+
+  test.each([
+    ['functions', FUNCTIONS, /a function is missing.*Restore the schema/],
+    ['a table', 'DROP TABLE jobmill.ready CASCADE', /a table is missing.*Restore the schema/],
+    ['all tables', 'DROP SCHEMA jobmill CASCADE', /tables of jobmill are missing.*Restore a backup/],
+  ] as const)('H4 %s: every call says what is missing and what to do', async (_, statement, expected) => {
+    const database = await newDatabase()
+    const mill = millOn(database, [])
+    await mill.enqueue('old', 0)
+    await run(database, statement)
+    const refused = await mill.enqueue('old', 1).catch((error: unknown) => error)
+    expect(refused).toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      message: expect.stringMatching(expected) as string,
+    })
+  })
+
+  test('H4 P1 a queue, with triggers off: it is put back under its id, and the jobs in it run', async () => {
+    const database = await newDatabase()
+    const gate = Promise.withResolvers<void>()
+    const began = Promise.withResolvers<void>()
+    const slow = defineJob({
+      kind: 'slow',
+      queue: 'mail',
+      run: () => (began.resolve(), gate.promise),
+    })
+    const quick = recorded('quick', 'mail')
+    const mill = millOn(database, [slow, quick.job])
+    await mill.start()
+    const running = await mill.enqueue(slow, null)
+    await began.promise
+    const warned = new Promise<Error>((resolve) => void process.once('warning', resolve))
+    await run(
+      database,
+      `SET session_replication_role = replica; DELETE FROM jobmill.queue WHERE name = 'mail'`,
+    )
+    await mill.enqueue(quick.job, 1)
+    // Duties read all queues every few seconds, and so does this call.
+    expect((await mill.queues()).map(({ name }) => name)).toContain('mail')
+    expect(await warned).toMatchObject({ code: 'QUEUES_RESTORED' })
+    await quick.times(1)
+    gate.resolve()
+    await running.result({ timeout: '10s' })
+    expect(await mill.get(running.id)).toMatchObject({ queue: 'mail', state: 'done', attempt: 1 })
+  })
+})

@@ -80,6 +80,28 @@ describe('P10 on postgres: a transaction that stays open', () => {
   })
 })
 
+describe('P10 on postgres: two completions at the same time', () => {
+  test('H6 P10 the second is refused at once, and does not wait for the transaction of the first', async () => {
+    const at = places.find(({ name }) => name === 'postgres')?.create()
+    if (at === undefined) throw new Error('there is PostgreSQL')
+    const second = await at.connect()
+    const { mill, job } = await scene(at, async ({ complete }, { tx, ...client }) => {
+      await client.begin()
+      await second.begin()
+      const settled = await Promise.allSettled([complete(tx, 'A'), complete(second.tx, 'A')])
+      expect(settled).toMatchObject([
+        { status: 'fulfilled' },
+        { status: 'rejected', reason: { code: 'HANDLER_INVALID', field: 'complete' } },
+      ])
+      await second.rollBack()
+      await client.commit()
+    })
+    const { id } = await mill.enqueue(job, null)
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done', result: 'A', attempt: 1 })
+  })
+})
+
 describe('P10 on sqlite: complete in the synchronous transaction of the driver', () => {
   test('P10 it has been written when the call returns, follow-ups too, and commits with the rows', async () => {
     const path = freshFile()

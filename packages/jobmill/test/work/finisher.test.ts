@@ -191,14 +191,30 @@ const refusing = (bad: ReadonlySet<string>) => async (items: readonly Finish[]) 
   return items.map(accepted)
 }
 
-describe('an outcome that the database will never take', () => {
-  test('does not stop its neighbours, and is written as plainly as can be', async () => {
-    const { finisher, state, writes } = bench()
+/** Others of its shape are written between its tries. */
+async function writingOthers(
+  { platform, finisher }: Pick<ReturnType<typeof bench>, 'platform' | 'finisher'>,
+  like: Partial<Finish>,
+): Promise<void> {
+  for (let times = 0; times < 20; times += 1) {
+    void finisher.add(anItem(like))
+    await platform.advance('2s')
+  }
+}
+
+const dataRefused = (): Promise<never> => Promise.reject(new JobmillError('DATA_REFUSED', 'is refused'))
+
+describe('an outcome whose data the database refuses', () => {
+  test('does not stop its neighbours, and is written without its data', async () => {
+    const { platform, finisher, state, writes } = bench()
     const items = Array.from({ length: 20 }, () => anItem({ log: 'a line' }))
     const bad = items[13] ?? anItem()
     state.answer = refusing(new Set([bad.id]))
-    const replies = await Promise.all(items.map((item) => finisher.add(item)))
-    expect(replies.map((reply) => reply?.accepted)).toEqual(items.map(() => true))
+    const replies = Promise.all(items.map((item) => finisher.add(item)))
+    await platform.settled()
+    expect(new Set(writes.flatMap((write) => write.items.map(({ id }) => id))).size).toBe(20)
+    await platform.advance('5s')
+    expect((await replies).map((reply) => reply?.accepted)).toEqual(items.map(() => true))
     const { id, token } = bad
     expect(writes.flatMap((write) => write.items.filter((item) => item.id === id)).at(-1)).toEqual({
       id,
@@ -209,7 +225,51 @@ describe('an outcome that the database will never take', () => {
     })
   })
 
-  test('D1 with follow-ups costs an attempt: they were part of the completion, and one write error kills no job', async () => {
+  test('H2 together with those of all others stays as it was, whatever form is tried, and is written when the database takes it', async () => {
+    const { platform, finisher, state, writes, told } = bench()
+    state.answer = dataRefused
+    const items = [
+      ...Array.from({ length: 30 }, () => anItem({ log: 'a line' })),
+      anItem({ followUps: [] }),
+      anItem({ outcome: 'threw', transition: LATER, error: 'why', cool: { forMs: 5 } }),
+      anItem({ outcome: 'gave-up', transition: { to: 'dead', refund: false }, error: 'why' }),
+    ]
+    const written = new Map<string, Finish>()
+    let failed = 0
+    for (const item of items)
+      finisher.put(
+        item,
+        (finished, as) => void (finished?.accepted === true && written.set(as.id, as)),
+        () => ((failed += 1), anItem()),
+      )
+    await platform.advance('10m')
+    // One outcome in two seconds, and its smaller forms: a database in trouble is not flooded.
+    expect(writes.length).toBeLessThan(30_000)
+    expect([failed, written.size, told.includes('failing')]).toEqual([0, 0, true])
+    expect(writes.flatMap((write) => write.items).filter(({ outcome }) => outcome === null)).toEqual([])
+    state.answer = async (all) => all.map(accepted)
+    await platform.advance('3s')
+    expect(items.map(({ id }) => written.get(id))).toEqual(items)
+    expect(failed).toBe(0)
+  })
+
+  test('H2 for a moment loses nothing, and no attempt', async () => {
+    const { platform, finisher, state, writes } = bench()
+    let refusals = 4
+    state.answer = (items) => (refusals-- > 0 ? dataRefused() : Promise.resolve(items.map(accepted)))
+    const item = anItem({ log: 'a line', followUps: [] })
+    const heard: unknown[] = []
+    finisher.put(
+      item,
+      (_, as) => void heard.push(as),
+      () => anItem(),
+    )
+    await platform.advance('5s')
+    expect(heard).toEqual([item])
+    expect(writes.flatMap((write) => write.items)).toEqual(Array.from({ length: 5 }, () => item))
+  })
+
+  test('D1 H2 with follow-ups costs an attempt once others with follow-ups are written: they were part of the completion', async () => {
     const { platform, finisher, state } = bench()
     const item = anItem({ followUps: [] })
     const failed = { ...item, outcome: 'threw', transition: LATER, followUps: undefined } as const
@@ -220,11 +280,13 @@ describe('an outcome that the database will never take', () => {
       (finished, written) => void heard.push(finished?.state, written),
       (error) => ({ ...failed, error: String(error) }),
     )
-    await platform.settled()
+    await writingOthers({ platform, finisher }, {})
+    expect(heard).toEqual([])
+    await writingOthers({ platform, finisher }, { followUps: [] })
     expect(heard).toEqual(['scheduled', { ...failed, error: 'JobmillError: is refused.' }])
   })
 
-  test('D8 becomes plainer step by step, and each form of a failed attempt spends it', async () => {
+  test('D8 H2 is tried with less and less of it, and a failed attempt keeps an error text and is spent', async () => {
     const { platform, finisher, state, writes } = bench()
     const failed = anItem({
       outcome: 'threw',
@@ -233,38 +295,43 @@ describe('an outcome that the database will never take', () => {
       log: 'a line',
       cool: { forMs: 5 },
     })
-    state.answer = () => Promise.reject(new JobmillError('DATA_REFUSED', 'is refused'))
     const { id, token } = failed
+    state.answer = async (items) =>
+      items.some((item) => item.id === id) ? dataRefused() : items.map(accepted)
     finisher.put(
-      {
-        ...failed,
-        outcome: 'returned',
-        transition: { to: 'done', result: '1' },
-        error: undefined,
-        cool: undefined,
-      },
+      { ...anItem(), id, token },
       () => {},
       () => failed,
     )
-    await platform.settled()
+    const shapes = [
+      {},
+      { outcome: 'threw', transition: LATER, cool: { forMs: 5 } },
+      { outcome: 'threw', transition: LATER },
+    ] as const
+    for (const like of shapes) await writingOthers({ platform, finisher }, like)
+    const tried = writes.flatMap(({ items }) => items).filter((item) => item.id === id)
+    const forms = [...new Map(tried.map((item) => [JSON.stringify(item), item])).values()]
     const bare = { id, token, outcome: 'threw', transition: LATER }
-    expect(writes.slice(1).map(({ items }) => items[0])).toEqual([
+    const reason = 'the error of this attempt could not be stored'
+    const errors = [`${reason}: JobmillError: is refused.`, reason]
+    expect(forms.slice(1)).toEqual([
       { id, token, outcome: 'returned', transition: { to: 'done', result: null }, error: WHY },
       { id, token, outcome: 'returned', transition: { to: 'done', result: null } },
       failed,
       { ...bare, error: 'why', cool: { forMs: 5 } },
-      bare,
-      { ...bare, outcome: null },
+      ...errors.map((error) => ({ ...bare, error, cool: { forMs: 5 } })),
+      { ...bare, error: 'why' },
+      ...errors.map((error) => ({ ...bare, error })),
       { ...bare, outcome: null },
     ])
     finisher.giveUp()
-    await platform.advance('1s')
+    await platform.advance('3s')
     await finisher.idle()
   })
 
   test('D8 even plainly is tried on: its lease is held, so that no handler runs a second time', async () => {
     const { platform, finisher, state, told } = bench()
-    state.answer = () => Promise.reject(new JobmillError('DATA_REFUSED', 'is refused'))
+    state.answer = dataRefused
     const reply = finisher.add(anItem())
     await platform.advance('10m')
     state.answer = async (items) => items.map(accepted)
@@ -280,8 +347,10 @@ describe('an outcome that fails with an error that nobody knows', () => {
   test('D1 is written as it was once the database is well, however long that takes: nothing is judged in an outage', async () => {
     const { platform, finisher, state, writes } = bench()
     state.answer = odd
-    const items = Array.from({ length: 9 }, () => anItem({ log: 'a line' }))
-    const replies = items.map((item) => finisher.add(item))
+    const items = Array.from({ length: 10 }, () => anItem({ log: 'a line' }))
+    const replies = items.slice(0, 1).map((item) => finisher.add(item))
+    await platform.advance('1s')
+    replies.push(...items.slice(1).map((item) => finisher.add(item)))
     await platform.advance('1s')
     const late = anItem({ followUps: [] })
     replies.push(finisher.add(late))

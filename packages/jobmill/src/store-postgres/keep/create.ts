@@ -1,6 +1,7 @@
 /** Makes the database, by way of the one that every server has, and the schema in it. */
 import pg from 'pg'
 import { JobmillError } from '../../job/errors.ts'
+import { connectClient } from '../connect-client.ts'
 import { endSoon } from '../end-client.ts'
 import { codeOf, inOurWords } from '../errors.ts'
 import { schemaExists } from '../migrate.ts'
@@ -70,7 +71,7 @@ async function alone(
   // A loss is told by the call that is on its way.
   client.on('error', () => {})
   try {
-    await client.connect()
+    await connectClient(client, { platform, waitMs: deadlineMs })
     await work(client)
   } finally {
     await endSoon(platform, client)

@@ -7,6 +7,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { sleep } from '../../platform/sleep.ts'
 import { type Finding, warning, well } from '../../store/keeping.ts'
 import type { Query } from '../connection.ts'
+import { connectClient } from '../connect-client.ts'
 import { newClient } from '../server-address.ts'
 import { endSoon } from '../end-client.ts'
 import type { Look } from './reach.ts'
@@ -24,7 +25,7 @@ export async function doorbell({ query, settings: { doorbell: url, platform } }:
   // A loss is told by the call that is on its way.
   client.on('error', () => {})
   try {
-    await client.connect()
+    await connectClient(client, { platform, waitMs: CONNECT_MS })
     if (await isDirect(client)) return [well('doorbell', 'it listens at the server itself')]
     if (await isHeard(client, query, platform))
       return [well('doorbell', 'it listens by way of a pooler that keeps its sessions apart')]

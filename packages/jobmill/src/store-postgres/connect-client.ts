@@ -1,0 +1,53 @@
+/** Connects a client. A password function is called here and not by the driver, which blames the address, or waits, when it fails. */
+import type pg from 'pg'
+import { JobmillError, shown } from '../job/errors.ts'
+import type { Platform } from '../platform/platform.ts'
+import { within } from '../platform/within.ts'
+
+export interface ConnectOptions {
+  readonly platform: Platform
+  /** How long the password function may take. */
+  readonly waitMs: number
+  /** Asked once the password is known (default: it is). */
+  readonly isWanted?: () => boolean
+}
+
+export async function connectClient(
+  client: pg.Client,
+  { platform, waitMs, isWanted = () => true }: ConnectOptions,
+): Promise<void> {
+  const asked = client as unknown as { password: unknown }
+  if (typeof asked.password === 'function') {
+    const password = asked.password as () => unknown
+    asked.password = await passwordFrom(() =>
+      within(
+        platform,
+        waitMs,
+        'it',
+        Promise.resolve().then(() => password()),
+      ),
+    )
+    if (!isWanted()) throw new Error('the connection is no longer needed')
+  }
+  await client.connect()
+}
+
+async function passwordFrom(ask: () => Promise<unknown>): Promise<string> {
+  let answer: unknown
+  try {
+    answer = await ask()
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw failed(`the function that returns it failed: ${why}`, { cause })
+  }
+  if (typeof answer === 'string') return answer
+  throw failed('the function that returns it returned no string', { value: shown(answer) })
+}
+
+function failed(what: string, details: { readonly cause?: unknown; readonly value?: string }): JobmillError {
+  return new JobmillError('STORE_UNAVAILABLE', what, {
+    field: 'password',
+    fix: 'Return the password as a string, or a promise of it. It is asked for again with the next connection',
+    ...details,
+  })
+}
