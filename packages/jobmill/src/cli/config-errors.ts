@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { JobmillError } from '../job/errors.ts'
+import { syntaxPlaceOf } from './syntax-error.ts'
 
 interface Trouble {
   readonly what: string
@@ -18,12 +19,18 @@ const NO_SUCH_EXPORT = /does not provide an export named/
 const WITH_TSX =
   "install tsx and run the command with NODE_OPTIONS='--import tsx', or compile the project and give the compiled config"
 
-export function configError(error: unknown, file: string): JobmillError | null {
+export async function configError(error: unknown, file: string): Promise<JobmillError | null> {
   if (!(error instanceof Error)) return null
   const trouble = troubleOf(error, 'code' in error ? error.code : undefined, file)
-  if (trouble === null) return null
+  if (trouble === null) return error.name === 'SyntaxError' ? syntaxError(error, file) : null
   const { what, fix } = trouble
   return new JobmillError('OPTION_INVALID', what, { field: file, fix, cause: error })
+}
+
+/** Its place and its message are all that helps: the stack is that of Node's loader. */
+async function syntaxError(error: Error, file: string): Promise<JobmillError> {
+  const { place, message } = await syntaxPlaceOf(error, file)
+  return new JobmillError('OPTION_INVALID', message, { field: place, cause: error })
 }
 
 function troubleOf(error: Error, code: unknown, file: string): Trouble | null {

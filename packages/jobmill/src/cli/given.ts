@@ -124,10 +124,27 @@ export function noSuchCommand(
   commands: readonly Shape[],
   program: string = 'jobmill',
 ): string {
-  // What stands behind the words of a command is no part of its name.
-  const near = [typed.length, 2, 1]
-    .map((most) => nearest(typed.slice(0, most).join(' '), [...new Set(commands.map(({ words }) => words))]))
-    .find((found) => found !== undefined)
+  const near = nearestCommand(typed, [...new Set(commands.map(({ words }) => words))])
   const hint = near === undefined ? '' : ` Did you mean "${near}"?`
   return `there is no such command: ${typed.join(' ')}.${hint} See ${program} --help`
+}
+
+/** A command or a group such as `jobs`. What stands behind the words of a command is no part of its name. */
+function nearestCommand(typed: readonly string[], names: readonly string[]): string | undefined {
+  const whole = [typed.length, 2, 1]
+    .map((most) => nearest(typed.slice(0, most).join(' '), names))
+    .find((found) => found !== undefined)
+  if (whole !== undefined) return whole
+  const [first = ''] = typed
+  const groups = [...new Set(names.flatMap((words) => words.split(' ').slice(0, -1)))]
+  const group = nearest(first, groups)
+  if (group !== undefined) return group
+  // The last word alone, as in `doctor` for `db doctor`, where only one command ends with it.
+  const verb = nearest(first, [...new Set(names.map(lastWord))])
+  const ending = names.filter((words) => lastWord(words) === verb)
+  return ending.length === 1 ? ending[0] : undefined
+}
+
+function lastWord(words: string): string {
+  return words.split(' ').at(-1) ?? ''
 }

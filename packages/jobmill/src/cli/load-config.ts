@@ -45,7 +45,7 @@ async function load(file: string): Promise<{ readonly default?: unknown }> {
   try {
     return (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
   } catch (error) {
-    throw configError(error, file) ?? error
+    throw (await configError(error, file)) ?? error
   }
 }
 

@@ -33,7 +33,7 @@ function ownPhrases(text: string): string {
   return PHRASES.reduce((said, [theirs, ours]) => said.replace(theirs, ours), text)
 }
 
-/** By the longest path that is known: `job.payload.to` is JSON.to where `job.payload` is JSON. */
+/** By the longest path that is known: `job.payload.to` is payload.to where `job.payload` is payload. */
 function optionFor(field: string, fields: Readonly<Record<string, string>>): string {
   const known = Object.keys(fields)
     .filter((path) => field === path || (field.startsWith(path) && /[.[]/.test(field[path.length] ?? '')))

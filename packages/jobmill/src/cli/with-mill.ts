@@ -23,12 +23,19 @@ export async function optionsFor(given: Given, { mayCreate = false } = {}): Prom
   return { store: await usualStore(process.env) }
 }
 
+interface WithMill {
+  readonly mayCreate?: boolean
+  /** Throws for options that the command refuses, before the database is opened or created. */
+  readonly check?: (options: MillOptions) => void
+}
+
 export async function withMill<T>(
   given: Given,
   use: (mill: Mill, options: MillOptions) => Promise<T>,
-  how: { readonly mayCreate?: boolean } = {},
+  { check, ...how }: WithMill = {},
 ): Promise<T> {
   const options = await optionsFor(given, how)
+  check?.(options)
   const mill = jobmill({ ...options, log: 'error' }, { declares: 'missing' })
   process.stdout.on('error', endWithReader)
   try {

@@ -96,6 +96,13 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
       'jobs.yaml: is no module. Write the config as jobmill.config.ts',
     ],
     ['one that imports what is not there', ['check', 'far.mjs'], 'Install the package, or mend the path'],
+    ['a syntax error', ['check', 'broken.mjs'], "broken.mjs:3:3: Unexpected token ']'."],
+    ['a syntax error of TypeScript', ['check', 'broken.mts'], "broken.mts:3:3: Expected ',', got ']'."],
+    [
+      'a syntax error of a file that it imports',
+      ['check', 'imports.mjs'],
+      "broken.mjs:3:3: Unexpected token ']'.",
+    ],
     [
       'N12 TypeScript that is more than types',
       ['check', 'enum.ts'],
@@ -118,6 +125,10 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     writeFileSync(path.join(folder, 'module.js'), 'export default { jobs: [] }')
     writeFileSync(path.join(folder, 'jobs.yaml'), 'jobs: []')
     writeFileSync(path.join(folder, 'far.mjs'), 'import "nowhere-at-all"')
+    const broken = "export default {\n  jobs: [{ kind: 'a'\n  ]\n}\n"
+    writeFileSync(path.join(folder, 'broken.mjs'), broken)
+    writeFileSync(path.join(folder, 'broken.mts'), broken)
+    writeFileSync(path.join(folder, 'imports.mjs'), "import './broken.mjs'\nexport default {}\n")
     writeFileSync(path.join(folder, 'enum.ts'), 'enum A { B }\nmodule.exports = { a: A.B }')
     writeFileSync(path.join(folder, 'tsc.mts'), `import { jobs } from './jobs.js'\nexport default { jobs }`)
     writeFileSync(path.join(folder, 'jobs.ts'), 'export const jobs = []')
@@ -130,7 +141,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     expect(await work.ended).toBe(2)
     expect(work.said.err).toContain(text)
     // Of a fault that is ours to explain nobody needs the place.
-    expect(work.said.err).not.toMatch(/^ +at /m)
+    expect(work.said.err).not.toMatch(/^ +at |node:internal/m)
   })
 
   test('check refuses a schedule of a kind that no job has, unless there are no jobs at all', async () => {

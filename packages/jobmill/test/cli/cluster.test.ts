@@ -1,6 +1,6 @@
 /** `jobmill limits …` and `jobmill workers`. */
 import { describe, expect, test } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
 import { call, file, places } from './run.ts'
 
@@ -24,7 +24,7 @@ function holding() {
 }
 
 describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   test('limits: set makes one, drain keeps everything back, list shows it', async () => {
     const place = create()
     const made = await place.run('limits set smtp --rate 50 --per 1m --burst 10'.split(' '))

@@ -33,6 +33,12 @@ describe('what was typed', () => {
 
   test('a command that there is not is told with the nearest, whatever stands behind it', () => {
     expect(noSuchCommand(['jobs', 'shwo', 'x'], COMMANDS)).toContain('Did you mean "jobs show"?')
+    expect(noSuchCommand(['jbos', 'list'], COMMANDS)).toContain('Did you mean "jobs list"?')
+    expect(noSuchCommand(['jbos'], COMMANDS)).toContain('Did you mean "jobs"?')
+    expect(noSuchCommand(['jbos', 'lst', '--all'], COMMANDS)).toContain('Did you mean "jobs list"?')
+    expect(noSuchCommand(['job', 'show', 'x'], COMMANDS)).toContain('Did you mean "jobs show"?')
+    expect(noSuchCommand(['jobs', 'zzzzzzzz'], COMMANDS)).toContain('Did you mean "jobs"?')
+    expect(noSuchCommand(['docter'], COMMANDS)).toContain('Did you mean "db doctor"?')
     expect(noSuchCommand(['enqueu', 'email.send', '{}'], COMMANDS)).toContain('Did you mean "enqueue"?')
   })
 

@@ -1,7 +1,7 @@
 /** `jobmill jobs …`: looking at jobs, and acting on those that are named or that a filter finds. */
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext, type JobPage, type JobView, type Mill } from '../../src/index.ts'
 import { call, file, places, run } from './run.ts'
 
@@ -30,7 +30,7 @@ async function worked(mill: Mill, items: readonly { payload: string }[]): Promis
 const UNKNOWN = '0190c5a0-7e1c-7b6a-9f3e-2d1c0b9a8f7e'
 
 describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   test('list pages through everything', async () => {
     const { json, mill } = create()
     await mill().enqueueMany('b', many(600, 'later', { ...LATER, queue: 'mail' }))
@@ -165,7 +165,9 @@ describe('jobs on sqlite', () => {
     })
     const none = await call(at, ['jobs', 'show', UNKNOWN])
     expect(none).toMatchObject({ code: 3, out: '' })
-    expect(none.err).toContain('no job has this id')
+    expect(none.err).toBe(
+      `error   ID: no job has this id (got "${UNKNOWN}"). Check the id and the database: the job may have been deleted, or belong to another database.\n`,
+    )
   })
 
   test('what an act cannot do is told with what to do instead', async () => {

@@ -112,7 +112,15 @@ describe('queues on sqlite', () => {
     const bad = await call(at, ['queues', 'set', 'default', '--backoff', 'maybe'])
     const empty = await call(at, ['queues', 'set', 'default'])
     expect([some.code, none.code, bad.code, empty.code]).toEqual([3, 3, 2, 2])
-    expect(some.err).toContain('no queue has this name (got "maill")')
+    expect(some.err).toContain(
+      'NAME: no queue has this name (got "maill"). Run jobmill queues list to see all queues.',
+    )
+    const near = await call(at, ['queues', 'pause', 'defualt'])
+    expect(near.err).toBe('error   NAME: no queue has this name (got "defualt"). Did you mean "default"?\n')
+    expect((await call(at, ['queues', 'set', 'defautl', '--workers', '1'])).err).toContain(
+      'Did you mean "default"?',
+    )
+    expect((await call(at, ['jobs', 'list', '--queue', 'defualt'])).err).toContain('Did you mean "default"?')
     expect(bad.err).toContain(
       '--backoff: is not one of the values it can have (got "maybe"). Give one of: on, off',
     )

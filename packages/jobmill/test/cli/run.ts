@@ -15,7 +15,7 @@ import { obeyProgram } from '../../src/cli/program.ts'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { bundled } from '../../../../test/support/programs.ts'
-import { type AnyJob, jobmill, type Mill, type Store } from '../../src/index.ts'
+import { type AnyJob, jobmill, type Mill, type MillOptions, type Store } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 
@@ -90,7 +90,7 @@ export interface Place {
   /** The same with --json, which has to succeed: the document. */
   readonly json: <T>(args: readonly string[], input?: string) => Promise<T>
   /** A mill of the test on the same database; stopped with the test. */
-  readonly mill: (jobs?: readonly AnyJob[]) => Mill
+  readonly mill: (jobs?: readonly AnyJob[], schedules?: MillOptions['schedules']) => Mill
 }
 
 /** With an `address`, what is not read from a config or from standard input runs in this process. */
@@ -105,8 +105,8 @@ function place(folder: string, store: () => Store, address?: string): Place {
       if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${err}`)
       return JSON.parse(out) as T
     },
-    mill(jobs = []) {
-      const mill = jobmill({ store: store(), jobs, log: 'silent' })
+    mill(jobs = [], schedules = []) {
+      const mill = jobmill({ store: store(), jobs, schedules, log: 'silent' })
       onTestFinished(async () => void (await mill.stop({ grace: 0 })))
       return mill
     },

@@ -1,9 +1,11 @@
 /** `jobmill schedules …`. */
 import { describe, expect, test } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import type { ScheduleView } from '../../src/index.ts'
 import { call, file, places } from './run.ts'
 
-describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ create }) => {
+describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ name, create }) => {
+  const test = inTurns(name, places)
   test('add, list, next, trigger, pause, resume and delete', async () => {
     const place = create()
     const mill = place.mill()
@@ -57,6 +59,33 @@ describe.each(places)('schedules on $name', { timeout: 60_000 }, ({ create }) =>
     )
     expect((await place.run(['schedules', 'delete', 'weekly', '--yes'])).out).toBe('weekly is deleted\n')
     expect(await mill.schedules.list()).toEqual([])
+  })
+
+  test('N1 a schedule of code that was deleted is an override: listed, reset, and replaced without needless ones', async () => {
+    const place = create()
+    const code = { name: 'nightly', job: 'report', when: '@daily', priority: 2 }
+    const mill = place.mill([], [code])
+    await mill.schedules.pause('nightly')
+    expect((await place.run(['schedules', 'delete', 'nightly', '--yes'])).out).toBe(
+      'nightly is deleted\nCode defines it. Run "jobmill overrides reset schedule nightly" to bring it back\n',
+    )
+    expect((await place.run(['overrides'])).out).toMatch(
+      /^what .*\nschedule +nightly +deleted +true +false +cli +\d{4}-\S+Z\n$/,
+    )
+    const reset = await place.run(['overrides', 'reset', 'schedule', 'nightly', 'deleted'])
+    expect(reset).toMatchObject({ code: 0, out: 'schedule nightly: deleted true → false\n' })
+    expect(await mill.schedules.get('nightly')).toMatchObject({ priority: 2, paused: false, differs: [] })
+
+    await place.run(['schedules', 'delete', 'nightly', '--yes'])
+    const add = ['schedules', 'add', 'nightly', '--when', '@hourly', '--kind', 'report']
+    expect((await place.run(add)).code).toBe(0)
+    const listed = await mill.overrides()
+    expect(listed.map(({ option, value, code: said }) => [option, value, said])).toEqual([
+      // Named, though it is what code says; differs from code; named and differs.
+      ['job', 'report', 'report'],
+      ['priority', 0, 2],
+      ['when', '@hourly', '@daily'],
+    ])
   })
 })
 

@@ -5,6 +5,7 @@ import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { enqueueLines, type LinesReport } from '../enqueue/from-lines.ts'
+import { checkKind } from '../enqueue/known-kind.ts'
 import { linesOf } from '../enqueue/lines.ts'
 import { noteKind } from '../enqueue/notes.ts'
 import { ENQUEUE_FIELDS, ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/options.ts'
@@ -31,6 +32,10 @@ export const enqueue: Command = {
       type: 'boolean',
       says: 'a job for each line of the standard input, its payload as JSON; so does - for JSON',
     },
+    'unknown-kind': {
+      type: 'boolean',
+      says: 'also a kind that the config does not define: another process runs it',
+    },
     wait: { type: 'boolean', says: 'wait for the job, and print its result' },
   },
   fields: ENQUEUE_FIELDS,
@@ -43,14 +48,11 @@ export const enqueue: Command = {
     withMill(
       given,
       async (mill, options) => {
-        mill.on('kind-unknown', ({ kind, near }) =>
-          terminal.err(`warning no job of the config is of the kind ${kind}: did you mean ${near}?`),
-        )
         const isMany = given.has('stdin') || given.words[1] === '-'
         if (isMany) return manyFrom(mill, { given, options }, terminal)
         return one(mill, { given, options }, terminal)
       },
-      { mayCreate: true },
+      { mayCreate: true, check: (options) => checkKind(given, options) },
     ),
 }
 
@@ -62,7 +64,7 @@ interface Asked {
 async function one(mill: Mill, asked: Asked, terminal: Terminal): Promise<number> {
   const { given } = asked
   const [kind = '', json] = given.words
-  const payload = json === undefined ? null : jsonOf(json, 'JSON')
+  const payload = json === undefined ? null : jsonOf(json, 'payload')
   const job = await mill.enqueue(kind, payload, enqueueOptionsOf(given))
   const { id, outcome } = job
   const isJson = given.has('json')
@@ -89,7 +91,7 @@ async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<n
   for (const option of ['id', 'dedupe-key'])
     if (given.text(option) !== undefined) throw oneOnly(`--${option}`)
   if (given.has('wait')) throw oneOnly('--wait')
-  if (json !== '-') throw oneOnly('JSON')
+  if (json !== '-') throw oneOnly('payload')
   const options = enqueueOptionsOf(given)
   const progress = progressOf('enqueue', terminal)
   const { signal, end } = interruptible(() => terminal.err('stopping after this batch'))

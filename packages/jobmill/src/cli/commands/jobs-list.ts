@@ -8,6 +8,7 @@ import { FILTERS, filterOf } from '../jobs/filter.ts'
 import { type FoundPage, pagesOf } from '../jobs/pages.ts'
 import { JOB_HEADS, jobRow } from '../jobs/rows.ts'
 import { progressOf } from '../progress.ts'
+import { noteUnknownQueues } from '../queues/unknown.ts'
 import { table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { numberOf } from '../typed-values.ts'
@@ -41,8 +42,9 @@ export const jobsList: Command = {
   run: (given, terminal) =>
     withMill(given, async (mill) => {
       const progress = progressOf('looking', terminal)
+      const filter = filterOf(given)
       const pages = pagesOf(mill, {
-        filter: filterOf(given),
+        filter,
         most: mostOf(given),
         cursor: given.text('cursor'),
         include: includedIn(given),
@@ -50,12 +52,15 @@ export const jobsList: Command = {
       })
       const print = given.has('json') ? asJson(terminal) : asTables(terminal)
       let last: FoundPage | null = null
+      let found = 0
       for await (const page of pages) {
         progress.end()
         print.page(page)
+        found += page.jobs.length
         last = page
       }
       print.end(last)
+      if (found === 0) await noteUnknownQueues(mill, [filter.queue ?? []].flat(), terminal)
       return EXIT.done
     }),
 }

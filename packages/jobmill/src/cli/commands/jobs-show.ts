@@ -32,6 +32,6 @@ function unknown(id: string): JobmillError {
   return new JobmillError('JOB_UNKNOWN', 'no job has this id', {
     field: 'ID',
     value: shown(id),
-    fix: 'It may have been deleted, or belong to another database',
+    fix: 'Check the id and the database: the job may have been deleted, or belong to another database',
   })
 }

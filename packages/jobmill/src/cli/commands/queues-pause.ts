@@ -1,6 +1,6 @@
 /** `jobmill queues pause` and `resume`. */
 import { type Command, EXIT } from '../command.ts'
-import { checkFound } from '../queues/changes.ts'
+import { checkFound } from '../queues/unknown.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
 
 const MOST_NAMES = 1_000
@@ -16,11 +16,7 @@ function command(verb: 'pause' | 'resume', says: string, told: string): Command 
       withMill(given, async (mill) => {
         // All of them are there, or nothing is done.
         const known = await mill.queues()
-        for (const name of given.words)
-          checkFound(
-            known.find((queue) => queue.name === name),
-            name,
-          )
+        for (const name of given.words) checkFound(known, name)
         const queues = []
         for (const name of given.words) queues.push(await mill[verb](name, BY_CLI))
         if (given.has('json')) terminal.out(JSON.stringify({ queues }))

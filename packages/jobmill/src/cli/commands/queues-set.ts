@@ -1,6 +1,7 @@
 /** `jobmill queues set`: changes settings while everything runs, and tells what became of them. */
 import { type Command, EXIT } from '../command.ts'
-import { changesText, checkFound, QUEUE_FIELDS, QUEUE_OPTIONS, queueChangeOf } from '../queues/changes.ts'
+import { changesText, QUEUE_FIELDS, QUEUE_OPTIONS, queueChangeOf } from '../queues/changes.ts'
+import { checkFound } from '../queues/unknown.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
 
 export const queuesSet: Command = {
@@ -19,10 +20,7 @@ export const queuesSet: Command = {
     const change = queueChangeOf(given)
     return withMill(given, async (mill) => {
       const name = given.words[0] ?? ''
-      const before = checkFound(
-        (await mill.queues()).find((queue) => queue.name === name),
-        name,
-      )
+      const before = checkFound(await mill.queues(), name)
       const after = await mill.changeQueue(name, change, BY_CLI)
       if (given.has('json')) terminal.out(JSON.stringify({ before, after }))
       else terminal.out(changesText(before, after))

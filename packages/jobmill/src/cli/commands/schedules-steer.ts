@@ -58,7 +58,7 @@ export const schedulesTrigger: Command = {
 export const schedulesDelete: Command = {
   words: 'schedules delete',
   ...ONE,
-  says: 'delete a schedule; its jobs stay, and a deploy brings it back only with a higher version',
+  says: 'delete a schedule; its jobs stay, and one of code stays deleted until "overrides reset"',
   options: { yes: YES },
   examples: ['jobmill schedules delete weekly-report', 'jobmill schedules delete weekly-report --yes'],
   run: (given, terminal) =>
@@ -76,8 +76,13 @@ export const schedulesDelete: Command = {
         terminal.err('nothing was done')
         return EXIT.failed
       }
-      const deleted = await mill.schedules.delete(name)
-      terminal.out(given.has('json') ? JSON.stringify({ name, deleted }) : `${name} is deleted`)
+      const deleted = await mill.schedules.delete(name, BY_CLI)
+      if (given.has('json')) terminal.out(JSON.stringify({ name, deleted }))
+      else {
+        terminal.out(`${name} is deleted`)
+        if (schedule.version !== null)
+          terminal.out(`Code defines it. Run "jobmill overrides reset schedule ${name}" to bring it back`)
+      }
       return EXIT.done
     }),
 }

@@ -87,7 +87,9 @@ function payloadOf({ number, bytes }: Line): unknown {
       cause: error,
     })
   }
-  return text.trim() === '' ? undefined : jsonOf(text, field, 'Write one JSON value on each line')
+  return text.trim() === ''
+    ? undefined
+    : jsonOf(text, `${field}, payload`, 'Write one JSON value on each line')
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
@@ -103,6 +105,6 @@ function placeOf(error: unknown): number | undefined {
 function atLine(error: unknown, line: number | undefined): unknown {
   if (!isJobmillError(error) || line === undefined) return error
   const field = (path: string): string =>
-    path.replace(/^items\[\d+\]\.payload/, `line ${line}`).replace(/^items\[\d+\]/, 'job')
+    path.replace(/^items\[\d+\]\.payload/, `line ${line}, payload`).replace(/^items\[\d+\]/, 'job')
   return retold(error, { field })
 }

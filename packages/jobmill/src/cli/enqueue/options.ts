@@ -43,7 +43,7 @@ export const ENQUEUE_OPTIONS: Readonly<Record<string, Option>> = {
 /** What the library calls them. */
 export const ENQUEUE_FIELDS: Readonly<Record<string, string>> = {
   'job.kind': 'KIND',
-  'job.payload': 'JSON',
+  'job.payload': 'payload',
   'job.queue': '--queue',
   'job.priority': '--priority',
   'job.delay': '--delay',

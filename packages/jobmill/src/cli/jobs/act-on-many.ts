@@ -6,6 +6,7 @@ import { EXIT, type Given } from '../command.ts'
 import { confirmed } from '../confirm.ts'
 import { interruptible } from '../interrupt.ts'
 import { progressOf } from '../progress.ts'
+import { noteUnknownQueues } from '../queues/unknown.ts'
 import type { Terminal } from '../terminal.ts'
 import { said } from '../typed-values.ts'
 import { counted, number } from '../wording.ts'
@@ -30,6 +31,7 @@ export async function actOnMany(
     const isLast = given.has('dry-run') || preview.jobs === 0
     if (!isJson) terminal.out(foundText(many.act, preview))
     if (isLast && isJson) terminal.out(JSON.stringify({ act: many.act, ...preview }))
+    if (preview.jobs === 0) await noteUnknownQueues(mill, [many.filter.queue ?? []].flat(), terminal)
     if (isLast) return EXIT.done
     const look = 'Look with --dry-run, then give --yes'
     if (!(await confirmed('go on?', given, terminal, look))) return nothingDone(terminal)

@@ -1,5 +1,5 @@
 /** The settings of a queue as options, and what a change made of them. */
-import { JobmillError, shown } from '../../job/errors.ts'
+import { JobmillError } from '../../job/errors.ts'
 import type { QueueChange, Retention } from '../../job/queue-settings.ts'
 import { checkOneOf } from '../../job/numbers.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
@@ -115,13 +115,4 @@ export function changesText(before: QueueRecord, after: QueueRecord): string {
     return 'no value changed. The values are overrides now: code no longer changes them'
   const width = Math.max(...changed.map((name) => name.length))
   return changed.map((name) => `${name.padEnd(width)}  ${was[name]} → ${is[name]}`).join('\n')
-}
-
-export function checkFound(queue: QueueRecord | undefined, name: string): QueueRecord {
-  if (queue !== undefined) return queue
-  throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
-    field: 'NAME',
-    value: shown(name),
-    fix: 'jobmill queues list tells those that there are; one comes into being with its first job',
-  })
 }

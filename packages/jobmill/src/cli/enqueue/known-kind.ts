@@ -1,0 +1,25 @@
+/** Refuses a kind that the loaded config does not define: a typo would become a job that no process ever runs. */
+import { JobmillError, shown } from '../../job/errors.ts'
+import { nearest } from '../../job/known-keys.ts'
+import type { MillOptions } from '../../runtime/options.ts'
+import type { Given } from '../command.ts'
+
+const SHOWN_KINDS = 10
+
+/** A config without jobs is one of a process that only enqueues, so it says nothing about kinds. */
+export function checkKind(given: Given, { jobs = [] }: Pick<MillOptions, 'jobs'>): void {
+  const [kind = ''] = given.words
+  const kinds = jobs.map((job) => job.kind)
+  if (kinds.length === 0 || kinds.includes(kind) || given.has('unknown-kind')) return
+  const near = nearest(kind, kinds)
+  const hint = near === undefined ? `The config has ${listed(kinds)}.` : `Did you mean ${shown(near)}?`
+  throw new JobmillError('OPTION_INVALID', 'no job of the config has this kind', {
+    field: 'KIND',
+    value: shown(kind),
+    fix: `${hint} Pass --unknown-kind to enqueue it for another process`,
+  })
+}
+
+function listed(kinds: readonly string[]): string {
+  return `${kinds.slice(0, SHOWN_KINDS).join(', ')}${kinds.length > SHOWN_KINDS ? ', …' : ''}`
+}

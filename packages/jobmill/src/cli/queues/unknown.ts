@@ -1,0 +1,43 @@
+/** A queue name that does not exist, with the nearest one that does. */
+import { JobmillError, shown } from '../../job/errors.ts'
+import { nearest } from '../../job/known-keys.ts'
+import type { Mill } from '../../runtime/mill.ts'
+import type { QueueRecord } from '../../store/queue-record.ts'
+import { oneLine } from '../plain.ts'
+import type { Terminal } from '../terminal.ts'
+
+export function checkFound(queues: readonly QueueRecord[], name: string): QueueRecord {
+  const found = queues.find((queue) => queue.name === name)
+  if (found !== undefined) return found
+  const near = nearQueue(queues, name)
+  throw new JobmillError('QUEUE_UNKNOWN', 'no queue has this name', {
+    field: 'NAME',
+    value: shown(name),
+    fix:
+      near === undefined
+        ? 'Run jobmill queues list to see all queues. A queue is created with its first job'
+        : `Did you mean ${shown(near)}?`,
+  })
+}
+
+/** For a filter that found nothing. It is no error: a queue may not have had a job yet. */
+export async function noteUnknownQueues(
+  mill: Pick<Mill, 'queues'>,
+  names: readonly string[],
+  terminal: Pick<Terminal, 'err'>,
+): Promise<void> {
+  if (names.length === 0) return
+  const queues = await mill.queues()
+  for (const name of names.filter((one) => !queues.some((queue) => queue.name === one))) {
+    const near = nearQueue(queues, name)
+    const meant = near === undefined ? '' : ` Did you mean ${shown(near)}?`
+    terminal.err(oneLine(`note    no queue has the name ${shown(name)}.${meant}`))
+  }
+}
+
+function nearQueue(queues: readonly QueueRecord[], name: string): string | undefined {
+  return nearest(
+    name,
+    queues.map((queue) => queue.name),
+  )
+}
