@@ -7,6 +7,9 @@ export function settingText(option: string, value: unknown): string {
   if (value === null || value === undefined)
     return EMPTY[option] ?? (option.endsWith('.most') ? 'any number' : 'nothing')
   if (typeof value === 'number') return number(value)
-  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  if (typeof value === 'boolean') {
+    const [yes, no] = option === 'deleted' ? ['yes', 'no'] : ['on', 'off']
+    return value ? yes : no
+  }
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

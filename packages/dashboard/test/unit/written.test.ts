@@ -111,7 +111,7 @@ test('sends of a schedule what is needed, and of a change only that', () => {
   )
   const made = { ...NEW_SCHEDULE, name: 'n', job: 'echo', when: '@daily', missed: 'all', within: '6h' }
   expect(schedule(made, null)).toEqual({
-    body: { name: 'n', job: 'echo', when: '@daily', zone: 'UTC', missed: { all: '6h' } },
+    body: { name: 'n', job: 'echo', when: '@daily', missed: { all: '6h' } },
     wrong: {},
   })
   const before = draftOf(known)

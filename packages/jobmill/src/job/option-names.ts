@@ -45,7 +45,7 @@ const LIMIT: Readonly<Record<LimitOption, Option>> = {
   most: plain('concurrency'),
 }
 
-const SCHEDULE: Readonly<Record<keyof ScheduleDefinition, Option>> = {
+const SCHEDULE: Readonly<Record<keyof ScheduleDefinition | 'deleted', Option>> = {
   when: plain('when'),
   zone: plain('zone'),
   jitterMs: duration('jitter'),
@@ -65,6 +65,7 @@ const SCHEDULE: Readonly<Record<keyof ScheduleDefinition, Option>> = {
   maxAttempts: plain('maxAttempts'),
   timeoutMs: duration('timeout'),
   tags: plain('tags'),
+  deleted: plain('deleted'),
 }
 
 const OPTIONS: Readonly<Record<Overridable, Readonly<Record<string, Option>>>> = {

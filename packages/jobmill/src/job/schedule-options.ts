@@ -10,7 +10,12 @@ import { jsonText } from './json-text.ts'
 import { checkScheduleKeys } from './schedule-keys.ts'
 import { checkName } from './names.ts'
 import { checkWhole } from './numbers.ts'
-import type { ScheduleDefinition, SchedulePatch } from './schedule.ts'
+import {
+  SCHEDULE_KEYS,
+  type ScheduleDefinition,
+  type ScheduleOption,
+  type SchedulePatch,
+} from './schedule.ts'
 import { CHANGE_KEYS, converted, type ScheduleChange } from './schedule-change.ts'
 import { fitted } from './schema.ts'
 import { checkTiming, checkWhen } from './when/check-timing.ts'
@@ -41,6 +46,8 @@ export interface PreparedSchedule {
   readonly name: string
   readonly version: number
   readonly definition: ScheduleDefinition
+  /** The options that were given; the others of the definition are defaults. */
+  readonly named: readonly ScheduleOption[]
   readonly fits: Promise<unknown> | undefined
 }
 
@@ -77,12 +84,13 @@ export function prepareSchedule(
   const { name, job, version = 1, payload = null, ...rest } = options
   const { kind, known } = kindOf(job, tools, `${field}.job`)
   const when = checkWhen(rest.when, `${field}.when`)
+  const given = converted(rest, field)
   const definition: ScheduleDefinition = {
     ...DEFAULT_DEFINITION,
     ...(known?.priority === undefined ? {} : { priority: known.priority }),
     ...(known?.maxAttempts === undefined ? {} : { maxAttempts: known.maxAttempts }),
     queue: rest.queue ?? known?.queue ?? tools.queueOf(kind),
-    ...converted(rest, field),
+    ...given,
     when,
     kind,
     payload: jsonText(payload, `${field}.payload`, tools.payloadLimitBytes),
@@ -92,8 +100,17 @@ export function prepareSchedule(
     name: checkName(name, `${field}.name`),
     version: checkWhole(version, `${field}.version`, { least: 0, most: Number.MAX_SAFE_INTEGER }),
     definition,
+    named: namedIn({
+      ...given,
+      kind,
+      ...(options.payload === undefined ? {} : { payload: definition.payload }),
+    }),
     fits: fits(known, definition.payload, `${field}.payload`),
   }
+}
+
+function namedIn(patch: SchedulePatch): ScheduleOption[] {
+  return SCHEDULE_KEYS.filter((option) => option in patch)
 }
 
 /** Only when: to see what an expression means before it is written. */

@@ -33,6 +33,8 @@ export interface ScheduleDefinition {
   readonly tags: readonly string[]
 }
 
+export type ScheduleOption = keyof ScheduleDefinition
+
 export const SCHEDULE_KEYS = [
   'when',
   'zone',
@@ -50,7 +52,7 @@ export const SCHEDULE_KEYS = [
   'maxAttempts',
   'timeoutMs',
   'tags',
-] as const satisfies readonly (keyof ScheduleDefinition)[]
+] as const satisfies readonly ScheduleOption[]
 
 /** What an operator changed; the rest is as code says. */
 export type SchedulePatch = Partial<ScheduleDefinition>

@@ -43,8 +43,14 @@ async function missing(store: Store, options: Declared): Promise<Declared> {
   return {
     limits: without(options.limits, await store.limits()),
     declared: without(options.declared, await store.queues()),
-    schedules: without(options.schedules, await store.schedules()),
+    schedules: options.schedules.length === 0 ? [] : without(options.schedules, await storedSchedules(store)),
   }
+}
+
+/** A schedule that an operator deleted is not missing: its row holds what the application last said of it. */
+async function storedSchedules(store: Store): Promise<Named[]> {
+  const overrides = await store.overrides()
+  return [...(await store.schedules()), ...overrides.filter(({ what }) => what === 'schedule')]
 }
 
 interface Named {

@@ -28,7 +28,7 @@ export interface Difference {
 
 export async function differences(
   store: Pick<Store, 'queues' | 'limits' | 'schedules' | 'overrides'>,
-  { declared, limits }: Pick<Resolved, 'declared' | 'limits'>,
+  { declared, limits, schedules: defined }: Pick<Resolved, 'declared' | 'limits' | 'schedules'>,
 ): Promise<Difference[]> {
   const [queues, known, schedules, overrides] = await Promise.all([
     store.queues(),
@@ -64,7 +64,17 @@ export async function differences(
         Object.keys(operator),
       )
     }),
+    ...overrides
+      .filter(({ what, name, option }) => {
+        const isDeletion = what === 'schedule' && option === 'deleted'
+        return isDeletion && defined.some((one) => one.name === name)
+      })
+      .map(deletion),
   ]
+}
+
+function deletion({ what, name, option, value, code, isInCode, by, at }: OverrideRecord): Difference {
+  return { what, name, field: option, code, stored: value, isInCode, override: { by, at } }
 }
 
 interface Compared {

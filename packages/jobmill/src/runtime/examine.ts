@@ -1,5 +1,5 @@
 /** What is wrong with the work on a database, whatever the store: nobody takes jobs, a duty is not done, a process died and nobody noticed. Changes nothing. */
-import { DEFAULTS } from '../job/defaults.ts'
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
 import { counted } from '../job/count-text.ts'
 import { shown } from '../job/errors.ts'
 import { spanText } from '../job/span-text.ts'
@@ -7,6 +7,7 @@ import type { InstanceRecord } from '../store/instance.ts'
 import { type Finding, warning, well } from '../store/keeping.ts'
 import { type QueueRecord, type Unserved, UNSERVED_ROWS } from '../store/queue-record.ts'
 import type { Difference } from './differences.ts'
+import type { Listing } from './list-jobs.ts'
 import type { Operate } from './operate.ts'
 import type { Resolved } from './options.ts'
 import type { DutyView, Tend } from './tend.ts'
@@ -23,7 +24,7 @@ export interface MillFinding extends Finding {
 
 /** What is asked of a mill. */
 export interface ExaminedMill
-  extends Pick<Operate, 'instances' | 'unserved' | 'queues'>, Pick<Tend, 'duties'> {
+  extends Pick<Operate, 'instances' | 'unserved' | 'queues'>, Pick<Tend, 'duties'>, Pick<Listing, 'list'> {
   differences(): Promise<Difference[]>
 }
 
@@ -44,7 +45,7 @@ export async function examineMill(
 ): Promise<MillFinding[]> {
   const instances = await mill.instances()
   return [
-    ...processes(instances),
+    ...processes(instances, await deadHolders(mill, instances)),
     ...served(await mill.unserved(), instances),
     ...duties(await mill.duties(), instances, periods),
     ...paused(await mill.queues()),
@@ -76,10 +77,29 @@ function lastSeenAt(instances: readonly InstanceRecord[]): number | null {
   return living.length === 0 ? null : Math.max(...living.map(({ renewedAt }) => renewedAt))
 }
 
-function processes(instances: readonly InstanceRecord[]): MillFinding[] {
+/** Running jobs are looked at by so many, the oldest first, so that those of a dead process come early. */
+const LOOKED_AT_PAGES = 10
+
+/** The dead processes that still hold jobs. One that held none has left nothing to take back. */
+async function deadHolders(
+  mill: ExaminedMill,
+  instances: readonly InstanceRecord[],
+): Promise<ReadonlySet<string>> {
+  const dead = new Set(instances.flatMap(({ state, id }) => (state === 'expired' ? [id] : [])))
+  const holders = new Set<string>()
+  let cursor: string | null | undefined = dead.size === 0 ? null : undefined
+  for (let page = 0; cursor !== null && page < LOOKED_AT_PAGES && holders.size < dead.size; page += 1) {
+    const { jobs, next } = await mill.list({ state: 'running' }, { limit: BOUNDS.pageLimit, cursor })
+    for (const { instance } of jobs) if (instance !== null && dead.has(instance)) holders.add(instance)
+    cursor = next
+  }
+  return holders
+}
+
+function processes(instances: readonly InstanceRecord[], holders: ReadonlySet<string>): MillFinding[] {
   const now = lastSeenAt(instances)
   const unseen = instances.filter(
-    ({ state, expiresAt }) => state === 'expired' && (now === null || now - expiresAt > REAPED_WITHIN_MS),
+    ({ id, expiresAt }) => holders.has(id) && (now === null || now - expiresAt > REAPED_WITHIN_MS),
   )
   if (unseen.length === 0) {
     const living = instances.filter(isAlive).map(called)
@@ -141,13 +161,21 @@ function paused(queues: readonly QueueRecord[]): MillFinding[] {
 function settings(differences: readonly Difference[], hidesPayloads: boolean): MillFinding[] {
   return differences
     .filter(({ field }) => field !== 'paused')
-    .map(({ what, name, field, code, stored, override }) => {
-      const values = `${field} is ${JSON.stringify(stored)}, and the code says ${JSON.stringify(code)}`
-      const says = hidesPayloads && field === 'payload' ? 'payload is not the one of the code' : values
+    .map((difference) => {
+      const { what, name, field, override } = difference
+      const says = differenceText(difference, hidesPayloads)
+      const orElse =
+        field === 'deleted' ? 'remove the schedule from the code' : 'write the value into the code'
       const fix =
         override === null
           ? 'A process with other code started later. Restart those with the code that should count'
-          : `Run "jobmill overrides reset ${what} ${name} ${field}", or write the value into the code`
+          : `Run "jobmill overrides reset ${what} ${name} ${field}", or ${orElse}`
       return about(warning('settings', `${what} ${shown(name)}: ${says}`, fix), what, name)
     })
+}
+
+function differenceText({ field, code, stored }: Difference, hidesPayloads: boolean): string {
+  if (hidesPayloads && field === 'payload') return 'payload is not the one of the code'
+  if (field === 'deleted') return 'an operator deleted it, and the code defines it'
+  return `${field} is ${JSON.stringify(stored)}, and the code says ${JSON.stringify(code)}`
 }

@@ -38,7 +38,7 @@ export interface Schedules {
   /** By name. */
   list(): Promise<ScheduleView[]>
   get(name: string): Promise<ScheduleView | null>
-  /** SCHEDULE_EXISTS when there is one of this name. */
+  /** SCHEDULE_EXISTS when there is one of this name. In place of a deleted one of code, what is given or differs from code is an override. */
   create<Input>(options: NewSchedule<Input>, how?: ByOption): Promise<ScheduleView>
   /** On top of what code says; a deploy does not undo it. */
   change(name: string, change: ScheduleChange, how?: ByOption): Promise<ScheduleView>
@@ -47,8 +47,8 @@ export interface Schedules {
   resume(name: string, how?: ByOption): Promise<ScheduleView>
   /** One job now, also when it is paused. What is planned stays. */
   trigger(name: string): Promise<Triggered>
-  /** False when there is none. Its jobs stay; a deploy does not bring it back unless with a higher version. */
-  delete(name: string): Promise<boolean>
+  /** False when there is none. Its jobs stay. One of code stays deleted until this override is reset (`mill.resetOverrides`). */
+  delete(name: string, how?: ByOption): Promise<boolean>
   /** Instants, as milliseconds since 1970: of a schedule, paused or not, or of what could become one. */
   nextRuns(
     schedule: string | Pick<ScheduleOptions, 'when' | 'zone' | 'start' | 'end'>,
@@ -133,9 +133,9 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
     async create(options, how) {
       const by = byOf(how, tools.by)
       checkScheduleKeys(options, 'schedule', CREATE_KEYS)
-      const { name, definition, fits } = prepareSchedule(options, tools)
+      const { name, definition, named, fits } = prepareSchedule(options, tools)
       await fits
-      const record = await (await opened()).createSchedule(name, definition, by)
+      const record = await (await opened()).createSchedule(name, definition, by, named)
       tools.wake()
       return scheduleView(record)
     },
@@ -151,7 +151,10 @@ export function schedulesApi(tools: SchedulesTools): Schedules {
       else emit('enqueued', { ...ref, outcome })
       return { outcome: outcome === 'duplicate' ? 'skipped' : 'enqueued', job: id }
     },
-    delete: async (name) => (await opened()).deleteSchedule(name),
+    async delete(name, how) {
+      const by = byOf(how, tools.by)
+      return (await opened()).deleteSchedule(name, by)
+    },
     nextRuns: async (schedule, count = 10) =>
       runsOf(schedule, checkWhole(count, 'count', { least: 1, most: MOST_RUNS })),
     async describe(nameOrWhen, zone) {

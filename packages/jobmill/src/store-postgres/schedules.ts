@@ -1,8 +1,15 @@
 /** Schedules: what code says, what an operator changed on top of it, and what counts. */
 import { isDeepStrictEqual } from 'node:util'
-import type { ScheduleDefinition, SchedulePatch } from '../job/schedule.ts'
+import type { ScheduleDefinition, ScheduleOption, SchedulePatch } from '../job/schedule.ts'
 import { droppedOptions, type OverrideRecord } from '../job/overrides.ts'
-import { overridesOf, overrideSchedule, resetSchedule, scheduleOverrides } from '../job/schedule-sources.ts'
+import {
+  stampCreation,
+  stampDeletion,
+  overridesOf,
+  overrideSchedule,
+  resetSchedule,
+  scheduleOverrides,
+} from '../job/schedule-sources.ts'
 import { notInCode, scheduleExists, scheduleUnknown } from '../store/cluster-errors.ts'
 import { inRounds } from '../store/rounds.ts'
 import type { DeclaredSchedule, ScheduleRecord } from '../store/schedule.ts'
@@ -25,6 +32,11 @@ import {
 const SCHEDULES = `
 WITH ${GIVEN}
 SELECT s.*, g.now FROM given AS g, jobmill.schedule AS s WHERE NOT s.deleted ORDER BY s.name COLLATE "C"`
+
+/** Those that were deleted too: the deletion is an override. A row per schedule, few enough to read. */
+const OVERRIDES = `
+WITH ${GIVEN}
+SELECT s.*, g.now FROM given AS g, jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
 
 /** By the primary key, and only when it is news. */
 const FAILED = `
@@ -73,12 +85,9 @@ function declaredAgain(
   known: StoredSchedule,
   { version, definition: code }: DeclaredSchedule,
 ): StoredSchedule {
-  if (known.deleted) {
-    // An operator does not want it: only a new version of it is another thing.
-    return version > (known.version ?? -1)
-      ? broughtBack({ ...known, code, version, operator: {}, stamps: {} })
-      : known
-  }
+  if (known.deleted && known.code === null)
+    return broughtBack({ ...known, code, version, operator: {}, stamps: {} })
+  // One of code that was deleted stays so, and a reset brings back what code says by then.
   return version >= (known.version ?? 0) ? changedSchedule(known, { code, version }) : known
 }
 
@@ -87,18 +96,19 @@ export function createSchedule(
   name: string,
   definition: ScheduleDefinition,
   by?: string,
+  named: readonly ScheduleOption[] = [],
 ): Promise<ScheduleRecord> {
   return context.connection.transaction(async (query) => {
     const stamp = { by: by ?? null, at: await now(context, query) }
-    const empty = newSchedule(name, {})
-    const fresh = { ...empty, ...overrideSchedule(empty, definition, stamp) }
+    const fresh = newSchedule(name, stampCreation(null, { definition, named, stamp }))
     const createdAt = (await createRows(context, query, [fresh])).get(name)
     if (createdAt !== undefined) return recordOf({ ...fresh, createdAt }, createdAt)
     const { now: at, byName } = await lockSchedules(context, query, [name])
     const known = byName.get(name)
     if (known?.deleted !== true) throw scheduleExists(name)
     const { code, version, revision } = known
-    const back = broughtBack({ ...fresh, code, version, revision, createdAt: at })
+    const operators = stampCreation(code, { definition, named, stamp })
+    const back = broughtBack({ ...fresh, ...operators, code, version, revision, createdAt: at })
     await saveRows(context, query, [back])
     return recordOf(back, at)
   })
@@ -124,17 +134,19 @@ export function resetScheduleOverrides(
   options: readonly string[] | null,
 ): Promise<string[]> {
   return context.connection.transaction(async (query) => {
-    const { known } = await lockOne(context, query, name)
+    const known = (await lockSchedules(context, query, [name])).byName.get(name)
+    if (known === undefined || (known.deleted && known.code === null)) throw scheduleUnknown(name)
     if (known.code === null) throw notInCode('schedule', name)
     const left = resetSchedule(known, options)
     const dropped = droppedOptions(overridesOf(known), overridesOf(left))
-    if (dropped.length > 0) await saveRows(context, query, [changedSchedule(known, left)])
+    const after = known.deleted ? broughtBack({ ...known, ...left }) : changedSchedule(known, left)
+    if (dropped.length > 0) await saveRows(context, query, [after])
     return dropped
   })
 }
 
 export async function overridesOfSchedules(context: Context): Promise<OverrideRecord[]> {
-  const rows = await run(context, context.connection.query, SCHEDULES, '')
+  const rows = await run(context, context.connection.query, OVERRIDES, '')
   return rows.map(storedOf).flatMap((schedule) => scheduleOverrides(schedule.name, schedule))
 }
 
@@ -150,11 +162,13 @@ async function lockOne(
 }
 
 /** Only marked: a start must not bring it back, and one of the same name must not be taken for it by who planned it before. */
-export function deleteSchedule(context: Context, name: string): Promise<boolean> {
+export function deleteSchedule(context: Context, name: string, by?: string): Promise<boolean> {
   return context.connection.transaction(async (query) => {
-    const known = (await lockSchedules(context, query, [name])).byName.get(name)
+    const { now: at, byName } = await lockSchedules(context, query, [name])
+    const known = byName.get(name)
     if (known === undefined || known.deleted) return false
-    await saveRows(context, query, [{ ...known, deleted: true }])
+    const operators = stampDeletion(known, { by: by ?? null, at })
+    await saveRows(context, query, [{ ...known, ...operators, deleted: true }])
     return true
   })
 }

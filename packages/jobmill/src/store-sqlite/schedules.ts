@@ -1,12 +1,25 @@
 /** Schedules: what code says, what an operator changed on top of it, and what counts. */
 import { isDeepStrictEqual } from 'node:util'
-import { isRetimed, type ScheduleDefinition, type SchedulePatch } from '../job/schedule.ts'
+import {
+  isRetimed,
+  type ScheduleDefinition,
+  type ScheduleOption,
+  type SchedulePatch,
+} from '../job/schedule.ts'
 import { droppedOptions, type OverrideRecord } from '../job/overrides.ts'
-import { overridesOf, overrideSchedule, resetSchedule, scheduleOverrides } from '../job/schedule-sources.ts'
+import {
+  stampCreation,
+  stampDeletion,
+  overridesOf,
+  overrideSchedule,
+  resetSchedule,
+  scheduleOverrides,
+} from '../job/schedule-sources.ts'
 import { notInCode, scheduleExists, scheduleUnknown } from '../store/cluster-errors.ts'
 import type { DeclaredSchedule, ScheduleRecord } from '../store/schedule.ts'
 import {
   allSchedules,
+  allStored,
   findSchedule,
   findStored,
   liveOf,
@@ -20,10 +33,10 @@ export function declareSchedules(work: Work, schedules: readonly DeclaredSchedul
   for (const { name, version, definition: code } of schedules) {
     const known = findStored(work.sql, name)
     if (known === undefined) saveSchedule(work.sql, { ...newSchedule(name, work.now), code, version })
-    else if (known.deleted) {
-      if (version > (known.version ?? -1))
-        bringBack(work, { ...known, code, version, operator: {}, stamps: {} })
-    } else if (version >= (known.version ?? 0)) change(work, known, { code, version })
+    else if (known.deleted && known.code === null)
+      bringBack(work, { ...known, code, version, operator: {}, stamps: {} })
+    // One of code that was deleted stays so, and a reset brings back what code says by then.
+    else if (version >= (known.version ?? 0)) change(work, known, { code, version })
   }
 }
 
@@ -32,11 +45,13 @@ export function createSchedule(
   name: string,
   definition: ScheduleDefinition,
   by?: string,
+  named: readonly ScheduleOption[] = [],
 ): ScheduleRecord {
   const known = findStored(work.sql, name)
   if (known?.deleted === false) throw scheduleExists(name)
-  const empty = newSchedule(name, work.now)
-  const fresh = { ...empty, ...overrideSchedule(empty, definition, { by: by ?? null, at: work.now }) }
+  const stamp = { by: by ?? null, at: work.now }
+  const operators = stampCreation(known?.code ?? null, { definition, named, stamp })
+  const fresh = { ...newSchedule(name, work.now), ...operators }
   if (known === undefined) {
     saveSchedule(work.sql, fresh)
     return recordOf(fresh, work.now)
@@ -56,15 +71,17 @@ export function resetScheduleOverrides(
   name: string,
   options: readonly string[] | null,
 ): string[] {
-  const schedule = need(work, name)
+  const schedule = findStored(work.sql, name)
+  if (schedule === undefined || (schedule.deleted && schedule.code === null)) throw scheduleUnknown(name)
   if (schedule.code === null) throw notInCode('schedule', name)
   const left = resetSchedule(schedule, options)
-  change(work, schedule, left)
+  if (schedule.deleted && !left.deleted) bringBack(work, { ...schedule, ...left })
+  else change(work, schedule, left)
   return droppedOptions(overridesOf(schedule), overridesOf(left))
 }
 
 export function overridesOfSchedules({ sql }: Look): OverrideRecord[] {
-  return allSchedules(sql).flatMap((schedule) => scheduleOverrides(schedule.name, schedule))
+  return allStored(sql).flatMap((schedule) => scheduleOverrides(schedule.name, schedule))
 }
 
 function need({ sql }: Work, name: string): StoredSchedule {
@@ -73,12 +90,11 @@ function need({ sql }: Work, name: string): StoredSchedule {
   return schedule
 }
 
-/** One that code defines is only marked, so that a start does not bring it back. */
-export function deleteSchedule({ sql }: Work, name: string): boolean {
+export function deleteSchedule({ sql, now }: Work, name: string, by?: string): boolean {
   const schedule = findSchedule(sql, name)
   if (schedule === undefined) return false
   // Only marked: a start must not bring it back, and one of the same name must not be taken for it by who planned it before.
-  saveSchedule(sql, { ...schedule, deleted: true })
+  saveSchedule(sql, { ...schedule, ...stampDeletion(schedule, { by: by ?? null, at: now }), deleted: true })
   return true
 }
 

@@ -11,7 +11,7 @@
  */
 import type { NewJob } from '../job/new-job.ts'
 import type { QueuePatch } from '../job/queue-settings.ts'
-import type { ScheduleDefinition, SchedulePatch } from '../job/schedule.ts'
+import type { ScheduleDefinition, ScheduleOption, SchedulePatch } from '../job/schedule.ts'
 import type { LimitParts } from '../job/limit.ts'
 import type { Overridable, OverrideRecord } from '../job/overrides.ts'
 import type { ClaimRequest, HandedOver, HandOff, Held, Lease, StandBy } from './claim.ts'
@@ -111,15 +111,23 @@ export interface WriteSide<Tx> {
 
   /**
    * Writes the definitions of code: new ones are created, changed ones updated, except where the stored version is higher. What an operator changed or
-   * deleted stays so; a deleted one comes back with a higher version.
+   * deleted stays so, whatever the version.
    */
   declareSchedules(schedules: readonly DeclaredSchedule[]): Promise<void>
-  /** Creates one at run time. SCHEDULE_EXISTS when there is one of this name; one that was deleted comes back as it is given here. */
-  createSchedule(name: string, definition: ScheduleDefinition, by?: string): Promise<ScheduleRecord>
+  /**
+   * Creates one at run time. SCHEDULE_EXISTS when there is one of this name; one that was deleted comes back as it is given here. Where code defines it, the
+   * overrides are the options that differ from code and those that the caller `named`.
+   */
+  createSchedule(
+    name: string,
+    definition: ScheduleDefinition,
+    by?: string,
+    named?: readonly ScheduleOption[],
+  ): Promise<ScheduleRecord>
   /** Overrides options of one (SCHEDULE_UNKNOWN). A pause that is set back to what code says is no override any more. */
   changeSchedule(name: string, patch: SchedulePatch, by?: string): Promise<ScheduleRecord>
-  /** False when there is none. Its jobs stay. */
-  deleteSchedule(name: string): Promise<boolean>
+  /** False when there is none. Its jobs stay. Of a schedule of code the deletion is an override, by `by`, and its other overrides end. */
+  deleteSchedule(name: string, by?: string): Promise<boolean>
   /** Serves planned instants: once each, whoever asks and however often. One that is refused changes nothing, and its neighbours all the same. */
   tick(ticks: readonly Tick[]): Promise<Ticked[]>
   /** Notes why a schedule could not be served, or null that it could; it stays as it is. */
@@ -140,7 +148,8 @@ export interface WriteSide<Tx> {
   /** False when there is none; refused (LIMIT_IN_USE) while a queue names it. The budgets of its keys go with it. */
   deleteLimit(name: string): Promise<boolean>
   /**
-   * Ends overrides of a queue, limit or schedule: of these options, or of all; then code counts. Returns those that were overridden. QUEUE_UNKNOWN, LIMIT_UNKNOWN,
+   * Ends overrides of a queue, limit or schedule: of these options, or of all; then code counts. The option `deleted` of a schedule brings it back. Returns those
+   * that were overridden. QUEUE_UNKNOWN, LIMIT_UNKNOWN,
    * SCHEDULE_UNKNOWN; OPTION_CONFLICT for what was created at run time, of which code says nothing.
    */
   resetOverrides(what: Overridable, name: string, options: readonly string[] | null): Promise<string[]>

@@ -1,11 +1,11 @@
 /** What is wrong with the work on a database, on both stores: jobs that nobody takes, duties that are not done, processes that died. */
 import { describe, expect, onTestFinished } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, jobmill, type MillOptions, type Store } from '../../src/index.ts'
 import { examineMill, periodsOf } from '../../src/runtime/examine.ts'
 import { resolveOptions } from '../../src/runtime/options.ts'
 import type { Finding } from '../../src/store/keeping.ts'
-import { aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
 import { type Place, places } from '../runtime/places.ts'
 
 /** The clock of the database, which a test moves. */
@@ -54,7 +54,7 @@ async function leading(
 }
 
 describe.each(places)('examine the work on $name', ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   test('a database on which nobody works is well, and so is one with a process', async () => {
     const { store, examine } = await scene(create())
     expect(await examine()).toMatchObject([
@@ -133,6 +133,8 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
     const { store, troubles, pass } = await scene(create())
     const gone = anInstance({ label: 'gone' })
     await store.register(gone)
+    await store.enqueue([aJob()])
+    expect(await store.claim(aClaim(gone.id))).toHaveLength(1)
     pass(11_000)
     expect(await troubles()).toEqual([
       {
@@ -155,15 +157,25 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
     expect(await troubles()).toEqual([])
   })
 
+  test('a process that died without jobs is no trouble', async () => {
+    const { store, troubles, examine, pass } = await scene(create())
+    await store.register(anInstance({ label: 'gone' }))
+    pass(11_000)
+    expect(await examine()).toMatchObject([{ check: 'instances', level: 'ok' }, { check: 'served' }])
+    pass(20_000)
+    await store.register(anInstance({ label: 'living' }))
+    expect(await troubles()).toEqual([])
+  })
+
   test('what an operator changed and the code does not say; a pause is no trouble', async () => {
     const { store, examine, troubles } = await scene(create())
     const code = {
       jobs: [defineJob({ kind: 'send', queue: 'mail', run: () => 1 })],
       queues: { mail: { workers: 4 } },
+      schedules: [{ name: 'nightly', job: 'send', when: '@daily' }],
     }
-    const { declared } = resolveOptions({ ...code, store })
-    await store.declareQueues(declared)
     expect(await troubles(code)).toEqual([])
+    await store.deleteSchedule('nightly')
     await store.changeQueue('mail', { settings: { workers: 8, paused: true }, coolMs: null })
     expect(await troubles(code)).toEqual([
       {
@@ -172,6 +184,13 @@ describe.each(places)('examine the work on $name', ({ name, create }) => {
         says: 'queue "mail": workers is 8, and the code says 4',
         fix: 'Run "jobmill overrides reset queue mail workers", or write the value into the code',
         about: { what: 'queue', name: 'mail' },
+      },
+      {
+        check: 'settings',
+        level: 'warning',
+        says: 'schedule "nightly": an operator deleted it, and the code defines it',
+        fix: 'Run "jobmill overrides reset schedule nightly deleted", or remove the schedule from the code',
+        about: { what: 'schedule', name: 'nightly' },
       },
     ])
     expect(await examine(code)).toContainEqual({

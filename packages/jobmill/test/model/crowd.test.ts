@@ -14,7 +14,7 @@ const RUNS = inFull(12, 3)
 
 describe.each([
   { name: 'sqlite', subject: sqliteSubject() },
-  { name: 'postgres', subject: postgresSubject(inject('postgresUrl')) },
+  { name: 'postgres', subject: postgresSubject(inject('preparedPostgresUrl')) },
 ])('crowd: $name', ({ subject }) => {
   test(
     'P2 P3 each job is leased once, however many claim at once',

@@ -37,6 +37,7 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
     duties: await store.duties(),
     slots: await store.slots(),
     schedules: await store.schedules(),
+    overrides: await store.overrides(),
     ticks: await Promise.all(SCHEDULES.map((name) => store.ticks(name, 100))),
     limits: await store.limits(),
     metrics: await Promise.all(

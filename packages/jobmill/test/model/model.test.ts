@@ -12,7 +12,7 @@ const FILE = 'packages/jobmill/test/model/model.test.ts'
 const RUNS = inFull(20, 4)
 
 describe('model: sqlite and postgres', () => {
-  const subjects = [sqliteSubject(), postgresSubject(inject('postgresUrl'))]
+  const subjects = [sqliteSubject(), postgresSubject(inject('preparedPostgresUrl'))]
   test(
     'P2 P3 P5 P8 P11 P12 P13 sqlite, postgres and the oracle agree on every history',
     () => check(FILE, someSteps(150), RUNS, (steps) => run(subjects, steps)),

@@ -1,7 +1,10 @@
 /** N1: an option in code counts unless an operator overrode it. On both stores. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, jobmill, type Logger, type Mill, type MillOptions } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
+import { declare } from '../../src/runtime/declare.ts'
+import { resolveOptions } from '../../src/runtime/options.ts'
 import { rejection } from '../unit/support.ts'
 import { lent, subjects } from './stores.ts'
 
@@ -79,7 +82,8 @@ const CHANGES: readonly (readonly [Code, Code, (mill: Mill) => Promise<unknown>,
   }),
 ]
 
-describe.each(subjects)('N1 options in code and overrides on $name', ({ mill: create }) => {
+describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mill: create }) => {
+  const test = inTurns(name, subjects)
   test('N1 each option of queues and limits that a release changes counts from its start on', async () => {
     const store = await create({ jobs: [quick] })
     const at = { store, platform: store.platform }
@@ -193,6 +197,53 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ mill: cr
       [{ what: 'queue', option: 'workers' }, { field: 'name' }],
     ] as const)
       expect(await rejection(() => store.resetOverrides(selection as object))).toMatchObject(error)
+  })
+
+  test('N1 a deleted schedule of code is listed and logged, survives deploys, and runs again at once when that is reset', async () => {
+    const store = await create({ jobs: [quick] })
+    const at = { store, platform: store.platform }
+    const code = (version: number): Code => ({
+      schedules: [{ name: 'often', job: quick, when: 'every 10s', priority: version, version }],
+    })
+    await deploy(at, code(1))
+    await store.schedules.change('often', { when: '@daily' }, { by: 'ana' })
+    const since = store.clock.now()
+    expect(await store.schedules.delete('often', { by: 'ops' })).toBe(true)
+    const deleted = { what: 'schedule', name: 'often', option: 'deleted', value: true, code: false }
+    const listed = { ...deleted, isInCode: true, by: 'ops', at: since }
+    await deploy(at, code(2), async (mill, lines) => {
+      expect(await mill.overrides()).toEqual([listed])
+      expect(lines).toEqual([
+        `schedule often: deleted is true (override by ops, ${new Date(since).toISOString()}), code says false. ` +
+          'Run "jobmill overrides reset schedule often deleted" to use the value in code.',
+      ])
+      await store.clock.advance('1m')
+      expect(await mill.schedules.list()).toEqual([])
+      expect(await store.resetOverrides({ what: 'schedule', name: 'often' })).toEqual([listed])
+      await store.clock.advance('30s')
+      expect(await mill.schedules.get('often')).toMatchObject({ when: 'every 10s', priority: 2, differs: [] })
+      expect(await mill.schedules.history('often')).toHaveLength(3)
+      expect(await mill.differences()).toEqual([])
+    })
+    // A process whose code does not define it has nothing to say of the deletion.
+    await store.schedules.delete('often')
+    await deploy(at, {}, async (mill) => expect(await mill.differences()).toEqual([]))
+    expect(await store.resetOverrides()).toMatchObject([{ ...deleted, by: 'application' }])
+  })
+
+  test('N1 a process that only brings in what is missing leaves the mark of a deleted schedule alone', async () => {
+    const store = await create({ jobs: [quick] })
+    const at = { store, platform: store.platform }
+    const code = (when: string): Code => ({ schedules: [{ name: 'often', job: quick, when }] })
+    await deploy(at, code('every 10s'))
+    await store.schedules.delete('often')
+    await declare(
+      store.store,
+      resolveOptions({ store: store.store, jobs: [quick], ...code('@daily') }),
+      'missing',
+    )
+    await store.resetOverrides()
+    expect(await store.schedules.get('often')).toMatchObject({ when: 'every 10s' })
   })
 
   test('N1 of two releases side by side the one that started last counts, and the other says so', async () => {

@@ -1,5 +1,6 @@
 // P12: schedules of whole mills, that plan, serve and run by themselves.
 import { describe, expect, test } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { faultyStore, testPlatform } from '../../src/testing/index.ts'
 import { refusal } from '../unit/support.ts'
@@ -26,71 +27,75 @@ function recorder(failures = 0) {
 const start = (subject: Subject, startAt: string, options: Parameters<Subject['mill']>[0]) =>
   subject.mill({ ...options, platform: testPlatform({ startAt }) })
 
-describe.each(subjects.map((subject) => [subject.name, subject] as const))('a mill on %s', (_, subject) => {
-  test('P12 serves the schedules of its code, and runs their jobs', async () => {
-    const { job, planned, ran } = recorder()
-    const mill = await start(subject, '2026-02-01T00:00:30Z', {
-      jobs: [job],
-      schedules: [{ name: 'minutes', job, when: '* * * * *', payload: { to: 'all' } }],
+describe.each(subjects.map((subject) => [subject.name, subject] as const))(
+  'a mill on %s',
+  (name, subject) => {
+    const test = inTurns(name, subjects)
+    test('P12 serves the schedules of its code, and runs their jobs', async () => {
+      const { job, planned, ran } = recorder()
+      const mill = await start(subject, '2026-02-01T00:00:30Z', {
+        jobs: [job],
+        schedules: [{ name: 'minutes', job, when: '* * * * *', payload: { to: 'all' } }],
+      })
+      await mill.clock.advance('5m')
+      expect(planned()).toEqual(['00:01:00', '00:02:00', '00:03:00', '00:04:00', '00:05:00'])
+      for (const { planned: instant, at, payload } of ran) {
+        expect(Date.parse(`2026-02-01T${at}Z`) - Date.parse(`2026-02-01T${instant}Z`)).toBeLessThanOrEqual(
+          1_000,
+        )
+        expect(payload).toEqual({ to: 'all' })
+      }
+      expect(await mill.schedules.get('minutes')).toMatchObject({
+        lastOutcome: 'enqueued',
+        missedRuns: 0,
+        error: null,
+      })
     })
-    await mill.clock.advance('5m')
-    expect(planned()).toEqual(['00:01:00', '00:02:00', '00:03:00', '00:04:00', '00:05:00'])
-    for (const { planned: instant, at, payload } of ran) {
-      expect(Date.parse(`2026-02-01T${at}Z`) - Date.parse(`2026-02-01T${instant}Z`)).toBeLessThanOrEqual(
-        1_000,
+
+    test('P12 runs a time in the gap once, at the first instant after it', async () => {
+      const { job, planned } = recorder()
+      const mill = await start(subject, '2026-03-29T00:59:30Z', {
+        jobs: [job],
+        schedules: [{ name: 'night', job, when: '15,30 2 * * *', zone: 'Europe/Paris' }],
+      })
+      await mill.clock.advance('2m')
+      expect(planned()).toEqual(['01:00:00'])
+    })
+
+    test('P12 enqueues nothing while a job of the schedule waits for its next attempt', async () => {
+      const { job, planned } = recorder(1)
+      const mill = await start(subject, '2026-02-01T00:00:05Z', {
+        jobs: [job],
+        schedules: [{ name: 'often', job, when: '*/10 * * * * *', overlap: 'skip' }],
+      })
+      await mill.clock.advance('50s')
+      // The one of second 10 is tried at 10 and 35, and is in the way of all that comes between; the one of 40 is tried at 40 and 65.
+      expect(planned()).toEqual(['00:00:10'])
+      expect((await mill.schedules.history('often')).map(({ outcome }) => outcome)).toEqual([
+        'skipped',
+        'enqueued',
+        'skipped',
+        'skipped',
+        'enqueued',
+      ])
+    })
+
+    test('P12 a trigger whose answer is lost makes one job', async () => {
+      const { job, planned } = recorder()
+      const mill = await subject.mill(
+        { jobs: [job], schedules: [{ name: 'yearly', job, when: '@yearly' }] },
+        (store) => {
+          const faulty = faultyStore(store)
+          faulty.loseReply('enqueue')
+          return faulty
+        },
       )
-      expect(payload).toEqual({ to: 'all' })
-    }
-    expect(await mill.schedules.get('minutes')).toMatchObject({
-      lastOutcome: 'enqueued',
-      missedRuns: 0,
-      error: null,
+      const { outcome, job: id } = await mill.schedules.trigger('yearly')
+      await mill.drain()
+      expect([outcome, (await mill.get(id))?.state, planned()]).toEqual(['enqueued', 'done', ['none']])
     })
-  })
-
-  test('P12 runs a time in the gap once, at the first instant after it', async () => {
-    const { job, planned } = recorder()
-    const mill = await start(subject, '2026-03-29T00:59:30Z', {
-      jobs: [job],
-      schedules: [{ name: 'night', job, when: '15,30 2 * * *', zone: 'Europe/Paris' }],
-    })
-    await mill.clock.advance('2m')
-    expect(planned()).toEqual(['01:00:00'])
-  })
-
-  test('P12 enqueues nothing while a job of the schedule waits for its next attempt', async () => {
-    const { job, planned } = recorder(1)
-    const mill = await start(subject, '2026-02-01T00:00:05Z', {
-      jobs: [job],
-      schedules: [{ name: 'often', job, when: '*/10 * * * * *', overlap: 'skip' }],
-    })
-    await mill.clock.advance('50s')
-    // The one of second 10 is tried at 10 and 35, and is in the way of all that comes between; the one of 40 is tried at 40 and 65.
-    expect(planned()).toEqual(['00:00:10'])
-    expect((await mill.schedules.history('often')).map(({ outcome }) => outcome)).toEqual([
-      'skipped',
-      'enqueued',
-      'skipped',
-      'skipped',
-      'enqueued',
-    ])
-  })
-
-  test('P12 a trigger whose answer is lost makes one job', async () => {
-    const { job, planned } = recorder()
-    const mill = await subject.mill(
-      { jobs: [job], schedules: [{ name: 'yearly', job, when: '@yearly' }] },
-      (store) => {
-        const faulty = faultyStore(store)
-        faulty.loseReply('enqueue')
-        return faulty
-      },
-    )
-    const { outcome, job: id } = await mill.schedules.trigger('yearly')
-    await mill.drain()
-    expect([outcome, (await mill.get(id))?.state, planned()]).toEqual(['enqueued', 'done', ['none']])
-  })
-})
+  },
+)
 
 test('what is wrong with schedules is told with the other options', async () => {
   const [sqlite] = subjects

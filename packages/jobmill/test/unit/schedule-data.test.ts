@@ -7,6 +7,7 @@ import {
   SCHEDULE_KEYS,
   type ScheduleDefinition,
 } from '../../src/job/schedule.ts'
+import { resetSchedule, scheduleOverrides } from '../../src/job/schedule-sources.ts'
 import { scopedKey } from '../../src/job/new-job.ts'
 import { checkSchedule, checkTick } from '../../src/store/check-cluster.ts'
 import { aDefinition, aJob, aTick } from '../../src/testing/factories.ts'
@@ -94,4 +95,12 @@ test('a tick is checked to the instants of its fires', () => {
     code: 'NUMBER_INVALID',
     field: 'ticks[3].fires[1].at',
   })
+})
+
+test('N1 a deletion that an earlier release wrote, with the changes of before, is one override, and its reset ends all', () => {
+  const sources = { code: aDefinition(), operator: { priority: 4 }, stamps: {}, deleted: true }
+  expect(scheduleOverrides('daily', sources)).toMatchObject([
+    { option: 'deleted', value: true, code: false, by: null, at: null },
+  ])
+  expect(resetSchedule(sources, null)).toEqual({ operator: {}, stamps: {}, deleted: false })
 })

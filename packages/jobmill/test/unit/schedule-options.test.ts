@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineJob } from '../../src/job/definition.ts'
-import type { ScheduleDefinition } from '../../src/job/schedule.ts'
+import { SCHEDULE_KEYS, type ScheduleDefinition } from '../../src/job/schedule.ts'
 import type { ScheduleChange } from '../../src/job/schedule-change.ts'
 import {
   prepareSchedule,
@@ -45,6 +45,7 @@ describe('a schedule', () => {
     expect(prepare()).toEqual({
       name: 'nightly',
       version: 1,
+      named: ['when', 'kind'],
       fits: undefined,
       definition: {
         when: '@daily',
@@ -90,6 +91,7 @@ describe('a schedule', () => {
     expect(prepareSchedule(given, tools)).toEqual({
       name: 'weekly:report',
       version: 4,
+      named: SCHEDULE_KEYS,
       fits: undefined,
       definition: {
         when: '0 9 * * MON',

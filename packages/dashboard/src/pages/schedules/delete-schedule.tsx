@@ -17,7 +17,8 @@ export function DeleteSchedule({ schedule: { name, kind, version }, remove, clos
       </p>
       {version !== null && (
         <p className="text-soft">
-          Code declares it too. It stays deleted until code declares it with a version higher than {version}.
+          Code defines it too. It stays deleted through every deploy until you reset this override on the
+          System page.
         </p>
       )}
     </Confirm>

@@ -1,4 +1,5 @@
 /** One schedule: what comes, what was, and the jobs it makes. */
+import { useOverrides } from '../../api/overrides.ts'
 import { useSchedule } from '../../api/reads.ts'
 import { LinkButton } from '../../kit/button.tsx'
 import { Card, PageHead } from '../../kit/card.tsx'
@@ -12,18 +13,7 @@ import { Ticks } from './ticks.tsx'
 
 export function SchedulePage({ name }: { readonly name: string }) {
   const read = useSchedule(name)
-  if (read.error?.status === 404)
-    return (
-      <>
-        <PageHead title={<span className="break-all">{name}</span>} />
-        <Card>
-          <Empty title="There is no schedule of this name">
-            <p className="mb-3">It may have been deleted. Jobs that it enqueued are still there.</p>
-            <LinkButton to="/schedules">Show all schedules</LinkButton>
-          </Empty>
-        </Card>
-      </>
-    )
+  if (read.error?.status === 404) return <NoSchedule name={name} />
   return (
     <Shown read={read}>
       {({ schedule, runs, history }) => (
@@ -62,5 +52,31 @@ export function SchedulePage({ name }: { readonly name: string }) {
         </>
       )}
     </Shown>
+  )
+}
+
+/** Where code defines the schedule, the deletion is an override, which can be reset here. */
+function NoSchedule({ name }: { readonly name: string }) {
+  const isDeleted = useOverrides('schedule', name).has('deleted')
+  return (
+    <>
+      <PageHead title={<span className="break-all">{name}</span>} />
+      <div className="flex min-w-0 flex-col gap-4">
+        <Card>
+          <Empty
+            title={isDeleted ? 'An operator deleted this schedule' : 'There is no schedule of this name'}
+          >
+            <p className="mb-3">
+              {isDeleted
+                ? 'Code defines it: reset the override to run it again. '
+                : 'It may have been deleted. '}
+              Jobs that it enqueued are still there.
+            </p>
+            <LinkButton to="/schedules">Show all schedules</LinkButton>
+          </Empty>
+        </Card>
+        <OverridesCard what="schedule" name={name} />
+      </div>
+    </>
   )
 }

@@ -33,7 +33,7 @@ export function Overrides() {
         >
           <p>
             The values in code count again for {plural(many, 'option')}, at once and in every process. Paused
-            queues and schedules resume.
+            queues and schedules resume, and deleted schedules run again.
           </p>
         </Confirm>
       )}

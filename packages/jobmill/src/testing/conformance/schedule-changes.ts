@@ -109,28 +109,12 @@ export const scheduleChangeCases: readonly Case[] = [
     },
   },
   {
-    name: 'one of code that was deleted stays so through every start, until code has a higher version of it',
-    async run({ store, clock }) {
-      await declare(store, 2)
-      await plan(store, clock.now() + HOUR)
-      await store.changeSchedule('daily', { priority: 4 })
-      assert.equal(await store.deleteSchedule('daily'), true)
-      await declare(store, 1, { maxAttempts: 1 })
-      await declare(store, 2, { maxAttempts: 1 })
-      assert.deepEqual(await store.schedules(), [])
-      await declare(store, 3, { maxAttempts: 2 })
-      const { live, operator, version, planned, nextAt } = await daily(store)
-      assert.deepEqual(live, aDefinition({ maxAttempts: 2 }))
-      assert.deepEqual([operator, version, planned, nextAt], [{}, 3, false, null])
-    },
-  },
-  {
     name: 'P12 one that was deleted and came back never has a revision that it had before',
     async run({ store, clock }) {
       await declare(store, 1)
       await plan(store, clock.now() + HOUR)
       await store.deleteSchedule('daily')
-      await declare(store, 2)
+      await store.resetOverrides('schedule', 'daily', null)
       assert.ok((await daily(store)).revision > 1)
       await store.deleteSchedule('daily')
       const { revision } = await store.createSchedule('daily', aDefinition())
@@ -179,7 +163,7 @@ export const scheduleChangeCases: readonly Case[] = [
         name: 'daily',
         code: aDefinition(),
         version: 1,
-        operator: aDefinition({ priority: 3 }),
+        operator: { priority: 3 },
         live: aDefinition({ priority: 3 }),
         ...fresh,
         createdAt: clock.now(),

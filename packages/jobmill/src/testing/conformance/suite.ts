@@ -7,6 +7,7 @@ import { cancelCases } from './cancel.ts'
 import type { Case } from './case.ts'
 import type { ConformanceSubject } from './subject.ts'
 import { claimCases } from './claim.ts'
+import { deletedScheduleCases } from './deleted-schedules.ts'
 import { dedupeEndedCases } from './dedupe-ended.ts'
 import { dedupeCases } from './dedupe.ts'
 import { enqueueCases } from './enqueue.ts'
@@ -99,6 +100,7 @@ export const conformanceCases: readonly Case[] = [
   ...slotCases,
   ...scheduleCases,
   ...scheduleChangeCases,
+  ...deletedScheduleCases,
   ...tickCases,
   ...tickOnceCases,
   ...limitCases,

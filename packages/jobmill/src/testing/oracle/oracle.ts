@@ -120,9 +120,10 @@ export function oracle(
     assign: async (slots) => assign(state(), clock(), slots),
 
     declareSchedules: async (schedules) => declareSchedules(state(), clock(), schedules),
-    createSchedule: async (name, definition, by) => createSchedule(state(), clock(), name, definition, by),
+    createSchedule: async (name, definition, by, named) =>
+      createSchedule(state(), clock(), name, definition, by, named),
     changeSchedule: async (name, patch, by) => changeSchedule(state(), clock(), name, patch, by),
-    deleteSchedule: async (name) => deleteSchedule(state(), name),
+    deleteSchedule: async (name, by) => deleteSchedule(state(), clock(), name, by),
     tick: async (ticks) => ringing((state, now) => tick(state, now, ticks)),
     scheduleFailed: async (name, error) => scheduleFailed(state(), name, error),
 

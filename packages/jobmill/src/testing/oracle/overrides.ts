@@ -24,8 +24,6 @@ export function readOverrides(state: OracleState): OverrideRecord[] {
   return [
     ...byName(state.queues).flatMap(([name, { sources }]) => queueOverrides(name, sources)),
     ...byName(state.limits).flatMap(([name, { sources }]) => limitOverrides(name, sources)),
-    ...byName(state.schedules).flatMap(([name, schedule]) =>
-      schedule.deleted ? [] : scheduleOverrides(name, schedule),
-    ),
+    ...byName(state.schedules).flatMap(([name, schedule]) => scheduleOverrides(name, schedule)),
   ]
 }

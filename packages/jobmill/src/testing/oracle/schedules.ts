@@ -1,9 +1,21 @@
 /** Schedules: what code says, what an operator changed, and what counts. */
 import { isDeepStrictEqual } from 'node:util'
 import { JobmillError, shown } from '../../job/errors.ts'
-import { isRetimed, liveSchedule, type ScheduleDefinition, type SchedulePatch } from '../../job/schedule.ts'
+import {
+  isRetimed,
+  liveSchedule,
+  type ScheduleDefinition,
+  type ScheduleOption,
+  type SchedulePatch,
+} from '../../job/schedule.ts'
 import { droppedOptions } from '../../job/overrides.ts'
-import { overridesOf, overrideSchedule, resetSchedule } from '../../job/schedule-sources.ts'
+import {
+  stampCreation,
+  stampDeletion,
+  overridesOf,
+  overrideSchedule,
+  resetSchedule,
+} from '../../job/schedule-sources.ts'
 import { notInCode } from '../../store/cluster-errors.ts'
 import type { DeclaredSchedule, ScheduleRecord } from '../../store/schedule.ts'
 import { byName } from './read.ts'
@@ -19,9 +31,8 @@ export function declareSchedules(
     if (known === undefined) {
       const code = { ...definition }
       state.schedules.set(name, { ...newSchedule(now, name), code, version })
-    } else if (known.deleted) {
-      if (version > (known.version ?? -1))
-        bringBack(known, { code: { ...definition }, version, operator: {}, stamps: {} })
+    } else if (known.deleted && known.code === null) {
+      bringBack(known, { code: { ...definition }, version, operator: {}, stamps: {} })
     } else if (version >= (known.version ?? 0)) {
       change(known, { code: { ...definition }, version })
     }
@@ -34,12 +45,14 @@ export function createSchedule(
   name: string,
   definition: ScheduleDefinition,
   by?: string,
+  named: readonly ScheduleOption[] = [],
 ): ScheduleRecord {
   const known = state.schedules.get(name)
   if (known !== undefined && !known.deleted)
     throw new JobmillError('SCHEDULE_EXISTS', 'there is one of this name', { value: shown(name) })
-  const empty = newSchedule(now, name)
-  const fresh = { ...empty, ...overrideSchedule(empty, definition, { by: by ?? null, at: now }) }
+  const stamp = { by: by ?? null, at: now }
+  const operators = stampCreation(known?.code ?? null, { definition, named, stamp })
+  const fresh = { ...newSchedule(now, name), ...operators }
   const schedule = known ?? fresh
   if (known === undefined) state.schedules.set(name, fresh)
   else {
@@ -66,24 +79,30 @@ export function resetScheduleOverrides(
   name: string,
   options: readonly string[] | null,
 ): string[] {
-  const schedule = need(state, name)
+  const schedule = state.schedules.get(name)
+  if (schedule === undefined || (schedule.deleted && schedule.code === null)) throw unknown(name)
   if (schedule.code === null) throw notInCode('schedule', name)
   const before = overridesOf(schedule)
-  change(schedule, resetSchedule(schedule, options))
+  const left = resetSchedule(schedule, options)
+  if (schedule.deleted && !left.deleted) bringBack(schedule, left)
+  else change(schedule, left)
   return droppedOptions(before, overridesOf(schedule))
 }
 
 function need(state: OracleState, name: string): OracleSchedule {
   const schedule = scheduleOf(state, name)
-  if (schedule === undefined)
-    throw new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', { value: shown(name) })
+  if (schedule === undefined) throw unknown(name)
   return schedule
 }
 
-export function deleteSchedule(state: OracleState, name: string): boolean {
+function unknown(name: string): JobmillError {
+  return new JobmillError('SCHEDULE_UNKNOWN', 'no schedule has this name', { value: shown(name) })
+}
+
+export function deleteSchedule(state: OracleState, now: number, name: string, by?: string): boolean {
   const schedule = scheduleOf(state, name)
   if (schedule === undefined) return false
-  schedule.deleted = true
+  Object.assign(schedule, stampDeletion(schedule, { by: by ?? null, at: now }), { deleted: true })
   return true
 }
 

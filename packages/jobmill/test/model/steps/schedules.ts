@@ -108,14 +108,19 @@ export const scheduleSteps: readonly Weighted[] = [
       )
     },
   ),
-  stepOf(1, 'create schedule', fc.record({ name, definition }), async (world, { name, definition }) => {
-    await ask(
-      world,
-      'create schedule',
-      ({ store }) => orCode(() => store.createSchedule(name, definition)),
-      (record) => record,
-    )
-  }),
+  stepOf(
+    1,
+    'create schedule',
+    fc.record({ name, definition, named: fc.subarray(['when', 'paused', 'priority'] as const) }),
+    async (world, { name, definition, named }) => {
+      await ask(
+        world,
+        'create schedule',
+        ({ store }) => orCode(() => store.createSchedule(name, definition, 'ops', named)),
+        (record) => record,
+      )
+    },
+  ),
   stepOf(2, 'change schedule', fc.record({ name, patch }), async (world, { name, patch }) => {
     await ask(
       world,
@@ -128,10 +133,23 @@ export const scheduleSteps: readonly Weighted[] = [
     await ask(
       world,
       'delete schedule',
-      ({ store }) => store.deleteSchedule(name),
+      ({ store }) => store.deleteSchedule(name, 'ops'),
       (reply) => reply,
     )
   }),
+  stepOf(
+    1,
+    'reset schedule',
+    fc.record({ name, options: fc.constantFrom(null, ['deleted'], ['priority', 'when']) }),
+    async (world, { name, options }) => {
+      await ask(
+        world,
+        'reset schedule',
+        ({ store }) => orCode(() => store.resetOverrides('schedule', name, options)),
+        (reset) => reset,
+      )
+    },
+  ),
   stepOf(
     1,
     'schedule failed',

@@ -94,7 +94,7 @@ export function written(draft: ScheduleDraft, before: ScheduleDraft | null): Wri
   const from = before ?? NEW_SCHEDULE
   const changed = FIELDS.filter((field) => draft[field] !== from[field])
   const body: Record<string, unknown> = {}
-  for (const field of new Set([...(before === null ? needed : []), ...changed])) {
+  for (const field of changed) {
     if (field === 'missed' || field === 'within') body['missed'] = missedOf(draft, values.within)
     else body[field] = values[field] ?? CLEARED[field]
   }

@@ -1,0 +1,106 @@
+/** N1: the deletion of a schedule that code defines is an override, and so is what an operator adds in its place. */
+import assert from 'node:assert/strict'
+import type { Store } from '../../store/store.ts'
+import { aDefinition, aTick } from '../factories.ts'
+import { HOUR } from './bench.ts'
+import type { Case } from './case.ts'
+import { rejectsWith } from './looks.ts'
+import { daily, declare, plan } from './schedule-words.ts'
+
+const DELETED = {
+  what: 'schedule',
+  name: 'daily',
+  option: 'deleted',
+  value: true,
+  code: false,
+  isInCode: true,
+}
+
+const optionsAndWho = async (store: Store): Promise<[string, string | null][]> =>
+  (await store.overrides()).map(({ option, by }) => [option, by])
+
+export const deletedScheduleCases: readonly Case[] = [
+  {
+    name: 'N1 the deletion of a schedule of code is listed with who and when, survives every release, and is reset',
+    async run({ store, another, clock }) {
+      await declare(store, 2)
+      const { createdAt } = await daily(store)
+      await plan(store, clock.now() + HOUR)
+      await store.changeSchedule('daily', { priority: 4 }, 'ana')
+      clock.advance(5)
+      const at = clock.now()
+      assert.equal(await store.deleteSchedule('daily', 'ops'), true)
+      // Its other overrides ended with it.
+      assert.deepEqual(await store.overrides(), [{ ...DELETED, by: 'ops', at }])
+      clock.advance(5)
+      const other = await another()
+      for (const [version, maxAttempts] of [
+        [1, 1],
+        [2, 2],
+        [3, 3],
+        [1, 4],
+      ] as const)
+        await declare(other, version, { maxAttempts })
+      assert.deepEqual(await store.schedules(), [])
+      assert.deepEqual(await store.overrides(), [{ ...DELETED, by: 'ops', at }])
+      assert.deepEqual(await store.resetOverrides('schedule', 'daily', ['priority']), [])
+      assert.deepEqual(await other.schedules(), [])
+      assert.deepEqual(await store.resetOverrides('schedule', 'daily', ['deleted', 'priority']), ['deleted'])
+      const back = await daily(other)
+      assert.deepEqual(back.live, aDefinition({ maxAttempts: 3 }))
+      assert.deepEqual(
+        [back.operator, back.version, back.planned, back.nextAt, back.createdAt],
+        [{}, 3, false, null, createdAt],
+      )
+      assert.deepEqual(await store.overrides(), [])
+      await store.deleteSchedule('daily')
+      assert.deepEqual(await store.overrides(), [{ ...DELETED, by: null, at: clock.now() }])
+      assert.deepEqual(await store.resetOverrides('schedule', 'daily', null), ['deleted'])
+      assert.deepEqual(await store.resetOverrides('schedule', 'daily', null), [])
+    },
+  },
+  {
+    name: 'N1 P12 a schedule whose deletion was reset is planned again, and a plan from before is refused',
+    async run({ store, clock }) {
+      await declare(store, 1)
+      await plan(store, clock.now() + HOUR)
+      const { revision, nextAt: from } = await daily(store)
+      await store.deleteSchedule('daily')
+      await store.resetOverrides('schedule', 'daily', null)
+      const [late] = await store.tick([aTick('daily', { revision, from, nextAt: clock.now() + 2 * HOUR })])
+      assert.equal(late?.accepted, false)
+      await plan(store, clock.now() + HOUR)
+    },
+  },
+  {
+    name: 'N1 the deletion of a schedule that code does not define is no override, and cannot be reset',
+    async run({ store }) {
+      await store.createSchedule('daily', aDefinition(), 'ops')
+      await store.deleteSchedule('daily', 'ops')
+      assert.deepEqual(await store.overrides(), [])
+      await rejectsWith('SCHEDULE_UNKNOWN', () => store.resetOverrides('schedule', 'daily', null))
+      await declare(store, 0)
+      assert.deepEqual([(await daily(store)).operator, await store.overrides()], [{}, []])
+    },
+  },
+  {
+    name: 'N1 a schedule that is created in place of a deleted one overrides what differs from code or was named, and nothing else',
+    async run({ store }) {
+      await declare(store, 1, { priority: 2, tags: ['a', 'b'], payload: '{"n": 1}' })
+      await store.deleteSchedule('daily', 'ana')
+      const given = aDefinition({ priority: 3, tags: ['a', 'b'], payload: '{"n": 1}' })
+      const made = await store.createSchedule('daily', given, 'ops', ['when', 'paused'])
+      assert.deepEqual(made.live, given)
+      assert.deepEqual(made.operator, { when: given.when, priority: 3 })
+      assert.deepEqual(await optionsAndWho(store), [
+        ['priority', 'ops'],
+        ['when', 'ops'],
+      ])
+      await declare(store, 2, { priority: 4, maxAttempts: 9, when: 'every 1h' })
+      const { live } = await daily(store)
+      assert.deepEqual([live.priority, live.maxAttempts, live.when], [3, 9, given.when])
+      assert.deepEqual(await store.resetOverrides('schedule', 'daily', null), ['priority', 'when'])
+      assert.deepEqual((await daily(store)).live, (await daily(store)).code)
+    },
+  },
+]
