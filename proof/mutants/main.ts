@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { type PostgresServer, startPostgres } from '../../test/support/postgres-server.ts'
+import { allAtOnce } from './all-at-once.ts'
 import { withCopy } from './copy.ts'
 import type { Mutant } from './mutant.ts'
 import { pass, tested } from './run-tests.ts'
@@ -56,13 +57,16 @@ if (searches.length === 0) {
   process.exit(2)
 }
 let missed = 0
+
+async function look({ mutant, search }: (typeof searches)[number]): Promise<void> {
+  const found = await search()
+  if (found === null) missed += 1
+  console.log(found === null ? `MISSED  ${mutant.name}` : `found   ${mutant.name}: ${found}`)
+}
+
 try {
   if (forTests.length > 0) await pass(forTests, await serverUrl())
-  for (const { mutant, search } of searches) {
-    const found = await search()
-    if (found === null) missed += 1
-    console.log(found === null ? `MISSED  ${mutant.name}` : `found   ${mutant.name}: ${found}`)
-  }
+  await allAtOnce(searches, look)
 } finally {
   await server?.stop()
 }

@@ -1,6 +1,7 @@
 /** Has tests look for faults. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { allAtOnce } from './all-at-once.ts'
 import { withCopy } from './copy.ts'
 import type { TestedMutant } from './mutant.ts'
 import { run } from './run.ts'
@@ -11,17 +12,20 @@ interface Report {
   readonly output: string
 }
 
-/** Throws unless all of their tests pass while the sources are as they are: one that fails anyway finds nothing. */
+/** Throws unless all tests of the mutants pass while the sources are as they are: a test that fails anyway finds nothing. */
 export async function pass(mutants: readonly TestedMutant[], url: string): Promise<void> {
-  const files = new Set(mutants.map(({ test }) => test.file))
-  for (const file of files) {
+  const files = [...new Set(mutants.map(({ test }) => test.file))]
+  let passed = 0
+  await allAtOnce(files, async (file) => {
     const names = new Set(mutants.flatMap(({ test }) => (test.file === file ? [test.name] : [])))
     const report = await withCopy(null, (folder) => reportOf(folder, file, [...names].join('|'), url))
     if (report.numFailedTests > 0 || report.numPassedTests < names.size)
       throw new Error(
         `${file}: not all of these pass without a fault: ${[...names].join(', ')}\n${report.output}`,
       )
-  }
+    passed += 1
+    console.log(`without a fault: ${passed} of ${files.length} test files pass, ${file}`)
+  })
 }
 
 /** The test that found it; null when it did not. */

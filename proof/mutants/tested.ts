@@ -1,12 +1,24 @@
 /** Faults that the simulator cannot meet, nearly all of them on PostgreSQL: each is for one test to find. */
+import { ACCESS } from './access.ts'
+import { ANSWERS } from './answers.ts'
+import { FILES } from './files.ts'
 import type { TestedMutant } from './mutant.ts'
+import { OUTCOMES } from './outcomes.ts'
+import { OVERRIDES } from './overrides.ts'
+import { PROCESSES } from './processes.ts'
+import { REPLACED } from './replaced.ts'
 
 const TESTS = 'packages/jobmill/test'
 const CONTRACT = `${TESTS}/conformance/postgres.test.ts`
-const FINISHER = `${TESTS}/work/finisher.test.ts`
-const SQLSTATES = `${TESTS}/unit/sqlstates.test.ts`
 
 export const TESTED: readonly TestedMutant[] = [
+  ...ACCESS,
+  ...ANSWERS,
+  ...FILES,
+  ...OUTCOMES,
+  ...OVERRIDES,
+  ...PROCESSES,
+  ...REPLACED,
   {
     name: 'a lease that is handed back although it has become known',
     file: 'work/compare.ts',
@@ -191,83 +203,6 @@ export const TESTED: readonly TestedMutant[] = [
     test: { file: `${TESTS}/sqlite/open.test.ts`, name: 'durability full is synchronous' },
   },
   {
-    name: 'postgres: an answer that nobody listed counts as an error in the data',
-    file: 'store-postgres/sqlstates.ts',
-    find: "return ROLLED_BACK_CLASSES.has(kind) ? 'rolled-back' : 'unknown'",
-    replace: "return 'data'",
-    test: { file: SQLSTATES, name: 'every answer is one of ours' },
-  },
-  {
-    name: 'postgres: a session that the server ended counts as rolled back',
-    file: 'store-postgres/sqlstates.ts',
-    find: "if (severity !== 'ERROR' || UNKNOWN_CODES.has(code)) return 'unknown'",
-    replace: '',
-    test: { file: SQLSTATES, name: 'the outcome is unknown when the session ends' },
-  },
-  {
-    name: 'postgres: a connection in an unknown state is used again',
-    file: 'store-postgres/errors.ts',
-    find: "return verdictOf(code, error.severity) !== 'unknown' && !endsConnection(code)",
-    replace: 'return code.length > 0',
-    test: { file: SQLSTATES, name: 'a connection is used again only after an answer' },
-  },
-  {
-    name: 'sqlite: a code that nobody listed comes out as an error of the driver',
-    file: 'store-sqlite/errors.ts',
-    find: "if (code === '') return undefined",
-    replace: 'if (!Object.hasOwn(MEANING, code)) return undefined',
-    test: { file: SQLSTATES, name: 'every code is one of ours' },
-  },
-  {
-    name: 'an outcome is plainer after one error that nobody knows',
-    file: 'work/finisher.ts',
-    find: 'if (isDataError(error)) {',
-    replace: 'if (isDataError(error) || !isJobmillError(error)) {',
-    test: { file: FINISHER, name: 'nothing is judged in an outage' },
-  },
-  {
-    name: 'one item that fails stops its neighbours',
-    file: 'work/finisher.ts',
-    find: 'if (tries % TRIES_TOGETHER !== 0 || perWrite === 1) continue',
-    replace: 'if (tries > 0) continue',
-    test: { file: FINISHER, name: 'alone lets its neighbours through' },
-  },
-  {
-    name: 'an item is judged by outcomes that go to other tables',
-    file: 'work/finish-alone.ts',
-    find: 'shapes.has(shapeOf(one.waiting.item)) && ',
-    replace: '',
-    test: { file: FINISHER, name: 'alone lets its neighbours through' },
-  },
-  {
-    name: 'an item is judged for a lock of another transaction',
-    file: 'work/finish-alone.ts',
-    find: 'if (one.areOthersWritten && !isLocked)',
-    replace: 'if (one.areOthersWritten)',
-    test: { file: FINISHER, name: 'is never at fault for a lock' },
-  },
-  {
-    name: 'follow-ups that are refused are dropped from the completion',
-    file: 'work/plainer.ts',
-    find: 'if (isDone && followUps !== undefined && asFailed !== undefined) return asFailed(error)',
-    replace: '',
-    test: { file: FINISHER, name: 'with follow-ups costs an attempt' },
-  },
-  {
-    name: 'an outcome whose text is refused is never written',
-    file: 'work/plainer.ts',
-    find: 'if (item.error !== undefined || followUps !== undefined || cool !== undefined)',
-    replace: 'if (followUps !== undefined || cool !== undefined)',
-    test: { file: FINISHER, name: 'becomes plainer step by step' },
-  },
-  {
-    name: 'an outcome that cannot be written is forgotten, so that its handler runs again',
-    file: 'work/finisher.ts',
-    find: 'return alone.add(only)',
-    replace: 'return tell(batch, [])',
-    test: { file: FINISHER, name: 'even plainly is tried on' },
-  },
-  {
     name: 'postgres: a database that cannot hold every text is opened',
     file: 'store-postgres/postgres-store.ts',
     find: 'if (unfit === null) return',
@@ -289,56 +224,6 @@ export const TESTED: readonly TestedMutant[] = [
     test: { file: `${TESTS}/work/notes.test.ts`, name: 'stops no other' },
   },
   {
-    name: 'a result that was not written is told all the same',
-    file: 'work/run-job.ts',
-    find: 'if (finished.accepted) tools.written(attempt, item, finished)',
-    replace:
-      'if (finished.accepted) tools.written(attempt, { ...item, transition: decision.transition }, finished)',
-    test: { file: `${TESTS}/postgres/refused-writes.test.ts`, name: 'one job alone keeps being refused' },
-  },
-  {
-    name: 'postgres: what a returned handler gives is lost with one refused write',
-    file: 'job/errors.ts',
-    find: "return isJobmillError(error) && !error.retryable && !error.code.startsWith('STORE_')",
-    replace: 'return Boolean(error)',
-    test: { file: `${TESTS}/postgres/refused-writes.test.ts`, name: 'whatever the code' },
-  },
-  {
-    name: 'postgres: a quick enqueue that trusts cached ids',
-    file: 'store-postgres/fragments.ts',
-    find: 'EXISTS (SELECT FROM jobmill.names AS v WHERE v.version = ${version}::uuid)',
-    replace: '${version}::uuid IS NOT NULL',
-    test: { file: `${TESTS}/postgres/names.test.ts`, name: 'ids are swapped' },
-  },
-  {
-    name: 'postgres: an enqueue that trusts cached ids',
-    file: 'store-postgres/fragments.ts',
-    find: `WHERE v.version = (SELECT (p ->> 'names')::uuid FROM given) LIMIT 1`,
-    replace: 'LIMIT 1',
-    test: { file: `${TESTS}/postgres/names.test.ts`, name: 'ids are swapped' },
-  },
-  {
-    name: 'postgres: a name that is added without a new version',
-    file: 'store-postgres/migrations/0009/names.ts',
-    find: 'IF EXISTS (SELECT FROM added) THEN',
-    replace: 'IF false THEN',
-    test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'its job lands in the right queue and kind' },
-  },
-  {
-    name: 'postgres: an instance that comes back without what its code declares',
-    file: 'runtime/engine.ts',
-    find: 'register: registerAgain,',
-    replace: 'register,',
-    test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'all tables are truncated' },
-  },
-  {
-    name: 'postgres: tables that stay missing',
-    file: 'store-postgres/recovery.ts',
-    find: `if (!MISSING.has(codeOf(error) ?? '')) throw error`,
-    replace: 'if (error !== undefined) throw error',
-    test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'the schema is dropped: what is enqueued' },
-  },
-  {
     name: 'postgres: a commit of the user that is not notified of',
     file: 'store-postgres/ready-counts.ts',
     find: 'if (xid !== null) context.ringAfterCommit',
@@ -358,41 +243,6 @@ export const TESTED: readonly TestedMutant[] = [
     find: '...(password !== undefined && { password })',
     replace: '...(password === null && { password })',
     test: { file: `${TESTS}/postgres/comes-back.test.ts`, name: 'N7 with url' },
-  },
-  {
-    name: 'http: a body that is read before the role is known',
-    file: 'http/app.ts',
-    find: '[allow(role), takesBody,',
-    replace: '[takesBody, allow(role),',
-    test: { file: `${TESTS}/http/bodies.test.ts`, name: 'S1 no route reads the body' },
-  },
-  {
-    name: 'http: a proxy that is taken for a local caller',
-    file: 'http/door/local.ts',
-    find: "callers === 'loopback-names' ? null : refuseProxies(request, { name, port }, incoming)",
-    replace: "name !== '' ? null : refuseProxies(request, { name, port }, incoming)",
-    test: { file: `${TESTS}/http/local.test.ts`, name: 'S2 requests that came through a proxy' },
-  },
-  {
-    name: 'http: a page that is served to callers whom whoIs does not know',
-    file: 'http/api.ts',
-    find: 'outsider ?? (await refusePage(access.identity, request))',
-    replace: 'outsider ?? (request === undefined ? await refusePage(access.identity, request) : null)',
-    test: { file: `${TESTS}/http/page.test.ts`, name: 'N5 with whoIs' },
-  },
-  {
-    name: 'http: a pattern of redact that remembers where it stopped',
-    file: 'http/redact.ts',
-    find: "pattern.flags.replaceAll(/[gy]/g, '')",
-    replace: 'pattern.flags',
-    test: { file: `${TESTS}/http/redact.test.ts`, name: 'S6 flags that make' },
-  },
-  {
-    name: 'a text log that writes escape sequences as they are',
-    file: 'observe/text-line.ts',
-    find: '`${safeLine(line)}${',
-    replace: '`${line}${',
-    test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'S3 an error cannot write' },
   },
   {
     name: 'an onDead job that draws on the queue that failed',

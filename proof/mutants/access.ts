@@ -1,0 +1,91 @@
+/** Faults in who gets in by HTTP, what is shown to them, and what the command line and the log write. */
+import type { TestedMutant } from './mutant.ts'
+
+const TESTS = 'packages/jobmill/test'
+
+export const ACCESS: readonly TestedMutant[] = [
+  {
+    name: 'http: a body that is read before the role is known',
+    file: 'http/app.ts',
+    find: '[allow(role), takesBody,',
+    replace: '[takesBody, allow(role),',
+    test: { file: `${TESTS}/http/bodies.test.ts`, name: 'S1 no route reads the body' },
+  },
+  {
+    name: 'http: a proxy that is taken for a local caller',
+    file: 'http/door/local.ts',
+    find: "callers === 'loopback-names' ? null : refuseProxies(request, { name, port }, incoming)",
+    replace: "name !== '' ? null : refuseProxies(request, { name, port }, incoming)",
+    test: { file: `${TESTS}/http/local.test.ts`, name: 'S2 requests that came through a proxy' },
+  },
+  {
+    name: 'http: a page that is served to callers whom whoIs does not know',
+    file: 'http/api.ts',
+    find: 'outsider ?? (await refusePage(access.identity, request))',
+    replace: 'outsider ?? (request === undefined ? await refusePage(access.identity, request) : null)',
+    test: { file: `${TESTS}/http/page.test.ts`, name: 'N5 with whoIs' },
+  },
+  {
+    name: 'http: a pattern of redact that remembers where it stopped',
+    file: 'http/redact-keys.ts',
+    find: "flags.replaceAll(/[gy]/g, '')",
+    replace: 'flags',
+    test: { file: `${TESTS}/http/redact.test.ts`, name: 'S6 flags that make' },
+  },
+  {
+    name: 'a text log that writes escape sequences as they are',
+    file: 'observe/text-line.ts',
+    find: '`${safeLine(line)}${',
+    replace: '`${line}${',
+    test: { file: `${TESTS}/observe/log-events.test.ts`, name: 'S3 an error cannot write' },
+  },
+  {
+    name: 'http: a Host that is no host is let in',
+    file: 'http/door/host.ts',
+    find: 'URL.canParse(url) && new URL(url).hostname === name.toLowerCase()',
+    replace: 'url.length > 0',
+    test: { file: `${TESTS}/http/local.test.ts`, name: 'H5 a Host that is no authority' },
+  },
+  {
+    name: 'http: a request for another host is let into local mode',
+    file: 'http/door/local.ts',
+    find: 'if (!isTargetOf(request)) return',
+    replace: "if (!isTargetOf(request) && name === '') return",
+    test: { file: `${TESTS}/http/local.test.ts`, name: 'H5 S2 an absolute request target' },
+  },
+  {
+    name: 'http: a header of a proxy with underscores is not recognized',
+    file: 'http/door/local.ts',
+    find: "header.replaceAll('_', '-')",
+    replace: "header.replaceAll('__', '-')",
+    test: { file: `${TESTS}/http/local.test.ts`, name: 'S2 requests that came through a proxy' },
+  },
+  {
+    name: 'http: a caller without a role that we know is let in',
+    file: 'http/door/identity.ts',
+    find: 'if (!isRole(role)) return',
+    replace: "if (!isRole(role) && name === '') return",
+    test: { file: `${TESTS}/http/page.test.ts`, name: 'H5 what whoIs returns is checked' },
+  },
+  {
+    name: 'http: a wrong value is reported as missing',
+    file: 'http/wrong-value.ts',
+    find: "if (value === undefined) return { detail: 'is missing'",
+    replace: "if (field !== '') return { detail: 'is missing'",
+    test: { file: `${TESTS}/http/door.test.ts`, name: 'H5 a value of the wrong shape' },
+  },
+  {
+    name: 'http: secrets in JSON that is a part of a text are shown',
+    file: 'http/redact-json-text.ts',
+    find: "if (!text.includes(':')) return text",
+    replace: "if (text.includes(':')) return text",
+    test: { file: `${TESTS}/http/redact.test.ts`, name: 'H6 S6 secrets in names and values' },
+  },
+  {
+    name: 'cli: a kind that the config does not define is enqueued',
+    file: 'cli/enqueue/known-kind.ts',
+    find: "given.has('unknown-kind')) return",
+    replace: "given.has('unknown-kind') || kind !== '') return",
+    test: { file: `${TESTS}/cli/enqueue.test.ts`, name: 'a kind that the config does not define is refused' },
+  },
+]

@@ -1,0 +1,35 @@
+/** Faults in what is made of an answer of the database that nobody expected. */
+import type { TestedMutant } from './mutant.ts'
+
+const SQLSTATES = 'packages/jobmill/test/unit/sqlstates.test.ts'
+
+export const ANSWERS: readonly TestedMutant[] = [
+  {
+    name: 'postgres: an answer that nobody listed counts as an error in the data',
+    file: 'store-postgres/sqlstates.ts',
+    find: "return ROLLED_BACK_CLASSES.has(kind) ? 'rolled-back' : 'unknown'",
+    replace: "return 'data'",
+    test: { file: SQLSTATES, name: 'every answer is one of ours' },
+  },
+  {
+    name: 'postgres: a session that the server ended counts as rolled back',
+    file: 'store-postgres/sqlstates.ts',
+    find: "if (severity !== 'ERROR' || UNKNOWN_CODES.has(code)) return 'unknown'",
+    replace: '',
+    test: { file: SQLSTATES, name: 'the outcome is unknown when the session ends' },
+  },
+  {
+    name: 'postgres: a connection in an unknown state is used again',
+    file: 'store-postgres/errors.ts',
+    find: "return verdictOf(code, error.severity) !== 'unknown' && !endsConnection(code)",
+    replace: 'return code.length > 0',
+    test: { file: SQLSTATES, name: 'a connection is used again only after an answer' },
+  },
+  {
+    name: 'sqlite: a code that nobody listed comes out as an error of the driver',
+    file: 'store-sqlite/errors.ts',
+    find: "if (code === '') return undefined",
+    replace: 'if (!Object.hasOwn(MEANING, code)) return undefined',
+    test: { file: SQLSTATES, name: 'every code is one of ours' },
+  },
+]

@@ -1,0 +1,42 @@
+/** Faults in how the SQLite store notices that its files were changed by others: each is for one test to find. */
+import type { TestedMutant } from './mutant.ts'
+
+const OPEN = 'packages/jobmill/test/sqlite/open.test.ts'
+
+export const FILES: readonly TestedMutant[] = [
+  {
+    name: 'sqlite: a write-ahead log that was truncated is written on',
+    file: 'store-sqlite/same-file.ts',
+    find: "return check.isCut() ? 'cut' : null",
+    replace: 'return null',
+    test: { file: OPEN, name: 'H3 the -wal file is truncated to nothing' },
+  },
+  {
+    name: 'sqlite: a write-ahead log with a hole is written on',
+    file: 'store-sqlite/log-check.ts',
+    find: 'isSalt(header, AT_HEADER_SALT) &&',
+    replace: '',
+    test: { file: OPEN, name: 'H3 the -wal file is truncated, and' },
+  },
+  {
+    name: 'sqlite: what is in an older copy of the log is copied into the file',
+    file: 'store-sqlite/reopen.ts',
+    find: "if (change === 'cut') live.files.discardIndex()",
+    replace: '',
+    test: { file: OPEN, name: 'H3 a copy of the -wal file from before' },
+  },
+  {
+    name: 'sqlite: names that were lost with the log are used by other processes',
+    file: 'store-sqlite/reopen.ts',
+    find: 'markLoss(connection)\n    return',
+    replace: 'return',
+    test: { file: OPEN, name: 'H3 P2 a log that lost transactions' },
+  },
+  {
+    name: 'sqlite: a restored backup hands out tokens a second time',
+    file: 'store-sqlite/reopen.ts',
+    find: 'SET value = value + 1000000 WHERE',
+    replace: 'SET value = value + 0 WHERE',
+    test: { file: OPEN, name: 'D3 P2 a restored backup' },
+  },
+]

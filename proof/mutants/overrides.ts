@@ -1,0 +1,21 @@
+/** Faults against N1: what an operator overrode is listed, survives a deploy, and is reset. */
+import type { TestedMutant } from './mutant.ts'
+
+const CONTRACT = 'packages/jobmill/test/conformance/postgres.test.ts'
+
+export const OVERRIDES: readonly TestedMutant[] = [
+  {
+    name: 'a deleted schedule is not listed as an override',
+    file: 'job/schedule-sources.ts',
+    find: '  if (code === null) return []',
+    replace: '  if (code === null || sources.deleted) return []',
+    test: { file: CONTRACT, name: 'the deletion of a schedule of code is listed with who and when' },
+  },
+  {
+    name: 'a schedule created in place of a deleted one overrides every option',
+    file: 'job/schedule-sources.ts',
+    find: 'code === null || named.includes(option) || !isSameValue(code[option], definition[option])',
+    replace: 'code === null || named.includes(option) || definition[option] !== undefined',
+    test: { file: CONTRACT, name: 'overrides what differs from code or was named, and nothing else' },
+  },
+]

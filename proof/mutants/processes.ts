@@ -1,0 +1,22 @@
+/** Faults in how processes come back after they stood still, or after an outage. */
+import type { TestedMutant } from './mutant.ts'
+
+export const PROCESSES: readonly TestedMutant[] = [
+  {
+    name: 'a crash is forgiven although a handler blocked its process',
+    file: 'runtime/engine.ts',
+    find: 'await register(stoodStill)',
+    replace: 'await register(stoodStill && false)',
+    test: {
+      file: 'packages/jobmill/test/processes/mill-processes.test.ts',
+      name: 'a process that was stopped past its lease',
+    },
+  },
+  {
+    name: 'a heartbeat that failed is ignored by the reaper',
+    file: 'work/contact.ts',
+    find: 'failed: () => void (since = null),',
+    replace: 'failed() {},',
+    test: { file: 'test/simulate.test.ts', name: 'seed 1920' },
+  },
+]

@@ -1,0 +1,42 @@
+/** Faults in how the PostgreSQL store notices that its tables were replaced or restored under it. */
+import type { TestedMutant } from './mutant.ts'
+
+const TESTS = 'packages/jobmill/test'
+
+export const REPLACED: readonly TestedMutant[] = [
+  {
+    name: 'postgres: a quick enqueue that trusts cached ids',
+    file: 'store-postgres/fragments.ts',
+    find: 'EXISTS (SELECT FROM jobmill.names AS v WHERE v.version = ${version}::uuid)',
+    replace: '${version}::uuid IS NOT NULL',
+    test: { file: `${TESTS}/postgres/names.test.ts`, name: 'ids are swapped' },
+  },
+  {
+    name: 'postgres: an enqueue that trusts cached ids',
+    file: 'store-postgres/fragments.ts',
+    find: `WHERE v.version = (SELECT (p ->> 'names')::uuid FROM given) LIMIT 1`,
+    replace: 'LIMIT 1',
+    test: { file: `${TESTS}/postgres/names.test.ts`, name: 'ids are swapped' },
+  },
+  {
+    name: 'postgres: a name that is added without a new version',
+    file: 'store-postgres/migrations/0009/names.ts',
+    find: 'IF EXISTS (SELECT FROM added) THEN',
+    replace: 'IF false THEN',
+    test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'its job lands in the right queue and kind' },
+  },
+  {
+    name: 'postgres: an instance that comes back without what its code declares',
+    file: 'runtime/engine.ts',
+    find: 'register: registerAgain,',
+    replace: 'register,',
+    test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'all tables are truncated' },
+  },
+  {
+    name: 'postgres: tables that stay missing',
+    file: 'store-postgres/recovery.ts',
+    find: `if (!MISSING.has(codeOf(error) ?? '')) throw error`,
+    replace: 'if (error !== undefined) throw error',
+    test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'the schema is dropped: what is enqueued' },
+  },
+]
