@@ -33,10 +33,12 @@ const PURE = [
   'packages/dashboard/test/{unit,job}/*.test.ts',
   'packages/jobmill/test/work/handlers/{demo-echo,free-list,line-splitter,tail}.test.ts',
   'packages/jobmill/test/conformance/{known-gaps,oracle}.test.ts',
-  'test/{bench-report,chaos,deploy-metrics,history,lockfile,mutants}.test.ts',
+  'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,proxy,repository,soak}.test.ts',
 ]
 const TOGETHER = [
-  'packages/jobmill/test/{runtime,limits,kit,observe,http,keep,cluster,postgres,hostile,cli}/*.test.ts',
+  'packages/jobmill/test/{runtime,limits,kit,observe,http,keep,cluster,postgres,hostile,cli,model,sqlite,carry}/*.test.ts',
+  'packages/jobmill/test/work/handlers/{command,command-stop,pool-service,process-group,worker-pool}.test.ts',
+  'test/deploy.test.ts',
   'packages/{telegram,uploads,tables}/test/**/*.test.ts',
   'packages/dashboard/test/*.test.ts',
 ]

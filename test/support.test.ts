@@ -11,6 +11,7 @@ import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshFile, freshSchema } from './support/databases.ts'
 import { isListening } from './support/free-port.ts'
+import { keepSessions } from './support/kept-sessions.ts'
 import { startPgbouncer } from './support/pgbouncer.ts'
 import { startPostgres } from './support/postgres-server.ts'
 
@@ -22,6 +23,12 @@ async function query(url: string, text: string): Promise<unknown> {
   const { rows } = await client.query<Record<string, unknown>>(text)
   await client.end()
   return Object.values(rows[0] ?? {})[0]
+}
+
+/** As a prepared statement, with the value that it calls `got`. */
+async function ask(client: pg.Client, text: string, values: readonly unknown[]): Promise<unknown> {
+  const { rows } = await client.query<{ got: unknown }>({ text, values: [...values] })
+  return rows[0]?.got
 }
 
 const major = async (url: string): Promise<number> =>
@@ -93,6 +100,37 @@ describe.skipIf(!existsSync('/usr/sbin/pgbouncer'))('behind PgBouncer', () => {
     await pooler.stop()
     await sleep(10)
     expect(await isListening(pooler.port)).toBe(false)
+  })
+})
+
+test('a kept session knows the statements of its last client, and nothing else of it', async () => {
+  const sessions = await keepSessions(inject('postgresUrl'), { keepsStatements: true })
+  onTestFinished(() => sessions.stop())
+  async function asClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = new pg.Client({ connectionString: sessions.url })
+    await client.connect()
+    try {
+      return await work(client)
+    } finally {
+      await client.end()
+    }
+  }
+  const sum = 'select $1::int + $2::int as got'
+  const known = `select count(*)::int as got from pg_prepared_statements where statement = '${sum.replaceAll("'", "''")}'`
+  const [pid] = await asClient(async (client) => [
+    await ask(client, 'select pg_backend_pid() as got', []),
+    await client.query(`set statement_timeout = '7s'`),
+    await expect(ask(client, 'select nonsense as got', [])).rejects.toThrow('nonsense'),
+    await expect(ask(client, 'select 1 / $1::int as got', [0])).rejects.toThrow('division by zero'),
+    expect(await Promise.all([ask(client, sum, [1, 2]), ask(client, sum, [3, 4])])).toEqual([3, 7]),
+  ])
+  await asClient(async (client) => {
+    expect(await ask(client, 'select pg_backend_pid() as got', [])).toBe(pid)
+    expect(await ask(client, `select current_setting('statement_timeout') as got`, [])).toBe('0')
+    expect(await ask(client, known, [])).toBe(1)
+    expect(await ask(client, sum, [5, 6])).toBe(11)
+    expect(await ask(client, 'select 1 / $1::int as got', [1])).toBe(1)
+    await expect(ask(client, 'select nonsense as got', [])).rejects.toThrow('nonsense')
   })
 })
 

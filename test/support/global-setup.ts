@@ -15,6 +15,8 @@ declare module 'vitest' {
     postgresUrl: string
     /** The same server by sessions that know its tables already, for stores that come and go: see kept-sessions.ts. */
     keptPostgresUrl: string
+    /** The same by sessions that keep statements prepared: for stores that all use one schema. */
+    preparedPostgresUrl: string
     /** Null where there is no older server to be had on this machine. */
     oldPostgresUrl: string | null
     /** The folder of the bundle: see programs.ts. */
@@ -27,7 +29,7 @@ declare module 'vitest' {
 interface Around {
   readonly provided: Pick<
     ProvidedContext,
-    'postgresUrl' | 'keptPostgresUrl' | 'oldPostgresUrl' | 'patternSchema'
+    'postgresUrl' | 'keptPostgresUrl' | 'preparedPostgresUrl' | 'oldPostgresUrl' | 'patternSchema'
   >
   /** Safe twice. */
   readonly stop: () => Promise<void>
@@ -74,13 +76,19 @@ async function start(): Promise<Around> {
   const oldPostgresUrl = old.status === 'fulfilled' ? old.value : null
   if (oldPostgresUrl === null) warnWithoutOld(old.status === 'rejected' ? String(old.reason) : undefined)
   // Who asks for a password would ask for it anew.
-  const sessions = TEST_DATABASE_URL ? null : await keepSessions(current.value)
+  const [kept, prepared] = TEST_DATABASE_URL
+    ? []
+    : await Promise.all([
+        keepSessions(current.value, { keepsStatements: false }),
+        keepSessions(current.value, { keepsStatements: true }),
+      ])
   const patternSchema = `pattern_${randomBytes(6).toString('hex')}`
   let stopping: Promise<void> | undefined
   return {
     provided: {
       postgresUrl: current.value,
-      keptPostgresUrl: sessions?.url ?? current.value,
+      keptPostgresUrl: kept?.url ?? current.value,
+      preparedPostgresUrl: prepared?.url ?? current.value,
       oldPostgresUrl,
       patternSchema,
     },
@@ -88,7 +96,7 @@ async function start(): Promise<Around> {
       stopping ??= (async () => {
         // Ours goes with its server.
         if (TEST_DATABASE_URL) await dropSchemas(TEST_DATABASE_URL, patternSchema)
-        await sessions?.stop()
+        await Promise.all([kept?.stop(), prepared?.stop()])
         await stopAll()
       })()
       return stopping

@@ -1,6 +1,6 @@
 // The conformance suite runs every case on both stores. What is built on them knows only the contract, so in `npm test` the stores take turns at the tests
-// of the runtime, the applications and the dashboard: each test runs on one of them. Tests of the library that guard a guarantee, which have its number in
-// their name, run on all. With JOBMILL_LONG=all, as every night, every test runs on all.
+// of the runtime, the applications and the dashboard: each test runs on one of them. Tests of transactions run on both, since each store has its own. With
+// JOBMILL_LONG=all, as every night, every test runs on all.
 import { test } from 'vitest'
 import { inFull } from './in-full.ts'
 
@@ -14,21 +14,15 @@ type Turns = ((name: string, run: Run, timeoutMs?: number) => void) &
 type Place = string | { readonly name: string }
 
 /** `test` for the tests of one suite on one of several places: registers those whose turn it is here. Each row of `each` takes a turn. */
-export function inTurns(
-  place: string,
-  places: readonly Place[],
-  onAll: (name: string) => boolean = () => false,
-): Turns {
+export function inTurns(place: string, places: readonly Place[]): Turns {
   const mine = turnsOf(place, places)
   const register = (name: string, run: Run, timeoutMs?: number): void => {
-    const isTurn = mine()
-    if (isTurn || onAll(name)) test(name, run, timeoutMs)
+    if (mine()) test(name, run, timeoutMs)
   }
   const each = (rows: readonly unknown[]) => {
     const here = rows.filter(() => mine())
     return (name: string, run: () => Promise<void> | void): void => {
-      const these = onAll(name) ? rows : here
-      if (these.length > 0) test.each(these)(name, run)
+      if (here.length > 0) test.each(here)(name, run)
     }
   }
   return Object.assign(register, {
@@ -42,11 +36,6 @@ export function inTurns(
 export function shareOf<T>(items: readonly T[], place: string, places: readonly Place[]): T[] {
   const mine = turnsOf(place, places)
   return items.filter(() => mine())
-}
-
-/** For tests of the library: `P7 pausing interrupts nothing`, and those of a defect that was found: `D6 an outage is no crash`. */
-export function isGuarantee(name: string): boolean {
-  return /^[PDSN]\d/.test(name)
 }
 
 function turnsOf(place: string, places: readonly Place[]): () => boolean {

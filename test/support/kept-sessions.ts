@@ -3,7 +3,8 @@
 // next one gets the session; plans stay. For servers that trust everybody, since nobody is asked a second time who they are.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { messages } from './postgres-messages.ts'
+import { keptStatements, type KeptStatements, NO_STATEMENTS } from './kept-statements.ts'
+import { messages, wholeMessages } from './postgres-messages.ts'
 
 export interface KeptSessions {
   readonly url: string
@@ -17,8 +18,11 @@ interface Session {
   client: Socket | null
   /** How many answers are still to come. */
   owed: number
+  /** Called when the server has undone what belonged to the last client. */
+  undone: () => void
   /** In a transaction or not, after the last of them. */
   status: string
+  readonly statements: KeptStatements
 }
 
 const PROTOCOL_3 = 196_608
@@ -27,11 +31,19 @@ const ANSWERED = 'QSF'
 const LEAVES = 'X'
 const LEAVING = Buffer.from([LEAVES.charCodeAt(0), 0, 0, 0, 4])
 const IDLE = 'I'
-const UNDO = 'unlisten *; deallocate all; reset all; select pg_advisory_unlock_all(); discard temp'
+const UNDO = 'unlisten *; reset all; select pg_advisory_unlock_all(); discard temp'
+const UNDO_ALL = `deallocate all; ${UNDO}`
 /** More than the stores of all tests that run at once use. */
 const MOST_KEPT = 60
 
-export async function keepSessions(serverUrl: string): Promise<KeptSessions> {
+/**
+ * With `keepsStatements` they stay prepared too. That is for stores that all use one schema: what a session has prepared for many schemas makes every change of a
+ * table slow.
+ */
+export async function keepSessions(
+  serverUrl: string,
+  { keepsStatements }: { readonly keepsStatements: boolean },
+): Promise<KeptSessions> {
   const { hostname: host, port } = new URL(serverUrl)
   /** By how they began: with which user, database and name. */
   const kept = new Map<string, Session[]>()
@@ -50,13 +62,16 @@ export async function keepSessions(serverUrl: string): Promise<KeptSessions> {
       greeting: Buffer.alloc(0),
       client: null,
       owed: 1,
+      undone: () => {},
       status: '',
+      statements: keepsStatements ? keptStatements() : NO_STATEMENTS,
     }
     const read = messages((type, first) => {
+      session.statements.answered(type)
       if (type !== 'Z') return
       session.owed -= 1
       session.status = first
-      if (session.client === null && session.owed === 0) kept.set(key, [...(kept.get(key) ?? []), session])
+      if (session.owed === 0) session.undone()
     })
     session.socket.write(start)
     session.socket.on('data', (chunk) => {
@@ -66,6 +81,7 @@ export async function keepSessions(serverUrl: string): Promise<KeptSessions> {
     })
     session.socket.on('close', () => {
       session.client?.end()
+      session.undone()
       kept.set(
         key,
         (kept.get(key) ?? []).filter((one) => one !== session),
@@ -74,39 +90,57 @@ export async function keepSessions(serverUrl: string): Promise<KeptSessions> {
     return session
   }
 
-  function serve(client: Socket, start: Buffer): void {
+  /** A session whose last client has just left is worth the wait: it is ready long before a new one would be. */
+  async function takeKept(key: string): Promise<Session | null> {
+    const session = kept.get(key)?.pop()
+    if (session === undefined) return null
+    if (session.owed > 0) await new Promise<void>((resolve) => (session.undone = resolve))
+    return session.socket.destroyed ? takeKept(key) : session
+  }
+
+  async function serve(client: Socket, start: Buffer): Promise<void> {
     const key = start.toString('latin1')
-    const session = kept.get(key)?.pop() ?? begin(start, key)
+    const session = (await takeKept(key)) ?? begin(start, key)
+    if (client.destroyed) return keep(session, key)
     session.client = client
     if (session.status !== '') client.write(session.greeting)
-    const read = messages((type) => {
+    let passed: Buffer[] = []
+    const read = wholeMessages((type, message) => {
+      if (type === LEAVES) return leave(session, key)
       if (ANSWERED.includes(type)) session.owed += 1
-      if (type === LEAVES) leave(session)
+      passed.push(session.statements.sent(type, message))
     })
     client.on('data', (chunk) => {
-      const leaves = chunk.subarray(-LEAVING.length).equals(LEAVING)
-      pass(leaves ? chunk.subarray(0, -LEAVING.length) : chunk, client, session.socket)
       read(chunk)
+      pass(Buffer.concat(passed), client, session.socket)
+      passed = []
     })
     // Without a word: the server is to notice it as it would.
     client.on('close', () => session.client === client && session.socket.destroy())
   }
 
-  function leave(session: Session): void {
+  function keep(session: Session, key: string): void {
+    kept.set(key, [...(kept.get(key) ?? []), session])
+  }
+
+  function leave(session: Session, key: string): void {
     session.client?.end()
     session.client = null
     const count = [...kept.values()].flat().length
     if (session.owed > 0 || session.status !== IDLE || count >= MOST_KEPT)
       return void session.socket.end(LEAVING)
+    const text = keepsStatements ? UNDO : UNDO_ALL
     const size = Buffer.alloc(4)
-    size.writeInt32BE(UNDO.length + 5)
+    size.writeInt32BE(text.length + 5)
     session.owed = 1
-    session.socket.write(Buffer.concat([Buffer.from('Q'), size, Buffer.from(`${UNDO}\0`)]))
+    const undo = Buffer.concat([Buffer.from('Q'), size, Buffer.from(`${text}\0`)])
+    session.socket.write(session.statements.sent('Q', undo))
+    keep(session, key)
   }
 
   const server = createServer({ noDelay: true }, (client) => {
     known(client).once('data', (start: Buffer) => {
-      if (start.length >= 8 && start.readInt32BE(4) === PROTOCOL_3) return serve(client, start)
+      if (start.length >= 8 && start.readInt32BE(4) === PROTOCOL_3) return void serve(client, start)
       // To cancel a statement, for example.
       const socket = toServer()
       socket.write(start)

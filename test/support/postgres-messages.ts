@@ -20,3 +20,29 @@ export function messages(on: (type: string, first: string) => void): (chunk: Buf
     rest = bytes
   }
 }
+
+/** Calls `on` for each message as a whole, with its type. */
+export function wholeMessages(on: (type: string, message: Buffer) => void): (chunk: Buffer) => void {
+  let pieces: Buffer[] = []
+  let length = 0
+  let wanted = HEADER
+  return (chunk) => {
+    pieces.push(chunk)
+    length += chunk.length
+    if (length < wanted) return
+    let bytes = pieces.length === 1 ? chunk : Buffer.concat(pieces)
+    for (;;) {
+      wanted = bytes.length < HEADER ? HEADER : bytes.readInt32BE(1) + 1
+      if (bytes.length < wanted) break
+      on(String.fromCharCode(bytes[0] ?? 0), bytes.subarray(0, wanted))
+      bytes = bytes.subarray(wanted)
+    }
+    pieces = [bytes]
+    length = bytes.length
+  }
+}
+
+/** The first text of a message: for a Parse the name of the statement. */
+export function firstText(message: Buffer): string {
+  return message.toString('latin1', HEADER, message.indexOf(0, HEADER))
+}

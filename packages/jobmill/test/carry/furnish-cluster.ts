@@ -49,7 +49,7 @@ export async function planned({ store, clock }: Words): Promise<void> {
     aTick('served', { nextAt: clock.now() + 60_000, fires, missed: 4 }),
     aTick('deleted', { nextAt: clock.now() + 5, fires: [{ at: SERVED_AT, job: aJob() }] }),
   ])
-  await store.deleteSchedule('deleted')
+  await store.deleteSchedule('deleted', 'ops')
   await store.scheduleFailed('changed', 'it could not be read')
 }
 

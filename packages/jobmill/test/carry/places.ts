@@ -1,5 +1,5 @@
 // Databases to carry between, each on a clock of its own, and what moves everything from one to the other.
-import { afterEach, inject } from 'vitest'
+import { inject, onTestFinished } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { carryAll, type Way } from '../../src/cli/move/carry.ts'
 import { findPlace } from '../../src/cli/move/find-place.ts'
@@ -16,18 +16,12 @@ export interface Place {
   readonly clock: TestClock
 }
 
-const opened: ToolStore<never>[] = []
-
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.close()))
-})
-
 /** `now` is what its clock says at first. */
 export async function freshPlace(sort: Sort, now?: number): Promise<Place> {
   const clock = testClock(now)
   const store =
     sort === 'sqlite' ? sqlite(freshFile(), { clock: clock.now, durability: 'relaxed' }) : onServer(clock)
-  opened.push(store)
+  onTestFinished(() => store.close())
   await store.open()
   return { store, clock }
 }

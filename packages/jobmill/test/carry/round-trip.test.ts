@@ -66,11 +66,13 @@ describe.each([
     expect(reply).toMatchObject({ accepted: true, fired: [{ at: SERVED_AT + 180_000, outcome: 'enqueued' }] })
   })
 
-  test('a schedule that an operator deleted stays deleted', async () => {
+  test('N1 a schedule that an operator deleted stays deleted, and who deleted it stays known', async () => {
     const { store } = await carriedTo(to, await furnished(from, [planned]))
     const [definition] = (await store.schedules()).flatMap(({ code }) => code ?? [])
     if (definition !== undefined) await store.declareSchedules([{ name: 'deleted', version: 3, definition }])
     expect((await store.schedules()).map(({ name }) => name)).not.toContain('deleted')
+    const of = (await store.overrides()).filter(({ name }) => name === 'deleted')
+    expect(of).toMatchObject([{ option: 'deleted', by: 'ops', at: expect.any(Number) as number }])
   })
 
   test('dedupe keys are held by what holds them, and for as long', async () => {

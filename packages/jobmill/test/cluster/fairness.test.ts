@@ -1,9 +1,10 @@
 // A process that is full still takes what comes first, whichever queue it is in, and limits are used up.
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { sleep } from '../../src/platform/sleep.ts'
 import type { TestPlatform } from '../../src/testing/index.ts'
-import { places } from './places.ts'
+import { NAMES, places } from './places.ts'
 
 /** Takes this long on the clock of the test. */
 const taking = (platform: TestPlatform, kind: string, ms: number, ended: string[] = []) =>
@@ -18,7 +19,8 @@ const taking = (platform: TestPlatform, kind: string, ms: number, ended: string[
 const many = (jobs: number, queue: string, priority = 0) =>
   Array.from({ length: jobs }, () => ({ payload: null, queue, priority }))
 
-describe.each(places)('a full process on %s', (_, fresh) => {
+describe.each(places)('a full process on %s', (name, fresh) => {
+  const test = inTurns(name, NAMES)
   test('takes an urgent job of another queue as soon as a worker is free', async () => {
     const { mill, platform } = fresh()
     const ended: string[] = []

@@ -1,9 +1,10 @@
 // Who does what for all: one leader per duty, released at a stop, taken over when its process falls silent.
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
-import { places } from './places.ts'
+import { NAMES, places } from './places.ts'
 
 const quick = defineJob({ kind: 'quick', run: () => null })
 const FOR_ALL = ['rebalance', 'retain', 'roll-up', 'schedule']
@@ -16,7 +17,8 @@ async function leaders(mill: TestMill): Promise<Record<string, string | null>> {
 const all = (leader: string | null): Record<string, string | null> =>
   Object.fromEntries(FOR_ALL.map((name) => [name, leader]))
 
-describe.each(places)('leadership on %s', (_, fresh) => {
+describe.each(places)('leadership on %s', (name, fresh) => {
+  const test = inTurns(name, NAMES)
   test('each duty has one leader, which lets go at a stop, and another one takes over within a second', async () => {
     const { mill, platform } = fresh()
     const first = await mill({ jobs: [quick] })

@@ -1,15 +1,17 @@
 // Bar 12: what an operator may want to change can be changed while everything runs, and a deploy does not undo it.
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
-import { places } from './places.ts'
+import { NAMES, places } from './places.ts'
 
 const quick = defineJob({ kind: 'quick', run: () => null })
 
 const done = async (mill: TestMill): Promise<number> =>
   (await mill.counts()).reduce((sum, count) => sum + count.done, 0)
 
-describe.each(places)('without a rebuild, on %s', (_, fresh) => {
+describe.each(places)('without a rebuild, on %s', (name, fresh) => {
+  const test = inTurns(name, NAMES)
   test('P12 bar 12: a schedule is added, changed, paused and deleted by another process', async () => {
     const { mill, platform } = fresh()
     const worker = await mill({ jobs: [quick] })

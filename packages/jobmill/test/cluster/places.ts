@@ -76,3 +76,5 @@ export const places: readonly (readonly [string, () => Cluster])[] = [
     },
   ],
 ]
+
+export const NAMES: readonly string[] = places.map(([name]) => name)

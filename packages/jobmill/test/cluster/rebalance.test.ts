@@ -1,8 +1,9 @@
 // A total of workers is split over those who are there, by their capacity, and again when one comes or goes.
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
-import { type Cluster, places } from './places.ts'
+import { type Cluster, NAMES, places } from './places.ts'
 
 /** Runs until the test ends it; counts how many run at once. */
 function holding() {
@@ -42,7 +43,8 @@ const three = async ({ mill }: Cluster, capacities: readonly (number | undefined
   return { job, letGo, mills }
 }
 
-describe.each(places)('the workers of a queue on %s', (_, fresh) => {
+describe.each(places)('the workers of a queue on %s', (name, fresh) => {
+  const test = inTurns(name, NAMES)
   test('are a total of the cluster: 10 over three is 4, 3 and 3', async () => {
     const cluster = fresh()
     const { job, mills } = await three(cluster, [undefined, undefined, undefined])

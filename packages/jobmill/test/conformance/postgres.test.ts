@@ -4,5 +4,5 @@ import { storeConformance } from '../../src/testing/index.ts'
 import { postgresSubject } from './postgres-subject.ts'
 
 describe('store conformance: postgres', () => {
-  storeConformance(postgresSubject(inject('keptPostgresUrl')), test)
+  storeConformance(postgresSubject(inject('preparedPostgresUrl')), test)
 })

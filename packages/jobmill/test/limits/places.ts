@@ -1,6 +1,7 @@
 /** The databases that limits must hold on. */
-import { inject } from 'vitest'
+import { inject, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { recycledSchema } from '../../../../test/support/recycled-schemas.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -29,3 +30,8 @@ export const PLACES: readonly Place[] = [
     },
   },
 ]
+
+/** The stores take turns. The oracle, which needs no database, takes every test. */
+export function testOn(name: Place['name']): ReturnType<typeof inTurns> | typeof test {
+  return name === 'oracle' ? test : inTurns(name, ['sqlite', 'postgres'])
+}

@@ -1,12 +1,12 @@
 /** Rates over many processes: at the instants of use they are never exceeded, and hardly anything is lost. On the oracle and both stores. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { type LimitOptions, limitSettings } from '../../src/job/limit.ts'
 import { Snooze } from '../../src/job/thrown.ts'
 import { sleep } from '../../src/platform/sleep.ts'
 import type { Lease } from '../../src/store/claim.ts'
 import type { TestPlatform } from '../../src/testing/index.ts'
-import { PLACES } from './places.ts'
+import { PLACES, testOn } from './places.ts'
 import { aLease, insideOf, type Process, scene, type Scene } from './scene.ts'
 
 interface Use {
@@ -99,7 +99,8 @@ function fewestPerMinute(uses: readonly Use[], from: number, until: number): num
 // Smaller than any use: sums of fractions.
 const HAIR = 1e-6
 
-describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ database }) => {
+describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, database }) => {
+  const test = testOn(name)
   const minutes = inFull(10, 3)
   test(`50 per minute over ${minutes} minutes and three processes: no window is exceeded, and no minute has fewer than 49`, async () => {
     const smtp = { rate: 50, per: '1m' } as const

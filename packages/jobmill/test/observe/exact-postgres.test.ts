@@ -5,5 +5,5 @@ import { postgresSubject } from '../conformance/postgres-subject.ts'
 import { figuresAreExact } from './exact.ts'
 
 describe('figures: postgres', () => {
-  figuresAreExact(postgresSubject(inject('postgresUrl')), inFull(20, 2))
+  figuresAreExact(postgresSubject(inject('preparedPostgresUrl')), inFull(20, 2))
 })

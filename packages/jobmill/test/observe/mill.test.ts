@@ -1,6 +1,6 @@
 // Whole mills on each store: what they count and keep can be read by anybody, while they work and after they have stopped.
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { faultyStore, testMill, testPlatform } from '../../src/testing/index.ts'
 import { lent, subjects } from '../runtime/stores.ts'
@@ -24,7 +24,7 @@ const draws = defineJob({
 const WHOLE_HOUR = { resolution: '1h', from: START_AT } as const
 
 describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('tells how its jobs fared, what it uses, and what happened around them', async () => {
     const mill = await aMill({ jobs: [work], platform: testPlatform({ startAt: START_AT }) })
     for (const fails of [false, false, false, true]) await mill.enqueue(work, { fails })

@@ -2,7 +2,7 @@
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import { describe, expect, test } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { openTelemetry } from '../../src/opentelemetry.ts'
 import { places } from '../runtime/places.ts'
@@ -14,7 +14,7 @@ const NOTHING = defineJob({ kind: 'nothing', run() {} })
 const GIVEN = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
 describe.each(places)('a traced mill on $name', ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   test('tells of a job what enqueued it, how long it waited, its run and the write of its outcome', async () => {
     const spans = recordSpans()
     const tracer = spans.provider.getTracer('test')

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import { histogramSamples } from '../../src/observe/prometheus/histogram.ts'
 import { resourceFamilies } from '../../src/observe/prometheus/of-resources.ts'
@@ -101,7 +101,7 @@ test('A every gauge of a database is on the page, and what a store does not know
 const isOfMill = ([name = '']: readonly string[]): boolean => !OF_RESOURCES.test(name)
 
 describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('what it counted, and how queues, limits, instances and duties stand', async () => {
     const mill = await aMill({
       jobs: [work],

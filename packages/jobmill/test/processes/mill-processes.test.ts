@@ -117,7 +117,7 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     for (const [, , , token] of lines(heir, 'started')) expect(Number(token)).toBeGreaterThan(before)
   }, 90_000)
 
-  test('P2 P5 bar 2: a process that was stopped past its lease and goes on is told, refused and counted, and so is the crash', async () => {
+  test('P2 P5 bar 2: a process that was stopped past its lease gets an error, its writes are refused, and the crash is counted', async () => {
     const place = fresh()
     const mill = await operator(place)
     const [id = ''] = await enqueue(mill, 'stubborn', 1)

@@ -1,6 +1,6 @@
 /** Jobs that are claimed before a worker is free for them: how many, and what becomes of them. On both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, type Store } from '../../src/index.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { happened, subjects } from './stores.ts'
@@ -33,7 +33,7 @@ function spied() {
 }
 
 describe.each(subjects)('claiming ahead on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('P15 a thousand quick jobs with one worker cost a handful of claims', async () => {
     const { around, calls } = spied()
     const { work, started } = job()

@@ -1,6 +1,6 @@
 /** One act on every job that a filter finds: counted first, then done, in pages, and each job once. On both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
 import { bulkJob } from '../../src/http.ts'
 import type { TestMill } from '../../src/testing/index.ts'
@@ -20,7 +20,7 @@ const many = (n: number, payload: string, more: object = {}): { payload: string 
   Array.from({ length: n }, () => ({ payload, ...more }))
 
 describe.each(subjects)('acts on many jobs on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('retry takes what is dead, more than a page of it, and leaves alone what dies again meanwhile', async () => {
     const mill = await create({ jobs: [job] })
     await mill.enqueueMany(job, [

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import { aJob, runJob } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
@@ -12,7 +12,7 @@ const painting = (...known: [string, ...string[]]) =>
   defineJob({ kind: 'paint', payload: z.object({ color: z.enum(known) }), run: () => {} })
 
 describe.each(subjects)('the context of a handler on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('tells the job, the attempt, the instance', async () => {
     const seen: JobContext[] = []
     const job = defineJob({

@@ -1,5 +1,6 @@
 // A dedupe key in every state of its holder: what an enqueue with the same key answers, for several callers at once in two processes.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import type { EnqueuedJob, Store } from '../../src/index.ts'
 import { type TestMill, testMill } from '../../src/testing/index.ts'
 import { ENDED, type Holder, HOLDING, keyed, keyOf, type Payload, type Spot } from './dedupe-holders.ts'
@@ -39,7 +40,8 @@ const ended = Object.entries(ENDED).flatMap(([name, holder]) => [
   [name, 'replace', holder] as const,
 ])
 
-describe.each(places)('bar 9 on $name: a key', ({ create }) => {
+describe.each(places)('bar 9 on $name: a key', ({ name, create }) => {
+  const test = inTurns(name, places)
   const { store } = create()
   let mill: TestMill
   let other: TestMill

@@ -1,6 +1,6 @@
 /** Errors gathered by their fingerprints, and acts on the jobs of one of them or on those that are named. On both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
 import { bulkJob } from '../../src/http.ts'
 import type { TestMill } from '../../src/testing/index.ts'
@@ -43,7 +43,7 @@ async function scene(mill: TestMill): Promise<Record<'last' | 'fails' | 'also', 
 }
 
 describe.each(subjects)('errors on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('those of one kind that differ in what varies are one, with when and how many', async () => {
     const mill = await create({ jobs: [job, other] })
     const { last, also } = await scene(mill)

@@ -1,7 +1,7 @@
 // What needs somebody, provoked for real on both stores, and told with what it is about and what to do.
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import {
   Dead,
   DEFAULT_QUEUE_SETTINGS,
@@ -81,7 +81,7 @@ describe('a queue', () => {
 })
 
 describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('a mill that is well has none', async () => {
     const mill = await aMill(JOBS)
     await mill.clock.advance('5s')

@@ -1,6 +1,6 @@
 /** A job for a free worker of the process that enqueues it runs without a claim. On both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, type Store } from '../../src/index.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { happened, subjects } from './stores.ts'
@@ -32,7 +32,7 @@ function spied() {
 }
 
 describe.each(subjects)('hand-off on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('P15 jobs for free workers are run without a claim', async () => {
     const { around, calls } = spied()
     const mill = await create({ jobs: [quick] }, around)

@@ -1,6 +1,6 @@
 /** Cancels and timeouts: the signal, its reason, who wins, and handlers that do not listen. On both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, Interruption, type JobContext } from '../../src/index.ts'
 import { attempts, happened, subjects } from './stores.ts'
 
@@ -26,7 +26,7 @@ function gated({ deaf = false, timeout }: { deaf?: boolean; timeout?: string } =
 }
 
 describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('P8 a cancel here fires the signal before it returns, with the reason, and the job ends cancelled', async () => {
     const { job, entered } = gated()
     const mill = await create({ jobs: [job] })

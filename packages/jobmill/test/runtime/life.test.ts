@@ -1,6 +1,6 @@
 /** Starting, stopping and everything around it: twice, too early, too late, with a store that is gone. On both stores. */
 import { describe, expect, test } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
 import type { Store } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -24,7 +24,7 @@ function gated() {
 const quick = defineJob({ kind: 'quick', run: () => 'done' })
 
 describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('starting twice is starting once: the same promise', async () => {
     const { store, platform } = await create({ jobs: [quick], start: false })
     const mill = jobmill({ store, platform, jobs: [quick], log: 'silent' })

@@ -1,5 +1,6 @@
 /** Limits of a mill: in handlers, on queues, from outside, and for operators. On both stores. */
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import {
   checkOptions,
   defineJob,
@@ -37,7 +38,8 @@ function drawing(limit: string, kind = 'draw') {
   return { job, instants }
 }
 
-describe.each(subjects)('P13 on $name: limits of a mill', ({ mill: create }) => {
+describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create }) => {
+  const test = inTurns(name, subjects)
   test('a handler that finds no budget is due again when there is, loses no attempt, and holds nobody up', async () => {
     const { job, instants } = drawing('smtp')
     const other = defineJob({ kind: 'other', run: () => 'ran' })

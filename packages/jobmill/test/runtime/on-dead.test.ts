@@ -1,7 +1,7 @@
 /** onDead runs exactly once for every way into dead, as a job of its own. On both stores. */
 import { describe, expect } from 'vitest'
 import * as z from 'zod'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type DeadContext, type JobContext } from '../../src/index.ts'
 import { aJob } from '../../src/testing/index.ts'
 import { subjects } from './stores.ts'
@@ -21,7 +21,7 @@ function dying(run: (context: JobContext<{ to: string }>) => unknown) {
 }
 
 describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('the last attempt, and Dead: with the payload, the error and what died', async () => {
     const { job, deaths } = dying(({ payload, attempt }) => {
       if (payload.to === 'nobody') throw new Dead('no such user')

@@ -1,6 +1,6 @@
 /** What an operator can do to a job in each of its states, and what is said when it is refused. On both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext } from '../../src/index.ts'
 import { rejection } from '../unit/support.ts'
 import { subjects } from './stores.ts'
@@ -18,7 +18,7 @@ const sorted = (page: { readonly jobs: readonly { readonly id: string }[] }): st
   page.jobs.map(({ id }) => id).toSorted()
 
 describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('retry, run now, delete and cancel answer what they did, or what to do instead', async () => {
     const mill = await create({ jobs: [job] })
     const done = await mill.enqueue(job, 'done')

@@ -1,6 +1,6 @@
 /** Every way a handler can end, and what becomes of the job then. The same on both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type JobContext, Snooze } from '../../src/index.ts'
 import { attempts, happened, subjects } from './stores.ts'
 
@@ -29,7 +29,7 @@ class Thenable {
 }
 
 describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('returned: done, with its result', async () => {
     const job = defineJob({ kind: 'a', run: () => ({ n: 1 }) })
     const mill = await create({ jobs: [job] })

@@ -1,11 +1,11 @@
 // A job for a free worker is picked up by the doorbell, without waiting for the next pulse.
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { echo } from '../kit/support.ts'
 import { places } from './places.ts'
 
 describe.each(places)('pickup on $name', ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   const at = create()
 
   test.each(['from the start', 'since a moment'])(

@@ -1,13 +1,13 @@
 /** Whether a process can do its work, and what is wrong elsewhere. */
 import { describe, expect, onTestFinished } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, JobmillError } from '../../src/index.ts'
 import { faultyMill, places } from './places.ts'
 
 const job = defineJob({ kind: 'a', run: () => 1 })
 
 describe.each(places)('readiness on $name', ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   test('a mill that works is ready, one that only looks too, and one that stops is not', async () => {
     const mill = await create().mill({ jobs: [job] })
     expect(await mill.readiness()).toMatchObject({ ready: true, degraded: [] })

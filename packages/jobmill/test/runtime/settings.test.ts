@@ -1,6 +1,6 @@
 /** Live settings and shares under races, and what the pulse asks for. On both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
 import { type Faults, faultyStore } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
@@ -21,7 +21,7 @@ function faults(): { around: (store: Store) => Store; plan: Faults } {
 }
 
 describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('P7 P16 a setting is not lost when an older read of it answers last', async () => {
     const { around, plan } = faults()
     const mill = await create({ jobs: [quick] }, around)

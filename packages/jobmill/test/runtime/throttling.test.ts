@@ -1,6 +1,6 @@
 /** Throttled: the queue cools down for all, the job loses nothing. On both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, Throttled } from '../../src/index.ts'
 import { happened, subjects } from './stores.ts'
 
@@ -25,7 +25,7 @@ function limited() {
 }
 
 describe.each(subjects)('throttling on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('with a time of the upstream, nothing is claimed for exactly that long, and no attempt is spent', async () => {
     const { upstream, job } = limited()
     upstream.retryAfter = '30s'

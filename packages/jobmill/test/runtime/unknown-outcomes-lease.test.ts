@@ -1,6 +1,6 @@
 // An instance that cannot renew: it gives up what it has without being told, takes nothing, and comes back by itself.
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type EventType, isInterruption, type JobContext } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { faultyMill, places } from './places.ts'
@@ -32,7 +32,7 @@ const count = ({ events }: TestMill, type: EventType): number =>
   events.filter((event) => event.type === type).length
 
 describe.each(places)('an instance that cannot renew, on $name', ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   const at = create()
 
   test('P2 what a claim brings that is answered when the lease is over is not begun, and goes back', async () => {

@@ -1,6 +1,6 @@
 // A start that fails at any of its steps: undone as far as it got, and worth another try.
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import type { Verb } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
@@ -23,7 +23,7 @@ function served() {
 }
 
 describe.each(places)('a start that fails, on $name', ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   const at = create()
 
   test.each(STEPS)('P16 at %s is undone, leaves nothing behind, and can be tried again', async (verb) => {

@@ -1,6 +1,6 @@
 // Verbs that fail for a while: the runtime goes on by itself, tells of it once, and loses nothing meanwhile.
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import type { TestMill, Verb } from '../../src/testing/index.ts'
 import { faultyMill, type FaultyMill, places } from './places.ts'
@@ -55,7 +55,7 @@ const TROUBLES: readonly Trouble[] = [
 ]
 
 describe.each(places)('trouble on $name', ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   const at = create()
   // Minutes of pulses are many statements: what needs no store is seen on the quick one.
   const troubles = TROUBLES.filter(({ forMs }) => name === 'sqlite' || forMs < 60_000)

@@ -1,6 +1,6 @@
 // Replies that get lost: what was written is found out and mended, never guessed, and nothing happens twice.
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { Dead, defineJob, type EventType, type JobContext, type MillEvent } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { rejection } from '../unit/support.ts'
@@ -14,7 +14,7 @@ const told = (mill: TestMill, type: EventType): MillEvent[] =>
   mill.events.filter((event) => event.type === type)
 
 describe.each(places)('lost replies on $name', ({ name, create }) => {
-  const test = inTurns(name, places, isGuarantee)
+  const test = inTurns(name, places)
   const at = create()
 
   test('P11 an enqueue whose reply is lost makes one job, and resolves once that is known', async () => {

@@ -1,6 +1,6 @@
 /** Why a job is not running: every reason, when it is there and when it is not. On both stores. */
 import { describe, expect, test } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, REASONS, Throttled } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { subjects } from './stores.ts'
@@ -26,7 +26,7 @@ async function reasons(mill: TestMill, id: string): Promise<string[]> {
 }
 
 describe.each(subjects)('why a job is not running, on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('it is due later, and after which attempt', async () => {
     const mill = await create({ jobs: [job] })
     const later = await mill.enqueue(job, '', { delay: '90s' })

@@ -1,6 +1,6 @@
 /** Workers per queue follow the live settings, by not claiming. Order, priorities and turns. On both stores. */
 import { describe, expect } from 'vitest'
-import { inTurns, isGuarantee } from '../../../../test/support/in-turns.ts'
+import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import type { TestMill } from '../../src/testing/index.ts'
 import { subjects } from './stores.ts'
@@ -33,7 +33,7 @@ async function end(
 }
 
 describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
-  const test = inTurns(name, subjects, isGuarantee)
+  const test = inTurns(name, subjects)
   test('ten per instance unless the queue says otherwise, for each queue', async () => {
     const { job, running } = holding()
     const mill = await create({ jobs: [job], serve: ['a', 'b'], queues: { b: { workers: 2 } } })

@@ -2,17 +2,19 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll } from 'vitest'
+import { atFileEnd } from '../../../../../test/support/file-end.ts'
 
 const made: string[] = []
-afterAll(() => {
+
+async function removeAll(): Promise<void> {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
+}
 
 /** Gone with the tests of the file. */
 export function freshFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'jobmill-pull-'))
   made.push(folder)
+  atFileEnd(removeAll)
   return folder
 }
 
