@@ -131,7 +131,7 @@ export function durationMs(value: Duration, field: string, leastMs = 0): number 
       value: shown(value),
       fix:
         leastMs === 0
-          ? "Give milliseconds or a text such as '90s'; 0 is at once"
+          ? "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s'; 0 is at once"
           : `Give at least ${leastMs} ms`,
     },
   )

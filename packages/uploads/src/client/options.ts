@@ -161,7 +161,7 @@ function time(value: number | string, field: string, leastMs: number, mostMs: nu
   throw invalid(
     field,
     'is no length of time that can be used',
-    `Give milliseconds or a text such as 90s, from ${leastMs} ms to ${mostMs / 1_000} s`,
+    `Pass milliseconds, or text with the units ms, s, m, h and d, such as 90s, from ${leastMs} ms to ${mostMs / 1_000} s`,
   )
 }
 

@@ -18,7 +18,7 @@ const duration = (leastMs: number) =>
     }
   })
 
-const DURATION = "give a length of time such as '90s', '1h30m' or '24h'"
+const DURATION = "give a length of time in ms, s, m, h and d, such as '90s', '1h30m' or '24h'"
 const SIZE = "give bytes, or a text such as '100MiB'"
 
 const size = (least: number) =>
