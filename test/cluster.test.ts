@@ -12,6 +12,7 @@ import { ledgerReader, ledgerWriter, type Run } from '../proof/cluster/ledger.ts
 import type { Lie } from '../proof/cluster/lies.ts'
 import { readOptions } from '../proof/cluster/options.ts'
 import type { Sent } from '../proof/cluster/stream.ts'
+import { nightlyTest } from './support/in-full.ts'
 import { inTurns } from './support/in-turns.ts'
 import { withJobmill } from './support/programs.ts'
 
@@ -114,7 +115,7 @@ describe.each([
   )
 })
 
-test(
+nightlyTest(
   'start:cluster finds out a run that lies, each lie by its sentence',
   async () => {
     const folder = ownTemporaryFolder()

@@ -24,7 +24,7 @@ mission('the frame', (at, test) => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
-  test('asks once which applications there are, however often it is refreshed', async () => {
+  test.nightly('asks once which applications there are, however often it is refreshed', async () => {
     const page = await at.open('/queues')
     const asked = (path: string): Promise<number> =>
       page.evaluate(
@@ -38,7 +38,7 @@ mission('the frame', (at, test) => {
     expect(await asked('/api/apps')).toBe(1)
   })
 
-  test('knows no page of an application that the server does not have', async () => {
+  test.nightly('knows no page of an application that the server does not have', async () => {
     const page = await at.open('/jobs')
     await page.goto(`${at.url}/apps/uploads`)
     await page.getByText('There is no such page').waitFor()
@@ -80,16 +80,19 @@ mission('the frame', (at, test) => {
     await page.getByRole('heading', { name: 'Signed out' }).waitFor()
   })
 
-  test('is dark or light as the system has it, unless somebody chose, and remembers that', async () => {
-    const page = await at.open('/queues', { colours: 'dark' })
-    const theme = () => page.locator('html').getAttribute('data-theme')
-    expect(await theme()).toBe('dark')
-    await page.keyboard.press('t')
-    await expect.poll(theme).toBe('light')
-    await page.reload()
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await expect.poll(theme).toBe('light')
-  })
+  test.nightly(
+    'is dark or light as the system has it, unless somebody chose, and remembers that',
+    async () => {
+      const page = await at.open('/queues', { colours: 'dark' })
+      const theme = () => page.locator('html').getAttribute('data-theme')
+      expect(await theme()).toBe('dark')
+      await page.keyboard.press('t')
+      await expect.poll(theme).toBe('light')
+      await page.reload()
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await expect.poll(theme).toBe('light')
+    },
+  )
 
   test('has its menu on a phone, and no page that is wider than the phone', async () => {
     const page = await at.open('/', { width: 390 })
@@ -164,24 +167,27 @@ mission('what nobody foresaw', (at, test) => {
     await lost.getByText('the server cannot be reached').waitFor({ state: 'detached' })
   })
 
-  test('keeps what was typed until somebody drops it, and goes back to where it was opened', async () => {
-    const page = await at.open('/limits')
-    await page.getByRole('button', { name: 'New limit' }).press('Enter')
-    await page.getByLabel('Name').fill('half a name')
-    await page.keyboard.press('Escape')
-    await page.getByText('What was typed here is not saved').waitFor()
-    await page.getByRole('button', { name: 'Drop it' }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
-    await expect.poll(focused).toContain('New limit')
-    const { id } = await at.mill.enqueue('echo', 1, { delay: '1h' })
-    await page.goto(`${at.url}/jobs/${id}`)
-    await page.getByRole('button', { name: 'Delete' }).press('Enter')
-    await page.getByRole('dialog').waitFor()
-    await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await expect.poll(focused).toBe('Delete')
-  })
+  test.nightly(
+    'keeps what was typed until somebody drops it, and goes back to where it was opened',
+    async () => {
+      const page = await at.open('/limits')
+      await page.getByRole('button', { name: 'New limit' }).press('Enter')
+      await page.getByLabel('Name').fill('half a name')
+      await page.keyboard.press('Escape')
+      await page.getByText('What was typed here is not saved').waitFor()
+      await page.getByRole('button', { name: 'Drop it' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
+      await expect.poll(focused).toContain('New limit')
+      const { id } = await at.mill.enqueue('echo', 1, { delay: '1h' })
+      await page.goto(`${at.url}/jobs/${id}`)
+      await page.getByRole('button', { name: 'Delete' }).press('Enter')
+      await page.getByRole('dialog').waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await expect.poll(focused).toBe('Delete')
+    },
+  )
 
   test('goes by the clock of the server where that of the device is wrong', async () => {
     const page = await at.open('/workers', { hoursAhead: 3 })

@@ -95,7 +95,7 @@ mission(
       expect((await at.mill.history(id)).at(-1)?.error).toContain('wrong customer')
     })
 
-    test('is copied as commands, and into the form that enqueues', async () => {
+    test.nightly('is copied as commands, and into the form that enqueues', async () => {
       const { id } = await at.mill.enqueue(
         'mail.send',
         { to: 'ada@example.com', subject: "it's" },
@@ -148,7 +148,7 @@ mission(
       await at.expectAccessible(page)
     })
 
-    test('with 5 MiB of payload answers at once, and hands it out when asked', async () => {
+    test.nightly('with 5 MiB of payload answers at once, and hands it out when asked', async () => {
       const name = 'x'.repeat(100)
       const rows = Array.from({ length: 37_000 }, (_, n) => ({ n, name, nested: { list: [1, 2, 3] } }))
       const { id } = await at.mill.enqueue('echo', { rows }, { delay: '1h' })
@@ -165,7 +165,7 @@ mission(
       expect((await downloads).suggestedFilename()).toBe(`payload-${id}.json`)
     })
 
-    test('that acts on many says on which, and what became of them', async () => {
+    test.nightly('that acts on many says on which, and what became of them', async () => {
       const jobs = await Promise.all(
         [1, 2, 3].map(() => at.mill.enqueue('echo', null, { delay: '1h', tags: ['many'] })),
       )

@@ -159,7 +159,7 @@ mission('jobs', (at, test) => {
     await soon(priorities, numbers(0, 25))
   })
 
-  test('acts on one job as its state allows', async () => {
+  test.nightly('acts on one job as its state allows', async () => {
     const queue = 'one-by-one'
     const { id } = await at.mill.enqueue('echo', 1, { queue, delay: '1h' })
     const page = await at.open(`/jobs?queue=${queue}`)

@@ -51,7 +51,7 @@ mission('limits', (at, test) => {
     expect(await limitOf(at, 'sms')).toBeUndefined()
   })
 
-  test('count for each key by itself', async () => {
+  test.nightly('count for each key by itself', async () => {
     const page = await at.open('/limits')
     await page.getByRole('button', { name: 'New limit' }).click()
     const drawer = page.getByRole('dialog', { name: 'New limit' })

@@ -42,27 +42,30 @@ mission('the overview', (at, test) => {
     await whole.getByRole('heading', { level: 1, name: 'Workers' }).waitFor()
   })
 
-  test('A shows what the database and the process use, with a course that grows while it is open', async () => {
-    const page = await at.open('/', { hasClock: true })
-    const resources = page
-      .locator('section')
-      .filter({ has: page.getByRole('heading', { name: 'Resources' }) })
-    const { database } = await at.mill.resources()
-    const isFile = database?.pool === null
-    const own = isFile ? ['Disk free'] : ['Server connections', 'Pool in use']
-    for (const name of ['Database size', 'Write-ahead log', 'Memory', ...own])
-      await resources.getByRole('img', { name: `${name} over time` }).waitFor()
-    expect(await resources.getByText(isFile ? 'Server connections' : 'Disk free').count()).toBe(0)
-    const course = () =>
-      resources.getByRole('img', { name: 'Memory over time' }).locator('polyline').getAttribute('points')
-    const points = async () => {
-      await page.clock.runFor('00:05')
-      return ((await course()) ?? '').split(' ').length
-    }
-    // One reading is drawn as a line, too.
-    await expect.poll(points, { timeout: 20_000 }).toBeGreaterThan(2)
-    await at.expectAccessible(page)
-  })
+  test.nightly(
+    'A shows what the database and the process use, with a course that grows while it is open',
+    async () => {
+      const page = await at.open('/', { hasClock: true })
+      const resources = page
+        .locator('section')
+        .filter({ has: page.getByRole('heading', { name: 'Resources' }) })
+      const { database } = await at.mill.resources()
+      const isFile = database?.pool === null
+      const own = isFile ? ['Disk free'] : ['Server connections', 'Pool in use']
+      for (const name of ['Database size', 'Write-ahead log', 'Memory', ...own])
+        await resources.getByRole('img', { name: `${name} over time` }).waitFor()
+      expect(await resources.getByText(isFile ? 'Server connections' : 'Disk free').count()).toBe(0)
+      const course = () =>
+        resources.getByRole('img', { name: 'Memory over time' }).locator('polyline').getAttribute('points')
+      const points = async () => {
+        await page.clock.runFor('00:05')
+        return ((await course()) ?? '').split(' ').length
+      }
+      // One reading is drawn as a line, too.
+      await expect.poll(points, { timeout: 20_000 }).toBeGreaterThan(2)
+      await at.expectAccessible(page)
+    },
+  )
 
   test('tells how it goes, and every figure leads to what it counts', async () => {
     await (await at.mill.enqueue('echo', 1)).result()
@@ -94,27 +97,30 @@ mission('the overview', (at, test) => {
     await expect.poll(() => page.url()).toBe(`${at.url}/jobs?state=dead`)
   })
 
-  test('looks at the stretch of time and the queue that are chosen, and they stand in the address', async () => {
-    const page = await at.open('/')
-    await page.getByRole('button', { name: '15m' }).click()
-    await expect.poll(() => shown(page, 'range')).toBe('15m')
-    await page.getByLabel('Queue in the charts').selectOption('mail')
-    await chart(page, 'Wait until claimed in mail').getByText('p99').waitFor()
+  test.nightly(
+    'looks at the stretch of time and the queue that are chosen, and they stand in the address',
+    async () => {
+      const page = await at.open('/')
+      await page.getByRole('button', { name: '15m' }).click()
+      await expect.poll(() => shown(page, 'range')).toBe('15m')
+      await page.getByLabel('Queue in the charts').selectOption('mail')
+      await chart(page, 'Wait until claimed in mail').getByText('p99').waitFor()
 
-    await drawOver(page, chart(page, 'Attempts that ended').locator('.u-over'), 0.25, 0.75)
-    await page.getByRole('button', { name: 'Leave this range' }).waitFor()
-    await expect.poll(() => shown(page, 'to')).not.toBeNull()
-    const drawnMs = Number(shown(page, 'to')) - Number(shown(page, 'from'))
-    expect(drawnMs).toBeGreaterThan(6 * 60_000)
-    expect(drawnMs).toBeLessThan(9 * 60_000)
+      await drawOver(page, chart(page, 'Attempts that ended').locator('.u-over'), 0.25, 0.75)
+      await page.getByRole('button', { name: 'Leave this range' }).waitFor()
+      await expect.poll(() => shown(page, 'to')).not.toBeNull()
+      const drawnMs = Number(shown(page, 'to')) - Number(shown(page, 'from'))
+      expect(drawnMs).toBeGreaterThan(6 * 60_000)
+      expect(drawnMs).toBeLessThan(9 * 60_000)
 
-    await page.reload()
-    await page.getByRole('button', { name: 'Leave this range' }).click()
-    await page.getByRole('button', { name: '15m', pressed: true }).waitFor()
-    await expect.poll(() => [shown(page, 'from'), shown(page, 'queue')]).toEqual([null, 'mail'])
-  })
+      await page.reload()
+      await page.getByRole('button', { name: 'Leave this range' }).click()
+      await page.getByRole('button', { name: '15m', pressed: true }).waitFor()
+      await expect.poll(() => [shown(page, 'from'), shown(page, 'queue')]).toEqual([null, 'mail'])
+    },
+  )
 
-  test('says that all is well on a phone too, once it is', async () => {
+  test.nightly('says that all is well on a phone too, once it is', async () => {
     await at.mill.resume('mail')
     await at.mill.changeQueue('slow', { coolFor: 0 })
     for (const { id } of (await at.mill.list({ kind: 'nobody.has-this' })).jobs) await at.mill.cancel(id)

@@ -47,7 +47,7 @@ mission('schedules', (at, test) => {
     await at.expectAccessible(page)
   })
 
-  test('are changed and deleted', async () => {
+  test.nightly('are changed and deleted', async () => {
     await at.mill.schedules.create({ name: 'a/b', job: 'echo', when: '@hourly', jitter: '30s', tags: ['x'] })
     const page = await at.open('/schedules/a%2Fb', { mayComplain: /40[04]/ })
     await page.getByRole('button', { name: 'Edit' }).click()
@@ -132,7 +132,7 @@ mission('schedules', (at, test) => {
     expect(await at.mill.overrides()).toEqual([])
   })
 
-  test('show their runs, with how late and the job, also on a phone and to viewers', async () => {
+  test.nightly('show their runs, with how late and the job, also on a phone and to viewers', async () => {
     await at.mill.schedules.create({ name: 'often', job: 'echo', when: 'every 1s' })
     const page = await at.open('/schedules/often', { as: 'viewer', width: 390 })
     const runs = page.getByRole('table', { name: 'Runs so far' }).getByRole('row')

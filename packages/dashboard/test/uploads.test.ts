@@ -116,32 +116,35 @@ mission(
       await at.expectAccessible(page)
     })
 
-    test('says what is missing: an empty mailbox, one that is not there, a server that fails', async () => {
-      const box = await mailbox(made, { name: 'new' })
-      const page = await at.open(`/apps/uploads/${box.id}`, { mayComplain: /status of 4/ })
-      await page.getByText('Nothing waits').waitFor()
-      await page.getByRole('button', { name: 'acked 0' }).click()
-      await page.getByText('No file is acknowledged').waitFor()
-      await made.inbox.mailboxes.remove(box.id)
-      await page.reload()
-      await page.getByText('There is no mailbox of this id').waitFor()
-      await at.expectAccessible(page)
-      // Back with the click: the page asks again by itself as well, and the button would be gone.
-      const wasClicked = (): Promise<boolean> =>
-        page.evaluate(() => document.body.dataset['clicked'] !== undefined)
-      await page.route('**/uploads/mailboxes?*', async (route) => {
-        if (await wasClicked())
-          await route.fulfill({ json: { mailboxes: [], next: null, expiredUnfetched: [] } })
-        else await route.fulfill({ status: 409, json: { code: 'AWAY', detail: 'the inbox is away' } })
-      })
-      await page.getByRole('link', { name: 'All mailboxes' }).click()
-      await page.getByText('the inbox is away').waitFor()
-      await page.evaluate(() =>
-        addEventListener('click', () => (document.body.dataset['clicked'] = ''), true),
-      )
-      await page.getByRole('button', { name: 'Try again' }).click()
-      await page.getByText('jobmill-uploads mailboxes add NAME').waitFor()
-    })
+    test.nightly(
+      'says what is missing: an empty mailbox, one that is not there, a server that fails',
+      async () => {
+        const box = await mailbox(made, { name: 'new' })
+        const page = await at.open(`/apps/uploads/${box.id}`, { mayComplain: /status of 4/ })
+        await page.getByText('Nothing waits').waitFor()
+        await page.getByRole('button', { name: 'acked 0' }).click()
+        await page.getByText('No file is acknowledged').waitFor()
+        await made.inbox.mailboxes.remove(box.id)
+        await page.reload()
+        await page.getByText('There is no mailbox of this id').waitFor()
+        await at.expectAccessible(page)
+        // Back with the click: the page asks again by itself as well, and the button would be gone.
+        const wasClicked = (): Promise<boolean> =>
+          page.evaluate(() => document.body.dataset['clicked'] !== undefined)
+        await page.route('**/uploads/mailboxes?*', async (route) => {
+          if (await wasClicked())
+            await route.fulfill({ json: { mailboxes: [], next: null, expiredUnfetched: [] } })
+          else await route.fulfill({ status: 409, json: { code: 'AWAY', detail: 'the inbox is away' } })
+        })
+        await page.getByRole('link', { name: 'All mailboxes' }).click()
+        await page.getByText('the inbox is away').waitFor()
+        await page.evaluate(() =>
+          addEventListener('click', () => (document.body.dataset['clicked'] = ''), true),
+        )
+        await page.getByRole('button', { name: 'Try again' }).click()
+        await page.getByText('jobmill-uploads mailboxes add NAME').waitFor()
+      },
+    )
   },
   {
     async apps(on) {

@@ -2,6 +2,7 @@
 import { durationMs } from 'jobmill'
 import { openTables, type Tables } from 'jobmill-tables'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inFull } from '../../../test/support/in-full.ts'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { answer, EMPTY_BUDGET } from '../../jobmill/src/job/budget.ts'
 import type { Fault } from '../src/fake/types.ts'
@@ -136,21 +137,27 @@ describe.each(STORES)('replies on %s', (store) => {
   const callsTo = (chat: number) =>
     at.fake.calls.filter(({ method, payload }) => method === 'sendMessage' && payload['chat_id'] === chat)
 
-  test.each([
-    ['a 429', { error: 429, retryAfter: 1 }],
+  const faults: readonly [string, Fault][] = [
     ['a 500', { error: 500 }],
-    ['a page instead of JSON', { error: 502, html: true }],
     ['a connection that breaks', 'reset'],
-  ] as [string, Fault][])('E9 %s is tried again, and arrives once', async (_what, fault) => {
-    for (const slug of ['echo', 'direct']) {
-      const chat = at.chat(slug)
-      at.fake.next('sendMessage', fault)
-      chat.says('hello')
-      await chat.until((all) => all.some(({ by }) => by === 'bot'))
-      expect(saidBy(chat)).toEqual(['hello'])
-      expect(callsTo(chat.id)).toHaveLength(2)
-    }
-  })
+  ]
+  const moreFaults: readonly [string, Fault][] = [
+    ['a 429', { error: 429, retryAfter: 1 }],
+    ['a page instead of JSON', { error: 502, html: true }],
+  ]
+  test.each(inFull([...faults, ...moreFaults], faults))(
+    'E9 %s is tried again, and arrives once',
+    async (_what, fault) => {
+      for (const slug of ['echo', 'direct']) {
+        const chat = at.chat(slug)
+        at.fake.next('sendMessage', fault)
+        chat.says('hello')
+        await chat.until((all) => all.some(({ by }) => by === 'bot'))
+        expect(saidBy(chat)).toEqual(['hello'])
+        expect(callsTo(chat.id)).toHaveLength(2)
+      }
+    },
+  )
 
   test('C a 429 is waited out for as long as Telegram says, and only that chat waits', async () => {
     const [one, other] = [at.chat('echo'), at.chat('echo')]

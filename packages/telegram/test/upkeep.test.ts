@@ -109,7 +109,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
     expect(await queue()).toMatchObject({ workers: 3, retainDeadMs: 777_600_000 })
   })
 
-  test('A4 QUEUE_JANITOR_INTERVAL is how often that is done', async () => {
+  test.nightly('A4 QUEUE_JANITOR_INTERVAL is how often that is done', async () => {
     const env = { QUEUE_DONE_RETENTION: '1ms', QUEUE_JANITOR_INTERVAL: '1s' }
     at = await scene({ store, bots: { echo: ECHO }, env })
     // The first may go with the pass that is made at the start.

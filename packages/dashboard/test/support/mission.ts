@@ -18,7 +18,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { atFileEnd } from '../../../../test/support/file-end.ts'
-import { inTurns } from '../../../../test/support/in-turns.ts'
+import { inTurns, type Turns } from '../../../../test/support/in-turns.ts'
 import { type HttpApps, type Served, bulkJob, serve } from '../../../jobmill/src/http.ts'
 import { jobmill, type Mill, type Store } from '../../../jobmill/src/index.ts'
 import { postgres } from '../../../jobmill/src/postgres.ts'
@@ -73,8 +73,6 @@ interface MissionOptions {
   readonly apps?: (on: StoreName) => Promise<{ readonly apps: HttpApps; readonly close: () => Promise<void> }>
 }
 
-type Register = (name: string, run: () => Promise<void>) => void
-
 /** For all tests of a file: to start one takes a core for a second. */
 let browser: Promise<Browser> | undefined
 
@@ -92,7 +90,7 @@ async function closeBrowser(): Promise<void> {
 
 export function mission(
   name: string,
-  tests: (at: Mission, test: Register) => void,
+  tests: (at: Mission, test: Turns) => void,
   options: MissionOptions = {},
 ): void {
   const { basePath = '', apps: makeApps, ...limits } = options

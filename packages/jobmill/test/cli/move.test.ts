@@ -131,7 +131,7 @@ describe('jobmill move between sqlite and postgres', () => {
   })
 
   test('one database by two names is refused, and nothing is made by a look', async () => {
-    const source = await filled(await aFile())
+    const source = await filled(await aFile(), 10)
     const file = source.url.replace(/^sqlite:/, '')
     const link = `${file}.link`
     symlinkSync(file, link)
@@ -141,7 +141,7 @@ describe('jobmill move between sqlite and postgres', () => {
     const look = run('--from', source.url, '--to', `sqlite:${file}.none`, '--verify-only')
     expect(await look.ended).toBe(2)
     expect(existsSync(`${file}.none`)).toBe(false)
-    const server = await filled(await aSchema())
+    const server = await filled(await aSchema(), 10)
     const address = new URL(server.url)
     address.hostname = address.hostname === 'localhost' ? '127.0.0.1' : 'localhost'
     const same = run('--from', server.url, '--to', address.href)

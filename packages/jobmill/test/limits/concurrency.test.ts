@@ -1,5 +1,6 @@
 /** Concurrency limits over many processes, some of which die: never more at once than there may be, and nothing is stuck. On the oracle and both stores. */
 import { describe, expect, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import { Snooze } from '../../src/job/thrown.ts'
 import { sleep } from '../../src/platform/sleep.ts'
@@ -12,6 +13,11 @@ import { insideOf, type Process, scene } from './scene.ts'
 const MOST = 3
 const SLOTS = 8
 const LEASE_MS = 3_000
+/** How many jobs there are, and how long after one another processes die. */
+const LONG: Amount = [40, [300, 1_900, 3_100, 2_300]]
+const SHORT: Amount = [16, [300, 1_900]]
+
+type Amount = readonly [jobs: number, deathsMs: readonly number[]]
 
 /** What all processes together do with the limit. */
 interface Usage {
@@ -99,16 +105,17 @@ function runtime(process: Process, platform: TestPlatform, usage: Usage) {
   }
 }
 
-describe.each(PLACES)('P13 on $name: concurrency limits', { timeout: 180_000 }, ({ database }) => {
+describe.each(PLACES)('P13 on $name: concurrency limits', { timeout: 180_000 }, ({ name, database }) => {
   test('many holders in three processes, and deaths among them, never have more than there is', async () => {
     const it = await scene({ db: { concurrency: MOST } }, { database, processes: 3 })
     const { platform } = it
     const usage: Usage = { now: 0, most: 0, done: 0 }
-    const jobs = 40
+    // On PostgreSQL every step of the clock takes real time.
+    const [jobs, deaths] = name === 'postgres' ? inFull(LONG, SHORT) : LONG
     await it.first.store.enqueue(Array.from({ length: jobs }, () => aJob()))
     const alive = it.processes.map((process) => runtime(process, platform, usage))
     const dead: typeof alive = []
-    for (const afterMs of [300, 1_900, 3_100, 2_300]) {
+    for (const afterMs of deaths) {
       await platform.advance(afterMs)
       // Kill one that has permits: they must not be given to others before it is known to be dead, and not be lost.
       while (!alive.some((process) => process.isUsing())) await platform.advance(10)
