@@ -1,8 +1,15 @@
-/** A mill for a command that looks or steers: opened, used, and closed again whatever happens. It never works. */
+/**
+ * A mill for a command that reads or changes something: opened, used, and closed again whatever happens. It runs no jobs, and it declares nothing
+ * of its config: the config may belong to another release, or to another database than `--db` names.
+ */
+import { JobmillError } from '../job/errors.ts'
 import { type Mill, jobmill } from '../runtime/mill.ts'
 import type { MillOptions } from '../runtime/options.ts'
+import { isCurrent } from '../store/schema-status.ts'
+import type { Store } from '../store/store.ts'
 import { checkIsThere, checkUsualIsThere, storeAt, usualStore } from './choose-store.ts'
 import { EXIT, type Given } from './command.ts'
+import { toolsOf } from './db/tools-of.ts'
 import { loadIfThere } from './load-config.ts'
 import { terminal } from './terminal.ts'
 import { waitingFor } from './waiting.ts'
@@ -10,12 +17,15 @@ import { waitingFor } from './waiting.ts'
 /** Who overrides an option from the command line. */
 export const BY_CLI = { by: 'cli' }
 
-/** `mayCreate`: for a command that writes something new, so that a database may come into being. */
-export async function optionsFor(given: Given, { mayCreate = false } = {}): Promise<MillOptions> {
+/** `mayCreate`: for a command that writes something new, so it may create the database, unless `--db` names one: a name that does not exist is a typo. */
+export async function optionsFor(
+  given: Given,
+  { mayCreate = false, mayCreateNamed = false } = {},
+): Promise<MillOptions> {
   const config = await loadIfThere(given.text('config'), process.cwd())
   const db = given.text('db')
   if (db !== undefined) {
-    if (!mayCreate) await checkIsThere(db)
+    if (!mayCreateNamed) await checkIsThere(db)
     return { ...config, store: await storeAt(db) }
   }
   if (config !== null) return config
@@ -36,7 +46,8 @@ export async function withMill<T>(
 ): Promise<T> {
   const options = await optionsFor(given, how)
   check?.(options)
-  const mill = jobmill({ ...options, log: 'error' }, { declares: 'missing' })
+  if (how.mayCreate !== true) await checkSchema(options.store)
+  const mill = jobmill({ ...options, log: 'error' }, { declares: false })
   process.stdout.on('error', endWithReader)
   try {
     await waitingFor(options.store.name, mill.open(), terminal)
@@ -45,6 +56,20 @@ export async function withMill<T>(
     await mill.stop()
     process.stdout.off('error', endWithReader)
   }
+}
+
+/** A command that creates nothing does not migrate either: the processes that run may be of an earlier release. */
+async function checkSchema(store: Store<never>): Promise<void> {
+  if (!('tools' in store)) return
+  const status = await toolsOf(store).schema()
+  if (isCurrent(status) || status.refused !== null) return
+  const { isThere, pending } = status
+  const names = pending.map(({ number, name }) => `${number} (${name})`).join(', ')
+  throw new JobmillError(
+    'SCHEMA_OUTDATED',
+    isThere ? `${store.name} lacks migration ${names}` : `${store.name} has no tables of jobmill`,
+    { fix: 'Run jobmill db migrate, or start a process of this release' },
+  )
 }
 
 /** Whoever reads our output may have enough of it: `jobmill jobs list --all | head`. Not for a process that works: that one has to end in good order. */

@@ -44,6 +44,7 @@ export const ERRORS = {
   SCHEDULE_UNKNOWN: 'No schedule has this name',
   SCHEMA_CHANGED: 'A migration that was applied differs from the one in this release',
   SCHEMA_NEWER: 'The database was migrated by a newer release',
+  SCHEMA_OUTDATED: 'The database lacks tables or migrations that this release needs',
   STORE_BUSY: 'The database refused the write for now; the same call may succeed shortly',
   STORE_CLOSED: 'The store is not open',
   STORE_REFUSED:
@@ -95,6 +96,7 @@ const STATUS_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   OUTCOME_UNKNOWN: 503,
   SCHEMA_CHANGED: 503,
   SCHEMA_NEWER: 503,
+  SCHEMA_OUTDATED: 503,
   STORE_BUSY: 503,
   STORE_CLOSED: 503,
   STORE_REFUSED: 503,

@@ -5,7 +5,7 @@ import type { Resolved } from './options.ts'
 
 type Declared = Pick<Resolved, 'limits' | 'declared' | 'schedules'>
 
-/** `missing`: only what the database lacks, so that the values of a later release stay. */
+/** `missing`: only what a restored database lacks, so that the values of a later release stay. */
 export type Declares = 'all' | 'missing'
 
 /** When the store is opened, so that settings can be changed by a process that never starts. Queues may name limits, so those come first. */

@@ -9,14 +9,14 @@ import type { Store } from '../store/store.ts'
 import { type Grace, grace as createGrace } from '../work/grace.ts'
 import { isInsideHandler } from '../work/inside-handler.ts'
 import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
-import { declare, type Declares } from './declare.ts'
+import { declare } from './declare.ts'
 import type { Engine } from './engine.ts'
 import type { Resolved } from './options.ts'
 
 export interface LifeOptions {
   readonly store: Store
   readonly options: Resolved
-  readonly declares: Declares
+  readonly declares: boolean
   /** As which it is started now. */
   readonly instance: InstanceInfo
   readonly emit: Emit
@@ -107,7 +107,7 @@ export function lifeOf(given: LifeOptions): Life {
     users.set(store, (users.get(store) ?? 0) + 1)
     try {
       await store.open()
-      await declare(store, options, make.declares)
+      if (make.declares) await declare(store, options, 'all')
     } catch (error) {
       await letGo()
       throw error

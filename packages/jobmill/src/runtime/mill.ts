@@ -23,7 +23,6 @@ import { enqueueInside } from './enqueue-inside.ts'
 import { type Findings, findings } from './findings.ts'
 import { handlersOf } from './handlers.ts'
 import { type Kinds, kinds } from './kinds.ts'
-import type { Declares } from './declare.ts'
 import { lifeOf, type StopOptions } from './life.ts'
 import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
@@ -110,10 +109,10 @@ export function checkOptions(options: MillOptions): readonly Problem[] {
   return resolveOptions(options).problems
 }
 
-/** `declares`: a tool that looks or steers brings in what is missing, and leaves what a release declared. */
+/** `declares: false` is for tools: their config may belong to another release than the processes that work. */
 export function jobmill<S extends Store<never>, Inputs extends readonly unknown[] = readonly never[]>(
   given: MillOptions<S, Inputs>,
-  { declares = 'all' }: { readonly declares?: Declares } = {},
+  { declares = true }: { readonly declares?: boolean } = {},
 ): Mill<TxOf<S>> {
   const options = resolveOptions(given as MillOptions<S>)
   throwErrors(options.problems)

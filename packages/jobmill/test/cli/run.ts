@@ -18,6 +18,8 @@ import { bundled } from '../../../../test/support/programs.ts'
 import { type AnyJob, jobmill, type Mill, type MillOptions, type Store } from '../../src/index.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
+import { openConnection } from '../../src/store-sqlite/connection.ts'
+import { migrate } from '../../src/store-sqlite/migrate.ts'
 
 export const source = (file: string): string => bundled(path.join(import.meta.dirname, '../../src', file))
 
@@ -36,9 +38,18 @@ function writeConfig(folder: string, store: string, lines: string): void {
   )
 }
 
+/** With our tables and nothing in them: most commands make none. */
+export function migratedFile(): string {
+  const file = freshFile()
+  const handle = openConnection(file, 'relaxed')
+  migrate(handle, 0)
+  handle.close()
+  return file
+}
+
 /** A folder with a config of these lines, and the file of its store. */
 export function config(lines: string): { folder: string; file: string } {
-  const file = freshFile()
+  const file = migratedFile()
   const folder = path.dirname(file)
   writeConfig(folder, `sqlite(${JSON.stringify(file)})`, lines)
   return { folder, file }
@@ -138,11 +149,12 @@ export const places = [
 
 /** A SQLite file without a config, and a mill of the test on it. */
 export function file(jobs: readonly AnyJob[] = []): { readonly path: string; readonly mill: Mill } {
-  const at = freshFile()
-  // Empty, and there: most commands make none.
-  writeFileSync(at, '')
+  const at = migratedFile()
   return { path: at, mill: place(path.dirname(at), () => sqlite(at)).mill(jobs) }
 }
+
+/** Runs a command to its end in a folder. */
+export const runIn = (folder: string, args: readonly string[]): Promise<Ran> => ran(folder, args)
 
 async function ran(folder: string, args: readonly string[], input?: string): Promise<Ran> {
   const { child, ended, said } = run(folder, args)

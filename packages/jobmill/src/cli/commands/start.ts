@@ -69,7 +69,7 @@ export async function millOptions(given: Given, works: boolean): Promise<MillOpt
   const config =
     works || path !== undefined
       ? await loadConfig(path ?? given.text('config'), process.cwd())
-      : await optionsFor(given, { mayCreate: true })
+      : await optionsFor(given, { mayCreate: true, mayCreateNamed: true })
   const serve = given
     .texts('queues')
     .flatMap((text) => text.split(','))

@@ -9,7 +9,7 @@ export const dbCreate: Command = {
   says: 'make the database when there is none (the tables come with db migrate, or the first start)',
   examples: ['jobmill db create', 'jobmill db create --db postgres://app@localhost/app'],
   async run(given, terminal) {
-    const { store } = await optionsFor(given, { mayCreate: true })
+    const { store } = await optionsFor(given, { mayCreate: true, mayCreateNamed: true })
     const created = await waitingFor('the database', toolsOf(store).create(), terminal)
     if (given.has('json')) terminal.out(JSON.stringify({ store: store.name, created }))
     else terminal.out(`${store.name}: ${created ? 'created' : 'it was there already'}`)

@@ -12,7 +12,7 @@ export const dbMigrate: Command = {
   says: 'apply the migrations that are missing, while processes work on',
   examples: ['jobmill db migrate', 'jobmill db migrate --db sqlite:jobs.db'],
   async run(given, terminal) {
-    const { store } = await optionsFor(given, { mayCreate: true })
+    const { store } = await optionsFor(given, { mayCreate: true, mayCreateNamed: true })
     const before = await toolsOf(store).schema()
     if (before.refused !== null) {
       terminal.err(`error   ${before.refused}`)

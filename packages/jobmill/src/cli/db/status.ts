@@ -11,7 +11,7 @@ export const dbStatus: Command = {
   says: 'show which migrations the database has; never changes it (ends with 3 when one is missing)',
   examples: ['jobmill db status', 'jobmill db status --json || jobmill db migrate'],
   async run(given, terminal) {
-    const { store } = await optionsFor(given, { mayCreate: true })
+    const { store } = await optionsFor(given, { mayCreate: true, mayCreateNamed: true })
     const status = await toolsOf(store).schema()
     if (given.has('json')) terminal.out(JSON.stringify({ store: store.name, ...status }))
     else {

@@ -1,0 +1,71 @@
+/** Commands read and change what processes declared. They bring nothing of their own config or schema into a database. */
+import { writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { call, config, runIn } from './run.ts'
+
+const CODE = `
+const tick = defineJob({ kind: 'tick', run: () => {} })
+export default {
+  store,
+  jobs: [tick],
+  queues: { mail: { workers: 3, limit: 'smtp' } },
+  limits: { smtp: { rate: 5 } },
+  schedules: [{ name: 'ticker', job: tick, when: 'every 2s' }],
+}`
+
+async function declaredIn(file: string): Promise<unknown> {
+  const store = sqlite(file)
+  await store.open()
+  try {
+    return [await store.queues(), await store.limits(), await store.schedules()]
+  } finally {
+    await store.close()
+  }
+}
+
+describe('N1 a command declares nothing of its config', () => {
+  const COMMANDS = [
+    'queues list',
+    'jobs list',
+    'overrides',
+    'workers',
+    'jobs retry --state dead --dry-run',
+    'schedules list',
+    'limits list',
+    'db doctor',
+  ]
+  test.each(COMMANDS)('%s', async (words) => {
+    const { folder, file } = config(CODE)
+    await runIn(folder, words.split(' '))
+    expect(await declaredIn(file)).toEqual([[], [], []])
+  })
+
+  test('queues set of another database', async () => {
+    const { folder } = config(CODE)
+    const other = config('export default { store }')
+    await runIn(folder, ['enqueue', 'tick', 'null', '--queue', 'other', '--db', other.file])
+    const { code } = await runIn(folder, ['queues', 'set', 'other', '--workers', '3', '--db', other.file])
+    expect(code).toBe(0)
+    expect(await declaredIn(other.file)).toMatchObject([[{ name: 'other', workers: 3 }], [], []])
+  })
+})
+
+test('a command that reads makes no tables, and says how to make them', async () => {
+  const file = freshFile()
+  writeFileSync(file, '')
+  const { code, err } = await call(file, ['queues', 'list'])
+  expect(code).toBe(2)
+  expect(err).toContain(
+    'has no tables of jobmill. Run jobmill db migrate, or start a process of this release',
+  )
+  expect(await sqlite(file).tools.schema()).toMatchObject({ isThere: false })
+})
+
+test('a database that --db names and that is not there is a mistake, also for enqueue', async () => {
+  const file = `${freshFile()}-mistyped`
+  const { code, err } = await call(file, ['enqueue', 'tick'])
+  expect(code).toBe(2)
+  expect(err).toContain('there is no file')
+})
