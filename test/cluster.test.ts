@@ -12,7 +12,6 @@ import { ledgerReader, ledgerWriter, type Run } from '../proof/cluster/ledger.ts
 import type { Lie } from '../proof/cluster/lies.ts'
 import { readOptions } from '../proof/cluster/options.ts'
 import type { Sent } from '../proof/cluster/stream.ts'
-import { nightlyTest } from './support/in-full.ts'
 import { inTurns } from './support/in-turns.ts'
 import { withJobmill } from './support/programs.ts'
 
@@ -113,26 +112,26 @@ describe.each([
     },
     TIMEOUT_MS,
   )
-})
 
-nightlyTest(
-  'start:cluster finds out a run that lies, each lie by its sentence',
-  async () => {
-    const folder = ownTemporaryFolder()
-    const lies: Lie[] = ['drop-job', 'forget-run', 'run-twice', 'no-lines', 'silent-end']
-    const { code, said } = await start(['--sqlite', ...small], folder, lies).ended
-    expect(said).toMatch(/^\d promises were broken:$/m)
-    expect(code).toBe(1)
-    expect(said).toMatch(/^lost: 1 job, acknowledged and not in the store/m)
-    expect(said).toMatch(/^lost: 1 job, done according to the store, and never run to the end/m)
-    expect(said).toMatch(/^lost +2$/m)
-    expect(said).toMatch(/^run twice: 1 job, run again/m)
-    expect(said).toMatch(/^order broken: \d+ jobs?, run before an earlier job/m)
-    expect(said).toMatch(/^worker 4 ended by itself, with 0/m)
-    await expectNothingLeft(folder)
-  },
-  TIMEOUT_MS,
-)
+  test.nightly(
+    'finds out a run that lies, each lie by its sentence',
+    async () => {
+      const folder = ownTemporaryFolder()
+      const lies: Lie[] = ['drop-job', 'forget-run', 'run-twice', 'no-lines', 'silent-end']
+      const { code, said } = await start([...store, ...small], folder, lies).ended
+      expect(said).toMatch(/^\d promises were broken:$/m)
+      expect(code).toBe(1)
+      expect(said).toMatch(/^lost: 1 job, acknowledged and not in the store/m)
+      expect(said).toMatch(/^lost: 1 job, done according to the store, and never run to the end/m)
+      expect(said).toMatch(/^lost +2$/m)
+      expect(said).toMatch(/^run twice: 1 job, run again/m)
+      expect(said).toMatch(/^order broken: \d+ jobs?, run before an earlier job/m)
+      expect(said).toMatch(/^worker 4 ended by itself, with 0/m)
+      await expectNothingLeft(folder)
+    },
+    TIMEOUT_MS,
+  )
+})
 
 describe('its options', () => {
   test('are read, with defaults', () => {

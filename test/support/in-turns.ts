@@ -2,13 +2,16 @@
 // of the runtime, the applications and the dashboard: each test runs on one of them. Tests of transactions run on both, since each store has its own. With
 // JOBMILL_LONG=all, as every night, every test runs on all.
 import { test } from 'vitest'
-import { inFull, nightlyTest } from './in-full.ts'
+import { inFull } from './in-full.ts'
 
 type Run = () => Promise<void> | void
 
 type Register = (name: string, run: Run, timeoutMs?: number) => void
 
-/** `runIf` and `skipIf` are for what one place alone has, and take no turn. `nightly` runs every night, on all places. */
+/**
+ * `runIf` and `skipIf` are for what one place alone has, and take no turn. `nightly` is for what another test of `npm test` covers in another way: it runs every
+ * night, on all places.
+ */
 export type Turns = Register & Pick<typeof test, 'each' | 'runIf' | 'skipIf'> & { readonly nightly: Register }
 
 /** A store by itself, or something that has the name of one. */
@@ -30,7 +33,9 @@ export function inTurns(place: string, places: readonly Place[]): Turns {
     each: each as unknown as typeof test.each,
     runIf: (isMine: unknown) => test.runIf(isMine),
     skipIf: (isNotMine: unknown) => test.skipIf(isNotMine),
-    nightly: nightlyTest,
+    nightly: (name: string, run: Run, timeoutMs?: number) => {
+      if (inFull(true, false)) test(name, run, timeoutMs)
+    },
   })
 }
 
