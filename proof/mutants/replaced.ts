@@ -20,7 +20,7 @@ export const REPLACED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a name that is added without a new version',
-    file: 'store-postgres/migrations/0009/names.ts',
+    file: 'store-postgres/schema/names.ts',
     find: 'IF EXISTS (SELECT FROM added) THEN',
     replace: 'IF false THEN',
     test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'its job lands in the right queue and kind' },

@@ -64,7 +64,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a quick finish without its fence',
-    file: 'store-postgres/migrations/fast-path/finish-done.ts',
+    file: 'store-postgres/schema/functions/finish-done.ts',
     find: 'AND r.id = i.id AND r.token = i.token AND r.flags = 0 AND r.tries <= longest',
     replace: 'AND r.id = i.id AND r.flags = 0 AND r.tries <= longest',
     test: { file: CONTRACT, name: 'the attempt number is not the fence' },
@@ -135,14 +135,14 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a claim that takes what another one is taking',
-    file: 'store-postgres/migrations/fast-path/claim-ready.ts',
+    file: 'store-postgres/schema/functions/claim-ready.ts',
     find: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500 FOR UPDATE SKIP LOCKED',
     replace: 'ORDER BY r.queue_id, r.priority, r.seq LIMIT 500',
     test: { file: CONTRACT, name: 'many claims at once from several handles' },
   },
   {
     name: 'postgres: a hand-off that ignores jobs that wait',
-    file: 'store-postgres/migrations/fast-path/enqueue-alike.ts',
+    file: 'store-postgres/schema/functions/enqueue-alike.ts',
     find: 'may := head_priority IS NULL OR with_priority < head_priority;',
     replace: 'may := true;',
     test: { file: CONTRACT, name: 'what is ready is in the way whoever it is for' },
@@ -163,7 +163,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a hand-off of many that ignores jobs that wait',
-    file: 'store-postgres/migrations/fast-path/enqueue-due.ts',
+    file: 'store-postgres/schema/functions/enqueue-due.ts',
     find: 'ON w.queue_id = j.queue_id AND j.priority < w.priority AND',
     replace: 'ON w.queue_id = j.queue_id AND',
     test: { file: CONTRACT, name: 'no job overtakes one that was ready before' },

@@ -1,13 +1,11 @@
-/** Makes one file of each entry of a release, out of a commit: small, and without what others wrote, which is installed. */
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+/** Makes one file of each entry of the library, out of its sources: without its dependencies, which are installed. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'vite'
+import { build, type Plugin } from 'vite'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const LIBRARY = 'packages/jobmill'
-/** `empty-log` is started as a thread, by the name of its file. */
+const library = fileURLToPath(new URL('../../packages/jobmill', import.meta.url))
+/** The store starts `empty-log` as a thread, by the name of its file. */
 const ENTRIES: Readonly<Record<string, string>> = {
   jobmill: 'index.ts',
   sqlite: 'sqlite.ts',
@@ -15,26 +13,19 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'empty-log': 'store-sqlite/empty-log.ts',
 }
 
-export async function bundle(commit: string, folder: string): Promise<void> {
-  // Inside of the repository, so that what it imports is found, and where neither git nor a check looks.
-  mkdirSync(join(root, 'reports'), { recursive: true })
-  const sources = mkdtempSync(join(root, 'reports/release-'))
-  try {
-    const archive = execFileSync('git', ['archive', commit, `${LIBRARY}/src`, `${LIBRARY}/package.json`], {
-      cwd: root,
-      maxBuffer: 64 * 1024 * 1024,
-    })
-    execFileSync('tar', ['-x', '-C', sources], { input: archive })
-    await buildInto(join(sources, LIBRARY), folder)
-  } finally {
-    rmSync(sources, { recursive: true, force: true })
+/** `change` gets the path inside `src` and the text of each source file. */
+export async function bundle(
+  folder: string,
+  change: (file: string, text: string) => string = (_, text) => text,
+): Promise<void> {
+  const sources = join(library, 'src/')
+  const changes: Plugin = {
+    name: 'jobmill-changes',
+    // Before the types are gone.
+    enforce: 'pre',
+    transform: (text, id) => (id.startsWith(sources) ? change(id.slice(sources.length), text) : null),
   }
-}
-
-async function buildInto(library: string, folder: string): Promise<void> {
-  const input = Object.entries(ENTRIES)
-    .map(([name, file]) => [name, join(library, 'src', file)] as const)
-    .filter(([, file]) => existsSync(file))
+  const input = Object.entries(ENTRIES).map(([name, file]) => [name, join(sources, file)] as const)
   const { dependencies } = JSON.parse(readFileSync(join(library, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>
   }
@@ -42,6 +33,7 @@ async function buildInto(library: string, folder: string): Promise<void> {
     root: library,
     configFile: false,
     logLevel: 'warn',
+    plugins: [changes],
     ssr: { noExternal: true, external: Object.keys(dependencies) },
     build: {
       ssr: true,

@@ -1,4 +1,4 @@
-/** What came with the third schema: limits with permits that are out, schedules that were served, slots, leaders, figures and events. */
+/** What processes share: limits with permits that are out, schedules that were served, slots, leaders, figures and events. */
 import type { ScheduleDefinition } from 'jobmill'
 import { KIND, QUEUE, type Scene } from './scene.ts'
 
@@ -17,7 +17,7 @@ export async function fillCluster(scene: Scene): Promise<void> {
   await limits(scene, instance)
   await schedules(scene)
   await shared(scene, instance)
-  if (scene.schema >= 4) await handedOff(scene, instance)
+  await handedOff(scene, instance)
 }
 
 /** The only permit is held by a job whose instance is never heard of again. */

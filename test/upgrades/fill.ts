@@ -1,7 +1,4 @@
-/**
- * Fills a new database with a job in every state that there is, by the code of a release and through its own contract: what it did not have yet, it does not leave
- * behind.
- */
+/** Fills a new database with a job in every state that there is, by the code of a release and through its own contract. */
 import type { Store, Transition } from 'jobmill'
 import { fillCluster } from './fill-cluster.ts'
 import type { Release } from './release.ts'
@@ -15,8 +12,8 @@ export const KEYS = { waiting: 'invoice 1', done: 'invoice 2' }
 const FAR_AT = 4_102_444_800_000
 const YEARS_MS = 3_650 * 86_400_000
 
-export async function fill(release: Release, store: Store<never>, schema: number): Promise<Roles> {
-  const scene = sceneOf(release, store, schema)
+export async function fill(release: Release, store: Store<never>): Promise<Roles> {
+  const scene = sceneOf(release, store)
   const { settings } = scene
   await store.declareQueues([
     { name: QUEUE, settings: settings({ workers: 4, backoffBaseMs: 2_000 }) },
@@ -26,7 +23,7 @@ export async function fill(release: Release, store: Store<never>, schema: number
   await running(scene)
   await crashed(scene)
   await waiting(scene)
-  if (schema >= 3) await fillCluster(scene)
+  await fillCluster(scene)
   return scene.roles
 }
 

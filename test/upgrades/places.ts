@@ -4,11 +4,9 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../packages/jobmill/src/store-postgres/migrate.ts'
-import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../packages/jobmill/src/store-sqlite/migrate.ts'
 import { freshFile, freshSchema } from '../support/databases.ts'
 import { dumpPostgres, restorePostgres } from './postgres-dump.ts'
-import { type Place, SCHEMAS } from './release.ts'
+import { type Place, RELEASES } from './release.ts'
 import type { Snapshot } from './snapshot.ts'
 import { dumpSqlite, restoreSqlite } from './sqlite-dump.ts'
 
@@ -18,28 +16,25 @@ interface Kept {
 }
 
 export interface StorePlaces {
-  /** The number of today's last migration. */
-  readonly newest: number
   readonly empty: () => Place
-  readonly restore: (schema: number) => Promise<Kept>
+  /** The kept database of a release. */
+  readonly restore: (version: string) => Promise<Kept>
   readonly dump: (place: Place) => Promise<string>
   /** Lets the lease of an instance run out at once. */
   readonly expire: (place: Place, instance: string) => Promise<void>
 }
 
-const read = (schema: number, file: string): string =>
-  readFileSync(join(SCHEMAS, String(schema), file), 'utf8')
+const read = (version: string, file: string): string => readFileSync(join(RELEASES, version, file), 'utf8')
 
 const emptyFile = (): Place => ({ store: 'sqlite', at: freshFile() })
 
 function sqlite(): StorePlaces {
   return {
-    newest: SQLITE_MIGRATIONS.length,
     empty: emptyFile,
-    async restore(schema) {
+    async restore(version) {
       const place = emptyFile()
-      restoreSqlite(place.at, read(schema, 'sqlite.sql'))
-      return { place, expected: JSON.parse(read(schema, 'sqlite.json')) as Snapshot }
+      restoreSqlite(place.at, read(version, 'sqlite.sql'))
+      return { place, expected: JSON.parse(read(version, 'sqlite.json')) as Snapshot }
     },
     dump: async ({ at }) => dumpSqlite(at),
     async expire({ at }, instance) {
@@ -56,12 +51,11 @@ function postgres(): StorePlaces {
     return { store: 'postgres', at: url, schema: freshSchema(url, 'upgrade') }
   }
   return {
-    newest: POSTGRES_MIGRATIONS.length,
     empty: fresh,
-    async restore(schema) {
+    async restore(version) {
       const place = fresh()
-      await restorePostgres(url, place.schema, read(schema, 'postgres.sql'))
-      return { place, expected: JSON.parse(read(schema, 'postgres.json')) as Snapshot }
+      await restorePostgres(url, place.schema, read(version, 'postgres.sql'))
+      return { place, expected: JSON.parse(read(version, 'postgres.json')) as Snapshot }
     },
     dump: ({ at, schema = '' }) => dumpPostgres(at, schema),
     async expire({ at, schema = '' }, instance) {

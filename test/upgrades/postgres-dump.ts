@@ -28,6 +28,11 @@ const PARTS: readonly string[] = [
   `SELECT pg_get_functiondef(p.oid) || ';' AS line FROM pg_proc AS p WHERE p.pronamespace = $1::regnamespace ORDER BY p.proname`,
 ]
 
+/** After the rows, which they would change. */
+const TRIGGERS = `
+SELECT pg_get_triggerdef(t.oid) || ';' AS line FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+ WHERE c.relnamespace = $1::regnamespace AND NOT t.tgisinternal ORDER BY c.relname, t.tgname`
+
 const COLUMNS = `
 SELECT c.relname AS table, json_agg(quote_ident(a.attname) ORDER BY a.attnum) AS columns
   FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -46,8 +51,8 @@ export async function dumpPostgres(url: string, schema: string): Promise<string>
     for (const part of PARTS) script.push(...(await lines(part, [schema])))
     const { rows: tables } = await client.query<{ table: string; columns: string[] }>(COLUMNS, [schema])
     for (const { table, columns } of tables) script.push(...(await lines(rowsOf(schema, table, columns), [])))
-    script.push(...(await lines(SEQUENCES, [schema])), '')
-    return script.join('\n').replaceAll(`${schema}.`, 'jobmill.')
+    script.push(...(await lines(SEQUENCES, [schema])), ...(await lines(TRIGGERS, [schema])), '')
+    return script.join('\n').replaceAll(`"${schema}".`, 'jobmill.').replaceAll(`${schema}.`, 'jobmill.')
   })
 }
 

@@ -1,4 +1,4 @@
-/** Releases as tests load them: today's sources, or an earlier one from its bundle under test/fixtures/releases/. */
+/** Releases as tests load them: today's sources, or a bundle of another release. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -14,24 +14,27 @@ export interface Place {
   readonly schema?: string
 }
 
-/** Typed as today's: what a release did not have yet is undefined there. */
+/** Typed as today's. */
 export interface Release {
   readonly entry: typeof Entry
   /** Loads only the driver that is asked for. */
   readonly storeAt: (place: Place) => Promise<Entry.Store<never>>
 }
 
-const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url))
+/** A folder for each release: a database of each store and, once the release is published, its code. */
+export const RELEASES = fileURLToPath(new URL('../fixtures/releases/', import.meta.url))
 
-export const RELEASES = join(fixtures, 'releases')
-export const SCHEMAS = join(fixtures, 'schemas')
+/** The versions that are kept, oldest first. */
+export function keptReleases(): string[] {
+  return readdirSync(RELEASES)
+    .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
+    .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+}
 
-/** The numbers of the schemas that are kept, oldest first. A release is called by the schema that it made. */
-export function keptSchemas(): number[] {
-  if (!existsSync(SCHEMAS)) return []
-  return readdirSync(SCHEMAS)
-    .flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
-    .toSorted((a, b) => a - b)
+/** The code that made the database of a kept release. A release that is not published yet has none of its own: that is today's. */
+export function codeOf(version: string): Promise<Release> {
+  const code = join(RELEASES, version, 'code')
+  return existsSync(code) ? bundled(code) : today()
 }
 
 export async function today(): Promise<Release> {
@@ -41,8 +44,8 @@ export async function today(): Promise<Release> {
   })
 }
 
-/** One that is in this folder. */
-export async function earlier(folder: string): Promise<Release> {
+/** The release whose bundle is in this folder. */
+export async function bundled(folder: string): Promise<Release> {
   const load = (name: string): Promise<unknown> => import(pathToFileURL(join(folder, `${name}.mjs`)).href)
   return release((await load('jobmill')) as Release['entry'], {
     sqlite: () => load('sqlite') as Promise<typeof Sqlite>,

@@ -1,5 +1,5 @@
 /** What filling a database needs of a release, whichever it is: its own contract, in few words. Every job has a role, by which tests know it. */
-import type { JobRequest, Lease, NewInstance, NewJob, QueueSettings, Store } from 'jobmill'
+import type { JobRequest, Lease, NewJob, QueueSettings, Store } from 'jobmill'
 import type { Release } from './release.ts'
 
 export const KIND = 'work'
@@ -13,8 +13,6 @@ export type Roles = Record<string, string>
 
 export interface Scene {
   readonly store: Store<never>
-  /** The number of its last migration. */
-  readonly schema: number
   readonly roles: Roles
   readonly settings: (of: Partial<QueueSettings>) => QueueSettings
   /** A job for each role, to be written by whoever asks. */
@@ -27,7 +25,7 @@ export interface Scene {
 
 type Requests = Readonly<Record<string, Partial<JobRequest>>>
 
-export function sceneOf({ entry }: Release, store: Store<never>, schema: number): Scene {
+export function sceneOf({ entry }: Release, store: Store<never>): Scene {
   const roles: Roles = {}
   const mintId = (): string => entry.systemPlatform.id()
 
@@ -42,16 +40,15 @@ export function sceneOf({ entry }: Release, store: Store<never>, schema: number)
 
   return {
     store,
-    schema,
     roles,
     prepare,
     settings: (of) => ({ ...entry.DEFAULT_QUEUE_SETTINGS, ...KEEPS, ...of }),
     enqueue: async (requests) => void (await store.enqueue(prepare(requests))),
     async register(label, leaseMs) {
-      const known = { id: mintId(), label, version: `schema ${schema}`, queues: [QUEUE], kinds: [KIND] }
-      const instance = { ...known, capacity: 10, leaseMs, ...(schema >= 2 && { onDead: [] }) }
-      await store.register(instance as NewInstance)
-      return known.id
+      const id = mintId()
+      const serves = { queues: [QUEUE], kinds: [KIND], onDead: [] }
+      await store.register({ id, label, version: 'kept', ...serves, capacity: 10, leaseMs })
+      return id
     },
     async claim(instance, expected, queue = QUEUE) {
       const request = { instance, queues: [{ queue, room: 100 }], kinds: [KIND] }

@@ -1,19 +1,20 @@
-// Processes of earlier releases at work while one of today's starts beside them and migrates their database.
-import { mkdtempSync, rmSync } from 'node:fs'
+// Processes of an earlier release at work while one of a later release starts and migrates their database.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { atFileEnd } from '../support/file-end.ts'
+import { buildNextRelease } from './next-release.ts'
 import { STORES } from './places.ts'
-import { keptSchemas } from './release.ts'
+import { keptReleases, RELEASES } from './release.ts'
 import { upgradeUnderLoad } from './side-by-side.ts'
 
 const TIMEOUT_MS = 60_000
 
-/** From the one directly before; with JOBMILL_UPGRADES=all, from every release that is kept. */
-function releases(newest: number): number[] {
-  const before = keptSchemas().filter((schema) => schema < newest)
-  return process.env['JOBMILL_UPGRADES'] === 'all' ? before : before.slice(-1)
-}
+let next = ''
+beforeAll(async () => {
+  next = await buildNextRelease(atFileEnd)
+})
 
 function ownFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'jobmill-upgrade-'))
@@ -21,12 +22,22 @@ function ownFolder(): string {
   return folder
 }
 
+/** Published releases beside today's, and today's beside the release after it. */
+const UPGRADES: readonly (readonly [name: string, older: string | null, newer: () => string | null])[] = [
+  ...keptReleases()
+    .map((version) => [version, join(RELEASES, version, 'code')] as const)
+    .filter(([, code]) => existsSync(code))
+    .map(([version, code]) => [`${version} to today's`, code, () => null] as const),
+  ["today's to the release after it", null, () => next],
+]
+
 describe.each(STORES)('upgrades under load, on %s', (_, stores) => {
-  test.each(releases(stores.newest))(
-    'P2 P3 P4 old processes of schema %i go on beside a new one: nothing is lost, nothing runs twice',
-    async (release) => {
+  test.each(UPGRADES)(
+    'P2 P3 P4 from %s: old processes go on beside a new one, nothing is lost, nothing runs twice',
+    async (_name, older, newer) => {
       const upgrade = await upgradeUnderLoad({
-        release,
+        older,
+        newer: newer(),
         place: stores.empty(),
         folder: ownFolder(),
         expire: stores.expire,

@@ -1,20 +1,20 @@
 /**
- * An upgrade under load: processes of an earlier release at work on their own database, one of today's that starts beside them and migrates it, an old one that is
- * killed, and then the judge of proof/cluster/.
+ * An upgrade under load: processes of one release at work on a database, one of a later release that starts and migrates it meanwhile, an old one that is killed, and
+ * then the judge of proof/cluster/.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { jobmill, type Store } from 'jobmill'
+import type { Store } from 'jobmill'
 import { nowMs } from '../../proof/cluster/clock.ts'
 import { countedDone, everythingIn } from '../../proof/cluster/in-store.ts'
 import { judge } from '../../proof/cluster/judge.ts'
 import { type LedgerReader, ledgerReader } from '../../proof/cluster/ledger.ts'
 import type { Sent } from '../../proof/cluster/stream.ts'
 import { withJobmill } from '../support/programs.ts'
-import { type Place, today } from './release.ts'
+import { bundled, type Place, today } from './release.ts'
 import type { WorkerMessage, WorkerOrder, WorkerTask } from './worker.ts'
 
 const program = fileURLToPath(new URL('./worker.ts', import.meta.url))
@@ -39,7 +39,7 @@ interface Worker {
 
 function startWorker(given: {
   readonly number: number
-  readonly release: number | null
+  readonly release: string | null
   readonly place: Place
   readonly folder: string
 }): Worker {
@@ -101,7 +101,9 @@ interface Upgrade {
 }
 
 interface Scene {
-  readonly release: number
+  /** The folders of their bundles; null for today's. */
+  readonly older: string | null
+  readonly newer: string | null
   readonly place: Place
   readonly folder: string
   /** Lets the lease of an instance run out at once: nobody waits for it. */
@@ -109,8 +111,15 @@ interface Scene {
   readonly onEnd: (end: () => Promise<void>) => void
 }
 
-export async function upgradeUnderLoad({ release, place, folder, expire, onEnd }: Scene): Promise<Upgrade> {
-  const start = (number: number, of: number | null): Worker => {
+export async function upgradeUnderLoad({
+  older,
+  newer: next,
+  place,
+  folder,
+  expire,
+  onEnd,
+}: Scene): Promise<Upgrade> {
+  const start = (number: number, of: string | null): Worker => {
     const worker = startWorker({ number, release: of, place, folder })
     onEnd(async () => {
       worker.child.kill('SIGKILL')
@@ -118,7 +127,7 @@ export async function upgradeUnderLoad({ release, place, folder, expire, onEnd }
     })
     return worker
   }
-  const [lives, dies, newer] = [start(1, release), start(2, release), start(3, null)]
+  const [lives, dies, newer] = [start(1, older), start(2, older), start(3, next)]
   for (const worker of [lives, dies]) worker.tell('begin')
   await Promise.all([lives, dies].map(goesOn))
   await newer.says('loaded')
@@ -129,12 +138,15 @@ export async function upgradeUnderLoad({ release, place, folder, expire, onEnd }
   await runsJobsOf(newer, lives)
   const diedAt = await killAtWork(dies)
 
-  const mill = jobmill({ store: await (await today()).storeAt(place), log: 'silent' })
+  const { entry, storeAt } = next === null ? await today() : await bundled(next)
+  const mill = entry.jobmill({ store: await storeAt(place), log: 'silent' })
   onEnd(async () => void (await mill.stop()))
   const cutOff = dies.ledger.open().map(({ id }) => id)
   await whileHeld(lives, async () => {
     const instance = (await mill.get(cutOff[0] ?? ''))?.instance ?? ''
     await expire(place, instance)
+    // A process reaps only after a lease in contact with the database; an operator need not wait.
+    await mill.recover()
     await until(newer, async () => {
       const jobs = await Promise.all(cutOff.map((id) => mill.get(id)))
       return jobs.every((job) => job?.instance !== instance)

@@ -11,12 +11,12 @@ export interface Snapshot {
   readonly counts: unknown
   readonly queues: unknown
   readonly instances: unknown
-  readonly limits?: unknown
-  readonly schedules?: unknown
-  readonly ticks?: unknown
+  readonly limits: unknown
+  readonly schedules: unknown
+  readonly ticks: unknown
 }
 
-export async function snapshot(store: Store<never>, roles: Roles, schema: number): Promise<Snapshot> {
+export async function snapshot(store: Store<never>, roles: Roles): Promise<Snapshot> {
   const ids = Object.entries(roles)
   const jobs = await store.get(ids.map(([, id]) => id))
   const history = await Promise.all(ids.map(([, id]) => store.history(id)))
@@ -32,11 +32,11 @@ export async function snapshot(store: Store<never>, roles: Roles, schema: number
     instances: (await store.instances())
       .map(({ state, ...rest }) => ({ ...rest, state: state === 'alive' ? 'expired' : state }))
       .toSorted((a, b) => a.id.localeCompare(b.id)),
-    ...(schema >= 3 && (await cluster(store))),
+    ...(await cluster(store)),
   }
 }
 
-async function cluster(store: Store<never>): Promise<Partial<Snapshot>> {
+async function cluster(store: Store<never>): Promise<Pick<Snapshot, 'limits' | 'schedules' | 'ticks'>> {
   const schedules = await store.schedules()
   return {
     limits: (await store.limits()).map(({ name, settings, held }) => ({ name, settings, held })),

@@ -3,7 +3,6 @@
  * each job that it begins between `hold` and `let go`, `quiet` when it has answers to all its calls after `enough`, and ends after `stop`.
  */
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from 'jobmill'
 import { nowMs } from '../../proof/cluster/clock.ts'
@@ -11,13 +10,12 @@ import { workAt } from '../../proof/cluster/kinds.ts'
 import { ledgerWriter } from '../../proof/cluster/ledger.ts'
 import type { Sent } from '../../proof/cluster/stream.ts'
 import { millWork } from './mill-work.ts'
-import { earlier, type Place, type Release, RELEASES, today } from './release.ts'
-import { storeWork } from './store-work.ts'
+import { bundled, type Place, type Release, today } from './release.ts'
 import { hands, type Working, type WorkingOptions } from './working.ts'
 
 export interface WorkerTask {
-  /** Null for today's. */
-  readonly release: number | null
+  /** The folder of its bundle; null for today's. */
+  readonly release: string | null
   readonly place: Place
   /** Of this process: no two jobs of all processes have the same. */
   readonly firstN: number
@@ -36,7 +34,7 @@ const task = JSON.parse(process.argv[2] ?? '{}') as WorkerTask
 const say = (message: WorkerMessage): void => void process.send?.(message)
 
 async function load(): Promise<{ readonly release: Release; readonly store: Store<never> }> {
-  const release = task.release === null ? await today() : await earlier(join(RELEASES, String(task.release)))
+  const release = task.release === null ? await today() : await bundled(task.release)
   return { release, store: await release.storeAt(task.place) }
 }
 
@@ -45,7 +43,7 @@ function begin(
   worked: WorkingOptions['worked'],
 ): Promise<Working> {
   const options = { worked, write: ledgerWriter(task.ledger).write, told: () => say('told') }
-  return task.release === 1 ? storeWork(release, store, options) : millWork(release, store, options)
+  return millWork(release, store, options)
 }
 
 async function send(working: Working, n: number): Promise<Sent> {

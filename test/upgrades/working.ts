@@ -21,9 +21,6 @@ export interface WorkingOptions {
 /** How long a flaky job waits after its first attempt, which fails. */
 export const RETRY_MS = 50
 
-/** How many jobs a process runs at once. */
-export const WORKERS = 10
-
 /** Does the work of a job, and tells how that ended. */
 type Worked = (kind: Kind, work: Work, attempt: number, signal?: AbortSignal) => Promise<How>
 

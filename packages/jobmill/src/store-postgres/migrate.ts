@@ -6,27 +6,7 @@ import { type AppliedMigration, checkApplied, type Migration, pending } from '..
 import type { Platform } from '../platform/platform.ts'
 import type { Connection, Query } from './connection.ts'
 import { givingWay, WAIT_BRIEFLY } from './give-way.ts'
-import { foundation } from './migrations/0001-foundation.ts'
-import { runtime } from './migrations/0002-runtime.ts'
-import { cluster } from './migrations/0003-cluster.ts'
-import { fastPath } from './migrations/0004-fast-path.ts'
-import { declaredQueues } from './migrations/0005-declared-queues.ts'
-import { limitKeys } from './migrations/0006-limit-keys.ts'
-import { pulse } from './migrations/0007-pulse.ts'
-import { alike } from './migrations/0008-alike.ts'
-import { namesAndOverrides } from './migrations/0009-names-and-overrides.ts'
-
-export const MIGRATIONS: readonly Migration[] = [
-  foundation,
-  runtime,
-  cluster,
-  fastPath,
-  declaredQueues,
-  limitKeys,
-  pulse,
-  alike,
-  namesAndOverrides,
-]
+import { MIGRATIONS } from './migrations.ts'
 
 const CREATE_LEDGER = `
 CREATE TABLE IF NOT EXISTS jobmill.migration (

@@ -1,6 +1,6 @@
 /**
  * Queues and kinds as ids, so that the narrow tables stay narrow. A statement that uses a cached id passes the version under which the id was read, and
- * does nothing when the database does not have that version: see migrations/0009-names.ts. New names are written outside any transaction of the user: an
+ * does nothing when the database does not have that version: see schema/names.ts. New names are written outside any transaction of the user: an
  * open one would block every other process that uses the same queue for the first time.
  */
 import { JobmillError } from '../job/errors.ts'

@@ -1,23 +1,7 @@
 /** Brings the tables of a file to this release. Safe when many processes open a new file at once. */
 import { type AppliedMigration, checkApplied, type Migration, pending } from '../store/migrations.ts'
 import { type SqliteHandle, prepared } from './handle.ts'
-import { foundation } from './migrations/0001-foundation.ts'
-import { runtime } from './migrations/0002-runtime.ts'
-import { cluster } from './migrations/0003-cluster.ts'
-import { narrowIndexes } from './migrations/0004-narrow-indexes.ts'
-import { declaredQueues } from './migrations/0005-declared-queues.ts'
-import { limitKeys } from './migrations/0006-limit-keys.ts'
-import { lostJobsAndOverrides } from './migrations/0007-lost-jobs-and-overrides.ts'
-
-export const MIGRATIONS: readonly Migration[] = [
-  foundation,
-  runtime,
-  cluster,
-  narrowIndexes,
-  declaredQueues,
-  limitKeys,
-  lostJobsAndOverrides,
-]
+import { MIGRATIONS } from './migrations.ts'
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS jobmill_migration (

@@ -70,12 +70,12 @@ describe('examine on sqlite', () => {
 
   test('migrations that are missing, and those of a newer release', async () => {
     const path = await migratedFile()
-    exec(path, 'DELETE FROM jobmill_migration WHERE number > 3')
+    exec(path, 'DELETE FROM jobmill_migration')
     expect(await troubles(path)).toMatchObject([
       {
         check: 'schema',
         level: 'warning',
-        says: 'not applied yet: migrations 4 (narrow-indexes), 5 (declared-queues), 6 (limit-keys), 7 (lost jobs and overrides)',
+        says: 'not applied yet: migration 1 (0.1.0)',
         fix: expect.stringContaining('jobmill db migrate') as string,
       },
     ])

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { inject, onTestFinished } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { STORES } from '../../../../test/upgrades/places.ts'
+import { bundled } from '../../../../test/upgrades/release.ts'
 import { postgres } from '../../src/postgres.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import type { ToolStore } from '../../src/store/store.ts'
@@ -20,8 +21,8 @@ export interface TestSite {
 export interface TestSites {
   readonly name: 'sqlite' | 'postgres'
   readonly empty: () => TestSite
-  /** As the release of this schema left it. */
-  readonly older: (schema: number) => Promise<TestSite>
+  /** As today's release left it, with the store of the release after it. */
+  readonly older: (next: string) => Promise<TestSite>
 }
 
 export async function migrated(sites: TestSites): Promise<TestSite> {
@@ -80,13 +81,18 @@ export function postgresSite(url = inject('postgresUrl'), schema = freshSchema(u
   }
 }
 
-async function older(name: TestSites['name'], schema: number): Promise<TestSite> {
-  const kept = await new Map(STORES).get(name)?.restore(schema)
-  const { at = '', schema: namespace = '' } = kept?.place ?? {}
-  return name === 'sqlite' ? sqliteSite(at) : postgresSite(at, namespace)
+async function older(name: TestSites['name'], next: string): Promise<TestSite> {
+  const empty = new Map(STORES).get(name)?.empty()
+  const place = empty ?? { store: name, at: '' }
+  const { at, schema = '' } = place
+  const site = name === 'sqlite' ? sqliteSite(at) : postgresSite(at, schema)
+  await site.store.open()
+  await site.store.close()
+  const store = (await (await bundled(next)).storeAt(place)) as ToolStore<never>
+  return { ...site, store: closedAtTheEnd(store) }
 }
 
 export const ALL: readonly TestSites[] = [
-  { name: 'sqlite', empty: () => sqliteSite(), older: (schema) => older('sqlite', schema) },
-  { name: 'postgres', empty: () => postgresSite(), older: (schema) => older('postgres', schema) },
+  { name: 'sqlite', empty: () => sqliteSite(), older: (next) => older('sqlite', next) },
+  { name: 'postgres', empty: () => postgresSite(), older: (next) => older('postgres', next) },
 ]

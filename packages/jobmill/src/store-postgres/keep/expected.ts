@@ -7,7 +7,7 @@ import { nameOf, type Parts } from '../../store/drift.ts'
 export const EXPECTED = `
 function add_names_version(): f1b1858f42b121644dc9380cf9256b06
 function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
-function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): 20f41f40df3646999aebd8aba8fbd345
+function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): 2ba798eef14b7e6d6c814a235988d5f6
 function enqueue_alike(bigint, uuid[], integer, integer, smallint, smallint, text, uuid, integer, integer[], bigint[], integer[], text, text): cc6afdaa4fa59330b481bf52dc8bc95d
 function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[], text, bigint[], text[], text, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[]): f8d516f8c38a98cbfcc795a3981e33d8
 function finish_done(bigint, uuid[], bigint[], bigint[], text, integer): 7787f24c3a83b97a05ad91fa17509767

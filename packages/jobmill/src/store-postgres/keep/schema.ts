@@ -1,7 +1,8 @@
 /** Which migrations a database has. */
 import type { SchemaStatus } from '../../store/keeping.ts'
 import { schemaStatus } from '../../store/schema-status.ts'
-import { appliedTo, MIGRATIONS } from '../migrate.ts'
+import { appliedTo } from '../migrate.ts'
+import { MIGRATIONS } from '../migrations.ts'
 import { connectedIfThere, type Site } from './reach.ts'
 
 export async function schema(site: Site): Promise<SchemaStatus> {

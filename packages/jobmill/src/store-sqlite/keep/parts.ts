@@ -3,7 +3,8 @@ import Database from 'better-sqlite3'
 import type { Parts } from '../../store/drift.ts'
 import type { Migration } from '../../store/migrations.ts'
 import { prepared, type SqliteHandle } from '../handle.ts'
-import { migrate, MIGRATIONS } from '../migrate.ts'
+import { migrate } from '../migrate.ts'
+import { MIGRATIONS } from '../migrations.ts'
 
 const TABLES = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'jobmill_*' ORDER BY name`
 const COLUMNS = `

@@ -2,7 +2,8 @@
 import type { SchemaStatus } from '../../store/keeping.ts'
 import { schemaStatus } from '../../store/schema-status.ts'
 import type { StoreSettings } from '../live.ts'
-import { appliedTo, MIGRATIONS } from '../migrate.ts'
+import { appliedTo } from '../migrate.ts'
+import { MIGRATIONS } from '../migrations.ts'
 import { isFileThere, lookInto } from './reach.ts'
 
 export async function schema(settings: StoreSettings): Promise<SchemaStatus> {

@@ -1,0 +1,41 @@
+/**
+ * The schema, as numbered migrations. Until 0.1.0 is published there is one, and it may be edited; from then on a migration is only ever added.
+ */
+import { migration, type Migration } from '../store/migrations.ts'
+import { CLAIM_READY, ANY_READY, NEXT_DUE } from './schema/functions/claim-ready.ts'
+import { ENQUEUE_ALIKE, MAY_BEGIN } from './schema/functions/enqueue-alike.ts'
+import { ENQUEUE_DUE, OPEN_HEADS } from './schema/functions/enqueue-due.ts'
+import { FINISH_DONE, FORGET_DONE } from './schema/functions/finish-done.ts'
+import { PULSE } from './schema/functions/pulse.ts'
+import { INSTANCES } from './schema/instances.ts'
+import { JOBS } from './schema/jobs.ts'
+import { LIMITS } from './schema/limits.ts'
+import { METRICS } from './schema/metrics.ts'
+import { NAMES_VERSIONS } from './schema/names.ts'
+import { NOTIFIER } from './schema/notifier.ts'
+import { QUEUES } from './schema/queues.ts'
+import { SCHEDULES } from './schema/schedules.ts'
+
+const TABLES = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, METRICS, NOTIFIER, NAMES_VERSIONS]
+
+/**
+ * The statements that run all the time are functions: the server keeps their plans in each session, so no call is planned, no named statement is
+ * needed, and a pooler may be in between. Their plans do not depend on values or on how full a table is, and never scan a table.
+ *
+ * Each statement inside a function sees what was committed before that statement began. A function that decides something reads first and writes
+ * after that; it takes a row by the lock or the delete that finds it, never by an earlier read.
+ */
+const FUNCTIONS = [
+  OPEN_HEADS,
+  ENQUEUE_DUE,
+  MAY_BEGIN,
+  ENQUEUE_ALIKE,
+  CLAIM_READY,
+  ANY_READY,
+  NEXT_DUE,
+  FINISH_DONE,
+  FORGET_DONE,
+  PULSE,
+]
+
+export const MIGRATIONS: readonly Migration[] = [migration(1, '0.1.0', [...TABLES, ...FUNCTIONS].join('\n'))]

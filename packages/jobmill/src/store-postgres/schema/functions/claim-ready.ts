@@ -1,0 +1,123 @@
+/** Ready → running, and the look before it. */
+import { LAST_SEQ, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
+
+/**
+ * Ready → running from queues without a limit, without suspects. What is looked at are the ranges of `ready` that are given, in their order: each from behind
+ * a place of its queue up to a priority. Rows are locked in the order of the primary key, passing by what somebody else has. What was locked stays as and where it
+ * is until it is deleted, so the statements after that find it by its place in the table, and its job by a look of its own (a join could be made the other way
+ * around, through all jobs). The token is taken when there is something to lease.
+ *
+ * In a lease, what is as usual is null: no crash, the first attempt, priority 0, enqueued when it became ready. The last row of the answer is no lease: its
+ * `told` has the token and now, how many pages of the index were walked and how long all of it took, which queues are open, and whether one with a limit is among
+ * them, which places had been given out before the walk, and the last priority of each range, if that was asked for. An instance that does not live gets no row.
+ */
+export const CLAIM_READY = `
+CREATE FUNCTION jobmill.claim_ready(
+  given_now int8, for_instance uuid, queue_names text[], rooms int4[], kind_ids int4[], most int4,
+  range_queues int4[], range_priorities int4[], range_seqs int8[], range_ends int4[], wants_ends bool)
+RETURNS TABLE (id uuid, queue_id int4, kind_id int4, priority int2, seq int8, attempt int4, max_attempts int2, crashes int2,
+               ready_at int8, enqueued_at int8, payload json, told json)
+LANGUAGE plpgsql VOLATILE ROWS 10 ${PLANNED_ONCE} AS $$
+#variable_conflict use_column
+DECLARE
+  at int8 := ${NOW};
+  began timestamptz := clock_timestamp();
+  pages int8 := ${PAGES};
+  last_seq int8 := ${LAST_SEQ};
+  open_queues int4[];
+  has_limited bool;
+  ends int4[];
+  places tid[];
+  lease_token int8;
+BEGIN
+  PERFORM FROM jobmill.instance AS i WHERE i.id = for_instance AND i.ended_at IS NULL AND i.expires_at > at;
+  IF NOT FOUND THEN RETURN; END IF;
+  SELECT array_agg(CASE WHEN q.limit_name IS NULL THEN q.id END ORDER BY w.n), bool_or(q.limit_name IS NOT NULL)
+    INTO open_queues, has_limited
+    FROM unnest(queue_names, rooms) WITH ORDINALITY AS w(name, room, n)
+    LEFT JOIN jobmill.queue AS q ON q.name = w.name AND w.room > 0 AND NOT q.paused AND q.cool_until <= at;
+  IF wants_ends THEN
+    SELECT array_agg(e.priority) INTO ends
+      FROM unnest(range_queues, range_priorities, range_seqs, range_ends) AS f(queue, priority, seq, below)
+      LEFT JOIN LATERAL (
+       SELECT r.priority FROM jobmill.ready AS r
+        WHERE r.queue_id = open_queues[f.queue] AND (r.priority, r.seq) > (f.priority, f.seq) AND r.priority < f.below
+        ORDER BY r.queue_id DESC, r.priority DESC, r.seq DESC LIMIT 1) AS e ON true;
+  END IF;
+
+  -- A literal cap stands inside and the room outside: a variable limit inside is planned for a tenth of the table.
+  places := ARRAY(
+    SELECT x.place FROM unnest(open_queues, rooms) WITH ORDINALITY AS w(queue_id, room, n)
+     CROSS JOIN LATERAL (
+       SELECT y.place, y.priority, y.seq
+         FROM unnest(range_queues, range_priorities, range_seqs, range_ends) AS f(queue, priority, seq, below)
+        CROSS JOIN LATERAL (
+          SELECT r.ctid AS place, r.priority, r.seq FROM jobmill.ready AS r
+           WHERE r.queue_id = w.queue_id AND (r.priority, r.seq) > (f.priority, f.seq) AND r.priority < f.below
+             AND r.crashes < 2 AND r.kind_id = ANY (kind_ids)
+           ORDER BY r.queue_id, r.priority, r.seq LIMIT 500 FOR UPDATE SKIP LOCKED) AS y
+        WHERE f.queue = w.n LIMIT w.room) AS x
+     ORDER BY x.priority, x.seq LIMIT most);
+  -- The queues were read before the jobs were locked. A job that was throttled in between is back, and its queue cools down: check again.
+  IF places <> '{}' AND EXISTS (
+    SELECT FROM jobmill.queue AS q WHERE q.id = ANY (open_queues) AND (q.paused OR q.cool_until > at OR q.limit_name IS NOT NULL)) THEN
+    open_queues := ARRAY(
+      SELECT CASE WHEN NOT q.paused AND q.cool_until <= at AND q.limit_name IS NULL THEN q.id END
+        FROM unnest(open_queues) WITH ORDINALITY AS w(id, n) LEFT JOIN jobmill.queue AS q ON q.id = w.id ORDER BY w.n);
+    places := ARRAY(SELECT r.ctid FROM jobmill.ready AS r WHERE r.ctid = ANY (places) AND r.queue_id = ANY (open_queues));
+  END IF;
+  IF places <> '{}' THEN
+    lease_token := nextval('jobmill.token');
+    INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags)
+    SELECT r.id, lease_token, for_instance, r.seq, r.ready_at, at, r.queue_id, r.kind_id, r.tries + 1, r.priority, r.attempt + 1, r.crashes, r.flags
+      FROM jobmill.ready AS r WHERE r.ctid = ANY (places);
+    INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
+    SELECT r.queue_id, 1, 2, count(*) FROM jobmill.ready AS r WHERE r.ctid = ANY (places) GROUP BY 1;
+    RETURN QUERY
+    SELECT r.id, r.queue_id, r.kind_id, nullif(r.priority, 0::int2), r.seq, nullif(r.attempt + 1, 1), j.max_attempts, nullif(r.crashes, 0::int2),
+           r.ready_at, nullif(j.enqueued_at, r.ready_at), j.payload,
+           CASE WHEN j.timeout_ms IS NOT NULL OR j.tags IS NOT NULL OR j.metadata IS NOT NULL OR j.order_key IS NOT NULL
+                THEN json_build_object('timeout_ms', j.timeout_ms, 'tags', j.tags, 'metadata', j.metadata::text, 'order_key', j.order_key) END
+      FROM jobmill.ready AS r CROSS JOIN LATERAL (SELECT * FROM jobmill.job WHERE job.id = r.id LIMIT 1) AS j
+     WHERE r.ctid = ANY (places) ORDER BY r.priority, r.seq;
+    DELETE FROM jobmill.ready AS r WHERE r.ctid = ANY (places);
+  END IF;
+  id := NULL;
+  told := json_build_object('token', lease_token, 'now', at, 'has_limited', has_limited, 'open', open_queues, 'ends', ends,
+    'last_seq', last_seq, 'pages', ${PAGES} - pages, 'ms', ${MS_SINCE_BEGUN});
+  RETURN NEXT;
+END $$;`
+
+/** Whether a claim would find something, for a pulse: in the same ranges, by the same index. */
+export const ANY_READY = `
+CREATE FUNCTION jobmill.any_ready(
+  queue_ids int4[], kind_ids int4[], range_queues int4[], range_priorities int4[], range_seqs int8[], range_ends int4[],
+  OUT is_there bool, OUT last_seq int8, OUT pages int8, OUT ms float8)
+LANGUAGE plpgsql VOLATILE ${PLANNED_ONCE} AS $$
+DECLARE
+  began timestamptz := clock_timestamp();
+BEGIN
+  last_seq := ${LAST_SEQ};
+  pages := ${PAGES};
+  PERFORM FROM unnest(range_queues, range_priorities, range_seqs, range_ends) AS f(queue, priority, seq, below)
+   CROSS JOIN LATERAL (
+     SELECT FROM jobmill.ready AS r
+      WHERE r.queue_id = queue_ids[f.queue] AND (r.priority, r.seq) > (f.priority, f.seq) AND r.priority < f.below
+        AND r.crashes < 2 AND r.kind_id = ANY (kind_ids)
+      ORDER BY r.queue_id, r.priority, r.seq LIMIT 1) AS y
+   LIMIT 1;
+  is_there := FOUND;
+  pages := ${PAGES} - pages;
+  ms := ${MS_SINCE_BEGUN};
+END $$;`
+
+/** When the next job is due, for a pulse, of those that are due at `since` or later; by the primary key of `later`. Null: none waits. */
+export const NEXT_DUE = `
+CREATE FUNCTION jobmill.next_due(since int8, OUT due_at int8, OUT ms float8) LANGUAGE plpgsql VOLATILE ${PLANNED_ONCE} AS $$
+#variable_conflict use_column
+DECLARE
+  began timestamptz := clock_timestamp();
+BEGIN
+  SELECT w.due_at INTO due_at FROM jobmill.later AS w WHERE w.due_at >= since ORDER BY w.due_at, w.id LIMIT 1;
+  ms := ${MS_SINCE_BEGUN};
+END $$;`

@@ -1,0 +1,111 @@
+/** Nothing → ready or running: new jobs that are due and all alike. */
+import { LAST_SEQ, LIST, MS_SINCE_BEGUN, NOW, PAGES, PLANNED_ONCE } from './pieces.ts'
+
+/**
+ * Whether jobs of this queue and priority may begin at once, for an instance that lives: the queue is open, and nothing of the same or a better priority is
+ * ready. `walked` tells what was met when the look at the head of the queue had far to walk. By primary keys, in the given ranges of the queue.
+ */
+export const MAY_BEGIN = `
+CREATE FUNCTION jobmill.may_begin(
+  for_instance uuid, in_queue int4, with_priority int2, at int8, range_priorities int4[], range_seqs int8[], range_ends int4[],
+  OUT may bool, OUT walked json)
+LANGUAGE plpgsql VOLATILE ${PLANNED_ONCE} AS $$
+DECLARE
+  began timestamptz := clock_timestamp();
+  last_seq int8 := ${LAST_SEQ};
+  pages int8 := ${PAGES};
+  head_priority int4;
+  head_seq int8;
+BEGIN
+  PERFORM FROM jobmill.queue AS q, jobmill.instance AS i
+   WHERE q.id = in_queue AND NOT q.paused AND q.cool_until <= at AND q.limit_name IS NULL
+     AND i.id = for_instance AND i.ended_at IS NULL AND i.expires_at > at;
+  may := FOUND;
+  IF NOT may THEN RETURN; END IF;
+  SELECT y.priority, y.seq INTO head_priority, head_seq
+    FROM unnest(range_priorities, range_seqs, range_ends) AS f(priority, seq, below)
+   CROSS JOIN LATERAL (
+     SELECT r.priority, r.seq FROM jobmill.ready AS r
+      WHERE r.queue_id = in_queue AND (r.priority, r.seq) > (f.priority, f.seq) AND r.priority < f.below
+      ORDER BY r.queue_id, r.priority, r.seq LIMIT 1) AS y
+   LIMIT 1;
+  pages := ${PAGES} - pages;
+  IF pages > 50 THEN
+    walked := json_build_object('pages', pages, 'ms', ${MS_SINCE_BEGUN}, 'last_seq', last_seq,
+      'heads', json_build_array(json_build_object('queue_id', in_queue, 'priority', coalesce(head_priority, 32768), 'seq', head_seq)));
+  END IF;
+  may := head_priority IS NULL OR with_priority < head_priority;
+END $$;`
+
+/**
+ * New jobs that are due now, of one queue, kind and priority, without keys, tags and whatever else is rare: most calls are such, and what they have in common
+ * is said once. To begin a list of values costs the server more than a short insert, and each of its values half a microsecond.
+ *
+ * With `for_instance` the first of them are leased to it as they are written, as many as it has room for, if jobs may begin there; `leased` tells how many.
+ * If that is another process, it listens at `tell` and locks that name for as long, so that nothing is leased to one that was killed a moment ago. The lease is
+ * brought to it with the commit, "token at message": all who commit a message queue for one lock, but only a process that has nothing to do is told in this way, and
+ * only of one job at a time.
+ * Nothing here is read from a table, so that there is nothing to plan wrongly.
+ */
+export const ENQUEUE_ALIKE = `
+CREATE FUNCTION jobmill.enqueue_alike(
+  given_now int8, ids uuid[], in_queue int4, of_kind int4, with_priority int2, attempts int2, payloads text,
+  for_instance uuid, room int4, range_priorities int4[], range_seqs int8[], range_ends int4[], tell text, message text,
+  OUT at int8, OUT lease_token int8, OUT leased int4, OUT walked json)
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  jobs int4 := cardinality(ids);
+  may bool;
+  listens bool := true;
+BEGIN
+  at := ${NOW};
+  leased := 0;
+  -- Tried and let go at once: kept for longer, it would look to the next write as if somebody listened.
+  IF tell IS NOT NULL AND pg_try_advisory_lock(hashtextextended(tell, 0)) THEN
+    listens := false;
+    PERFORM pg_advisory_unlock(hashtextextended(tell, 0));
+  END IF;
+  IF for_instance IS NOT NULL AND listens THEN
+    SELECT m.may, m.walked INTO may, walked
+      FROM jobmill.may_begin(for_instance, in_queue, with_priority, at, range_priorities, range_seqs, range_ends) AS m;
+    IF may THEN
+      leased := least(room, jobs);
+      lease_token := nextval('jobmill.token');
+    END IF;
+  END IF;
+
+  -- Those that begin first, so that all have their places in the order of the call; one that is handed back finds its own.
+  IF jobs = 1 THEN
+    INSERT INTO jobmill.job (id, queue_id, kind_id, priority, max_attempts, payload, enqueued_at)
+    VALUES (ids[1], in_queue, of_kind, with_priority, attempts, payloads::json, at);
+    IF leased = 1 THEN
+      INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags)
+      VALUES (ids[1], lease_token, for_instance, nextval('jobmill.seq'), at, at, in_queue, of_kind, 1, with_priority, 1, 0, 0);
+    ELSE
+      INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+      VALUES (in_queue, with_priority, nextval('jobmill.seq'), ids[1], at, of_kind, 0, 0, 0, 0);
+    END IF;
+  ELSE
+    INSERT INTO jobmill.job (id, queue_id, kind_id, priority, max_attempts, payload, enqueued_at)
+    SELECT j.id, in_queue, of_kind, with_priority, attempts, j.payload::json, at
+      FROM ROWS FROM (unnest(ids), ${LIST('payloads')}) AS j(id, payload);
+    IF leased > 0 THEN
+      INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt, crashes, flags)
+      SELECT j.id, lease_token, for_instance, nextval('jobmill.seq'), at, at, in_queue, of_kind, 1, with_priority, 1, 0, 0
+        FROM unnest(ids[:leased]) AS j(id);
+    END IF;
+    IF leased < jobs THEN
+      INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+      SELECT in_queue, with_priority, nextval('jobmill.seq'), j.id, at, of_kind, 0, 0, 0, 0 FROM unnest(ids[leased + 1:]) AS j(id);
+    END IF;
+  END IF;
+  IF leased > 0 THEN
+    INSERT INTO jobmill.tally (queue_id, to_state, n) VALUES (in_queue, 2, leased);
+    IF tell IS NOT NULL THEN
+      PERFORM pg_notify(tell, concat_ws(' ', lease_token, at, message));
+    END IF;
+  END IF;
+  IF leased < jobs THEN
+    INSERT INTO jobmill.tally (queue_id, to_state, n) VALUES (in_queue, 1, jobs - leased);
+  END IF;
+END $$;`

@@ -1,0 +1,159 @@
+/** Jobs. A job row is written once; which state a job is in is told by the narrow table that its id
+ * stands in: later, line, ready or running. In none of them, the one attempt of it that has `ended_as` tells
+ * how it ended. docs/decisions/table-layout.md says why.
+ *
+ * Instants are milliseconds since the epoch. States and outcomes are the codes of job/state.ts and job/outcome.ts. */
+export const JOBS = `
+CREATE SEQUENCE jobmill.seq AS int8;
+CREATE SEQUENCE jobmill.token AS int8;
+
+CREATE TABLE jobmill.job (
+  id uuid PRIMARY KEY,
+  queue_id int4 NOT NULL,
+  kind_id int4 NOT NULL,
+  priority int2 NOT NULL,
+  max_attempts int2 NOT NULL,
+  payload json NOT NULL,
+  enqueued_at int8 NOT NULL,
+  timeout_ms int8,
+  tags text[],
+  metadata json,
+  dedupe_key text,
+  hold_ms int8,
+  order_key text
+);
+-- For lists by tag; only jobs with tags pay for it.
+CREATE TABLE jobmill.job_tag (
+  tag text NOT NULL,
+  job_id uuid NOT NULL,
+  PRIMARY KEY (tag, job_id)
+);
+
+-- flags: 1 has a dedupe key, 2 has an order key, 4 has the turn of its order key, 8 (running only) has had a permit.
+CREATE TABLE jobmill.later (
+  due_at int8 NOT NULL,
+  id uuid NOT NULL UNIQUE,
+  queue_id int4 NOT NULL,
+  kind_id int4 NOT NULL,
+  tries int4 NOT NULL,
+  priority int2 NOT NULL,
+  attempt int2 NOT NULL,
+  crashes int2 NOT NULL,
+  flags int2 NOT NULL,
+  PRIMARY KEY (due_at, id)
+);
+CREATE TABLE jobmill.ready (
+  queue_id int4 NOT NULL,
+  priority int2 NOT NULL,
+  seq int8 NOT NULL,
+  id uuid NOT NULL UNIQUE,
+  ready_at int8 NOT NULL,
+  kind_id int4 NOT NULL,
+  tries int4 NOT NULL,
+  attempt int2 NOT NULL,
+  crashes int2 NOT NULL,
+  flags int2 NOT NULL,
+  PRIMARY KEY (queue_id, priority, seq)
+);
+CREATE INDEX ready_suspect ON jobmill.ready (queue_id, priority, seq) WHERE crashes >= 2;
+CREATE TABLE jobmill.running (
+  id uuid PRIMARY KEY,
+  token int8 NOT NULL,
+  instance uuid NOT NULL,
+  seq int8 NOT NULL,
+  ready_at int8 NOT NULL,
+  started_at int8 NOT NULL,
+  queue_id int4 NOT NULL,
+  kind_id int4 NOT NULL,
+  tries int4 NOT NULL,
+  priority int2 NOT NULL,
+  attempt int2 NOT NULL,
+  crashes int2 NOT NULL,
+  flags int2 NOT NULL,
+  cancel_reason text,
+  progress json,
+  log text
+);
+CREATE INDEX running_instance ON jobmill.running (instance);
+CREATE INDEX running_cancelled ON jobmill.running (instance) WHERE cancel_reason IS NOT NULL;
+
+-- Jobs with an order key that are due and wait for their turn, first come first served.
+CREATE TABLE jobmill.line (
+  queue_id int4 NOT NULL,
+  order_key text NOT NULL,
+  pos int8 NOT NULL,
+  id uuid NOT NULL UNIQUE,
+  due_at int8 NOT NULL,
+  kind_id int4 NOT NULL,
+  tries int4 NOT NULL,
+  priority int2 NOT NULL,
+  flags int2 NOT NULL,
+  PRIMARY KEY (queue_id, order_key, pos)
+);
+CREATE INDEX line_due ON jobmill.line (due_at, id);
+-- Which job has the turn.
+CREATE TABLE jobmill.turn (
+  queue_id int4 NOT NULL,
+  order_key text NOT NULL,
+  job_id uuid NOT NULL UNIQUE,
+  PRIMARY KEY (queue_id, order_key)
+);
+-- Lines that stage should look at. Whoever joins a line, leaves it or gives up a turn adds a row, so a line with
+-- a free turn and somebody waiting always has one; without it every stage would walk all lines.
+CREATE TABLE jobmill.line_call (
+  n int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  queue_id int4 NOT NULL,
+  order_key text NOT NULL
+);
+
+-- Apart from the jobs, so that retention cannot forget a key that is still held.
+CREATE TABLE jobmill.dedupe (
+  key text PRIMARY KEY,
+  job_id uuid NOT NULL,
+  expires_at int8
+);
+CREATE INDEX dedupe_expiry ON jobmill.dedupe (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE TABLE jobmill.attempt (
+  job_id uuid NOT NULL,
+  token int8 NOT NULL,
+  instance uuid,
+  started_at int8,
+  ended_at int8 NOT NULL,
+  queue_id int4 NOT NULL,
+  attempt int2 NOT NULL,
+  -- attempts of the job that count after this one: less than its number when it was refunded
+  spent int2 NOT NULL,
+  crashes int2 NOT NULL,
+  outcome int2 NOT NULL,
+  ended_as int2,
+  tries int4 NOT NULL,
+  -- recorded by whoever took the job back from its instance, so a finish under this token was not written
+  taken_back bool NOT NULL DEFAULT false,
+  error text,
+  result json,
+  log text,
+  PRIMARY KEY (job_id, token)
+);
+CREATE INDEX attempt_ended ON jobmill.attempt (queue_id, ended_as, ended_at, job_id) WHERE ended_as IS NOT NULL;
+
+-- Every statement that moves jobs appends what it moved; fold brings the rows together in total. Appending never waits.
+CREATE TABLE jobmill.tally (
+  queue_id int4 NOT NULL,
+  from_state int2,
+  to_state int2,
+  n int8 NOT NULL
+);
+CREATE TABLE jobmill.total (
+  queue_id int4 NOT NULL,
+  state int2 NOT NULL,
+  n int8 NOT NULL,
+  PRIMARY KEY (queue_id, state)
+);
+
+-- These tables turn over completely many times an hour; the defaults of autovacuum wait for a share of the table.
+ALTER TABLE jobmill.ready SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE jobmill.running SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE jobmill.later SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE jobmill.tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+`

@@ -1,0 +1,33 @@
+/** Queues, kinds, and the version of all settings. */
+export const QUEUES = `
+CREATE TABLE jobmill.queue (
+  id int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name text NOT NULL UNIQUE,
+  workers int4,
+  paused bool NOT NULL,
+  backoff_enabled bool NOT NULL,
+  backoff_base_ms int8 NOT NULL,
+  backoff_max_ms int8 NOT NULL,
+  retain_done_ms int8,
+  retain_cancelled_ms int8,
+  retain_dead_ms int8,
+  cool_until int8 NOT NULL DEFAULT 0,
+  throttles int4 NOT NULL DEFAULT 0,
+  keep_done int4,
+  keep_cancelled int4,
+  keep_dead int4,
+  limit_name text,
+  -- false: created by its first job, so a later declaration in code sets all options
+  declared bool NOT NULL DEFAULT true,
+  -- the options that code declared last, and those that an operator overrode: { option: { value, by, at } }
+  code json,
+  overrides json NOT NULL DEFAULT '{}'
+);
+CREATE TABLE jobmill.kind (
+  id int4 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name text NOT NULL UNIQUE
+);
+-- One row. It changes in the transaction that changes a setting, so nobody sees the new version before the new setting.
+CREATE TABLE jobmill.settings (version int8 NOT NULL);
+INSERT INTO jobmill.settings VALUES (1);
+`

@@ -1,0 +1,36 @@
+/** Schedules, and the instants that they have served. */
+export const SCHEDULES = `
+CREATE TABLE jobmill.schedule (
+  name text PRIMARY KEY,
+  code json,
+  version int8,
+  operator json NOT NULL,
+  -- an operator deleted what code defines
+  deleted bool NOT NULL DEFAULT false,
+  -- of what counts, so that a pulse need not read the definitions
+  paused bool NOT NULL,
+  revision int8 NOT NULL,
+  created_at int8 NOT NULL,
+  planned bool NOT NULL DEFAULT false,
+  next_at int8,
+  last_at int8,
+  last_outcome text,
+  last_job uuid,
+  missed int8 NOT NULL DEFAULT 0,
+  error text,
+  -- who overrode which option, and when: { option: { by, at } }
+  stamps json NOT NULL DEFAULT '{}'
+);
+-- Its first row is the next thing to do: what is not planned comes before what is.
+CREATE INDEX schedule_next ON jobmill.schedule (planned, next_at) WHERE NOT paused AND NOT deleted;
+-- Which instants were served. Apart from the schedules, so that one of the same name serves none again.
+CREATE TABLE jobmill.tick (
+  schedule text NOT NULL,
+  at int8 NOT NULL,
+  outcome text NOT NULL,
+  job_id uuid NOT NULL,
+  served_at int8 NOT NULL,
+  PRIMARY KEY (schedule, at)
+);
+CREATE INDEX tick_served ON jobmill.tick (served_at);
+`

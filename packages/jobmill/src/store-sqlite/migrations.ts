@@ -1,0 +1,14 @@
+/**
+ * The schema, as numbered migrations. Until 0.1.0 is published there is one, and it may be edited; from then on a migration is only ever added.
+ */
+import { migration, type Migration } from '../store/migrations.ts'
+import { INSTANCES } from './schema/instances.ts'
+import { JOBS } from './schema/jobs.ts'
+import { LIMITS } from './schema/limits.ts'
+import { METRICS } from './schema/metrics.ts'
+import { QUEUES } from './schema/queues.ts'
+import { SCHEDULES } from './schema/schedules.ts'
+
+const SCHEMA = [QUEUES, JOBS, INSTANCES, SCHEDULES, LIMITS, METRICS]
+
+export const MIGRATIONS: readonly Migration[] = [migration(1, '0.1.0', SCHEMA.join('\n'))]

@@ -1,0 +1,44 @@
+/** Instances, and what they share: duties, slots, and the jobs that a reaped instance held. */
+export const INSTANCES = `
+CREATE TABLE jobmill_instance (
+  pk INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  label TEXT,
+  version TEXT,
+  queues TEXT NOT NULL,
+  kinds TEXT NOT NULL,
+  on_dead TEXT NOT NULL DEFAULT '[]', -- JSON array of kinds
+  capacity INTEGER NOT NULL,
+  state INTEGER NOT NULL,           -- 0 alive, 1 lost, 2 stopped
+  started_at INTEGER NOT NULL,
+  renewed_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT;
+CREATE INDEX jobmill_instance_expiry ON jobmill_instance (expires_at) WHERE state = 0;
+CREATE INDEX jobmill_instance_ended ON jobmill_instance (ended_at) WHERE state > 0;
+
+CREATE TABLE jobmill_duty (
+  name TEXT PRIMARY KEY,
+  instance_pk INTEGER,              -- who leads it until the lease is over; NULL when it was let go
+  expires_at INTEGER,
+  last_success_at INTEGER,
+  failures INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE jobmill_slot (
+  instance_pk INTEGER NOT NULL,
+  queue_id INTEGER NOT NULL,
+  workers INTEGER NOT NULL,
+  PRIMARY KEY (instance_pk, queue_id)
+) STRICT, WITHOUT ROWID;
+
+-- Jobs that a reaped instance held. If the instance registers again, its process never went away, and the crashes that were counted are taken back.
+-- By the id of the job and not by its row, whose number another job may get once this one is deleted.
+CREATE TABLE jobmill_lost_job (
+  instance_pk INTEGER NOT NULL,
+  job TEXT NOT NULL,
+  token INTEGER NOT NULL,
+  PRIMARY KEY (instance_pk, job, token)
+) STRICT, WITHOUT ROWID;
+`

@@ -1,0 +1,107 @@
+/** Jobs, and the counters of the file. */
+// Instants are milliseconds since the epoch. States and outcomes are the codes of job/state.ts and job/outcome.ts:
+// 0 scheduled, 1 ready, 2 running, 3 done, 4 dead, 5 cancelled. A job with two crashes is a suspect
+// (DEFAULTS.crashesUntilAlone); `crashes` stands in those two indexes so that a claim chooses without reading a job.
+// Every index on jobs is partial, so that a job stands in one or two of them.
+export const JOBS = `
+CREATE TABLE jobmill_job (
+  pk INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
+  queue_id INTEGER NOT NULL,
+  kind_id INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  seq INTEGER NOT NULL,             -- place among the ready ones; while in_line, place in the line
+  attempt INTEGER NOT NULL,
+  max_attempts INTEGER NOT NULL,
+  crashes INTEGER NOT NULL,
+  in_line INTEGER NOT NULL,         -- 1: due, and waits for the turn of its order key
+  records INTEGER NOT NULL,         -- attempts ever recorded; jobmill_attempt keeps the newest
+  token INTEGER NOT NULL,           -- of the last claim; means something while running
+  instance_pk INTEGER,              -- likewise
+  permits INTEGER NOT NULL DEFAULT 0, -- likewise; 1: it may have permits, which go when it stops running
+  enqueued_at INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  ready_at INTEGER,
+  started_at INTEGER,
+  ended_at INTEGER,
+  timeout_ms INTEGER,
+  hold_ms INTEGER NOT NULL,
+  order_key TEXT,
+  dedupe_key TEXT,
+  tags TEXT,                        -- JSON array, or NULL for none
+  cancel_reason TEXT,
+  progress TEXT,
+  log TEXT,                         -- of the running attempt
+  result TEXT,
+  metadata TEXT,
+  payload TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX jobmill_job_id ON jobmill_job (id);
+CREATE INDEX jobmill_job_ready ON jobmill_job (queue_id, kind_id, priority, seq, crashes) WHERE state = 1 AND crashes < 2;
+CREATE INDEX jobmill_job_suspect ON jobmill_job (queue_id, kind_id, priority, seq, crashes) WHERE state = 1 AND crashes >= 2;
+CREATE INDEX jobmill_job_due ON jobmill_job (in_line, due_at, id) WHERE state = 0;
+CREATE INDEX jobmill_job_line ON jobmill_job (queue_id, order_key, seq) WHERE state = 0 AND in_line = 1;
+CREATE INDEX jobmill_job_running ON jobmill_job (instance_pk, started_at) WHERE state = 2;
+CREATE INDEX jobmill_job_asked ON jobmill_job (instance_pk) WHERE state = 2 AND cancel_reason IS NOT NULL;
+CREATE INDEX jobmill_job_ended ON jobmill_job (queue_id, state, ended_at) WHERE state >= 3;
+
+CREATE TABLE jobmill_attempt (
+  job_pk INTEGER NOT NULL,
+  token INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  outcome INTEGER NOT NULL,
+  started_at INTEGER,
+  ended_at INTEGER NOT NULL,
+  went_to INTEGER,                  -- the state a finish gave the job; NULL when something else wrote the row
+  instance TEXT,
+  error TEXT,
+  log TEXT,
+  PRIMARY KEY (job_pk, token)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE jobmill_dedupe (
+  key TEXT PRIMARY KEY,
+  job_id TEXT NOT NULL,
+  expires_at INTEGER                -- NULL while the job lives
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobmill_dedupe_expiry ON jobmill_dedupe (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE TABLE jobmill_turn (
+  queue_id INTEGER NOT NULL,
+  order_key TEXT NOT NULL,
+  job_pk INTEGER NOT NULL,
+  PRIMARY KEY (queue_id, order_key)
+) STRICT, WITHOUT ROWID;
+
+-- Lines that have a first job and a free turn, by the place of that job.
+CREATE TABLE jobmill_turn_due (
+  queue_id INTEGER NOT NULL,
+  order_key TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  PRIMARY KEY (queue_id, order_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobmill_turn_due_place ON jobmill_turn_due (place);
+
+CREATE TABLE jobmill_tag (
+  tag TEXT NOT NULL,
+  id TEXT NOT NULL,
+  PRIMARY KEY (tag, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE jobmill_count (
+  queue_id INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  rung INTEGER NOT NULL,            -- of state 1: rises whenever the queue gets something to do
+  arrived INTEGER NOT NULL DEFAULT 0, -- of state 1: how many ever became ready
+  PRIMARY KEY (queue_id, state)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE jobmill_counter (
+  name TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO jobmill_counter (name, value) VALUES ('seq', 0), ('token', 0), ('settings', 0),
+  ('members', 0), ('event', 0);
+`

@@ -1,0 +1,39 @@
+/** Limits, permits, and places in the line of a limit. Instants of a budget have fractions (job/budget.ts). */
+export const LIMITS = `
+-- The budget of a key is a row of its own, named by the limit, a space and the key, so that every statement works on limits and keys alike.
+CREATE TABLE jobmill_limit (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  settings TEXT NOT NULL,           -- JSON
+  paid_at REAL NOT NULL,
+  line_at REAL NOT NULL,
+  drained_until REAL NOT NULL,
+  held INTEGER NOT NULL,            -- the sum of its permits
+  per_key INTEGER NOT NULL DEFAULT 0,
+  parent TEXT,                      -- the name of the limit whose key it is; NULL for a limit itself
+  code TEXT,
+  overrides TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE INDEX jobmill_limit_own ON jobmill_limit (name) WHERE parent IS NULL;
+CREATE INDEX jobmill_limit_key ON jobmill_limit (parent) WHERE parent IS NOT NULL;
+-- A row per key, by the instant from which its budget is full: the first ones are as if they had never been used.
+CREATE INDEX jobmill_limit_full ON jobmill_limit (max(paid_at, line_at, drained_until)) WHERE parent IS NOT NULL;
+
+CREATE TABLE jobmill_permit (
+  limit_id INTEGER NOT NULL,
+  holder TEXT NOT NULL,
+  instance_pk INTEGER NOT NULL,
+  amount INTEGER NOT NULL,
+  PRIMARY KEY (limit_id, holder)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobmill_permit_holder ON jobmill_permit (holder);
+CREATE INDEX jobmill_permit_instance ON jobmill_permit (instance_pk);
+
+CREATE TABLE jobmill_place (
+  limit_id INTEGER NOT NULL,
+  holder TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  PRIMARY KEY (limit_id, holder)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobmill_place_since ON jobmill_place (since);
+`

@@ -1,0 +1,30 @@
+/** Queues and kinds. */
+export const QUEUES = `
+CREATE TABLE jobmill_queue (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  workers INTEGER,
+  paused INTEGER NOT NULL,
+  backoff_enabled INTEGER NOT NULL,
+  backoff_base_ms INTEGER NOT NULL,
+  backoff_max_ms INTEGER NOT NULL,
+  retain_done_ms INTEGER,
+  retain_cancelled_ms INTEGER,
+  retain_dead_ms INTEGER,
+  cool_until INTEGER NOT NULL DEFAULT 0,
+  throttles INTEGER NOT NULL DEFAULT 0,
+  keep_done INTEGER,
+  keep_cancelled INTEGER,
+  keep_dead INTEGER,
+  limit_id INTEGER,
+  declared INTEGER NOT NULL DEFAULT 1, -- 0: created by its first job, so a later declaration in code sets all options
+  code TEXT,                        -- JSON: the options that code names; NULL when code does not declare it
+  overrides TEXT NOT NULL DEFAULT '{}' -- JSON: { option: { value, by, at } }
+) STRICT;
+CREATE INDEX jobmill_queue_limit ON jobmill_queue (limit_id) WHERE limit_id IS NOT NULL;
+
+CREATE TABLE jobmill_kind (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+`

@@ -1,0 +1,167 @@
+// A database of every release, as its code left it, opened by today's code and by the release after it: nothing is gone, and everything goes on.
+import type { JobState, Mill, Store } from 'jobmill'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { atFileEnd } from '../support/file-end.ts'
+import { KEYS, PAUSED } from './fill.ts'
+import { LIMITED, QUICK, SCHEDULES } from './fill-cluster.ts'
+import { buildNextRelease } from './next-release.ts'
+import { STORES } from './places.ts'
+import { bundled, codeOf, keptReleases, type Release, today } from './release.ts'
+import { KIND, QUEUE, type Roles } from './scene.ts'
+import { snapshot } from './snapshot.ts'
+
+const TIMEOUT_MS = 60_000
+
+let next = ''
+beforeAll(async () => {
+  next = await buildNextRelease(atFileEnd)
+})
+
+interface Ran {
+  /** How often, by the id of the job. */
+  readonly times: Map<string, number>
+  /** Resolves with the id of the first job of the schedule. */
+  readonly ticked: Promise<string>
+}
+
+function working(
+  { entry }: Release,
+  store: Store<never>,
+): { readonly mill: Mill<Store<never>>; readonly ran: Ran } {
+  const times = new Map<string, number>()
+  const tick = Promise.withResolvers<string>()
+  const work = entry.defineJob({
+    kind: KIND,
+    queue: QUEUE,
+    run({ job, payload }) {
+      times.set(job.id, (times.get(job.id) ?? 0) + 1)
+      if (payload === 'tick') tick.resolve(job.id)
+      return job.attempt
+    },
+  })
+  const serve = [QUEUE, PAUSED, LIMITED, QUICK]
+  const mill = entry.jobmill({ store, jobs: [work], serve, log: 'silent' })
+  return { mill, ran: { times, ticked: tick.promise } }
+}
+
+/** What `counts` says, from the jobs themselves. */
+async function countedOneByOne(
+  store: Store<never>,
+): Promise<Record<string, Partial<Record<JobState, number>>>> {
+  const counted: Record<string, Partial<Record<JobState, number>>> = {}
+  for (const { name } of await store.queues()) {
+    const { jobs } = await store.list({ queue: name }, { limit: 500 })
+    const ofQueue = (counted[name] ??= {})
+    for (const { state } of jobs) ofQueue[state] = (ofQueue[state] ?? 0) + 1
+  }
+  return counted
+}
+
+async function expectExactCounts(store: Store<never>): Promise<void> {
+  const counts = (await store.counts()).map(({ queue, oldestReadyMs: _, ...states }) => {
+    return [queue, Object.fromEntries(Object.entries(states).filter(([, jobs]) => jobs > 0))]
+  })
+  expect(Object.fromEntries(counts)).toEqual(await countedOneByOne(store))
+}
+
+describe.each(STORES)('databases of releases, on %s', (_, stores) => {
+  test.concurrent.for(
+    keptReleases().flatMap(
+      (version) =>
+        [
+          [version, "today's code", today],
+          [version, 'the release after it', () => bundled(next)],
+        ] as const,
+    ),
+  )(
+    'P2 P3 P4 P12 of %s, opened by %s: all is there as it was, and what waits or was running runs to its end, once',
+    { timeout: TIMEOUT_MS },
+    async ([version, , load], { onTestFinished }) => {
+      const release = await load()
+      const { place, expected } = await stores.restore(version)
+      const opened = async (): Promise<Store<never>> => {
+        const store = await release.storeAt(place)
+        onTestFinished(() => store.close())
+        await store.open()
+        return store
+      }
+      // SCHEMA_CHANGED here: the schema was edited since `npm run keep-release`.
+      const first = await opened()
+      expect(await snapshot(first, expected.roles)).toMatchObject(expected)
+      await expectExactCounts(first)
+      const migrated = await stores.dump(place)
+      const second = await opened()
+      expect(await stores.dump(place)).toBe(migrated)
+
+      const { mill, ran } = working(release, await release.storeAt(place))
+      onTestFinished(async () => void (await mill.stop()))
+      const { keyed = '', 'done-with-key': doneWithKey = '' } = expected.roles
+      expect(await keyHolders(mill)).toEqual([keyed, doneWithKey])
+      await mill.start()
+      // The instances of before are gone: no need to wait for one lease in contact with the database.
+      await mill.recover()
+      await expectRunOnce(mill, ran, expected.roles)
+      await expectTicked(mill, ran)
+      await mill.stop()
+      await expectExactCounts(second)
+      expect((await second.limits()).map(({ held }) => held)).toEqual([0, 0])
+    },
+  )
+
+  test('the code of every release refuses to start on a later database, and says what to do', async () => {
+    const place = stores.empty()
+    const newer = await (await bundled(next)).storeAt(place)
+    await newer.open()
+    await newer.close()
+    for (const version of keptReleases()) {
+      const { storeAt } = await codeOf(version)
+      await expect((await storeAt(place)).open()).rejects.toMatchObject({
+        code: 'SCHEMA_NEWER',
+        fix: expect.stringContaining('Install the release') as string,
+      })
+    }
+  })
+})
+
+async function expectRunOnce(mill: Mill<Store<never>>, ran: Ran, roles: Roles): Promise<void> {
+  const id = (role: string): string => roles[role] ?? ''
+  const { now, held, never } = fates(roles)
+  await Promise.all(now.map((one) => mill.job(one).result()))
+  const states = await Promise.all(held.map(async (one) => (await mill.get(one))?.state))
+  expect(states).toEqual(['ready', 'scheduled', 'scheduled'])
+  await mill.resume(PAUSED)
+  await mill.runNow(id('far'))
+  await mill.runNow(id('retrying'))
+  await Promise.all(held.map((one) => mill.job(one).result()))
+  // What was running when its process fell silent has crashed, and spent no attempt.
+  expect(await mill.get(id('running'))).toMatchObject({ state: 'done', result: 1, crashes: 1 })
+  expect(await mill.get(id('retrying'))).toMatchObject({ state: 'done', result: 2, crashes: 0 })
+  expect(await mill.get(id('asked-to-stop'))).toMatchObject({ state: 'cancelled' })
+  expect([...now, ...held].filter((one) => ran.times.get(one) !== 1)).toEqual([])
+  expect(never.filter((one) => ran.times.has(one))).toEqual([])
+}
+
+/** Who holds the two keys: asked by enqueueing under them. */
+function keyHolders(mill: Mill<Store<never>>): Promise<string[]> {
+  const ask = async (dedupeKey: string): Promise<string> =>
+    (await mill.enqueue(KIND, null, { queue: QUEUE, dedupeKey })).id
+  return Promise.all([ask(KEYS.waiting), ask(KEYS.done)])
+}
+
+/** Jobs that run as soon as somebody works, that wait to be let go, and that never run. */
+function fates(roles: Roles): { readonly now: string[]; readonly held: string[]; readonly never: string[] } {
+  const held = ['held', 'far', 'retrying']
+  const never = ['done', 'done-with-key', 'dead', 'cancelled', 'cancelled-while-waiting', 'asked-to-stop']
+  const ids = (some: readonly string[]): string[] => some.map((role) => roles[role] ?? '')
+  const now = Object.keys(roles).filter((role) => !held.includes(role) && !never.includes(role))
+  return { now: ids(now), held: ids(held), never: ids(never) }
+}
+
+/** The schedule that was served once serves the last instant that it missed, and has a next one in the future. */
+async function expectTicked(mill: Mill<Store<never>>, ran: Ran): Promise<void> {
+  const job = await ran.ticked
+  const schedules = await mill.schedules.list()
+  const nightly = schedules.find(({ name }) => name === SCHEDULES.code)
+  expect(nightly).toMatchObject({ lastJob: job })
+  expect(Number(nightly?.nextAt)).toBeGreaterThan(Number(nightly?.lastAt))
+}
