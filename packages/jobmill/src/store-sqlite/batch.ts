@@ -5,7 +5,8 @@
  */
 import type { Connection } from './connection.ts'
 import { commitError, isBusy, storeError } from './errors.ts'
-import { prepared, schemaVersion } from './handle.ts'
+import { namesVersion } from './counter.ts'
+import { prepared } from './handle.ts'
 import { LeaseOutdated } from './leases.ts'
 import { changedInCommit, fileChanged, type OpenFiles } from './same-file.ts'
 import { type Bell, type Memory, type Verb, type Worked, workOn } from './work.ts'
@@ -86,7 +87,7 @@ function begin({ connection, memory }: BatchOptions): unknown {
   const sql = prepared(connection)
   try {
     sql('BEGIN IMMEDIATE').run()
-    memory.forgetUnless(schemaVersion(connection))
+    memory.forgetUnless(namesVersion(sql))
     return undefined
   } catch (error) {
     if (connection.inTransaction) sql('ROLLBACK').run()

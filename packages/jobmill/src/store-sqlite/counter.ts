@@ -1,5 +1,5 @@
 /**
- * Numbers that only rise: places in the order, tokens, numbers of events, the versions of settings and members. A transaction reads a counter at
+ * Numbers of the file. Most only rise: places in the order, tokens, numbers of events, the versions of settings and members. A transaction reads a counter at
  * its first use, counts in memory, and writes it once at its end; the write lock keeps others from doing so meanwhile.
  */
 import type { Pulse } from '../store/instance.ts'
@@ -48,8 +48,22 @@ export function versions(sql: Sql): Pick<Pulse, 'settingsVersion' | 'membersVers
   return { settingsVersion, membersVersion }
 }
 
+/** Changes whenever a queue or kind gets a name or loses it, and when the store opens the file again: what a store remembers is true until then. */
+export function namesVersion(sql: Sql): number {
+  return stored(sql, 'names')
+}
+
+/** Random for each file, and random again when transactions of the file may be lost. */
+export function historyOf(sql: Sql): number {
+  return stored(sql, 'history')
+}
+
 /** The last number that a committed transaction took. */
 export function latest(sql: Sql, counter: Counter): number {
+  return stored(sql, counter)
+}
+
+function stored(sql: Sql, counter: Counter | 'names' | 'history'): number {
   const row = sql(LOOK).get(counter) as { readonly value: number } | undefined
   if (row === undefined) throw rowsMissing()
   return row.value

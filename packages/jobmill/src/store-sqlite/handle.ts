@@ -49,9 +49,3 @@ export function prepared(handle: SqliteHandle): Sql {
   kept.set(handle, sql)
   return sql
 }
-
-/** SQLite changes it with every change of the schema, and when a backup is restored into the open database. */
-export function schemaVersion(handle: SqliteHandle): number {
-  const row = prepared(handle)('PRAGMA schema_version').get() as { readonly schema_version: number }
-  return row.schema_version
-}

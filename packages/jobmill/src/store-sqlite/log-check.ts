@@ -5,30 +5,39 @@
  *
  * The files are read through the descriptors that SQLite has open. Closing any other descriptor of the -shm file would drop the POSIX locks that SQLite holds for this process.
  */
-import { fstatSync, ftruncateSync, lstatSync, readdirSync, readSync, writeSync } from 'node:fs'
+import { fstatSync, ftruncateSync, lstatSync, readdirSync, readFileSync, readSync, writeSync } from 'node:fs'
 
 export interface LogCheck {
-  /** True when frames are missing from the log that are not in the database file either. */
+  /** True when frames are missing from the log. */
   readonly isCut: () => boolean
   /** True when the index lost bytes. It has its size again then, because SQLite has it mapped into memory, and is built again. */
   readonly isIndexCut: () => boolean
   /** Makes SQLite build the index again, from the transactions that are complete in the log: in all processes. */
   readonly discardIndex: () => void
+  /** Empties a log that was deleted, so that closing it copies nothing into the database file. */
+  readonly discardLog: () => void
+  /** After this store closed its files: whether another connection still uses the index that they had. Whoever opens the database meanwhile would share it. */
+  readonly isIndexHeld: () => boolean
 }
 
 /** On systems that do not list the descriptors of a process. */
-const NO_CHECK: LogCheck = { isCut: () => false, isIndexCut: () => false, discardIndex: () => {} }
+const NO_CHECK: LogCheck = {
+  isCut: () => false,
+  isIndexCut: () => false,
+  discardIndex: () => {},
+  discardLog: () => {},
+  isIndexHeld: () => false,
+}
 
-// WalIndexHdr, twice, and the number of frames that a checkpoint has copied: see walformat.html of SQLite.
+// WalIndexHdr, twice: see walformat.html of SQLite.
 const COPY_BYTES = 48
-const INDEX_BYTES = 100
+const INDEX_BYTES = 2 * COPY_BYTES
 const AT_IS_INIT = 12
 const AT_PAGE_SIZE = 14
 const AT_FRAMES = 16
 const AT_CHECKSUM = 24
 const AT_SALT = 32
 const SALT_BYTES = 8
-const AT_COPIED = 96
 const HEADER_BYTES = 32
 const AT_HEADER_SALT = 16
 const FRAME_HEADER_BYTES = 24
@@ -48,7 +57,8 @@ export function logCheck(database: string): LogCheck {
 
   function isComplete(): boolean {
     const frames = numberAt(one, AT_FRAMES)
-    if (frames === numberAt(one, AT_COPIED)) return true
+    // SQLite starts over when all frames are copied, unless a reader keeps it from that: then it appends behind them.
+    if (frames === 0) return true
     const pageSize = one.readUInt16LE(AT_PAGE_SIZE)
     // 1 stands for the largest one, which does not fit.
     const frameBytes = FRAME_HEADER_BYTES + (pageSize === 1 ? 65_536 : pageSize)
@@ -92,6 +102,14 @@ export function logCheck(database: string): LogCheck {
       return isCut
     },
     discardIndex,
+    discardLog() {
+      if (log.isOpen()) ftruncateSync(log.fd, 0)
+      discardIndex()
+    },
+    // Another process can share it only by its path. SQLite keeps a lock on it for as long.
+    isIndexHeld: () =>
+      openDescriptors().some((fd) => index.isSame(fd)) ||
+      (index.isAt(`${database}-shm`) && isLocked(index.inode)),
   }
 }
 
@@ -112,6 +130,10 @@ interface Descriptor {
   size(): number
   /** Whether it still is the file that it was opened for. */
   isOpen(): boolean
+  /** Whether another descriptor is of the same file. */
+  isSame(other: number): boolean
+  isAt(path: string): boolean
+  readonly inode: bigint
 }
 
 /** The one under which this process has the file open; null when it has not, or the system does not tell. */
@@ -139,6 +161,22 @@ function descriptorOf(path: string): Descriptor | null {
     },
     size: () => fstatSync(fd).size,
     isOpen: () => isFile(fd),
+    isSame: isFile,
+    // The number of a deleted file may be given to a new one.
+    isAt(other) {
+      const found = lstatSync(other, { throwIfNoEntry: false, bigint: true })
+      return found?.ino === file.ino && found.birthtimeNs === file.birthtimeNs
+    },
+    inode: file.ino,
+  }
+}
+
+/** By any process. Where the system does not list locks, nobody can tell: then it counts as locked, because a shared index would damage the database. */
+function isLocked(inode: bigint): boolean {
+  try {
+    return readFileSync('/proc/locks', 'utf8').includes(`:${inode} `)
+  } catch {
+    return true
   }
 }
 

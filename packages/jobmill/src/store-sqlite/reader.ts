@@ -3,7 +3,8 @@ import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import type { Connection } from './connection.ts'
 import { isBusy, storeError } from './errors.ts'
-import { prepared, schemaVersion } from './handle.ts'
+import { namesVersion } from './counter.ts'
+import { prepared } from './handle.ts'
 import { fileChanged, type OpenFiles } from './same-file.ts'
 import { type Look, lookAt, type Memory } from './work.ts'
 
@@ -45,7 +46,7 @@ export function createReader(options: ReaderOptions): Read {
     const sql = prepared(connection)
     sql('BEGIN').run()
     try {
-      memory.forgetUnless(schemaVersion(connection))
+      memory.forgetUnless(namesVersion(sql))
       const at = lookAt(connection, Math.floor(clock()), memory.names)
       const value = look(at)
       at.names.keep()

@@ -2,7 +2,7 @@
  * What a store has open, for as long as its file stays in place. A call that notices a change is refused. The next call opens the file that is there now;
  * when that is not a database of ours, calls are refused with the reason until it is put right.
  */
-import { rmSync } from 'node:fs'
+import { linkSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { JobmillError } from '../job/errors.ts'
 import { type Connection, openConnection } from './connection.ts'
@@ -24,6 +24,8 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const { path } = settings
   let live = liveOn(settings, await openMigrated(settings))
   let retiredFor: FileChange | null = null
+  /** The files are closed, and the -wal file was not in its place. */
+  let isLogLost = false
 
   /** Tries on every call and needs no timer: a mill that works calls at least once a second. */
   function use(): Live {
@@ -41,6 +43,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 
   function reopened(): Live {
     if (retiredFor === null) retire(live.files.noticed ?? 'replaced')
+    if (isLogLost && live.files.isIndexHeld()) throw fileChanged(path, 'held')
     live = liveOn(settings, openAgain(settings))
     retiredFor = null
     return live
@@ -53,7 +56,10 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     if (change === 'replaced') clearLogs(path, live)
     // Closing copies the log into the file, and must not copy what is no longer in it.
     if (change === 'cut') live.files.discardIndex()
-    live.close(() => fileChanged(path, change))
+    isLogLost = change !== 'replaced' && !live.files.logsInPlace().some(isLog)
+    const close = (): void => live.close(() => fileChanged(path, change))
+    if (change === 'log' || change === 'overtaken') closeChangedLog(path, live, change, close)
+    else close()
     retiredFor = change
   }
 
@@ -63,8 +69,59 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
       return live
     },
     close() {
-      if (retiredFor === null) live.close()
+      if (retiredFor !== null) return
+      const change = live.files.change()
+      if (change !== 'log' && change !== 'overtaken') return live.close()
+      try {
+        closeChangedLog(path, live, change, () => live.close())
+      } catch {
+        // What could not be copied now is copied by the last one who closes it.
+        live.close()
+      }
     },
+  }
+}
+
+const isLog = (name: string): boolean => name.endsWith('-wal')
+
+/** Closing copies the log into the database file. It must copy all of it, and nothing over what others have written since. */
+function closeChangedLog(
+  path: string,
+  { connection, files }: Live,
+  change: 'log' | 'overtaken',
+  close: () => void,
+): void {
+  if (files.logsInPlace().some(isLog)) {
+    // Its index is gone, so it is read again from the start: others may have appended to it.
+    files.discardIndex()
+    return close()
+  }
+  if (change === 'overtaken') files.discardLog()
+  // Closing would not copy it while another process has it open, which may then be killed.
+  else copyLog(path, connection)
+  keepingLogAt(`${realpathSync(path)}-wal`, close)
+}
+
+/** All of it, or it throws and the next call tries again: another process may be copying it, or a reader may still need the pages before. */
+function copyLog(path: string, connection: Connection): void {
+  const { log, checkpointed } = prepared(connection)('PRAGMA wal_checkpoint(PASSIVE)').get() as {
+    readonly log: number
+    readonly checkpointed: number
+  }
+  if (checkpointed < log) throw fileChanged(path, 'held')
+}
+
+/** SQLite deletes the file at the path of the log that it closes, also when another process has created that file. */
+function keepingLogAt(log: string, close: () => void): void {
+  if (fileSize(log) === undefined) return close()
+  const kept = `${log}.kept`
+  rmSync(kept, { force: true })
+  linkSync(log, kept)
+  try {
+    close()
+  } finally {
+    if (fileSize(log) === undefined) renameSync(kept, log)
+    else rmSync(kept)
   }
 }
 
@@ -115,12 +172,12 @@ function openAgain(settings: StoreSettings): Connection {
 }
 
 /**
- * Transactions may be lost: the file may be an older copy. Other processes must forget what they remember, which they do with another version of the schema; and tokens of
+ * Transactions may be lost: the file may be an older copy. Other processes must forget what they remember, which they do with another version of the names; and tokens of
  * claims that were lost must not be handed out again, because handlers may still run under them.
  */
 function markLoss(connection: Connection): void {
   connection.exec(`BEGIN IMMEDIATE; UPDATE jobmill_counter SET value = value + 1000000 WHERE name = 'token';
-    CREATE TABLE jobmill_loss (id INTEGER); DROP TABLE jobmill_loss; COMMIT`)
+    UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name IN ('names', 'history'); COMMIT`)
 }
 
 /** Before anything is changed in it: a wrong file that was put there by mistake stays as it is. */

@@ -9,10 +9,10 @@ import { JobmillError } from '../job/errors.ts'
 import { logCheck } from './log-check.ts'
 
 /**
- * What happened to the files. `log`: the -wal or -shm file is not the one that is open, or the -shm file lost bytes. `cut`: the log lost transactions. `shrunk`: the database
- * file lost bytes without SQLite knowing of it.
+ * What happened to the files. `log`: the -wal or -shm file is not the one that is open, or the -shm file lost bytes. `overtaken`: so it is, and another program has
+ * opened the database since. `held`: this store has closed the files, and another connection has them open. `cut`: the log lost transactions. `shrunk`: the database file lost bytes without SQLite knowing of it.
  */
-export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log' | 'cut'
+export type FileChange = 'gone' | 'replaced' | 'shrunk' | 'log' | 'overtaken' | 'held' | 'cut'
 
 export interface OpenFiles {
   /** Null while the path leads to the files that are open. */
@@ -23,6 +23,8 @@ export interface OpenFiles {
   readonly logsInPlace: () => string[]
   /** See log-check.ts: before files are closed whose log was changed. */
   readonly discardIndex: () => void
+  readonly discardLog: () => void
+  readonly isIndexHeld: () => boolean
 }
 
 interface Seen {
@@ -36,6 +38,8 @@ const NO_FILES: OpenFiles = {
   noticed: null,
   logsInPlace: () => [],
   discardIndex: () => {},
+  discardLog: () => {},
+  isIndexHeld: () => false,
 }
 
 /** Call it once SQLite has opened all three files. `databaseBytes` is the size of the database according to SQLite. */
@@ -56,8 +60,15 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
     if (path !== real && isElsewhere(path, found.id)) return 'replaced'
     if (found.size < size && found.size !== BigInt(databaseBytes())) return 'shrunk'
     size = found.size
-    if (!logs.every(({ name, id }) => lookAt(name)?.id === id) || check.isIndexCut()) return 'log'
+    if (!logs.every(({ name, id }) => lookAt(name)?.id === id)) return isOvertaken() ? 'overtaken' : 'log'
+    if (check.isIndexCut()) return 'log'
     return check.isCut() ? 'cut' : null
+  }
+
+  /** Who opens the database without our index creates a new one, and cannot delete it again while this process has the database open. */
+  function isOvertaken(): boolean {
+    const [, index] = logs
+    return index !== undefined && ![undefined, index.id].includes(lookAt(index.name)?.id)
   }
 
   return {
@@ -67,6 +78,8 @@ export function openFiles(path: string, databaseBytes: () => number): OpenFiles 
     },
     logsInPlace: () => logs.filter(({ name, id }) => lookAt(name)?.id === id).map(({ name }) => name),
     discardIndex: check.discardIndex,
+    discardLog: check.discardLog,
+    isIndexHeld: check.isIndexHeld,
   }
 }
 
@@ -99,6 +112,14 @@ const MEANING: Readonly<Record<FileChange, { readonly what: string; readonly fix
   log: {
     what: 'the -wal or -shm file of the database was deleted, replaced or truncated while it was open',
     fix: 'Retry the call: it opens the database again. Never change these files while a process uses the database',
+  },
+  overtaken: {
+    what: 'the -wal or -shm file of the database was deleted or replaced while it was open, and another program has used the database since. Transactions that were only in these files may be lost',
+    fix: 'Retry the call: it opens the database again. Never change these files while a process uses the database',
+  },
+  held: {
+    what: 'the -wal or -shm file of the database was deleted or replaced, and another connection still has the old one open',
+    fix: 'Close all other connections to the database, in this process and in others, then retry',
   },
   cut: {
     what: 'the -wal file of the database was truncated or overwritten while it was open, and transactions in it are lost',

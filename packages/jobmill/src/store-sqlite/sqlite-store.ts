@@ -54,6 +54,9 @@ import { slots } from './slots.ts'
 import { giveBack, take } from './take.ts'
 import { tick, ticks } from './tick.ts'
 import { timeline } from './timeline.ts'
+import { historyOf } from './counter.ts'
+import { prepared } from './handle.ts'
+import { fileChanged } from './same-file.ts'
 import { inUserTransaction } from './tx.ts'
 import { unserved } from './unserved.ts'
 import type { Look, Verb, Work } from './work.ts'
@@ -69,9 +72,11 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
   const now = (): number => Math.floor(settings.clock())
   const withTx = <T>(tx: unknown, weight: number, verb: Verb<T>): Promise<T> => {
     if (tx === undefined) return write(weight, verb)
-    // The user's handle has its own files open: only whether the store is open matters.
-    life.use()
-    return Promise.resolve(inUserTransaction(tx, now(), verb))
+    const { connection, files } = live()
+    const change = files.change()
+    if (change !== null) throw fileChanged(settings.path, change)
+    const history = historyOf(prepared(connection))
+    return Promise.resolve(inUserTransaction(tx, history, now(), verb))
   }
 
   const store = checked<SqliteTx>({

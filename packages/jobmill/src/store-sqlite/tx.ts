@@ -3,14 +3,17 @@
  * when the user commits. A savepoint keeps one call all-or-nothing for a user who catches its error and goes on.
  */
 import { JobmillError, shown } from '../job/errors.ts'
+import { historyOf } from './counter.ts'
 import { userHandleError } from './errors.ts'
 import { prepared, type SqliteHandle } from './handle.ts'
 import { Memory, type Work, workOn } from './work.ts'
 
-export function inUserTransaction<T>(tx: unknown, now: number, verb: (work: Work) => T): T {
+/** `history` is that of the store's own file. */
+export function inUserTransaction<T>(tx: unknown, history: number, now: number, verb: (work: Work) => T): T {
   const handle = checkHandle(tx)
   try {
     const sql = prepared(handle)
+    if (historyOf(sql) !== history) throw otherFile()
     sql('SAVEPOINT jobmill').run()
     try {
       // Nothing is remembered: what this transaction makes is not known to others until the user commits.
@@ -48,6 +51,14 @@ function checkHandle(tx: unknown): SqliteHandle {
     )
   }
   return handle as SqliteHandle
+}
+
+/** After the file was replaced, the user's handle still has the old one open: its commits would go where no process looks. */
+function otherFile(): JobmillError {
+  return new JobmillError('TX_INVALID', 'is a transaction on another database file than that of the store', {
+    field: 'tx',
+    fix: 'Close this handle, open the file again and repeat the transaction',
+  })
 }
 
 const USE_POSTGRES =

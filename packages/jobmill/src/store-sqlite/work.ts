@@ -17,12 +17,12 @@ export interface Look {
 export class Memory {
   readonly names = new NameCache()
   readonly leases: LeaseCache = new Map()
-  #schema: number | undefined
+  #names: number | undefined
 
-  /** Another schema version may be another database, in which the same ids belong to other names. */
-  forgetUnless(schema: number): void {
-    if (schema === this.#schema) return
-    this.#schema = schema
+  /** `names` is the version of the names in the file, which may be another file or an older copy: the same ids may belong to other names. */
+  forgetUnless(names: number): void {
+    if (names === this.#names) return
+    this.#names = names
     this.names.clear()
     this.leases.clear()
   }

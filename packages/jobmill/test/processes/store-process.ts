@@ -2,11 +2,18 @@
  * Another process on the same database. It is told where the store is and what to do, and tells by messages what was acknowledged
  * to it, so that it can be killed at any moment.
  */
+import { once } from 'node:events'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 import { type Place, storeAt } from './place.ts'
 
-export type Task = 'open' | 'enqueue-one' | 'enqueue-for-ever' | 'enqueue-and-work' | 'claim-and-hang'
+export type Task =
+  | 'open'
+  | 'enqueue-one'
+  | 'enqueue-for-ever'
+  | 'enqueue-and-work'
+  | 'enqueue-when-told'
+  | 'claim-and-hang'
 
 /** How many jobs a process enqueues before it begins to work. */
 export const EACH = 200
@@ -40,6 +47,22 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
       for (const { id, accepted } of await store.finish(items)) tell(accepted ? id : 'refused')
     }
     await store.deregister(instance.id)
+  },
+
+  /** Answers each message with the id of a job, or with the code of the error. Ends after `{ end: true }`. */
+  'enqueue-when-told': async (store) => {
+    tell('open')
+    for (;;) {
+      const [message] = (await once(process, 'message')) as [{ readonly end?: boolean }]
+      if (message.end === true) return
+      const job = aJob()
+      tell(
+        await store.enqueue([job]).then(
+          () => job.id,
+          (error: unknown) => (error as { readonly code: string }).code,
+        ),
+      )
+    }
   },
 
   'claim-and-hang': async (store) => {

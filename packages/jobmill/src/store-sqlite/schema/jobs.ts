@@ -103,5 +103,5 @@ CREATE TABLE jobmill_counter (
   value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO jobmill_counter (name, value) VALUES ('seq', 0), ('token', 0), ('settings', 0),
-  ('members', 0), ('event', 0);
+  ('members', 0), ('event', 0), ('names', random() & 9007199254740991), ('history', random() & 9007199254740991);
 `

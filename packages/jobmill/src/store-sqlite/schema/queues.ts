@@ -27,4 +27,16 @@ CREATE TABLE jobmill_kind (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE
 ) STRICT;
+
+-- A store caches the ids of queues and kinds as long as this number stays. It is random, because the file may be overwritten by an older copy.
+${['queue', 'kind']
+  .flatMap((table) =>
+    ['INSERT', 'DELETE', 'UPDATE OF id, name'].map(
+      (change) => `
+CREATE TRIGGER jobmill_${table}_${change.slice(0, 6).toLowerCase()} AFTER ${change} ON jobmill_${table} BEGIN
+  UPDATE jobmill_counter SET value = random() & 9007199254740991 WHERE name = 'names';
+END;`,
+    ),
+  )
+  .join('')}
 `

@@ -1,0 +1,209 @@
+/**
+ * The -wal and -shm files are deleted while real processes have them open. Within one process SQLite shares its index between connections, so other processes are needed to
+ * see what happens between them.
+ */
+import { copyFileSync, rmSync, truncateSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { aJob } from '../../src/testing/factories.ts'
+import { kill, startProcess } from '../processes/children.ts'
+
+const LOGS = { '-wal': ['-wal'], '-shm': ['-shm'], both: ['-wal', '-shm'] } as const
+
+interface Enqueuer {
+  /** The id of a job that was acknowledged, or the code of an error. */
+  readonly enqueue: () => Promise<string>
+  /** Until it is acknowledged. */
+  readonly enqueued: () => Promise<string>
+  readonly stop: () => Promise<void>
+  readonly kill: () => Promise<void>
+}
+
+async function enqueuer(file: string): Promise<Enqueuer> {
+  const started = startProcess('store-process.ts', {
+    place: { store: 'sqlite', at: file },
+    task: 'enqueue-when-told',
+  })
+  const { said, ended } = started
+  await started.says(({ length }) => length === 1)
+  async function enqueue(): Promise<string> {
+    const before = said.length
+    started.tell({})
+    await started.says(({ length }) => length > before)
+    return said.at(-1) ?? ''
+  }
+  return {
+    enqueue,
+    async enqueued() {
+      for (;;) {
+        const answer = await enqueue()
+        if (answer.includes('-')) return answer
+        expect(['STORE_UNAVAILABLE', 'STORE_BUSY', 'OUTCOME_UNKNOWN']).toContain(answer)
+      }
+    },
+    async stop() {
+      started.tell({ end: true })
+      await ended
+    },
+    kill: () => kill(started),
+  }
+}
+
+/** The ids of the jobs that are not in the file, which must be in order. */
+function lostFrom(file: string, ids: readonly string[]): string[] {
+  const database = new Database(file)
+  try {
+    expect(database.pragma('integrity_check', { simple: true })).toBe('ok')
+    const there = new Set(database.prepare('SELECT id FROM jobmill_job').pluck().all())
+    return ids.filter((id) => !there.has(id))
+  } finally {
+    database.close()
+  }
+}
+
+const twice = async (enqueue: () => Promise<string>): Promise<string[]> => [await enqueue(), await enqueue()]
+
+describe('D3 P1 logs that are deleted', () => {
+  test.for(
+    (['-wal', '-shm', 'both'] as const).flatMap((which) =>
+      (['stop', 'kill'] as const).map((end) => [which, end] as const),
+    ),
+  )('%s, under two processes that enqueue and then %s: nothing is lost', async ([which, end]) => {
+    const file = freshFile()
+    const [one, other] = [await enqueuer(file), await enqueuer(file)]
+    const before = [...(await twice(one.enqueued)), ...(await twice(other.enqueued))]
+    for (const log of LOGS[which]) rmSync(`${file}${log}`)
+    expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
+    expect(await other.enqueue()).toBe('STORE_UNAVAILABLE')
+    // Both, because one may have to wait until the other has given up the old files.
+    const after = [...(await Promise.all([one.enqueued(), other.enqueued()])), ...(await twice(one.enqueued))]
+    await one[end]()
+    await other[end]()
+    expect(lostFrom(file, [...before, ...after])).toEqual([])
+  })
+
+  test.each(['stop', 'kill'] as const)(
+    'both, and a process comes and goes by %s before the first one calls again: what that process wrote stays',
+    async (end) => {
+      const file = freshFile()
+      const first = await enqueuer(file)
+      const onlyInLog = await twice(first.enqueued)
+      for (const log of LOGS.both) rmSync(`${file}${log}`)
+      const later = await enqueuer(file)
+      const theirs = await twice(later.enqueued)
+      await later[end]()
+      const after = await twice(first.enqueued)
+      await first.stop()
+      // What was only in the deleted log is gone, and the first call was refused with that.
+      expect(lostFrom(file, [...theirs, ...after])).toEqual([])
+      expect(lostFrom(file, onlyInLog)).toEqual(onlyInLog)
+    },
+  )
+
+  test('both, and a process comes and stays: what that process wrote stays, also when the first one only stops', async () => {
+    const file = freshFile()
+    const first = await enqueuer(file)
+    await twice(first.enqueued)
+    for (const log of LOGS.both) rmSync(`${file}${log}`)
+    const later = await enqueuer(file)
+    const theirs = await twice(later.enqueued)
+    await first.stop()
+    theirs.push(...(await twice(later.enqueued)))
+    await later.stop()
+    expect(lostFrom(file, theirs)).toEqual([])
+  })
+
+  test('-wal, while another process is idle and then killed: nothing is lost, and it resumes', async () => {
+    const file = freshFile()
+    const [one, idle] = [await enqueuer(file), await enqueuer(file)]
+    const ids = [...(await twice(one.enqueued)), await idle.enqueued()]
+    rmSync(`${file}-wal`)
+    expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
+    // The idle process still uses the old index.
+    expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
+    await idle.kill()
+    ids.push(await one.enqueued())
+    await one.stop()
+    expect(lostFrom(file, ids)).toEqual([])
+  })
+
+  test.each(['-wal', 'both'] as const)(
+    '%s, while the application has a handle of its own: refused until it is closed',
+    async (which) => {
+      const file = freshFile()
+      const store = sqlite(file)
+      onTestFinished(() => store.close())
+      await store.open()
+      const job = aJob()
+      await store.enqueue([job])
+      const app = new Database(file)
+      app.prepare('SELECT count(*) FROM jobmill_job').get()
+      for (const log of LOGS[which]) rmSync(`${file}${log}`)
+      await expect(store.enqueue([aJob()])).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+      await expect(store.enqueue([aJob()])).rejects.toThrow('Close all other connections to the database')
+      app.close()
+      const later = aJob()
+      await store.enqueue([later])
+      await store.close()
+      expect(lostFrom(file, [job.id, later.id])).toEqual([])
+    },
+  )
+})
+
+test('H3 P1 the -wal file loses frames that are copied already, while a reader keeps it from starting over', async () => {
+  const file = freshFile()
+  const one = await enqueuer(file)
+  const ids = await twice(one.enqueued)
+  const reader = new Database(file)
+  onTestFinished(() => void reader.close())
+  reader.pragma('wal_checkpoint(PASSIVE)')
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM jobmill_job').get()
+  truncateSync(`${file}-wal`, 32 + 4_120)
+  // The next frame would be behind a hole.
+  expect(await one.enqueue()).toBe('STORE_UNAVAILABLE')
+  ids.push(...(await twice(one.enqueued)))
+  await one.kill()
+  for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${file}.copy${end}`)
+  expect(lostFrom(`${file}.copy`, ids)).toEqual([])
+})
+
+test('D2 D3 P1 an older copy of all three files is copied over them: no job gets the kind of another', async () => {
+  const file = freshFile()
+  const [prod, other] = [sqlite(file), sqlite(file)]
+  for (const store of [prod, other]) onTestFinished(() => store.close())
+  await prod.open()
+  await prod.enqueue([aJob({ kind: 'base', queue: 'base' })])
+  for (const end of ['', '-wal', '-shm']) copyFileSync(`${file}${end}`, `${file}.copy${end}`)
+  await prod.enqueue([aJob({ kind: 'mail', queue: 'mail' })])
+  for (const end of ['', '-wal', '-shm']) copyFileSync(`${file}.copy${end}`, `${file}${end}`)
+  await other.open()
+  await other.enqueue([aJob({ kind: 'wipe', queue: 'wipe' })])
+  const job = aJob({ kind: 'mail', queue: 'mail' })
+  await prod.enqueue([job])
+  expect(await other.get([job.id])).toMatchObject([{ kind: 'mail', queue: 'mail' }])
+})
+
+test('D3 P10 a transaction of the user on the file that was there before is refused', async () => {
+  const file = freshFile()
+  const store = sqlite(file)
+  onTestFinished(() => store.close())
+  await store.open()
+  await store.enqueue([aJob()])
+  const app = new Database(file)
+  onTestFinished(() => void app.close())
+  const backup = `${file}.backup`
+  await app.backup(backup)
+  rmSync(file)
+  copyFileSync(backup, file)
+  await expect(store.counts()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  await store.counts()
+  app.exec('BEGIN IMMEDIATE')
+  await expect(store.enqueue([aJob()], { tx: app })).rejects.toMatchObject({
+    code: 'TX_INVALID',
+    message: expect.stringContaining('another database file') as string,
+  })
+  app.exec('ROLLBACK')
+})
