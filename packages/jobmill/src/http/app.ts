@@ -51,13 +51,18 @@ async function sentAs(target: string, c: Context<Env>): Promise<unknown> {
 }
 
 /** A route that takes a role, under the name by which the audit knows it. What can go wrong anywhere is said here once. */
-export function route<const R extends RouteConfig>(role: Role, name: string, config: R) {
+export function route<const R extends RouteConfig>(
+  role: Role,
+  name: string,
+  config: R,
+  { instead }: { readonly instead?: Instead } = {},
+) {
   return createRoute({
     ...config,
     operationId: name,
     'x-role': role,
     security: [{ bearer: [] }],
-    middleware: [allow(role), takesBody, says(name, config), asDeclared(config)] as const,
+    middleware: [allow(role), takesBody, says(name, config), asDeclared(config, instead)] as const,
     responses: {
       ...config.responses,
       default: {
@@ -77,27 +82,37 @@ const says =
     return next()
   }
 
+/** What a caller should do who sent parameters or a body that the route does not take; from what was sent. */
+type Instead = (sent: Readonly<Record<string, unknown>>) => string
+
+const leaveItOut: Instead = () => 'Leave it out'
+
 /** What a route does not declare is refused, and not passed over: somebody believes that it does something. */
-function asDeclared({ request }: RouteConfig): MiddlewareHandler<Env> {
+function asDeclared({ request }: RouteConfig, instead = leaveItOut): MiddlewareHandler<Env> {
   return async (c, next) => {
     const [field] = Object.keys(c.req.query())
     if (request?.query === undefined && field !== undefined)
       return problem('OPTION_UNKNOWN', {
         detail: `there is no parameter "${field}" here`,
         field,
-        fix: 'Leave it out',
+        fix: instead(c.req.query()),
       })
-    if (request?.body === undefined && c.get('hasBody') && !(await isEmptyObject(c)))
-      return problem('OPTION_UNKNOWN', { detail: 'this takes no body', fix: 'Leave it out' })
+    if (request?.body === undefined && c.get('hasBody')) {
+      const sent = await c.req.json<unknown>().catch(() => null)
+      if (!isObject(sent) || Object.keys(sent).length > 0)
+        return problem('OPTION_UNKNOWN', {
+          detail: 'this takes no body',
+          fix: instead(isObject(sent) ? sent : {}),
+        })
+    }
     if (request?.body?.required === true && !c.get('hasBody'))
       return problem('BODY_NOT_JSON', { detail: 'this takes a body', fix: 'Send one JSON value' })
     return next()
   }
 }
 
-async function isEmptyObject(c: Context<Env>): Promise<boolean> {
-  const value = await c.req.json<unknown>().catch(() => null)
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }
 
 export function json<S extends z.ZodType>(schema: S, description: string) {

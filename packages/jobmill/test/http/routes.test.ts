@@ -259,6 +259,17 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       reset: [{ option: 'backoff.base' }, { option: 'limit' }, { option: 'retain.done' }],
     })
     await call('queues.change', { name: 'default' }, change)
+    // A caller that names one queue must not be told how to reset all of them.
+    const instead = { code: 'OPTION_UNKNOWN', fix: 'Use DELETE /api/overrides/queue/default' }
+    const asQuery = await call('overrides.reset-all', {}, undefined, '?what=queue&name=default')
+    expect(asQuery).toMatchObject({ status: 400, body: instead })
+    expect(await call('overrides.reset-all', {}, one)).toMatchObject({ status: 400, body: instead })
+    expect((await call('overrides.reset-all', {}, { ...one, option: 'retain.done' })).body).toMatchObject({
+      fix: 'Use DELETE /api/overrides/queue/default/retain.done',
+    })
+    expect((await call('overrides.reset-all', {}, undefined, '?queue=default')).body).toMatchObject({
+      fix: 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without these it resets all overrides',
+    })
     expect((await call('overrides.reset-all')).body).toMatchObject({ reset: { length: 4 } })
     expect(await options()).toEqual([])
     await call('queues.change', { name: 'default' }, change)

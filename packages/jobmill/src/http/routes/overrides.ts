@@ -29,12 +29,25 @@ const list = route('viewer', 'overrides.list', {
 const gone = { 200: json(z.object({ reset: z.array(overrideShape) }), 'The overrides that are gone') }
 const thing = { what: z.enum(OVERRIDABLE), name: z.string() }
 
-const resetAll = route('admin', 'overrides.reset-all', {
-  method: 'delete',
-  path: '/overrides',
-  summary: 'Reset all overrides: the values in code count again',
-  responses: gone,
-})
+const resetAll = route(
+  'admin',
+  'overrides.reset-all',
+  {
+    method: 'delete',
+    path: '/overrides',
+    summary: 'Reset all overrides: the values in code count again',
+    responses: gone,
+  },
+  { instead: byPath },
+)
+
+/** A caller that names one thing must not be advised to leave the name out: that would reset everything. */
+function byPath({ what, name, option }: Readonly<Record<string, unknown>>): string {
+  if (OVERRIDABLE.every((known) => known !== what) || typeof name !== 'string' || name === '')
+    return 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without these it resets all overrides'
+  const parts = [String(what), name, ...(typeof option === 'string' && option !== '' ? [option] : [])]
+  return `Use DELETE /api/overrides/${parts.map(encodeURIComponent).join('/')}`
+}
 
 const resetThing = route('admin', 'overrides.reset', {
   method: 'delete',
