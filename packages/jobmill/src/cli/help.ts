@@ -44,10 +44,13 @@ export function helpOn(
   return [
     `${program.name} ${called(command)}\n\n  ${command.says}`,
     `Options:\n${columns(options.map(([name, option]) => [spelled(name, option), option.says] as const))}`,
+    ...(options.some(([, { takes }]) => takes === 'DURATION') ? [DURATIONS] : []),
     ...(examples.length === 0 ? [] : [`Examples:\n${examples.map((example) => `  ${example}`).join('\n')}`]),
     exitCodes(program),
   ].join('\n\n')
 }
+
+const DURATIONS = 'DURATION is a number with a unit: 500ms, 90s, 10m, 1h30m or 7d.'
 
 function exitCodes({ reaches, refused = 'not there or its state does not allow it' }: Told): string {
   const far = reaches === undefined ? 'the database' : `the database or ${reaches}`

@@ -17,6 +17,11 @@ const PHRASES: readonly (readonly [string, string])[] = [
     'Pass "next" of the page before, with the same state filter',
     'Give what the page before ended with, and the same --state',
   ],
+  [
+    "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s', '1h30m' or '7d'",
+    'Use the units ms, s, m, h and d, such as 90s, 1h30m or 7d',
+  ],
+  ['Numbers are milliseconds; give a length of time, not an instant', 'Use at most 3650d'],
   ['contradicts runAt', 'contradicts --run-at'],
   ['is longer than backoff.max', 'is longer than --backoff-max'],
   ['Raise max or lower base', 'Raise --backoff-max or lower --backoff-base'],

@@ -14,14 +14,18 @@ export function numberOf(given: Given, option: string): number | undefined {
   })
 }
 
-/** A length of time as the library takes it: bare digits are milliseconds. */
+/** A length of time. The library reads a number as milliseconds; a person who types `--retain-dead 7` means days, so a unit is required. */
 export function lengthOf(given: Given, option: string): Duration | undefined {
   const text = given.text(option)
-  return text === undefined ? undefined : asLength(text)
+  return text === undefined ? undefined : asLength(text, `--${option}`)
 }
 
-export function asLength(text: string): Duration {
-  return /^\d{1,15}$/.test(text) ? Number(text) : text
+export function asLength(text: string, field: string): Duration {
+  if (!/^\d{1,15}(?:\.\d{1,15})?$/.test(text)) return text
+  throw new JobmillError('DURATION_INVALID', `${text} has no unit`, {
+    field,
+    fix: `Use ${text}ms, ${text}s, ${text}m, ${text}h or ${text}d`,
+  })
 }
 
 const QUOTED = `Quote it for the shell: '{"to":"ada"}', and a text twice: '"ada"'`

@@ -76,6 +76,8 @@ describe('the cluster on sqlite', () => {
       'NAME: no limit has this name (got "smpt"). There is none yet; make it with jobmill limits set.',
     ],
     [['drain', 'smtp', '--for', 'soon'], 2, '--for: is not a duration'],
+    [['drain', 'smtp', '--for', '30'], 2, '--for: 30 has no unit'],
+    [['set', 'smtp', '--rate', '5', '--per', '60'], 2, '--per: 60 has no unit'],
     [['set', 'smtp', '--rate', '0'], 2, '--rate: is out of bounds'],
     [
       ['set', 'smtp', '--per', '1s'],

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { COMMON } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { helpOn, helpOnAll } from '../../src/cli/help.ts'
+import { call, migratedFile } from './run.ts'
 
 const tests = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.test.ts') && name !== path.basename(import.meta.filename))
@@ -41,6 +42,21 @@ describe.each(COMMANDS.map((command) => ({ ...command, command })))('jobmill $wo
     const called = words.split(' ').join(`(?:'\\s*,\\s*'| )`)
     const shortly = words.replace(/^db (\w+)$/, `db('$1'`)
     expect(new RegExp(`['"\`]${called}['"\` ]`).test(tests) || tests.includes(shortly)).toBe(true)
+  })
+})
+
+const DURATIONS = COMMANDS.flatMap(({ words, options = {} }) =>
+  Object.entries(options).flatMap(([name, { takes }]) => (takes === 'DURATION' ? [{ words, name }] : [])),
+)
+
+test.each(DURATIONS)('jobmill $words --$name refuses a number without a unit', async ({ words, name }) => {
+  const needed = { 'schedules add': ['x', '--when', '@daily', '--kind', 'a'], top: [], 'db doctor': [] }[
+    words
+  ] ?? ['x']
+  expect(await call(migratedFile(), [...words.split(' '), ...needed, `--${name}`, '7'])).toEqual({
+    code: 2,
+    out: '',
+    err: `error   --${name}: 7 has no unit. Use 7ms, 7s, 7m, 7h or 7d.\n`,
   })
 })
 

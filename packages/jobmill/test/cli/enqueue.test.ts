@@ -142,13 +142,6 @@ describe('enqueue on sqlite', () => {
     expect(await waiting).toBe(5)
   })
 
-  test('bare digits are milliseconds, as in the library', async () => {
-    const { path: at, mill } = file()
-    const { out } = await call(at, ['enqueue', 'a', '--delay', '3600000', '--timeout', '90000', '--json'])
-    const { id } = JSON.parse(out) as { id: string }
-    expect(await mill.get(id)).toMatchObject({ state: 'scheduled', timeoutMs: 90_000 })
-  })
-
   test('the job that holds a dedupe key is told, or gets the new payload', async () => {
     const { path: at, mill } = file()
     const { id } = await mill.enqueue('a', 1, { dedupeKey: 'k', delay: '1h' })
@@ -229,8 +222,11 @@ describe('enqueue on sqlite', () => {
     ],
     [
       ['count', '--delay', '5x'],
-      "Pass milliseconds, or text with the units ms, s, m, h and d, such as '90s'",
+      '--delay: is not a duration (got "5x"). Use the units ms, s, m, h and d, such as 90s, 1h30m or 7d.',
     ],
+    [['count', '--delay', '7'], '--delay: 7 has no unit. Use 7ms, 7s, 7m, 7h or 7d.'],
+    [['count', '--timeout', '90000'], '--timeout: 90000 has no unit. Use 90000ms, 90000s'],
+    [['count', '--dedupe-key', 'k', '--dedupe-hold-for', '1.5'], '--dedupe-hold-for: 1.5 has no unit'],
     [['count', '--run-at', 'soon'], '--run-at: is not an instant (got "soon"). Give text such as \'2027'],
     [['count', '--priority', '40000'], '--priority: is out of bounds'],
     [['no good'], 'KIND: '],

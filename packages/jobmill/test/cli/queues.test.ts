@@ -124,7 +124,7 @@ describe('queues on sqlite', () => {
     expect(bad.err).toContain(
       '--backoff: is not one of the values it can have (got "maybe"). Give one of: on, off',
     )
-    const odd = await call(at, 'queues set default --backoff-base 2h --backoff-max 1000'.split(' '))
+    const odd = await call(at, 'queues set default --backoff-base 2h --backoff-max 1s'.split(' '))
     const far = await call(at, 'queues set default --keep-dead 3 --retain-dead never'.split(' '))
     expect(odd.err).toContain(
       '--backoff-base: is longer than --backoff-max (got "2h"). Raise --backoff-max or lower --backoff-base',
@@ -132,6 +132,28 @@ describe('queues on sqlite', () => {
     expect(far.err).toContain('--retain-dead: is not a duration')
     expect(empty.err).toContain('nothing says what to set')
     expect(await mill.queues()).toMatchObject([{ name: 'default', paused: false, workers: null }])
+  })
+
+  test.each(['retain-done', 'retain-cancelled', 'retain-dead', 'backoff-base', 'backoff-max', 'cool-for'])(
+    '--%s without a unit is refused, and changes nothing',
+    async (option) => {
+      const { path: at, mill } = file()
+      await mill.enqueue('a', 1)
+      const before = await mill.queues()
+      const bare = await call(at, ['queues', 'set', 'default', `--${option}`, '7'])
+      expect(bare).toEqual({
+        code: 2,
+        out: '',
+        err: `error   --${option}: 7 has no unit. Use 7ms, 7s, 7m, 7h or 7d.\n`,
+      })
+      expect(await mill.queues()).toEqual(before)
+    },
+  )
+
+  test('the help says that a duration has a unit', async () => {
+    const { out } = await call('', ['queues', 'set', '--help'])
+    expect(out).toContain('DURATION is a number with a unit: 500ms, 90s, 10m, 1h30m or 7d')
+    expect((await call('', ['queues', 'list', '--help'])).out).not.toContain('DURATION')
   })
 })
 

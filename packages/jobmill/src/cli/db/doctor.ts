@@ -5,6 +5,7 @@ import { resolveOptions } from '../../runtime/options.ts'
 import type { Finding } from '../../store/keeping.ts'
 import { isCurrent } from '../../store/schema-status.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
+import { lengthOf } from '../typed-values.ts'
 import { optionsFor, withMill } from '../with-mill.ts'
 import { bySeverity, countOf, printFindings } from './print-findings.ts'
 import { toolsOf } from './tools-of.ts'
@@ -16,7 +17,7 @@ export const dbDoctor: Command = {
   options: {
     'open-for': {
       type: 'string',
-      takes: 'TIME',
+      takes: 'DURATION',
       says: 'how long a transaction may be open before it is told (default 5m)',
     },
   },
@@ -37,7 +38,7 @@ export const dbDoctor: Command = {
 async function look(given: Given): Promise<Finding[]> {
   const options = await optionsFor(given)
   const tools = toolsOf(options.store)
-  const openFor = given.text('open-for')
+  const openFor = lengthOf(given, 'open-for')
   const how = openFor === undefined ? {} : { openForMs: durationMs(openFor, '--open-for') }
   const findings = await tools.examine(how)
   if (!isCurrent(await tools.schema())) return findings

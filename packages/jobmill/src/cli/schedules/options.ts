@@ -84,7 +84,9 @@ export function newScheduleOf(given: Given): ScheduleOptions<unknown> {
 
 /** A length of time: all of that. */
 function missedOf(text: string | undefined): ScheduleChange['missed'] {
-  return text !== undefined && /^\d/.test(text) ? { all: asLength(text) } : (text as ScheduleChange['missed'])
+  return text !== undefined && /^\d/.test(text)
+    ? { all: asLength(text, '--missed') }
+    : (text as ScheduleChange['missed'])
 }
 
 function needed(given: Given, option: 'kind' | 'when'): string {
