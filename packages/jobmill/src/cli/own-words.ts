@@ -24,6 +24,7 @@ const PHRASES: readonly (readonly [string, string])[] = [
   ['Numbers are milliseconds; give a length of time, not an instant', 'Use at most 3650d'],
   ['contradicts runAt', 'contradicts --run-at'],
   ['is longer than backoff.max', 'is longer than --backoff-max'],
+  ['is shorter than backoff.base', 'is shorter than --backoff-base'],
   ['Raise max or lower base', 'Raise --backoff-max or lower --backoff-base'],
   ['Give a Date, milliseconds since 1970, or text such as', 'Give text such as'],
   ['Give an object, such as { traceId }', `Give an object, such as '{"traceId":"4bf9"}'`],

@@ -10,6 +10,8 @@ import {
   setOverrides,
   type Stamp,
 } from './overrides.ts'
+import { durationText } from './duration.ts'
+import { JobmillError } from './errors.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from './queue-settings.ts'
 
 export interface QueueSources {
@@ -53,7 +55,26 @@ export function overrideQueue(
   stamp: Stamp,
 ): QueueSources {
   const overrides = setOverrides(sources.overrides, settings, { base: queueBase(sources), stamp })
-  return { code: sources.code, overrides }
+  const after = { code: sources.code, overrides }
+  checkBackoff(settings, effectiveQueue(after))
+  return after
+}
+
+/** Only a change of the backoff: what code or an earlier release wrote is no reason to refuse a change of something else. */
+function checkBackoff(
+  change: Partial<QueueSettings>,
+  { backoffBaseMs: base, backoffMaxMs: max }: QueueSettings,
+): void {
+  if ((change.backoffBaseMs === undefined && change.backoffMaxMs === undefined) || base <= max) return
+  const isBase = change.backoffBaseMs !== undefined
+  const what = isBase
+    ? `is longer than backoff.max, which is ${durationText(max)}`
+    : `is shorter than backoff.base, which is ${durationText(base)}`
+  throw new JobmillError('OPTION_CONFLICT', what, {
+    field: isBase ? 'queue.backoff.base' : 'queue.backoff.max',
+    value: durationText(isBase ? base : max),
+    fix: 'Raise max or lower base',
+  })
 }
 
 export function resetQueue(sources: QueueSources, options: readonly string[] | null): QueueSources {

@@ -155,6 +155,23 @@ describe('queues on sqlite', () => {
     expect(out).toContain('DURATION is a number with a unit: 500ms, 90s, 10m, 1h30m or 7d')
     expect((await call('', ['queues', 'list', '--help'])).out).not.toContain('DURATION')
   })
+
+  test('a base of the backoff above the max that counts is refused, and the other way round', async () => {
+    const { path: at, mill } = file()
+    await mill.enqueue('a', 1)
+    await mill.changeQueue('default', { backoff: { max: '10m' } })
+    const set = (...args: string[]) => call(at, ['queues', 'set', 'default', ...args])
+    expect(await set('--backoff-base', '20m', '--workers', '3')).toEqual({
+      code: 2,
+      out: '',
+      err: 'error   --backoff-base: is longer than --backoff-max, which is 10m (got 20m). Raise --backoff-max or lower --backoff-base.\n',
+    })
+    expect((await set('--backoff-max', '1s')).err).toBe(
+      'error   --backoff-max: is shorter than --backoff-base, which is 10s (got 1s). Raise --backoff-max or lower --backoff-base.\n',
+    )
+    expect(await mill.queues()).toMatchObject([{ workers: null, backoffMaxMs: 600_000 }])
+    expect((await set('--backoff-base', '20m', '--backoff-max', '20m')).code).toBe(0)
+  })
 })
 
 describe.each(places)('overrides on $name', { timeout: 60_000 }, ({ create }) => {

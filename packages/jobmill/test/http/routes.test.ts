@@ -271,6 +271,14 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
       fix: 'Use DELETE /api/overrides/{what}/{name}, such as /api/overrides/queue/mail. Without these it resets all overrides',
     })
     expect((await call('overrides.reset-all')).body).toMatchObject({ reset: { length: 4 } })
+    // Against the value that counts, which is 30m.
+    const backoff = { base: '31m' }
+    expect((await call('queues.change', { name: 'default' }, { workers: 7, backoff })).body).toMatchObject({
+      code: 'OPTION_CONFLICT',
+      field: 'backoff.base',
+      detail: 'backoff.base: is longer than backoff.max, which is 30m (got 31m). Raise max or lower base.',
+    })
+    expect((await call('overrides.list')).body).toEqual({ overrides: [] })
     expect(await options()).toEqual([])
     await call('queues.change', { name: 'default' }, change)
 

@@ -154,6 +154,13 @@ describe.each(subjects)('operating jobs on $name', ({ name, mill: create }) => {
     const mill = await create({ jobs: [job] })
     expect(await rejection(() => mill.get('7'))).toMatchObject({ code: 'ID_INVALID', field: 'id' })
     expect(await rejection(() => mill.pause('nowhere'))).toMatchObject({ code: 'QUEUE_UNKNOWN' })
+    const early = await rejection(() => mill.changeQueue('default', { workers: 5, backoff: { max: '9s' } }))
+    expect(early).toMatchObject({
+      code: 'OPTION_CONFLICT',
+      field: 'queue.backoff.max',
+      message:
+        'queue.backoff.max: is shorter than backoff.base, which is 10s (got 9s). Raise max or lower base.',
+    })
     expect(await rejection(() => mill.changeQueue('default', { wokers: 1 } as object))).toMatchObject({
       code: 'OPTION_UNKNOWN',
       field: 'queue.wokers',

@@ -1,6 +1,7 @@
 /** Queues: settings at creation, changes by an operator, pauses and cool-downs. */
 import assert from 'node:assert/strict'
-import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../../job/queue-settings.ts'
+import type { QueueRecord } from '../../store/queue-record.ts'
 import { DONE } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, rejectsWith } from './looks.ts'
@@ -94,6 +95,26 @@ export const queueCases: readonly Case[] = [
         const one = await store.changeQueue('default', { settings: { [key]: value }, coolMs: null })
         assert.equal(Object.entries(one).find(([name]) => name === key)?.[1], value)
       }
+    },
+  },
+  {
+    name: 'a change to a backoff whose base is above its max is refused against what counts, and changes nothing',
+    async run({ store }) {
+      const code = { backoffBaseMs: 20, backoffMaxMs: 40 }
+      await store.declareQueues([{ name: 'mail', settings: code }])
+      const change = (settings: Partial<QueueSettings>): Promise<QueueRecord> =>
+        store.changeQueue('mail', { settings, coolMs: null })
+      const before = await store.queues()
+      await rejectsWith('OPTION_CONFLICT', () => change({ backoffBaseMs: 41, workers: 3 }))
+      await rejectsWith('OPTION_CONFLICT', () => change({ backoffMaxMs: 19 }))
+      await rejectsWith('OPTION_CONFLICT', () => change({ backoffBaseMs: 9, backoffMaxMs: 8 }))
+      assert.deepEqual(await store.queues(), before)
+      await change({ backoffBaseMs: 60, backoffMaxMs: 60 })
+      await rejectsWith('OPTION_CONFLICT', () => change({ backoffMaxMs: 50 }))
+      assert.equal((await change({ backoffBaseMs: 50 })).backoffBaseMs, 50)
+      // Code may have such values: they are no reason to refuse a change of something else.
+      await store.declareQueues([{ name: 'odd', settings: { backoffBaseMs: 9, backoffMaxMs: 8 } }])
+      assert.equal((await store.changeQueue('odd', { settings: { workers: 3 }, coolMs: null })).workers, 3)
     },
   },
   {
