@@ -142,6 +142,31 @@ describe('enqueue on sqlite', () => {
     expect(await waiting).toBe(5)
   })
 
+  test('a queue that does not exist is noted when there is a near one, and the job is enqueued', async () => {
+    const { path: at, mill } = file([defineJob({ kind: 'a', queue: 'mail', run: () => 1 })])
+    await mill.start()
+    await mill.enqueue('a', 1, { queue: 'mail' })
+    const rest = ['--max-attempts', '3', '--queue']
+    const typo = await call(at, ['enqueue', 'a', ...rest, 'mial'])
+    expect(typo).toMatchObject({
+      code: 0,
+      err: 'note    the queue "mial" did not exist before. Did you mean "mail"?\n',
+    })
+    expect((await call(at, ['enqueue', 'a', ...rest, 'reports'])).err).toBe('')
+    expect((await call(at, ['enqueue', 'a', ...rest, 'mail'])).err).toBe('')
+    const json = await call(at, ['enqueue', 'a', '--json', ...rest, 'maill'])
+    expect(json.err).toContain('Did you mean "mail"?')
+    expect(JSON.parse(json.out)).toMatchObject({ outcome: 'enqueued' })
+  })
+
+  test('a queue that does not exist is noted for lines too', async () => {
+    const { run: runHere, mill } = create()
+    await mill().enqueue('a', 1, { queue: 'mail' })
+    const lines = await runHere(['enqueue', 'a', '--stdin', '--queue', 'mial'], '1\n2\n')
+    expect(lines).toMatchObject({ code: 0, out: '2 jobs enqueued\n' })
+    expect(lines.err).toContain('note    the queue "mial" did not exist before. Did you mean "mail"?\n')
+  })
+
   test('the job that holds a dedupe key is told, or gets the new payload', async () => {
     const { path: at, mill } = file()
     const { id } = await mill.enqueue('a', 1, { dedupeKey: 'k', delay: '1h' })

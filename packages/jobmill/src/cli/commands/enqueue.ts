@@ -14,6 +14,7 @@ import { exitCodeOf } from '../exit-code.ts'
 import { interruptible } from '../interrupt.ts'
 import { inOwnWords } from '../own-words.ts'
 import { oneLine, plain } from '../plain.ts'
+import { findMeantQueue, noteMeantQueue } from '../queues/unknown.ts'
 import { progressOf } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { jsonOf } from '../typed-values.ts'
@@ -65,10 +66,13 @@ async function one(mill: Mill, asked: Asked, terminal: Terminal): Promise<number
   const { given } = asked
   const [kind = '', json] = given.words
   const payload = json === undefined ? null : jsonOf(json, 'payload')
-  const job = await mill.enqueue(kind, payload, enqueueOptionsOf(given))
+  const options = enqueueOptionsOf(given)
+  const meant = await findMeantQueue(mill, options.queue, asked.options)
+  const job = await mill.enqueue(kind, payload, options)
   const { id, outcome } = job
   const isJson = given.has('json')
   if (!isJson) terminal.out(`${outcome} ${id}`)
+  noteMeantQueue(options.queue, meant, terminal)
   await noteKind(mill, asked, terminal)
   if (!given.has('wait')) {
     if (isJson) terminal.out(JSON.stringify({ id, outcome }))
@@ -93,6 +97,7 @@ async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<n
   if (given.has('wait')) throw oneOnly('--wait')
   if (json !== '-') throw oneOnly('payload')
   const options = enqueueOptionsOf(given)
+  const meant = await findMeantQueue(mill, options.queue, asked.options)
   const progress = progressOf('enqueue', terminal)
   const { signal, end } = interruptible(() => terminal.err('stopping after this batch'))
   const size = sizeOfInput()
@@ -108,7 +113,10 @@ async function manyFrom(mill: Mill, asked: Asked, terminal: Terminal): Promise<n
     })
     progress.end()
     const { enqueued, replaced } = report.counts
-    if (enqueued + replaced > 0) await noteKind(mill, asked, terminal)
+    if (enqueued + replaced > 0) {
+      noteMeantQueue(options.queue, meant, terminal)
+      await noteKind(mill, asked, terminal)
+    }
     return tell(report, { isJson: given.has('json'), isStopped: signal.aborted }, terminal)
   } finally {
     end()

@@ -2,6 +2,7 @@
 import { JobmillError, shown } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { Mill } from '../../runtime/mill.ts'
+import type { MillOptions } from '../../runtime/options.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
 import { oneLine } from '../plain.ts'
 import type { Terminal } from '../terminal.ts'
@@ -33,6 +34,29 @@ export async function noteUnknownQueues(
     const meant = near === undefined ? '' : ` Did you mean ${shown(near)}?`
     terminal.err(oneLine(`note    no queue has the name ${shown(name)}.${meant}`))
   }
+}
+
+/** A near queue for a name that neither the database nor the config has. Ask before the enqueue, which creates the queue. */
+export async function findMeantQueue(
+  mill: Pick<Mill, 'queues'>,
+  name: string | undefined,
+  { queues = {}, jobs = [] }: Pick<MillOptions, 'queues' | 'jobs'>,
+): Promise<string | undefined> {
+  if (name === undefined) return undefined
+  const ofConfig = [...Object.keys(queues), ...jobs.flatMap(({ queue }) => queue ?? [])]
+  const known = [...(await mill.queues()).map((queue) => queue.name), ...ofConfig]
+  return known.includes(name) ? undefined : nearest(name, known)
+}
+
+export function noteMeantQueue(
+  name: string | undefined,
+  meant: string | undefined,
+  terminal: Pick<Terminal, 'err'>,
+): void {
+  if (meant === undefined) return
+  terminal.err(
+    oneLine(`note    the queue ${shown(name)} did not exist before. Did you mean ${shown(meant)}?`),
+  )
 }
 
 function nearQueue(queues: readonly QueueRecord[], name: string): string | undefined {
