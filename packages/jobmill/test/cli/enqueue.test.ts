@@ -214,7 +214,7 @@ describe('enqueue on sqlite', () => {
   test('a kind that the config does not define is refused before anything is written, unless a flag says that another process runs it', async () => {
     const { run: runHere, mill } = create(LISTS)
     const refused =
-      'error   KIND: no job of the config has this kind (got "sun"). Did you mean "sum"? Pass --unknown-kind to enqueue it for another process.\n'
+      'error   KIND: no job of the config has this kind (got "sun"). Did you mean "sum"? Pass --unknown-kind if another process runs it.\n'
     const [one, lines, far, passed] = await Promise.all([
       runHere(['enqueue', 'sun', '[1]']),
       runHere(['enqueue', 'sun', '--stdin'], '[1]\n'),

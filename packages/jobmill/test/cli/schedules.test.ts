@@ -117,11 +117,41 @@ describe('schedules on sqlite', () => {
     [['next', '0 25 * * *'], 2, 'EXPR: '],
     [['next', '@daily', '--zone', 'Mars'], 2, '--zone: '],
     [['add', 'weekly', '--kind', 'report'], 2, '--when: is missing'],
+    [
+      ['add', 'weekly', '--kind', 'report', '--when', '@daily', '--jitter', '5'],
+      2,
+      '--jitter: 5 has no unit',
+    ],
+    [
+      ['add', 'weekly', '--kind', 'report', '--when', '@daily', '--missed', '6'],
+      2,
+      '--missed: 6 has no unit',
+    ],
     [['add', 'weekly', '--kind', 'report', '--when', '@daily', '--overlap', 'maybe'], 2, '--overlap: '],
   ])('%j is refused', async (args, code, text) => {
     const refused = await call(file().path, ['schedules', ...args])
     expect(refused).toMatchObject({ code, out: '' })
     expect(refused.err).toContain(text)
+  })
+
+  test('a kind that the config does not define is refused, unless a flag says that another process runs it', async () => {
+    const { run, mill } = places[0].create(
+      `export default { store, jobs: [defineJob({ kind: 'tick', run: () => 1 })] }`,
+    )
+    const add = (name: string, ...args: string[]) =>
+      run(['schedules', 'add', name, '--when', '@daily', ...args])
+    const [typo, far, good] = await Promise.all([
+      add('x', '--kind', 'tikc'),
+      add('y', '--kind', 'report.build', '--unknown-kind'),
+      add('z', '--kind', 'tick'),
+    ])
+    expect(typo).toEqual({
+      code: 2,
+      out: '',
+      err: 'error   --kind: no job of the config has this kind (got "tikc"). Did you mean "tick"? Pass --unknown-kind if another process runs it.\n',
+    })
+    expect([far.code, good.code]).toEqual([0, 0])
+    expect((await mill().schedules.list()).map(({ name }) => name)).toEqual(['y', 'z'])
   })
 
   test('next of an expression needs no database', async () => {

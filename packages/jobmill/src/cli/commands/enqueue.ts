@@ -5,7 +5,7 @@ import type { Mill } from '../../runtime/mill.ts'
 import type { MillOptions } from '../../runtime/options.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { enqueueLines, type LinesReport } from '../enqueue/from-lines.ts'
-import { checkKind } from '../enqueue/known-kind.ts'
+import { checkKind, UNKNOWN_KIND } from '../enqueue/known-kind.ts'
 import { linesOf } from '../enqueue/lines.ts'
 import { noteKind } from '../enqueue/notes.ts'
 import { ENQUEUE_FIELDS, ENQUEUE_OPTIONS, enqueueOptionsOf } from '../enqueue/options.ts'
@@ -33,10 +33,7 @@ export const enqueue: Command = {
       type: 'boolean',
       says: 'a job for each line of the standard input, its payload as JSON; so does - for JSON',
     },
-    'unknown-kind': {
-      type: 'boolean',
-      says: 'also a kind that the config does not define: another process runs it',
-    },
+    'unknown-kind': UNKNOWN_KIND,
     wait: { type: 'boolean', says: 'wait for the job, and print its result' },
   },
   fields: ENQUEUE_FIELDS,
@@ -53,7 +50,7 @@ export const enqueue: Command = {
         if (isMany) return manyFrom(mill, { given, options }, terminal)
         return one(mill, { given, options }, terminal)
       },
-      { mayCreate: true, check: (options) => checkKind(given, options) },
+      { mayCreate: true, check: (options) => checkKind(given.words[0] ?? '', 'KIND', { given, options }) },
     ),
 }
 

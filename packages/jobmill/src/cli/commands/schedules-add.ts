@@ -1,6 +1,7 @@
 /** `jobmill schedules add`: a schedule at run time, beside those of the code. */
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
+import { checkKind } from '../enqueue/known-kind.ts'
 import { newScheduleOf, SCHEDULE_FIELDS, SCHEDULE_OPTIONS } from '../schedules/options.ts'
 import { BY_CLI, withMill } from '../with-mill.ts'
 import { moment } from '../wording.ts'
@@ -30,7 +31,10 @@ export const schedulesAdd: Command = {
         }
         return EXIT.done
       },
-      { mayCreate: true },
+      {
+        mayCreate: true,
+        check: (config) => checkKind(given.text('kind') ?? '', '--kind', { given, options: config }),
+      },
     )
   },
 }

@@ -2,21 +2,29 @@
 import { JobmillError, shown } from '../../job/errors.ts'
 import { nearest } from '../../job/known-keys.ts'
 import type { MillOptions } from '../../runtime/options.ts'
-import type { Given } from '../command.ts'
+import type { Given, Option } from '../command.ts'
 
 const SHOWN_KINDS = 10
 
+export const UNKNOWN_KIND: Option = {
+  type: 'boolean',
+  says: 'also a kind that the config does not define: another process runs it',
+}
+
 /** A config without jobs is one of a process that only enqueues, so it says nothing about kinds. */
-export function checkKind(given: Given, { jobs = [] }: Pick<MillOptions, 'jobs'>): void {
-  const [kind = ''] = given.words
+export function checkKind(
+  kind: string,
+  field: string,
+  { given, options: { jobs = [] } }: { readonly given: Given; readonly options: Pick<MillOptions, 'jobs'> },
+): void {
   const kinds = jobs.map((job) => job.kind)
   if (kinds.length === 0 || kinds.includes(kind) || given.has('unknown-kind')) return
   const near = nearest(kind, kinds)
   const hint = near === undefined ? `The config has ${listed(kinds)}.` : `Did you mean ${shown(near)}?`
   throw new JobmillError('OPTION_INVALID', 'no job of the config has this kind', {
-    field: 'KIND',
+    field,
     value: shown(kind),
-    fix: `${hint} Pass --unknown-kind to enqueue it for another process`,
+    fix: `${hint} Pass --unknown-kind if another process runs it`,
   })
 }
 

@@ -3,6 +3,7 @@ import { JobmillError } from '../../job/errors.ts'
 import { MISSED, OVERLAPS } from '../../job/schedule.ts'
 import type { ScheduleChange, ScheduleOptions } from '../../job/schedule-options.ts'
 import type { Given, Option } from '../command.ts'
+import { UNKNOWN_KIND } from '../enqueue/known-kind.ts'
 import { asLength, jsonOf, lengthOf, numberOf, said } from '../typed-values.ts'
 
 export const ZONE: Option = {
@@ -35,6 +36,7 @@ export const SCHEDULE_OPTIONS: Readonly<Record<string, Option>> = {
     says: `what passed while nobody could enqueue: ${MISSED.join(', ')}, or all of the last 6h`,
   },
   paused: { type: 'boolean', says: 'not yet' },
+  'unknown-kind': UNKNOWN_KIND,
 }
 
 /** What the library calls them. */
