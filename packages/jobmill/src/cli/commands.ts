@@ -6,6 +6,7 @@ import { enqueue } from './commands/enqueue.ts'
 import { jobsCancel, jobsDelete, jobsRetry, jobsRunNow } from './commands/jobs-act.ts'
 import { jobsList } from './commands/jobs-list.ts'
 import { jobsShow } from './commands/jobs-show.ts'
+import { limitsDelete } from './commands/limits-delete.ts'
 import { limitsDrain } from './commands/limits-drain.ts'
 import { limitsList } from './commands/limits-list.ts'
 import { limitsSet } from './commands/limits-set.ts'
@@ -52,6 +53,7 @@ export const COMMANDS: readonly Command[] = [
   limitsList,
   limitsSet,
   limitsDrain,
+  limitsDelete,
   overridesList,
   overridesReset,
   workers,

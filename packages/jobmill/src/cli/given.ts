@@ -124,16 +124,18 @@ export function noSuchCommand(
   commands: readonly Shape[],
   program: string = 'jobmill',
 ): string {
-  const near = nearestCommand(typed, [...new Set(commands.map(({ words }) => words))])
-  const hint = near === undefined ? '' : ` Did you mean "${near}"?`
-  return `there is no such command: ${typed.join(' ')}.${hint} See ${program} --help`
+  const names = [...new Set(commands.map(({ words }) => words))]
+  const [first = ''] = typed
+  const near = nearestCommand(typed, names)
+  const hint = near === undefined || near === first ? '' : ` Did you mean "${near}"?`
+  // The group is right and its command is not: its help lists the commands that exist.
+  const help = near === first ? `${program} ${first} --help` : `${program} --help`
+  return `there is no such command: ${typed.join(' ')}.${hint} See ${help}`
 }
 
-/** A command or a group such as `jobs`. What stands behind the words of a command is no part of its name. */
+/** A command or a group such as `jobs`. Arguments that follow the words of a command are no part of its name. */
 function nearestCommand(typed: readonly string[], names: readonly string[]): string | undefined {
-  const whole = [typed.length, 2, 1]
-    .map((most) => nearest(typed.slice(0, most).join(' '), names))
-    .find((found) => found !== undefined)
+  const whole = [3, 2, 1].map((count) => nearestOf(typed, names, count)).find((found) => found !== undefined)
   if (whole !== undefined) return whole
   const [first = ''] = typed
   const groups = [...new Set(names.flatMap((words) => words.split(' ').slice(0, -1)))]
@@ -143,6 +145,25 @@ function nearestCommand(typed: readonly string[], names: readonly string[]): str
   const verb = nearest(first, [...new Set(names.map(lastWord))])
   const ending = names.filter((words) => lastWord(words) === verb)
   return ending.length === 1 ? ending[0] : undefined
+}
+
+/** Among the commands of so many words. Word by word: in `schedules set ticker` most letters are those of `schedules trigger`. */
+function nearestOf(typed: readonly string[], names: readonly string[], count: number): string | undefined {
+  const alike = names.filter((name) => {
+    const words = name.split(' ')
+    return words.length === count && words.every((word, at) => isNear(typed[at] ?? '', word))
+  })
+  return nearest(typed.slice(0, count).join(' '), alike) ?? alike[0]
+}
+
+/** Few edits for the length of both, or letters that changed places: `nwe` is `new` misspelled, and `set` is not `next`. */
+function isNear(a: string, b: string): boolean {
+  if (sorted(a) === sorted(b)) return true
+  return nearest(a, [b]) !== undefined && nearest(b, [a]) !== undefined
+}
+
+function sorted(word: string): string {
+  return Array.from(word).toSorted().join('')
 }
 
 function lastWord(words: string): string {

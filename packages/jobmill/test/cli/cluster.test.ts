@@ -41,6 +41,24 @@ describe.each(places)('the cluster on $name', { timeout: 60_000 }, ({ name, crea
     expect(after).toMatch(/^chat +--rate 1 --per 1s --burst 3 --per-key +3 +- +- +- +1$/m)
   })
 
+  test('limits: delete asks first, and is refused while a queue draws on the limit', async () => {
+    const place = create()
+    const mill = place.mill()
+    await mill.limits.create('smtp', { rate: 5 })
+    await mill.enqueue('email.send', 1, { queue: 'mail' })
+    await mill.changeQueue('mail', { limit: 'smtp' })
+    const asked = await place.run(['limits', 'delete', 'smtp'])
+    const used = await place.run(['limits', 'delete', 'smtp', '--yes'])
+    expect([asked.code, used.code]).toEqual([2, 3])
+    expect(used.err).toBe(
+      'error   NAME: the queue "mail" draws on it (got "smtp"). Run "jobmill queues set mail --limit none" first.\n',
+    )
+    expect(await mill.limits.list()).toMatchObject([{ name: 'smtp' }])
+    await mill.changeQueue('mail', { limit: null })
+    expect(await place.json(['limits', 'delete', 'smtp', '--yes'])).toEqual({ name: 'smtp', deleted: true })
+    expect(await mill.limits.list()).toEqual([])
+  })
+
   test('workers: who is there, what it runs, and who leads', async () => {
     const { hold, begun } = holding()
     const place = create()
@@ -66,6 +84,9 @@ describe('the cluster on sqlite', () => {
       before: null,
       after: { settings: { type: 'concurrency', most: 5 } },
     })
+    const no = await call(at, ['limits', 'delete', 'smtp'], false)
+    expect(no).toMatchObject({ code: 1, out: 'delete smtp (--rate 100 --per 1m --burst 10)? [y/N] ' })
+    expect((await call(at, ['limits', 'delete', 'smtp'], true)).out).toContain('smtp is deleted\n')
     expect((await call(at, ['limits', 'list'])).out).toMatch(/^db +--concurrency 5 +5 +0 +- +- +-$/m)
   })
 
@@ -78,6 +99,7 @@ describe('the cluster on sqlite', () => {
     [['drain', 'smtp', '--for', 'soon'], 2, '--for: is not a duration'],
     [['drain', 'smtp', '--for', '30'], 2, '--for: 30 has no unit'],
     [['set', 'smtp', '--rate', '5', '--per', '60'], 2, '--per: 60 has no unit'],
+    [['delete', 'smtp', '--yes'], 3, 'NAME: no limit has this name (got "smtp"). Run jobmill limits list'],
     [['set', 'smtp', '--rate', '0'], 2, '--rate: is out of bounds'],
     [
       ['set', 'smtp', '--per', '1s'],

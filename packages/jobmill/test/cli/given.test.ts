@@ -37,9 +37,25 @@ describe('what was typed', () => {
     expect(noSuchCommand(['jbos'], COMMANDS)).toContain('Did you mean "jobs"?')
     expect(noSuchCommand(['jbos', 'lst', '--all'], COMMANDS)).toContain('Did you mean "jobs list"?')
     expect(noSuchCommand(['job', 'show', 'x'], COMMANDS)).toContain('Did you mean "jobs show"?')
-    expect(noSuchCommand(['jobs', 'zzzzzzzz'], COMMANDS)).toContain('Did you mean "jobs"?')
+    expect(noSuchCommand(['jobs', 'zzzzzzzz'], COMMANDS)).toMatch(/zzz\. See jobmill jobs --help$/)
+    expect(noSuchCommand(['schedule', 'ad', 'x'], COMMANDS)).toContain('Did you mean "schedules add"?')
+    expect(noSuchCommand(['schedules', 'triger', 'x'], COMMANDS)).toContain(
+      'Did you mean "schedules trigger"?',
+    )
+    expect(noSuchCommand(['limits', 'ste', 'x'], COMMANDS)).toContain('Did you mean "limits set"?')
     expect(noSuchCommand(['docter'], COMMANDS)).toContain('Did you mean "db doctor"?')
     expect(noSuchCommand(['enqueu', 'email.send', '{}'], COMMANDS)).toContain('Did you mean "enqueue"?')
+  })
+
+  test.each([
+    ['schedules', 'set', 'ticker'],
+    ['schedules', 'set'],
+    ['schedules', 'change', 'x'],
+    ['schedules', 'edit', 'ticker'],
+  ])('%s %s is near no command, so the help of its group is suggested', (...typed) => {
+    expect(noSuchCommand(typed, COMMANDS)).toBe(
+      `there is no such command: ${typed.join(' ')}. See jobmill schedules --help`,
+    )
   })
 
   test('options stand anywhere, some more than once, and a negative number is a value', () => {

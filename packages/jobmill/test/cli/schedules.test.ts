@@ -99,6 +99,9 @@ describe('schedules on sqlite', () => {
     const asked = await call(at, ['schedules', 'delete', 'daily'])
     const no = await call(at, ['schedules', 'delete', 'daily'], false)
     expect([again.code, skipped.code, asked.code, no.code]).toEqual([3, 3, 2, 1])
+    expect(again.err).toBe(
+      'error   NAME: there is a schedule of this name already (got "daily"). Run "jobmill schedules delete daily" first, choose another name, or change it in the code that defines it.\n',
+    )
     expect(skipped.out).toBe(`skipped: ${job} still waits or runs\n`)
     expect(no.out).toBe('delete daily (at 00:00 every day, UTC)? [y/N] ')
     expect(await mill.schedules.list()).toMatchObject([{ name: 'daily', when: '@daily' }])

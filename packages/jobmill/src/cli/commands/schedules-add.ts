@@ -1,4 +1,5 @@
 /** `jobmill schedules add`: a schedule at run time, beside those of the code. */
+import { isJobmillError, JobmillError, shown } from '../../job/errors.ts'
 import { systemPlatform } from '../../platform/platform.ts'
 import { type Command, EXIT } from '../command.ts'
 import { checkKind } from '../enqueue/known-kind.ts'
@@ -22,7 +23,9 @@ export const schedulesAdd: Command = {
     return withMill(
       given,
       async (mill) => {
-        const schedule = await mill.schedules.create(options, BY_CLI)
+        const schedule = await mill.schedules.create(options, BY_CLI).catch((error: unknown) => {
+          throw asExisting(error, options.name)
+        })
         const { name, text, nextAt } = schedule
         if (given.has('json')) terminal.out(JSON.stringify(schedule))
         else {
@@ -37,4 +40,15 @@ export const schedulesAdd: Command = {
       },
     )
   },
+}
+
+/** No command changes a schedule, so the advice of the library to change it does not help here. */
+function asExisting(error: unknown, name: string): unknown {
+  if (!isJobmillError(error) || error.code !== 'SCHEDULE_EXISTS') return error
+  return new JobmillError('SCHEDULE_EXISTS', 'there is a schedule of this name already', {
+    field: 'NAME',
+    value: shown(name),
+    fix: `Run "jobmill schedules delete ${name}" first, choose another name, or change it in the code that defines it`,
+    cause: error,
+  })
 }
