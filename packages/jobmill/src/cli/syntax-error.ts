@@ -4,12 +4,16 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 
 export interface SyntaxPlace {
-  /** `/app/jobmill.config.ts:4:3`, or the file alone. */
+  /** `/app/jobmill.config.ts:4:3`, or without what Node does not say: the column, or line and column. */
   readonly place: string
   readonly message: string
 }
 
-const PLACED = /^(\S.*):(\d+)\n(?:.*\n){0,4}?( *)\^[\s\S]*?^(?:\w+Error)[^:\n]*: (.*)$/m
+/** A file, never a module of Node such as `node:internal/modules/run_main:107`, which may stand in front. */
+const PLACE = /^(file:.+|\/.+|[A-Za-z]:\\.+):(\d+)$/
+const MESSAGE = /^SyntaxError[^:]*: (.*)$/
+/** How many lines of source, carets and blanks may stand between them. */
+const MOST_BETWEEN = 5
 const DEADLINE_MS = 10_000
 
 /** Errors of TypeScript have the place in their stack. Those of JavaScript have it nowhere, so another process loads the file and is asked. */
@@ -18,11 +22,18 @@ export async function syntaxPlaceOf(error: Error, file: string): Promise<SyntaxP
   return placeIn(error.stack ?? '') ?? placeIn(await writtenBy(file)) ?? { place: file, message }
 }
 
+/** The caret is missing where a file ends too early. */
 function placeIn(text: string): SyntaxPlace | null {
-  const [, where, line, indent = '', message] = PLACED.exec(text) ?? []
+  const lines = text.split('\n')
+  const end = lines.findIndex((line) => MESSAGE.test(line))
+  const before = lines.slice(Math.max(0, end - MOST_BETWEEN - 1), Math.max(0, end))
+  const start = before.findLastIndex((line) => PLACE.test(line))
+  const [, where, line] = PLACE.exec(before[start] ?? '') ?? []
+  const [, message] = MESSAGE.exec(lines[end] ?? '') ?? []
   if (where === undefined || message === undefined) return null
   const file = where.startsWith('file:') ? fileURLToPath(where) : where
-  return { place: `${file}:${line}:${indent.length + 1}`, message }
+  const caret = before.slice(start + 1).find((one) => /^ *\^/.test(one))
+  return { place: `${file}:${line}${caret === undefined ? '' : `:${caret.indexOf('^') + 1}`}`, message }
 }
 
 /** What Node writes to standard error when it loads this file. Nothing of it runs: its syntax is wrong. */

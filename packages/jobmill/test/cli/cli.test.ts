@@ -98,6 +98,9 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     ['one that imports what is not there', ['check', 'far.mjs'], 'Install the package, or mend the path'],
     ['a syntax error', ['check', 'broken.mjs'], "broken.mjs:3:3: Unexpected token ']'."],
     ['a syntax error of TypeScript', ['check', 'broken.mts'], "broken.mts:3:3: Expected ',', got ']'."],
+    ['a file that ends too early', ['check', 'short.mjs'], 'short.mjs:3: Unexpected end of input.'],
+    ['TypeScript that ends too early', ['check', 'short.ts'], /^error {3}\S+\/short\.ts:2: \S/],
+    ['TypeScript that ends too early', ['check', 'short.mts'], /^error {3}\S+\/short\.mts:2: \S/],
     [
       'a syntax error of a file that it imports',
       ['check', 'imports.mjs'],
@@ -128,6 +131,8 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     const broken = "export default {\n  jobs: [{ kind: 'a'\n  ]\n}\n"
     writeFileSync(path.join(folder, 'broken.mjs'), broken)
     writeFileSync(path.join(folder, 'broken.mts'), broken)
+    for (const name of ['short.mjs', 'short.ts', 'short.mts'])
+      writeFileSync(path.join(folder, name), 'export default {\n  jobs: [],\n')
     writeFileSync(path.join(folder, 'imports.mjs'), "import './broken.mjs'\nexport default {}\n")
     writeFileSync(path.join(folder, 'enum.ts'), 'enum A { B }\nmodule.exports = { a: A.B }')
     writeFileSync(path.join(folder, 'tsc.mts'), `import { jobs } from './jobs.js'\nexport default { jobs }`)
@@ -139,7 +144,7 @@ export default { store, jobs: [job, job], lease: '4s', serve: ['no good'], grac:
     )
     const work = run(folder, args)
     expect(await work.ended).toBe(2)
-    expect(work.said.err).toContain(text)
+    expect(work.said.err).toMatch(text)
     // Of a fault that is ours to explain nobody needs the place.
     expect(work.said.err).not.toMatch(/^ +at |node:internal/m)
   })
