@@ -192,7 +192,8 @@ export function retold(error: JobmillError, words: OtherWords): JobmillError {
   const start = error.field === undefined ? '' : `${error.field}: `
   const end = error.fix === undefined ? '' : ` ${ended(error.fix)}`
   if (!error.message.startsWith(start) || !error.message.endsWith(end)) return error
-  const what = error.message.slice(start.length, error.message.length - end.length)
+  const also = ALSO_NAMED.get(error) ?? []
+  const what = renamed(error.message.slice(start.length, error.message.length - end.length), also, nameOf)
   const told = new JobmillError(code, text(what), {
     ...(error.field !== undefined && { field: nameOf(error.field) }),
     ...(error.fix !== undefined && { fix: text(error.fix) }),
@@ -200,11 +201,33 @@ export function retold(error: JobmillError, words: OtherWords): JobmillError {
     ...(problems !== undefined && { problems }),
     cause: cause ?? error,
   })
+  alsoNaming(told, also.map(nameOf))
   // It stands in the sentence already.
   return Object.defineProperty(told, 'value', { value, enumerable: true })
 }
 
 const same = (text: string): string => text
+
+/** Further fields that a sentence names, each as `; field: `, in their order. */
+const ALSO_NAMED = new WeakMap<JobmillError, readonly string[]>()
+
+/** For a sentence about several fields: `retold` gives all of them their other name. */
+export function alsoNaming(error: JobmillError, fields: readonly string[]): JobmillError {
+  if (fields.length > 0) ALSO_NAMED.set(error, fields)
+  return error
+}
+
+function renamed(what: string, fields: readonly string[], nameOf: (field: string) => string): string {
+  let done = ''
+  let rest = what
+  for (const field of fields) {
+    const [mark, at] = [`; ${field}: `, rest.indexOf(`; ${field}: `)]
+    if (at === -1) continue
+    done += `${rest.slice(0, at)}; ${nameOf(field)}: `
+    rest = rest.slice(at + mark.length)
+  }
+  return done + rest
+}
 
 /** The path of a part: `payload.user`, or `payload["a b"]` for a key that would be hard to read otherwise. */
 export function pathOf(parent: string, key: string): string {

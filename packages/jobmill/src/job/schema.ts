@@ -1,6 +1,6 @@
 /** Payloads and results held against a schema of the user's: whatever speaks Standard Schema (zod, valibot, arktype, …). */
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import { JobmillError, pathOf } from './errors.ts'
+import { alsoNaming, JobmillError, pathOf } from './errors.ts'
 
 export type Schema<Input = unknown, Output = Input> = StandardSchemaV1<Input, Output>
 
@@ -52,12 +52,13 @@ function valueOf(
   if (verdict.issues === undefined) return verdict.value
   const [first] = verdict.issues
   // The first place stands in front already.
-  const told = verdict.issues
-    .slice(0, MOST_TOLD)
-    .map((issue, at) => (at === 0 ? issue.message : `${placeOf(field, issue)}: ${issue.message}`))
+  const others = verdict.issues
+    .slice(1, MOST_TOLD)
+    .map((issue) => ({ place: placeOf(field, issue), message: issue.message }))
+  const told = [first?.message ?? '', ...others.map(({ place, message }) => `${place}: ${message}`)]
   const left = verdict.issues.length - told.length
   const advice = fix?.()
-  throw new JobmillError(
+  const error = new JobmillError(
     'PAYLOAD_INVALID',
     `does not fit its schema: ${told.join('; ')}${left > 0 ? `; … ${left} more` : ''}`,
     {
@@ -65,6 +66,10 @@ function valueOf(
       ...(index !== undefined && { index }),
       ...(advice !== undefined && { fix: advice }),
     },
+  )
+  throw alsoNaming(
+    error,
+    others.map(({ place }) => place),
   )
 }
 

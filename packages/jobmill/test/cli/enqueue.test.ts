@@ -51,6 +51,11 @@ const payload = { '~standard': { version: 1, vendor: 'test', validate: (value) =
   Array.isArray(value) ? { value } : { issues: [{ message: 'is not a list' }] } } }
 export default { store, jobs: [defineJob({ kind: 'sum', payload, run: () => 1 })] }`
 
+const MAIL = `
+const payload = { '~standard': { version: 1, vendor: 'test', validate: () =>
+  ({ issues: [{ message: 'no', path: ['to'] }, { message: 'neither', path: ['subject'] }] }) } }
+export default { store, jobs: [defineJob({ kind: 'mail', payload, run: () => 1 })] }`
+
 describe('enqueue on sqlite', () => {
   const { create } = places[0]
 
@@ -165,6 +170,16 @@ describe('enqueue on sqlite', () => {
     const lines = await runHere(['enqueue', 'a', '--stdin', '--queue', 'mial'], '1\n2\n')
     expect(lines).toMatchObject({ code: 0, out: '2 jobs enqueued\n' })
     expect(lines.err).toContain('note    the queue "mial" did not exist before. Did you mean "mail"?\n')
+  })
+
+  test('several errors of a payload are all named by payload, and by its line', async () => {
+    const { run: runHere } = create(MAIL)
+    const one = await runHere(['enqueue', 'mail', '{}'])
+    expect(one.err).toBe('error   payload.to: does not fit its schema: no; payload.subject: neither.\n')
+    const lines = await runHere(['enqueue', 'mail', '--stdin'], '\n{}\n')
+    expect(lines.err).toContain(
+      'error   line 2, payload.to: does not fit its schema: no; line 2, payload.subject: neither.',
+    )
   })
 
   test('the job that holds a dedupe key is told, or gets the new payload', async () => {

@@ -9,6 +9,7 @@ import {
   operationsOf,
   request,
 } from './calls.ts'
+import { defineJob } from '../../src/index.ts'
 import { bench, type Bench, subjects } from './mills.ts'
 
 interface Scene extends Bench {
@@ -217,6 +218,31 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect(await mill.counts()).toMatchObject([{ queue: 'default', done: 1, dead: 0 }, {}])
     for (const filter of [{ ids: [] }, { payloadAt: ['x'] }, { fingerprint: 'x' }, { errorText: '' }])
       expect((await call('bulk.run', {}, { act: 'delete', filter })).status).toBe(400)
+  })
+
+  test('a payload with several errors names each place as it was sent', async () => {
+    const payload = {
+      '~standard': {
+        version: 1 as const,
+        vendor: 'test',
+        validate: (value: unknown) => ({
+          issues: ['to', 'subject', 'cc'].map((key) => ({ message: `bad ${typeof value}`, path: [key, 0] })),
+        }),
+      },
+    }
+    const mail = defineJob({ kind: 'mail', payload, run: () => 1 })
+    const { call } = await scene({ work: false, mill: { jobs: [mail], schedules: [] } })
+    const one = await call('jobs.enqueue', {}, { kind: 'mail', payload: {} })
+    expect(one.body).toMatchObject({
+      field: 'payload.to.0',
+      detail:
+        'payload.to.0: does not fit its schema: bad object; payload.subject.0: bad object; payload.cc.0: bad object.',
+    })
+    const many = await call('jobs.enqueue-many', {}, { kind: 'mail', jobs: [{ payload: 1 }] })
+    expect(many.body).toMatchObject({
+      detail:
+        'jobs.0.payload.to.0: does not fit its schema: bad number; jobs.0.payload.subject.0: bad number; jobs.0.payload.cc.0: bad number.',
+    })
   })
 
   test('queues, limits and schedules are seen and changed', async () => {
