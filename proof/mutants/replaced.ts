@@ -26,6 +26,16 @@ export const REPLACED: readonly TestedMutant[] = [
     test: { file: `${TESTS}/postgres/replaced.test.ts`, name: 'its job lands in the right queue and kind' },
   },
   {
+    name: 'postgres: a started process that does not compare the rows of names',
+    file: 'store-postgres/names.ts',
+    find: 'if (rows !== current.rows) load()',
+    replace: 'if (rows === undefined) load()',
+    test: {
+      file: `${TESTS}/postgres/replaced.test.ts`,
+      name: 'a started process puts a queue back on its own',
+    },
+  },
+  {
     name: 'postgres: an instance that comes back without what its code declares',
     file: 'runtime/engine.ts',
     find: 'register: registerAgain,',

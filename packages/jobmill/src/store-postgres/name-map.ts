@@ -4,15 +4,28 @@ import { NamesChanged } from './names-changed.ts'
 export interface NameMap {
   /** In jobmill.names for as long as these ids are true. */
   readonly version: string
+  /** ROWS_OF_NAMES of the rows that these were read from; null before that. */
+  readonly rows: string | null
   readonly queues: Ids
   readonly kinds: Ids
+}
+
+export interface MutableNameMap extends NameMap {
+  version: string
+  rows: string | null
 }
 
 interface Ids {
   add(name: string, id: number): void
   missing(names: ReadonlySet<string>): string[]
-  /** Those that are known here and not among these. */
-  beyond(names: ReadonlySet<string>): [name: string, id: number][]
+  addAll(others: Ids): void
+  /** Whether one is known here that is not among these. */
+  hasBeyond(names: ReadonlySet<string>): boolean
+  /** Those that are known here and not there. */
+  goneFrom(there: Ids): [name: string, id: number][]
+  /** Those that have another id there, with the one that is known here. */
+  movedIn(there: Ids): [name: string, id: number][]
+  entries(): Iterable<[name: string, id: number]>
   knows(id: number): boolean
   knowsAll(ids: Iterable<number>): boolean
   /** Of a name that was ensured. */
@@ -24,9 +37,10 @@ interface Ids {
 /** No version of any database, so that the first statement reads the names. */
 export const NO_VERSION = '00000000-0000-0000-0000-000000000000'
 
-export function nameMap(version: string): { version: string } & NameMap {
+export function nameMap(version: string): MutableNameMap {
   return {
     version,
+    rows: null,
     queues: ids((name) => ({ queues: [name], kinds: [] })),
     kinds: ids((name) => ({ queues: [], kinds: [name] })),
   }
@@ -35,13 +49,20 @@ export function nameMap(version: string): { version: string } & NameMap {
 function ids(missing: (name: string) => { queues: string[]; kinds: string[] }): Ids {
   const byName = new Map<string, number>()
   const byId = new Map<number, string>()
+  function add(name: string, id: number): void {
+    byName.set(name, id)
+    byId.set(id, name)
+  }
   return {
-    add(name, id) {
-      byName.set(name, id)
-      byId.set(id, name)
+    add,
+    addAll(others) {
+      for (const [name, id] of others.entries()) add(name, id)
     },
     missing: (wanted) => [...wanted].filter((name) => !byName.has(name)),
-    beyond: (others) => [...byName].filter(([name]) => !others.has(name)),
+    hasBeyond: (others) => [...byName.keys()].some((name) => !others.has(name)),
+    goneFrom: (there) => [...byName].filter(([name]) => there.idIfKnown(name) === undefined),
+    movedIn: (there) => [...byName].filter(([name, id]) => (there.idIfKnown(name) ?? id) !== id),
+    entries: () => byName,
     knows: (id) => byId.has(id),
     knowsAll: (wanted) => [...wanted].every((id) => byId.has(id)),
     idIfKnown: (name) => byName.get(name),

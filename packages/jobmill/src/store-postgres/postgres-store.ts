@@ -208,6 +208,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     names: namesOf({
       connection,
       sql,
+      platform,
       async replaced() {
         for (const cursor of [lowest, heads, due]) cursor.clear()
         await recovering.replaced()

@@ -5,9 +5,11 @@ import { type Context, listOf, run } from './context.ts'
 import { bidFields } from './duties.ts'
 import { GIVEN, NOW } from './fragments.ts'
 import { type LimitedQueue, limitedQueues } from './limited.ts'
+import { ROWS_OF_NAMES } from './names.ts'
 import { isReady, lookForPulse } from './pulse-look.ts'
 
 const PULSE = `SELECT * FROM jobmill.pulse($1)`
+const PULSE_AND_NAMES = `SELECT p.*, ${ROWS_OF_NAMES} AS names FROM jobmill.pulse($1) AS p`
 
 /** A look of its own: beside a renewal or a reap at the same moment, the snapshot above is too old to tell which of them it was. */
 const STILL_ALIVE = `
@@ -32,8 +34,11 @@ export async function renew(context: Context, request: PulseRequest): Promise<Pu
   }).slice(1, -1)
   const { query } = context.connection
   const looked = lookForPulse(context, request)
-  const [row = {}] = await run(context, query, PULSE, `${fields},${looked.fields}`)
+  const isLook = context.names.isLookDue()
+  const statement = isLook ? PULSE_AND_NAMES : PULSE
+  const [row = {}] = await run(context, query, statement, `${fields},${looked.fields}`)
   looked.tell(row)
+  if (isLook) context.names.compare(row['names'])
   const limited = await limitedQueues(context, row, request)
   if (row['alive'] === true) return pulseOf(row, row, limited)
   const [still = {}] = await run(context, query, STILL_ALIVE, fields)

@@ -96,6 +96,23 @@ function millOn(
   return mill
 }
 
+const TRIGGERS_OFF = 'SET session_replication_role = replica'
+
+/** Not dispatched directly: a process that both enqueues and runs a job asks no table for its names. */
+const CLAIMED = { delay: '1ms' } as const
+
+/** The next one with this code. */
+function warning(code: string): Promise<Error> {
+  return new Promise((resolve) => {
+    const look = (given: Error & { code?: string }): void => {
+      if (given.code !== code) return
+      process.off('warning', look)
+      resolve(given)
+    }
+    process.on('warning', look)
+  })
+}
+
 /** Until the database takes it: while it is away a call may fail, and says that it may be tried again. */
 async function eventually<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -269,5 +286,75 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
     gate.resolve()
     await running.result({ timeout: '10s' })
     expect(await mill.get(running.id)).toMatchObject({ queue: 'mail', state: 'done', attempt: 1 })
+  })
+
+  test('H4 P1 a started process puts a queue back on its own: no call has to ask for the queues', async () => {
+    const database = await newDatabase()
+    const mail = recorded('letter', 'mail')
+    const mill = millOn(database, [mail.job], { isHasty: true })
+    await mill.start()
+    await (await mill.enqueue(mail.job, 1)).result({ timeout: '10s' })
+    const warned = warning('QUEUES_RESTORED')
+    await run(database, `${TRIGGERS_OFF}; DELETE FROM jobmill.queue WHERE name = 'mail'`)
+    await mill.enqueue(mail.job, 2, CLAIMED)
+    await mail.times(2)
+    expect(await warned).toMatchObject({ message: expect.stringContaining('mail') as string })
+    expect(await mill.count({ queue: 'mail' })).toMatchObject({ jobs: 2 })
+  })
+
+  test('H4 P1 a started process puts a kind back on its own, and its jobs run', async () => {
+    const database = await newDatabase()
+    const mail = recorded('letter', 'mail')
+    const mill = millOn(database, [mail.job], { isHasty: true })
+    await mill.start()
+    await (await mill.enqueue(mail.job, 1)).result({ timeout: '10s' })
+    const warned = warning('KINDS_RESTORED')
+    await run(database, `${TRIGGERS_OFF}; DELETE FROM jobmill.kind WHERE name = 'letter'`)
+    await mill.enqueue(mail.job, 2, CLAIMED)
+    await mail.times(2)
+    expect(await warned).toMatchObject({ message: expect.stringContaining('letter') as string })
+  })
+
+  test.each([
+    ['kind', `INSERT INTO jobmill.kind (name) VALUES ('letter')`],
+    [
+      'queue',
+      `INSERT INTO jobmill.queue (name, paused, backoff_enabled, backoff_base_ms, backoff_max_ms, declared)
+       VALUES ('mail', false, true, 1, 1, false)`,
+    ],
+  ] as const)(
+    'H4 P1 a %s that got another id gets its own again, and its jobs run',
+    async (table, insert) => {
+      const database = await newDatabase()
+      const mail = recorded('letter', 'mail')
+      const mill = millOn(database, [mail.job], { isHasty: true })
+      await mill.start()
+      await (await mill.enqueue(mail.job, 1)).result({ timeout: '10s' })
+      const name = table === 'kind' ? 'letter' : 'mail'
+      await run(database, `${TRIGGERS_OFF}; DELETE FROM jobmill.${table} WHERE name = '${name}'; ${insert}`)
+      await mill.enqueue(mail.job, 2, CLAIMED)
+      await mail.times(2)
+      const later = await mill.enqueue(mail.job, 3, CLAIMED)
+      await later.result({ timeout: '10s' })
+      expect(await mill.get(later.id)).toMatchObject({ kind: 'letter', queue: 'mail', state: 'done' })
+    },
+  )
+
+  test('H4 P1 names whose ids were exchanged are read again by every process', async () => {
+    const database = await newDatabase()
+    const [mail, wipe] = [recorded('letter', 'mail'), recorded('wipe', 'mail')]
+    const mill = millOn(database, [mail.job, wipe.job], { isHasty: true })
+    await mill.start()
+    for (const { job } of [mail, wipe]) await (await mill.enqueue(job, 1)).result({ timeout: '10s' })
+    const warned = warning('DATABASE_REPLACED')
+    await run(
+      database,
+      `${TRIGGERS_OFF}; UPDATE jobmill.kind SET name = 'between' WHERE name = 'letter';
+       UPDATE jobmill.kind SET name = 'letter' WHERE name = 'wipe'; UPDATE jobmill.kind SET name = 'wipe' WHERE name = 'between'`,
+    )
+    await warned
+    await (await eventually(() => mill.enqueue(mail.job, 2))).result({ timeout: '10s' })
+    expect(mail.ran).toEqual([1, 2])
+    expect(wipe.ran).toEqual([1])
   })
 })
