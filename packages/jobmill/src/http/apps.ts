@@ -68,3 +68,10 @@ export function isAnswer(given: unknown): given is Response {
 export function ownAnswer(response: Response): Response {
   return new Response(response.body, response)
 }
+
+/** JavaScript throws any value, and neither Hono nor a logger expects one that is no error. */
+export function asError(thrown: unknown, thrower: string): Error {
+  if (thrown instanceof Error) return thrown
+  const fix = isAnswer(thrown) ? 'Return the Response' : 'Throw an Error'
+  return new Error(`${thrower}: threw a value that is no Error (got ${shown(thrown)}). ${fix}.`)
+}

@@ -1,8 +1,10 @@
 /** Mission Control as the server hands it out: to everybody, under any path, with headers that let nothing in but its own files. */
 import { Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
 import { expect, test } from 'vitest'
 import { httpApi, type WhoIs } from '../../src/http.ts'
 import { freshFile } from '../../../../test/support/databases.ts'
+import { JobmillError } from '../../src/job/errors.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { bench, TOKENS } from './mills.ts'
 
@@ -138,6 +140,60 @@ test('N5 with whoIs the page is for callers that it knows; others get 401 withou
   const tokens = httpApi(mill, { tokens: TOKENS })
   const asked = await tokens.fetch(new Request('http://app.example/api/overview'))
   expect(asked.headers.get('www-authenticate')).toBe('Bearer')
+})
+
+test('H5 whatever whoIs or an application throws is 500 INTERNAL and logged, also what is no error', async () => {
+  const { mill } = await started()
+  const logged: string[] = []
+  const onError = (error: unknown): void => void logged.push(String(error))
+  const thrown: readonly unknown[] = [
+    new Error('no sessions'),
+    new JobmillError('JOB_UNKNOWN', 'no such job'),
+    new HTTPException(401),
+    null,
+    undefined,
+    'text',
+    new Response('no', { status: 401 }),
+    Object.create(null),
+  ]
+  const reject = (given: unknown): Promise<never> => Promise.reject(given as Error)
+  const raise = (given: unknown): never => {
+    throw given as Error
+  }
+  const who = { name: 'ada', role: 'viewer' } as const
+  for (const given of thrown)
+    for (const fails of [reject, raise]) {
+      const broken = httpApi(mill, { whoIs: () => fails(given), onError })
+      const apps = { shop: { title: 'Shop', fetch: () => fails(given) } }
+      const app = httpApi(mill, { whoIs: () => who, apps, onError })
+      const asked: [typeof app, string][] = [
+        [broken, '/'],
+        [broken, '/api/overview'],
+        [broken, '/api/apps/shop/x'],
+        ...(given instanceof Error ? [] : [[app, '/api/apps/shop/x'] as [typeof app, string]]),
+      ]
+      for (const [api, path] of asked) {
+        logged.length = 0
+        const answer = await api.fetch(new Request(`http://app.example${path}`))
+        expect([path, answer.status, await answer.json()]).toMatchObject([path, 500, { code: 'INTERNAL' }])
+        expect(logged).toHaveLength(1)
+      }
+    }
+  const getter = {
+    role: 'admin',
+    get name(): string {
+      throw new Error('no name')
+    },
+  } as const
+  for (const said of [getter, Response.error()]) {
+    const odd = httpApi(mill, { whoIs: () => said, onError })
+    for (const path of ['/', '/api/overview']) {
+      logged.length = 0
+      const answer = await odd.fetch(new Request(`http://app.example${path}`))
+      expect([path, answer.status, await answer.json()]).toMatchObject([path, 500, { code: 'INTERNAL' }])
+      expect(logged).toHaveLength(1)
+    }
+  }
 })
 
 test('H5 what whoIs returns is checked: undefined is 401, and what is no caller is 500 and logged', async () => {

@@ -1,6 +1,6 @@
 /** Who a request is from: by a token of ours, by what the host application says, or nobody has to say. */
 import { JobmillError, shown } from '../../job/errors.ts'
-import { isAnswer } from '../apps.ts'
+import { asError, isAnswer, ownAnswer } from '../apps.ts'
 import { problem } from '../problem.ts'
 import { isRole, ROLES, type Who } from './roles.ts'
 import { bearerOf, holderOf, readTokens } from './tokens.ts'
@@ -30,8 +30,7 @@ export function identityOf(
   { tokens, whoIs, insecure = false }: IdentityOptions,
   failed: (error: unknown, what: string) => void,
 ): Identity {
-  if (whoIs !== undefined)
-    return { by: 'host', whoIs: async (request) => knownAs(await whoIs(request), failed) }
+  if (whoIs !== undefined) return { by: 'host', whoIs: (request) => askHost(whoIs, request, failed) }
   if (tokens !== undefined) {
     const known = readTokens(tokens, 'tokens')
     return { by: 'tokens', whoIs: (request) => holderOf(known, bearerOf(request)) }
@@ -43,23 +42,33 @@ export function identityOf(
   })
 }
 
-/** What the host application returns is not typed at run time, and a caller without a valid name would be nobody in the audit. */
-function knownAs(given: unknown, failed: (error: unknown, what: string) => void): Known {
-  if (given === null || given === undefined) return null
-  if (isAnswer(given)) return given
-  const { name, role } = Object(given) as Partial<Record<keyof Who, unknown>>
-  if (typeof name !== 'string' || name.trim() === '')
-    return invalid(whoInvalid('name', 'must be text that is not empty', name))
-  if (!isRole(role)) return invalid(whoInvalid('role', `must be one of ${ROLES.join(', ')}`, role))
-  return { name, role }
-
-  function invalid(error: JobmillError): Response {
-    failed(error, 'whoIs')
+/** Never rejects: what the host application throws is its fault, whatever it is, and must not pass for an error of a route. */
+async function askHost(
+  whoIs: WhoIs,
+  request: Request,
+  failed: (error: unknown, what: string) => void,
+): Promise<Known> {
+  try {
+    return knownAs(await whoIs(request))
+  } catch (thrown) {
+    failed(asError(thrown, 'whoIs'), 'whoIs')
     return problem('INTERNAL', {
-      detail: 'whoIs of the application that serves this returned no valid caller',
+      detail: 'whoIs of the application that serves this threw, or returned no valid caller',
       fix: 'Ask its operator to read the log of this process',
     })
   }
+}
+
+/** What the host application returns is not typed at run time, and a caller without a valid name would be nobody in the audit. */
+function knownAs(given: unknown): Known {
+  if (given === null || given === undefined) return null
+  // Throws for one that cannot be sent, such as Response.error().
+  if (isAnswer(given)) return ownAnswer(given)
+  const { name, role } = Object(given) as Partial<Record<keyof Who, unknown>>
+  if (typeof name !== 'string' || name.trim() === '')
+    throw whoInvalid('name', 'must be text that is not empty', name)
+  if (!isRole(role)) throw whoInvalid('role', `must be one of ${ROLES.join(', ')}`, role)
+  return { name, role }
 }
 
 function whoInvalid(part: string, what: string, value: unknown): JobmillError {

@@ -2,9 +2,10 @@
 import { z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { json, note, route, type Routes } from '../app.ts'
-import { appAddress, atPath, type HttpApp, type HttpApps, isAnswer, ownAnswer } from '../apps.ts'
+import { appAddress, asError, atPath, type HttpApp, type HttpApps, isAnswer, ownAnswer } from '../apps.ts'
 import { takesBody } from '../door/body.ts'
 import { allow } from '../door/door.ts'
+import type { Who } from '../door/roles.ts'
 import { isRead } from '../door/reads.ts'
 import type { Env } from '../env.ts'
 import { appShape } from '../shapes/app.ts'
@@ -37,10 +38,18 @@ export const appRoutes =
       const { name, path } = appAddress(c.req.raw.url)
       const [app, who] = [appOf(c.req.raw), c.get('who')]
       if (app === undefined || who === null) return c.notFound()
-      const response = await app.fetch(atPath(c.req.raw, path), who)
+      const response = await fetchFrom(app, name, atPath(c.req.raw, path), who)
       if (!isAnswer(response)) throw new Error(`the application ${name} gave no answer`)
       c.set('what', `apps.${name}`)
       if (!isRead(c.req.method)) note(c, { target: `${c.req.method} ${path}`.slice(0, MOST_CHARS) })
       return ownAnswer(response)
     })
   }
+
+async function fetchFrom(app: HttpApp, name: string, request: Request, who: Who): Promise<Response> {
+  try {
+    return await app.fetch(request, who)
+  } catch (thrown) {
+    throw asError(thrown, `apps.${name}.fetch`)
+  }
+}
