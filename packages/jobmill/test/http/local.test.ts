@@ -33,6 +33,12 @@ const DIRECT: readonly (readonly [string, string, readonly string[]])[] = [
       'Cookie: theme=dark',
       'X-Requested-With: XMLHttpRequest',
       'X-Request-Id: 1',
+      'X-Correlation-Id: 1',
+      'X-CSRF-Token: 1',
+      'DNT: 1',
+      'Sec-GPC: 1',
+      'Idempotency-Key: ship-1',
+      'X-Description: 1',
       'Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       'Priority: u=0, i',
     ],
@@ -90,6 +96,16 @@ const UNTOLD: typeof DIRECT = [
   ['haproxy, asked for localhost and our port', '1.1', ['Host: localhost:PORT']],
 ]
 
+/** By a rule, so also names that no list has. */
+const ADDED_HEADERS = `
+  X-HTTP-Forwarded-For WL-Proxy-Client-IP X-Varnish X-Squid Surrogate-Capability X-Rewrite-URL X-ProxyUser-Ip Max-Forwards
+  Ali-Cdn-Real-Ip Http-Client-Ip X-SP-Forwarded-IP X-IMForwards X-Host-Override X-HTTP-Host-Override X-Gateway X-Ingress-Path
+  X-Sucuri-ClientIP Incap-Client-IP X-Webobjects-Remote-Addr X-BlueCoat-Via X-Some-Edge-Proxy My_Load_Balancer_Addr X-Clientip
+  X-Peer-Address X-New-Cdn-Id Acme-Forwarded-Proto X-Upstream-Name X-Original-URL X-Authenticated-User Client-Cert
+  X-Proto X-Https X-Port X-Server-Name X-Script-Name X-Request-Start X-Accel-Mapping X-Sendfile-Type`
+  .trim()
+  .split(/\s+/)
+
 const statusOf = async (at: string, target: string): Promise<number> =>
   (await exchange(at, [`GET ${target} HTTP/1.1`, `Host: ${new URL(at).host}`, 'Connection: close'])).status
 
@@ -126,6 +142,18 @@ describe('S2 local mode', () => {
     ])
     expect(text).toContain('"code":"NOT_LOCAL"')
     expect(text).toContain('JOBMILL_TOKENS')
+  })
+
+  test('H5 S2 headers of proxies are known by the words in their names', async () => {
+    const { url } = await bench(memory(), { work: false })
+    const { host } = new URL(url)
+    const passed: string[] = []
+    for (const header of ADDED_HEADERS) {
+      const lines = ['GET /api/overview HTTP/1.1', `Host: ${host}`, `${header}: 1`, 'Connection: close']
+      const { status, text } = await exchange(url, lines)
+      if (status !== 403 || !text.includes('"code":"NOT_LOCAL"')) passed.push(header)
+    }
+    expect(passed).toEqual([])
   })
 
   test('H5 S2 an absolute request target that names another host is refused', async () => {

@@ -32,11 +32,29 @@ const ADDED_BY_PROXIES = new RegExp(
   ].join('|')})`,
 )
 /** These mean something else without their `X-`. */
-const ADDED_WITH_X = /^x-(?:host|scheme|user|email|groups?|auth-(?:user|email|name|groups?))$/
+const ADDED_WITH_X =
+  /^x-(?:host|scheme|proto|port|https|server-name|script-name|request-start|accel|sendfile|user|email|groups?|auth-(?:user|email|name|groups?))(?:-|$)/
+
+/**
+ * The rule for names that no list has: what names a proxy, or passes on an address or a target, says so in one of its words. Proxies join words too
+ * (`X-ProxyUser-Ip`, `X-ClientIP`), so some are looked for within words.
+ */
+const WORDS_OF_PROXIES = new RegExp(
+  [
+    'forward|prox(?:y|ie)|surrogate|rewrite|varnish|squid|upstream|ingress|gateway|balancer',
+    '(?:client|user|real|remote|peer|source|origin)-?(?:ip|addr)',
+    '(?:^|-)(?:ip|ips|addr|address|via|cdn|waf|edge)(?:-|$)',
+    '-host(?:-|$)',
+  ].join('|'),
+)
 
 function isAddedByProxies(header: string): boolean {
   const name = header.replaceAll('_', '-')
-  return ADDED_WITH_X.test(name) || ADDED_BY_PROXIES.test(name.replace(/^(?:http-)?(?:x-)?/, ''))
+  return (
+    ADDED_WITH_X.test(name) ||
+    WORDS_OF_PROXIES.test(name) ||
+    ADDED_BY_PROXIES.test(name.replace(/^(?:http-)?(?:x-)?/, ''))
+  )
 }
 
 const LOOPBACK_NAME = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
