@@ -1,85 +1,105 @@
 /**
- * Hides values of secret keys in JSON that is only a part of a text, was escaped, or was cut off, so that it cannot be parsed. Objects as Node and Python print
- * them (`{ password: 'x' }`) are found too. Each character is read a bounded number of times.
+ * Hides values of secret keys in JSON that is only a part of a text, was escaped, or was cut off, so that it cannot be parsed. Objects as Node, Python and Ruby
+ * print them (`{ password: 'x' }`) are found too, and pairs of a name and a value. Each character is read a bounded number of times.
  */
-import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
+import { jsonValueAt, type Quoting } from './redact-json-value.ts'
+import { NAMES, type SecretTest, VALUES, valueOf } from './redact-keys.ts'
+import { hideRanges, type Range } from './redact-ranges.ts'
 
-/** A key in quotes, which may be escaped, or a plain name before a value in quotes; with the colon behind it. */
+/** A key in quotes, which may be escaped, or a plain name before a value in quotes or brackets; with the colon, or what else assigns, behind it. */
 const KEY =
-  /(\\{0,63})(["'])([^"'\\\s]{1,64})\1\2\s{0,8}:\s{0,8}|(?<![\w"'\\-])([\w-]{1,64}):\s{1,8}(?=["'])/g
+  /(\\{0,63})(["'])([^"'\\\s]{1,64})\1\2\s{0,8}(?::|=>)\s{0,8}|(?<![\w"'\\-])([\w-]{1,64})(?:\s{0,8}(?::=?|=>)\s{0,8}|\s{1,8}=\s{0,8}|=\s{1,8})(?=\\{0,63}["']|[[{])/g
+
+/** An object that is open where a key stands. */
+interface OpenObject {
+  /** It has a name that is secret: `"name":"password"`. */
+  secretName: string | null
+  /** Where its value begins that came before the name. */
+  value: Begun | null
+}
+
+interface Begun {
+  readonly start: number
+  readonly quoting: Quoting
+}
 
 export function hideInJson(text: string, isSecret: SecretTest): string {
-  if (!text.includes(':')) return text
+  if (!/[:=]/.test(text)) return text
   const keys = new RegExp(KEY)
-  const parts: string[] = []
-  let from = 0
-  for (let key = keys.exec(text); key !== null; key = keys.exec(text)) {
-    const [, escapes = '', quote = '"', quoted, plain = ''] = key
-    const name = quoted ?? plain
-    // By the name first: the end of a value is looked for only where it will be hidden, or else the same brackets would be read again for every key.
-    if (!isSecret(name, '')) continue
-    const value = valueAt(text, keys.lastIndex, { escapes, quote })
-    if (value === null || !isSecret(name, valueOf(text.slice(keys.lastIndex, value.end)))) continue
-    parts.push(text.slice(from, keys.lastIndex), `${value.mark}${HIDDEN}${value.mark}`)
-    from = value.end
-    keys.lastIndex = from
-  }
-  return from === 0 ? text : `${parts.join('')}${text.slice(from)}`
-}
+  const ranges: Range[] = []
+  const objects: OpenObject[] = []
+  let scanned = 0
 
-interface Quoting {
-  /** The backslashes before each quote: JSON inside of JSON has some. */
-  readonly escapes: string
-  readonly quote: string
-}
-
-interface Value {
-  readonly end: number
-  /** What its replacement is put into. */
-  readonly mark: string
-}
-
-function valueAt(text: string, start: number, key: Quoting): Value | null {
-  const { escapes } = key
-  const first = text[start + escapes.length] ?? ''
-  if (/["']/.test(first) && text.startsWith(escapes, start))
-    return {
-      end: endOfText(text, start + escapes.length + 1, { escapes, quote: first }),
-      mark: `${escapes}${first}`,
+  /** The object that a key at this place is in. */
+  function objectAt(place: number): OpenObject {
+    for (; scanned < place; scanned += 1) {
+      const character = text[scanned]
+      if (character === '{') objects.push({ secretName: null, value: null })
+      else if (character === '}') objects.pop()
     }
-  const mark = `${escapes}${key.quote}`
-  if (/[[{]/.test(text[start] ?? '')) return { end: endOfBrackets(text, start, key), mark }
-  const scalar = /-?\d[\d.eE+-]*/y
-  scalar.lastIndex = start
-  return scalar.test(text) ? { end: scalar.lastIndex, mark } : null
-}
-
-/** Behind the closing quote, or the end of a text that was cut off. */
-function endOfText(text: string, start: number, quoting: Quoting): number {
-  for (let at = text.indexOf(quoting.quote, start); at !== -1; at = text.indexOf(quoting.quote, at + 1))
-    if (isDelimiter(text, at, start, quoting)) return at + 1
-  return text.length
-}
-
-/**
- * Written as JSON n times, a quote has 2ⁿ-1 backslashes before it, and each character of the value that has to be escaped has 2ⁿ: so what remains of a
- * delimiter once pairs of escaped backslashes are taken away are its own backslashes.
- */
-function isDelimiter(text: string, at: number, start: number, { escapes: { length } }: Quoting): boolean {
-  let backslashes = 0
-  while (at - backslashes > start && text[at - backslashes - 1] === '\\') backslashes += 1
-  return backslashes % (2 * (length + 1)) === length
-}
-
-function endOfBrackets(text: string, start: number, quoting: Quoting): number {
-  let depth = 0
-  for (let at = start; at < text.length; at += 1) {
-    const character = text[at]
-    if (character === '[' || character === '{') depth += 1
-    else if (character === ']' || character === '}') depth -= 1
-    else if (character === quoting.quote && isDelimiter(text, at, start, quoting))
-      at = endOfText(text, at + 1, quoting) - 1
-    if (depth === 0) return at + 1
+    const last = objects.at(-1)
+    if (last !== undefined) return last
+    const first = { secretName: null, value: null }
+    objects.push(first)
+    return first
   }
-  return text.length
+
+  /** The end of what is hidden; null when the value says nothing. */
+  function hide(name: string, start: number, quoting: Quoting, limit?: number): number | null {
+    const value = jsonValueAt(text, start, quoting, limit)
+    if (value === null || !isSecret(name, valueOf(text.slice(start, value.end)))) return null
+    ranges.push({ start, ...value })
+    return value.end
+  }
+
+  /** A value that comes before the name. What is in brackets ends there, and is not read: else it would be for each level. */
+  function hideBefore(place: number, name: string, { start, quoting }: Begun): void {
+    if (!/[[{]/.test(text[start] ?? '')) {
+      hide(name, start, quoting, place)
+      return
+    }
+    let end = place
+    while (end > start && /[\s,]/.test(text[end - 1] ?? '')) end -= 1
+    ranges.push({ start, end, mark: `${quoting.escapes}${quoting.quote}` })
+  }
+
+  for (let key = keys.exec(text); key !== null; key = keys.exec(text)) {
+    const start = keys.lastIndex
+    const [
+      ,
+      escapes = /\\*/y.exec(text.slice(start, start + 64))?.[0] ?? '',
+      quote = '"',
+      quoted,
+      plain = '',
+    ] = key
+    const name = quoted ?? plain
+    const quoting = { escapes, quote }
+    // By the name first: the end of a value is looked for only where it will be hidden, or else the same brackets would be read again for every key.
+    if (isSecret(name, '')) {
+      keys.lastIndex = hide(name, start, quoting) ?? start
+      continue
+    }
+    const isName = NAMES.test(name)
+    if (!isName && !VALUES.test(name)) continue
+    const object = objectAt(key.index)
+    if (!isName) {
+      if (object.secretName === null) object.value = { start, quoting }
+      else keys.lastIndex = hide(object.secretName, start, quoting) ?? start
+      continue
+    }
+    const given = shortTextAt(text, start)
+    if (given === null || !isSecret(given, '')) continue
+    object.secretName = given
+    if (object.value === null) continue
+    hideBefore(key.index, given, object.value)
+    object.value = null
+  }
+  return hideRanges(text, ranges)
+}
+
+/** A text in quotes that may be the name of a secret. */
+function shortTextAt(text: string, start: number): string | null {
+  const short = /(\\{0,63})(["'])([^"'\\]{1,64})\1\2/y
+  short.lastIndex = start
+  return short.exec(text)?.[3] ?? null
 }

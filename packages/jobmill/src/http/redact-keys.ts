@@ -7,12 +7,15 @@ export const SECRET_KEYS: readonly RegExp[] = [
   /(?:^|[-_. ])(?:pass|pwd?)$/i,
   /[a-z0-9](?:Pass|Pwd?)$/,
   /^pin$/i,
+  /(?:^|[-_. ])(?:t?otp|(?:otp|mfa|2fa)[-_. ]?code)$/i,
+  /[a-z0-9](?:T?OTP|Otp)$/,
+  /session[-_. ]?(?:id|key)$/i,
   /^auth$/i,
   /bearer/i,
   /secret(?!ar)/i,
   // Of an act on many jobs: the text that an operator searched for.
   /^payload(?:Text|At)$/,
-  /tokens?$/i,
+  /tokens?(?:[-_. ]?(?:value|hash|v\d+))?$/i,
   /jwt/i,
   /(?:^|[-_. ])dsn$/i,
   /[a-z0-9]D(?:sn|SN)$/,
@@ -25,6 +28,10 @@ export const SECRET_KEYS: readonly RegExp[] = [
 ]
 
 export const HIDDEN = '(hidden)'
+
+/** The keys of a pair that name something, and those that hold its value: `{ name: 'password', value: … }`. */
+export const NAMES = /^(?:name|key|k|field|header|param|parameter|property|variable|env|label|id|type)$/i
+export const VALUES = /^(?:val|value|values|v|content|data|default)$/i
 
 export type SecretTest = (key: string, value: unknown) => boolean
 

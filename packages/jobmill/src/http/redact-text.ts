@@ -1,13 +1,18 @@
-/** Hides credentials inside of a text: in URLs, in assignments (`password=…`), after `Bearer`, and in JSON that is a part of the text. */
+/**
+ * Hides credentials inside of a text: in URLs, in assignments (`password=…`), in headers and settings (`password: …`), in options of commands, after `Bearer`, and
+ * in JSON that is a part of the text.
+ */
 import { hideInJson } from './redact-json-text.ts'
 import { HIDDEN, type SecretTest, valueOf } from './redact-keys.ts'
+import { hideInLists } from './redact-list-text.ts'
+import { hideSettings } from './redact-settings.ts'
 
 /** Every expression here takes a time that grows with the length of the text only: what repeats is bounded, or ends where the next match may begin. */
 export function hideCredentials(text: string, isSecret: SecretTest): string {
-  return hideAssignments(
-    hideParameters(hideUsers(hideInJson(text, isSecret)), isSecret),
-    isSecret,
-  ).replaceAll(/\b(Bearer )[\w.~+/-]{16,}=*/gi, `$1${HIDDEN}`)
+  const steps = [hideInJson, hideInLists, hideUsers, hideParameters, hideAssignments, hideSettings]
+  return steps
+    .reduce((hidden, step) => step(hidden, isSecret), text)
+    .replaceAll(/\b(Bearer(?:[\s:]|%20){1,8}["'\\]{0,4})[\w.~+/-]{16,}=*/gi, `$1${HIDDEN}`)
 }
 
 /** `https://user:password@host` and `https://token@host`. A user alone is a name with most other protocols: `ssh://git@host`, `postgres://app@db`. */
@@ -32,12 +37,16 @@ function hideParameters(text: string, isSecret: SecretTest): string {
   )
 }
 
-/** Forms, connection strings, environments and log lines: `user=ada password=x`, `Host=db;Password=x`. A quoted value may have been cut off. */
+/**
+ * Forms, connection strings, environments and log lines: `user=ada password=x`, `Host=db;Password=x`, `password = x`. A quoted value may have been cut off. A quote
+ * before a letter is part of a value (`password=a"b`): one that ends a text around the assignment has something else behind it.
+ */
+const ASSIGNMENT =
+  /(^|[\s;,|({["'])([^=&?#;,|(){}\s"'<>]{1,64})(=(?!=)|[ \t]{1,8}=[ \t]{1,8})((?:"[^"]*"?|'[^']*'?)[\w]*|(?=[^\s&#;"'<>])[^\s&#;"'<>]*(?:["'<>#](?=\w)[^\s&#;"'<>]*){0,1000})/g
+
 function hideAssignments(text: string, isSecret: SecretTest): string {
   if (!text.includes('=')) return text
-  return text.replaceAll(
-    /(^|[\s;,|({"'])([^=&?#;,|(){}\s"'<>]{1,64})=(?!=)("[^"]*"?|'[^']*'?|[^\s&#;"'<>]+)/g,
-    (whole, before: string, name: string, value: string) =>
-      isSecret(name, valueOf(value)) ? `${before}${name}=${HIDDEN}` : whole,
+  return text.replaceAll(ASSIGNMENT, (whole, before: string, name: string, equals: string, value: string) =>
+    value !== HIDDEN && isSecret(name, valueOf(value)) ? `${before}${name}${equals}${HIDDEN}` : whole,
   )
 }

@@ -1,6 +1,6 @@
 /** Hides secrets from viewers: values by the names of their keys, and credentials inside of texts. */
 
-import { HIDDEN, secretTest } from './redact-keys.ts'
+import { HIDDEN, NAMES, secretTest, VALUES } from './redact-keys.ts'
 import { hideCredentials } from './redact-text.ts'
 
 /** JSON inside of JSON texts is looked into so many times. */
@@ -81,9 +81,6 @@ function isList(value: object): value is readonly unknown[] {
 function isPair(value: unknown): value is readonly [string, unknown] {
   return Array.isArray(value) && value.length === 2 && typeof value[0] === 'string'
 }
-
-const NAMES = /^(?:name|key|field|header|param|parameter|property|variable|env|label|id|type)$/i
-const VALUES = /^(?:val|value|values|content|data|default)$/i
 
 /** The names in `{ name: 'password', value: … }`, however both are called. */
 function namesIn(value: object): readonly string[] {

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
-import { SECRET_KEYS } from '../../src/http/redact-keys.ts'
+import { SECRET_KEYS, secretTest } from '../../src/http/redact-keys.ts'
+import { hideCredentials } from '../../src/http/redact-text.ts'
 import { redactor } from '../../src/http/redact.ts'
 
 const hide = redactor(SECRET_KEYS)
@@ -13,7 +14,8 @@ const SECRETS = `
   SECRET_KEY token tokens accessToken refresh_token x-csrf-token jwt idJwt JWT_VALUE dsn sentryDsn
   SENTRY_DSN connectionString connection_string connStr apiKey api_key X-Api-Key accessKey
   AWS_SECRET_ACCESS_KEY privateKey signingKey sshKey encryption_key authorization Proxy-Authorization
-  cookie Set-Cookie credentials`
+  cookie Set-Cookie credentials otp totp user_otp loginOtp mfaCode sessionId session_id sessionKey token_value
+  tokenHash refresh_token_v2`
   .trim()
   .split(/\s+/)
 
@@ -21,7 +23,8 @@ const HARMLESS = `
   keyboard monkey passenger passengers compass bypass trespass passport passed passes passive key keys
   dedupeKey orderKey publicKey primaryKey foreignKey keyName hotkey turkey secretary secretariat author
   authors authority authenticated tokenizer tokenCount spin pinned shipping opinion pwnedAt dsnView
-  string connections accessKeyId masterKeyboard value name text`
+  string connections accessKeyId masterKeyboard value name text session sessions
+  sessionCount adopt option tokenValuation`
   .trim()
   .split(/\s+/)
 
@@ -81,7 +84,7 @@ test.each<readonly [given: unknown, seen: unknown]>([
     JSON.stringify({ a: JSON.stringify({ jwt: '(hidden)' }) }),
   ],
   same('{ "n": 10000000000000000001 }'),
-  same('{ no json, password: x }'),
+  ['{ no json, password: x }', '{ no json, password: (hidden) }'],
   // URLs.
   ['postgres://app:s3cret@db:5432/app', 'postgres://app:(hidden)@db:5432/app'],
   [
@@ -152,6 +155,64 @@ const LEAKS: readonly (readonly [given: unknown, seen: unknown])[] = [
   ['{"a":1,"password":"cut off in the mid', '{"a":1,"password":"(hidden)"'],
   ["{ password: 'x', n: 1 }", "{ password: '(hidden)', n: 1 }"],
   ["{'password': 'x'}", "{'password': '(hidden)'}"],
+  ['{password:"x",n:1}', '{password:"(hidden)",n:1}'],
+  ['{password:\\"x\\",n:1}', '{password:\\"(hidden)\\",n:1}'],
+  ['{ password: { hash: "x" }, n: 1 }', '{ password: "(hidden)", n: 1 }'],
+  ['password = "x" in a file', 'password = (hidden) in a file'],
+  ['{:password => "x", "token"=>"y"}', '{:password => "(hidden)", "token"=>"(hidden)"}'],
+  ['password = hunter', 'password = (hidden)'],
+  // Names and values in JSON that is a part of a text, also escaped, cut off, and in another order.
+  ['sent {"name":"password","value":"x"} to a', 'sent {"name":"password","value":"(hidden)"} to a'],
+  ['sent {"name":"password","value":"cut o', 'sent {"name":"password","value":"(hidden)"'],
+  ['{\\"key\\":\\"token\\",\\"value\\":\\"x\\"}', '{\\"key\\":\\"token\\",\\"value\\":\\"(hidden)\\"}'],
+  ["{ name: 'password', value: 'x' }", "{ name: 'password', value: '(hidden)' }"],
+  [
+    'sent {"value":"x","n":{"a":1},"name":"token"} {"name":"n","value":"y"}',
+    'sent {"value":"(hidden)","n":{"a":1},"name":"token"} {"name":"n","value":"y"}',
+  ],
+  [
+    'sent {"name":"token","at":{"value":1},"value":["x",["y"]]}',
+    'sent {"name":"token","at":{"value":1},"value":"(hidden)"}',
+  ],
+  ['sent {"value":{"a":"x"}, "name":"token"}', 'sent {"value":"(hidden)", "name":"token"}'],
+  // Pairs and arguments in lists that are a part of a text.
+  ['sent [["password","x"],["n","y"]]', 'sent [["password","(hidden)"],["n","y"]]'],
+  ['sent [["n","y"], ["password", "cut o', 'sent [["n","y"], ["password", "(hidden)"'],
+  ["[('password', 'x'), ('n', 'y')]", "[('password', '(hidden)'), ('n', 'y')]"],
+  ['[[\\"token\\",\\"x\\"]]', '[[\\"token\\",\\"(hidden)\\"]]'].map((text) => `sent ${text}`) as [
+    string,
+    string,
+  ],
+  ['ran ["curl","--password","x","-v"]', 'ran ["curl","--password","(hidden)","-v"]'],
+  ['ran ["--password","cut o', 'ran ["--password","(hidden)"'],
+  // Values with quotes and punctuation.
+  ['password=a"x', 'password=(hidden)'],
+  ["password=a'x#y<z b", 'password=(hidden) b'],
+  ['password="a"x b', 'password=(hidden) b'],
+  ['say "password=x", please', 'say "password=(hidden)", please'],
+  // Headers, settings and options.
+  ['password: hunter2', 'password: (hidden)'],
+  ['password:hunter', 'password:(hidden)'],
+  ['user: ada\npassword: hunter\nhost: db', 'user: ada\npassword: (hidden)\nhost: db'],
+  ['password: a"b,c(d and more', 'password: (hidden) and more'],
+  ['login {user: ada, password: s3cret, n: 1}', 'login {user: ada, password: (hidden), n: 1}'],
+  ['{user:ada,password:s3cret,n:1}', '{user:ada,password:(hidden),n:1}'],
+  ['pin: 1234', 'pin: (hidden)'],
+  ['Authorization: Basic YWRhOng=', 'Authorization: Basic (hidden)'],
+  ['authorization: Token x\nAccept: a', 'authorization: Token (hidden)\nAccept: a'],
+  ['Authorization: Digest username="ada", response="x"', 'Authorization: (hidden)'],
+  ['Cookie: session=x; theme="dark"\nAccept: a', 'Cookie: (hidden)\nAccept: a'],
+  ['Set-Cookie: sid=x; Path=/', 'Set-Cookie: (hidden)'],
+  ['curl -H "Cookie: session=x" -v', 'curl -H "Cookie: (hidden)" -v'],
+  ['X-Api-Key: abc', 'X-Api-Key: (hidden)'],
+  [
+    ['curl', '-H', 'X-Api-Key: abc'],
+    ['curl', '-H', 'X-Api-Key: (hidden)'],
+  ],
+  ['ran mysql --password hunter -v', 'ran mysql --password (hidden) -v'],
+  ['Bearer  abcdefghijklmnop', 'Bearer  (hidden)'],
+  ['Bearer\tabcdefghijklmnop', 'Bearer\t(hidden)'],
+  ['Bearer%20abcdefghijklmnop', 'Bearer%20(hidden)'],
 ]
 
 const HARMLESS_TEXTS: readonly unknown[] = [
@@ -176,6 +237,22 @@ const HARMLESS_TEXTS: readonly unknown[] = [
   '{"author":"ada","keyboard":"us"}',
   'say "password" : it is a word',
   "it's, and 'that' is all",
+  'the password was wrong',
+  'token expired at 10:00',
+  'cookie banner: shown',
+  'Invalid token: unexpected end of the text',
+  'SyntaxError: Unexpected token: }',
+  'token: expired, password: missing.',
+  'use --password to give one, or --token with a name',
+  'the cookie: is it set?',
+  'Authorization: failed for ada',
+  'docs at token://x and secret: none',
+  'sent {"name":"password","value":null} and {"name":"size","value":"xl"}',
+  'sent {"fields":["password","email"]} and ["password","email"]',
+  'sent [["first","x"],["last","y"]] and ["--verbose","token"]',
+  'sent {"a":{"name":"password"},"value":"x"}',
+  'Error: ENOENT: no such file, open: a/b.txt',
+  'at 10:30: done, see https://example.org:8080/a',
 ]
 
 test('H6 S6 secrets in names and values, URLs, assignments and JSON of texts are hidden, and what is harmless is not', () => {
@@ -238,6 +315,15 @@ test('S6 long texts take no longer than they are long', () => {
     'Bearer ',
     '":',
     "a: '",
+    '{"value":{',
+    '{"name":"a","value":',
+    '[["a",',
+    '["--a","',
+    ' a: ',
+    ' --a ',
+    'a"',
+    ' = ',
+    'a=>',
   ]
   for (const part of parts) {
     // With what would end the search early if it were missing.
@@ -256,4 +342,40 @@ test('S6 long texts take no longer than they are long', () => {
     '#token=a',
   ])
     expect(typeof hide(`:=@${part.repeat(inFull(100_000, 25_000))}`)).toBe('string')
+})
+
+test('H6 S6 hostile texts of 5 MB are read in steps that grow with their length', () => {
+  const parts = [
+    ['{"value":{', ',"name":"token"}'],
+    ['{"name":"token","value":{', '}}'],
+    ['[["token",[', ',1],1]'],
+    ['{"value":"', '"name":"token"'],
+    ['["--token","', ''],
+    ['password=a"', ''],
+    ['password: a"b', ''],
+    [' password: a,', ''],
+    [' --password a', ''],
+    ['Cookie: a="', ''],
+    ['Authorization: Digest ', ''],
+    ['a"a', ''],
+    ['"name":"token",', ''],
+    ['"value":[,"name":"token",', ''],
+    ['Bearer  ', ''],
+  ] as const
+  const CHARS = inFull(5_000_000, 1_000_000)
+  for (const [before, after] of parts) {
+    const steps = (chars: number): number => {
+      const times = Math.ceil(chars / (before.length + after.length))
+      let calls = 0
+      const isSecret = secretTest(SECRET_KEYS)
+      const counted: typeof isSecret = (key, value) => {
+        calls += 1 + String(value).length
+        return isSecret(key, value)
+      }
+      hideCredentials(`password=${before.repeat(times)}${after.repeat(times)}`, counted)
+      hideCredentials(`${before.repeat(times)}${after.repeat(times)}`, counted)
+      return calls
+    }
+    expect([before, steps(CHARS) <= 60 * CHARS]).toEqual([before, true])
+  }
 })

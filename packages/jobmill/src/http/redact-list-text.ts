@@ -1,0 +1,33 @@
+/** Hides secrets in lists that are only a part of a text: pairs (`[["password","x"]]`) and the arguments of a command (`["--password","x"]`). */
+import { jsonValueAt } from './redact-json-value.ts'
+import { type SecretTest, valueOf } from './redact-keys.ts'
+import { hideRanges, type Range } from './redact-ranges.ts'
+
+/** The first text of a list or tuple inside of a list, or an option anywhere in one; with the comma behind it. */
+const FIRST =
+  /(?:(?<=[[,(]\s{0,8})([[(])\s{0,8})?(\\{0,63})(["'])(-{0,2}[^"'\\\s=-][^"'\\\s=]{0,63})\2\3\s{0,8},\s{0,8}/g
+
+export function hideInLists(text: string, isSecret: SecretTest): string {
+  if (!text.includes(',')) return text
+  const firsts = new RegExp(FIRST)
+  const ranges: Range[] = []
+  for (let first = firsts.exec(text); first !== null; first = firsts.exec(text)) {
+    const [, bracket, escapes = '', quote = '"', name = ''] = first
+    const isOption = name.startsWith('-')
+    if ((bracket === undefined && !isOption) || !isSecret(name, '')) continue
+    const start = firsts.lastIndex
+    const value = jsonValueAt(text, start, { escapes, quote })
+    if (value === null) continue
+    const isNested = /[[{]/.test(text[start] ?? '')
+    // As in lists that can be parsed: an argument is a text, and a pair has no third part. What is nested is hidden anyway: else it would be read for each level.
+    if (isOption ? /[[{\d-]/.test(text[start] ?? '') : !isNested && !isLast(text, value.end)) continue
+    if (!isSecret(name, valueOf(text.slice(start, value.end)))) continue
+    ranges.push({ start, ...value })
+    firsts.lastIndex = value.end
+  }
+  return hideRanges(text, ranges)
+}
+
+function isLast(text: string, end: number): boolean {
+  return /^\s{0,8}(?:[\])]|$)/.test(text.slice(end, end + 9))
+}
