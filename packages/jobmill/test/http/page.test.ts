@@ -142,6 +142,11 @@ test('N5 with whoIs the page is for callers that it knows; others get 401 withou
   expect(asked.headers.get('www-authenticate')).toBe('Bearer')
 })
 
+const reject = async (given: unknown): Promise<never> => raise(given)
+const raise = (given: unknown): never => {
+  throw given as Error
+}
+
 test('H5 whatever whoIs or an application throws is 500 INTERNAL and logged, also what is no error', async () => {
   const { mill } = await started()
   const logged: string[] = []
@@ -156,10 +161,6 @@ test('H5 whatever whoIs or an application throws is 500 INTERNAL and logged, als
     new Response('no', { status: 401 }),
     Object.create(null),
   ]
-  const reject = (given: unknown): Promise<never> => Promise.reject(given as Error)
-  const raise = (given: unknown): never => {
-    throw given as Error
-  }
   const who = { name: 'ada', role: 'viewer' } as const
   for (const given of thrown)
     for (const fails of [reject, raise]) {

@@ -279,7 +279,7 @@ describe('H4 parts of the schema are gone under a mill that works', () => {
       `SET session_replication_role = replica; DELETE FROM jobmill.queue WHERE name = 'mail'`,
     )
     await mill.enqueue(quick.job, 1)
-    // Duties read all queues every few seconds, and so does this call.
+    // A call that reads all queues need not wait for the next look of the process.
     expect((await mill.queues()).map(({ name }) => name)).toContain('mail')
     expect(await warned).toMatchObject({ code: 'QUEUES_RESTORED' })
     await quick.times(1)
