@@ -39,7 +39,7 @@ function writeConfig(folder: string, store: string, lines: string): void {
 }
 
 /** With our tables and nothing in them: most commands make none. */
-function migratedFile(): string {
+export function migratedFile(): string {
   const file = freshFile()
   const handle = openConnection(file, 'relaxed')
   migrate(handle, 0)
