@@ -54,7 +54,9 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${running}, CASE WHEN NOT forgotten THEN state END, count(*) FROM gone GROUP BY 1, 3
 )
-SELECT id, state, queue_id, ${queueName('gone.queue_id')} AS queue, tries, ${freedFor('permit_freed')} AS freed, ${XID} FROM gone`
+SELECT gone.id, gone.state, gone.queue_id, ${queueName('gone.queue_id')} AS queue, gone.tries, gone.flags, keyed.hold_ms,
+       ${freedFor('permit_freed')} AS freed, ${XID}
+  FROM gone LEFT JOIN keyed ON keyed.id = gone.id`
 
 export const FINISH = finishStatement(false)
 /** Where some of the jobs are to be forgotten: apart, because it takes longer to plan. */

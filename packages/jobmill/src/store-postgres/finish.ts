@@ -4,6 +4,7 @@ import { JobmillError } from '../job/errors.ts'
 import { outcomeOfCode } from '../job/outcome.ts'
 import { type JobState, stateOfCode } from '../job/state.ts'
 import type { Finish, Finished } from '../store/finish.ts'
+import { releasedBy } from '../store/holdings.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { inRounds } from '../store/rounds.ts'
 import type { Query, Row } from './connection.ts'
@@ -14,6 +15,7 @@ import { areAlike, type Done, finishDone, forgets, isPlainlyDone } from './finis
 import { nameFollowUps, writtenBefore } from './finish-looks.ts'
 import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
 import { trimHistory } from './history.ts'
+import { holdingsOfRow } from './holdings.ts'
 import { type ReadyCounts, readyCounts, ringAfterCommit, ringFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
@@ -143,6 +145,7 @@ async function finishRound(
         accepted: true,
         state,
         followUps: state === asked(item) ? await followUp(context, query, item, counts) : [],
+        ...releasedIn(item, row, state),
       })
     } else {
       const earlier = before.get(item.id)
@@ -166,6 +169,12 @@ async function followUp(
   if (jobs.length === 0) return []
   const write = (there: Context): Promise<Enqueued[]> => enqueueWith(there, query, jobs, true, counts)
   return context.isUserTransaction === true ? inUserTransaction(context, query, write) : write(context)
+}
+
+/** Few jobs have anything to release. */
+function releasedIn(item: Finish, row: Row, state: JobState): Pick<Finished, 'released'> {
+  const released = releasedBy(holdingsOfRow(row), state, forgets(item))
+  return released.length === 0 ? {} : { released }
 }
 
 function done({ id }: Finish): Finished {

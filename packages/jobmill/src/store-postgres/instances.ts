@@ -5,8 +5,9 @@ import { STATE_CODE } from '../job/state.ts'
 import type { Held } from '../store/claim.ts'
 import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { type Context, run } from './context.ts'
-import { freedFor, GIVEN, NOW, queueName } from './fragments.ts'
+import { freedFor, GIVEN, KEYED, NOW, queueName } from './fragments.ts'
 import { HANDED_BACK } from './hand-back.ts'
+import { holdingsOfRow } from './holdings.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
 import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
 import { readyCounts, ringFor } from './ready-counts.ts'
@@ -54,7 +55,10 @@ SELECT i.id, i.label, i.version, i.queues, i.kinds, i.on_dead, i.capacity, i.sta
 /** By the index on the instance of `running`. */
 const HELD = `
 WITH ${GIVEN}
-SELECT r.id, r.token, g.now - r.started_at AS age_ms
+SELECT r.id, r.token, g.now - r.started_at AS age_ms, r.flags, r.tries, r.cancel_reason IS NOT NULL AS is_cancelled,
+       CASE WHEN r.flags & ${KEYED} <> 0 THEN (SELECT j.hold_ms FROM jobmill.job AS j WHERE j.id = r.id) END AS hold_ms,
+       (SELECT j.tags IS NOT NULL FROM jobmill.job AS j WHERE j.id = r.id) AS has_tags,
+       (SELECT true FROM jobmill.attempt AS a WHERE a.job_id = r.id LIMIT 1) AS has_attempts
   FROM given AS g, jobmill.running AS r WHERE r.instance = (g.p ->> 'instance')::uuid ORDER BY r.id`
 
 /** Whoever reaps this instance one day finds the kinds of its follow-ups there, and need not make them in a transaction. */
@@ -110,9 +114,16 @@ export async function instances(context: Context): Promise<InstanceRecord[]> {
 
 export async function held(context: Context, instance: string): Promise<Held[]> {
   const rows = await run(context, context.connection.query, HELD, `"instance":${JSON.stringify(instance)}`)
-  return rows.map((row) => ({
-    id: row['id'] as string,
-    token: row['token'] as number,
-    ageMs: row['age_ms'] as number,
-  }))
+  return rows.map((row) => {
+    const holdings = holdingsOfRow(row)
+    if (row['has_tags'] === true) holdings.push('tags')
+    if (row['has_attempts'] === true) holdings.push('attempts')
+    if (row['is_cancelled'] === true) holdings.push('cancel')
+    return {
+      id: row['id'] as string,
+      token: row['token'] as number,
+      ageMs: row['age_ms'] as number,
+      ...(holdings.length === 0 ? {} : { holdings }),
+    }
+  })
 }

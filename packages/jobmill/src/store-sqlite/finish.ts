@@ -4,6 +4,7 @@
  */
 import { STATE_CODE, stateOfCode } from '../job/state.ts'
 import type { Finish, Finished, Transition } from '../store/finish.ts'
+import { releasedBy } from '../store/holdings.ts'
 import { type Ending, finishedBefore, instanceId, type RecordedAttempt, recordAttempts } from './attempts.ts'
 import { coolQueue } from './cool-down.ts'
 import { holdKey } from './dedupe.ts'
@@ -11,6 +12,7 @@ import { forgetJob } from './delete.ts'
 import { type DoneJob, endDone } from './done.ts'
 import { enqueue } from './enqueue.ts'
 import { finishAlike } from './finish-alike.ts'
+import { holdingsOfRow } from './holdings.ts'
 import {
   CANCELLED,
   DEAD,
@@ -85,7 +87,10 @@ function accepted(call: Call, item: Finish, job: JobRow): Finished {
   move(call, job, transition, to, { attempt, crashes: job.crashes, records: job.records + recorded })
   if (item.cool !== undefined) coolQueue(work, job.queue_id, item.cool, curved)
   const followUps = to === target(transition) ? enqueue(work, item.followUps ?? []) : []
-  return { id: item.id, accepted: true, state: stateOfCode(to), followUps }
+  const state = stateOfCode(to)
+  const released = releasedBy(holdingsOfRow(job), state, forgets(transition))
+  const reply = { id: item.id, accepted: true, state, followUps }
+  return released.length === 0 ? reply : { ...reply, released }
 }
 
 /** Sent again after it was written, or stale. Of one that is not there, what forgets it was written before. */

@@ -4,6 +4,7 @@ import type { InstanceRecord, NewInstance } from '../store/instance.ts'
 import { instanceId, recordAttempt } from './attempts.ts'
 import { letGo } from './duties.ts'
 import type { Sql } from './handle.ts'
+import { type HoldingRow, holdingsOfRow } from './holdings.ts'
 import { CANCELLED, type JobRow, ROW } from './job-row.ts'
 import { endJob, putBack, refunded } from './leave-running.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
@@ -30,7 +31,8 @@ const RUNNING_UNDER = `
   SELECT ${ROW} FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
   ORDER BY started_at, id`
 const HELD = `
-  SELECT id, token, started_at FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
+  SELECT id, token, started_at, records, hold_ms, order_key, dedupe_key, tags, cancel_reason, permits
+  FROM jobmill_job INDEXED BY jobmill_job_running WHERE state = 2 AND instance_pk = ?
   ORDER BY started_at, id`
 
 // A row per start of a process in the last hour or so: few enough to read them all.
@@ -136,9 +138,20 @@ function standing(row: InstanceRow, now: number): InstanceRecord['state'] {
   return row.state === LOST ? 'lost' : 'stopped'
 }
 
+interface HeldRow extends HoldingRow, Pick<JobRow, 'id' | 'token' | 'tags' | 'cancel_reason'> {
+  readonly started_at: number
+}
+
 export function held({ sql, now }: Look, id: string): Held[] {
   const instance = sql(FIND).get(id) as { pk: number } | undefined
   if (instance === undefined) return []
-  const rows = sql(HELD).all(instance.pk) as { id: string; token: number; started_at: number }[]
-  return rows.map((row) => ({ id: row.id, token: row.token, ageMs: now - row.started_at }))
+  const rows = sql(HELD).all(instance.pk) as HeldRow[]
+  return rows.map((row) => {
+    const holdings = holdingsOfRow(row)
+    if (row.tags !== null) holdings.push('tags')
+    if (row.records > 0) holdings.push('attempts')
+    if (row.cancel_reason !== null) holdings.push('cancel')
+    const one = { id: row.id, token: row.token, ageMs: now - row.started_at }
+    return holdings.length === 0 ? one : { ...one, holdings }
+  })
 }

@@ -1,4 +1,5 @@
 /** What an instance asks for, and the leases it gets. */
+import type { Holding } from './holdings.ts'
 
 export interface ClaimRequest {
   readonly instance: string
@@ -71,4 +72,6 @@ export interface Held {
   readonly token: number
   /** How long ago it was claimed, by the database's clock. */
   readonly ageMs: number
+  /** What it has in other tables. Left out where that is nothing. */
+  readonly holdings?: readonly Holding[]
 }

@@ -2,6 +2,7 @@
 import type { NewJob } from '../job/new-job.ts'
 import type { Outcome } from '../job/outcome.ts'
 import type { JobState } from '../job/state.ts'
+import type { Holding } from './holdings.ts'
 import type { Enqueued } from './replies.ts'
 
 export interface Finish {
@@ -59,6 +60,8 @@ export interface Finished {
   readonly followUps: readonly Enqueued[]
   /** A finish under this token was recorded before: nothing was written now. Left out where a job was forgotten. */
   readonly again?: true
+  /** What the job had in other tables and this write changed. Left out where that is nothing, or not known. */
+  readonly released?: readonly Holding[]
 }
 
 /** What is left out stays as it was noted before. */

@@ -35,8 +35,9 @@ export function plainJob(
   }
 }
 
+/** Without what it has in other tables: a store may remember a permit that was given back. */
 export function plainHeld(system: System, held: readonly Held[]): object[] {
-  return byId(held).map(({ token, ...rest }) => ({ ...rest, claim: claimOf(system, token) }))
+  return byId(held).map(({ token, holdings: _, ...rest }) => ({ ...rest, claim: claimOf(system, token) }))
 }
 
 /** When the lease of one that ended would have been over means nothing. */

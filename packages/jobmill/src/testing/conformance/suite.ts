@@ -19,6 +19,7 @@ import { handOffCases } from './hand-off.ts'
 import { handOffRoomCases } from './hand-off-room.ts'
 import { handedOffCases } from './handed-off.ts'
 import { inputCases } from './input.ts'
+import { holdingCases } from './holdings.ts'
 import { instanceCases } from './instances.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { listCases } from './list.ts'
@@ -87,6 +88,7 @@ export const conformanceCases: readonly Case[] = [
   ...cancelCases,
   ...operateCases,
   ...instanceCases,
+  ...holdingCases,
   ...pulseCases,
   ...reapCases,
   ...notCrashedCases,

@@ -110,7 +110,7 @@ export const transactionCases: readonly Case[] = [
         return written
       }, 'commit')
       const followUps = [{ id: followUp.id, outcome: 'enqueued' }]
-      assert.deepEqual(reply, { id: lease.id, accepted: true, state: 'done', followUps })
+      assert.deepEqual(reply, { id: lease.id, accepted: true, state: 'done', followUps, released: ['key'] })
       assert.deepEqual([(await job(lease.id)).state, (await job(lease.id)).result], ['done', '1'])
       assert.equal((await job(followUp.id)).state, 'ready')
       assert.equal(only(await store.finish([item])).accepted, true)

@@ -6,6 +6,7 @@ import type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from
 import type { LimitRecord } from '../../store/limit.ts'
 import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
 import { holdOf } from './enqueue.ts'
+import { allHoldings } from './holdings.ts'
 import { limitRecord } from './limits.ts'
 import { runningUnder, standing } from './liveness.ts'
 import { isInLine } from './order-key.ts'
@@ -122,11 +123,11 @@ export function instances(state: OracleState, now: number): InstanceRecord[] {
 }
 
 export function held(state: OracleState, now: number, instance: string): Held[] {
-  return runningUnder(state, instance).map(({ job, run }) => ({
-    id: job.id,
-    token: run.token,
-    ageMs: now - run.startedAt,
-  }))
+  return runningUnder(state, instance).map(({ job, run }) => {
+    const all = allHoldings(state, job)
+    const one = { id: job.id, token: run.token, ageMs: now - run.startedAt }
+    return all.length === 0 ? one : { ...one, holdings: all }
+  })
 }
 
 export function byName<T>(named: ReadonlyMap<string, T>): [string, T][] {

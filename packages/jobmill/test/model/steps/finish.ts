@@ -83,7 +83,8 @@ export async function sendFinishes(world: World, items: readonly NamedFinish[]):
       system.store.finish(
         items.map(({ claim, ...item }) => ({ ...item, token: tokenOf(system, { id: item.id, claim }) })),
       ),
-    (replies) => replies,
+    // What was released is for a store to say as far as it knows.
+    (replies) => replies.map(({ released: _, ...reply }) => reply),
   )
 }
 
