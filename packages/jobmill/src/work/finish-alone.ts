@@ -1,13 +1,18 @@
 /**
- * Outcomes that keep failing although others are written: each is tried by itself, so that none waits for it. Whether such a one is at fault or the database is in trouble
- * shows in two ways. The same write succeeds without the job's own data; or outcomes of the same shape are written between its tries, again and again. Until one of these
- * happens nothing is judged, whatever the database says: a constraint that refuses every row is reported as an error in the data too.
+ * Outcomes that keep failing although others are written: each is tried by itself, so that none waits for it. A refusal is blamed on the job only with proof, whatever
+ * the database says: a constraint that refuses every row is reported as an error in the data too. The proof has two parts. Outcomes of the same shape were written
+ * after the first refusal, and it was refused again after them. Or, for an error in the data, the same write succeeds without the job's own data.
  */
 import { isDataError, isJobmillError } from '../job/errors.ts'
+import { errorText } from '../job/error-text.ts'
+import { shapeOf as errorShape } from '../job/fingerprint.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
+import type { Held } from '../store/claim.ts'
 import type { Finish, Finished } from '../store/finish.ts'
-import { type AsFailed, reduced, trimmed } from './plainer.ts'
+import type { Holding } from '../store/holdings.ts'
+import { type AsFailed, isRecordLeft, reduced, trimmed } from './plainer.ts'
+import { type Moment, shapeToWrite, writtenShapes } from './written-shapes.ts'
 
 /** An outcome that waits to be written. */
 export interface Waiting {
@@ -17,10 +22,17 @@ export interface Waiting {
   readonly asFailed: AsFailed | undefined
 }
 
-export interface Alone {
+/** From the first refusal of a batch until it is known which of its items are refused alone. */
+export interface Watch {
   add(one: Waiting): void
+  end(): void
+}
+
+export interface Alone {
+  /** This batch was refused: what is written from now on tells something of its items. */
+  watch(error: unknown): Watch
   /** These were written. */
-  wrote(batch: readonly Waiting[]): void
+  wrote(batch: readonly Waiting[], replies: readonly Finished[]): void
   readonly isIdle: boolean
   /** Resolves when none is left. */
   readonly idle: Promise<void>
@@ -29,88 +41,196 @@ export interface Alone {
 export interface AloneOptions {
   /** Undefined when it was written, or given up. */
   readonly attempt: (batch: readonly Waiting[]) => Promise<unknown>
+  /** What this instance runs, as the database has it. */
+  readonly held: () => Promise<readonly Held[]>
   readonly platform: Platform
   readonly signal: AbortSignal
   readonly failing: (error: unknown) => void
 }
 
-/** How often it has to fail while its like is written. With the pauses in between that takes several seconds. */
-const MOST_STRIKES = 8
-/** The same when the database blames the data. */
-const MOST_DATA_STRIKES = 3
-/** How often the data has to be refused before less of it is written: an error that passes costs no result. */
-const DATA_TRIES = 5
+/** How often an outcome has to be refused, for one and the same reason, and how many of its shape have to be written in between. */
+const PROOF = { refusals: 15, written: 8 }
+/** The same when the database blames the data. So an error that passes costs no result. */
+const DATA_PROOF = { refusals: 5, written: 3 }
 /** After so many failures in a row there is a pause. */
 const MOST_IN_A_ROW = 20
 const PAUSES = { firstMs: 50, longestMs: 2_000 }
+/** While others of the same shape are written the database is not in trouble, and the proof is to be had soon. */
+const SHORT_PAUSES = { firstMs: 500, longestMs: 500 }
 
 interface Suspect {
   readonly waiting: Waiting
-  strikes: number
-  /** How often its data was refused. */
+  /** Why it was refused the last time, without what varies in the text. */
+  reason: string
+  /** How often in a row for this reason, and what was written before the first time. */
   refusals: number
-  /** Outcomes of its shape were written since it failed the last time. */
-  areOthersWritten: boolean
+  since: Moment
+  /** Of its job, once that was asked for. */
+  holdings: readonly Holding[] | undefined
+  /** It was proven that a refusal for this reason is about this job. */
+  provenReason: string | undefined
+  /** There is no form left to write it in. */
+  isLastForm: boolean
 }
 
 export function finishAlone(options: AloneOptions): Alone {
   const { attempt, platform, signal, failing } = options
   const suspects = new Set<Suspect>()
+  const written = writtenShapes()
+  let watches = 0
   let running: Promise<void> = Promise.resolve()
 
   async function run(): Promise<void> {
     const pause = pauses(platform, PAUSES)
+    const shortPause = pauses(platform, SHORT_PAUSES)
     let failures = 0
     for (const one of inTurns(suspects)) {
       if (signal.aborted) {
-        suspects.delete(one)
+        remove(one)
         one.waiting.done(null, one.waiting.item)
       } else if (await isWritten(one)) {
-        suspects.delete(one)
+        remove(one)
         pause.reset()
         failures = 0
       } else {
         failures += 1
         if (failures < Math.min(suspects.size, MOST_IN_A_ROW)) continue
-        await pause.wait(signal)
+        await (isNearProof() ? shortPause : pause).wait(signal)
         failures = 0
       }
     }
   }
 
+  function remove(one: Suspect): void {
+    suspects.delete(one)
+    forgetWritten()
+  }
+
+  function forgetWritten(): void {
+    if (suspects.size === 0 && watches === 0) written.clear()
+  }
+
   async function isWritten(one: Suspect): Promise<boolean> {
+    // Only what was written before this try says something of its refusal.
+    const before = written.now()
     const error = await attempt([one.waiting])
     if (error === undefined) return true
     failing(error)
-    if (isDataError(error)) one.refusals += 1
-    if (one.refusals >= DATA_TRIES && isDataError(error) && (await isWrittenTrimmed(one, error))) return true
-    if (isAtFault(one, error)) blame(one, error)
-    return false
+    // Another transaction has its row, which says nothing of what is written.
+    if (isJobmillError(error) && error.code === 'STORE_BUSY') return false
+    refused(one, error, before)
+    const needed = isDataError(error) ? DATA_PROOF : PROOF
+    if (one.refusals < needed.refusals) return false
+    const isProven = await hasProof(one, before, needed.written)
+    if (!isProven && !isDataError(error)) return false
+    const reply = await writeTrimmed(one, error)
+    if (reply === 'refused' && isProven) blame(one, error)
+    return reply === 'written'
   }
 
-  /** That the same write succeeds with less of its data is the proof that the data was at fault. When it does not, the outcome stays as it was. */
-  async function isWrittenTrimmed({ waiting }: Suspect, error: unknown): Promise<boolean> {
+  /** A refusal for another reason is another story: what was written before it proves nothing. */
+  function refused(one: Suspect, error: unknown, before: Moment): void {
+    const reason = reasonOf(error)
+    if (reason !== one.reason) {
+      one.reason = reason
+      one.refusals = 0
+      one.since = before
+    }
+    one.refusals += 1
+  }
+
+  async function hasProof(one: Suspect, before: Moment, count: number): Promise<boolean> {
+    const { item } = one.waiting
+    // The form before this one was proven to be refused for the same reason, and all that it would lose is its record.
+    if (one.provenReason === one.reason && isRecordLeft(item)) return true
+    if (countWritten(one, before, []) < count) return false
+    one.holdings = await holdingsOf(item)
+    return one.holdings !== undefined && countWritten(one, before, one.holdings) >= count
+  }
+
+  function countWritten(one: Suspect, upTo: Moment, holdings: readonly Holding[]): number {
+    const shape = shapeToWrite(one.waiting.item, holdings)
+    return shape === null ? 0 : written.between(one.since, upTo, shape)
+  }
+
+  /** Undefined when the database does not tell, or the lease is lost: then the next try tells what became of it. */
+  async function holdingsOf({ id, token }: Finish): Promise<readonly Holding[] | undefined> {
+    try {
+      const own = (await options.held()).find((one) => one.id === id && one.token === token)
+      return own === undefined ? undefined : (own.holdings ?? [])
+    } catch {
+      return undefined
+    }
+  }
+
+  function isNearProof(): boolean {
+    const now = written.now()
+    const isNear = (one: Suspect): boolean =>
+      !one.isLastForm && countWritten(one, now, one.holdings ?? []) >= DATA_PROOF.written
+    return now.size > 0 && [...suspects].some(isNear)
+  }
+
+  /** That the same write succeeds with less of its data shows that the data was at fault. When it does not, the outcome stays as it was. */
+  async function writeTrimmed(
+    { waiting }: Suspect,
+    error: unknown,
+  ): Promise<'written' | 'refused' | 'unclear'> {
     const { item } = waiting
     for (let form = trimmed(item, error); form !== null; form = trimmed(form, error)) {
       waiting.item = form
       const next = await attempt([waiting])
-      if (next === undefined) return true
-      if (!isDataError(next)) break
+      if (next === undefined) return 'written'
+      if (isDataError(next) === isDataError(error)) continue
+      waiting.item = item
+      return 'unclear'
     }
     waiting.item = item
-    return false
+    return 'refused'
+  }
+
+  /** When there is no other form it is tried on: its lease is held, so that no handler runs twice, and a person has to look. */
+  function blame(one: Suspect, error: unknown): void {
+    const { waiting } = one
+    const next = reduced(waiting.item, error, waiting.asFailed)
+    one.isLastForm = next === null
+    if (next === null) return
+    waiting.item = next
+    one.provenReason = one.reason
+    one.refusals = 0
+    one.since = written.now()
+  }
+
+  function add(waiting: Waiting, reason: string, since: Moment): void {
+    suspects.add({
+      waiting,
+      reason,
+      refusals: 0,
+      since,
+      holdings: undefined,
+      provenReason: undefined,
+      isLastForm: false,
+    })
+    if (suspects.size === 1) running = run()
   }
 
   return {
-    add(waiting) {
-      suspects.add({ waiting, strikes: 0, refusals: 0, areOthersWritten: false })
-      if (suspects.size === 1) running = run()
+    watch(error) {
+      watches += 1
+      const [reason, since] = [reasonOf(error), written.now()]
+      return {
+        add: (one) => add(one, reason, since),
+        end() {
+          watches -= 1
+          forgetWritten()
+        },
+      }
     },
-    wrote(batch) {
-      if (suspects.size === 0) return
-      const shapes = new Set(batch.map(({ item }) => shapeOf(item)))
-      for (const one of suspects)
-        if (shapes.has(shapeOf(one.waiting.item)) && batch[0] !== one.waiting) one.areOthersWritten = true
+    wrote(batch, replies) {
+      if (suspects.size === 0 && watches === 0) return
+      written.add(
+        batch.map(({ item }) => item),
+        replies,
+      )
     },
     get isIdle() {
       return suspects.size === 0
@@ -126,28 +246,7 @@ function* inTurns<T>(all: ReadonlySet<T>): Generator<T> {
   while (all.size > 0) yield* all
 }
 
-function isAtFault(one: Suspect, error: unknown): boolean {
-  // Another transaction has its row, which says nothing of what is written.
-  const isLocked = isJobmillError(error) && error.code === 'STORE_BUSY'
-  if (one.areOthersWritten && !isLocked) one.strikes += 1
-  one.areOthersWritten = false
-  if (isDataError(error)) return one.refusals >= DATA_TRIES && one.strikes >= MOST_DATA_STRIKES
-  return one.strikes >= MOST_STRIKES
-}
-
-/** When there is no other form it is tried on: its lease is held, so that no handler runs twice, and a person has to look. */
-function blame(one: Suspect, error: unknown): void {
-  const { waiting } = one
-  const { item, asFailed } = waiting
-  // Of an error in the data the trimmed forms were refused already.
-  const next = isDataError(error) ? null : trimmed(item, error)
-  waiting.item = next ?? reduced(item, error, asFailed) ?? item
-  one.strikes = 0
-  one.refusals = 0
-}
-
-/** Outcomes of one shape are written to the same tables: a lock on one of them stops all of these, and says nothing of the data. */
-function shapeOf({ transition, outcome, followUps, cool }: Finish): string {
-  const forgets = transition.to === 'done' && transition.forget === true
-  return [transition.to, forgets, outcome === null, followUps !== undefined, cool !== undefined].join(' ')
+/** Two refusals for one reason differ in numbers and quoted values at most. */
+function reasonOf(error: unknown): string {
+  return errorShape(errorText(error))
 }

@@ -5,8 +5,9 @@
 import { isDataError, isJobmillError } from '../job/errors.ts'
 import { type Pauses, pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
+import type { Held } from '../store/claim.ts'
 import type { Finish, Finished } from '../store/finish.ts'
-import { finishAlone, type Waiting } from './finish-alone.ts'
+import { finishAlone, type Waiting, type Watch } from './finish-alone.ts'
 import type { AsFailed } from './plainer.ts'
 
 const MOST_PER_WRITE = 500
@@ -26,6 +27,8 @@ export interface Finisher {
 
 export interface FinisherOptions {
   readonly finish: (items: readonly Finish[]) => Promise<Finished[]>
+  /** What this instance runs, as the database has it: asked for only after outcomes were refused again and again. */
+  readonly held: () => Promise<readonly Held[]>
   readonly platform: Platform
   /** How many items one write may have (default 500), and how many writes may be on their way at once (default 1). */
   readonly perWrite?: number
@@ -37,12 +40,12 @@ export interface FinisherOptions {
 }
 
 export function finisher(options: FinisherOptions): Finisher {
-  const { finish, platform, failing, working, perWrite = MOST_PER_WRITE, width = 1 } = options
+  const { finish, held, platform, failing, working, perWrite = MOST_PER_WRITE, width = 1 } = options
   const { wrote = () => {} } = options
   const queue: Waiting[] = []
   const given = new AbortController()
   const pumping = new Set<Promise<void>>()
-  const alone = finishAlone({ attempt, platform, signal: given.signal, failing })
+  const alone = finishAlone({ attempt, held, platform, signal: given.signal, failing })
 
   function tell(batch: readonly Waiting[], replies: readonly Finished[]): void {
     batch.forEach(({ done, item }, at) => done(replies[at] ?? null, item))
@@ -54,7 +57,7 @@ export function finisher(options: FinisherOptions): Finisher {
     try {
       const replies = await finish(batch.map(({ item }) => item))
       working()
-      alone.wrote(batch)
+      alone.wrote(batch, replies)
       tell(batch, replies)
     } catch (error) {
       if (!isClosed(error) && !given.signal.aborted) return error ?? new Error('the store failed')
@@ -65,45 +68,65 @@ export function finisher(options: FinisherOptions): Finisher {
 
   async function write(batch: readonly Waiting[]): Promise<void> {
     const pause = pauses(platform, { firstMs: 50, longestMs: 2_000 })
-    for (let tries = 1; ; tries += 1) {
-      const failure = await fails(batch, pause)
-      if (failure === false) return
-      const isData = failure === 'data'
+    const error = await fails(batch, pause)
+    if (error === undefined) return
+    const watch = alone.watch(error)
+    await writeAgain(batch, { error, pause, watch })
+    watch.end()
+  }
+
+  async function writeAgain(refused: readonly Waiting[], { error, pause, watch }: Refused): Promise<void> {
+    let batch = refused
+    let failure = error
+    for (let tries = 1; failure !== undefined; tries += 1, failure = await fails(batch, pause)) {
+      const isData = isDataError(failure)
       // Those that are written one by one make nobody wait.
       if (!isData && (tries % TRIES_TOGETHER !== 0 || perWrite === 1)) continue
       const left = await apart(batch, pause)
-      // Nothing got through: the database is in trouble, and nobody is at fault.
-      if (!isData && left.length === batch.length && batch.length > 1) continue
-      for (const one of left) alone.add(one)
+      const isNoneWritten = !isData && left.length === batch.length && batch.length > 1
+      // Nothing got through: the database is in trouble, and no item is at fault. The next time others come first.
+      if (isNoneWritten && !(await isNextWritten(pause))) {
+        batch = [...batch.slice(1), ...batch.slice(0, 1)]
+        continue
+      }
+      for (const one of left) watch.add(one)
       return
     }
   }
 
-  /** One try. After trouble that may pass there is a pause; after an error in the data none, because its neighbours can be written at once. */
-  async function fails(batch: readonly Waiting[], pause: Pauses): Promise<false | 'data' | 'trouble'> {
+  /** One try; the error when it fails. After trouble that may pass there is a pause; after an error in the data none, because its neighbours can be written at once. */
+  async function fails(batch: readonly Waiting[], pause: Pauses): Promise<unknown> {
     const error = await attempt(batch)
     if (error === undefined) {
       pause.reset()
-      return false
+      return undefined
     }
     failing(error)
-    if (isDataError(error)) return 'data'
-    await pause.wait(given.signal)
-    return 'trouble'
+    if (!isDataError(error)) await pause.wait(given.signal)
+    return error
+  }
+
+  /** Whether an outcome that came later is written. Then the database works, and those before it must not hold up the rest. */
+  async function isNextWritten(pause: Pauses): Promise<boolean> {
+    const next = queue.shift()
+    if (next === undefined) return false
+    if ((await fails([next], pause)) === undefined) return true
+    queue.push(next)
+    return false
   }
 
   /** Writes the halves apart, so that one item does not stop its neighbours. Returns those that still fail: all of them when nothing got through. */
   async function apart(batch: readonly Waiting[], pause: Pauses): Promise<readonly Waiting[]> {
     if (batch.length === 1) return batch
     const [first, second] = halves(batch)
-    const isFirstLeft = await fails(first, pause)
-    const isSecondLeft = await fails(second, pause)
-    if (isFirstLeft === false) return isSecondLeft === false ? [] : apart(second, pause)
+    const isFirstLeft = (await fails(first, pause)) !== undefined
+    const isSecondLeft = (await fails(second, pause)) !== undefined
+    if (!isFirstLeft) return isSecondLeft ? apart(second, pause) : []
     const left = await apart(first, pause)
-    if (isSecondLeft === false) return left
+    if (!isSecondLeft) return left
     // One way down is enough to see that nothing gets through.
     if (left.length === first.length) return batch
-    return (await fails(second, pause)) === false ? left : [...left, ...(await apart(second, pause))]
+    return (await fails(second, pause)) === undefined ? left : [...left, ...(await apart(second, pause))]
   }
 
   /** Jobs that begin together mostly end together, a moment after the first of them. */
@@ -140,6 +163,13 @@ export function finisher(options: FinisherOptions): Finisher {
       while (pumping.size > 0 || !alone.isIdle) await Promise.all([...pumping, alone.idle])
     },
   }
+}
+
+/** A batch whose first write failed. */
+interface Refused {
+  readonly error: unknown
+  readonly pause: Pauses
+  readonly watch: Watch
 }
 
 function halves<T>(list: readonly T[]): [readonly T[], readonly T[]] {

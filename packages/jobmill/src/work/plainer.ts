@@ -37,7 +37,11 @@ export function reduced(item: Finish, error: unknown, asFailed: AsFailed | undef
   if (item.followUps !== undefined || item.cool !== undefined)
     return { id, token, outcome, transition, error: item.error }
   // Without a record of the attempt: a job cannot end without one.
-  if (outcome !== null && (transition.to === 'scheduled' || transition.to === 'ready'))
-    return { id, token, outcome: null, transition }
-  return null
+  return isRecordLeft(item) ? { id, token, outcome: null, transition } : null
+}
+
+/** Whether all that `reduced` can omit is the record of the attempt. */
+export function isRecordLeft({ transition, outcome, followUps, cool }: Finish): boolean {
+  const goesOn = transition.to === 'scheduled' || transition.to === 'ready'
+  return goesOn && outcome !== null && followUps === undefined && cool === undefined
 }

@@ -72,7 +72,12 @@ export function workers(options: WorkersOptions): Workers {
   const attempts = createAttempts()
   const tellStuck = stuckWatch(options.stuckAfterMs, emit)
   const { wrote } = options
-  const writing = { finish: (items: readonly Finish[]) => store.finish(items), wrote, platform }
+  const writing = {
+    finish: (items: readonly Finish[]) => store.finish(items),
+    held: () => store.held(options.instance.id),
+    wrote,
+    platform,
+  }
   const finisher = createFinisher({ ...writing, ...trouble('finish', emit) })
   // One statement each: they may have to wait for a transaction of a user's, and must not make others wait.
   const afterTx = createFinisher({ ...writing, perWrite: 1, width: 100, ...trouble('finish', emit) })

@@ -382,3 +382,92 @@ describe('postgres: outcomes that are refused for their data', () => {
     expect(runs.get(payload)).toBe(3)
   })
 })
+
+/** Rows that only some jobs have, and how a job gets one. */
+const BELONGINGS = [
+  ['dedupe', '58030'],
+  ['dedupe', '23514'],
+  ['turn', 'XX001'],
+  ['permit', '23514'],
+] as const
+
+describe('postgres: outcomes of one shape that are all refused while others are written', () => {
+  test.each(BELONGINGS)(
+    'D1 H2 a table of %s that refuses with %s blames no job that has a row there, while jobs without one are done',
+    async (table, code) => {
+      const runs = new Map<number, number>()
+      const keyed = defineJob({
+        kind: 'keyed',
+        queue: table === 'permit' ? 'limited' : 'default',
+        maxAttempts: 3,
+        backoff: { fixed: '1s' },
+        run: ({ payload }: JobContext<number>) => {
+          runs.set(payload, (runs.get(payload) ?? 0) + 1)
+          return { kept: payload }
+        },
+      })
+      const plain = defineJob({
+        kind: 'plain',
+        run: ({ payload }: JobContext<number>) => ({ kept: payload }),
+      })
+      const mill = await testMill({
+        store: ({ now }) => postgres(url, { schema: movedSchema, clock: now, doorbell: false }),
+        jobs: [keyed, plain],
+        limits: { gate: { concurrency: 10 } },
+        queues: { limited: { limit: 'gate' } },
+      })
+      onTestFinished(() => mill[Symbol.asyncDispose]())
+      const lift = () => admin.query(`DROP TRIGGER IF EXISTS refuse ON ${movedSchema}.${table}`)
+      onTestFinished(async () => void (await lift()))
+      await admin.query(
+        `CREATE OR REPLACE FUNCTION ${movedSchema}.refuse_all() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN RAISE EXCEPTION 'could not read a block' USING ERRCODE = '${code}'; END $$`,
+      )
+      await admin.query(
+        `CREATE TRIGGER refuse BEFORE DELETE ON ${movedSchema}.${table} FOR EACH ROW EXECUTE FUNCTION ${movedSchema}.refuse_all()`,
+      )
+      const payloads = [next++, next++, next++]
+      const ids: string[] = []
+      for (const payload of payloads) {
+        const key = `${table}-${code}-${payload}`
+        const options = { dedupe: { dedupeKey: key }, turn: { orderKey: key }, permit: {} }
+        ids.push((await mill.enqueue(keyed, payload, options[table])).id)
+      }
+      for (let times = 0; times < 16; times += 1) {
+        await mill.enqueue(plain, next++)
+        await mill.clock.advance('2s')
+      }
+      const others = (await mill.list({ kind: 'plain' })).jobs
+      expect(new Set(others.map(({ state }) => state))).toEqual(new Set(['done']))
+      expect(await Promise.all(ids.map(async (id) => (await mill.get(id))?.state))).toEqual(
+        ids.map(() => 'running'),
+      )
+      await lift()
+      await mill.clock.advance('5s')
+      for (const [at, id] of ids.entries())
+        expect(await mill.get(id)).toMatchObject({
+          state: 'done',
+          attempt: 1,
+          result: { kept: payloads[at] },
+        })
+      expect(payloads.map((payload) => runs.get(payload))).toEqual([1, 1, 1])
+    },
+  )
+
+  test('D1 one refused job is settled after a burst of its like, and within 10 s among steady ones', async () => {
+    const { mill, runs, parent } = await moved()
+    const [burst, steady] = [next++, next++]
+    await refuse('job', `NEW.tags && ARRAY['of-${burst}', 'of-${steady}']`, '23514', movedSchema)
+    await mill.enqueue(parent, burst)
+    await mill.clock.advance('100ms')
+    await Promise.all(Array.from({ length: 10 }, () => mill.enqueue(parent, next++)))
+    await mill.clock.advance('10s')
+    expect(runs.get(burst)).toBeGreaterThan(1)
+    await mill.enqueue(parent, steady)
+    for (let times = 0; times < 20; times += 1) {
+      await mill.enqueue(parent, next++)
+      await mill.clock.advance('500ms')
+    }
+    expect(runs.get(steady)).toBeGreaterThan(1)
+  })
+})

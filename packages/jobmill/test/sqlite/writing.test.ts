@@ -188,6 +188,88 @@ describe('sqlite: a trigger that refuses every outcome', () => {
   )
 })
 
+describe('sqlite: a trigger that refuses all outcomes of one shape', () => {
+  /** A mill on a clock that the test moves, and a second connection to its file. */
+  async function scene(queue = 'default') {
+    const path = freshFile()
+    const runs = new Map<number, number>()
+    const count = (payload: number): void => void runs.set(payload, (runs.get(payload) ?? 0) + 1)
+    const child = defineJob({ kind: 'child', run: () => {} })
+    const keyed = defineJob({
+      kind: 'keyed',
+      queue,
+      maxAttempts: 3,
+      backoff: { fixed: '1s' },
+      run: ({ payload }: JobContext<number>) => (count(payload), { kept: payload }),
+    })
+    const parent = defineJob({
+      kind: 'parent',
+      maxAttempts: 3,
+      backoff: { fixed: '1s' },
+      run: async ({ payload, enqueue }: JobContext<number>) => {
+        count(payload)
+        await enqueue(child, payload, { withCompletion: true, tags: [`of-${payload}`] })
+      },
+    })
+    const plain = defineJob({ kind: 'plain', run: () => ({ kept: 0 }) })
+    const mill = await testMill({
+      store: ({ now }) => sqlite(path, { clock: now }),
+      jobs: [keyed, plain, parent, child],
+      limits: { gate: { concurrency: 10 } },
+      queues: { limited: { limit: 'gate' } },
+    })
+    const other = new Database(path)
+    onTestFinished(() => void other.close())
+    onTestFinished(() => mill[Symbol.asyncDispose]())
+    const refuse = (when: string) =>
+      other.exec(
+        `CREATE TRIGGER forgotten BEFORE ${when} BEGIN SELECT RAISE(ABORT, 'refused by a trigger'); END`,
+      )
+    return { mill, other, runs, refuse, keyed, plain, parent }
+  }
+
+  test.each(['dedupe', 'turn', 'permit'] as const)(
+    'D1 H2 (rows of jobmill_%s) blames no job that has one, while jobs without are done',
+    async (table) => {
+      const queue = table === 'permit' ? 'limited' : 'default'
+      const { mill, other, runs, refuse, keyed, plain } = await scene(queue)
+      refuse(`DELETE ON jobmill_${table}`)
+      const ids: string[] = []
+      for (const payload of [1, 2, 3]) {
+        const key = String(payload)
+        const options = { dedupe: { dedupeKey: key }, turn: { orderKey: key }, permit: {} }
+        ids.push((await mill.enqueue(keyed, payload, options[table])).id)
+      }
+      for (let times = 0; times < 16; times += 1) {
+        const { id } = await mill.enqueue(plain, null)
+        await mill.clock.advance('2s')
+        expect(await mill.get(id)).toMatchObject({ state: 'done' })
+      }
+      other.exec('DROP TRIGGER forgotten')
+      await mill.clock.advance('5s')
+      for (const [at, id] of ids.entries())
+        expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 1, result: { kept: at + 1 } })
+      expect([...runs.values()]).toEqual([1, 1, 1])
+    },
+  )
+
+  test('D1 one refused job is settled after a burst of its like, and within 10 s among steady ones', async () => {
+    const { mill, runs, refuse, parent } = await scene()
+    refuse(`INSERT ON jobmill_job WHEN NEW.tags IN ('["of-1"]', '["of-2"]')`)
+    await mill.enqueue(parent, 1)
+    await mill.clock.advance('100ms')
+    await Promise.all(Array.from({ length: 10 }, (_, n) => mill.enqueue(parent, 10 + n)))
+    await mill.clock.advance('10s')
+    expect(runs.get(1)).toBeGreaterThan(1)
+    await mill.enqueue(parent, 2)
+    for (let times = 0; times < 20; times += 1) {
+      await mill.enqueue(parent, 30 + times)
+      await mill.clock.advance('500ms')
+    }
+    expect(runs.get(2)).toBeGreaterThan(1)
+  })
+})
+
 describe('sqlite: rows and tables of ours that another program deletes', () => {
   test.each([
     ['all rows', 'DELETE FROM', /rows that Jobmill keeps for itself were deleted.*restore a backup/],

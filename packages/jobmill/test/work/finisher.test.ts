@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import type { Finish, Finished } from '../../src/store/finish.ts'
+import type { Holding } from '../../src/store/holdings.ts'
 import { testPlatform } from '../../src/testing/index.ts'
 import { finisher as createFinisher, type FinisherOptions } from '../../src/work/finisher.ts'
 import { aLease, microtasks, unavailable } from './leases.ts'
@@ -22,19 +23,25 @@ function bench(overrides: Partial<FinisherOptions> = {}) {
   const platform = testPlatform()
   const writes: { readonly at: number; readonly items: readonly Finish[] }[] = []
   const told: string[] = []
+  /** What jobs have in other tables, by id. */
+  const holdings = new Map<string, readonly Holding[]>()
   const state = { answer: async (items: readonly Finish[]): Promise<Finished[]> => items.map(accepted) }
   const finisher = createFinisher({
     finish: (items) => {
       writes.push({ at: platform.monotonic(), items })
       return state.answer(items)
     },
+    held: async () =>
+      writes
+        .flatMap(({ items }) => items)
+        .map(({ id, token }) => ({ id, token, ageMs: 0, holdings: holdings.get(id) ?? [] })),
     platform,
     failing: () => void told.push('failing'),
     working: () => void told.push('working'),
     ...overrides,
   })
   const ids = (): string[][] => writes.map(({ items }) => items.map(({ id }) => id))
-  return { platform, writes, told, state, finisher, ids }
+  return { platform, writes, told, holdings, state, finisher, ids }
 }
 
 describe('outcomes', () => {
@@ -371,9 +378,9 @@ describe('an outcome that fails with an error that nobody knows', () => {
       item.id === bad.id && item.transition.to === 'done' && item.transition.result !== null
     state.answer = async (items) => (items.some(isBad) ? odd() : items.map(accepted))
     const stuck = finisher.add(bad)
-    const neighbours = Array.from({ length: 8 }, () => finisher.add(anItem()))
+    const neighbours = Array.from({ length: 4 }, () => finisher.add(anItem()))
     await platform.advance('2s')
-    expect(await Promise.all(neighbours)).toHaveLength(8)
+    expect(await Promise.all(neighbours)).toHaveLength(4)
     // Others of another shape go to other tables, and say nothing of it.
     for (let times = 0; times < 60; times += 1) {
       void finisher.add(anItem({ transition: LATER, outcome: 'threw', error: 'x' }))
@@ -398,6 +405,117 @@ describe('an outcome that fails with an error that nobody knows', () => {
       error: WHY,
     })
   })
+
+  test('D1 is not at fault while all that have the same in other tables fail, whatever is written without', async () => {
+    const { platform, finisher, holdings, state, writes } = bench()
+    const keyed = Array.from({ length: 3 }, () => anItem())
+    for (const { id } of keyed) holdings.set(id, ['key'])
+    const isKeyed = ({ id }: Finish): boolean => holdings.has(id)
+    state.answer = async (items) => (items.some(isKeyed) ? odd() : items.map(accepted))
+    const replies = keyed.map((item) => finisher.add(item))
+    await writingOthers({ platform, finisher }, {})
+    expect(writes.flatMap(({ items }) => items.filter(isKeyed)).every((item) => keyed.includes(item))).toBe(
+      true,
+    )
+    state.answer = async (items) => items.map(accepted)
+    await platform.advance('3s')
+    expect(await Promise.all(replies)).toMatchObject(keyed.map(({ id }) => ({ id, accepted: true })))
+    expect(writes.flatMap(({ items }) => items.filter(isKeyed)).slice(-3)).toEqual(keyed)
+  })
+
+  test('D1 among others that have the same in other tables is at fault once these were written', async () => {
+    const { platform, finisher, holdings, state } = bench()
+    const bad = anItem()
+    holdings.set(bad.id, ['key', 'permit'])
+    const isBad = ({ id, transition }: Finish): boolean =>
+      id === bad.id && transition.to === 'done' && transition.result !== null
+    const released: Holding[] = ['key']
+    state.answer = async (items) =>
+      items.some(isBad) ? odd() : items.map((item) => ({ ...accepted(item), released }))
+    let isWritten = false
+    finisher.put(bad, () => void (isWritten = true))
+    await writingOthers({ platform, finisher }, {})
+    expect(isWritten).toBe(false)
+    released.push('permit')
+    await writingOthers({ platform, finisher }, {})
+    expect(isWritten).toBe(true)
+  })
+
+  test.each([
+    ['were refused as stale', { accepted: false, state: null }],
+    ['were written before', { again: true }],
+    ['ended as cancelled instead', { state: 'cancelled' }],
+  ] as const)('D1 is not at fault for others that %s', async (_, reply) => {
+    const { platform, finisher, state, writes } = bench()
+    const bad = anItem()
+    state.answer = async (items) =>
+      items.some(({ id }) => id === bad.id) ? odd() : items.map((item) => ({ ...accepted(item), ...reply }))
+    void finisher.add(bad)
+    await writingOthers({ platform, finisher }, {})
+    const tried = writes.flatMap(({ items }) => items).filter(({ id }) => id === bad.id)
+    expect(tried.every((item) => item === bad)).toBe(true)
+    finisher.giveUp()
+    await platform.advance('3s')
+  })
+
+  test('D1 is not at fault when the reason changes: it was refused for the new one only after the others', async () => {
+    const { platform, finisher, state, writes } = bench()
+    const bad = anItem()
+    let reason = 'one reason'
+    state.answer = async (items) => {
+      if (items.some(({ id }) => id === bad.id)) throw new Error(reason)
+      return items.map(accepted)
+    }
+    void finisher.add(bad)
+    await platform.advance('1s')
+    for (let times = 0; times < 20; times += 1) void finisher.add(anItem())
+    await platform.advance('1s')
+    reason = 'another reason'
+    await platform.advance('1m')
+    const tried = writes.flatMap(({ items }) => items).filter(({ id }) => id === bad.id)
+    expect(tried.every((item) => item === bad)).toBe(true)
+    finisher.giveUp()
+    await platform.advance('3s')
+  })
+
+  test('D1 is settled within 10 s after one burst of its like', async () => {
+    const { platform, finisher, state } = bench()
+    const bad = anItem()
+    state.answer = async (items) =>
+      items.some((item) => item.id === bad.id && item.ranMs !== undefined) ? odd() : items.map(accepted)
+    let isWritten = false
+    finisher.put(bad, () => void (isWritten = true))
+    await platform.advance('3s')
+    expect(isWritten).toBe(false)
+    for (let times = 0; times < 10; times += 1) void finisher.add(anItem())
+    await platform.advance('10s')
+    expect(isWritten).toBe(true)
+  })
+
+  test.each([0, 1])(
+    'D1 with most of its neighbours holds up neither the others nor those that come later (%i)',
+    async (late) => {
+      const { platform, finisher, state } = bench()
+      const bad = new Set<string>()
+      state.answer = async (items) => (items.some(({ id }) => bad.has(id)) ? odd() : items.map(accepted))
+      for (let times = 0; times < 3; times += 1) {
+        const item = anItem()
+        bad.add(item.id)
+        void finisher.add(item)
+      }
+      const others = [finisher.add(anItem())]
+      await platform.advance('1s')
+      for (let times = 0; times < late; times += 1) others.push(finisher.add(anItem()))
+      await platform.advance('30s')
+      const pending = Symbol('pending')
+      const replies = await Promise.all(
+        others.map((other) => Promise.race([other, Promise.resolve(pending)])),
+      )
+      expect(replies).not.toContain(pending)
+      finisher.giveUp()
+      await platform.advance('3s')
+    },
+  )
 
   test('D1 is never at fault for a lock that another transaction holds', async () => {
     const { platform, finisher, state, writes } = bench()
