@@ -64,6 +64,13 @@ export const OUTCOMES: readonly TestedMutant[] = [
     test: { file: FINISHER, name: 'when the reason changes' },
   },
   {
+    name: 'what was proven of one reason counts for another',
+    file: 'work/finish-alone.ts',
+    find: 'return [waiting.item.id, shapeOf(waiting.item), reason].join',
+    replace: 'void reason\n  return [waiting.item.id, shapeOf(waiting.item)].join',
+    test: { file: FINISHER, name: 'needs no second proof, and for another one it does' },
+  },
+  {
     name: 'a burst of outcomes counts as one',
     file: 'work/written-shapes.ts',
     find: 'counts.set(key, (counts.get(key) ?? 0) + 1)',

@@ -12,7 +12,7 @@ import type { Held } from '../store/claim.ts'
 import type { Finish, Finished } from '../store/finish.ts'
 import type { Holding } from '../store/holdings.ts'
 import { type AsFailed, isRecordLeft, reduced, trimmed } from './plainer.ts'
-import { type Moment, shapeToWrite, writtenShapes } from './written-shapes.ts'
+import { type Moment, shapeOf, shapeToWrite, writtenShapes } from './written-shapes.ts'
 
 /** An outcome that waits to be written. */
 export interface Waiting {
@@ -54,6 +54,8 @@ const PROOF = { refusals: 15, written: 8 }
 const DATA_PROOF = { refusals: 5, written: 3 }
 /** After so many failures in a row there is a pause. */
 const MOST_IN_A_ROW = 20
+/** So many proofs are remembered. */
+const MOST_PROVEN = 1_000
 const PAUSES = { firstMs: 50, longestMs: 2_000 }
 /** While others of the same shape are written the database is not in trouble, and the proof is to be had soon. */
 const SHORT_PAUSES = { firstMs: 500, longestMs: 500 }
@@ -77,6 +79,8 @@ export function finishAlone(options: AloneOptions): Alone {
   const { attempt, platform, signal, failing } = options
   const suspects = new Set<Suspect>()
   const written = writtenShapes()
+  /** For the next attempts of these jobs: which shape was proven to be refused because of the job, and for which reason. */
+  const proven = new Set<string>()
   let watches = 0
   let running: Promise<void> = Promise.resolve()
 
@@ -143,6 +147,7 @@ export function finishAlone(options: AloneOptions): Alone {
     const { item } = one.waiting
     // The form before this one was proven to be refused for the same reason, and all that it would lose is its record.
     if (one.provenReason === one.reason && isRecordLeft(item)) return true
+    if (proven.has(proofOf(one))) return true
     if (countWritten(one, before, []) < count) return false
     one.holdings = await holdingsOf(item)
     return one.holdings !== undefined && countWritten(one, before, one.holdings) >= count
@@ -191,6 +196,7 @@ export function finishAlone(options: AloneOptions): Alone {
   /** When there is no other form it is tried on: its lease is held, so that no handler runs twice, and a person has to look. */
   function blame(one: Suspect, error: unknown): void {
     const { waiting } = one
+    remember(one)
     const next = reduced(waiting.item, error, waiting.asFailed)
     one.isLastForm = next === null
     if (next === null) return
@@ -198,6 +204,14 @@ export function finishAlone(options: AloneOptions): Alone {
     one.provenReason = one.reason
     one.refusals = 0
     one.since = written.now()
+  }
+
+  function remember(one: Suspect): void {
+    const proof = proofOf(one)
+    proven.delete(proof)
+    proven.add(proof)
+    const [oldest] = proven
+    if (proven.size > MOST_PROVEN && oldest !== undefined) proven.delete(oldest)
   }
 
   function add(waiting: Waiting, reason: string, since: Moment): void {
@@ -244,6 +258,10 @@ export function finishAlone(options: AloneOptions): Alone {
 /** One after the other, again and again, those that are added meanwhile too, until none is left. */
 function* inTurns<T>(all: ReadonlySet<T>): Generator<T> {
   while (all.size > 0) yield* all
+}
+
+function proofOf({ waiting, reason }: Suspect): string {
+  return [waiting.item.id, shapeOf(waiting.item), reason].join(' ')
 }
 
 /** Two refusals for one reason differ in numbers and quoted values at most. */

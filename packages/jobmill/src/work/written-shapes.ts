@@ -68,7 +68,7 @@ export function shapeToWrite(item: Finish, holdings: readonly Holding[]): Shape 
   return { item: shapeOf(item), released: releasedBy(holdings, stateAsked(item), forgets) }
 }
 
-function shapeOf(item: Finish): string {
+export function shapeOf(item: Finish): string {
   const { transition, outcome, followUps, cool } = item
   const forgets = transition.to === 'done' && transition.forget === true
   const jobs =

@@ -458,11 +458,13 @@ describe('postgres: outcomes of one shape that are all refused while others are 
     const { mill, runs, parent } = await moved()
     const [burst, steady] = [next++, next++]
     await refuse('job', `NEW.tags && ARRAY['of-${burst}', 'of-${steady}']`, '23514', movedSchema)
-    await mill.enqueue(parent, burst)
+    const refused = await mill.enqueue(parent, burst)
     await mill.clock.advance('100ms')
     await Promise.all(Array.from({ length: 10 }, () => mill.enqueue(parent, next++)))
     await mill.clock.advance('10s')
     expect(runs.get(burst)).toBeGreaterThan(1)
+    await mill.clock.advance('1m')
+    expect(await mill.get(refused.id)).toMatchObject({ state: 'dead', attempt: 3 })
     await mill.enqueue(parent, steady)
     for (let times = 0; times < 20; times += 1) {
       await mill.enqueue(parent, next++)

@@ -517,6 +517,37 @@ describe('an outcome that fails with an error that nobody knows', () => {
     },
   )
 
+  test('D1 for the same reason in its next attempt needs no second proof, and for another one it does', async () => {
+    const { platform, finisher, state } = bench()
+    const bad = anItem({ followUps: [] })
+    let reason = 'one reason'
+    state.answer = async (items) => {
+      if (items.some(({ id, followUps }) => id === bad.id && followUps !== undefined)) throw new Error(reason)
+      return items.map(accepted)
+    }
+    const heard: unknown[] = []
+    const run = (token: number): void =>
+      finisher.put(
+        { ...bad, token },
+        (finished) => void heard.push(finished?.state ?? 'given up'),
+        () => ({ id: bad.id, token, outcome: 'threw', transition: LATER, error: 'why' }),
+      )
+    run(1)
+    await platform.advance('1m')
+    expect(heard).toEqual([])
+    await writingOthers({ platform, finisher }, { followUps: [] })
+    expect(heard).toEqual(['scheduled'])
+    run(2)
+    await platform.advance('1m')
+    expect(heard).toEqual(['scheduled', 'scheduled'])
+    reason = 'another reason'
+    run(3)
+    await platform.advance('1m')
+    expect(heard).toHaveLength(2)
+    finisher.giveUp()
+    await platform.advance('3s')
+  })
+
   test('D1 is never at fault for a lock that another transaction holds', async () => {
     const { platform, finisher, state, writes } = bench()
     const locked = anItem()
