@@ -188,46 +188,46 @@ describe('sqlite: a trigger that refuses every outcome', () => {
   )
 })
 
-describe('sqlite: a trigger that refuses all outcomes of one shape', () => {
-  /** A mill on a clock that the test moves, and a second connection to its file. */
-  async function scene(queue = 'default') {
-    const path = freshFile()
-    const runs = new Map<number, number>()
-    const count = (payload: number): void => void runs.set(payload, (runs.get(payload) ?? 0) + 1)
-    const child = defineJob({ kind: 'child', run: () => {} })
-    const keyed = defineJob({
-      kind: 'keyed',
-      queue,
-      maxAttempts: 3,
-      backoff: { fixed: '1s' },
-      run: ({ payload }: JobContext<number>) => (count(payload), { kept: payload }),
-    })
-    const parent = defineJob({
-      kind: 'parent',
-      maxAttempts: 3,
-      backoff: { fixed: '1s' },
-      run: async ({ payload, enqueue }: JobContext<number>) => {
-        count(payload)
-        await enqueue(child, payload, { withCompletion: true, tags: [`of-${payload}`] })
-      },
-    })
-    const plain = defineJob({ kind: 'plain', run: () => ({ kept: 0 }) })
-    const mill = await testMill({
-      store: ({ now }) => sqlite(path, { clock: now }),
-      jobs: [keyed, plain, parent, child],
-      limits: { gate: { concurrency: 10 } },
-      queues: { limited: { limit: 'gate' } },
-    })
-    const other = new Database(path)
-    onTestFinished(() => void other.close())
-    onTestFinished(() => mill[Symbol.asyncDispose]())
-    const refuse = (when: string) =>
-      other.exec(
-        `CREATE TRIGGER forgotten BEFORE ${when} BEGIN SELECT RAISE(ABORT, 'refused by a trigger'); END`,
-      )
-    return { mill, other, runs, refuse, keyed, plain, parent }
-  }
+/** A mill on a clock that the test moves, and a second connection to its file. */
+async function scene(queue = 'default') {
+  const path = freshFile()
+  const runs = new Map<number, number>()
+  const count = (payload: number): void => void runs.set(payload, (runs.get(payload) ?? 0) + 1)
+  const child = defineJob({ kind: 'child', run: () => {} })
+  const keyed = defineJob({
+    kind: 'keyed',
+    queue,
+    maxAttempts: 3,
+    backoff: { fixed: '1s' },
+    run: ({ payload }: JobContext<number>) => (count(payload), { kept: payload }),
+  })
+  const parent = defineJob({
+    kind: 'parent',
+    maxAttempts: 3,
+    backoff: { fixed: '1s' },
+    run: async ({ payload, enqueue }: JobContext<number>) => {
+      count(payload)
+      await enqueue(child, payload, { withCompletion: true, tags: [`of-${payload}`] })
+    },
+  })
+  const plain = defineJob({ kind: 'plain', run: () => ({ kept: 0 }) })
+  const mill = await testMill({
+    store: ({ now }) => sqlite(path, { clock: now }),
+    jobs: [keyed, plain, parent, child],
+    limits: { gate: { concurrency: 10 } },
+    queues: { limited: { limit: 'gate' } },
+  })
+  const other = new Database(path)
+  onTestFinished(() => void other.close())
+  onTestFinished(() => mill[Symbol.asyncDispose]())
+  const refuse = (when: string) =>
+    other.exec(
+      `CREATE TRIGGER forgotten BEFORE ${when} BEGIN SELECT RAISE(ABORT, 'refused by a trigger'); END`,
+    )
+  return { mill, other, runs, refuse, keyed, plain, parent }
+}
 
+describe('sqlite: a trigger that refuses all outcomes of one shape', () => {
   test.each(['dedupe', 'turn', 'permit'] as const)(
     'D1 H2 (rows of jobmill_%s) blames no job that has one, while jobs without are done',
     async (table) => {
