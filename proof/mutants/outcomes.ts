@@ -38,8 +38,8 @@ export const OUTCOMES: readonly TestedMutant[] = [
   {
     name: 'postgres: the database does not say what a refused job has in other tables',
     file: 'store-postgres/instances.ts',
-    find: 'const holdings = holdingsOfRow(row)',
-    replace: 'const holdings = holdingsOfRow({})',
+    find: 'const holdings = holdingsOfRow(row, ',
+    replace: 'const holdings = holdingsOfRow({}, ',
     test: { file: REFUSED, name: 'that refuses with 23514 blames no job' },
   },
   {

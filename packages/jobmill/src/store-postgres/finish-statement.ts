@@ -10,6 +10,9 @@ import { FREED, freedFor, GIVEN, NOW, PERMITS_FREED, queueName, WITHOUT_PERMIT, 
 
 const { scheduled, ready, running, done, cancelled } = STATE_CODE
 
+/** The keys that are held on, in one of the rows only. A join with `keyed` is a loop over all pairs, which took as long as all the rest. */
+const HOLDS = `CASE WHEN n = (SELECT min(n) FROM gone) THEN (SELECT json_object_agg(id, hold_ms) FROM keyed WHERE hold_ms <> 0) END`
+
 /**
  * `gone(…, state)`: rows taken out of running, with the state they go to; a cancel that was asked for wins over all but done.
  * By the primary key of `running`. Concurrent finishes of one row wait for each other, and the second finds nothing.
@@ -54,9 +57,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, ${running}, CASE WHEN NOT forgotten THEN state END, count(*) FROM gone GROUP BY 1, 3
 )
-SELECT gone.id, gone.state, gone.queue_id, ${queueName('gone.queue_id')} AS queue, gone.tries, gone.flags, keyed.hold_ms,
-       ${freedFor('permit_freed')} AS freed, ${XID}
-  FROM gone LEFT JOIN keyed ON keyed.id = gone.id`
+SELECT id, state, queue_id, ${queueName('gone.queue_id')} AS queue, tries, flags, ${HOLDS} AS holds, ${freedFor('permit_freed')} AS freed, ${XID} FROM gone`
 
 export const FINISH = finishStatement(false)
 /** Where some of the jobs are to be forgotten: apart, because it takes longer to plan. */

@@ -15,7 +15,7 @@ import { areAlike, type Done, finishDone, forgets, isPlainlyDone } from './finis
 import { nameFollowUps, writtenBefore } from './finish-looks.ts'
 import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
 import { trimHistory } from './history.ts'
-import { holdingsOfRow } from './holdings.ts'
+import { holdingsOfRow, holdsOf } from './holdings.ts'
 import { type ReadyCounts, readyCounts, ringAfterCommit, ringFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
@@ -126,6 +126,7 @@ async function finishRound(
   counts.freed(rows)
   counts.ranIn(rows[0])
   const accepted = new Map(rows.map((row) => [String(row['id']), row]))
+  const holds = holdsOf(rows)
   const missing = items.filter((item) => !accepted.has(item.id))
   const before = missing.length === 0 ? new Map<string, Row>() : await writtenBefore(context, query, missing)
 
@@ -145,7 +146,7 @@ async function finishRound(
         accepted: true,
         state,
         followUps: state === asked(item) ? await followUp(context, query, item, counts) : [],
-        ...releasedIn(item, row, state),
+        ...releasedIn(item, row, state, holds[item.id] ?? 0),
       })
     } else {
       const earlier = before.get(item.id)
@@ -172,8 +173,8 @@ async function followUp(
 }
 
 /** Few jobs have anything to release. */
-function releasedIn(item: Finish, row: Row, state: JobState): Pick<Finished, 'released'> {
-  const released = releasedBy(holdingsOfRow(row), state, forgets(item))
+function releasedIn(item: Finish, row: Row, state: JobState, holdMs: number): Pick<Finished, 'released'> {
+  const released = releasedBy(holdingsOfRow(row, holdMs), state, forgets(item))
   return released.length === 0 ? {} : { released }
 }
 

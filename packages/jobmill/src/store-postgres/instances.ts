@@ -115,7 +115,7 @@ export async function instances(context: Context): Promise<InstanceRecord[]> {
 export async function held(context: Context, instance: string): Promise<Held[]> {
   const rows = await run(context, context.connection.query, HELD, `"instance":${JSON.stringify(instance)}`)
   return rows.map((row) => {
-    const holdings = holdingsOfRow(row)
+    const holdings = holdingsOfRow(row, Number(row['hold_ms'] ?? 0))
     if (row['has_tags'] === true) holdings.push('tags')
     if (row['has_attempts'] === true) holdings.push('attempts')
     if (row['is_cancelled'] === true) holdings.push('cancel')
