@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { inFull } from './test/support/in-full.ts'
 import { keepTemporaryFilesInMemory } from './test/support/in-memory.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
 import { aliases } from './test/support/our-packages.ts'
@@ -43,6 +44,12 @@ const TOGETHER = [
   'packages/dashboard/test/*.test.ts',
 ]
 
+/** Left to the night when everything is run: the statements of PostgreSQL explained at 100,000 rows, and an upload that is cut off at each of its steps. */
+const NIGHTLY = [
+  'packages/jobmill/test/postgres/plans{,-cluster}.test.ts',
+  'packages/uploads/test/cut-off.test.ts',
+]
+
 /** `npm run test:fast`: what needs no server, the store on SQLite, and a mill on PostgreSQL. */
 const FAST = [
   'packages/jobmill/test/sqlite/*.test.ts',
@@ -76,6 +83,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: isFast ? [] : TOGETHER,
+          exclude: isWholeRun ? inFull([], NIGHTLY) : [],
           isolate: false,
           globalSetup: ['test/support/global-setup.ts'],
         },

@@ -46,7 +46,7 @@ mission('errors', (at, test) => {
     for (const id of ids) await expect.poll(async () => (await at.mill.history(id)).length).toBe(2)
   })
 
-  test('lets viewers look, and says so when there is nothing of a kind', async () => {
+  test.nightly('lets viewers look, and says so when there is nothing of a kind', async () => {
     const { id } = await at.mill.enqueue('fails', null, { queue: 'mail' })
     await expect.poll(async () => (await at.mill.history(id)).length).toBe(1)
     const page = await at.open('/errors?kind=unheard', { as: 'viewer', width: 390 })

@@ -94,7 +94,7 @@ mission('the frame', (at, test) => {
     },
   )
 
-  test('has its menu on a phone, and no page that is wider than the phone', async () => {
+  test.nightly('has its menu on a phone, and no page that is wider than the phone', async () => {
     const page = await at.open('/', { width: 390 })
     for (const name of PAGES) {
       await page.getByRole('button', { name: 'Open the menu' }).click()
@@ -189,7 +189,7 @@ mission('what nobody foresaw', (at, test) => {
     },
   )
 
-  test('goes by the clock of the server where that of the device is wrong', async () => {
+  test.nightly('goes by the clock of the server where that of the device is wrong', async () => {
     const page = await at.open('/workers', { hoursAhead: 3 })
     await page.getByText('alive').waitFor()
     await page.getByText(/heartbeat (?:now|\d+ s ago)/).waitFor()

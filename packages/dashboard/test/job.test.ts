@@ -56,7 +56,7 @@ mission(
       await page.getByRole('table', { name: 'Acts on this job' }).getByText('jobs.run-now').waitFor()
     })
 
-    test('that died shows the error with its causes, is retried, and is deleted', async () => {
+    test.nightly('that died shows the error with its causes, is retried, and is deleted', async () => {
       const { id } = await at.mill.enqueue('dies', null)
       await until(at, id, 'dead')
       const page = await at.open(`/jobs/${id}?tab=errors`, { mayComplain: /404/ })
@@ -129,24 +129,27 @@ mission(
       })
     })
 
-    test('looks the same to a viewer, without its secrets and without acts; also on a phone', async () => {
-      const { id } = await at.mill.enqueue(
-        'nobody.serves.this.kind.with.a.long.name',
-        { password: 'x', to: 'ada' },
-        { queue: 'nowhere' },
-      )
-      const page = await at.open(`/jobs/${id}`, { as: 'viewer', width: 390 })
-      await page.getByText('No living process serves the queue nowhere').waitFor()
-      expect(await page.getByRole('link', { name: 'See who serves what' }).getAttribute('href')).toBe(
-        '/workers',
-      )
-      await page.getByText('hidden from viewers').waitFor()
-      for (const name of ['Cancel', 'Delete', 'Retry', 'Run now', 'Enqueue a copy', 'Copy as'])
-        expect(await button(page, name).count()).toBe(0)
-      expect(await page.getByRole('tab', { name: 'Audit' }).count()).toBe(0)
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
-      await at.expectAccessible(page)
-    })
+    test.nightly(
+      'looks the same to a viewer, without its secrets and without acts; also on a phone',
+      async () => {
+        const { id } = await at.mill.enqueue(
+          'nobody.serves.this.kind.with.a.long.name',
+          { password: 'x', to: 'ada' },
+          { queue: 'nowhere' },
+        )
+        const page = await at.open(`/jobs/${id}`, { as: 'viewer', width: 390 })
+        await page.getByText('No living process serves the queue nowhere').waitFor()
+        expect(await page.getByRole('link', { name: 'See who serves what' }).getAttribute('href')).toBe(
+          '/workers',
+        )
+        await page.getByText('hidden from viewers').waitFor()
+        for (const name of ['Cancel', 'Delete', 'Retry', 'Run now', 'Enqueue a copy', 'Copy as'])
+          expect(await button(page, name).count()).toBe(0)
+        expect(await page.getByRole('tab', { name: 'Audit' }).count()).toBe(0)
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+        await at.expectAccessible(page)
+      },
+    )
 
     test.nightly('with 5 MiB of payload answers at once, and hands it out when asked', async () => {
       const name = 'x'.repeat(100)

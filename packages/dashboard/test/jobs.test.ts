@@ -97,7 +97,7 @@ mission('jobs', (at, test) => {
     await page.waitForURL(`**/jobs/${id}`)
   })
 
-  test('lets viewers look, and search nothing that is secret', async () => {
+  test.nightly('lets viewers look, and search nothing that is secret', async () => {
     const queue = 'for-viewers'
     await at.mill.enqueue('echo', { secret: 1 }, { queue })
     const page = await at.open(`/jobs?queue=${queue}`, { as: 'viewer', width: 390, colours: 'dark' })
@@ -125,7 +125,7 @@ mission('jobs', (at, test) => {
     expect(await page.getByRole('row').count()).toBe(2)
   })
 
-  test('goes through pages by keyset, comes back to them, and keeps what was chosen', async () => {
+  test.nightly('goes through pages by keyset, comes back to them, and keeps what was chosen', async () => {
     const queue = 'pages'
     const made = await at.mill.enqueueMany(
       'echo',

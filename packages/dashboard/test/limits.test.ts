@@ -82,7 +82,7 @@ mission('limits', (at, test) => {
     expect(await limitOf(at, 'chat')).toMatchObject({ settings: { amount: 2, perKey: true }, keys: 2 })
   })
 
-  test('are drained, and show who draws on them', async () => {
+  test.nightly('are drained, and show who draws on them', async () => {
     await at.mill.changeQueue('slow', { limit: 'smtp' })
     const page = await at.open('/limits', { as: 'operator' })
     const row = rowOf(page, 'smtp')

@@ -16,7 +16,7 @@ async function act(page: Page, name: string, item: string): Promise<void> {
 }
 
 mission('queues', (at, test) => {
-  test('shows how each stands, who serves it, and what it did over time', async () => {
+  test.nightly('shows how each stands, who serves it, and what it did over time', async () => {
     await at.mill.enqueueMany(
       'nobodys',
       Array.from({ length: 13 }, (_, n) => ({ payload: n, queue: `many-${n + 10}` })),

@@ -81,30 +81,33 @@ mission('schedules', (at, test) => {
     await page.getByText('There is no schedule of this name').waitFor()
   })
 
-  test('are paused, resumed and triggered, and show what came and what differs from code', async () => {
-    const page = await at.open('/schedules', { as: 'operator' })
-    const row = page.getByRole('row', { name: /nightly/ })
-    await row.getByText('At 03:00').waitFor()
-    await at.expectAccessible(page)
-    await page.getByRole('button', { name: 'Acts on nightly' }).click()
-    await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Trigger now', 'Pause'])
-    await page.getByRole('menuitem', { name: 'Pause' }).click()
-    await row.getByText('Differs from code: paused').waitFor()
-    expect((await at.mill.schedules.get('nightly'))?.paused).toBe(true)
-    await row.getByRole('link', { name: 'nightly' }).click()
-    await page.getByRole('table', { name: 'Overrides' }).getByText('paused').waitFor()
-    await page.getByText('Paused: these would be its runs.').waitFor()
-    expect(await page.getByRole('button', { name: /Edit|Delete/ }).count()).toBe(0)
-    await page.getByRole('button', { name: 'Resume' }).click()
-    await page.getByRole('button', { name: 'Pause' }).waitFor()
-    expect((await at.mill.schedules.get('nightly'))?.paused).toBe(false)
-    await page.getByRole('button', { name: 'Trigger now' }).click()
-    await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
-    expect(await at.mill.get(page.url().split('/').at(-1) ?? '')).toMatchObject({
-      kind: 'echo',
-      payload: { who: 'ada' },
-    })
-  })
+  test.nightly(
+    'are paused, resumed and triggered, and show what came and what differs from code',
+    async () => {
+      const page = await at.open('/schedules', { as: 'operator' })
+      const row = page.getByRole('row', { name: /nightly/ })
+      await row.getByText('At 03:00').waitFor()
+      await at.expectAccessible(page)
+      await page.getByRole('button', { name: 'Acts on nightly' }).click()
+      await expect.poll(() => page.getByRole('menuitem').allInnerTexts()).toEqual(['Trigger now', 'Pause'])
+      await page.getByRole('menuitem', { name: 'Pause' }).click()
+      await row.getByText('Differs from code: paused').waitFor()
+      expect((await at.mill.schedules.get('nightly'))?.paused).toBe(true)
+      await row.getByRole('link', { name: 'nightly' }).click()
+      await page.getByRole('table', { name: 'Overrides' }).getByText('paused').waitFor()
+      await page.getByText('Paused: these would be its runs.').waitFor()
+      expect(await page.getByRole('button', { name: /Edit|Delete/ }).count()).toBe(0)
+      await page.getByRole('button', { name: 'Resume' }).click()
+      await page.getByRole('button', { name: 'Pause' }).waitFor()
+      expect((await at.mill.schedules.get('nightly'))?.paused).toBe(false)
+      await page.getByRole('button', { name: 'Trigger now' }).click()
+      await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/)
+      expect(await at.mill.get(page.url().split('/').at(-1) ?? '')).toMatchObject({
+        kind: 'echo',
+        payload: { who: 'ada' },
+      })
+    },
+  )
 
   test('N1 one of code that was deleted is listed as an override, and a reset there or on its own page brings it back', async () => {
     const page = await at.open('/schedules/nightly', { mayComplain: /404/ })

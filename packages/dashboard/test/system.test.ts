@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { mission } from './support/mission.ts'
 
 mission('workers and the system', (at, test) => {
-  test('shows processes with what they run, and what nobody serves', async () => {
+  test.nightly('shows processes with what they run, and what nobody serves', async () => {
     const { id } = await at.mill.enqueue('holds', null)
     await at.mill.enqueue('nobodys', null, { queue: 'mail' })
     await expect.poll(async () => (await at.mill.get(id))?.state).toBe('running')

@@ -31,49 +31,54 @@ async function sentAgo(hours: number, box: Box, ...contents: string[]): Promise<
 mission(
   'uploads',
   (at, test) => {
-    test('lists mailboxes, warns of files that nobody fetched in time, and leads to one by keys', async () => {
-      const forgotten = await mailbox(made, { name: 'forgotten' })
-      await sentAgo(25, forgotten, 'one', 'two')
-      await made.inbox.sweep()
-      const letters = await mailbox(made, { name: 'letters', quotaBytes: 2_000, quotaFiles: 10 })
-      await sentAgo(3, letters, 'x'.repeat(500))
-      await letters.sent('y'.repeat(1_000))
-      await mailbox(made, { name: '100%_free' })
+    test.nightly(
+      'lists mailboxes, warns of files that nobody fetched in time, and leads to one by keys',
+      async () => {
+        const forgotten = await mailbox(made, { name: 'forgotten' })
+        await sentAgo(25, forgotten, 'one', 'two')
+        await made.inbox.sweep()
+        const letters = await mailbox(made, { name: 'letters', quotaBytes: 2_000, quotaFiles: 10 })
+        await sentAgo(3, letters, 'x'.repeat(500))
+        await letters.sent('y'.repeat(1_000))
+        await mailbox(made, { name: '100%_free' })
 
-      const page = await at.open('/jobs', { as: 'viewer' })
-      await page.getByRole('link', { name: 'Uploads' }).waitFor()
-      await goByKeys(page, 'u', 'Uploads')
-      const row = rowOf(page, 'letters')
-      await row.getByText('1.5 KiB of 2.0 KiB').waitFor()
-      expect(await row.getByRole('cell').nth(1).innerText()).toBe('2\n1.5 KiB')
-      await row.getByText('3 h ago').waitFor()
-      await rowOf(page, '100%_free').getByText('Never').waitFor()
-      const warning = page.getByRole('alert')
-      await warning.getByText('forgotten: 2 files so far, the last 1 h ago').waitFor()
-      expect(await rowOf(page, 'forgotten').getByRole('cell').last().innerText()).toBe('2')
-      await at.expectAccessible(page)
-      for (const width of [1_280, 390]) {
-        await page.setViewportSize({ width, height: 900 })
-        const table = page.getByRole('table', { name: 'Mailboxes' })
-        await expect
-          .poll(() => table.evaluate((one) => [one.scrollWidth, one.parentElement?.clientWidth].join(' of ')))
-          .toMatch(/^(\d+) of \1$/)
-      }
-      await page.setViewportSize({ width: 1_280, height: 900 })
+        const page = await at.open('/jobs', { as: 'viewer' })
+        await page.getByRole('link', { name: 'Uploads' }).waitFor()
+        await goByKeys(page, 'u', 'Uploads')
+        const row = rowOf(page, 'letters')
+        await row.getByText('1.5 KiB of 2.0 KiB').waitFor()
+        expect(await row.getByRole('cell').nth(1).innerText()).toBe('2\n1.5 KiB')
+        await row.getByText('3 h ago').waitFor()
+        await rowOf(page, '100%_free').getByText('Never').waitFor()
+        const warning = page.getByRole('alert')
+        await warning.getByText('forgotten: 2 files so far, the last 1 h ago').waitFor()
+        expect(await rowOf(page, 'forgotten').getByRole('cell').last().innerText()).toBe('2')
+        await at.expectAccessible(page)
+        for (const width of [1_280, 390]) {
+          await page.setViewportSize({ width, height: 900 })
+          const table = page.getByRole('table', { name: 'Mailboxes' })
+          await expect
+            .poll(() =>
+              table.evaluate((one) => [one.scrollWidth, one.parentElement?.clientWidth].join(' of ')),
+            )
+            .toMatch(/^(\d+) of \1$/)
+        }
+        await page.setViewportSize({ width: 1_280, height: 900 })
 
-      const find = page.getByLabel('Find a mailbox')
-      await find.fill('0%_F')
-      await rowOf(page, 'letters').waitFor({ state: 'detached' })
-      expect(await page.getByRole('row').count()).toBe(2)
-      await find.fill('nobody')
-      await page.getByText('No mailbox matches').waitFor()
-      await find.fill(letters.id.toUpperCase())
-      await row.getByRole('link').focus()
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { level: 1, name: 'letters' }).waitFor()
-      await page.getByText('2 of 10 files').waitFor()
-      expect(await page.content()).not.toContain(letters.token)
-    })
+        const find = page.getByLabel('Find a mailbox')
+        await find.fill('0%_F')
+        await rowOf(page, 'letters').waitFor({ state: 'detached' })
+        expect(await page.getByRole('row').count()).toBe(2)
+        await find.fill('nobody')
+        await page.getByText('No mailbox matches').waitFor()
+        await find.fill(letters.id.toUpperCase())
+        await row.getByRole('link').focus()
+        await page.keyboard.press('Enter')
+        await page.getByRole('heading', { level: 1, name: 'letters' }).waitFor()
+        await page.getByText('2 of 10 files').waitFor()
+        expect(await page.content()).not.toContain(letters.token)
+      },
+    )
 
     test('shows the files of a mailbox by state, a page at a time, on a phone in the dark', async () => {
       const box = await mailbox(made, { name: 'many' })

@@ -73,7 +73,7 @@ describe.each(STORES)('the webhook that Telegram is told of, on %s', (store) => 
     expect(calls('setWebhook')).toBe(3)
   })
 
-  test.nightly('C a 429 at the first contact is waited out', async () => {
+  test('C a 429 at the first contact is waited out', async () => {
     fake.next('getMe', { error: 429, retryAfter: 2 })
     await boot()
     const [first, second] = fake.calls.filter(({ method }) => method === 'getMe').map(({ at }) => at)

@@ -1,6 +1,6 @@
 /**
  * Mission Control as an operator has it: a real mill that works on a new database, its API on a socket, and a page in a real browser. What a test does with
- * the page it looks up in `mill`. The two stores take turns at the tests of a file (test/support/in-turns.ts). The mill is shared by the tests of a file, so each uses queues, kinds or ids of its own.
+ * the page it looks up in `mill`. The two stores take turns at the suites, by their names; every night all run on both. The mill is shared by the tests of a file, so each uses queues, kinds or ids of its own.
  *
  *   mission('queues', (at, test) => {
  *     test('pauses', async () => {
@@ -18,6 +18,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished } from 'vitest'
 import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { atFileEnd } from '../../../../test/support/file-end.ts'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { inTurns, type Turns } from '../../../../test/support/in-turns.ts'
 import { type HttpApps, type Served, bulkJob, serve } from '../../../jobmill/src/http.ts'
 import { jobmill, type Mill, type Store } from '../../../jobmill/src/index.ts'
@@ -94,7 +95,7 @@ export function mission(
   options: MissionOptions = {},
 ): void {
   const { basePath = '', apps: makeApps, ...limits } = options
-  describe.skipIf(!hasChromium).each(STORES)(`${name} on %s`, (on, store) => {
+  describe.skipIf(!hasChromium).each(storesFor(name))(`${name} on %s`, (on, store) => {
     let mill: Mill<never>
     let served: Served
     let made: Awaited<ReturnType<NonNullable<typeof makeApps>>> | undefined
@@ -135,14 +136,14 @@ export function mission(
       open: async (path, options = {}) => openPage(await theBrowser(), `${served.url}${path}`, options),
       expectAccessible,
     }
-    tests(
-      at,
-      inTurns(
-        on,
-        STORES.map(([store]) => store),
-      ),
-    )
+    tests(at, inTurns(on, [on]))
   })
+}
+
+/** To start a mill and its pages on both for every suite takes longer than the tests. */
+function storesFor(suite: string): typeof STORES {
+  const turn = suite.length % STORES.length
+  return inFull(STORES, STORES.slice(turn, turn + 1))
 }
 
 async function openPage(browser: Browser, url: string, options: OpenOptions): Promise<Page> {
