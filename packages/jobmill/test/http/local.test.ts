@@ -79,6 +79,7 @@ const PROXIED: readonly (readonly [string, string, readonly string[]])[] = [
     ['Host: localhost:PORT', 'X_Forwarded_For: 203.0.113.7'],
   ],
   ['a proxy that names users with X-', '1.1', ['Host: localhost:PORT', 'X-Remote-User: ada']],
+  ['a proxy that names users with X_', '1.1', ['Host: localhost:PORT', 'X_Remote_User: ada']],
   ['a proxy that names its users', '1.1', ['Host: localhost:PORT', 'X-Proxy-User: ada']],
   ['a proxy that keeps the name', '1.1', ['Host: localhost:PORT', 'X-Host: jobs.example.com']],
   ['a proxy of Exchange', '1.1', ['Host: localhost:PORT', 'Front-End-Https: on']],
