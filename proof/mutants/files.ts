@@ -1,6 +1,7 @@
 /** Faults in how the SQLite store notices that its files were changed by others: each is for one test to find. */
 import type { TestedMutant } from './mutant.ts'
 
+const DELETED = 'packages/jobmill/test/sqlite/logs-deleted.test.ts'
 const OPEN = 'packages/jobmill/test/sqlite/open.test.ts'
 
 export const FILES: readonly TestedMutant[] = [
@@ -38,5 +39,26 @@ export const FILES: readonly TestedMutant[] = [
     find: 'SET value = value + 1000000 WHERE',
     replace: 'SET value = value + 0 WHERE',
     test: { file: OPEN, name: 'D3 P2 a restored backup' },
+  },
+  {
+    name: 'sqlite: a deleted log is copied over what others wrote since',
+    file: 'store-sqlite/reopen.ts',
+    find: "if (change === 'overtaken') files.discardLog()",
+    replace: "if (change === 'overtaken' && path === '') files.discardLog()",
+    test: { file: DELETED, name: 'comes and goes by stop' },
+  },
+  {
+    name: 'sqlite: a transaction on a file that was replaced is accepted',
+    file: 'store-sqlite/tx.ts',
+    find: 'if (historyOf(sql) !== history)',
+    replace: 'if (historyOf(sql) + history < 0)',
+    test: { file: DELETED, name: 'D3 P10 a transaction of the user' },
+  },
+  {
+    name: 'sqlite: cached names are used on an older copy of the file',
+    file: 'store-sqlite/work.ts',
+    find: 'if (names === this.#names) return',
+    replace: 'if (names === this.#names || this.names.kinds.ids.size > 0) return',
+    test: { file: DELETED, name: 'an older copy of all three files' },
   },
 ]

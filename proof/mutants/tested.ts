@@ -7,6 +7,7 @@ import { OUTCOMES } from './outcomes.ts'
 import { OVERRIDES } from './overrides.ts'
 import { PROCESSES } from './processes.ts'
 import { REPLACED } from './replaced.ts'
+import { USERS } from './users.ts'
 
 const TESTS = 'packages/jobmill/test'
 const CONTRACT = `${TESTS}/conformance/postgres.test.ts`
@@ -19,6 +20,7 @@ export const TESTED: readonly TestedMutant[] = [
   ...OVERRIDES,
   ...PROCESSES,
   ...REPLACED,
+  ...USERS,
   {
     name: 'a lease that is handed back although it has become known',
     file: 'work/compare.ts',
