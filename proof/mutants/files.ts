@@ -41,10 +41,10 @@ export const FILES: readonly TestedMutant[] = [
     test: { file: OPEN, name: 'D3 P2 a restored backup' },
   },
   {
-    name: 'sqlite: a deleted log is copied over what others wrote since',
+    name: 'sqlite: the log of another process is deleted with the old one',
     file: 'store-sqlite/reopen.ts',
-    find: "if (change === 'overtaken') files.discardLog()",
-    replace: "if (change === 'overtaken' && path === '') files.discardLog()",
+    find: 'if (fileSize(log) === undefined) return close()',
+    replace: 'if (fileSize(log) !== -1) return close()',
     test: { file: DELETED, name: 'comes and goes by stop' },
   },
   {

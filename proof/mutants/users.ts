@@ -19,10 +19,10 @@ export const USERS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/sqlite/transactions.test.ts`, name: 'D10' },
   },
   {
-    name: 'a second signal waits for the grace',
-    file: 'runtime/stop-on-signals.ts',
-    find: 'mill.stop({ beforeClose }) : mill.stop({ grace: 0 })',
-    replace: 'mill.stop({ beforeClose }) : mill.stop()',
+    name: 'cli: a start that waits for a silent database ignores the second signal',
+    file: 'cli/run-mill.ts',
+    find: 'Promise.race([begun, ended])',
+    replace: 'Promise.race([begun])',
     test: { file: `${TESTS}/cli/start.test.ts`, name: 'D9 P6 ends at the second signal' },
   },
   {
@@ -59,13 +59,6 @@ export const USERS: readonly TestedMutant[] = [
     find: 'serve.length > 0 && { serve:',
     replace: 'serve.length > 1_000 && { serve:',
     test: { file: `${TESTS}/cli/start.test.ts`, name: 'N17 work serves' },
-  },
-  {
-    name: 'every error has the status code 500',
-    file: 'job/errors.ts',
-    find: 'return statusCodeOf(this.code)',
-    replace: 'return statusCodeOf(this.code) && 500',
-    test: { file: `${TESTS}/unit/reference-docs.test.ts`, name: 'N18 errors have' },
   },
   {
     name: 'http: frameAncestors is ignored',
