@@ -29,7 +29,7 @@ export const REPLACED: readonly TestedMutant[] = [
     name: 'postgres: a started process that does not compare the rows of names',
     file: 'store-postgres/names.ts',
     find: 'if (rows !== current.rows) load()',
-    replace: 'if (rows === undefined) load()',
+    replace: "if (rows === 'never') load()",
     test: {
       file: `${TESTS}/postgres/replaced.test.ts`,
       name: 'a started process puts a queue back on its own',
