@@ -37,7 +37,7 @@ const PURE = [
   'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,proxy,repository,soak}.test.ts',
 ]
 const TOGETHER = [
-  'packages/jobmill/test/{runtime,limits,kit,observe,http,keep,cluster,postgres,hostile,cli,model,sqlite,carry}/*.test.ts',
+  'packages/jobmill/test/{runtime,limits,kit,observe,http,admin,cluster,postgres,hostile,cli,model,sqlite,transfer}/*.test.ts',
   'packages/jobmill/test/work/handlers/{command,command-stop,pool-service,process-group,worker-pool}.test.ts',
   'test/deploy.test.ts',
   'packages/{telegram,uploads,tables}/test/**/*.test.ts',

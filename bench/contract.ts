@@ -66,7 +66,7 @@ async function drain(store: Store, count: number, finishSize: number): Promise<n
         queues: [{ queue: 'default', room: 500 }],
         kinds: ['bench'],
         limit: 500,
-        suspects: 'skip',
+        quarantined: 'skip',
       })
       if (leases.length === 0) return
       for (let at = 0; at < leases.length; at += finishSize) {

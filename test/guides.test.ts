@@ -85,11 +85,11 @@ test(
     const pages = [
       'README.md',
       ...PACKAGE_PAGES,
-      ...['guides', 'operate', 'reference'].flatMap((folder) => pagesBelow(`docs/${folder}`)),
+      ...['learn', 'operate', 'reference'].flatMap((folder) => pagesBelow(`docs/${folder}`)),
     ]
     const blocks = pages.flatMap(blocksOf)
     const withBlocks = new Set(blocks.map(({ page }) => page))
-    expect(withBlocks.size).toBeGreaterThanOrEqual(pagesBelow('docs/guides').length + 1)
+    expect(withBlocks.size).toBeGreaterThanOrEqual(pagesBelow('docs/learn').length + 1)
     expect([...withBlocks].some((page) => page.startsWith('docs/operate/'))).toBe(true)
     // Inside of the repository, so that packages are found, and where neither git nor a check looks.
     mkdirSync(join(root, 'reports'), { recursive: true })

@@ -15,7 +15,7 @@ test.each(all)('$name: what it replaces stands once in $file', ({ file, find, re
 })
 
 test('the page about reliability tells who finds which', () => {
-  const page = readFileSync(path.join(root, 'docs/reliability.md'), 'utf8')
+  const page = readFileSync(path.join(root, 'docs/internals/reliability.md'), 'utf8')
   const faults = all.map(({ name }) => `| ${name.replace(/^(?:postgres|sqlite): /, '')} |`)
   expect(faults.filter((fault) => !page.includes(fault))).toEqual([])
 })

@@ -66,7 +66,7 @@ function inPages({ place, jobs }: Cell, admin: pg.Client): Measure {
     const figures: Figure[] = []
     for (const [count, suffix] of [[FEW, '-few'] as const, [jobs, ''] as const]) {
       const schema = `${situation.name}_${count}`
-      const open = (): Store => postgres(place.url, { schema, doorbell: false })
+      const open = (): Store => postgres(place.url, { schema, notifier: false })
       await prepare(open(), situation, () => fillPostgres(place.url, schema, count, situation.state))
       for (const [name, verb] of Object.entries(situation.verbs)) {
         const pages = async (calls: number): Promise<number> => {

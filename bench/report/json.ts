@@ -2,9 +2,9 @@
 import type { Report } from './report.ts'
 
 export function toJson(report: Report): string {
-  const { bars, figures, ...head } = report
+  const { targets, figures, ...head } = report
   const start = JSON.stringify(head, null, 2).replace(/\n\}$/, '')
-  return `${start},\n  "bars": ${linesOf(bars)},\n  "figures": ${linesOf(figures)}\n}\n`
+  return `${start},\n  "bars": ${linesOf(targets)},\n  "figures": ${linesOf(figures)}\n}\n`
 }
 
 function linesOf(list: readonly unknown[]): string {

@@ -1,5 +1,5 @@
 // The report as Markdown: the bars first, then every figure by case, then what it was measured on and with.
-import type { Bar } from './bars.ts'
+import type { Target } from './targets.ts'
 import type { Summary } from './figures.ts'
 import type { Remark, Report } from './report.ts'
 import { placeOf, titleOf } from './titles.ts'
@@ -15,7 +15,7 @@ export function toMarkdown(report: Report): string {
       `others were busy on ${machine.noise} cores meanwhile.`,
     'All figures are medians, with the least, the most and the number of rounds in brackets; the systems of a case took turns.',
     '## Bars',
-    barTable(report.bars),
+    targetTable(report.targets),
     '## Figures',
     ...figureTables(report.figures),
     ...remarks('## Failed', report.failures),
@@ -34,26 +34,26 @@ export function toMarkdown(report: Report): string {
   return `${parts.join('\n\n')}\n`
 }
 
-function barTable(bars: readonly Bar[]): string {
+function targetTable(targets: readonly Target[]): string {
   return table(
     ['case', 'store', 'against', 'ratio', 'bar', 'goal', ''],
-    bars.map((bar) => [
-      bar.case,
-      bar.store,
-      bar.against,
-      numberText(bar.ratio),
-      `${sign(bar)} ${bar.bar}`,
-      bar.goal === null ? '' : `${sign(bar)} ${bar.goal}`,
-      verdict(bar),
+    targets.map((target) => [
+      target.case,
+      target.store,
+      target.against,
+      numberText(target.ratio),
+      `${sign(target)} ${target.target}`,
+      target.goal === null ? '' : `${sign(target)} ${target.goal}`,
+      verdict(target),
     ]),
   )
 }
 
-const sign = ({ way }: Bar): string => (way === 'at least' ? '≥' : '≤')
+const sign = ({ way }: Target): string => (way === 'at least' ? '≥' : '≤')
 
-function verdict({ ratio, bar, goal, way, met }: Bar): string {
+function verdict({ ratio, target, goal, way, met }: Target): string {
   const isBetter = (than: number): boolean => (way === 'at least' ? ratio >= than : ratio <= than)
-  if (!met) return `**missed by ${Math.abs((ratio / bar - 1) * 100).toFixed(0)} %**`
+  if (!met) return `**missed by ${Math.abs((ratio / target - 1) * 100).toFixed(0)} %**`
   return goal !== null && isBetter(goal) ? 'met, and the goal' : 'met'
 }
 

@@ -1,7 +1,7 @@
 // Everything that a run found, as it is written to the JSON file.
 import type { Machine } from '../measure/machine.ts'
 import type { Setting, StoreName } from '../system.ts'
-import { type Bar, barsOf } from './bars.ts'
+import { type Target, targetsOf } from './targets.ts'
 import { type Raw, type Summary, summarize } from './figures.ts'
 
 export interface AboutSystem {
@@ -45,11 +45,11 @@ export interface Findings {
 }
 
 export interface Report extends Omit<Findings, 'figures'> {
-  readonly bars: readonly Bar[]
+  readonly targets: readonly Target[]
   readonly figures: readonly Summary[]
 }
 
 export function reportOf({ figures: raw, ...rest }: Findings): Report {
   const figures = summarize(raw)
-  return { ...rest, bars: barsOf(figures), figures }
+  return { ...rest, targets: targetsOf(figures), figures }
 }

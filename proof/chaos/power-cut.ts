@@ -150,7 +150,7 @@ function worker(store: Store<never>, answered: Map<string, JobState>, chance: Ch
       isRegistered = true
     }
     const queues = [{ queue: 'default', room: 20 }]
-    const leases = await store.claim({ instance, queues, kinds: ['cut'], limit: 20, suspects: 'skip' })
+    const leases = await store.claim({ instance, queues, kinds: ['cut'], limit: 20, quarantined: 'skip' })
     for (const { id, token } of leases) {
       held.push({ id, token })
       answered.set(id, 'running')

@@ -58,7 +58,7 @@ function count(figure: number): string {
   return figure.toLocaleString('en')
 }
 
-/** As Markdown, for docs/reliability.md too. */
+/** As Markdown, for docs/internals/reliability.md too. */
 export function tableOf({ nemeses, broken, ...figures }: Summary): string {
   const rows = nemeses.map(({ name, store, injected, recoverySeconds, why }) =>
     [name, store, why ?? count(injected), recoverySeconds === null ? 'never' : `${recoverySeconds} s`].join(

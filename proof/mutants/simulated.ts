@@ -22,15 +22,15 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'an order key that nobody waits for',
-    file: 'store-sqlite/lines.ts',
-    find: 'return turn?.job_pk === job.pk',
+    file: 'store-sqlite/order-queue.ts',
+    find: 'return lock?.job_pk === job.pk',
     replace: 'return true',
   },
   {
     name: 'a job that is ready before it is due',
     file: 'store-sqlite/stage.ts',
-    find: 'AND in_line = 0 AND due_at <= ? ORDER',
-    replace: 'AND in_line = 0 AND due_at <= ? + 1500 ORDER',
+    find: 'AND in_order_queue = 0 AND due_at <= ? ORDER',
+    replace: 'AND in_order_queue = 0 AND due_at <= ? + 1500 ORDER',
   },
   {
     name: 'a claim from a queue that is paused',
@@ -107,7 +107,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'an acknowledgement before the commit',
-    file: 'enqueue/lane.ts',
+    file: 'enqueue/batcher.ts',
     find: 'const replies = await sendUntilKnown(',
     replace: `for (const { jobs, resolve } of batch) resolve(jobs.map(({ id }) => ({ id, outcome: 'enqueued' })))
       const replies = await sendUntilKnown(`,
@@ -121,7 +121,7 @@ export const SIMULATED: readonly Mutant[] = [
   },
   {
     name: 'a process that was given up and goes on',
-    file: 'work/pulse.ts',
+    file: 'work/heartbeat.ts',
     find: 'if (!alive || stopped) return\n    alive = false',
     replace: 'if (alive || stopped) return\n    alive = false',
   },

@@ -73,7 +73,7 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'sqlite: a permit that any attempt may give back',
-    file: 'store-sqlite/take.ts',
+    file: 'store-sqlite/acquire.ts',
     find: 'isOwn(work, held) && ',
     replace: '',
     test: {
@@ -192,10 +192,10 @@ export const TESTED: readonly TestedMutant[] = [
   },
   {
     name: 'postgres: a ring that other processes do not hear',
-    file: 'store-postgres/doorbell.ts',
+    file: 'store-postgres/notifier.ts',
     find: 'send: url === null ? null :',
     replace: 'send: url !== undefined ? null :',
-    test: { file: `${TESTS}/postgres/doorbell.test.ts`, name: 'hears the first ring already' },
+    test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'hears the first ring already' },
   },
   {
     name: 'sqlite: an acknowledgement before the commit is on the disk',
@@ -209,7 +209,10 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'store-postgres/postgres-store.ts',
     find: 'if (unfit === null) return',
     replace: 'if (unfit !== undefined) return',
-    test: { file: `${TESTS}/keep/examine-postgres.test.ts`, name: 'a database that cannot hold every text' },
+    test: {
+      file: `${TESTS}/admin/diagnose-postgres.test.ts`,
+      name: 'a database that cannot hold every text',
+    },
   },
   {
     name: 'postgres: a tx function that renames columns is believed',
@@ -228,16 +231,16 @@ export const TESTED: readonly TestedMutant[] = [
   {
     name: 'postgres: a commit of the user that is not notified of',
     file: 'store-postgres/ready-counts.ts',
-    find: 'if (xid !== null) context.ringAfterCommit',
-    replace: 'if (xid === undefined) context.ringAfterCommit',
-    test: { file: `${TESTS}/postgres/doorbell.test.ts`, name: 'N8 enqueue in a transaction' },
+    find: 'if (xid !== null) context.notifyAfterCommit',
+    replace: 'if (xid === undefined) context.notifyAfterCommit',
+    test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'N8 enqueue in a transaction' },
   },
   {
     name: 'postgres: a rollback of the user that is notified of',
     file: 'store-postgres/commit-watch.ts',
     find: 'if (hasCommitted && one !== undefined',
     replace: 'if (one !== undefined',
-    test: { file: `${TESTS}/postgres/doorbell.test.ts`, name: 'N8 enqueue in a transaction' },
+    test: { file: `${TESTS}/postgres/notifier.test.ts`, name: 'N8 enqueue in a transaction' },
   },
   {
     name: 'postgres: a password function that is not asked',

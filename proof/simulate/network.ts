@@ -2,7 +2,7 @@
  * The way between a process and the store. Calls and replies take their time, each its own, so that they overtake each other; some get lost, and some calls
  * arrive twice, or long after the caller has given up. What has been sent arrives even if the sender dies meanwhile, and nobody hears the reply then.
  */
-import { JobmillError, type Rung, type Store } from 'jobmill'
+import { JobmillError, type WakeUp, type Store } from 'jobmill'
 import { aroundVerbs, callVerb, type Verb } from '../../packages/jobmill/src/testing/kit/store-verbs.ts'
 import type { Chance } from './chance.ts'
 import type { Owner, World } from './world.ts'
@@ -95,8 +95,8 @@ export function network(options: NetworkOptions): Line {
     if (!line.cut && !chance.isIt(weather.losesCalls)) world.after(delay(), null, ring)
   }
   const own = Object.create(aroundVerbs(store, call), {
-    ring: { value: (queues: readonly string[]) => send(() => store.ring(queues)) },
-    pass: { value: (rung: Rung) => send(() => store.pass(rung)) },
+    notify: { value: (queues: readonly string[]) => send(() => store.notify(queues)) },
+    forward: { value: (wakeUp: WakeUp) => send(() => store.forward(wakeUp)) },
   }) as Store<never>
   const line: Line = { store: own, cut: false }
   return line

@@ -220,14 +220,14 @@ export function recorder({ now, limitOf, isGivenBack }: RecorderOptions): Record
         }
       })
     },
-    take([items], reply) {
+    acquire([items], reply) {
       reply.forEach((taken, n) => {
         const item = items[n]
         if (item === undefined || taken.outcome !== 'granted') return
         granted(item.limit, item.holder, item.amount, taken.waitMs)
       })
     },
-    giveBack([items]) {
+    release([items]) {
       for (const { limit, holder, token } of items) {
         // What comes late, from an attempt that is over, has nothing to give back.
         if ((leases.get(holder)?.token ?? null) !== token) continue

@@ -7,7 +7,7 @@ import { complain } from './leaks/complain.ts'
 import { stopped, watchedConnection, watchedGauges, watchedLife } from './leaks/watch-jobmill.ts'
 import { watchNode } from './leaks/watch-node.ts'
 
-vi.mock('../../packages/jobmill/src/runtime/life.ts', async (real) => watchedLife(await real()))
+vi.mock('../../packages/jobmill/src/runtime/lifecycle.ts', async (real) => watchedLife(await real()))
 vi.mock('../../packages/jobmill/src/store-sqlite/connection.ts', async (real) =>
   watchedConnection(await real()),
 )

@@ -64,7 +64,7 @@ const patterns = new Map<string, Promise<Pattern>>()
 
 async function readPattern(client: pg.Client, url: string, schema: string): Promise<Pattern> {
   // The first of all files makes it; the migrations of the others wait for that, and find it done.
-  const store = postgres(url, { schema, doorbell: false })
+  const store = postgres(url, { schema, notifier: false })
   await store.open()
   await store.close()
   const all = await relations(client, schema)

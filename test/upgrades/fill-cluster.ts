@@ -33,7 +33,7 @@ async function limits({ store, settings, enqueue, claim }: Scene, instance: stri
     'without-permit-either': { queue: LIMITED },
   })
   const { id: holder = '', token = 0 } = (await claim(instance, 1, LIMITED)).get('with-permit') ?? {}
-  await store.take([{ limit: LIMITS.rate, amount: 3, holder, token, instance, waitUpToMs: 0 }])
+  await store.acquire([{ limit: LIMITS.rate, amount: 3, holder, token, instance, waitUpToMs: 0 }])
 }
 
 /** One that was served once and whose next instant is long past, and one that is paused. */

@@ -52,7 +52,7 @@ async function runOne(store: Store<never>, instance: string): Promise<void> {
 }
 
 async function olderStore(schema: string): Promise<Store<never>> {
-  const old = postgres(url, { schema, doorbell: false })
+  const old = postgres(url, { schema, notifier: false })
   onTestFinished(() => old.close())
   await old.open()
   return old
@@ -68,7 +68,7 @@ describe('migrations that give way, on postgres', () => {
 
     const client = await openTransaction(schema)
     const { platform, times } = watched()
-    const store = next(url, { schema, doorbell: false, platform })
+    const store = next(url, { schema, notifier: false, platform })
     onTestFinished(() => store.close())
     const opening = store.open()
     let jobs = 1
@@ -87,7 +87,7 @@ describe('migrations that give way, on postgres', () => {
     const { platform, times } = watched()
     // After the first time that it gave way, an hour has passed.
     const monotonic = (): number => systemPlatform.monotonic() + times() * 3_600_000
-    const store = next(url, { schema, doorbell: false, platform: { ...platform, monotonic } })
+    const store = next(url, { schema, notifier: false, platform: { ...platform, monotonic } })
     await expect(store.open()).rejects.toMatchObject({
       code: 'STORE_BUSY',
       fix: expect.stringContaining('pg_stat_activity') as string,

@@ -52,7 +52,7 @@ export function sceneOf({ entry }: Release, store: Store<never>): Scene {
     },
     async claim(instance, expected, queue = QUEUE) {
       const request = { instance, queues: [{ queue, room: 100 }], kinds: [KIND] }
-      const leases = await store.claim({ ...request, limit: 100, suspects: 'skip' })
+      const leases = await store.claim({ ...request, limit: 100, quarantined: 'skip' })
       if (leases.length !== expected)
         throw new Error(`${leases.length} jobs of ${queue} were leased, and not ${expected}`)
       const roleOf = new Map(Object.entries(roles).map(([role, id]) => [id, role]))

@@ -1,12 +1,12 @@
 /** What stands around every page: the menu, keys, colours, who looks, and the door. */
 import { expect, onTestFinished } from 'vitest'
-import { serve, type WhoIs } from '../../jobmill/src/http.ts'
+import { serve, type Authenticate } from '../../jobmill/src/http.ts'
 import { goByKeys } from './support/keys.ts'
 import { mission } from './support/mission.ts'
 
 const PAGES = ['Overview', 'Jobs', 'Errors', 'Queues', 'Workers', 'Schedules', 'Limits', 'System']
 
-const ada: WhoIs = () => ({ name: 'ada', role: 'viewer' })
+const ada: Authenticate = () => ({ name: 'ada', role: 'viewer' })
 
 mission('the frame', (at, test) => {
   test('leads to every page by its menu and by keys, and says where it is', async () => {
@@ -60,22 +60,22 @@ mission('the frame', (at, test) => {
   })
 
   test('N5 with sessions of the host application it asks for no token, and says when a session has ended', async () => {
-    let whoIs = ada
-    const served = await serve(at.mill, { port: 0, whoIs: (request) => whoIs(request) })
+    let authenticate = ada
+    const served = await serve(at.mill, { port: 0, authenticate: (request) => authenticate(request) })
     onTestFinished(() => served.close())
     const page = await at.open('/', { as: 'nobody', mayComplain: /401/ })
     await page.goto(`${served.url}/queues`)
     await page.getByText('ada · viewer').waitFor()
-    whoIs = () => null
+    authenticate = () => null
     await page.keyboard.press('r')
     await page.getByRole('heading', { name: 'Signed out' }).waitFor()
     await at.expectAccessible(page)
     expect(await page.getByLabel('Token').count()).toBe(0)
     // The host application has a login of its own, which a request of the page may be sent to as well.
-    whoIs = ada
+    authenticate = ada
     await page.getByRole('button', { name: 'Reload' }).click()
     await page.getByText('ada · viewer').waitFor()
-    whoIs = () => new Response('<h1>Login</h1>', { headers: { 'content-type': 'text/html' } })
+    authenticate = () => new Response('<h1>Login</h1>', { headers: { 'content-type': 'text/html' } })
     await page.keyboard.press('r')
     await page.getByRole('heading', { name: 'Signed out' }).waitFor()
   })

@@ -7,7 +7,7 @@ import type {
   countsShape,
   instanceShape,
   queueShape,
-  unservedShape,
+  unservedKindShape,
 } from '../../jobmill/src/http/shapes/queue.ts'
 import type { scheduleShape, tickShape } from '../../jobmill/src/http/shapes/schedule.ts'
 import type { seriesShape } from '../../jobmill/src/http/shapes/series.ts'
@@ -16,7 +16,7 @@ import type { SeenFiles } from '../../uploads/src/inbox/look-files.ts'
 import type { SeenMailbox } from '../../uploads/src/inbox/look-mailboxes.ts'
 import type { Resources, Series } from '../src/api/types/history.ts'
 import type { Attempt, Job, JobPage, Why } from '../src/api/types/job.ts'
-import type { App, Counts, Instance, Queue, Schedule, Tick, Unserved } from '../src/api/types/mill.ts'
+import type { App, Counts, Instance, Queue, Schedule, Tick, UnservedKind } from '../src/api/types/mill.ts'
 import type { FilePage, Mailbox } from '../src/api/types/uploads.ts'
 
 type Told<S extends z.ZodType> = z.infer<S>
@@ -28,7 +28,7 @@ test('what the server tells is what the page expects', () => {
   expectTypeOf<Told<typeof jobPageShape>>().toExtend<JobPage>()
   expectTypeOf<Told<typeof queueShape>>().toExtend<Queue>()
   expectTypeOf<Told<typeof countsShape>>().toExtend<Counts>()
-  expectTypeOf<Told<typeof unservedShape>>().toExtend<Unserved>()
+  expectTypeOf<Told<typeof unservedKindShape>>().toExtend<UnservedKind>()
   expectTypeOf<Told<typeof instanceShape>>().toExtend<Instance>()
   expectTypeOf<Told<typeof scheduleShape>>().toExtend<Schedule>()
   expectTypeOf<Told<typeof tickShape>>().toExtend<Tick>()

@@ -45,37 +45,37 @@ export type { EventCounts, Listener } from './observe/event-hub.ts'
 export { consoleLogger } from './observe/log-events.ts'
 export type { FieldsFirstLogger, LogFunction, Logger } from './observe/logger.ts'
 export { loggerFor, type LogOption } from './runtime/log-option.ts'
-export type { FigureLabels, FigureLabelValues } from './observe/prometheus/own-labels.ts'
-export type { OwnFigures } from './observe/prometheus/own-figures.ts'
+export type { CustomMetricLabels, CustomMetricLabelValues } from './observe/prometheus/custom-labels.ts'
+export type { CustomMetrics } from './observe/prometheus/custom-metrics.ts'
 export type {
   CounterOptions,
-  FigureOptions,
+  CustomMetricOptions,
   GaugeOptions,
   GaugeReading,
   HistogramOptions,
   OwnCounter,
   OwnHistogram,
-} from './observe/prometheus/own-options.ts'
+} from './observe/prometheus/custom-options.ts'
 export { type Platform, systemPlatform, type Timer } from './platform/platform.ts'
 export type { ClaimRequest, Held, Lease } from './store/claim.ts'
 export type { CoolDown, Finish, Finished, Progress, Transition } from './store/finish.ts'
-export type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './store/instance.ts'
+export type { InstanceRecord, NewInstance, Heartbeat, HeartbeatRequest } from './store/instance.ts'
 export type { JobFilter, JobPage, PageRequest } from './store/job-list.ts'
 export type {
   DatabaseHealth,
   Dropped,
-  ExamineOptions,
-  Finding,
-  Keeping,
+  DiagnoseOptions,
+  Diagnostic,
+  DatabaseAdmin,
   PinningSession,
   SchemaStatus,
   TableHealth,
-} from './store/keeping.ts'
+} from './store/admin.ts'
 export type { AttemptRecord, JobFailure, JobRecord, JobResult, JobSummary } from './store/job-record.ts'
 export type { PayloadAt } from './store/payload-at.ts'
-export type { QueueCounts, QueueRecord, Unserved } from './store/queue-record.ts'
+export type { QueueCounts, QueueRecord, UnservedKind } from './store/queue-record.ts'
 export type { DutyBid, DutyRecord, Slot, SlotChange } from './store/duty.ts'
-export type { LimitRecord, PermitOf, Take, Taken } from './store/limit.ts'
+export type { LimitRecord, PermitOf, AcquireRequest, Acquired } from './store/limit.ts'
 export type {
   MetricDelta,
   MetricOwn,
@@ -96,7 +96,7 @@ export type {
   Staged,
   Verdict,
 } from './store/replies.ts'
-export type { Rung } from './store/rung.ts'
+export type { WakeUp } from './store/wake-up.ts'
 export type {
   DeclaredSchedule,
   ScheduleRecord,
@@ -105,7 +105,7 @@ export type {
   TickOutcome,
   TickRecord,
 } from './store/schedule.ts'
-export type { Doorbell, ReadSide, Store, ToolStore, TxOf, WriteSide } from './store/store.ts'
+export type { Notifier, ReadSide, Store, ToolStore, TxOf, WriteSide } from './store/store.ts'
 export type { Audit, AuditEntry, AuditPage, AuditQuery, AuditRecord } from './runtime/audit.ts'
 export type {
   Bulk,
@@ -116,11 +116,11 @@ export type {
   BulkReport,
   BulkRun,
 } from './runtime/bulk.ts'
-export type { Difference } from './runtime/differences.ts'
+export type { ConfigDrift } from './runtime/config-drift.ts'
 export type { OwnDuty } from './runtime/duty-options.ts'
 export type { ErrorGroup, ErrorReport, ErrorsQuery } from './runtime/errors.ts'
-export type { About } from './runtime/examine.ts'
-export type { NeedsAttention } from './runtime/findings.ts'
+export type { About } from './runtime/diagnose.ts'
+export type { NeedsAttention } from './runtime/diagnostics.ts'
 export type { KindView } from './runtime/kinds.ts'
 export type { LimitChange, MillLimits } from './runtime/limits.ts'
 export type { ListedState, ListFilter } from './runtime/list-filter.ts'
@@ -148,11 +148,11 @@ export type { InstanceSeries, LimitSeries, QueueSeries } from './runtime/series.
 export type { DatabaseResources, PoolUsage } from './store/resources.ts'
 export type { ResourcesView } from './runtime/resources.ts'
 export type { SystemDuty, SystemView } from './runtime/system.ts'
-export type { DutyView } from './runtime/tend.ts'
+export type { DutyView } from './runtime/duty-control.ts'
 export type { Counts } from './upkeep/duty.ts'
 export type { DutyStatus } from './upkeep/duty-log.ts'
 export type { AttemptView, JobView } from './runtime/job-view.ts'
-export type { StopOptions } from './runtime/life.ts'
+export type { StopOptions } from './runtime/lifecycle.ts'
 export { checkOptions, jobmill, type Mill } from './runtime/mill.ts'
 export type { CancelAnswer, CancelOptions, OperateAnswer } from './runtime/operate.ts'
 export type { InstanceOptions } from './runtime/label.ts'

@@ -5,8 +5,8 @@ import { serveAdmin } from './admin-address.ts'
 import type { Bot } from './bots/bot.ts'
 import { reach } from './bots/reach.ts'
 import { undelivered, WEBHOOK_PATH, type WebhookState, webhookState } from './bots/webhooks.ts'
-import { health } from './door/health.ts'
-import { listen } from './door/listen.ts'
+import { health } from './intake/health.ts'
+import { listen } from './intake/listen.ts'
 import { logTo } from './log.ts'
 import { checkOptions, type GatewayOptions } from './options.ts'
 import { partsOf } from './parts.ts'
@@ -14,7 +14,7 @@ import type { Codes } from './sessions/codes.ts'
 import { type Schema, STEPS } from './sessions/steps.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { upkeepTimer } from './upkeep.ts'
-import { warnOfUnserved } from './work/unserved.ts'
+import { warnOfUnserved } from './work/unserved-kinds.ts'
 
 export interface Gateway {
   /** Where webhooks arrive. */
@@ -55,7 +55,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       mill,
       bots,
       log,
-      figures: counted,
+      metrics: counted,
       receive,
       knock,
       fault,
@@ -94,7 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     if (mill !== null) await warnOfUnserved(mill, log)
     const stopping = new AbortController()
     const { mode, publicUrl } = config
-    const tools = { receive, figures: counted, log, fault, signal: stopping.signal, tables, mode, publicUrl }
+    const tools = { receive, metrics: counted, log, fault, signal: stopping.signal, tables, mode, publicUrl }
     const reaching = bots.map((bot) => reach(bot, tools))
     undo.push(async () => {
       stopping.abort()

@@ -10,7 +10,7 @@ export interface GatewayOptions {
   /** Handlers of your own, which a bot names in the config. */
   readonly handlers?: Readonly<Record<string, Handler>>
   /** Who may look at Mission Control, as for `serve` of jobmill/http. */
-  readonly admin?: Pick<ServeOptions, 'tokens' | 'whoIs' | 'insecure'>
+  readonly admin?: Pick<ServeOptions, 'tokens' | 'authenticate' | 'insecure'>
   /** As `log` of `jobmill()` (default none). */
   readonly log?: LogOption
   /** For tests. */

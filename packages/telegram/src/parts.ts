@@ -3,12 +3,12 @@ import { DEFAULTS, jobmill, type Store, systemPlatform } from 'jobmill'
 import type { Tables } from 'jobmill-tables'
 import { botOf } from './bots/bot.ts'
 import { webhookStates } from './bots/webhooks.ts'
-import { atOnce } from './door/at-once.ts'
-import { receiver } from './door/receive.ts'
-import { HANDLER_MS } from './door/run-in-time.ts'
-import { hidingCodes } from './door/hide-codes.ts'
-import { sayer } from './door/say.ts'
-import { webhook } from './door/webhook.ts'
+import { atOnce } from './intake/at-once.ts'
+import { receiver } from './intake/receive.ts'
+import { HANDLER_MS } from './intake/run-in-time.ts'
+import { hidingCodes } from './intake/hide-codes.ts'
+import { sayer } from './intake/say.ts'
+import { webhook } from './intake/webhook.ts'
 import { handlerFor } from './handlers/handler-for.ts'
 import { logTo } from './log.ts'
 import type { GatewayOptions } from './options.ts'
@@ -18,7 +18,7 @@ import { seen } from './sessions/seen.ts'
 import type { Schema } from './sessions/steps.ts'
 import { sessions } from './sessions/sessions.ts'
 import { upkeepDuty } from './upkeep.ts'
-import { figures } from './work/figures.ts'
+import { metrics } from './work/metrics.ts'
 import { millOptions } from './work/mill-options.ts'
 import { revokedBots } from './work/revoked.ts'
 import { sendJob } from './work/send-job.ts'
@@ -51,7 +51,7 @@ export function partsOf(
     return botOf(bot, handlerFor(bot, tools), config.apiRoot)
   })
   const revoked = revokedBots(log)
-  const counted = figures(bots.map(({ slug }) => slug))
+  const counted = metrics(bots.map(({ slug }) => slug))
   const leaseMs = config.leaseMs ?? DEFAULTS.instanceLeaseMs
   const marks = { seen: seen(tables, { dedupeMs: config.dedupeMs, leaseMs }), begun: begun(tables, store) }
   const upkeep = { ...marks, tables, dedupeMs: config.dedupeMs }
@@ -71,7 +71,7 @@ export function partsOf(
               fault,
               random,
             }),
-            sendJob(bot, { ...marks, figures: counted, revoked, fault }),
+            sendJob(bot, { ...marks, metrics: counted, revoked, fault }),
           ]),
           duties: [upkeepDuty(upkeep)],
           payloadLimitBytes: config.maxBodyBytes * PAYLOAD_FACTOR,
@@ -107,7 +107,7 @@ export function partsOf(
     receive,
     maxBodyBytes: config.maxBodyBytes,
     sources: config.sources,
-    figures: counted,
+    metrics: counted,
     platform: platform ?? systemPlatform,
     fault,
     log,
@@ -118,7 +118,7 @@ export function partsOf(
     mill,
     sessions: open,
     codes: allCodes,
-    figures: counted,
+    metrics: counted,
     receive,
     knock,
     fault,

@@ -141,7 +141,7 @@ describe.each(STORES)('upkeep on %s', (store) => {
     )
     await at.gateway.mill?.resume('telegram.old')
     await expect
-      .poll(async () => (await at.gateway.mill?.unserved())?.map(({ kind }) => kind))
+      .poll(async () => (await at.gateway.mill?.unservedKinds())?.map(({ kind }) => kind))
       .toEqual(['telegram.old.7000.held'])
     const { gateway } = at
     at = { ...at, stop: async () => (await gateway.stop(), fake.close()) }

@@ -45,7 +45,7 @@ export interface UploadsOptions {
   /** A job for each file that comes in. */
   readonly job?: BridgeOptions
   /** True: the gauges of what is pending are told by mailbox, for the 100 with the most bytes (default false: all together). */
-  readonly figuresByMailbox?: boolean
+  readonly metricsByMailbox?: boolean
   /** Hears of faults on our side (default: standard error). */
   readonly onError?: (error: unknown, what: string) => void
   /** For warnings, as `log` of `jobmill()` (default `warn`: on standard error). */
@@ -73,7 +73,7 @@ const KEYS: Readonly<Record<keyof UploadsOptions, true>> = {
   keysFor: true,
   sweepEvery: true,
   job: true,
-  figuresByMailbox: true,
+  metricsByMailbox: true,
   onError: true,
   log: true,
   fault: true,

@@ -3,7 +3,7 @@ import { JobmillError, loggerFor, type Mill, type OwnDuty, systemPlatform } from
 import { indentedLines } from 'jobmill/cli'
 import type { Caller } from 'jobmill/http'
 import { bridgeTo, type Bridge } from './inbox/bridge.ts'
-import { countForeignRequests, countSwept, tellPending } from './inbox/figures.ts'
+import { countForeignRequests, countSwept, tellPending } from './inbox/metrics.ts'
 import { lastSeqs } from './inbox/feed.ts'
 import { identityOf } from './inbox/identity.ts'
 import { foreign, type ForeignTarget } from './inbox/foreign.ts'
@@ -96,7 +96,7 @@ export function uploads(options: UploadsOptions): Inbox {
       isTold = true
       counted = countSwept(mill)
       countForeign = countForeignRequests(mill)
-      tellPending(mill, inside, options.figuresByMailbox ?? false)
+      tellPending(mill, inside, options.metricsByMailbox ?? false)
     }
     await inside.room.makeWay()
     await tables.open()

@@ -35,7 +35,7 @@ maxFileBytes: 10MiB
 quotaFiles: none
 expireAfter: 36h
 ackRetention: 0
-figuresByMailbox: true
+metricsByMailbox: true
 job: { kind: file.received, queue: files }
 `)
     expect(
@@ -47,7 +47,7 @@ job: { kind: file.received, queue: files }
       quotaFiles: 'none',
       expireAfter: 36 * 3_600_000,
       ackRetention: 0,
-      figuresByMailbox: true,
+      metricsByMailbox: true,
       port: 9_000,
       job: { kind: 'file.received', queue: 'files' },
     })

@@ -551,7 +551,7 @@ describe('the duty of a mill', () => {
   })
 
   test('by mailbox, where that is asked for', async () => {
-    const made = await scene('sqlite', { figuresByMailbox: true })
+    const made = await scene('sqlite', { metricsByMailbox: true })
     const [box, other] = [await mailbox(made), await mailbox(made)]
     await box.sent('a', 'bc')
     await other.sent('d')

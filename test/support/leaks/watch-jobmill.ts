@@ -1,7 +1,7 @@
 // Writes down what the product opens that nobody sees from outside: mills, SQLite handles (those in memory have no file), gauges, and the timers of a test's
 // clock. Whoever loads one of these modules gets it with a watch around it.
 import type * as gauges from '../../../packages/jobmill/src/platform/gauges.ts'
-import type * as life from '../../../packages/jobmill/src/runtime/life.ts'
+import type * as life from '../../../packages/jobmill/src/runtime/lifecycle.ts'
 import type * as connection from '../../../packages/jobmill/src/store-sqlite/connection.ts'
 import { expect } from 'vitest'
 import { watch } from './things.ts'
@@ -9,7 +9,7 @@ import { watch } from './things.ts'
 /** The instances of mills that were started and have stopped, each with the name of the test in which that was. */
 export const stopped = new Map<string, string>()
 
-type Platform = life.LifeOptions['options']['platform']
+type Platform = life.LifecycleOptions['options']['platform']
 const started = new Map<Platform, number>()
 
 function watchClock(platform: Platform): void {
@@ -25,17 +25,17 @@ function watchClock(platform: Platform): void {
 export function watchedLife(real: typeof life): typeof life {
   return {
     ...real,
-    lifeOf(given) {
+    createLifecycle(given) {
       const { platform } = given.options
       const count = (by: number): void => void started.set(platform, (started.get(platform) ?? 0) + by)
       let isStarted = false
-      const made = real.lifeOf(given)
+      const made = real.createLifecycle(given)
       const over = (): void => {
         if (isStarted) count(-1)
         isStarted = false
       }
       // The promises of the mill itself are passed on: a turn more would change what a test sees.
-      const watched: Partial<life.Life> = {
+      const watched: Partial<life.Lifecycle> = {
         start() {
           if (!isStarted) {
             isStarted = true
@@ -67,7 +67,7 @@ export function watchedLife(real: typeof life): typeof life {
         ...Object.getOwnPropertyDescriptors(made),
         ...Object.getOwnPropertyDescriptors(watched),
       }
-      return Object.defineProperties({}, parts) as life.Life
+      return Object.defineProperties({}, parts) as life.Lifecycle
     },
   }
 }

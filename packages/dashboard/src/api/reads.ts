@@ -6,7 +6,7 @@ import type { AuditEntry, Series, System, TimelineEntry } from './types/history.
 import type { BulkAct, BulkPreview, Errors, Inspected, JobPage } from './types/job.ts'
 import type {
   App,
-  Finding,
+  Diagnostic,
   InspectedSchedule,
   Kind,
   Limit,
@@ -14,7 +14,7 @@ import type {
   Overview,
   QueueAndCounts,
   Schedule,
-  Unserved,
+  UnservedKind,
   Workers,
 } from './types/mill.ts'
 import type { FilePage, Mailbox, MailboxPage } from './types/uploads.ts'
@@ -43,9 +43,11 @@ function useRead<T>(path: string, query: Query = {}, how: How = {}): Read<T> {
 }
 
 export const useOverview = (): Read<Overview> => useRead('overview')
-export const useFindings = (): Read<{ findings: readonly Finding[] }> => useRead('findings')
-export const useQueues = (): Read<{ queues: readonly QueueAndCounts[]; unserved: readonly Unserved[] }> =>
-  useRead('queues')
+export const useDiagnostics = (): Read<{ diagnostics: readonly Diagnostic[] }> => useRead('diagnostics')
+export const useQueues = (): Read<{
+  queues: readonly QueueAndCounts[]
+  unservedKinds: readonly UnservedKind[]
+}> => useRead('queues')
 export const useWorkers = (): Read<Workers> => useRead('workers')
 export const useLimits = (): Read<{ limits: readonly (Limit & { queues: readonly string[] })[] }> =>
   useRead('limits')

@@ -10,7 +10,7 @@ import { limitsDelete } from './commands/limits-delete.ts'
 import { limitsDrain } from './commands/limits-drain.ts'
 import { limitsList } from './commands/limits-list.ts'
 import { limitsSet } from './commands/limits-set.ts'
-import { move } from './commands/move.ts'
+import { transferCommand } from './commands/transfer.ts'
 import { overridesList, overridesReset } from './commands/overrides.ts'
 import { queuesList } from './commands/queues-list.ts'
 import { queuesPause, queuesResume } from './commands/queues-pause.ts'
@@ -60,5 +60,5 @@ export const COMMANDS: readonly Command[] = [
   top,
   check,
   ...db,
-  move,
+  transferCommand,
 ]

@@ -54,7 +54,7 @@ export interface Client<Tx> {
     options?: { readonly tx?: Tx },
   ): Promise<EnqueuedJob<Result>[]>
   /** The queues that got something in a transaction of a user's since this was last asked: nobody rang for them. */
-  readonly takeUnrung: () => string[]
+  readonly takeUnnotified: () => string[]
   /** Checked and complete, and not written: for jobs that are written together with something else. */
   readonly prepare: (
     target: Target,
@@ -75,7 +75,7 @@ function openedTooLate(error: unknown): never {
 export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   const { enqueuer, platform, emit, results, payloadLimitBytes, tracing } = tools
   const looked = new Set<string>()
-  const unrung = new Set<string>()
+  const unnotified = new Set<string>()
   const mintId = (): string => platform.id()
   const one = { mintId, payloadLimitBytes, placeOf: () => 'job' }
   const each = { mintId, payloadLimitBytes, placeOf: (index: number) => `items[${index}]` }
@@ -111,7 +111,7 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
     const writing = tracing === null ? enqueuer.write(jobs, how) : writeTraced(tracing, jobs, how)
     const replies = await (opening === undefined ? writing : writing.catch(openedTooLate))
     look(target)
-    if (tx !== undefined) for (const { queue } of jobs) unrung.add(queue)
+    if (tx !== undefined) for (const { queue } of jobs) unnotified.add(queue)
     else if (!replies.every(isHandedOff)) tools.written(queuesToLookAt(jobs, replies))
     if (mayRepeat) results.forget(jobs.map(({ id }) => id))
     return all(jobs.map((job, at) => told(job, replies[at], tx !== undefined)))
@@ -155,9 +155,9 @@ export function client<Tx>(tools: ClientTools<Tx>): Client<Tx> {
   }
 
   return {
-    takeUnrung() {
-      const queues = [...unrung]
-      unrung.clear()
+    takeUnnotified() {
+      const queues = [...unnotified]
+      unnotified.clear()
       return queues
     },
     prepare: prepareTraced,

@@ -10,7 +10,7 @@ import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import type { Store, TxOf } from '../store/store.ts'
-import { type Call, type Lane, lane } from './lane.ts'
+import { type Call, type Batcher, batcher } from './batcher.ts'
 import type { Send } from './send-until-known.ts'
 
 export interface EnqueuerOptions {
@@ -86,10 +86,10 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
 
   // Jobs with a dedupe key have lanes of their own: an open transaction of a user's that holds the key would stop everyone.
   const writing = { send, platform, answered }
-  const fresh = lane({ ...writing, width: 2, mayRepeat: false })
-  const keyed = lane({ ...writing, width: 1, mayRepeat: false, identities: keyOf })
-  const given = lane({ ...writing, width: 1, mayRepeat: true, identities: (job) => [job.id] })
-  const givenAndKeyed = lane({
+  const fresh = batcher({ ...writing, width: 2, mayRepeat: false })
+  const keyed = batcher({ ...writing, width: 1, mayRepeat: false, identities: keyOf })
+  const given = batcher({ ...writing, width: 1, mayRepeat: true, identities: (job) => [job.id] })
+  const givenAndKeyed = batcher({
     ...writing,
     width: 1,
     mayRepeat: true,
@@ -102,7 +102,7 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
     waiting.bytes -= bytes
   }
 
-  function laneFor(jobs: readonly NewJob[], mayRepeat: boolean): Lane {
+  function batcherFor(jobs: readonly NewJob[], mayRepeat: boolean): Batcher {
     const withKeys = jobs.some((job) => job.dedupe !== null)
     if (mayRepeat) return withKeys ? givenAndKeyed : given
     return withKeys ? keyed : fresh
@@ -117,7 +117,7 @@ export function enqueuer<S extends Store<never>>(store: S, options: EnqueuerOpti
     waiting.items += jobs.length
     waiting.bytes += bytes
     return new Promise<Enqueued[]>((resolve, reject) => {
-      laneFor(jobs, mayRepeat).add({ jobs, bytes, resolve, reject })
+      batcherFor(jobs, mayRepeat).add({ jobs, bytes, resolve, reject })
     })
   }
 

@@ -7,13 +7,13 @@ import { type Api, newApi, type RouteTools } from './app.ts'
 import { checkApps } from './apps.ts'
 import { audited } from './audited.ts'
 import { checkBasePath, withoutBase } from './base-path.ts'
-import { answerBeside, checkBeside } from './beside.ts'
-import { door } from './door/door.ts'
-import { hostInvalid } from './door/host.ts'
-import { type Identity, identityOf, refusePage } from './door/identity.ts'
-import { type Callers, refuseOutsiders } from './door/local.ts'
-import { isRead } from './door/reads.ts'
-import { streams } from './door/streams.ts'
+import { answerPassthrough, checkPassthrough } from './passthrough.ts'
+import { accessControl } from './access/access-control.ts'
+import { hostInvalid } from './access/host.ts'
+import { type Identity, identityOf, refusePage } from './access/identity.ts'
+import { type Callers, refuseOutsiders } from './access/local.ts'
+import { isRead } from './access/reads.ts'
+import { streams } from './access/streams.ts'
 import type { Env } from './env.ts'
 import { type Feed, feed as createFeed } from './feed.ts'
 import { checkFrameAncestors } from './framing.ts'
@@ -74,7 +74,7 @@ export function handlerFor(mill: Mill<never>, options: HttpOptions, access: Acce
   const { onError = toStandardError } = options
   const basePath = checkBasePath(options.basePath ?? '')
   const frameAncestors = checkFrameAncestors(options.frameAncestors)
-  const beside = checkBeside(options.beside, 'beside')
+  const passthrough = checkPassthrough(options.passthrough, 'passthrough')
   const { root, feed } = apiFor(mill, options, access)
   const page = options.page === false ? null : missionControl(basePath, frameAncestors)
   const ours = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
@@ -92,14 +92,14 @@ export function handlerFor(mill: Mill<never>, options: HttpOptions, access: Acce
       return problem('INTERNAL')
     }
   }
-  const besideFirst = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
+  const passthroughFirst = async (given: Request, env: Env['Bindings'] | undefined): Promise<Response> => {
     // The one of the Node server cannot do all that a request can.
     const request = new Request(given.url, given)
     const asked = { request, incoming: env?.incoming }
-    const answer = beside === undefined ? null : await answerBeside(beside, asked, onError)
+    const answer = passthrough === undefined ? null : await answerPassthrough(passthrough, asked, onError)
     return answer ?? ours(request, env)
   }
-  const fetch = beside === undefined ? ours : besideFirst
+  const fetch = passthrough === undefined ? ours : passthroughFirst
   return {
     fetch: (request, env) => fetch(request, env as Env['Bindings'] | undefined),
     stop: () => feed.stop(),
@@ -121,15 +121,15 @@ export function apiFor(mill: Mill, options: HttpOptions, access: Access): BuiltA
     redacted,
     feed,
     streams: streams(streamBoundsOf(options)),
-    unserved: remembered(platform, REMEMBERED_MS, () => mill.unserved()),
+    unservedKinds: remembered(platform, REMEMBERED_MS, () => mill.unservedKinds()),
     system: remembered(platform, REMEMBERED_MS, () => mill.system()),
-    findings: remembered(platform, REMEMBERED_MS, () => mill.findings()),
+    diagnostics: remembered(platform, REMEMBERED_MS, () => mill.diagnostics()),
     errors: rememberedBy(platform, REMEMBERED_MS, (query) => mill.errors(query)),
     version: VERSION,
     store: mill.storeName,
   }
   const root = newApi()
-  root.use(...door({ ...access, ...boundsOf(options), now: () => platform.monotonic(), platform }))
+  root.use(...accessControl({ ...access, ...boundsOf(options), now: () => platform.monotonic(), platform }))
   root.use(
     audited({
       mill,

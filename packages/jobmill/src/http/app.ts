@@ -2,10 +2,10 @@
 import { createRoute, OpenAPIHono, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import type { Mill } from '../runtime/mill.ts'
-import { takesBody } from './door/body.ts'
-import { allow } from './door/door.ts'
-import type { Role, Who } from './door/roles.ts'
-import type { Streams } from './door/streams.ts'
+import { takesBody } from './access/body.ts'
+import { allow } from './access/access-control.ts'
+import type { Role, Who } from './access/roles.ts'
+import type { Streams } from './access/streams.ts'
 import type { Env, Note } from './env.ts'
 import type { Feed } from './feed.ts'
 import { problem } from './problem.ts'
@@ -21,12 +21,12 @@ export interface RouteTools {
   readonly feed: Feed
   readonly streams: Streams
   /** Looks at up to 10,000 jobs of each queue, so not for everybody anew. */
-  readonly unserved: Mill['unserved']
+  readonly unservedKinds: Mill['unservedKinds']
   /** Looks at up to 5,000 jobs, so not for everybody anew either. */
   readonly errors: Mill['errors']
   /** Both ask the database itself, on a connection of their own. */
   readonly system: Mill['system']
-  readonly findings: Mill['findings']
+  readonly diagnostics: Mill['diagnostics']
   readonly version: string
   readonly store: string
 }

@@ -1,7 +1,7 @@
 /** Applications behind the same door: what is given of them, checked, and the request that reaches one. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { checkObject, checkObjectKeys } from '../job/known-keys.ts'
-import type { Who } from './door/roles.ts'
+import type { Who } from './access/roles.ts'
 
 export interface HttpApp {
   /** For people: in the menu of Mission Control. */

@@ -1,7 +1,7 @@
 /** Writes a row for everything that somebody changed: after it was done, and before they hear of it. */
 import type { MiddlewareHandler } from 'hono'
 import type { Mill } from '../runtime/mill.ts'
-import { isRead } from './door/reads.ts'
+import { isRead } from './access/reads.ts'
 import type { Env } from './env.ts'
 
 export interface AuditedOptions {

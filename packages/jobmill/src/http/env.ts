@@ -1,8 +1,8 @@
 /** What goes with a request through the parts of the API. */
 import type { RouteConfig } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
-import type { Identity } from './door/identity.ts'
-import type { Who } from './door/roles.ts'
+import type { Identity } from './access/identity.ts'
+import type { Who } from './access/roles.ts'
 
 /** What a route changed, for the audit. */
 export interface Note {

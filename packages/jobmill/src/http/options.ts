@@ -4,10 +4,10 @@ import { JobmillError, shown } from '../job/errors.ts'
 import { checkObjectKeys } from '../job/known-keys.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { HttpApps } from './apps.ts'
-import type { Beside } from './beside.ts'
-import type { DoorOptions } from './door/door.ts'
-import type { WhoIs } from './door/identity.ts'
-import type { StreamBounds } from './door/streams.ts'
+import type { Passthrough } from './passthrough.ts'
+import type { AccessOptions } from './access/access-control.ts'
+import type { Authenticate } from './access/identity.ts'
+import type { StreamBounds } from './access/streams.ts'
 
 export interface HttpOptions {
   /** Lines of `name role token`: who may come in. Several at once, so that one can be replaced by another. */
@@ -16,7 +16,7 @@ export interface HttpOptions {
    * Instead: who a request is from, by a session of yours for example. Null for an anonymous caller: 401, also for Mission Control itself. A Response is sent
    * as it is, such as a redirect to your login.
    */
-  readonly whoIs?: WhoIs
+  readonly authenticate?: Authenticate
   /** Every caller is an admin. Only where nobody else can reach it. */
   readonly insecure?: boolean
   /** Where all of it is when that is not the root: `/ops/mill`. */
@@ -31,7 +31,7 @@ export interface HttpOptions {
    * Asked before all else, with the request as it came: for addresses of an application that have an authentication of their own, such as webhooks. Null for
    * what is not its own. What it answers does not pass our door: no tokens, no limits, and bodies stream.
    */
-  readonly beside?: Beside
+  readonly passthrough?: Passthrough
   /** Keys whose values viewers do not see in payloads, results, metadata and logs (default `SECRET_KEYS`); an empty list hides nothing. */
   readonly redact?: readonly RegExp[]
   /** The largest body of a request (default 8 MiB). */
@@ -45,7 +45,7 @@ export interface HttpOptions {
   /** For each name, in this process (default 1,000). */
   readonly requestsPerSecond?: number
   /** For each address, of those who have not said who they are (default 20). */
-  readonly strangersPerSecond?: number
+  readonly anonymousPerSecond?: number
   /** Hears of faults on our side, which callers are told nothing of (default: standard error). */
   readonly onError?: (error: unknown, what: string) => void
   readonly platform?: Platform
@@ -53,20 +53,20 @@ export interface HttpOptions {
 
 const KEYS = [
   'tokens',
-  'whoIs',
+  'authenticate',
   'insecure',
   'basePath',
   'page',
   'frameAncestors',
   'apps',
-  'beside',
+  'passthrough',
   'redact',
   'maxBodyBytes',
   'maxBodiesBytes',
   'streamsPerCaller',
   'maxStreams',
   'requestsPerSecond',
-  'strangersPerSecond',
+  'anonymousPerSecond',
   'onError',
   'platform',
 ] as const satisfies readonly (keyof HttpOptions)[]
@@ -82,23 +82,23 @@ const MAX_BODIES = 8
 const STREAMS_PER_CALLER = 100
 const MAX_STREAMS = 1_000
 const REQUESTS_PER_SECOND = 1_000
-const STRANGERS_PER_SECOND = 20
+const ANONYMOUS_PER_SECOND = 20
 
 type Bounds = Pick<
-  DoorOptions,
-  'maxBodyBytes' | 'maxBodiesBytes' | 'requestsPerSecond' | 'strangersPerSecond'
+  AccessOptions,
+  'maxBodyBytes' | 'maxBodiesBytes' | 'requestsPerSecond' | 'anonymousPerSecond'
 >
 
 export function boundsOf(options: HttpOptions): Bounds {
   const { maxBodyBytes = MAX_BODY_BYTES, maxBodiesBytes = MAX_BODIES * maxBodyBytes } = options
-  const { requestsPerSecond = REQUESTS_PER_SECOND, strangersPerSecond = STRANGERS_PER_SECOND } = options
+  const { requestsPerSecond = REQUESTS_PER_SECOND, anonymousPerSecond = ANONYMOUS_PER_SECOND } = options
   if (maxBodiesBytes < maxBodyBytes)
     throw new JobmillError('OPTION_CONFLICT', `a body of maxBodyBytes (${maxBodyBytes}) would never fit`, {
       field: 'maxBodiesBytes',
       value: shown(maxBodiesBytes),
       fix: 'Pass at least maxBodyBytes, or omit it',
     })
-  return { maxBodyBytes, maxBodiesBytes, requestsPerSecond, strangersPerSecond }
+  return { maxBodyBytes, maxBodiesBytes, requestsPerSecond, anonymousPerSecond }
 }
 
 export function streamBoundsOf({

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
-import { holderOf, readTokens } from './door/tokens.ts'
+import { holderOf, readTokens } from './access/tokens.ts'
 import { notListening } from './socket.ts'
 
 export interface ProbeOptions {

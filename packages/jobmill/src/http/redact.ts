@@ -15,7 +15,7 @@ export function redactor(patterns: readonly RegExp[]): <T>(value: T) => T {
     if (typeof value === 'string') return hideInText(value, depth)
     if (typeof value !== 'object' || value === null) return value
     if (isList(value)) return hideInList(value, depth)
-    if (isDifference(value)) return { ...value, code: HIDDEN, stored: HIDDEN }
+    if (isDrift(value)) return { ...value, code: HIDDEN, stored: HIDDEN }
     if (isOverride(value)) return { ...value, ...('code' in value && { code: HIDDEN }), value: HIDDEN }
     const names = namesIn(value)
     return Object.fromEntries(
@@ -92,7 +92,7 @@ function namesIn(value: object): readonly string[] {
 }
 
 /** Where code and the store differ in the payload of a schedule, both stand there as text. */
-function isDifference(value: object): boolean {
+function isDrift(value: object): boolean {
   return 'field' in value && value.field === 'payload' && 'code' in value && 'stored' in value
 }
 

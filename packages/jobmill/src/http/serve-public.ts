@@ -4,7 +4,7 @@ import { checkObjectKeys } from '../job/known-keys.ts'
 import { type Platform, systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { newApi } from './app.ts'
-import { answerBeside, type Beside, checkBeside } from './beside.ts'
+import { answerPassthrough, type Passthrough, checkPassthrough } from './passthrough.ts'
 import type { Env } from './env.ts'
 import { toStandardError } from './options.ts'
 import { problem } from './problem.ts'
@@ -14,7 +14,7 @@ import { listenOn } from './socket.ts'
 
 export interface ServePublicOptions {
   /** Answers a request, or null for an address that is not its own: `inbox.fetch`. It knows by itself who may. */
-  readonly routes: Beside
+  readonly routes: Passthrough
   /** 0 for any that is free. */
   readonly port: number
   /** The address to listen on (default 127.0.0.1). */
@@ -38,7 +38,7 @@ export async function servePublic(
 ): Promise<Served> {
   checkObjectKeys(options, 'options', KEYS)
   const { port, bind = '127.0.0.1', onError = toStandardError, platform = systemPlatform } = options
-  const routes = checkBeside(options.routes, 'routes')
+  const routes = checkPassthrough(options.routes, 'routes')
   const probes = newApi()
   probes.use(secureHeaders({ strictTransportSecurity: false }))
   probes.notFound(() => problem('ROUTE_UNKNOWN'))
@@ -49,7 +49,7 @@ export async function servePublic(
     async fetch(given, env) {
       const { incoming } = env as Env['Bindings']
       const request = new Request(given.url, given)
-      return (await answerBeside(routes, { request, incoming }, onError)) ?? probes.fetch(request)
+      return (await answerPassthrough(routes, { request, incoming }, onError)) ?? probes.fetch(request)
     },
     slowBodies: true,
     platform,

@@ -4,7 +4,7 @@ import { systemPlatform } from '../platform/platform.ts'
 import type { Mill } from '../runtime/mill.ts'
 import { handlerFor, type HttpApi } from './api.ts'
 import { checkBasePath } from './base-path.ts'
-import { everybody, type Identity, identityOf } from './door/identity.ts'
+import { everybody, type Identity, identityOf } from './access/identity.ts'
 import { type HttpOptions, toStandardError } from './options.ts'
 import { listenOn } from './socket.ts'
 
@@ -36,7 +36,7 @@ export async function serve(mill: Mill<never>, options: ServeOptions = {}): Prom
     bind,
     fetch: api.fetch,
     // Of the bodies of our own routes the door says it too.
-    slowBodies: rest.beside !== undefined,
+    slowBodies: rest.passthrough !== undefined,
     platform: rest.platform ?? systemPlatform,
     onClose: api.stop,
   })
@@ -49,10 +49,10 @@ interface Opened {
 }
 
 function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
-  const { tokens, whoIs, insecure = false } = options
+  const { tokens, authenticate, insecure = false } = options
   const isLoopback = LOOPBACK.test(bind)
   const identity = (): Identity => identityOf(options, options.onError ?? toStandardError)
-  if (tokens !== undefined || whoIs !== undefined)
+  if (tokens !== undefined || authenticate !== undefined)
     return { api: handlerFor(mill, options, { identity: identity(), callers: 'any' }), warnings: [] }
   if (insecure) {
     // Also here a page of another site must not reach it under a name that it has pointed at this machine.
@@ -61,7 +61,7 @@ function openTo(mill: Mill<never>, bind: string, options: HttpOptions): Opened {
     return { api, warnings: [`no authentication: everybody who can reach ${bind} is an admin`] }
   }
   if (!isLoopback) throw noAuthentication(bind)
-  if (options.beside !== undefined) throw besideWithoutAuthentication()
+  if (options.passthrough !== undefined) throw passthroughWithoutAuthentication()
   const api = handlerFor(mill, options, { identity: everybody('local'), callers: 'this-machine' })
   return {
     api,
@@ -80,13 +80,13 @@ function noAuthentication(bind: string): JobmillError {
 }
 
 /** Public routes are what a proxy is put in front of, and with them Mission Control would be open to everybody. */
-function besideWithoutAuthentication(): JobmillError {
+function passthroughWithoutAuthentication(): JobmillError {
   return new JobmillError(
     'OPTION_CONFLICT',
     'public routes and Mission Control would share a port without authentication',
     {
-      field: 'beside',
-      fix: 'Pass tokens or whoIs, or serve the public routes on a port of their own with servePublic',
+      field: 'passthrough',
+      fix: 'Pass tokens or authenticate, or serve the public routes on a port of their own with servePublic',
     },
   )
 }

@@ -6,8 +6,8 @@ import { getRequestListener } from '@hono/node-server'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Platform } from '../platform/platform.ts'
 import { ownAnswer } from './apps.ts'
-import { ARRIVES_WITHIN_MS } from './door/body.ts'
-import { hostInvalid, isAuthority } from './door/host.ts'
+import { ARRIVES_WITHIN_MS } from './access/body.ts'
+import { hostInvalid, isAuthority } from './access/host.ts'
 
 export interface SocketOptions {
   readonly port: number

@@ -14,12 +14,12 @@ import type { ConcurrencySettings, LimitSettings, RateSettings } from './limit.t
 export interface BudgetState {
   readonly paidAt: number
   /** Where the line of those who were sent away ends; in the past when there is none. */
-  readonly lineAt: number
+  readonly reservedUntil: number
   /** Nothing is granted before this instant. */
   readonly drainedUntil: number
 }
 
-export const EMPTY_BUDGET: BudgetState = Object.freeze({ paidAt: 0, lineAt: 0, drainedUntil: 0 })
+export const EMPTY_BUDGET: BudgetState = Object.freeze({ paidAt: 0, reservedUntil: 0, drainedUntil: 0 })
 
 export interface Ask {
   readonly amount: number
@@ -63,7 +63,7 @@ function answerRate(
     if (ask.amount > settings.burst) return { outcome: 'never', most: settings.burst }
     const paidAt = Math.max(state.paidAt, now, state.drainedUntil) + ask.amount * costMs
     const waitMs = atLeastHair(Math.max(paidAt - settings.burst * costMs, state.drainedUntil) - now)
-    const isFirst = ask.hasPlace || state.lineAt <= now
+    const isFirst = ask.hasPlace || state.reservedUntil <= now
     const isFull = state.paidAt - now < HAIR_MS
     if (isFirst ? waitMs <= ask.waitUpToMs : isFull && waitMs === 0) {
       state = { ...state, paidAt }
@@ -74,11 +74,12 @@ function answerRate(
     if (ask.hasPlace && waitMs <= nearMs) return later(waitMs - leadMs(ask, costMs), true)
     if (ask.waitUpToMs === 0) return later(waitMs, ask.hasPlace)
     // Also for one whose place a drain made worthless: else all of them would come back together, again and again.
-    const placeAt = Math.max(state.lineAt, now + waitMs)
+    const placeAt = Math.max(state.reservedUntil, now + waitMs)
     const freeAt = Math.max(now, state.drainedUntil)
-    const lineAt = placeAt + ask.amount * costMs
-    if (lineAt - freeAt > DEFAULTS.limitLineMs) return later(freeAt - now + DEFAULTS.limitLineMs, false)
-    state = { ...state, lineAt }
+    const reservedUntil = placeAt + ask.amount * costMs
+    if (reservedUntil - freeAt > DEFAULTS.limitLineMs)
+      return later(freeAt - now + DEFAULTS.limitLineMs, false)
+    state = { ...state, reservedUntil }
     return later(placeAt - now - leadMs(ask, costMs), true)
   })
   return { state, answers }
@@ -104,10 +105,10 @@ function answerConcurrency(
       return { outcome: 'granted', waitMs: 0 }
     }
     // Nobody knows when a permit comes back. Who was sent away comes back one after the other, not all at once.
-    const placeAt = Math.max(state.lineAt, now + PERMIT_AGAIN_MS, state.drainedUntil) + PERMIT_APART_MS
+    const placeAt = Math.max(state.reservedUntil, now + PERMIT_AGAIN_MS, state.drainedUntil) + PERMIT_APART_MS
     const inMs = Math.min(placeAt - now, Math.max(DEFAULTS.limitLineMs, state.drainedUntil - now))
     if (ask.waitUpToMs === 0) return later(inMs, false)
-    state = { ...state, lineAt: now + inMs }
+    state = { ...state, reservedUntil: now + inMs }
     return later(inMs, true)
   })
   return { state, answers }
@@ -181,7 +182,7 @@ export function changed(
   state: BudgetState,
   now: number,
 ): BudgetState {
-  const forgotten = { ...state, lineAt: 0 }
+  const forgotten = { ...state, reservedUntil: 0 }
   if (after.type === 'concurrency') return { ...forgotten, paidAt: 0 }
   if (before.type === 'concurrency') return { ...forgotten, paidAt: now }
   const from = Math.max(now, state.drainedUntil)

@@ -106,8 +106,8 @@ function closingQuotes(line: string): (at: number) => number | undefined {
   }
 }
 
-function isInside(beside: string | undefined, bracket: string): boolean {
-  return beside !== undefined && (beside === bracket || /[\p{L}\p{N}_…]/u.test(beside))
+function isInside(sibling: string | undefined, bracket: string): boolean {
+  return sibling !== undefined && (sibling === bracket || /[\p{L}\p{N}_…]/u.test(sibling))
 }
 
 function cut(shape: string): string {

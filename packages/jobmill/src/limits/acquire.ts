@@ -10,7 +10,7 @@ import type { LimitDraw, LimitInside, Permit } from '../job/limit-handle.ts'
 import { Snooze } from '../job/thrown.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
-import type { Take } from '../store/limit.ts'
+import type { AcquireRequest } from '../store/limit.ts'
 import type { AskOptions, Asks } from './ask.ts'
 import type { DrainLimit } from './drain.ts'
 import type { Draw } from './draw.ts'
@@ -31,7 +31,7 @@ export interface JobHolder {
 
 export interface AcquireTools {
   readonly draw: Draw
-  readonly giveBack: Asks['giveBack']
+  readonly release: Asks['release']
   readonly drain: DrainLimit
   readonly known: KnownLimits
   readonly seats: Seats
@@ -48,11 +48,11 @@ const ASK_EVERY_MS = 200
 export function limitInside(
   { lease, signal, checkLive, queueLimit }: JobHolder,
   held: Map<string, Holding>,
-  { draw, giveBack, drain, known, seats, platform, instance, drew }: AcquireTools,
+  { draw, release, drain, known, seats, platform, instance, drew }: AcquireTools,
 ): LimitInside {
   function holdingOf(limit: string): Holding {
     const back = async (): Promise<void> => {
-      await giveBack({ limit, holder: lease.id, token: lease.token })
+      await release({ limit, holder: lease.id, token: lease.token })
       seats.freed(limit)
     }
     const found = held.get(limit) ?? holding(back, () => queueLimit() !== limit)
@@ -64,7 +64,7 @@ export function limitInside(
   async function taken(
     name: string,
     wanted: number | LimitDraw | undefined,
-    how: (take: Take, options: AskOptions) => Promise<number>,
+    how: (request: AcquireRequest, options: AskOptions) => Promise<number>,
   ): Promise<Permit | { readonly inMs: number; readonly key: string | undefined }> {
     checkLive()
     const what = checkDraw(name, wanted)
@@ -74,8 +74,8 @@ export function limitInside(
     const mine = holdingOf(name)
     await mine.begin()
     try {
-      const take = { ...what, holder, token, instance, waitUpToMs: 0 }
-      const inMs = await how(take, { signal, mayGiveBack: mine.mayGiveBack })
+      const request = { ...what, holder, token, instance, waitUpToMs: 0 }
+      const inMs = await how(request, { signal, mayRelease: mine.mayRelease })
       if (inMs > 0) {
         drew(name, lease.kind, 'refused')
         await mine.end()
@@ -94,18 +94,18 @@ export function limitInside(
   }
 
   /** Waits for a permit for as long as a handler may: one of them in each process and for each limit, so that they do not all ask. */
-  async function inPlace(take: Take, options: AskOptions, waitMs: number): Promise<number> {
-    const first = await draw({ ...take, waitUpToMs: waitMs }, options)
-    if (first === 0 || waitMs === 0 || (await known.typeOf(take.limit)) !== 'concurrency') return first
-    if (seats.isBusy(take.limit)) return first
-    const seat = seats.join(take.limit)
+  async function inPlace(request: AcquireRequest, options: AskOptions, waitMs: number): Promise<number> {
+    const first = await draw({ ...request, waitUpToMs: waitMs }, options)
+    if (first === 0 || waitMs === 0 || (await known.typeOf(request.limit)) !== 'concurrency') return first
+    if (seats.isBusy(request.limit)) return first
+    const seat = seats.join(request.limit)
     const untilAt = platform.monotonic() + waitMs
     try {
       for (;;) {
         await seat.pause(Math.max(0, Math.min(ASK_EVERY_MS, untilAt - platform.monotonic())), signal)
         const isLast = platform.monotonic() >= untilAt
         // Only the last answer is what the job is sent away with.
-        const inMs = await draw({ ...take, waitUpToMs: isLast ? waitMs : 0 }, options)
+        const inMs = await draw({ ...request, waitUpToMs: isLast ? waitMs : 0 }, options)
         if (inMs === 0 || isLast) return inMs
       }
     } finally {
@@ -121,7 +121,7 @@ export function limitInside(
   return {
     async acquire(name, wanted) {
       const { waitMs, rest } = checkWait(wanted)
-      const got = await taken(name, rest, (take, options) => inPlace(take, options, waitMs))
+      const got = await taken(name, rest, (request, options) => inPlace(request, options, waitMs))
       if ('inMs' in got) throw new Snooze(spread(got.inMs), emptyLimit(name, got.key))
       return got
     },

@@ -5,11 +5,11 @@
 import { isJobmillError } from '../job/errors.ts'
 import { pauses } from '../platform/pauses.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { PermitOf, Take, Taken } from '../store/limit.ts'
+import type { PermitOf, AcquireRequest, Acquired } from '../store/limit.ts'
 import type { Store } from '../store/store.ts'
 import { batcher } from './batcher.ts'
 
-type LimitStore = Pick<Store, 'take' | 'giveBack' | 'drain' | 'limits'>
+type LimitStore = Pick<Store, 'acquire' | 'release' | 'drain' | 'limits'>
 
 export interface AskTools {
   /** Opens it when that did not happen yet. */
@@ -18,7 +18,7 @@ export interface AskTools {
 }
 
 export interface Asked {
-  readonly taken: Taken
+  readonly acquired: Acquired
   /** From sending the question until its answer was heard here. */
   readonly tookMs: number
 }
@@ -26,29 +26,29 @@ export interface Asked {
 export interface AskOptions {
   readonly signal: AbortSignal
   /** Whether all that this holder has of this limit may be given back: nothing here relies on it. */
-  readonly mayGiveBack: () => boolean
+  readonly mayRelease: () => boolean
 }
 
 export interface Asks {
-  readonly ask: (take: Take, options: AskOptions) => Promise<Asked>
+  readonly ask: (acquire: AcquireRequest, options: AskOptions) => Promise<Asked>
   /** Resolves when it is known that nothing is held any more, or when that cannot be found out. */
-  readonly giveBack: (what: PermitOf) => Promise<void>
+  readonly release: (what: PermitOf) => Promise<void>
 }
 
 const MOST_TIMES = 10
 const PAUSES = { firstMs: 50, longestMs: 5_000 }
 
 export function asks({ opened, platform }: AskTools): Asks {
-  const take = batcher<Take, Asked>(async (items) => {
+  const acquire = batcher<AcquireRequest, Asked>(async (items) => {
     const store = await opened()
     const sentAt = platform.monotonic()
-    const replies = await store.take(items)
+    const replies = await store.acquire(items)
     const tookMs = platform.monotonic() - sentAt
-    return replies.map((taken) => ({ taken, tookMs }))
+    return replies.map((acquired) => ({ acquired, tookMs }))
   })
-  const back = batcher<PermitOf, boolean>(async (items) => (await opened()).giveBack(items))
+  const back = batcher<PermitOf, boolean>(async (items) => (await opened()).release(items))
 
-  async function giveBack({ limit, holder, token }: PermitOf): Promise<void> {
+  async function release({ limit, holder, token }: PermitOf): Promise<void> {
     const pause = pauses(platform, PAUSES)
     for (let times = 1; times <= MOST_TIMES; times += 1) {
       try {
@@ -63,15 +63,15 @@ export function asks({ opened, platform }: AskTools): Asks {
   }
 
   return {
-    giveBack,
-    async ask(item, { signal, mayGiveBack }) {
+    release,
+    async ask(item, { signal, mayRelease }) {
       const pause = pauses(platform, PAUSES)
       for (let times = 1; ; times += 1) {
-        const asked = take(item)
+        const asked = acquire(item)
         try {
           return await orAborted(asked, signal)
         } catch (error) {
-          if (signal.aborted) void nobodyWaits(asked, () => mayGiveBack() && giveBack(item))
+          if (signal.aborted) void nobodyWaits(asked, () => mayRelease() && release(item))
           signal.throwIfAborted()
           const isUnknown = isJobmillError(error) && error.code === 'OUTCOME_UNKNOWN'
           if (!isUnknown || times === MOST_TIMES) throw error
@@ -79,16 +79,16 @@ export function asks({ opened, platform }: AskTools): Asks {
         await pause.wait(signal)
         signal.throwIfAborted()
         // A permit that was given after all would stand in its own way.
-        if (mayGiveBack()) await giveBack(item)
+        if (mayRelease()) await release(item)
       }
     },
   }
 }
 
 /** What is granted when nobody waits for it any more goes back. */
-async function nobodyWaits(asked: Promise<Asked>, giveBack: () => unknown): Promise<void> {
-  const { taken } = await asked.catch(() => ({ taken: null }))
-  if (taken?.outcome === 'granted') giveBack()
+async function nobodyWaits(asked: Promise<Asked>, release: () => unknown): Promise<void> {
+  const { acquired } = await asked.catch(() => ({ acquired: null }))
+  if (acquired?.outcome === 'granted') release()
 }
 
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -7,14 +7,14 @@ export interface Holding {
   /** One more is asked for. What is on its way back is waited for: it would take the new one along. */
   readonly begin: () => Promise<void>
   /** Nothing here relies on what the database may have noted for this holder. */
-  readonly mayGiveBack: () => boolean
+  readonly mayRelease: () => boolean
   readonly granted: () => void
   /** One less: released, or asked for in vain. */
   readonly end: () => Promise<void>
 }
 
 /** `isOwn` is false when somebody else relies on the same sum: a claim from a queue that draws on this limit. */
-export function holding(giveBack: () => Promise<void>, isOwn: () => boolean): Holding {
+export function holding(release: () => Promise<void>, isOwn: () => boolean): Holding {
   let open = 0
   let isGiven = false
   let goingBack: Promise<void> | null = null
@@ -31,7 +31,7 @@ export function holding(giveBack: () => Promise<void>, isOwn: () => boolean): Ho
 
   return {
     begin,
-    mayGiveBack: () => open === 1 && !isGiven && isOwn(),
+    mayRelease: () => open === 1 && !isGiven && isOwn(),
     granted() {
       isGiven = true
     },
@@ -39,7 +39,7 @@ export function holding(giveBack: () => Promise<void>, isOwn: () => boolean): Ho
       open -= 1
       if (open > 0 || !isGiven || !isOwn()) return
       isGiven = false
-      goingBack = giveBack().finally(() => {
+      goingBack = release().finally(() => {
         goingBack = null
       })
       await goingBack

@@ -38,7 +38,7 @@ export interface Limits {
 
 export function limits(given: LimitsTools): Limits {
   const { opened, platform, started, emit, drew = () => {} } = given
-  const { ask, giveBack } = asks({ opened, platform })
+  const { ask, release } = asks({ opened, platform })
   const known = knownLimits(async () => (await opened()).limits(), platform)
   const seats = createSeats(platform)
   const stopping = new AbortController()
@@ -47,7 +47,7 @@ export function limits(given: LimitsTools): Limits {
   const { drain, timesOf: timesDrained } = drains({ opened, platform, emit }, known)
   const tools = {
     draw: draw({ ask, known, timesDrained, platform }),
-    giveBack,
+    release,
     drain,
     known,
     seats,

@@ -7,7 +7,7 @@ import { checkDraw } from '../job/limit-draw.ts'
 import type { AcquireOptions, LimitHandle, Permit } from '../job/limit-handle.ts'
 import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
-import type { Take } from '../store/limit.ts'
+import type { AcquireRequest } from '../store/limit.ts'
 import type { AcquireTools } from './acquire.ts'
 import type { AskOptions } from './ask.ts'
 import { permit } from './permit.ts'
@@ -26,7 +26,7 @@ const ASK_SELDOM_MS = 1_000
 export function limitOutside(name: string, key: string | undefined, tools: OutsideTools): LimitHandle {
   const { known, seats, platform, stopped } = tools
 
-  function takeFor(amount: number): Take {
+  function requestFor(amount: number): AcquireRequest {
     const holder = platform.id()
     const { instance } = tools
     return {
@@ -38,43 +38,43 @@ export function limitOutside(name: string, key: string | undefined, tools: Outsi
     }
   }
 
-  function given(take: Take): Permit {
-    return permit(take, async () => {
+  function given(request: AcquireRequest): Permit {
+    return permit(request, async () => {
       if ((await known.typeOf(name)) === 'rate') return
-      await tools.giveBack(take)
+      await tools.release(request)
       seats.freed(name)
     })
   }
 
-  async function draw(take: Take, options: AskOptions): Promise<number> {
+  async function draw(request: AcquireRequest, options: AskOptions): Promise<number> {
     try {
-      return await tools.draw(take, options)
+      return await tools.draw(request, options)
     } catch (error) {
       if (!isJobmillError(error) || error.code !== 'LEASE_LOST') throw error
       // It may be on its way; if not, this says what to do.
       await tools.started(`a permit of limit "${name}"`)
-      return tools.draw(take, options)
+      return tools.draw(request, options)
     }
   }
 
-  async function untilGranted(take: Take, options: AskOptions): Promise<void> {
+  async function untilGranted(request: AcquireRequest, options: AskOptions): Promise<void> {
     // Others wait for a permit: it goes behind them.
-    if (seats.isBusy(name)) return inLine(take, options)
+    if (seats.isBusy(name)) return inLine(request, options)
     for (;;) {
-      const inMs = await draw(take, options)
+      const inMs = await draw(request, options)
       if (inMs === 0) return
-      if ((await known.typeOf(name)) === 'concurrency') return inLine(take, options)
+      if ((await known.typeOf(name)) === 'concurrency') return inLine(request, options)
       await sleep(platform, inMs, options.signal)
     }
   }
 
-  async function inLine(take: Take, options: AskOptions): Promise<void> {
+  async function inLine(request: AcquireRequest, options: AskOptions): Promise<void> {
     const { signal } = options
     const seat = seats.join(name)
     try {
       await seat.first(signal)
       const firstAt = platform.monotonic()
-      while ((await draw({ ...take, waitUpToMs: 0 }, options)) > 0) {
+      while ((await draw({ ...request, waitUpToMs: 0 }, options)) > 0) {
         const isNew = platform.monotonic() - firstAt < DEFAULTS.limitWaitMs
         await seat.pause(isNew ? ASK_EVERY_MS : ASK_SELDOM_MS, signal)
       }
@@ -88,19 +88,19 @@ export function limitOutside(name: string, key: string | undefined, tools: Outsi
     ...(key !== undefined && { key }),
     async acquire(options = {}) {
       checkObjectKeys(options, 'options', ['amount', 'signal', 'timeout'])
-      const take = takeFor(options.amount ?? 1)
+      const request = requestFor(options.amount ?? 1)
       const wait = waiting(name, options, platform, stopped)
       try {
         // Nobody else has this holder, so nothing else is given back with it.
-        await untilGranted(take, { signal: wait.signal, mayGiveBack: () => true })
-        return given(take)
+        await untilGranted(request, { signal: wait.signal, mayRelease: () => true })
+        return given(request)
       } finally {
         wait.end()
       }
     },
     async tryAcquire(amount = 1) {
-      const take = { ...takeFor(amount), waitUpToMs: 0 }
-      return (await draw(take, { signal: stopped, mayGiveBack: () => true })) === 0 ? given(take) : null
+      const request = { ...requestFor(amount), waitUpToMs: 0 }
+      return (await draw(request, { signal: stopped, mayRelease: () => true })) === 0 ? given(request) : null
     },
     async drain(options = {}) {
       checkObjectKeys(options, 'options', ['retryAfter'])

@@ -2,8 +2,8 @@
 import type { Drawn } from '../job/limit-draw.ts'
 import type { Permit } from '../job/limit-handle.ts'
 
-export function permit({ limit, amount, key }: Drawn, giveBack: () => Promise<void>): Permit {
+export function permit({ limit, amount, key }: Drawn, releasePermit: () => Promise<void>): Permit {
   let released: Promise<void> | null = null
-  const release = (): Promise<void> => (released ??= giveBack())
+  const release = (): Promise<void> => (released ??= releasePermit())
   return { limit, ...(key !== undefined && { key }), amount, release, [Symbol.asyncDispose]: release }
 }

@@ -5,10 +5,10 @@
 import type { Platform } from '../platform/platform.ts'
 import type { Recording } from '../store/metrics.ts'
 import type { Store } from '../store/store.ts'
-import type { Figures, FigureDelta } from './figures.ts'
-import type { OwnFigures, ProcessFigures } from './process-figures.ts'
+import type { Metrics, MetricDelta } from './metrics.ts'
+import type { OwnMetrics, ProcessMetrics } from './process-metrics.ts'
 import { instanceScope } from './scopes.ts'
-import type { Standing } from './standing.ts'
+import type { GaugeSampler } from './gauge-sampler.ts'
 import type { KeptEvent, Timeline } from './timeline.ts'
 
 export interface FlusherOptions {
@@ -16,16 +16,16 @@ export interface FlusherOptions {
   /** The instance, as it is at the time. */
   readonly source: string
   readonly platform: Platform
-  readonly figures: Pick<Figures, 'take' | 'isEmpty'>
+  readonly metrics: Pick<Metrics, 'take' | 'isEmpty'>
   readonly timeline: Pick<Timeline, 'take' | 'isEmpty'>
-  readonly process: Pick<ProcessFigures, 'isDue' | 'sample' | 'take' | 'isEmpty'>
-  readonly standing: Standing
+  readonly process: Pick<ProcessMetrics, 'isDue' | 'sample' | 'take' | 'isEmpty'>
+  readonly gauges: GaugeSampler
 }
 
 /** What a pass wrote. */
 interface FlushCounts extends Readonly<Record<string, number>> {
   readonly recordings: number
-  readonly figures: number
+  readonly metrics: number
   readonly events: number
 }
 
@@ -39,8 +39,8 @@ export interface Flusher {
 interface Batch {
   readonly source: string
   readonly seq: number
-  readonly figures: readonly FigureDelta[]
-  readonly own: readonly OwnFigures[]
+  readonly metrics: readonly MetricDelta[]
+  readonly own: readonly OwnMetrics[]
   readonly events: readonly KeptEvent[]
 }
 
@@ -48,11 +48,11 @@ interface Batch {
 const MOST = 500
 
 export function flusher(options: FlusherOptions): Flusher {
-  const { store, platform, figures, timeline, process, standing } = options
+  const { store, platform, metrics, timeline, process, gauges } = options
   let lastSeq = 0
   let unwritten: Batch | null = null
 
-  const isEmpty = (): boolean => figures.isEmpty() && timeline.isEmpty() && process.isEmpty()
+  const isEmpty = (): boolean => metrics.isEmpty() && timeline.isEmpty() && process.isEmpty()
 
   function next(): Batch | null {
     if (isEmpty()) return null
@@ -60,7 +60,7 @@ export function flusher(options: FlusherOptions): Flusher {
     return {
       source: options.source,
       seq: lastSeq,
-      figures: figures.take(MOST),
+      metrics: metrics.take(MOST),
       own: process.take(MOST),
       events: timeline.take(MOST),
     }
@@ -73,19 +73,19 @@ export function flusher(options: FlusherOptions): Flusher {
     return {
       source,
       seq,
-      deltas: batch.figures.map(({ scope, at, data }) => ({ scope, agoMs: agoMs(at), data })),
+      deltas: batch.metrics.map(({ scope, at, data }) => ({ scope, agoMs: agoMs(at), data })),
       own: batch.own.map(({ at, ...own }) => ({ ...own, scope: instanceScope(source), agoMs: agoMs(at) })),
       events: batch.events.map(({ at, ...event }) => ({ ...event, agoMs: agoMs(at) })),
     }
   }
 
   return {
-    needed: () => unwritten !== null || process.isDue() || standing.isDue() || !isEmpty(),
+    needed: () => unwritten !== null || process.isDue() || gauges.isDue() || !isEmpty(),
     async pass(signal) {
-      const counts = { recordings: 0, figures: 0, events: 0 }
+      const counts = { recordings: 0, metrics: 0, events: 0 }
       if (process.isDue()) process.sample()
       // After that, so that its reads are counted with the next one, and before anything is taken: both go into one recording.
-      if (standing.isDue()) await standing.sample()
+      if (gauges.isDue()) await gauges.sample()
       for (;;) {
         const isSentAgain = unwritten !== null
         const batch = (unwritten ??= next())
@@ -93,7 +93,7 @@ export function flusher(options: FlusherOptions): Flusher {
         await store.record(recordingOf(batch))
         if (unwritten === batch) unwritten = null
         counts.recordings += 1
-        counts.figures += batch.figures.length + batch.own.length
+        counts.metrics += batch.metrics.length + batch.own.length
         counts.events += batch.events.length
         // What comes meanwhile is for the next pass: under load this one would never end.
         if (signal?.aborted === true || !(isSentAgain || isFull(batch))) return counts
@@ -102,6 +102,6 @@ export function flusher(options: FlusherOptions): Flusher {
   }
 }
 
-function isFull({ figures, own, events }: Batch): boolean {
-  return figures.length === MOST || own.length === MOST || events.length === MOST
+function isFull({ metrics, own, events }: Batch): boolean {
+  return metrics.length === MOST || own.length === MOST || events.length === MOST
 }

@@ -4,10 +4,10 @@ import type { GaugeReading } from '../platform/gauges.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { Store } from '../store/store.ts'
 import type { EventHub } from './event-hub.ts'
-import { type Figures, figures as createFigures } from './figures.ts'
+import { type Metrics, createMetrics } from './metrics.ts'
 import { type Flusher, flusher } from './flush.ts'
-import { processFigures } from './process-figures.ts'
-import { standing } from './standing.ts'
+import { processMetrics } from './process-metrics.ts'
+import { gaugeSampler } from './gauge-sampler.ts'
 import { storeTimings, type StoreTotals } from './store-timings.ts'
 import { swept as createSwept } from './swept.ts'
 import type { Tally } from './tally.ts'
@@ -31,7 +31,7 @@ export interface Observer extends Flusher {
   /** The store, timed: for everything that this process asks of it. */
   readonly store: Store
   /** A handler of a kind drew on a limit. */
-  readonly drew: Figures['drew']
+  readonly drew: Metrics['drew']
   /** From now on a duty calls `pass`, and the process itself is measured. */
   readonly start: () => void
   /** The store is about to be closed: nothing is written until something happens again. */
@@ -59,27 +59,33 @@ export function observer(options: ObserverOptions): Observer {
   const { samples = () => false, movedAt = () => Infinity } = options
   const timings = storeTimings(platform)
   const store = timings.around(plain)
-  const figures = createFigures(platform)
+  const metrics = createMetrics(platform)
   const timeline = createTimeline(platform)
   const swept = createSwept()
-  const process = processFigures({ platform, timings: timings.take, dropped: timeline.dropped })
+  const process = processMetrics({ platform, timings: timings.take, dropped: timeline.dropped })
   const flush = flusher({
     store,
     get source() {
       return options.instance
     },
     platform,
-    figures,
+    metrics,
     timeline,
     process,
     // Not in the last pass: a stop waits for no more than it has to.
-    standing: standing({ store, platform, figures, isMine: () => life === 'started' && samples(), movedAt }),
+    gauges: gaugeSampler({
+      store,
+      platform,
+      metrics,
+      isMine: () => lifecycle === 'started' && samples(),
+      movedAt,
+    }),
   })
-  let life: 'waiting' | 'started' | 'stopped' = 'waiting'
+  let lifecycle: 'waiting' | 'started' | 'stopped' = 'waiting'
   let timer: Timer | null = null
 
   hub.tap((type, event) => {
-    figures.count(type, event)
+    metrics.count(type, event)
     timeline.keep(type, event)
     swept.count(type, event)
     passSoon()
@@ -87,7 +93,7 @@ export function observer(options: ObserverOptions): Observer {
 
   /** A process that only enqueues has no duties: it writes a while after something happened, and does not stay alive for that. */
   function passSoon(): void {
-    if (life !== 'waiting' || timer !== null || !isOpen() || !flush.needed()) return
+    if (lifecycle !== 'waiting' || timer !== null || !isOpen() || !flush.needed()) return
     timer = platform.timer(DEFAULTS.flushEveryMs, passNow, { unref: true })
   }
 
@@ -108,23 +114,23 @@ export function observer(options: ObserverOptions): Observer {
   return {
     ...flush,
     store,
-    drew: figures.drew,
+    drew: metrics.drew,
     rest,
     totals: () => ({
-      queues: figures.totals(),
+      queues: metrics.totals(),
       store: timings.totals(),
       swept: swept.totals,
       eventsDropped: timeline.dropped(),
       loopLagMs: process.last()?.loopLagMs ?? null,
     }),
     start() {
-      if (life !== 'waiting') return
-      life = 'started'
+      if (lifecycle !== 'waiting') return
+      lifecycle = 'started'
       rest()
       process.start()
     },
     async stop() {
-      life = 'stopped'
+      lifecycle = 'stopped'
       rest()
       process.stop()
       await flush.pass()

@@ -2,7 +2,7 @@
 import { isJobmillError } from '../job/errors.ts'
 import { bucketOf, type MetricData } from '../job/metric-data.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Doorbell, Store } from '../store/store.ts'
+import type { Notifier, Store } from '../store/store.ts'
 
 export interface StoreTimings {
   /** The same store, timed. */
@@ -25,10 +25,10 @@ interface VerbTimes {
   readonly sumMs: number
 }
 
-export const STORE_CLASSES = ['read', 'write', 'pulse'] as const
+export const STORE_CLASSES = ['read', 'write', 'heartbeat'] as const
 type StoreClass = (typeof STORE_CLASSES)[number]
 
-type Untimed = 'name' | 'open' | 'close' | keyof Doorbell
+type Untimed = 'name' | 'open' | 'close' | keyof Notifier
 
 /** A record and not a list: a verb that is added to the contract and not here is an error of the compiler. */
 const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
@@ -42,7 +42,7 @@ const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
   runNow: 'write',
   delete: 'write',
   register: 'write',
-  renew: 'pulse',
+  renew: 'heartbeat',
   deregister: 'write',
   reap: 'write',
   retain: 'write',
@@ -63,8 +63,8 @@ const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
   changeLimit: 'write',
   resetOverrides: 'write',
   deleteLimit: 'write',
-  take: 'write',
-  giveBack: 'write',
+  acquire: 'write',
+  release: 'write',
   drain: 'write',
   get: 'read',
   results: 'read',
@@ -75,9 +75,9 @@ const CLASS_OF: Readonly<Record<Exclude<keyof Store, Untimed>, StoreClass>> = {
   counts: 'read',
   queues: 'read',
   instances: 'read',
-  unserved: 'read',
+  unservedKinds: 'read',
   now: 'read',
-  ahead: 'read',
+  position: 'read',
   held: 'read',
   duties: 'read',
   slots: 'read',
@@ -137,7 +137,7 @@ export function storeTimings(platform: Platform): StoreTimings {
       const define = (key: string, value: unknown): void =>
         void Object.defineProperty(own, key, { value, enumerable: true })
       for (const verb of Object.keys(CLASS_OF) as (keyof typeof CLASS_OF)[]) define(verb, timed(store, verb))
-      for (const key of ['open', 'close', 'wait', 'ring', 'pass'] as const)
+      for (const key of ['open', 'close', 'wait', 'notify', 'forward'] as const)
         define(key, (...args: unknown[]) => (store[key] as Method)(...args))
       define('name', store.name)
       return own

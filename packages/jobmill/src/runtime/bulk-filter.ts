@@ -18,7 +18,7 @@ export const BULK_QUEUE = 'jobmill'
 export interface BulkFilter extends ListFilter {
   /** Jobs that are dead, scheduled or ready and whose last attempt failed with this error: `mill.errors()` tells it. */
   readonly fingerprint?: string
-  /** These jobs, 1 to 1,000; beside them only `state` may stand. Those that are not there are passed over, and so are acts on many. */
+  /** These jobs, 1 to 1,000; with them only `state` may stand. Those that are not there are passed over, and so are acts on many. */
   readonly ids?: readonly string[]
 }
 
@@ -44,12 +44,12 @@ export function checkBulkFilter(given: BulkFilter): BulkFilter {
   return { ...filter, ids: named }
 }
 
-function checkAlone(beside: object): void {
-  const other = Object.entries(beside).find(([key, value]) => key !== 'state' && value !== undefined)
+function checkAlone(rest: object): void {
+  const other = Object.entries(rest).find(([key, value]) => key !== 'state' && value !== undefined)
   if (other === undefined) return
-  throw new JobmillError('OPTION_CONFLICT', 'stands beside the ids of jobs', {
+  throw new JobmillError('OPTION_CONFLICT', 'cannot be combined with ids', {
     field: `filter.${other[0]}`,
-    fix: 'Name the jobs or give filters, not both; only state may stand beside ids',
+    fix: 'Name the jobs or give filters, not both; only state may be combined with ids',
   })
 }
 

@@ -10,10 +10,10 @@ import { compare } from '../work/compare.ts'
 import { type Dispatcher, dispatcher as createDispatcher } from '../work/dispatcher.ts'
 import { handOffs, type MakeOffer } from '../work/hand-off.ts'
 import { type Paces, paces as createPaces } from '../work/paces.ts'
-import type { PulseService } from '../work/pulse.ts'
+import type { HeartbeatService } from '../work/heartbeat.ts'
 import { type Slots, slots as createSlots } from '../work/slots.ts'
 import { standBy, type StandingBy } from '../work/stand-by.ts'
-import { type Suspects, suspects as createSuspects } from '../work/suspects.ts'
+import { type Quarantine, quarantine as createQuarantine } from '../work/quarantine.ts'
 import type { Workers } from '../work/workers.ts'
 import type { QueueWatch } from './queue-watch.ts'
 
@@ -27,7 +27,7 @@ export interface ClaimingOptions {
   readonly workers: Pick<Workers, 'attempts' | 'run' | 'release'>
   readonly capacity: number | null
   /** Tells whether the database is known to believe that this instance lives. */
-  readonly pulse: () => Pick<PulseService, 'alive' | 'term'>
+  readonly heartbeat: () => Pick<HeartbeatService, 'alive' | 'term'>
   readonly claimed: (leases: readonly Lease[]) => void
   readonly foundNothing: () => void
   readonly emit: Emit
@@ -43,7 +43,7 @@ export interface Claiming {
   readonly slots: Slots
   /** Free workers for jobs that other processes write. */
   readonly standing: StandingBy
-  readonly suspects: Suspects
+  readonly quarantine: Quarantine
 }
 
 export function claiming(options: ClaimingOptions): Claiming {
@@ -68,15 +68,15 @@ export function claiming(options: ClaimingOptions): Claiming {
     ahead: () => ahead,
     capacity: options.capacity,
   })
-  const suspects = createSuspects(() => platform.monotonic())
+  const quarantine = createQuarantine(() => platform.monotonic())
 
   /** What was finished and not written piles up in memory, and would run again after a crash. */
   function mayTake(): boolean {
-    return options.pulse().alive && attempts.unwritten <= 2 * Math.max(1, slots.total() + slots.soon())
+    return options.heartbeat().alive && attempts.unwritten <= 2 * Math.max(1, slots.total() + slots.soon())
   }
 
   const inHand = (): number => attempts.running() + ahead.count() + slots.reserved
-  const term = (): (() => boolean) => options.pulse().term()
+  const term = (): (() => boolean) => options.heartbeat().term()
   const comparing = trouble('compare', emit)
   const dispatcher = createDispatcher({
     async claim(request) {
@@ -89,7 +89,7 @@ export function claiming(options: ClaimingOptions): Claiming {
     served: options.served,
     isLimited,
     slots,
-    suspects,
+    quarantine,
     inHand,
     mayClaim: mayTake,
     term,
@@ -135,5 +135,5 @@ export function claiming(options: ClaimingOptions): Claiming {
     unsure: () => dispatcher.unsure(),
     platform,
   })
-  return { ahead, dispatcher, offer, paces, slots, standing, suspects }
+  return { ahead, dispatcher, offer, paces, slots, standing, quarantine }
 }

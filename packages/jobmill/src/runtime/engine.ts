@@ -1,11 +1,11 @@
-/** What runs between start and stop, wired together: the pulse, the dispatcher, the workers, the live settings and the upkeep. */
+/** What runs between start and stop, wired together: the heartbeat, the dispatcher, the workers, the live settings and the upkeep. */
 import type { InstanceInfo } from '../job/context.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import type { Emit } from '../job/events.ts'
 import type { QueueSettings } from '../job/queue-settings.ts'
 import { trouble } from '../job/trouble.ts'
 import { within } from '../platform/within.ts'
-import type { Pulse } from '../store/instance.ts'
+import type { Heartbeat } from '../store/instance.ts'
 import type { JobResult } from '../store/job-record.ts'
 import type { Store } from '../store/store.ts'
 import type { Counts } from '../upkeep/duty.ts'
@@ -15,7 +15,7 @@ import type { MakeOffer } from '../work/hand-off.ts'
 import type { Handler } from '../work/handler.ts'
 import { listen } from '../work/listen.ts'
 import type { ContextTools } from '../work/make-context.ts'
-import { pulseService } from '../work/pulse.ts'
+import { heartbeatService } from '../work/heartbeat.ts'
 import { LAST_MS, type StopReport } from '../work/stop-in-stages.ts'
 import { workers as createWorkers } from '../work/workers.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -26,9 +26,9 @@ import { limitFor } from './limits.ts'
 import type { Resolved } from './options.ts'
 import { queueWatch } from './queue-watch.ts'
 import { refillTimers } from './refill-timers.ts'
-import { ringing } from './ringing.ts'
+import { wakeUps } from './wake-ups.ts'
 import { upkeep as createUpkeep, type UpkeepOptions } from './upkeep.ts'
-import { whenWritten } from './when-written.ts'
+import { afterCommit } from './after-commit.ts'
 
 export interface EngineOptions {
   readonly store: Store
@@ -80,7 +80,7 @@ export function engine(given: EngineOptions): Engine {
   const { platform, leaseMs, renewEveryMs } = options
   const kinds = [...handlers.keys()]
   const served = [...options.serve]
-  let rung = false
+  let wasWoken = false
 
   const reading = trouble('settings', emit)
   const watch = queueWatch({
@@ -122,7 +122,7 @@ export function engine(given: EngineOptions): Engine {
     wake: (queue) => dispatcher.wake([queue]),
     platform,
   })
-  const { ahead, dispatcher, offer, paces, slots, standing, suspects } = claiming({
+  const { ahead, dispatcher, offer, paces, slots, standing, quarantine } = claiming({
     store,
     instance: instance.id,
     kinds,
@@ -130,13 +130,13 @@ export function engine(given: EngineOptions): Engine {
     watch,
     workers,
     capacity: options.capacity,
-    pulse: () => pulse,
+    heartbeat: () => heartbeat,
     claimed: (leases) => refills.drawnOn(new Set(leases.map(({ queue }) => queue))),
     foundNothing() {
       // Somebody rang for a job that is not ready yet: it waits for its turn, or for its time.
-      if (rung) pulse.hurry()
-      rung = false
-      bell.foundNothing()
+      if (wasWoken) heartbeat.hurry()
+      wasWoken = false
+      wakeUpsHere.foundNothing()
     },
     emit,
     platform,
@@ -147,23 +147,24 @@ export function engine(given: EngineOptions): Engine {
     emit,
     staged: (queues) => dispatcher.wake(queues),
     reaped: () => dispatcher.wake(),
-    mayReap: () => pulse.isSteady,
-    listen: (signal, works) => listen({ store, queues: () => served, rung: bell.rung, works }, signal),
+    mayReap: () => heartbeat.isSteady,
+    listen: (signal, works) =>
+      listen({ store, queues: () => served, wasWoken: wakeUpsHere.receive, works }, signal),
     flush: given.flush,
   })
-  const bell = ringing({
+  const wakeUpsHere = wakeUps({
     me: instance.id,
     kinds,
     store,
     members: watch.members,
     slots,
     wake(queues) {
-      rung = true
+      wasWoken = true
       dispatcher.wake(queues)
     },
     platform,
   })
-  const written = whenWritten({
+  const written = afterCommit({
     settings: watch.settings,
     served: () => served,
     paces,
@@ -175,7 +176,7 @@ export function engine(given: EngineOptions): Engine {
     wake: (queues) => dispatcher.wake(queues),
     emit,
   })
-  const pulse = pulseService({
+  const heartbeat = heartbeatService({
     renew: (request) => store.renew({ ...request, instance: instance.id, kinds }),
     register: registerAgain,
     // Of a queue without workers nothing could be claimed.
@@ -195,7 +196,7 @@ export function engine(given: EngineOptions): Engine {
     renewEveryMs,
     everyMs: Math.min(DEFAULTS.pulseEveryMs, renewEveryMs),
     platform,
-    ...trouble('pulse', emit),
+    ...trouble('heartbeat', emit),
   })
 
   async function register(stoodStill = false): Promise<void> {
@@ -221,14 +222,14 @@ export function engine(given: EngineOptions): Engine {
     await watch.refresh()
   }
 
-  function heard(now: Pulse): void {
+  function heard(now: Heartbeat): void {
     for (const { id } of now.cancels) ahead.giveBack(id)
     workers.heard(now.cancels)
     watch.heard(now)
-    suspects.seen(now.suspect)
+    quarantine.seen(now.quarantined)
     // Also queues without room now: when there is some, the best job of all of them comes first.
     if (now.ready) dispatcher.wake()
-    else if (now.suspect) dispatcher.poke()
+    else if (now.quarantined) dispatcher.poke()
     upkeep.heard(now)
   }
 
@@ -238,7 +239,7 @@ export function engine(given: EngineOptions): Engine {
       return attempts.running()
     },
     get alive() {
-      return pulse.alive
+      return heartbeat.alive
     },
     workers: () =>
       [...watch.workers()].map(([queue, own]) => ({ queue, workers: own, busy: attempts.running(queue) })),
@@ -258,17 +259,17 @@ export function engine(given: EngineOptions): Engine {
       workers.cancelled(id, reason)
     },
     wake(queues) {
-      store.ring([...served, ...queues])
+      store.notify([...served, ...queues])
       dispatcher.wake()
-      pulse.hurry()
+      heartbeat.hurry()
     },
     async serve(queue, settings) {
       await store.declareQueues([{ name: queue, settings }])
       if (!served.includes(queue)) served.push(queue)
       await watch.refresh()
       await register()
-      // Ends the wait at the doorbell, which knows only the queues from before.
-      store.ring(served)
+      // Ends the wait at the notifier, which knows only the queues from before.
+      store.notify(served)
       dispatcher.wake()
     },
     async start() {
@@ -277,7 +278,7 @@ export function engine(given: EngineOptions): Engine {
       await register()
       // Itself included: a newcomer takes its share, and never the whole.
       await watch.refresh()
-      pulse.start(sentAt)
+      heartbeat.start(sentAt)
       standing.start()
       dispatcher.start()
       dispatcher.wake()
@@ -291,12 +292,12 @@ export function engine(given: EngineOptions): Engine {
       })
       standing.stop()
       watch.stop()
-      bell.stop()
+      wakeUpsHere.stop()
       refills.stop()
       const { failing } = trouble('stop', emit)
       const lastly = (what: string, work: Promise<unknown>): Promise<unknown> =>
         within(platform, LAST_MS, what, work).catch(failing)
-      await lastly('the end of duties', Promise.all([upkeep.stop(), pulse.stop()]))
+      await lastly('the end of duties', Promise.all([upkeep.stop(), heartbeat.stop()]))
       await lastly('deregister', store.deregister(instance.id))
       return report
     },

@@ -12,18 +12,18 @@ import { checkName } from '../job/names.ts'
 import { type EventCounts, eventHub, type Listener } from '../observe/event-hub.ts'
 import { logEvents } from '../observe/log-events.ts'
 import { observer as createObserver } from '../observe/observer.ts'
-import { type OwnFigures, ownFigures } from '../observe/prometheus/own-figures.ts'
+import { type CustomMetrics, customMetrics } from '../observe/prometheus/custom-metrics.ts'
 import type { Store, ToolStore, TxOf } from '../store/store.ts'
 import { limits as createLimits } from '../limits/limits.ts'
 import { type Audit, audit } from './audit.ts'
 import { type Bulk, bulk } from './bulk.ts'
-import { type Difference, differences } from './differences.ts'
+import { type ConfigDrift, drift } from './config-drift.ts'
 import { engine as createEngine } from './engine.ts'
 import { enqueueInside } from './enqueue-inside.ts'
-import { type Findings, findings } from './findings.ts'
+import { type Diagnostics, diagnostics } from './diagnostics.ts'
 import { handlersOf } from './handlers.ts'
 import { type Kinds, kinds } from './kinds.ts'
-import { lifeOf, type StopOptions } from './life.ts'
+import { createLifecycle, type StopOptions } from './lifecycle.ts'
 import { type Errors, errors } from './errors.ts'
 import { type Limiting, limitsApi } from './limits.ts'
 import { type Listing, listing } from './list-jobs.ts'
@@ -39,23 +39,23 @@ import { type Schedules, schedulesApi } from './schedules.ts'
 import type { StopReport } from '../work/stop-in-stages.ts'
 import { databaseResources, type ResourceReads, resources } from './resources.ts'
 import { type System, system } from './system.ts'
-import { type Tend, tend } from './tend.ts'
+import { type DutyControl, dutyControl } from './duty-control.ts'
 import { type Explain, explain } from './why.ts'
 
 export interface Mill<Tx = unknown>
   extends
-    Omit<Client<Tx>, 'prepare' | 'takeUnrung'>,
+    Omit<Client<Tx>, 'prepare' | 'takeUnnotified'>,
     Operate,
     Listing,
     Explain,
-    Tend,
+    DutyControl,
     Observation,
     Errors,
     Limiting,
-    Findings,
+    Diagnostics,
     OverridesApi,
     Kinds,
-    OwnFigures,
+    CustomMetrics,
     System,
     ResourceReads {
   /** Opens the store without working: for a process that only enqueues. Every verb does it by itself when it is the first. */
@@ -83,7 +83,7 @@ export interface Mill<Tx = unknown>
   /** Everything about schedules at run time. */
   readonly schedules: Schedules
   /** Where what counts in the store differs from what the options of this process say. */
-  differences(): Promise<Difference[]>
+  drift(): Promise<ConfigDrift[]>
   /**
    * What this process counted since its start, and how queues, limits, instances and duties stand, in the text format of Prometheus (0.0.4), with the figures
    * that `counter`, `gauge` and `histogram` registered. Never rejects: without the store it tells what the process knows.
@@ -134,19 +134,19 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     get instance() {
       return instance.id
     },
-    isOpen: () => life.isOpen,
-    samples: () => life.engine?.leads(SAMPLING) ?? false,
-    movedAt: () => life.engine?.movedAt() ?? Infinity,
+    isOpen: () => lifecycle.isOpen,
+    samples: () => lifecycle.engine?.leads(SAMPLING) ?? false,
+    movedAt: () => lifecycle.engine?.movedAt() ?? Infinity,
   })
   const { store } = observer
-  const opened = async (): Promise<Store> => (await life.open(), store)
+  const opened = async (): Promise<Store> => (await lifecycle.open(), store)
   const limits = createLimits({
     opened,
     platform,
     get instance() {
       return instance.id
     },
-    started: (what) => life.started(what),
+    started: (what) => lifecycle.started(what),
     emit: hub.emit,
     drew: observer.drew,
   })
@@ -159,7 +159,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
   const enqueuer = createEnqueuer(store, {
     payloadLimitBytes: options.payloadLimitBytes,
     platform,
-    offer: (jobs) => life.engine?.offer(jobs),
+    offer: (jobs) => lifecycle.engine?.offer(jobs),
   })
   const client = createClient<unknown>({
     enqueuer,
@@ -171,12 +171,12 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     kinds: [...definitions.keys()],
     queueOf: options.queueOf,
     payloadLimitBytes: options.payloadLimitBytes,
-    open: () => life.open(),
-    lineGrew: () => life.engine?.stageSoon(),
-    written: (queues) => life.engine?.look(queues),
+    open: () => lifecycle.open(),
+    lineGrew: () => lifecycle.engine?.stageSoon(),
+    written: (queues) => lifecycle.engine?.look(queues),
   })
   const handlers = handlersOf(options.jobs, store)
-  const life = lifeOf({
+  const lifecycle = createLifecycle({
     // Not the timed one: two mills that share a store must know that it is one.
     store: plain,
     options,
@@ -189,7 +189,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     limits,
     observer,
     differ: () =>
-      void differences(store, options)
+      void drift(store, options)
         .then((all) => all.forEach((each) => hub.emit('settings-differ', each)))
         // Not worth a word: whoever asks again learns it.
         .catch(() => {}),
@@ -212,19 +212,25 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       })
     },
   })
-  const { prepare: _prepare, takeUnrung, ...enqueue } = client
+  const { prepare: _prepare, takeUnnotified, ...enqueue } = client
   const by = (): string => instance.label ?? 'application'
   const operating: OperateTools = {
     opened,
-    cancelledHere: (job, reason) => life.engine?.cancelled(job, reason),
+    cancelledHere: (job, reason) => lifecycle.engine?.cancelled(job, reason),
     emit: hub.emit,
     forget: results.forget,
     kindTimeoutMs: (kind) => definitions.get(kind)?.timeoutMs ?? null,
     by,
   }
-  const tending = tend({ opened, started: life.started, engine: () => life.engine, options, emit: hub.emit })
+  const tending = dutyControl({
+    opened,
+    started: lifecycle.started,
+    engine: () => lifecycle.engine,
+    options,
+    emit: hub.emit,
+  })
   const { tools = null } = plain as Partial<Pick<ToolStore, 'tools'>>
-  const own = ownFigures(platform)
+  const own = customMetrics(platform)
   const readDatabase = databaseResources({ opened, platform, tools })
   const mill: Mill = {
     ...enqueue,
@@ -234,16 +240,16 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     ...audit({ opened, platform }),
     ...explain({ opened }),
     ...errors({ opened }),
-    ...readiness({ opened, platform, engine: () => life.engine, life }),
+    ...readiness({ opened, platform, engine: () => lifecycle.engine, lifecycle }),
     ...tending,
-    ...findings({ mill: () => mill, options, tools }),
+    ...diagnostics({ mill: () => mill, options, tools }),
     ...kinds({ opened, jobs: options.jobs, queueOf: options.queueOf }),
     ...system({ opened, options, duties: () => tending.duties(), instance: () => instance.id, tools }),
     ...resources({ platform, observer }, readDatabase),
     ...observation({ opened, platform }),
     ...limitsApi({ opened, limits, by }),
-    ...overridesApi({ opened, wake: () => life.engine?.scheduleSoon() }),
-    ...own.figures,
+    ...overridesApi({ opened, wake: () => lifecycle.engine?.scheduleSoon() }),
+    ...own.metrics,
     schedules: schedulesApi({
       opened,
       platform,
@@ -252,26 +258,26 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
       queueOf: options.queueOf,
       payloadLimitBytes: options.payloadLimitBytes,
       enqueue: async (job) => one(await enqueuer.write([job], { tx: undefined, mayRepeat: true })),
-      wake: () => life.engine?.scheduleSoon(),
+      wake: () => lifecycle.engine?.scheduleSoon(),
       by,
     }),
-    differences: async () => differences(await opened(), options),
+    drift: async () => drift(await opened(), options),
     prometheus: prometheus({
       opened,
       platform,
       observer,
       events: hub.counts,
       own,
-      engine: () => life.engine,
+      engine: () => lifecycle.engine,
       served: () => mill.queuesServed,
       instance: () => instance,
       version: options.instance.version,
       store: plain.name,
       resources: readDatabase,
     }),
-    open: async () => life.open(),
-    start: life.start,
-    stop: life.stop,
+    open: async () => lifecycle.open(),
+    start: lifecycle.start,
+    stop: lifecycle.stop,
     job: (target: JobDefinition | string, job?: string) =>
       opening(jobHandle<never>(typeof target === 'string' ? target : (job ?? ''), handles)),
     async serve(queue, settings) {
@@ -281,20 +287,20 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
         found,
       )
       throwErrors(found.found)
-      await life.started('serve')
-      await life.engine?.serve(queue, settings === undefined ? null : (declared?.settings ?? null))
+      await lifecycle.started('serve')
+      await lifecycle.engine?.serve(queue, settings === undefined ? null : (declared?.settings ?? null))
     },
     wake() {
-      const queues = takeUnrung()
-      if (life.engine === null) store.ring(queues)
-      else life.engine.wake(queues)
+      const queues = takeUnnotified()
+      if (lifecycle.engine === null) store.notify(queues)
+      else lifecycle.engine.wake(queues)
     },
     on: hub.on,
     get instance() {
       return instance
     },
     get queuesServed() {
-      return [...(life.engine?.served ?? options.serve)]
+      return [...(lifecycle.engine?.served ?? options.serve)]
     },
     storeName: plain.name,
     warnings: options.problems,
@@ -305,7 +311,7 @@ export function jobmill<S extends Store<never>, Inputs extends readonly unknown[
     return {
       id: handle.id,
       async result(how) {
-        await life.open()
+        await lifecycle.open()
         return handle.result(how)
       },
     }

@@ -6,7 +6,7 @@ import { checkId, checkKey, checkString } from '../job/names.ts'
 import { scopedKey } from '../job/new-job.ts'
 import { prepareQueueChange, type QueueChange } from '../job/queue-settings.ts'
 import type { InstanceRecord } from '../store/instance.ts'
-import type { QueueCounts, QueueRecord, Unserved } from '../store/queue-record.ts'
+import type { QueueCounts, QueueRecord, UnservedKind } from '../store/queue-record.ts'
 import type { Verdict } from '../store/replies.ts'
 import type { Store } from '../store/store.ts'
 import { byOf, type ByOption } from './overrides.ts'
@@ -43,7 +43,7 @@ export interface Operate {
   counts(): Promise<QueueCounts[]>
   instances(): Promise<InstanceRecord[]>
   /** Kinds that wait although no living process takes them from their queue. */
-  unserved(): Promise<Unserved[]>
+  unservedKinds(): Promise<UnservedKind[]>
   /** Nothing is claimed from it any more; what runs goes on. No deploy resumes it. */
   pause(queue: string, how?: ByOption): Promise<QueueRecord>
   resume(queue: string, how?: ByOption): Promise<QueueRecord>
@@ -115,7 +115,7 @@ export function operate(tools: OperateTools): Operate {
     queues: async () => (await opened()).queues(),
     counts: async () => (await opened()).counts(),
     instances: async () => (await opened()).instances(),
-    unserved: async () => (await opened()).unserved(),
+    unservedKinds: async () => (await opened()).unservedKinds(),
     pause: (queue, how) => changeQueue(queue, { paused: true }, how),
     resume: (queue, how) => changeQueue(queue, { paused: false }, how),
     changeQueue,

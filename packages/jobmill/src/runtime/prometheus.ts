@@ -10,7 +10,7 @@ import { processFamilies } from '../observe/prometheus/of-process.ts'
 import { queueFamilies } from '../observe/prometheus/of-queues.ts'
 import { resourceFamilies } from '../observe/prometheus/of-resources.ts'
 import { storeFamilies, type StoreView } from '../observe/prometheus/of-store.ts'
-import type { OwnFigureTools } from '../observe/prometheus/own-figures.ts'
+import type { CustomMetricTools } from '../observe/prometheus/custom-metrics.ts'
 import { exposition } from '../observe/prometheus/text.ts'
 import { newTally } from '../observe/tally.ts'
 import { systemUsage } from '../platform/gauges.ts'
@@ -29,7 +29,7 @@ export interface PrometheusTools {
   readonly observer: Pick<Observer, 'totals'>
   readonly events: EventCounts
   /** Of the application's. */
-  readonly own: Pick<OwnFigureTools, 'families'>
+  readonly own: Pick<CustomMetricTools, 'families'>
   readonly engine: () => Pick<Engine, 'workers' | 'duties'> | null
   /** The queues that this process works on. */
   readonly served: () => readonly string[]

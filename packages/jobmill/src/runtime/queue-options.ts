@@ -48,12 +48,12 @@ export function servedQueues({ serve, env, routed }: Served, found: Problems): s
 
 function warned(names: string[], routed: readonly string[], option: string, found: Problems): string[] {
   for (const queue of names.length === 0 ? [] : new Set(routed)) {
-    if (!names.includes(queue)) found.add('warning', 'QUEUES_MISSING', option, unservedHere(queue))
+    if (!names.includes(queue)) found.add('warning', 'QUEUES_MISSING', option, unservedKindsHere(queue))
   }
   return names
 }
 
-function unservedHere(queue: string): string {
+function unservedKindsHere(queue: string): string {
   return `kinds of this process route to "${queue}", which it does not serve; another process must`
 }
 

@@ -1,5 +1,5 @@
 /**
- * The live settings of queues as this process knows them: read when the pulse says that they changed, and kept as they are when they cannot be read. From
+ * The live settings of queues as this process knows them: read when the heartbeat says that they changed, and kept as they are when they cannot be read. From
  * them follows how many workers it runs for each queue that it serves.
  */
 import { DEFAULTS } from '../job/defaults.ts'
@@ -7,9 +7,9 @@ import type { Emit } from '../job/events.ts'
 import type { LimitSettings } from '../job/limit.ts'
 import { DEFAULT_QUEUE_SETTINGS, type QueueSettings } from '../job/queue-settings.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
-import type { InstanceRecord, Pulse } from '../store/instance.ts'
+import type { InstanceRecord, Heartbeat } from '../store/instance.ts'
 import type { QueueRecord } from '../store/queue-record.ts'
-import type { Ringee } from '../store/rung.ts'
+import type { Candidate } from '../store/wake-up.ts'
 import type { ReadSide } from '../store/store.ts'
 import { serves, wantedSlots } from '../upkeep/rebalance.ts'
 
@@ -17,8 +17,8 @@ export interface QueueWatch {
   readonly settings: (queue: string) => QueueSettings
   /** Of this instance, for each queue that it serves. */
   readonly workers: () => ReadonlyMap<string, number>
-  /** What the pulse brought: it reads what changed since the last one. */
-  readonly heard: (pulse: Pick<Pulse, 'settingsVersion' | 'membersVersion' | 'slots'>) => void
+  /** What the heartbeat brought: it reads what changed since the last one. */
+  readonly heard: (heartbeat: Pick<Heartbeat, 'settingsVersion' | 'membersVersion' | 'slots'>) => void
   /** Reads settings and members again, whatever is known. */
   readonly refresh: () => Promise<void>
   /** The settings of the limit that a queue draws on; null for none. */
@@ -28,7 +28,7 @@ export interface QueueWatch {
   readonly stop: () => void
 }
 
-export interface Member extends Ringee {
+export interface Member extends Candidate {
   readonly kinds: readonly string[]
 }
 
@@ -50,7 +50,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
   let known = new Map<string, QueueRecord>()
   let limits: ReadonlyMap<string, LimitSettings> = new Map()
   let alive: readonly InstanceRecord[] = []
-  /** As the pulse last brought it. */
+  /** As the heartbeat last brought it. */
   let heardSlots: ReadonlyMap<string, number> = new Map()
   let assigned: ReadonlyMap<string, number> = new Map()
   let workers: ReadonlyMap<string, number> = new Map()
@@ -95,7 +95,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
 
   /**
    * What the leader is about to assign of totals that have changed: everybody comes to the same by themselves, and need not wait until it was written and
-   * another pulse brought it.
+   * another heartbeat brought it.
    */
   function foreseen(before: ReadonlyMap<string, QueueRecord>): [queue: string, workers: number][] {
     const changed = [...known.values()].filter(({ name, workers: total }) => {
@@ -166,7 +166,7 @@ export function queueWatch(options: QueueWatchOptions): QueueWatch {
       // Also the first time: they may have changed since they were read at the start.
       version = next
       refresh().then(options.working, (error: unknown) => {
-        // Asked again with the next pulse; until then the last known ones stand.
+        // Asked again with the next heartbeat; until then the last known ones stand.
         version = null
         options.failing(error)
       })

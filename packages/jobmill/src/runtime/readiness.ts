@@ -20,7 +20,7 @@ export interface Readiness {
     /** Applied and checked as the store was opened. */
     readonly schema: ReadyCheck
     /** The heartbeat of this instance. */
-    readonly pulse: ReadyCheck
+    readonly heartbeat: ReadyCheck
     readonly duties: ReadyCheck
   }
   /** Duties of the cluster that are overdue: a problem, and not of this process. */
@@ -30,7 +30,7 @@ export interface Readiness {
 export interface ReadinessTools {
   readonly opened: () => Promise<Store>
   readonly engine: () => Engine | null
-  readonly life: { readonly isStarting: boolean; readonly isStopping: boolean }
+  readonly lifecycle: { readonly isStarting: boolean; readonly isStopping: boolean }
   readonly platform: Platform
 }
 
@@ -39,7 +39,7 @@ const DEADLINE_MS = 2_000
 const OVERDUE_MS = 120_000
 const FAILURES = 3
 
-export function readiness({ opened, engine, life, platform }: ReadinessTools): {
+export function readiness({ opened, engine, lifecycle, platform }: ReadinessTools): {
   readonly readiness: () => Promise<Readiness>
 } {
   return {
@@ -49,7 +49,7 @@ export function readiness({ opened, engine, life, platform }: ReadinessTools): {
       const checks = {
         store: check(looked.error === null, looked.error ?? 'answers'),
         schema: check(looked.isOpen, looked.isOpen ? 'is the one of this release' : 'was not checked yet'),
-        pulse: pulseOf(engine(), life),
+        heartbeat: heartbeatOf(engine(), lifecycle),
         duties: ownDuties(here),
       }
       const ready = Object.values(checks).every(({ ok }) => ok)
@@ -79,7 +79,10 @@ async function look(
   }
 }
 
-function pulseOf(engine: Engine | null, { isStarting, isStopping }: ReadinessTools['life']): ReadyCheck {
+function heartbeatOf(
+  engine: Engine | null,
+  { isStarting, isStopping }: ReadinessTools['lifecycle'],
+): ReadyCheck {
   if (isStopping) return check(false, 'this process is stopping')
   if (isStarting) return check(false, 'this process is starting')
   if (engine === null) return check(true, 'this process does not work, so it has none')

@@ -7,18 +7,18 @@ import type { Slot } from '../store/duty.ts'
 import type { InstanceRecord } from '../store/instance.ts'
 import type { AttemptRecord, JobRecord } from '../store/job-record.ts'
 import type { LimitRecord } from '../store/limit.ts'
-import { AHEAD_MOST, type QueueRecord } from '../store/queue-record.ts'
+import { POSITION_MOST, type QueueRecord } from '../store/queue-record.ts'
 
 export const REASONS = [
   'due-later',
-  'turn',
+  'order',
   'paused',
-  'queue-unserved',
-  'kind-unserved',
+  'queue-without-worker',
+  'kind-without-worker',
   'no-workers',
   'cooling',
   'limit',
-  'alone',
+  'quarantined',
   'busy',
   'behind',
   'next',
@@ -57,7 +57,7 @@ const NEXT: Reason = {
 
 /** What holds it up longest first. */
 export function reasonsIn(scene: Scene): Reason[] {
-  const shut = [...waiting(scene), ...closed(scene), ...unserved(scene), ...held(scene)]
+  const shut = [...waiting(scene), ...closed(scene), ...unservedKinds(scene), ...held(scene)]
   const found = [...shut, ...alone(scene), ...(shut.length === 0 ? busy(scene) : []), ...inLine(scene)]
   return found.length === 0 ? [NEXT] : found
 }
@@ -66,9 +66,9 @@ const reason = (why: ReasonName, says: string, until: number | null = null): Rea
 
 /** Its own time, or its turn. */
 function* waiting({ job, now, last }: Scene): Generator<Reason> {
-  if (job.waitsForTurn)
-    yield reason('turn', `An earlier job with the order key ${JSON.stringify(job.orderKey)} has not ended`)
-  if (job.waitsForTurn || job.dueAt === null) return
+  if (job.waitsForOrder)
+    yield reason('order', `An earlier job with the order key ${JSON.stringify(job.orderKey)} has not ended`)
+  if (job.waitsForOrder || job.dueAt === null) return
   const left = spanText(job.dueAt - now)
   const limit = limitNamed(last?.error ?? null)
   if (limit !== null) {
@@ -101,11 +101,12 @@ function* closed({ queue, now }: Scene): Generator<Reason> {
   }
 }
 
-function* unserved({ job, serving }: Scene): Generator<Reason> {
-  if (serving.length === 0) yield reason('queue-unserved', `No living process serves the queue ${job.queue}`)
+function* unservedKinds({ job, serving }: Scene): Generator<Reason> {
+  if (serving.length === 0)
+    yield reason('queue-without-worker', `No living process serves the queue ${job.queue}`)
   else if (!serving.some(({ kinds }) => kinds.includes(job.kind)))
     yield reason(
-      'kind-unserved',
+      'kind-without-worker',
       `No living process that serves the queue ${job.queue} has the kind ${job.kind}`,
     )
 }
@@ -127,7 +128,7 @@ function* held({ limit, now }: Scene): Generator<Reason> {
 function* alone({ job }: Scene): Generator<Reason> {
   if (job.state === 'ready' && job.crashes >= 2)
     yield reason(
-      'alone',
+      'quarantined',
       `It was running at ${counted(job.crashes, 'crash', 'crashes')}, so it waits until a process has nothing else to do`,
     )
 }
@@ -153,7 +154,7 @@ function workersOf({ queue, serving, slots }: Pick<Scene, 'queue' | 'serving' | 
 
 function* inLine({ job, ahead }: Scene): Generator<Reason> {
   if (ahead === null || ahead === 0) return
-  const many = ahead >= AHEAD_MOST ? `${AHEAD_MOST} or more` : String(ahead)
+  const many = ahead >= POSITION_MOST ? `${POSITION_MOST} or more` : String(ahead)
   yield reason(
     'behind',
     `${many} ready ${ahead === 1 ? 'job comes' : 'jobs come'} before it in the queue ${job.queue}`,

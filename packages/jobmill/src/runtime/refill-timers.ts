@@ -1,5 +1,5 @@
 /**
- * After a claim from a queue with a rate limit: the next look when its budget has something again, without asking the database when that is. The pulse knows it too,
+ * After a claim from a queue with a rate limit: the next look when its budget has something again, without asking the database when that is. The heartbeat knows it too,
  * and is the truth; but it looks far less often than a fast limit refills.
  */
 import type { LimitSettings } from '../job/limit.ts'

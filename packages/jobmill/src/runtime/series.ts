@@ -1,9 +1,9 @@
 /** Figures as people read them: buckets of one scope put in order and merged, with rates and percentiles. */
 import { countOf, mergeData, type MetricData, percentile } from '../job/metric-data.ts'
 import { drawOf, type DrawCount, DRAWS } from '../observe/draws.ts'
-import { LIMIT_LEVELS, QUEUE_LEVELS } from '../observe/standing.ts'
+import { LIMIT_LEVELS, QUEUE_LEVELS } from '../observe/gauge-sampler.ts'
 import { type Counter, COUNTERS, LATENCIES, type Latency } from '../observe/tally.ts'
-import { GAUGES } from '../observe/process-figures.ts'
+import { GAUGES } from '../observe/process-metrics.ts'
 import { STORE_CLASSES } from '../observe/store-timings.ts'
 import type { MetricRecord } from '../store/metrics.ts'
 import type { MetricsWindow } from './metrics-window.ts'
@@ -17,35 +17,35 @@ export interface Percentiles {
 }
 
 /** `waiting`: ready until claimed. `running`: one attempt, however it ended. `total`: from enqueue to done. */
-interface QueueFigures extends Readonly<Record<Latency, Percentiles>> {
+interface QueueMetrics extends Readonly<Record<Latency, Percentiles>> {
   readonly counters: Readonly<Record<Counter, number>>
   readonly perSecond: Readonly<Record<Counter, number>>
   /** How it stood, by a sample every 10 s; null where there was none. `oldestReadyMs` is 0 while nothing is ready. */
-  readonly counts: Readonly<Record<(typeof QUEUE_LEVELS)[number], GaugeFigures | null>>
+  readonly counts: Readonly<Record<(typeof QUEUE_LEVELS)[number], GaugeMetrics | null>>
 }
 
 /** What handlers were told. What a queue draws with its claims is not in it: `started` of that queue tells. */
 type Draws = Readonly<Record<DrawCount, number>>
 
-interface LimitFigures extends Draws {
+interface LimitMetrics extends Draws {
   /** Whole tokens, or permits, that could be taken, and permits that were out. */
-  readonly available: GaugeFigures | null
-  readonly held: GaugeFigures | null
+  readonly available: GaugeMetrics | null
+  readonly held: GaugeMetrics | null
   readonly byKind: Readonly<Record<string, Draws>>
 }
 
-interface GaugeFigures {
+interface GaugeMetrics {
   readonly mean: number
   readonly most: number
 }
 
-interface InstanceFigures {
+interface InstanceMetrics {
   /** As a share of one core. */
-  readonly cpu: GaugeFigures | null
-  readonly rssBytes: GaugeFigures | null
-  readonly heapBytes: GaugeFigures | null
+  readonly cpu: GaugeMetrics | null
+  readonly rssBytes: GaugeMetrics | null
+  readonly heapBytes: GaugeMetrics | null
   /** How late the event loop came to its timers. */
-  readonly loopLagMs: GaugeFigures | null
+  readonly loopLagMs: GaugeMetrics | null
   readonly store: Readonly<Record<(typeof STORE_CLASSES)[number], Percentiles>> & {
     readonly failures: number
   }
@@ -59,20 +59,20 @@ type Point<Figures> = Figures & { readonly at: number }
 export interface QueueSeries {
   readonly queue: string
   /** The whole window. */
-  readonly all: QueueFigures
-  readonly points: readonly Point<QueueFigures>[]
+  readonly all: QueueMetrics
+  readonly points: readonly Point<QueueMetrics>[]
 }
 
 export interface InstanceSeries {
   readonly instance: string
-  readonly all: InstanceFigures
-  readonly points: readonly Point<InstanceFigures>[]
+  readonly all: InstanceMetrics
+  readonly points: readonly Point<InstanceMetrics>[]
 }
 
 export interface LimitSeries {
   readonly limit: string
-  readonly all: LimitFigures
-  readonly points: readonly Point<LimitFigures>[]
+  readonly all: LimitMetrics
+  readonly points: readonly Point<LimitMetrics>[]
 }
 
 type Shape = MetricsWindow & { readonly now: number }
@@ -83,25 +83,25 @@ export function queueSeries(queue: string, records: readonly MetricRecord[], sha
   const points = pointsOf(records)
   return {
     queue,
-    all: queueFigures(merged(records), seconds(from, to ?? now)),
+    all: queueMetrics(merged(records), seconds(from, to ?? now)),
     // Of the bucket that is still open, what there is of it.
-    points: points.map(([at, data]) => ({ at, ...queueFigures(data, seconds(at, at + resolution)) })),
+    points: points.map(([at, data]) => ({ at, ...queueMetrics(data, seconds(at, at + resolution)) })),
   }
 }
 
 export function instanceSeries(instance: string, records: readonly MetricRecord[]): InstanceSeries {
   return {
     instance,
-    all: instanceFigures(merged(records)),
-    points: pointsOf(records).map(([at, data]) => ({ at, ...instanceFigures(data) })),
+    all: instanceMetrics(merged(records)),
+    points: pointsOf(records).map(([at, data]) => ({ at, ...instanceMetrics(data) })),
   }
 }
 
 export function limitSeries(limit: string, records: readonly MetricRecord[]): LimitSeries {
   return {
     limit,
-    all: limitFigures(merged(records)),
-    points: pointsOf(records).map(([at, data]) => ({ at, ...limitFigures(data) })),
+    all: limitMetrics(merged(records)),
+    points: pointsOf(records).map(([at, data]) => ({ at, ...limitMetrics(data) })),
   }
 }
 
@@ -116,7 +116,7 @@ function pointsOf(records: readonly MetricRecord[]): [number, MetricData][] {
   return [...points].toSorted(([a], [b]) => a - b)
 }
 
-function queueFigures(data: MetricData, seconds: number): QueueFigures {
+function queueMetrics(data: MetricData, seconds: number): QueueMetrics {
   const counter = (name: Counter): number => data.counters?.[name] ?? 0
   return {
     counters: recordOf(COUNTERS, counter),
@@ -126,7 +126,7 @@ function queueFigures(data: MetricData, seconds: number): QueueFigures {
   }
 }
 
-function limitFigures(data: MetricData): LimitFigures {
+function limitMetrics(data: MetricData): LimitMetrics {
   const byKind = new Map<string, Record<DrawCount, number>>()
   const all = recordOf(DRAWS, () => 0)
   for (const [counter, n] of Object.entries(data.counters ?? {})) {
@@ -145,7 +145,7 @@ function limitFigures(data: MetricData): LimitFigures {
   }
 }
 
-function instanceFigures(data: MetricData): InstanceFigures {
+function instanceMetrics(data: MetricData): InstanceMetrics {
   return {
     ...recordOf(GAUGES, (name) => gauge(data, name)),
     store: {
@@ -162,7 +162,7 @@ export function percentiles({ histograms }: MetricData, name: string): Percentil
   return { count: countOf(histogram), p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
-function gauge({ gauges }: MetricData, name: string): GaugeFigures | null {
+function gauge({ gauges }: MetricData, name: string): GaugeMetrics | null {
   const found = gauges?.[name]
   return found === undefined ? null : { mean: found.sum / found.count, most: found.most }
 }

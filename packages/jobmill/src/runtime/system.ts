@@ -4,14 +4,14 @@ import { mergeData, type MetricData } from '../job/metric-data.ts'
 import { VERSION } from '../job/version.ts'
 import { instanceScope } from '../observe/scopes.ts'
 import { STORE_CLASSES } from '../observe/store-timings.ts'
-import type { DatabaseHealth, SchemaStatus } from '../store/keeping.ts'
+import type { DatabaseHealth, SchemaStatus } from '../store/admin.ts'
 import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTools } from '../store/tools.ts'
-import { periodsOf } from './examine.ts'
+import { periodsOf } from './diagnose.ts'
 import type { Resolved } from './options.ts'
 import { type Percentiles, percentiles, recordOf } from './series.ts'
-import type { DutyView } from './tend.ts'
+import type { DutyView } from './duty-control.ts'
 
 export interface SystemDuty extends DutyView {
   /** How often it has a pass; null for one that has none, or of which this process does not know. */

@@ -1,11 +1,11 @@
-/** The duties of an instance, each under its supervisor, and what the pulse tells them. */
+/** The duties of an instance, each under its supervisor, and what the heartbeat tells them. */
 import { crashError } from '../job/crash.ts'
 import { DEFAULTS } from '../job/defaults.ts'
 import { JobmillError, shown } from '../job/errors.ts'
 import type { Emit } from '../job/events.ts'
 import { nearest } from '../job/known-keys.ts'
 import type { DutyBid } from '../store/duty.ts'
-import type { Pulse } from '../store/instance.ts'
+import type { Heartbeat } from '../store/instance.ts'
 import type { Store } from '../store/store.ts'
 import { type Counts, duty, type Duty, type DutyOptions } from '../upkeep/duty.ts'
 import type { DutyStatus } from '../upkeep/duty-log.ts'
@@ -18,7 +18,7 @@ import { stageDue } from '../upkeep/stage.ts'
 import type { Resolved } from './options.ts'
 
 export interface Upkeep {
-  readonly heard: (pulse: Pulse) => void
+  readonly heard: (heartbeat: Heartbeat) => void
   /** This instance leads nothing any more. */
   readonly lost: () => void
   readonly bids: () => readonly DutyBid[]
@@ -26,7 +26,7 @@ export interface Upkeep {
   /** A schedule was written here: if this instance leads them, it plans it at once. */
   readonly scheduleSoon: () => void
   readonly status: () => readonly DutyStatus[]
-  /** When a pulse last told of counters or figures that nobody has brought together yet: every process leaves some where jobs move. */
+  /** When a heartbeat last told of counters or figures that nobody has brought together yet: every process leaves some where jobs move. */
   readonly movedAt: () => number
   /** One pass by hand. */
   readonly run: (name: string) => Promise<Counts>
@@ -59,7 +59,7 @@ export function upkeep(given: UpkeepOptions): Upkeep {
     longestPauseMs: SOON_MS,
     async pass(signal) {
       if (!given.mayReap()) return { instances: 0, jobs: 0 }
-      return reapAndTell(store, options.crashesUntilDead, emit, signal, given.reaped)
+      return reapAndEmit(store, options.crashesUntilDead, emit, signal, given.reaped)
     },
   })
   const stage = make({
@@ -128,16 +128,16 @@ export function upkeep(given: UpkeepOptions): Upkeep {
     status: () => duties.map((one) => one.status()),
     movedAt: () => last.movedAt,
     lost: () => forAll.forEach((one) => one.leads(false)),
-    heard(pulse) {
-      for (const one of forAll) one.leads(pulse.leads.includes(one.name))
-      last.unrolled = pulse.unrolled
-      if (pulse.unrolled || last.movedAt === Infinity) last.movedAt = platform.monotonic()
-      const versions = `${pulse.settingsVersion} ${pulse.membersVersion}`
+    heard(heartbeat) {
+      for (const one of forAll) one.leads(heartbeat.leads.includes(one.name))
+      last.unrolled = heartbeat.unrolled
+      if (heartbeat.unrolled || last.movedAt === Infinity) last.movedAt = platform.monotonic()
+      const versions = `${heartbeat.settingsVersion} ${heartbeat.membersVersion}`
       if (versions !== last.versions) rebalancing.soon()
       last.versions = versions
-      if (pulse.expired && given.mayReap()) reap.soon()
-      if (pulse.stageInMs === 0) stage.soon()
-      if (pulse.scheduleInMs === 0) schedule.soon()
+      if (heartbeat.expired && given.mayReap()) reap.soon()
+      if (heartbeat.stageInMs === 0) stage.soon()
+      if (heartbeat.scheduleInMs === 0) schedule.soon()
     },
     run(name) {
       const found = duties.find((one) => one.name === name)
@@ -160,7 +160,7 @@ function bidOf({ name, succeededAgoMs, failures }: DutyStatus): DutyBid {
   return { name, failures, succeededAgoMs: succeededAgoMs === null ? null : Math.round(succeededAgoMs) }
 }
 
-export async function reapAndTell(
+export async function reapAndEmit(
   store: Store,
   crashesUntilDead: number,
   emit: Emit,

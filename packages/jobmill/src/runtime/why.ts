@@ -49,7 +49,7 @@ async function sceneOf(store: Store, job: JobRecord): Promise<Scene> {
     limit: limits.find(({ name }) => name === queue?.limit),
     serving,
     // What nobody takes stands in nobody's way.
-    ahead: await store.ahead(job.id, [...new Set(serving.flatMap(({ kinds }) => kinds))]),
+    ahead: await store.position(job.id, [...new Set(serving.flatMap(({ kinds }) => kinds))]),
     last: attempts.at(-1),
     running: counts.find((one) => one.queue === job.queue)?.running ?? 0,
     slots: slots.filter((slot) => slot.queue === job.queue),

@@ -55,5 +55,5 @@ async function claimSome(
   const { queue, limit, most } = from
   const part = limit.settings.type === 'concurrency' ? 'permits' : 'budget'
   const fields = claimFields(request, [{ queue, room: most }], limit.name)
-  return leased(await run(context, query, claimStatement(context, most, request.suspects, part), fields))
+  return leased(await run(context, query, claimStatement(context, most, request.quarantined, part), fields))
 }

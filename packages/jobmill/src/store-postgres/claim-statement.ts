@@ -23,7 +23,7 @@ export type ClaimPart = 'free' | 'budget' | 'permits'
 export const claimStatement = (
   context: Context,
   limit: number,
-  suspects: ClaimRequest['suspects'],
+  quarantine: ClaimRequest['quarantined'],
   part: ClaimPart,
 ): string => `
 WITH ${GIVEN}, open AS MATERIALIZED (
@@ -40,11 +40,11 @@ WITH ${GIVEN}, open AS MATERIALIZED (
       SELECT y.tid, y.priority, y.seq FROM want AS w CROSS JOIN LATERAL (
         SELECT x.tid, x.priority, x.seq FROM (
           SELECT r.ctid AS tid, r.priority, r.seq FROM jobmill.ready AS r
-           WHERE r.queue_id = w.queue_id AND r.crashes ${suspects === 'only' ? '>=' : '<'} ${DEFAULTS.crashesUntilAlone}
+           WHERE r.queue_id = w.queue_id AND r.crashes ${quarantine === 'only' ? '>=' : '<'} ${DEFAULTS.crashesUntilAlone}
              AND r.kind_id = ANY (${KIND_IDS})
            ORDER BY r.priority, r.seq LIMIT ${BOUNDS.claimLimit} FOR UPDATE SKIP LOCKED) AS x
          LIMIT w.room) AS y
-       ORDER BY y.priority, y.seq LIMIT ${suspects === 'only' ? 1 : limit}) AS c))
+       ORDER BY y.priority, y.seq LIMIT ${quarantine === 'only' ? 1 : limit}) AS c))
   RETURNING *
 ), to_running AS (
   INSERT INTO jobmill.running (id, token, instance, seq, ready_at, started_at, queue_id, kind_id, tries, priority, attempt,

@@ -17,7 +17,7 @@ interface Free {
 export async function claim(context: Context, request: ClaimRequest): Promise<Lease[]> {
   context.heard(request.queues.map(({ queue }) => queue))
   // A handle that has met a limit asks about limits with the rest, in one statement.
-  if (request.suspects === 'only' || context.met.limited)
+  if (request.quarantined === 'only' || context.met.limited)
     return withLimited(context, request, await claimGeneral(context, request))
   const { leases, placed, hasLimited } = await claimReady(context, request)
   if (!hasLimited || leases.length === request.limit) return leases
@@ -29,7 +29,7 @@ async function withLimited(
   request: ClaimRequest,
   { placed, told }: Free,
 ): Promise<Lease[]> {
-  const left = (request.suspects === 'only' ? 1 : request.limit) - placed.length
+  const left = (request.quarantined === 'only' ? 1 : request.limit) - placed.length
   const more = left === 0 ? [] : await moreLeases(context, { ...request, limit: left }, told, placed)
   const all = more.length === 0 ? placed : [...placed, ...more].toSorted(byOrder)
   return all.map(({ lease }) => lease)
@@ -39,7 +39,7 @@ async function claimGeneral(context: Context, request: ClaimRequest): Promise<Fr
   const rows = await run(
     context,
     context.connection.query,
-    claimStatement(context, request.limit, request.suspects, 'free'),
+    claimStatement(context, request.limit, request.quarantined, 'free'),
     claimFields(request, request.queues, null),
   )
   return { placed: placedOf(leased(rows)), told: rows[0] ?? {} }
@@ -78,7 +78,7 @@ async function worthIt(
   const told = await limitedQueues(context, row, { queues, kinds: request.kinds })
   if (told.length === 0) return []
   const isReady = (one: (typeof told)[number]): boolean =>
-    request.suspects === 'only' ? one.suspect : one.ready
+    request.quarantined === 'only' ? one.quarantined : one.ready
   const limits = new Map(
     told.flatMap((one) => (one.available > 0 && isReady(one) ? [[one.queue, one.limit.name] as const] : [])),
   )

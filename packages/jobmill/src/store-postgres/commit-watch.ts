@@ -4,18 +4,18 @@
  * often. What is still open after a minute is left to polling, which finds it in any case.
  */
 import type { Platform, Timer } from '../platform/platform.ts'
-import type { Ring } from './bell-message.ts'
+import type { Notification } from './notify-message.ts'
 import type { Connection } from './connection.ts'
 
 export interface CommitWatch {
   /** Jobs for these queues become visible when the transaction commits. */
-  readonly add: (xid: string, rings: readonly Ring[]) => void
+  readonly add: (xid: string, notifications: readonly Notification[]) => void
   readonly close: () => void
 }
 
 interface Pending {
   readonly addedAt: number
-  readonly rings: Ring[]
+  readonly notifications: Notification[]
   looks: number
 }
 
@@ -29,7 +29,7 @@ const MOST_PENDING = 10_000
 export function commitWatch(options: {
   readonly connection: Pick<Connection, 'query'>
   readonly platform: Pick<Platform, 'monotonic' | 'timer'>
-  readonly notify: (rings: readonly Ring[]) => void
+  readonly notify: (notifications: readonly Notification[]) => void
 }): CommitWatch {
   const { connection, platform, notify } = options
   const pending = new Map<string, Pending>()
@@ -70,16 +70,16 @@ export function commitWatch(options: {
   function end(xid: string, hasCommitted: boolean): void {
     const one = pending.get(xid)
     pending.delete(xid)
-    if (hasCommitted && one !== undefined && !isClosed) notify(one.rings)
+    if (hasCommitted && one !== undefined && !isClosed) notify(one.notifications)
   }
 
   return {
-    add(xid, rings) {
-      if (rings.length === 0 || isClosed) return
+    add(xid, notifications) {
+      if (notifications.length === 0 || isClosed) return
       const known = pending.get(xid)
-      if (known !== undefined) known.rings.push(...rings)
+      if (known !== undefined) known.notifications.push(...notifications)
       else if (pending.size < MOST_PENDING)
-        pending.set(xid, { addedAt: platform.monotonic(), rings: [...rings], looks: 0 })
+        pending.set(xid, { addedAt: platform.monotonic(), notifications: [...notifications], looks: 0 })
       schedule()
     },
     close() {

@@ -1,9 +1,9 @@
-/** What every verb of this store receives: a way to run statements, the names, and the doorbell. */
+/** What every verb of this store receives: a way to run statements, the names, and the notifier. */
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { Ring } from './bell-message.ts'
+import type { Notification } from './notify-message.ts'
 import type { Connection, Query } from './connection.ts'
-import type { RingAlong } from './doorbell.ts'
+import type { NotifyAlong } from './notifier.ts'
 import type { DueFloor } from './due-floor.ts'
 import type { Floors } from './floors.ts'
 import type { HandOver } from './hand-over.ts'
@@ -20,11 +20,11 @@ export interface Context {
   /** Puts a statement that is written for the schema `jobmill` into the schema of this store. */
   readonly sql: (text: string) => string
   /** Tells waiting claimers of this and other processes that these queues have work. */
-  readonly ring: (rings: readonly Ring[]) => void
+  readonly notify: (notifications: readonly Notification[]) => void
   /** The same once a transaction of the user has committed. */
-  readonly ringAfterCommit: (xid: string, rings: readonly Ring[]) => void
+  readonly notifyAfterCommit: (xid: string, notifications: readonly Notification[]) => void
   /** The same by a ring that follows a statement; null when it is to be rung afterwards. */
-  readonly ringAlong: (rings: readonly Ring[]) => RingAlong | null
+  readonly notifyAlong: (notifications: readonly Notification[]) => NotifyAlong | null
   /** For whom elsewhere a job is, if somebody has offered. */
   readonly handOver: (job: NewJob) => HandOver | undefined
   /** What this handle has met so far, and looks for from then on. */

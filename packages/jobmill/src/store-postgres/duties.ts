@@ -1,9 +1,9 @@
-/** Leadership: a lease per duty. Taken and renewed by the pulse, let go of when the instance ends. */
+/** Leadership: a lease per duty. Taken and renewed by the heartbeat, let go of when the instance ends. */
 import type { DutyBid, DutyRecord } from '../store/duty.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
-/** Of the instances `over(id)`. In the order of the names, like the pulses. */
+/** Of the instances `over(id)`. In the order of the names, like the heartbeats. */
 export const DUTIES_LEFT = `left_behind AS MATERIALIZED (
   SELECT name FROM jobmill.duty WHERE leader = ANY (ARRAY(SELECT id FROM over)) ORDER BY name FOR UPDATE
 ), let_go AS (

@@ -1,6 +1,6 @@
 /** The most common enqueue: new jobs that are due now and alike in all but their id and payload, by one function of the database. */
 import type { NewJob } from '../job/new-job.ts'
-import { bornLeased } from '../store/born-leased.ts'
+import { insertedLeased } from '../store/inserted-leased.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf } from './array-text.ts'
@@ -68,7 +68,7 @@ async function write(
   const map = context.names.current
   const { queue, kind, priority, maxAttempts } = jobs[0]
   // Where there are workers it is not known beforehand how many jobs there will be for others.
-  const bell = workers === undefined ? context.ringAlong([{ queue, jobs: jobs.length }]) : null
+  const notification = workers === undefined ? context.notifyAlong([{ queue, jobs: jobs.length }]) : null
   const values = [
     clock?.() ?? null,
     arrayOf(jobs.map((job) => job.id)),
@@ -80,16 +80,20 @@ async function write(
     ...workersColumns(workers),
     map.version,
   ]
-  const [row = []] = await context.connection.tuples(context.sql(ENQUEUE_ALIKE), values, bell?.statement)
+  const [row = []] = await context.connection.tuples(
+    context.sql(ENQUEUE_ALIKE),
+    values,
+    notification?.statement,
+  )
   const [at, token, leased, walked] = row as [number, number | null, number, string | null]
-  bell?.tell()
+  notification?.tell()
   if (workers !== undefined && walked !== null)
     rememberHeads(context, map, workers.free, JSON.parse(walked) as Walked)
-  if (bell === null && leased < jobs.length) counts.add(queue, jobs.length - leased)
+  if (notification === null && leased < jobs.length) counts.add(queue, jobs.length - leased)
   const leasedHere = token === null || workers?.elsewhere !== null ? 0 : leased
   return jobs.map((job, n) =>
     n < leasedHere
-      ? { id: job.id, outcome: 'enqueued', lease: bornLeased(job, token ?? 0, at) }
+      ? { id: job.id, outcome: 'enqueued', lease: insertedLeased(job, token ?? 0, at) }
       : { id: job.id, outcome: 'enqueued' },
   )
 }

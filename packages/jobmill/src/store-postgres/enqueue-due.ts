@@ -1,6 +1,6 @@
 /** The common enqueue: new jobs that are due now and have neither dedupe key nor order key, by one function of the database. */
 import type { NewJob } from '../job/new-job.ts'
-import { bornLeased } from '../store/born-leased.ts'
+import { insertedLeased } from '../store/inserted-leased.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
 import { arrayOf, jsonListOf, textArrayOf } from './array-text.ts'
@@ -30,7 +30,8 @@ export async function enqueueDue(
   const map = context.names.current
   const free = handOff === undefined ? undefined : freeRooms(context, jobs, handOff)
   // With workers of its own it is not known beforehand how many there will be for others.
-  const bell = handOff === undefined ? context.ringAlong(jobs.map(({ queue }) => ({ queue, jobs: 1 }))) : null
+  const notification =
+    handOff === undefined ? context.notifyAlong(jobs.map(({ queue }) => ({ queue, jobs: 1 }))) : null
   const values = [
     clock?.() ?? null,
     arrayOf(jobs.map((job) => job.id)),
@@ -43,15 +44,19 @@ export async function enqueueDue(
     ...handOffColumns(map, handOff, free),
     map.version,
   ]
-  const [row = []] = await context.connection.tuples(context.sql(ENQUEUE_DUE), values, bell?.statement)
+  const [row = []] = await context.connection.tuples(
+    context.sql(ENQUEUE_DUE),
+    values,
+    notification?.statement,
+  )
   const [at, token, leased, walked] = row as [number, number | null, string | null, string | null]
-  bell?.tell()
+  notification?.tell()
   if (free !== undefined && walked !== null) rememberHeads(context, map, free, JSON.parse(walked) as Walked)
   return jobs.map((job, n) => {
     const { id } = job
     if (token !== null && leased?.[n] === 't')
-      return { id, outcome: 'enqueued', lease: bornLeased(job, token, at) }
-    if (bell === null) counts.add(job.queue, 1)
+      return { id, outcome: 'enqueued', lease: insertedLeased(job, token, at) }
+    if (notification === null) counts.add(job.queue, 1)
     return { id, outcome: 'enqueued' }
   })
 }

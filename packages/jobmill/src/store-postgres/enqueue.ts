@@ -17,7 +17,7 @@ import { GIVEN, NAMES_TRUE, XID } from './fragments.ts'
 import { chooseHandedOff, enqueueHandingOff, type HandedOff, mayHandOff } from './hand-off.ts'
 import { INPUT_JOBS, JOB_COLUMNS, JOB_VALUES, jobsFields, PLACED, READY_COUNTS } from './job-input.ts'
 import { MOST_TRIES, NamesChanged } from './names-changed.ts'
-import { type ReadyCounts, readyCounts, ringAfterCommit, ringFor } from './ready-counts.ts'
+import { type ReadyCounts, readyCounts, notifyAfterCommit, notifyFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
 /** New ids only: no conflict clause, which would cost a third of the rate. */
@@ -58,7 +58,7 @@ export async function enqueue(
       const counted = readyCounts()
       return [await enqueueWith(there, query, jobs, true, counted), counted] as const
     })
-    ringAfterCommit(context, counts)
+    notifyAfterCommit(context, counts)
     return replies
   }
   const { mayRepeat = false } = options
@@ -68,7 +68,7 @@ export async function enqueue(
   if (mayRepeat) {
     for (const { queue, delayMs, dueAt } of jobs) if (delayMs === 0 && dueAt === null) counts.add(queue, 0)
   }
-  ringFor(context, counts)
+  notifyFor(context, counts)
   return replies
 }
 

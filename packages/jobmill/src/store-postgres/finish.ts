@@ -16,7 +16,7 @@ import { nameFollowUps, writtenBefore } from './finish-looks.ts'
 import { FINISH, FINISH_FORGETTING, finishText } from './finish-statement.ts'
 import { trimHistory } from './history.ts'
 import { holdingsOfRow, holdsOf } from './holdings.ts'
-import { type ReadyCounts, readyCounts, ringAfterCommit, ringFor } from './ready-counts.ts'
+import { type ReadyCounts, readyCounts, notifyAfterCommit, notifyFor } from './ready-counts.ts'
 import { type Tx, txQuery } from './tx.ts'
 
 /** With fewer than this, statements more cost more than the function saves. */
@@ -37,7 +37,7 @@ export async function finish(
     const counts = readyCounts()
     const there: Context = { ...context, isUserTransaction: true }
     const replies = await finishWith(there, txQuery(options.tx), items, counts)
-    ringAfterCommit(context, counts)
+    notifyAfterCommit(context, counts)
     return replies
   }
   if (isEachOnce && areAlike(items)) return finishAlike(context, items)
@@ -65,7 +65,7 @@ async function finishGeneral(
   const [replies, counts] = await (needsTransaction
     ? context.connection.transaction(work)
     : work(context.connection.query))
-  ringFor(context, counts)
+  notifyFor(context, counts)
   return replies
 }
 

@@ -11,10 +11,10 @@ import { HELD_ON } from './hold.ts'
 const { scheduled, ready } = STATE_CODE
 export const KEYED = 1
 export const ORDERED = 2
-export const HAS_TURN = 4
+export const HAS_ORDER_LOCK = 4
 export const HAS_PERMIT = 8
 /** The flags of a job that leaves running and goes on: its permits stay behind. */
-export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_TURN}`
+export const WITHOUT_PERMIT = `flags & ${KEYED | ORDERED | HAS_ORDER_LOCK}`
 
 /** `given(p, now)`: the parameter, and now by the database's clock unless a test gave another. */
 export const GIVEN = `given AS MATERIALIZED (
@@ -55,11 +55,11 @@ export const INPUT_IDS = `input AS MATERIALIZED (
 export const TAKEN = `from_later AS (
   DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id RETURNING w.*
 ), from_line AS (
-  DELETE FROM jobmill.line AS w USING input WHERE w.id = input.id RETURNING w.*
+  DELETE FROM jobmill.order_queue AS w USING input WHERE w.id = input.id RETURNING w.*
 ), from_ready AS (
   DELETE FROM jobmill.ready AS w USING input WHERE w.id = input.id RETURNING w.*
 ), called_behind AS (
-  INSERT INTO jobmill.line_call (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM from_line
+  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM from_line
 ), taken AS (
   SELECT id, queue_id, kind_id, priority, attempt, crashes, tries, flags, ${scheduled}::int2 AS state,
          NULL::int8 AS seq, NULL::int8 AS ready_at, NULL::text AS order_key, NULL::int8 AS pos, due_at
@@ -89,11 +89,11 @@ export const FREED = `keyed AS (
   UPDATE jobmill.dedupe AS d SET expires_at = ${NOW} + abs(k.hold_ms) FROM keyed AS k
    WHERE d.key = ANY (ARRAY(SELECT dedupe_key FROM keyed WHERE held_on)) AND d.key = k.dedupe_key AND d.job_id = k.id
 ), turn_freed AS (
-  DELETE FROM jobmill.turn AS t
-   WHERE t.job_id = ANY (ARRAY(SELECT e.id FROM ended AS e WHERE e.flags & ${HAS_TURN} <> 0))
+  DELETE FROM jobmill.order_lock AS t
+   WHERE t.job_id = ANY (ARRAY(SELECT e.id FROM ended AS e WHERE e.flags & ${HAS_ORDER_LOCK} <> 0))
   RETURNING t.queue_id, t.order_key
 ), called AS (
-  INSERT INTO jobmill.line_call (queue_id, order_key) SELECT queue_id, order_key FROM turn_freed
+  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT queue_id, order_key FROM turn_freed
 )`
 
 /** Gives back the permits of `gone(id, flags)`, which leave running, by their holder. A job without any costs nothing here. */
@@ -108,22 +108,22 @@ export const freedFor = (...rows: readonly string[]): string => `(
    WHERE q.limit_name = ANY (ARRAY(${rows.map((each) => `SELECT limit_name FROM ${each}`).join(' UNION ')})))`
 
 /** Has an order key and not its turn: such a job goes into its line and not to ready. */
-export const NEEDS_TURN = `flags & ${ORDERED} <> 0 AND flags & ${HAS_TURN} = 0`
+export const NEEDS_ORDER_LOCK = `flags & ${ORDERED} <> 0 AND flags & ${HAS_ORDER_LOCK} = 0`
 
 /** Puts the jobs of `due` (rows of later whose time has come) into ready or into their lines, in the given order. */
 export const dueMoved = (order: string): string => `to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, attempt, crashes, flags
-    FROM (SELECT * FROM due WHERE NOT (${NEEDS_TURN}) ORDER BY ${order}) AS d
-), in_line AS (
-  INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+    FROM (SELECT * FROM due WHERE NOT (${NEEDS_ORDER_LOCK}) ORDER BY ${order}) AS d
+), in_order_queue AS (
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
   SELECT d.queue_id, j.order_key, nextval('jobmill.seq'), d.id, d.due_at, d.kind_id, d.tries, d.priority, d.flags
-    FROM (SELECT * FROM due WHERE ${NEEDS_TURN} ORDER BY ${order}) AS d
+    FROM (SELECT * FROM due WHERE ${NEEDS_ORDER_LOCK} ORDER BY ${order}) AS d
    CROSS JOIN LATERAL (SELECT t.order_key FROM jobmill.job AS t WHERE t.id = d.id OFFSET 0) AS j
   RETURNING queue_id, order_key
 ), called AS (
-  INSERT INTO jobmill.line_call (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_line
+  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_order_queue
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM due WHERE NOT (${NEEDS_TURN}) GROUP BY 1
+  SELECT queue_id, ${scheduled}, ${ready}, count(*) FROM due WHERE NOT (${NEEDS_ORDER_LOCK}) GROUP BY 1
 )`

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { NewJob } from '../job/new-job.ts'
 import type { Platform } from '../platform/platform.ts'
-import { bornLeased } from '../store/born-leased.ts'
+import { insertedLeased } from '../store/inserted-leased.ts'
 import type { HandedOver, StandBy } from '../store/claim.ts'
 import { type Brought, broughtText, type Offered, readHandOver } from './hand-over-message.ts'
 
@@ -19,7 +19,7 @@ export interface HandOver {
 
 export interface HandOvers {
   /** Another process rang for these queues. */
-  readonly rang: (from: string, queues: readonly string[]) => void
+  readonly notified: (from: string, queues: readonly string[]) => void
   readonly standBy: (offer: StandBy) => boolean
   readonly receive: (instance: string, take: (handed: HandedOver) => void) => () => void
   /** What arrived on the channel of this process. */
@@ -65,7 +65,7 @@ export function handOvers(options: {
   const isGood = ({ at }: { readonly at: number }): boolean => platform.monotonic() - at < GOOD_FOR_MS
 
   /** Whoever rings has no offer, or none for such a job. */
-  function rang(from: string, queue: string): void {
+  function notified(from: string, queue: string): void {
     // Anybody may ring for queues that nobody has.
     if (ringers.size >= MOST_RINGERS) ringers.clear()
     ringers.set(queue, { process: from, at: platform.monotonic(), told: new Set() })
@@ -78,14 +78,14 @@ export function handOvers(options: {
   }
 
   function brought(token: number, at: number, { offer, from, instance, job }: Brought): void {
-    rang(from, job.queue)
+    notified(from, job.queue)
     const rest = { timeoutMs: null, tags: [], metadata: null, orderKey: null }
-    receivers.get(instance)?.({ offer, lease: bornLeased({ ...job, ...rest }, token, at) })
+    receivers.get(instance)?.({ offer, lease: insertedLeased({ ...job, ...rest }, token, at) })
   }
 
   return {
-    rang(from, queues) {
-      for (const queue of queues) rang(from, queue)
+    notified(from, queues) {
+      for (const queue of queues) notified(from, queue)
     },
     standBy(offer) {
       const ringer = ringers.get(offer.queue)

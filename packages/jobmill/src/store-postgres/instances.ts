@@ -10,7 +10,7 @@ import { HANDED_BACK } from './hand-back.ts'
 import { holdingsOfRow } from './holdings.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
 import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
-import { readyCounts, ringFor } from './ready-counts.ts'
+import { readyCounts, notifyFor } from './ready-counts.ts'
 
 const REGISTER = `
 WITH ${GIVEN}
@@ -73,7 +73,7 @@ export async function register(context: Context, instance: NewInstance): Promise
     await takeCrashesBack(context, query, instance, counts)
     await query(context.sql(MEMBERS_CHANGED), [])
   })
-  ringFor(context, counts)
+  notifyFor(context, counts)
 }
 
 /** Statements of one transaction, so that the second sees every claim that came before the stop. One that was on its way goes back by reap. */
@@ -90,7 +90,7 @@ export async function deregister(context: Context, instance: string): Promise<nu
   counts.freed(rows)
   const jobs = rows.filter((row) => row['id'] !== null)
   for (const row of jobs) if (row['state'] === STATE_CODE.ready) counts.add(row['queue'], 1)
-  ringFor(context, counts)
+  notifyFor(context, counts)
   return jobs.length
 }
 

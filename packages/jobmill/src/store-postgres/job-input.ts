@@ -36,11 +36,11 @@ export const placed = (seq: string, taggedFrom: string): string => `to_ready AS 
   INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
   SELECT due, id, queue_id, kind_id, 0, priority, 0, 0, flags FROM fresh WHERE due > now
 ), to_line AS (
-  INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
   SELECT queue_id, order_key, nextval('jobmill.seq') - CASE WHEN first THEN ${FIRST_PLACES} ELSE 0 END, id, due, kind_id, 0, priority, flags
     FROM (SELECT * FROM fresh WHERE due <= now AND order_key IS NOT NULL ORDER BY n) AS f
 ), called AS (
-  INSERT INTO jobmill.line_call (queue_id, order_key)
+  INSERT INTO jobmill.order_check (queue_id, order_key)
   SELECT DISTINCT queue_id, order_key FROM fresh WHERE due <= now AND order_key IS NOT NULL
 ), tagged AS (
   INSERT INTO jobmill.job_tag (tag, job_id) SELECT unnest(tags), id FROM ${taggedFrom} WHERE tags IS NOT NULL

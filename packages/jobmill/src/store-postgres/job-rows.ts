@@ -12,7 +12,7 @@ const probe = (table: string): string =>
 export const SUMMARY_JOINS = `
   CROSS JOIN ${probe('job')} AS j
   LEFT JOIN ${probe('later')} AS la ON true
-  LEFT JOIN ${probe('line')} AS li ON true
+  LEFT JOIN ${probe('order_queue')} AS li ON true
   LEFT JOIN ${probe('ready')} AS re ON true
   LEFT JOIN ${probe('running')} AS ru ON true
   LEFT JOIN LATERAL (SELECT * FROM jobmill.attempt AS t WHERE t.job_id = w.id ORDER BY t.token DESC LIMIT 1) AS a ON true`
@@ -22,7 +22,7 @@ export const SUMMARY_COLUMNS = `j.id, ${kindName('j.kind_id')} AS kind, ${queueN
        WHEN la.id IS NOT NULL OR li.id IS NOT NULL THEN ${STATE_CODE.scheduled} ELSE a.ended_as END AS state,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.attempt, re.attempt, la.attempt, a.spent) END AS attempt,
   CASE WHEN li.id IS NOT NULL THEN 0 ELSE coalesce(ru.crashes, re.crashes, la.crashes, a.crashes) END AS crashes,
-  li.id IS NOT NULL AS waits_for_turn, coalesce(la.due_at, li.due_at) AS due_at, ru.started_at,
+  li.id IS NOT NULL AS waits_for_order, coalesce(la.due_at, li.due_at) AS due_at, ru.started_at,
   CASE WHEN a.ended_as IS NOT NULL THEN a.ended_at END AS ended_at, ru.instance, ru.cancel_reason`
 
 export function summaryOf(row: Row): JobSummary {
@@ -37,7 +37,7 @@ export function summaryOf(row: Row): JobSummary {
     crashes: row['crashes'] as number,
     tags: (row['tags'] as string[] | null) ?? [],
     orderKey: row['order_key'] as string | null,
-    waitsForTurn: row['waits_for_turn'] as boolean,
+    waitsForOrder: row['waits_for_order'] as boolean,
     enqueuedAt: row['enqueued_at'] as number,
     dueAt: row['due_at'] as number | null,
     startedAt: row['started_at'] as number | null,

@@ -1,7 +1,7 @@
 /** The budgets of keys: rows beside that of their limit, which come into being with the first use of a key and go when they are full again. */
 import { changed } from '../job/budget.ts'
 import { isPerKey, type LimitSettings } from '../job/limit.ts'
-import { KEYS_MOST, type Take, type Taken } from '../store/limit.ts'
+import { KEYS_MOST, type AcquireRequest, type Acquired } from '../store/limit.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, NOW, NOW_AGAIN } from './fragments.ts'
@@ -47,14 +47,14 @@ WITH ${GIVEN}, input AS MATERIALIZED (
 SELECT name, per_key FROM parent`
 
 /** Makes what these items lack, and tells of the others why there is nothing to make. */
-export async function makeKeys<T extends Pick<Take, 'limit' | 'key'>>(
+export async function makeKeys<T extends Pick<AcquireRequest, 'limit' | 'key'>>(
   context: Context,
   items: readonly T[],
-): Promise<Map<T, Taken>> {
+): Promise<Map<T, Acquired>> {
   const asked = items.map(({ limit, key = null }) => ({ limit_name: limit, key }))
   const rows = await run(context, context.connection.query, MAKE, `"items":${JSON.stringify(asked)}`)
   const found = new Map(rows.map((row) => [row['name'] as string, row['per_key'] as boolean]))
-  const refused = new Map<T, Taken>()
+  const refused = new Map<T, Acquired>()
   for (const item of items) {
     const perKey = found.get(item.limit)
     if (perKey === undefined) refused.set(item, { outcome: 'unknown' })
@@ -75,19 +75,19 @@ SELECT ${LIMIT_COLUMNS}, ${NOW_AGAIN} AS now FROM locked AS l, given`
 const CHANGE_SOME = `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(name text, amount int4, per_ms int8, burst int4,
-                                                              paid_at float8, line_at float8, drained_until float8)
+                                                              paid_at float8, reserved_until float8, drained_until float8)
 ), forgotten AS (
-  DELETE FROM jobmill.place WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
+  DELETE FROM jobmill.limit_waiter WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
 )
 UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.burst,
-       paid_at = x.paid_at, line_at = x.line_at, drained_until = x.drained_until, look_at = 0
+       paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until, look_at = 0
   FROM input AS x WHERE l.name = x.name`
 
 const DELETE_SOME = `
 WITH ${GIVEN}, input AS MATERIALIZED (
   SELECT x.name FROM given, json_to_recordset(p -> 'limits') AS x(name text)
 ), forgotten AS (
-  DELETE FROM jobmill.place WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
+  DELETE FROM jobmill.limit_waiter WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
 )
 DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM input))`
 
@@ -147,14 +147,14 @@ export async function keysOf(
  */
 const retainStatement = (limit: number): string => `
 WITH ${GIVEN}, looked AS MATERIALIZED (
-  SELECT l.name, greatest(l.paid_at, l.line_at, l.drained_until) > ${NOW} AS in_use FROM jobmill.limit AS l
+  SELECT l.name, greatest(l.paid_at, l.reserved_until, l.drained_until) > ${NOW} AS in_use FROM jobmill.limit AS l
    WHERE l.parent IS NOT NULL AND l.look_at <= ${NOW}
-     AND (SELECT true FROM jobmill.place AS t WHERE t.limit_name = l.name ORDER BY t.holder LIMIT 1) IS NULL
+     AND (SELECT true FROM jobmill.limit_waiter AS t WHERE t.limit_name = l.name ORDER BY t.holder LIMIT 1) IS NULL
    ORDER BY l.look_at LIMIT ${limit} FOR UPDATE OF l SKIP LOCKED
 ), gone AS (
   DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(SELECT name FROM looked WHERE NOT in_use))
 ), kept AS (
-  UPDATE jobmill.limit SET look_at = ceil(greatest(paid_at, line_at, drained_until))::int8
+  UPDATE jobmill.limit SET look_at = ceil(greatest(paid_at, reserved_until, drained_until))::int8
    WHERE name = ANY (ARRAY(SELECT name FROM looked WHERE in_use))
 )
 SELECT count(*)::int4 AS looked FROM looked`

@@ -17,7 +17,7 @@ export interface LockedLimit extends LimitRow {
 }
 
 /** Of a row `l`. */
-export const LIMIT_COLUMNS = `l.name, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.line_at, l.drained_until`
+export const LIMIT_COLUMNS = `l.name, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until`
 
 /** The permits of the limit `l` that are out: a range of the primary key of `permit`. Of a rate none count. */
 export const HELD = `(SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t
@@ -41,8 +41,8 @@ SELECT l.name, ${HELD} AS held FROM jobmill.limit AS l
 
 const WRITE_STATES = `
 WITH ${GIVEN}
-UPDATE jobmill.limit AS l SET paid_at = x.paid_at, line_at = x.line_at, drained_until = x.drained_until
-  FROM given, json_to_recordset(p -> 'states') AS x(name text, paid_at float8, line_at float8, drained_until float8)
+UPDATE jobmill.limit AS l SET paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until
+  FROM given, json_to_recordset(p -> 'states') AS x(name text, paid_at float8, reserved_until float8, drained_until float8)
  WHERE l.name = x.name`
 
 export function limitOf(row: Row): LimitRow {
@@ -61,7 +61,7 @@ export function limitOf(row: Row): LimitRow {
         : { type: 'concurrency', most },
     state: {
       paidAt: row['paid_at'] as number,
-      lineAt: row['line_at'] as number,
+      reservedUntil: row['reserved_until'] as number,
       drainedUntil: row['drained_until'] as number,
     },
   }
@@ -75,8 +75,8 @@ export function settingsColumns(settings: LimitSettings): Record<string, number 
     : { amount: null, per_ms: null, burst: null, most: settings.most, per_key }
 }
 
-export function stateColumns({ paidAt, lineAt, drainedUntil }: BudgetState): Record<string, number> {
-  return { paid_at: paidAt, line_at: lineAt, drained_until: drainedUntil }
+export function stateColumns({ paidAt, reservedUntil, drainedUntil }: BudgetState): Record<string, number> {
+  return { paid_at: paidAt, reserved_until: reservedUntil, drained_until: drainedUntil }
 }
 
 export async function lockLimits(

@@ -65,12 +65,12 @@ UPDATE jobmill.limit AS l SET code = x.code, overrides = x.overrides
 const CHANGE = `
 WITH ${GIVEN}, written AS (
   UPDATE jobmill.limit AS l SET amount = x.amount, per_ms = x.per_ms, burst = x.burst, most = x.most, per_key = x.per_key,
-         paid_at = x.paid_at, line_at = x.line_at, drained_until = x.drained_until, code = x.code, overrides = x.overrides
+         paid_at = x.paid_at, reserved_until = x.reserved_until, drained_until = x.drained_until, code = x.code, overrides = x.overrides
     FROM given, json_to_record(p -> 'limit') AS x(name text, amount int4, per_ms int8, burst int4, most int4, per_key bool,
-                                                  paid_at float8, line_at float8, drained_until float8, code json, overrides json)
+                                                  paid_at float8, reserved_until float8, drained_until float8, code json, overrides json)
    WHERE l.name = x.name
 ), forgotten AS (
-  DELETE FROM jobmill.place WHERE limit_name = (SELECT p -> 'limit' ->> 'name' FROM given)
+  DELETE FROM jobmill.limit_waiter WHERE limit_name = (SELECT p -> 'limit' ->> 'name' FROM given)
 )
 ${SETTINGS_CHANGED}`
 
@@ -82,7 +82,7 @@ export async function declareLimits(context: Context, limits: readonly DeclaredL
   const known = await sourcesByName(context, context.connection.query, code.keys())
   if ([...code].every(([name, parts]) => isSameValue(known.get(name)?.code, parts))) return
   const queues = await context.connection.transaction((query) => declareAll(context, query, code))
-  ringFor(context, queues)
+  notifyFor(context, queues)
 }
 
 /** The queues that draw on limits of which something else counts now. */
@@ -191,7 +191,7 @@ async function reworked(
     const { after, queues: queuesHere } = await rework(context, query, limit, sources, always)
     return { ...sources, record: await recordNow(context, query, after), queues: queuesHere }
   })
-  ringFor(context, queues)
+  notifyFor(context, queues)
   return done
 }
 
@@ -217,8 +217,8 @@ async function rework(
 }
 
 /** There may be more to have than before. */
-function ringFor(context: Context, queues: readonly string[]): void {
-  if (queues.length > 0) context.ring(queues.map((queue) => ({ queue, jobs: null })))
+function notifyFor(context: Context, queues: readonly string[]): void {
+  if (queues.length > 0) context.notify(queues.map((queue) => ({ queue, jobs: null })))
 }
 
 /** What becomes of the budget and of those of its keys. All are full where it begins, or ceases, to count for each key by itself. */

@@ -21,7 +21,7 @@ const firstReady = (crashes: '<' | '>='): string => `
 
 /** Of `open(queue_id, name, limit_name)`: the queues that draw on a limit and have a job ready. JSON text. */
 const LIMITED = `(SELECT coalesce(json_agg(x), '[]') FROM (
-  SELECT o.name AS queue, ${LIMIT_COLUMNS}, ${HELD} AS held, a.found IS TRUE AS ready, b.found IS TRUE AS suspect
+  SELECT o.name AS queue, ${LIMIT_COLUMNS}, ${HELD} AS held, a.found IS TRUE AS ready, b.found IS TRUE AS quarantined
     FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name
     LEFT JOIN LATERAL (${firstReady('<')}) AS a ON true
     LEFT JOIN LATERAL (${firstReady('>=')}) AS b ON true
@@ -47,7 +47,7 @@ export interface LimitedQueue {
   readonly available: number
   readonly nextInMs: number | null
   readonly ready: boolean
-  readonly suspect: boolean
+  readonly quarantined: boolean
 }
 
 /** From the answer of a statement with `limitedColumns`, which was asked about these. */
@@ -77,7 +77,7 @@ function toldOf(row: Row): LimitedQueue[] {
       available: available(limit.settings, limit.state, at),
       nextInMs: nextInMs(limit.settings, limit.state, at),
       ready: one['ready'] as boolean,
-      suspect: one['suspect'] as boolean,
+      quarantined: one['quarantined'] as boolean,
     }
   })
 }

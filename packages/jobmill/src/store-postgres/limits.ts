@@ -28,7 +28,7 @@ WITH ${GIVEN}, name AS MATERIALIZED (
 ), permits AS (
   DELETE FROM jobmill.permit WHERE limit_name = (SELECT name FROM name)
 ), places AS (
-  DELETE FROM jobmill.place WHERE limit_name = (SELECT name FROM name)
+  DELETE FROM jobmill.limit_waiter WHERE limit_name = (SELECT name FROM name)
 ), gone AS (
   DELETE FROM jobmill.limit WHERE name = (SELECT name FROM name)
 )

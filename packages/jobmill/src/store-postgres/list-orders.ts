@@ -65,7 +65,7 @@ function walkScheduled(from: Position | null, rows: number, given: Values): Walk
   const one = (table: string): string =>
     `(SELECT id, due_at FROM jobmill.${table} ${after} ORDER BY due_at, id LIMIT ${rows})`
   return {
-    sql: `SELECT s.id, s.due_at AS a, s.id::text AS b FROM (${one('later')} UNION ALL ${one('line')}) AS s
+    sql: `SELECT s.id, s.due_at AS a, s.id::text AS b FROM (${one('later')} UNION ALL ${one('order_queue')}) AS s
            ORDER BY s.due_at, s.id LIMIT ${rows}`,
     order: 'walk.a, walk.id',
     width: 2,

@@ -48,7 +48,7 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   RETURNING t.job_id AS id, t.ended_as = ${STATE_CODE.dead} AND t.taken_back AND t.outcome = ${outcomeCode('interrupted')} AS crashed
 ), nowhere AS (
   SELECT i.id FROM input AS i
-   WHERE EXISTS (SELECT FROM jobmill.line AS t WHERE t.id = i.id) OR NOT EXISTS (SELECT FROM jobmill.job AS t WHERE t.id = i.id)
+   WHERE EXISTS (SELECT FROM jobmill.order_queue AS t WHERE t.id = i.id) OR NOT EXISTS (SELECT FROM jobmill.job AS t WHERE t.id = i.id)
 )
 SELECT id, false AS crashed FROM ready UNION ALL SELECT id, false FROM later UNION ALL SELECT id, false FROM running
 UNION ALL SELECT id, crashed FROM ended UNION ALL SELECT id, false FROM nowhere`

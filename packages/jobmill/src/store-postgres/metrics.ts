@@ -16,7 +16,7 @@ WITH ${GIVEN}, asked AS MATERIALIZED (
    WHERE m.resolution = (SELECT resolution FROM asked)
      AND m.at >= (SELECT from_at FROM asked) AND m.at < (SELECT before_at FROM asked)
   UNION ALL
-  SELECT f.scope, ${bucketOf('f.at', 'a.resolution')}, f.data, f.n FROM jobmill.figure AS f, asked AS a
+  SELECT f.scope, ${bucketOf('f.at', 'a.resolution')}, f.data, f.n FROM jobmill.metric_delta AS f, asked AS a
 )
 SELECT f.scope, f.at, f.data FROM found AS f, asked AS a
  WHERE f.at >= a.from_at AND f.at < a.before_at AND (a.scopes IS NULL OR f.scope = ANY (a.scopes))

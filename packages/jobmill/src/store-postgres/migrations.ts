@@ -6,7 +6,7 @@ import { CLAIM_READY, ANY_READY, NEXT_DUE } from './schema/functions/claim-ready
 import { ENQUEUE_ALIKE, MAY_BEGIN } from './schema/functions/enqueue-alike.ts'
 import { ENQUEUE_DUE, OPEN_HEADS } from './schema/functions/enqueue-due.ts'
 import { FINISH_DONE, FORGET_DONE } from './schema/functions/finish-done.ts'
-import { PULSE } from './schema/functions/pulse.ts'
+import { HEARTBEAT } from './schema/functions/heartbeat.ts'
 import { INSTANCES } from './schema/instances.ts'
 import { JOBS } from './schema/jobs.ts'
 import { LIMITS } from './schema/limits.ts'
@@ -35,7 +35,7 @@ const FUNCTIONS = [
   NEXT_DUE,
   FINISH_DONE,
   FORGET_DONE,
-  PULSE,
+  HEARTBEAT,
 ]
 
 export const MIGRATIONS: readonly Migration[] = [migration(1, '0.1.0', [...TABLES, ...FUNCTIONS].join('\n'))]

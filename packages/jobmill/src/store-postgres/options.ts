@@ -32,10 +32,10 @@ export interface PostgresOptions {
   /** How long a statement may take before its outcome counts as unknown. Default 30 s. */
   readonly deadline?: Duration
   /**
-   * Where to listen for the doorbell: a direct URL when the main one leads to a pooler, false to live by polling alone.
+   * Where to listen for the notifier: a direct URL when the main one leads to a pooler, false to live by polling alone.
    * Default: the main URL.
    */
-  readonly doorbell?: string | false
+  readonly notifier?: string | false
   /**
    * Whether the statements that run all the time are prepared under a name (default true): until a pooler that loses names says so. False: never.
    */
@@ -54,7 +54,7 @@ const OPTIONS = [
   'schema',
   'connections',
   'deadline',
-  'doorbell',
+  'notifier',
   'namedStatements',
   'clock',
   'platform',
@@ -66,7 +66,7 @@ export interface PostgresSettings {
   readonly schema: string
   readonly connections: number
   readonly deadlineMs: number
-  readonly doorbell: Address | null
+  readonly notifier: Address | null
   readonly namesStatements: boolean
   readonly clock: (() => number) | undefined
   readonly platform: Platform
@@ -102,7 +102,7 @@ export function resolveOptions(
       options.deadline === undefined
         ? DEFAULTS.statementDeadlineMs
         : durationMs(options.deadline, 'deadline'),
-    doorbell: listenAt(url, options),
+    notifier: listenAt(url, options),
     namesStatements: checkBoolean(options.namedStatements ?? true, 'namedStatements'),
     clock: options.clock,
     platform: options.platform ?? systemPlatform,
@@ -118,8 +118,8 @@ function one(url: string, { url: other }: PostgresOptions): string {
 }
 
 /** At another address with the same login and TLS. */
-function listenAt(url: Address, { doorbell, ssl, password }: PostgresOptions): Address | null {
-  if (doorbell === false) return null
-  if (doorbell === undefined) return url
-  return addressOf({ url: doorbell, ssl, password })
+function listenAt(url: Address, { notifier, ssl, password }: PostgresOptions): Address | null {
+  if (notifier === false) return null
+  if (notifier === undefined) return url
+  return addressOf({ url: notifier, ssl, password })
 }

@@ -2,13 +2,13 @@
 import type { PermitOf } from '../store/limit.ts'
 import { type Context, run } from './context.ts'
 import { freedFor, GIVEN } from './fragments.ts'
-import { readyCounts, ringFor } from './ready-counts.ts'
+import { readyCounts, notifyFor } from './ready-counts.ts'
 
 /**
  * Each locked by its holder, in the order in which they stand in the parameter, which is the same for everybody. Not deleted by the
  * place of the row: a take that added to it a moment ago has moved it. The permit of another attempt stays.
  */
-const GIVE_BACK = `
+const RELEASE = `
 WITH ${GIVEN}, mine AS MATERIALIZED (
   SELECT t.* FROM given CROSS JOIN json_to_recordset(p -> 'items') AS x(limit_name text, holder uuid, token int8)
    CROSS JOIN LATERAL (
@@ -21,15 +21,15 @@ WITH ${GIVEN}, mine AS MATERIALIZED (
 )
 SELECT limit_name, holder, token, ${freedFor('permit_freed')} AS freed FROM permit_freed`
 
-export async function giveBack(context: Context, items: readonly PermitOf[]): Promise<boolean[]> {
+export async function release(context: Context, items: readonly PermitOf[]): Promise<boolean[]> {
   if (items.length === 0) return []
   const given = items
     .map(({ limit, holder, token }) => ({ limit_name: limit, holder, token }))
     .toSorted(byKey)
-  const rows = await run(context, context.connection.query, GIVE_BACK, `"items":${JSON.stringify(given)}`)
+  const rows = await run(context, context.connection.query, RELEASE, `"items":${JSON.stringify(given)}`)
   const counts = readyCounts()
   counts.freed(rows)
-  ringFor(context, counts)
+  notifyFor(context, counts)
   const found = new Set(
     rows.map((row) => `${String(row['limit_name'])} ${String(row['holder'])} ${String(row['token'])}`),
   )

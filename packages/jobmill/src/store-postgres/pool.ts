@@ -82,9 +82,9 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
     know(client)
     // From its first moment on: the server's drop can arrive in the same packet as its greeting, and an error that nobody listens
     // to would end the process.
-    const life: { over?: Error } = {}
+    const lifecycle: { over?: Error } = {}
     const isOver = (error?: Error): void => {
-      life.over ??= error ?? new Error('the connection was closed')
+      lifecycle.over ??= error ?? new Error('the connection was closed')
       drop(client, false)
     }
     client.on('error', isOver)
@@ -96,7 +96,7 @@ export function pool({ url, most, waitMs, platform }: PoolOptions): Pool {
       closeSocket(client)
       throw error
     }
-    if (life.over !== undefined) throw life.over
+    if (lifecycle.over !== undefined) throw lifecycle.over
     open.add(client)
     give(client, true)
   }

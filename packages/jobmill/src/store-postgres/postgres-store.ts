@@ -1,17 +1,17 @@
 /** The PostgreSQL store: every verb wired to its file. */
 import { JobmillError, shown } from '../job/errors.ts'
 import { checked } from '../store/checked.ts'
-import { lifecycle } from '../store/lifecycle.ts'
+import { createLifecycle } from '../store/lifecycle.ts'
 import type { ToolStore } from '../store/store.ts'
-import { ahead } from './ahead.ts'
+import { position } from './position.ts'
 import { cancel } from './cancel.ts'
-import { carrying } from './carry/carrying.ts'
+import { transfer } from './transfer/transfer.ts'
 import { claim } from './claim.ts'
 import { type Connection, connect } from './connection.ts'
 import type { Context } from './context.ts'
 import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
-import { doorbell, type PostgresDoorbell } from './doorbell.ts'
+import { createNotifier, type PostgresNotifier } from './notifier.ts'
 import { dueFloor } from './due-floor.ts'
 import { duties } from './duties.ts'
 import { enqueue } from './enqueue.ts'
@@ -22,8 +22,8 @@ import { fold } from './fold.ts'
 import { get } from './get.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
-import { keeping } from './keep/keeping.ts'
-import { resources } from './keep/resources.ts'
+import { admin } from './admin/admin.ts'
+import { resources } from './admin/resources.ts'
 import { changeLimit, createLimit, declareLimits } from './limit-settings.ts'
 import { deleteLimit, drain, limits } from './limits.ts'
 import { list } from './list.ts'
@@ -34,7 +34,7 @@ import { type CommitWatch, commitWatch } from './commit-watch.ts'
 import { type Recovery, recovery } from './recovery.ts'
 import { withTrueNames } from './names-changed.ts'
 import { type PostgresOptions, type PostgresSettings, resolveOptions } from './options.ts'
-import { giveBack } from './permits.ts'
+import { release } from './permits.ts'
 import { now } from './now.ts'
 import { progress } from './progress.ts'
 import { overrides, resetOverrides } from './overrides.ts'
@@ -59,16 +59,16 @@ import {
 import { ENCODING_FIX, encodingProblem, versionProblem } from './server-version.ts'
 import { assign, slots } from './slots.ts'
 import { stage } from './stage.ts'
-import { take } from './take.ts'
+import { acquire } from './acquire.ts'
 import { tick, ticks } from './tick.ts'
 import { timeline } from './timeline.ts'
 import type { Tx } from './tx.ts'
-import { unserved } from './unserved.ts'
+import { unservedKinds } from './unserved.ts'
 
 /** What is there while the store is open. */
 interface Opened {
   readonly context: Context
-  readonly bell: PostgresDoorbell
+  readonly notifier: PostgresNotifier
   readonly commits: CommitWatch
   readonly recovery: Recovery
 }
@@ -77,24 +77,24 @@ export function postgres(url: string, options?: PostgresOptions): ToolStore<Tx>
 export function postgres(options: PostgresOptions): ToolStore<Tx>
 export function postgres(first: string | PostgresOptions, options?: PostgresOptions): ToolStore<Tx> {
   const settings = resolveOptions(first, options)
-  const life = lifecycle(
+  const lifecycle = createLifecycle(
     () => openStore(settings),
-    async ({ bell, commits, context }) => {
+    async ({ notifier, commits, context }) => {
       commits.close()
-      await bell.close()
+      await notifier.close()
       await context.connection.close()
     },
   )
   // What fails in a transaction of the user has aborted it, so there is nothing to run again.
   const run = <T>(verb: (context: Context) => Promise<T>, tx?: Tx): Promise<T> =>
-    life.run(({ context, recovery }) =>
+    lifecycle.run(({ context, recovery }) =>
       recovery.run(() => withTrueNames(context.names, () => verb(context)), tx !== undefined),
     )
 
   const store = checked<Tx>({
     name: settings.name,
-    open: () => life.open(),
-    close: () => life.close(),
+    open: () => lifecycle.open(),
+    close: () => lifecycle.close(),
     enqueue: (jobs, how) => run((context) => enqueue(context, jobs, how), how?.tx),
     stage: (limit) => run((context) => stage(context, limit)),
     claim: (request) => run((context) => claim(context, request)),
@@ -127,8 +127,8 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     changeLimit: (name, changes, by) => run((context) => changeLimit(context, name, changes, by)),
     resetOverrides: (what, name, options) => run((context) => resetOverrides(context, what, name, options)),
     deleteLimit: (name) => run((context) => deleteLimit(context, name)),
-    take: (items) => run((context) => take(context, items)),
-    giveBack: (items) => run((context) => giveBack(context, items)),
+    acquire: (items) => run((context) => acquire(context, items)),
+    release: (items) => run((context) => release(context, items)),
     drain: (name, forMs, key) => run((context) => drain(context, name, forMs, key)),
     get: (ids) => run((context) => get(context, ids)),
     results: (ids) => run((context) => results(context, ids)),
@@ -139,9 +139,9 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     counts: () => run((context) => counts(context)),
     queues: () => run((context) => queues(context)),
     instances: () => run((context) => instances(context)),
-    unserved: () => run((context) => unserved(context)),
+    unservedKinds: () => run((context) => unservedKinds(context)),
     now: () => run(now),
-    ahead: (id, kinds) => run((context) => ahead(context, id, kinds)),
+    position: (id, kinds) => run((context) => position(context, id, kinds)),
     held: (instance) => run((context) => held(context, instance)),
     duties: () => run((context) => duties(context)),
     slots: () => run((context) => slots(context)),
@@ -151,15 +151,15 @@ export function postgres(first: string | PostgresOptions, options?: PostgresOpti
     overrides: () => run((context) => overrides(context)),
     metrics: (query) => run((context) => metrics(context, query)),
     timeline: (query) => run((context) => timeline(context, query)),
-    wait: async (how) => life.use().bell.wait(how),
-    ring: (names) => life.opened?.bell.ring(names.map((queue) => ({ queue, jobs: null }))),
-    pass: (rung) => life.opened?.bell.pass(rung),
-    standBy: (offer) => life.opened?.bell.standBy(offer) === true,
-    receive: (instance, take) => life.use().bell.receive(instance, take),
+    wait: async (how) => lifecycle.use().notifier.wait(how),
+    notify: (names) => lifecycle.opened?.notifier.notify(names.map((queue) => ({ queue, jobs: null }))),
+    forward: (wakeUp) => lifecycle.opened?.notifier.forward(wakeUp),
+    standBy: (offer) => lifecycle.opened?.notifier.standBy(offer) === true,
+    receive: (instance, take) => lifecycle.use().notifier.receive(instance, take),
   })
   const tools = {
-    ...keeping(settings, inSchema(settings.schema)),
-    ...carrying(run),
+    ...admin(settings, inSchema(settings.schema)),
+    ...transfer(run),
     resources: () => run(resources),
   }
   return { ...store, tools }
@@ -179,30 +179,34 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
   const migrated = Promise.withResolvers<void>()
   migrated.promise.catch(() => {})
   const recovering = recovery({ connection, schema, sql, platform, deadlineMs })
-  const bell = doorbell({
-    url: settings.doorbell,
+  const notifier = createNotifier({
+    url: settings.notifier,
     channel: `jobmill ${schema}`,
     platform,
     connection,
     secret: () => migrated.promise.then(() => readSecret(connection, sql)),
-    rang(queues) {
+    notified(queues) {
       lowest.disturb(queues)
       heads.disturb(queues)
     },
   })
-  const listening = bell.open()
+  const listening = notifier.open()
   try {
     await checkServer(connection)
     await migrate({ connection, schema, sql, platform, deadlineMs })
     migrated.resolve()
   } catch (error) {
     migrated.reject(error)
-    await bell.close()
+    await notifier.close()
     await connection.close()
     throw error
   }
   await listening
-  const commits = commitWatch({ connection, platform, notify: (rings) => bell.ring(rings) })
+  const commits = commitWatch({
+    connection,
+    platform,
+    notify: (notifications) => notifier.notify(notifications),
+  })
   const context: Context = {
     connection,
     names: namesOf({
@@ -212,7 +216,7 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
       async replaced() {
         for (const cursor of [lowest, heads, due]) cursor.clear()
         await recovering.replaced()
-        bell.reconnect()
+        notifier.reconnect()
       },
     }),
     platform,
@@ -222,13 +226,13 @@ async function openStore(settings: PostgresSettings): Promise<Opened> {
     floors: lowest,
     heads,
     due,
-    ring: (rings) => bell.ring(rings),
-    ringAfterCommit: commits.add,
-    ringAlong: (rings) => bell.along(rings),
-    handOver: (job) => bell.handOvers.of(job),
-    heard: (queues) => bell.forget(queues),
+    notify: (notifications) => notifier.notify(notifications),
+    notifyAfterCommit: commits.add,
+    notifyAlong: (notifications) => notifier.along(notifications),
+    handOver: (job) => notifier.handOvers.of(job),
+    heard: (queues) => notifier.forget(queues),
   }
-  return { context, bell, commits, recovery: recovering }
+  return { context, notifier, commits, recovery: recovering }
 }
 
 /** Statements are written for the schema `jobmill` and put into the one that was chosen, each once. */

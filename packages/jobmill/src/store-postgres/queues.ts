@@ -121,7 +121,7 @@ export async function declareQueues(context: Context, queues: readonly DeclaredQ
     if (known.length === names.length && known.every((row) => redeclared(row, code) === undefined)) return []
     return inTransaction(context, query, (inside) => declareAll(context, inside, names, code))
   })
-  if (changed.length > 0) context.ring(changed.map((queue) => ({ queue, jobs: null })))
+  if (changed.length > 0) context.notify(changed.map((queue) => ({ queue, jobs: null })))
 }
 
 /** The queues of which something else counts now. */
@@ -175,7 +175,7 @@ export async function changeQueue(
     }),
   )
   if (row === undefined) throw queueUnknown(name)
-  context.ring([{ queue: name, jobs: null }])
+  context.notify([{ queue: name, jobs: null }])
   return recordOf(row)
 }
 
@@ -199,7 +199,7 @@ export async function resetQueueOverrides(
       return gone
     }),
   )
-  if (dropped.length > 0) context.ring([{ queue: name, jobs: null }])
+  if (dropped.length > 0) context.notify([{ queue: name, jobs: null }])
   return dropped
 }
 

@@ -1,5 +1,5 @@
 /** How many jobs became ready in which queues, gathered while statements run, and rung for once they are committed. */
-import type { Ring } from './bell-message.ts'
+import type { Notification } from './notify-message.ts'
 import type { Row } from './connection.ts'
 import { type Context, listOf } from './context.ts'
 import type { NameMap } from './name-map.ts'
@@ -46,17 +46,17 @@ export function readyCounts(): ReadyCounts {
 }
 
 /** Never fails: what was written stays written, and who waits also polls. */
-export function ringFor(context: Context, counts: ReadyCounts): void {
-  context.ring(ringsOf(counts))
+export function notifyFor(context: Context, counts: ReadyCounts): void {
+  context.notify(notificationsOf(counts))
 }
 
 /** The same once the transaction of the user has committed. */
-export function ringAfterCommit(context: Context, counts: ReadyCounts): void {
+export function notifyAfterCommit(context: Context, counts: ReadyCounts): void {
   const xid = counts.xid()
-  if (xid !== null) context.ringAfterCommit(xid, ringsOf(counts))
+  if (xid !== null) context.notifyAfterCommit(xid, notificationsOf(counts))
 }
 
-function ringsOf({ byQueue, freedQueues }: ReadyCounts): Ring[] {
+function notificationsOf({ byQueue, freedQueues }: ReadyCounts): Notification[] {
   const ready = [...byQueue].map(([queue, jobs]) => ({ queue, jobs: Math.max(1, jobs) }))
   // Nobody knows how many jobs wait for the room.
   const freed = [...freedQueues].map((queue) => ({ queue, jobs: null }))

@@ -13,7 +13,7 @@ import { HANDED_BACK } from './hand-back.ts'
 import { LOST_NOTED } from './lost-jobs.ts'
 import { trimHistory } from './history.ts'
 import { MEMBER_LEFT, MEMBERS_CHANGED } from './members.ts'
-import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
+import { type ReadyCounts, readyCounts, notifyFor } from './ready-counts.ts'
 import { idsField } from './states.ts'
 
 const { ready, dead, cancelled } = STATE_CODE
@@ -83,7 +83,7 @@ export async function reap(
     if (marked.length > 0) await leave(context, query, marked, counted)
     return [marked, taken, counted] as const
   })
-  ringFor(context, counts)
+  notifyFor(context, counts)
   return { instances: lost.map((row) => String(row['id'])), jobs: rows.map(reapedJob) }
 }
 

@@ -1,15 +1,15 @@
-/** The pulse: one function of the database that keeps an instance alive and tells it all it needs to know while idle. */
-import type { Pulse, PulseRequest } from '../store/instance.ts'
+/** The heartbeat: one function of the database that keeps an instance alive and tells it all it needs to know while idle. */
+import type { Heartbeat, HeartbeatRequest } from '../store/instance.ts'
 import type { Row } from './connection.ts'
 import { type Context, listOf, run } from './context.ts'
 import { bidFields } from './duties.ts'
 import { GIVEN, NOW } from './fragments.ts'
 import { type LimitedQueue, limitedQueues } from './limited.ts'
 import { ROWS_OF_NAMES } from './names.ts'
-import { isReady, lookForPulse } from './pulse-look.ts'
+import { isReady, readHeartbeat } from './read-heartbeat.ts'
 
-const PULSE = `SELECT * FROM jobmill.pulse($1)`
-const PULSE_AND_NAMES = `SELECT p.*, ${ROWS_OF_NAMES} AS names FROM jobmill.pulse($1) AS p`
+const HEARTBEAT = `SELECT * FROM jobmill.heartbeat($1)`
+const HEARTBEAT_AND_NAMES = `SELECT p.*, ${ROWS_OF_NAMES} AS names FROM jobmill.heartbeat($1) AS p`
 
 /** A look of its own: beside a renewal or a reap at the same moment, the snapshot above is too old to tell which of them it was. */
 const STILL_ALIVE = `
@@ -21,7 +21,7 @@ SELECT EXISTS (SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance
          WHERE d.name = x.name AND d.leader = (g.p ->> 'instance')::uuid AND d.expires_at > ${NOW}) AS leads
   FROM given AS g`
 
-export async function renew(context: Context, request: PulseRequest): Promise<Pulse> {
+export async function renew(context: Context, request: HeartbeatRequest): Promise<Heartbeat> {
   const { instance, leaseMs, renewEveryMs, queues, kinds, duties } = request
   const fields = JSON.stringify({
     instance,
@@ -33,29 +33,29 @@ export async function renew(context: Context, request: PulseRequest): Promise<Pu
     limited: context.met.limited,
   }).slice(1, -1)
   const { query } = context.connection
-  const looked = lookForPulse(context, request)
+  const looked = readHeartbeat(context, request)
   const isLook = context.names.isLookDue()
-  const statement = isLook ? PULSE_AND_NAMES : PULSE
+  const statement = isLook ? HEARTBEAT_AND_NAMES : HEARTBEAT
   const [row = {}] = await run(context, query, statement, `${fields},${looked.fields}`)
   looked.tell(row)
   if (isLook) context.names.compare(row['names'])
   const limited = await limitedQueues(context, row, request)
-  if (row['alive'] === true) return pulseOf(row, row, limited)
+  if (row['alive'] === true) return heartbeatOf(row, row, limited)
   const [still = {}] = await run(context, query, STILL_ALIVE, fields)
-  return pulseOf(row, still, limited)
+  return heartbeatOf(row, still, limited)
 }
 
-function pulseOf(row: Row, { alive, leads }: Row, limited: readonly LimitedQueue[]): Pulse {
+function heartbeatOf(row: Row, { alive, leads }: Row, limited: readonly LimitedQueue[]): Heartbeat {
   const open = limited.filter((one) => one.available > 0)
   return {
     alive: alive === true,
-    cancels: listOf<Pulse['cancels'][number]>(row['cancels']),
+    cancels: listOf<Heartbeat['cancels'][number]>(row['cancels']),
     settingsVersion: row['settings_version'] as number,
     membersVersion: row['members_version'] as number,
     leads: alive === true ? listOf<string>(leads) : [],
-    slots: listOf<Pulse['slots'][number]>(row['slots']),
+    slots: listOf<Heartbeat['slots'][number]>(row['slots']),
     ready: isReady(row['look']) || open.some((one) => one.ready),
-    suspect: row['suspect'] === true || open.some((one) => one.suspect),
+    quarantined: row['quarantined'] === true || open.some((one) => one.quarantined),
     stageInMs: row['stage_in_ms'] as number | null,
     budgetInMs: soonest(limited.filter((one) => one.available === 0)),
     scheduleInMs: row['schedule_in_ms'] as number | null,

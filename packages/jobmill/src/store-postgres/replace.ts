@@ -7,7 +7,7 @@ import type { NewJob } from '../job/new-job.ts'
 import { STATE_CODE } from '../job/state.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
-import { GIVEN, INPUT_IDS, NEEDS_TURN, queueName, TAKEN } from './fragments.ts'
+import { GIVEN, INPUT_IDS, NEEDS_ORDER_LOCK, queueName, TAKEN } from './fragments.ts'
 import type { ReadyCounts } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
@@ -28,20 +28,20 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, coalesce(seq, nextval('jobmill.seq')), id, coalesce(ready_at, now), kind_id, tries, attempt,
          crashes, flags
-    FROM (SELECT * FROM moved WHERE due <= now AND NOT (${NEEDS_TURN}) ORDER BY n) AS m
+    FROM (SELECT * FROM moved WHERE due <= now AND NOT (${NEEDS_ORDER_LOCK}) ORDER BY n) AS m
 ), to_line AS (
-  INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
   SELECT m.queue_id, c.order_key, coalesce(m.pos, nextval('jobmill.seq')), m.id, m.due, m.kind_id, m.tries, m.priority, m.flags
-    FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_TURN})
+    FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_ORDER_LOCK})
 ), called AS (
-  INSERT INTO jobmill.line_call (queue_id, order_key)
-  SELECT m.queue_id, c.order_key FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_TURN})
+  INSERT INTO jobmill.order_check (queue_id, order_key)
+  SELECT m.queue_id, c.order_key FROM moved AS m JOIN changed AS c ON c.id = m.id WHERE m.due <= m.now AND (${NEEDS_ORDER_LOCK})
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
-  SELECT queue_id, state, CASE WHEN due <= now AND NOT (${NEEDS_TURN}) THEN ${ready} ELSE ${scheduled} END, count(*)
+  SELECT queue_id, state, CASE WHEN due <= now AND NOT (${NEEDS_ORDER_LOCK}) THEN ${ready} ELSE ${scheduled} END, count(*)
     FROM moved GROUP BY 1, 2, 3
 )
-SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_TURN}))::int4 END AS ready FROM moved`
+SELECT id, ${queueName('moved.queue_id')} AS queue, CASE WHEN state = ${scheduled} AND due <= now THEN (NOT (${NEEDS_ORDER_LOCK}))::int4 END AS ready FROM moved`
 
 /** Those that no longer wait: begun, or their key is no longer that of a live job. By primary keys. */
 const BEGUN = `

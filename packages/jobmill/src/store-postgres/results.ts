@@ -20,7 +20,7 @@ SELECT s.id, s.state, a.error, CASE WHEN a.ended_as IS NOT NULL THEN a.result EN
  CROSS JOIN LATERAL (SELECT w.id, CASE
          WHEN a.ended_as IS NOT NULL THEN a.ended_as
          WHEN ${isIn('running')} THEN ${running} WHEN ${isIn('ready')} THEN ${ready}
-         WHEN ${isIn('later')} OR ${isIn('line')} THEN ${scheduled} END AS state) AS s
+         WHEN ${isIn('later')} OR ${isIn('order_queue')} THEN ${scheduled} END AS state) AS s
  WHERE s.state IS NOT NULL`
 
 export async function results(context: Context, ids: readonly string[]): Promise<(JobResult | null)[]> {

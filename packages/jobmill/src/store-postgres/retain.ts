@@ -32,7 +32,7 @@ WITH ${GIVEN}, keys AS (${old(limit, 'dedupe', 'expires_at', NOW)}
        WHERE t.resolution = v.size AND t.at <= ${NOW} - v.size - (SELECT (p -> 'metrics_ms' ->> v.n)::int8 FROM given)
        ORDER BY t.at, t.scope LIMIT ${limit} FOR UPDATE SKIP LOCKED) AS m LIMIT ${limit}))
   RETURNING 1
-), places AS (${old(limit, 'place', 'taken_at', `${NOW} - ${PLACES_MS}`)}
+), places AS (${old(limit, 'limit_waiter', 'taken_at', `${NOW} - ${PLACES_MS}`)}
 ), recorded AS (${old(limit, 'recorded', 'recorded_at', `${NOW} - ${RECORDED_MS}`)}
 )
 SELECT ((SELECT count(*) FROM places) + (SELECT count(*) FROM recorded))::int4 AS others,

@@ -4,7 +4,7 @@ import type { Verdict } from '../store/replies.ts'
 import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS, KEYED, NOW, ORDERED, queueName } from './fragments.ts'
-import { readyCounts, ringFor } from './ready-counts.ts'
+import { readyCounts, notifyFor } from './ready-counts.ts'
 import { idsField, operate } from './states.ts'
 
 const { scheduled, dead, cancelled } = STATE_CODE
@@ -52,18 +52,18 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
   SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, 0, 0, flags
     FROM (SELECT * FROM revived WHERE order_key IS NULL ORDER BY n) AS r
-), in_line AS (
-  INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+), in_order_queue AS (
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
   SELECT queue_id, order_key, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, priority, flags
     FROM (SELECT * FROM revived WHERE order_key IS NOT NULL ORDER BY n) AS r
   RETURNING queue_id, order_key
 ), called AS (
-  INSERT INTO jobmill.line_call (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_line
+  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM in_order_queue
 ), tallied AS (
   INSERT INTO jobmill.tally (queue_id, from_state, to_state, n)
   SELECT queue_id, state, CASE WHEN order_key IS NULL THEN ${STATE_CODE.ready} ELSE ${scheduled} END, count(*) FROM revived GROUP BY 1, 2, 3
 )
-SELECT id, ${queueName('revived.queue_id')} AS queue, order_key IS NOT NULL AS in_line FROM revived`
+SELECT id, ${queueName('revived.queue_id')} AS queue, order_key IS NOT NULL AS in_order_queue FROM revived`
 
 export async function retry(context: Context, ids: readonly string[]): Promise<Verdict[]> {
   const counts = readyCounts()
@@ -76,7 +76,7 @@ export async function retry(context: Context, ids: readonly string[]): Promise<V
     rest: (id, state) =>
       state === 'dead' || state === 'cancelled' ? undefined : { id, verdict: 'refused', state },
   })
-  ringFor(context, counts)
+  notifyFor(context, counts)
   return verdicts
 }
 
@@ -110,8 +110,12 @@ export async function revive(
   if (order.length === 0) return { verdicts, ready }
   for (const row of await run(context, query, REVIVE, idsField(order))) {
     const id = String(row['id'])
-    ready.push([row['queue'], row['in_line'] === true ? 0 : 1])
-    verdicts.set(id, { id, verdict: 'changed', state: row['in_line'] === true ? 'scheduled' : 'ready' })
+    ready.push([row['queue'], row['in_order_queue'] === true ? 0 : 1])
+    verdicts.set(id, {
+      id,
+      verdict: 'changed',
+      state: row['in_order_queue'] === true ? 'scheduled' : 'ready',
+    })
   }
   return { verdicts, ready }
 }

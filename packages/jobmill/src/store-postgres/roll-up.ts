@@ -6,9 +6,9 @@ import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
 /** In the order of the primary key. SKIP LOCKED: two at once take different rows. */
-const takeFigures = (limit: number): string => `
-DELETE FROM jobmill.figure WHERE n = ANY (ARRAY(
-  SELECT n FROM jobmill.figure ORDER BY n LIMIT ${limit} FOR UPDATE SKIP LOCKED))
+const takeDeltas = (limit: number): string => `
+DELETE FROM jobmill.metric_delta WHERE n = ANY (ARRAY(
+  SELECT n FROM jobmill.metric_delta ORDER BY n LIMIT ${limit} FOR UPDATE SKIP LOCKED))
 RETURNING n, at, scope, data`
 
 /**
@@ -45,9 +45,9 @@ interface Bucket {
 
 export function rollUp(context: Context, limit: number): Promise<number> {
   return context.connection.transaction(async (query) => {
-    const figures = await query(context.sql(takeFigures(limit)), [])
-    if (figures.length > 0) await merge(context, query, inBuckets(figures))
-    return figures.length
+    const deltas = await query(context.sql(takeDeltas(limit)), [])
+    if (deltas.length > 0) await merge(context, query, inBuckets(deltas))
+    return deltas.length
   })
 }
 
@@ -64,9 +64,9 @@ async function merge(context: Context, query: Query, buckets: ReadonlyMap<string
 }
 
 /** Of every size, the buckets in which these figures lie. */
-function inBuckets(figures: readonly Row[]): Map<string, Bucket> {
+function inBuckets(deltas: readonly Row[]): Map<string, Bucket> {
   const buckets = new Map<string, Bucket>()
-  for (const row of figures.toSorted((a, b) => Number(a['n']) - Number(b['n']))) {
+  for (const row of deltas.toSorted((a, b) => Number(a['n']) - Number(b['n']))) {
     for (const resolution of RESOLUTIONS) {
       const { at, scope, data } = bucketOf({ ...row, resolution })
       const bucket = { resolution, at: at - (at % resolution), scope, data }

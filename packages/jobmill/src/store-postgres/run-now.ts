@@ -1,8 +1,8 @@
 /** Run now: a scheduled job becomes ready, or joins its line. */
 import type { Verdict } from '../store/replies.ts'
 import { type Context, run } from './context.ts'
-import { dueMoved, GIVEN, INPUT_IDS, NEEDS_TURN, NOW, queueName } from './fragments.ts'
-import { readyCounts, ringFor } from './ready-counts.ts'
+import { dueMoved, GIVEN, INPUT_IDS, NEEDS_ORDER_LOCK, NOW, queueName } from './fragments.ts'
+import { readyCounts, notifyFor } from './ready-counts.ts'
 import { idsField, operate } from './states.ts'
 
 /** By the unique index on id of `later`. A stage that took the row first leaves nothing here. In the order of the call. */
@@ -13,11 +13,11 @@ WITH ${GIVEN}, input AS MATERIALIZED (
   DELETE FROM jobmill.later AS w USING input WHERE w.id = input.id
   RETURNING w.id, w.queue_id, w.kind_id, w.tries, w.priority, w.attempt, w.crashes, w.flags, ${NOW} AS due_at, input.n
 ), ${dueMoved('n')}
-SELECT id, ${queueName('due.queue_id')} AS queue, (${NEEDS_TURN}) AS in_line FROM due`
+SELECT id, ${queueName('due.queue_id')} AS queue, (${NEEDS_ORDER_LOCK}) AS in_order_queue FROM due`
 
-const IN_LINE = `
+const IN_ORDER_QUEUE = `
 WITH ${GIVEN}, ${INPUT_IDS}
-SELECT l.id FROM input JOIN jobmill.line AS l ON l.id = input.id`
+SELECT l.id FROM input JOIN jobmill.order_queue AS l ON l.id = input.id`
 
 export async function runNow(context: Context, ids: readonly string[]): Promise<Verdict[]> {
   const { query } = context.connection
@@ -27,11 +27,15 @@ export async function runNow(context: Context, ids: readonly string[]): Promise<
       const found = new Map<string, Verdict>()
       for (const row of await run(context, query, RUN_NOW, idsField(open))) {
         const id = String(row['id'])
-        counts.add(row['queue'], row['in_line'] === true ? 0 : 1)
-        found.set(id, { id, verdict: 'changed', state: row['in_line'] === true ? 'scheduled' : 'ready' })
+        counts.add(row['queue'], row['in_order_queue'] === true ? 0 : 1)
+        found.set(id, {
+          id,
+          verdict: 'changed',
+          state: row['in_order_queue'] === true ? 'scheduled' : 'ready',
+        })
       }
       if (found.size === open.length) return found
-      for (const row of await run(context, query, IN_LINE, idsField(open))) {
+      for (const row of await run(context, query, IN_ORDER_QUEUE, idsField(open))) {
         const id = String(row['id'])
         if (!found.has(id)) found.set(id, { id, verdict: 'unchanged', state: 'scheduled' })
       }
@@ -42,6 +46,6 @@ export async function runNow(context: Context, ids: readonly string[]): Promise<
       return { id, verdict: state === 'ready' ? 'unchanged' : 'refused', state }
     },
   })
-  ringFor(context, counts)
+  notifyFor(context, counts)
   return verdicts
 }

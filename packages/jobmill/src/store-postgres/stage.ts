@@ -4,8 +4,8 @@ import type { Staged } from '../store/replies.ts'
 import type { Row } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { FIRST_DUE } from './due-floor.ts'
-import { dueMoved, GIVEN, HAS_TURN, NEEDS_TURN, NOW, queueName } from './fragments.ts'
-import { readyCounts, ringFor } from './ready-counts.ts'
+import { dueMoved, GIVEN, HAS_ORDER_LOCK, NEEDS_ORDER_LOCK, NOW, queueName } from './fragments.ts'
+import { readyCounts, notifyFor } from './ready-counts.ts'
 
 const { scheduled, ready } = STATE_CODE
 
@@ -21,7 +21,7 @@ WITH ${GIVEN}, due AS (
   RETURNING *
 ), ${dueMoved('due_at, id')}
 SELECT d.*, ${queueName('d.queue_id')} AS queue, g.now, extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000 AS ms FROM given AS g LEFT JOIN (
-  SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_TURN})))::int4 AS ready
+  SELECT queue_id, max(due_at) AS last_due, count(*)::int4 AS found, (count(*) FILTER (WHERE NOT (${NEEDS_ORDER_LOCK})))::int4 AS ready
     FROM due GROUP BY 1) AS d ON true`
 
 /** At most this many calls are looked at in one pass; calls of lines that are busy or empty are used up by the look. */
@@ -33,32 +33,32 @@ const MOST_CALLS = 1_000
  * an open transaction holds is passed by, with its call kept and nobody overtaking it, so that it stops no other line.
  * Of two passes at once the insert into `turn` lets one through, and the other finds the turn taken.
  */
-const stageTurns = (limit: number): string => `
+const stageOrderQueues = (limit: number): string => `
 WITH ${GIVEN}, call AS MATERIALIZED (
-  SELECT n, queue_id, order_key FROM jobmill.line_call ORDER BY n LIMIT ${MOST_CALLS} FOR UPDATE SKIP LOCKED
+  SELECT n, queue_id, order_key FROM jobmill.order_check ORDER BY n LIMIT ${MOST_CALLS} FOR UPDATE SKIP LOCKED
 ), free AS MATERIALIZED (
   SELECT c.queue_id, c.order_key, f.pos FROM (SELECT DISTINCT queue_id, order_key FROM call) AS c CROSS JOIN LATERAL (
-    SELECT l.pos FROM jobmill.line AS l WHERE l.queue_id = c.queue_id AND l.order_key = c.order_key
+    SELECT l.pos FROM jobmill.order_queue AS l WHERE l.queue_id = c.queue_id AND l.order_key = c.order_key
      ORDER BY l.pos LIMIT 1) AS f
-   WHERE NOT EXISTS (SELECT FROM jobmill.turn AS t WHERE t.queue_id = c.queue_id AND t.order_key = c.order_key)
+   WHERE NOT EXISTS (SELECT FROM jobmill.order_lock AS t WHERE t.queue_id = c.queue_id AND t.order_key = c.order_key)
 ), head AS MATERIALIZED (
   SELECT h.* FROM free AS f CROSS JOIN LATERAL (
-    SELECT l.* FROM jobmill.line AS l WHERE l.queue_id = f.queue_id AND l.order_key = f.order_key AND l.pos = f.pos
+    SELECT l.* FROM jobmill.order_queue AS l WHERE l.queue_id = f.queue_id AND l.order_key = f.order_key AND l.pos = f.pos
        FOR UPDATE SKIP LOCKED) AS h
 ), chosen AS MATERIALIZED (
   SELECT * FROM head ORDER BY pos LIMIT ${limit}
 ), turns AS (
-  INSERT INTO jobmill.turn (queue_id, order_key, job_id)
+  INSERT INTO jobmill.order_lock (queue_id, order_key, job_id)
   SELECT queue_id, order_key, id FROM chosen ORDER BY queue_id, order_key
   ON CONFLICT (queue_id, order_key) DO NOTHING RETURNING job_id
 ), promoted AS (
-  DELETE FROM jobmill.line AS l USING turns WHERE l.id = turns.job_id RETURNING l.*
+  DELETE FROM jobmill.order_queue AS l USING turns WHERE l.id = turns.job_id RETURNING l.*
 ), to_ready AS (
   INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
-  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, 0, 0, flags | ${HAS_TURN}
+  SELECT queue_id, priority, nextval('jobmill.seq'), id, ${NOW}, kind_id, tries, 0, 0, flags | ${HAS_ORDER_LOCK}
     FROM (SELECT * FROM promoted ORDER BY pos) AS p
 ), used AS (
-  DELETE FROM jobmill.line_call AS c USING call
+  DELETE FROM jobmill.order_check AS c USING call
    WHERE c.n = call.n
      AND (NOT EXISTS (SELECT FROM free AS f WHERE f.queue_id = call.queue_id AND f.order_key = call.order_key)
           OR EXISTS (SELECT FROM chosen AS h WHERE h.queue_id = call.queue_id AND h.order_key = call.order_key))
@@ -73,15 +73,16 @@ SELECT ${queueName('p.queue_id')} AS queue, coalesce(p.ready, 0)::int4 AS ready,
 export async function stage(context: Context, limit: number): Promise<Staged> {
   const { query } = context.connection
   const due = await stageDueJobs(context, limit)
-  const turns = await run(context, query, stageTurns(limit), '')
+  const orderQueues = await run(context, query, stageOrderQueues(limit), '')
   const found = sum(due.map((row) => row['found']))
   const staged = sum(due.map((row) => row['ready']))
-  const promoted = sum(turns.map((row) => row['ready']))
+  const promoted = sum(orderQueues.map((row) => row['ready']))
   const counts = readyCounts()
-  for (const row of [...due, ...turns]) if (row['ready'] !== 0) counts.add(row['queue'], Number(row['ready']))
-  ringFor(context, counts)
+  for (const row of [...due, ...orderQueues])
+    if (row['ready'] !== 0) counts.add(row['queue'], Number(row['ready']))
+  notifyFor(context, counts)
   const queues = [...counts.byQueue.keys()].toSorted()
-  const allCallsSeen = Number(turns[0]?.['calls'] ?? 0) < MOST_CALLS
+  const allCallsSeen = Number(orderQueues[0]?.['calls'] ?? 0) < MOST_CALLS
   return { ready: staged + promoted, more: found >= limit || promoted >= limit || !allCallsSeen, queues }
 }
 

@@ -11,7 +11,7 @@ const STATE_OF_J = `CASE
   WHEN EXISTS (SELECT FROM jobmill.running AS w WHERE w.id = j.id) THEN ${STATE_CODE.running}
   WHEN EXISTS (SELECT FROM jobmill.ready AS w WHERE w.id = j.id) THEN ${STATE_CODE.ready}
   WHEN EXISTS (SELECT FROM jobmill.later AS w WHERE w.id = j.id) THEN ${STATE_CODE.scheduled}
-  WHEN EXISTS (SELECT FROM jobmill.line AS w WHERE w.id = j.id) THEN ${STATE_CODE.scheduled}
+  WHEN EXISTS (SELECT FROM jobmill.order_queue AS w WHERE w.id = j.id) THEN ${STATE_CODE.scheduled}
   ELSE (SELECT a.ended_as FROM jobmill.attempt AS a WHERE a.job_id = j.id AND a.ended_as IS NOT NULL) END`
 
 const STATES = `

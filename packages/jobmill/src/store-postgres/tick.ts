@@ -8,7 +8,7 @@ import type { Query } from './connection.ts'
 import { type Context, run } from './context.ts'
 import { enqueueWith } from './enqueue.ts'
 import { GIVEN, NOW } from './fragments.ts'
-import { type ReadyCounts, readyCounts, ringFor } from './ready-counts.ts'
+import { type ReadyCounts, readyCounts, notifyFor } from './ready-counts.ts'
 import { liveOf, lockSchedules, saveRows, type StoredSchedule } from './schedule-row.ts'
 
 /** By the primary key. Of instants that were served before nothing comes back. */
@@ -46,7 +46,7 @@ export async function tick(context: Context, items: readonly Tick[]): Promise<Ti
   for (;;) {
     const done = await context.connection.transaction((query) => tickOnce(context, query, items))
     if ('ticked' in done) {
-      ringFor(context, done.counts)
+      notifyFor(context, done.counts)
       return done.ticked
     }
     await context.names.ensure(done.queues, done.kinds)

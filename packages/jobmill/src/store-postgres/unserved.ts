@@ -1,5 +1,5 @@
 /** Kinds that wait although nobody alive would take them from their queue. */
-import { type Unserved, UNSERVED_ROWS } from '../store/queue-record.ts'
+import { type UnservedKind, UNSERVED_ROWS } from '../store/queue-record.ts'
 import { type Context, run } from './context.ts'
 import { GIVEN } from './fragments.ts'
 
@@ -7,7 +7,7 @@ import { GIVEN } from './fragments.ts'
  * Per queue the front of the primary key of `ready`, as far as a literal cap: what nobody takes stays there while the rest moves past.
  * Then a look at the few instances for every kind that was found. One snapshot, no locks.
  */
-const UNSERVED = `
+const UNSERVED_KINDS = `
 WITH ${GIVEN}, alive AS MATERIALIZED (
   SELECT i.queues, i.kinds FROM jobmill.instance AS i, given AS g WHERE i.ended_at IS NULL AND i.expires_at > g.now
 )
@@ -21,8 +21,8 @@ SELECT q.name AS queue, k.name AS kind, w.jobs
  WHERE NOT EXISTS (SELECT FROM alive AS a WHERE q.name = ANY (a.queues) AND k.name = ANY (a.kinds))
  ORDER BY q.name COLLATE "C", k.name COLLATE "C"`
 
-export async function unserved(context: Context): Promise<Unserved[]> {
-  const rows = await run(context, context.connection.query, UNSERVED, '')
+export async function unservedKinds(context: Context): Promise<UnservedKind[]> {
+  const rows = await run(context, context.connection.query, UNSERVED_KINDS, '')
   return rows.map((row) => ({
     queue: row['queue'] as string,
     kind: row['kind'] as string,

@@ -9,7 +9,7 @@ import { namesVersion } from './counter.ts'
 import { prepared } from './handle.ts'
 import { LeaseOutdated } from './leases.ts'
 import { changedInCommit, fileChanged, type OpenFiles } from './same-file.ts'
-import { type Bell, type Memory, type Verb, type Worked, workOn } from './work.ts'
+import { type Notification, type Memory, type Verb, type Worked, workOn } from './work.ts'
 
 /** What became of a verb. `again`: its transaction was lost through no fault of its own, and nothing was written. */
 export type Result =
@@ -21,7 +21,7 @@ export interface Batch {
   /** One per verb. */
   readonly results: readonly Result[]
   /** Of the queues that the commit gave something to do. */
-  readonly bells: readonly Bell[]
+  readonly notifications: readonly Notification[]
 }
 
 export interface BatchOptions {
@@ -113,17 +113,19 @@ function commit(
   // Only now is what they learned certain: the numbers of names, and the leases.
   for (const { keep } of all) keep()
   // As they stand after the last verb.
-  const bells = new Map(all.flatMap((worked) => worked.bells).map((bell) => [bell.queue, bell]))
-  return { results, bells: [...bells.values()] }
+  const notifications = new Map(
+    all.flatMap((worked) => worked.notifications).map((notification) => [notification.queue, notification]),
+  )
+  return { results, notifications: [...notifications.values()] }
 }
 
 function notCommitted(results: readonly Result[], error: unknown): Batch {
   const failed: Result = { is: 'failed', error }
-  return { results: results.map((result) => (result.is === 'failed' ? result : failed)), bells: [] }
+  return { results: results.map((result) => (result.is === 'failed' ? result : failed)), notifications: [] }
 }
 
 function allFailed(verbs: readonly Verb[], error: unknown): Batch {
-  return { results: verbs.map(() => ({ is: 'failed', error })), bells: [] }
+  return { results: verbs.map(() => ({ is: 'failed', error })), notifications: [] }
 }
 
 function onlyFailures(verbs: readonly Verb[], results: readonly Result[]): Batch {
@@ -131,5 +133,5 @@ function onlyFailures(verbs: readonly Verb[], results: readonly Result[]): Batch
     const result = results[at]
     return result?.is === 'failed' ? result : { is: 'again' }
   })
-  return { results: failures, bells: [] }
+  return { results: failures, notifications: [] }
 }

@@ -1,4 +1,4 @@
-/** Cancels jobs that wait, and asks for it on jobs that run: their instance finds the request in its pulse. */
+/** Cancels jobs that wait, and asks for it on jobs that run: their instance finds the request in its heartbeat. */
 import type { Verdict } from '../store/replies.ts'
 import { recordAttempt } from './attempts.ts'
 import { CANCELLED, type JobRow, READY, RUNNING, SCHEDULED } from './job-row.ts'

@@ -7,7 +7,7 @@ import type { ClaimRequest } from '../store/claim.ts'
 import { type Lane, mergeLanes } from './lanes.ts'
 import { availableOf, limitOf, saveBudget, type StoredLimit } from './limit-row.ts'
 import { kindIds, openQueue } from './open-queues.ts'
-import { givePermits } from './permits.ts'
+import { releasePermits } from './permits.ts'
 import { readyKinds, readyLaneReader } from './ready-lanes.ts'
 import { READY_COLUMNS, type ReadyRow } from './ready-row.ts'
 import { roomByQueue } from './room.ts'
@@ -27,7 +27,7 @@ interface ClaimQueue {
 
 export function chooseJobs(work: Work, request: ClaimRequest, instancePk: number): Chosen {
   const queues = claimQueues(work, request)
-  const limit = request.suspects === 'only' ? Math.min(1, request.limit) : request.limit
+  const limit = request.quarantined === 'only' ? Math.min(1, request.limit) : request.limit
   const lanes = queues.flatMap((queue) => (queue.limitId === null ? queue.lanes : []))
   const plain = mergeLanes(lanes, byClaimOrder, limit)
   const permitted: ReadyRow[] = []
@@ -49,7 +49,7 @@ function spend(work: Work, limit: StoredLimit, rows: readonly ReadyRow[], instan
   const { id, settings, budget } = limit
   if (settings.type === 'rate') saveBudget(work, id, spent(settings, budget, rows.length, work.now))
   else
-    givePermits(
+    releasePermits(
       work,
       id,
       rows.map(({ pk }) => pk),
@@ -59,7 +59,7 @@ function spend(work: Work, limit: StoredLimit, rows: readonly ReadyRow[], instan
 
 /** In the order of the request. */
 function claimQueues(look: Look, request: ClaimRequest): ClaimQueue[] {
-  const index = request.suspects === 'only' ? 'suspect' : 'ready'
+  const index = request.quarantined === 'only' ? 'quarantined' : 'ready'
   const wanted = kindIds(look, request.kinds)
   const lane = readyLaneReader(look.sql, index, READY_COLUMNS)
   return [...roomByQueue(request.queues)].flatMap(([name, left]) => {

@@ -2,7 +2,7 @@
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import { byClaimOrder, chooseJobs } from './choose.ts'
 import { READY, RUNNING } from './job-row.ts'
-import { livingInstance } from './living.ts'
+import { aliveInstance } from './liveness.ts'
 import { readyWork } from './open-queues.ts'
 import type { ReadyRow } from './ready-row.ts'
 import { sweep } from './runs.ts'
@@ -19,7 +19,7 @@ const TAKE_RUN = take(`pk BETWEEN ? AND ?`)
 const TAKE_LIST = take(`pk IN (SELECT value FROM json_each(?))`)
 
 export function claim(work: Work, request: ClaimRequest): Lease[] {
-  const instancePk = livingInstance(work, request.instance)
+  const instancePk = aliveInstance(work, request.instance)
   if (instancePk === undefined) return []
   const { plain, permitted } = chooseJobs(work, request, instancePk)
   if (plain.length + permitted.length === 0) return []
@@ -71,10 +71,10 @@ function remember({ leases, now }: Work, row: ReadyRow, token: number, instance:
 
 /** Whether a claim would find something, without the write lock. */
 export function mayClaim(look: Look, request: ClaimRequest): boolean {
-  if (livingInstance(look, request.instance) === undefined) return false
+  if (aliveInstance(look, request.instance) === undefined) return false
   const queues = request.queues.filter(({ room }) => room > 0).map(({ queue }) => queue)
-  const { ready, suspect } = readyWork(look, queues, request.kinds)
-  return request.suspects === 'only' ? suspect : ready
+  const { ready, quarantined } = readyWork(look, queues, request.kinds)
+  return request.quarantined === 'only' ? quarantined : ready
 }
 
 function leaseOf({ now, names }: Look, row: ReadyRow, token: number): Lease {

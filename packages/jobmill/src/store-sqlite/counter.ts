@@ -2,7 +2,7 @@
  * Numbers of the file. Most only rise: places in the order, tokens, numbers of events, the versions of settings and members. A transaction reads a counter at
  * its first use, counts in memory, and writes it once at its end; the write lock keeps others from doing so meanwhile.
  */
-import type { Pulse } from '../store/instance.ts'
+import type { Heartbeat } from '../store/instance.ts'
 import { rowsMissing } from './errors.ts'
 import type { Sql } from './handle.ts'
 
@@ -40,8 +40,8 @@ export function createCounters(sql: Sql): Counters {
   }
 }
 
-/** What the pulse compares: others have changed settings, or came and went. */
-export function versions(sql: Sql): Pick<Pulse, 'settingsVersion' | 'membersVersion'> {
+/** What the heartbeat compares: others have changed settings, or came and went. */
+export function versions(sql: Sql): Pick<Heartbeat, 'settingsVersion' | 'membersVersion'> {
   const found = sql(VERSIONS).get() as Readonly<Record<'settingsVersion' | 'membersVersion', number | null>>
   const { settingsVersion, membersVersion } = found
   if (settingsVersion === null || membersVersion === null) throw rowsMissing()

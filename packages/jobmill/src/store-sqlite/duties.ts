@@ -1,6 +1,6 @@
 /** Leadership: a lease per duty. Taken and renewed under the write lock, so that nobody takes what another has. */
 import type { DutyBid, DutyRecord } from '../store/duty.ts'
-import type { PulseRequest } from '../store/instance.ts'
+import type { HeartbeatRequest } from '../store/instance.ts'
 import type { Look, Work } from './work.ts'
 
 // A row per duty, a handful: read and let go of without an index.
@@ -38,7 +38,7 @@ export function leadersOf({ sql, now }: Look, bids: readonly DutyBid[]): Leaders
 export function leadDuties(
   work: Work,
   instancePk: number,
-  { duties, leaseMs }: PulseRequest,
+  { duties, leaseMs }: HeartbeatRequest,
   isRenewed: boolean,
 ): void {
   const { sql, now } = work

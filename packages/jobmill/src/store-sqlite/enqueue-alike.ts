@@ -3,14 +3,14 @@
  * place and payload travel per job, in one text each: less than half the time of a statement per job.
  */
 import type { NewJob } from '../job/new-job.ts'
-import { birthOf, type Placed } from './birth.ts'
+import { initialStateOf, type Placed } from './initial-state.ts'
 import { findJob, RUNNING } from './job-row.ts'
 import type { Work } from './work.ts'
 
 // By jobmill_job_id: an id that exists is the same job, and nothing is written. An id has 36 characters. Jobs that do not stand side by side tell
 // their place as its distance from the first one, in nine digits more. (Taking a JSON array per job apart costs half as much again.)
 const insert = (distance: string, payload: string): string => `
-  INSERT OR FAIL INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_line,
+  INSERT OR FAIL INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
     records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, payload)
   SELECT substr(one.value, 1, 36), ?, ?, ?, ?, ? + ${distance}, ?, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, 0, ${payload}
   FROM json_each(?) AS one WHERE true
@@ -74,38 +74,38 @@ function insertGroup(work: Work, group: readonly Placed[], all: readonly Placed[
   if (first === undefined) return
   const { job, holder } = first
   const queueId = names.needQueue(job.queue)
-  const birth = birthOf(job, now, holder)
-  const inARow = birth.hasPlace && group.every(({ place }, at) => place === first.place + at)
+  const initial = initialStateOf(job, now, holder)
+  const inARow = initial.hasPlace && group.every(({ place }, at) => place === first.place + at)
   const texts = group.map(({ job: { id, payload }, place }) =>
-    inARow ? id + payload : id + digits(birth.hasPlace ? place - first.place : 0) + payload,
+    inARow ? id + payload : id + digits(initial.hasPlace ? place - first.place : 0) + payload,
   )
   const { changes, lastInsertRowid } = sql(inARow ? INSERT_IN_A_ROW : INSERT).run(
     queueId,
     names.needKind(job.kind),
-    birth.state,
+    initial.state,
     job.priority,
-    birth.hasPlace ? first.place : 0,
-    birth.attempt,
+    initial.hasPlace ? first.place : 0,
+    initial.attempt,
     job.maxAttempts,
-    birth.token,
-    birth.instancePk,
+    initial.token,
+    initial.instancePk,
     now,
-    birth.dueAt,
-    birth.readyAt,
-    birth.startedAt,
+    initial.dueAt,
+    initial.readyAt,
+    initial.startedAt,
     job.timeoutMs,
     JSON.stringify(texts),
   )
-  if (changes !== 0) moves.move(queueId, null, birth.state, Number(changes))
+  if (changes !== 0) moves.move(queueId, null, initial.state, Number(changes))
   if (holder === undefined) return
   // Rows of one statement are numbered one after the other.
   const before = Number(lastInsertRowid) - group.length
   if (Number(changes) === group.length) group.forEach((one, at) => (one.pk = before + 1 + at))
-  else for (const one of group) one.pk = bornAs(work, one, all)
+  else for (const one of group) one.pk = insertedAs(work, one, all)
 }
 
 /** Some of the ids were there before, or stand twice in the call. */
-function bornAs({ sql }: Work, one: Placed, all: readonly Placed[]): number | undefined {
+function insertedAs({ sql }: Work, one: Placed, all: readonly Placed[]): number | undefined {
   const row = findJob(sql, one.job.id)
   if (row?.state !== RUNNING || row.token !== one.holder?.token) return undefined
   return all.some(({ pk }) => pk === row.pk) ? undefined : row.pk

@@ -12,7 +12,7 @@ import { commitError, isBusy, storeError } from './errors.ts'
 import { prepared } from './handle.ts'
 import type { Live, StoreSettings } from './live.ts'
 import { changedInCommit, fileChanged } from './same-file.ts'
-import { type Bell, Memory, workOn } from './work.ts'
+import { type Notification, Memory, workOn } from './work.ts'
 
 const RETRY_MS = 5
 
@@ -28,10 +28,10 @@ export async function enqueueLarge(
     await begin(settings, connection)
     const change = live.files.change()
     if (change !== null) throw fileChanged(settings.path, change)
-    const { replies, bells } = await writeSlices(settings, connection, slices)
+    const { replies, notifications } = await writeSlices(settings, connection, slices)
     commit(settings, live, connection)
     live.log.look()
-    live.doorbell.tell(bells)
+    live.notifier.tell(notifications)
     return replies
   } catch (error) {
     throw storeError(error)
@@ -58,15 +58,15 @@ async function writeSlices(
   { path, clock, platform }: StoreSettings,
   connection: Connection,
   slices: readonly (readonly NewJob[])[],
-): Promise<{ replies: Enqueued[]; bells: Bell[] }> {
+): Promise<{ replies: Enqueued[]; notifications: Notification[] }> {
   const replies: Enqueued[] = []
-  const bells = new Map<string, Bell>()
+  const notifications = new Map<string, Notification>()
   const log = await open(`${path}-wal`)
   try {
     for (const slice of slices) {
       const worked = workOn(connection, Math.floor(clock()), new Memory(), [(work) => enqueue(work, slice)])
       replies.push(...worked.values.flat())
-      for (const bell of worked.bells) bells.set(bell.queue, bell)
+      for (const notification of worked.notifications) notifications.set(notification.queue, notification)
       // On another thread, so that little is left for the commit to sync.
       await log.datasync()
       await new Promise<void>((resolve) => platform.nextTurn(resolve))
@@ -74,7 +74,7 @@ async function writeSlices(
   } finally {
     await log.close()
   }
-  return { replies, bells: [...bells.values()] }
+  return { replies, notifications: [...notifications.values()] }
 }
 
 function commit({ path }: StoreSettings, { files }: Live, connection: Connection): void {

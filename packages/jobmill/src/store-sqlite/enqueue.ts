@@ -5,18 +5,18 @@
 import { FIRST_PLACES, type NewJob } from '../job/new-job.ts'
 import type { HandOff } from '../store/claim.ts'
 import type { Enqueued } from '../store/replies.ts'
-import { type Birth, birthOf, type Placed } from './birth.ts'
+import { type InitialState, initialStateOf, type Placed } from './initial-state.ts'
 import { keptHold, keyHolder, takeKey } from './dedupe.ts'
 import { enqueueAlike, isPlain } from './enqueue-alike.ts'
 import { chooseHandOff, giveLease } from './hand-off.ts'
 import { findJob } from './job-row.ts'
-import { lineChanged, lineJoined } from './lines.ts'
+import { orderQueueChanged, orderQueueJoined } from './order-queue.ts'
 import { replaceWaiting } from './replace.ts'
 import type { Verb, Work } from './work.ts'
 
 // By jobmill_job_id: an id that exists is the same job, and nothing is written.
 const INSERT = `
-  INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_line,
+  INSERT INTO jobmill_job (id, queue_id, kind_id, state, priority, seq, attempt, max_attempts, crashes, in_order_queue,
     records, token, instance_pk, enqueued_at, due_at, ready_at, started_at, timeout_ms, hold_ms, order_key, dedupe_key,
     tags, metadata, payload)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -71,31 +71,31 @@ function enqueueOne(work: Work, one: Placed): Enqueued {
     }
     takeKey(work.sql, job.dedupe.key, job.id)
   }
-  const pk = insert(work, job, place, birthOf(job, work.now, one.holder))
+  const pk = insert(work, job, place, initialStateOf(job, work.now, one.holder))
   if (one.holder !== undefined) one.pk = pk
   return enqueued(work, one)
 }
 
 /** The number of its row; undefined when there is a job of this id. */
-function insert(work: Work, job: NewJob, place: number, birth: Birth): number | undefined {
+function insert(work: Work, job: NewJob, place: number, initial: InitialState): number | undefined {
   const { sql, now, names, moves } = work
   const queueId = names.needQueue(job.queue)
   const { changes, lastInsertRowid } = sql(INSERT).run(
     job.id,
     queueId,
     names.needKind(job.kind),
-    birth.state,
+    initial.state,
     job.priority,
-    birth.hasPlace ? place : 0,
-    birth.attempt,
+    initial.hasPlace ? place : 0,
+    initial.attempt,
     job.maxAttempts,
-    birth.inLine ? 1 : 0,
-    birth.token,
-    birth.instancePk,
+    initial.inOrderQueue ? 1 : 0,
+    initial.token,
+    initial.instancePk,
     now,
-    birth.dueAt,
-    birth.readyAt,
-    birth.startedAt,
+    initial.dueAt,
+    initial.readyAt,
+    initial.startedAt,
     job.timeoutMs,
     job.dedupe === null ? 0 : keptHold(job.dedupe),
     job.orderKey,
@@ -106,10 +106,10 @@ function insert(work: Work, job: NewJob, place: number, birth: Birth): number | 
   )
   if (changes === 0) return undefined
   for (const tag of job.tags) sql(TAG).run(tag, job.id)
-  moves.move(queueId, null, birth.state)
-  if (birth.inLine && job.orderKey !== null) {
-    if (job.first === true) lineChanged(work, queueId, job.orderKey)
-    else lineJoined(work, queueId, job.orderKey, place)
+  moves.move(queueId, null, initial.state)
+  if (initial.inOrderQueue && job.orderKey !== null) {
+    if (job.first === true) orderQueueChanged(work, queueId, job.orderKey)
+    else orderQueueJoined(work, queueId, job.orderKey, place)
   }
   return Number(lastInsertRowid)
 }

@@ -25,7 +25,7 @@ import {
   SCHEDULED,
 } from './job-row.ts'
 import { type Counters, endJob, leave, putBack, refunded } from './leave-running.ts'
-import { leaveOrder, makeReady } from './lines.ts'
+import { leaveOrder, makeReady } from './order-queue.ts'
 import type { Work } from './work.ts'
 
 // By primary key, after the fence was checked under the same write lock.

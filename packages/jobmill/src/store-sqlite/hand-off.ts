@@ -3,11 +3,11 @@
  * is one write; none of them overtakes a job that was ready before.
  */
 import type { NewJob } from '../job/new-job.ts'
-import { bornLeased } from '../store/born-leased.ts'
+import { insertedLeased } from '../store/inserted-leased.ts'
 import type { HandOff, Lease } from '../store/claim.ts'
-import type { Holder } from './birth.ts'
+import type { Holder } from './initial-state.ts'
 import { dueTime } from './due-time.ts'
-import { livingInstance } from './living.ts'
+import { aliveInstance } from './liveness.ts'
 import { openQueue } from './open-queues.ts'
 import { bestReadyPriority } from './ready-lanes.ts'
 import { roomByQueue } from './room.ts'
@@ -21,7 +21,7 @@ interface HandedOff extends Holder {
 /** Undefined when there is nothing to hand off. Nothing of the call may be written yet. */
 export function chooseHandOff(work: Work, jobs: readonly NewJob[], handOff: HandOff): HandedOff | undefined {
   const candidates = candidatesByQueue(work.now, jobs, handOff)
-  const instancePk = candidates.size === 0 ? undefined : livingInstance(work, handOff.instance)
+  const instancePk = candidates.size === 0 ? undefined : aliveInstance(work, handOff.instance)
   if (instancePk === undefined) return undefined
   const chosen = new Set<number>()
   for (const { queue, room, indexes } of candidates.values()) {
@@ -92,5 +92,5 @@ export function giveLease(
     instance,
     tagged: job.tags.length > 0,
   })
-  return bornLeased(job, token, now)
+  return insertedLeased(job, token, now)
 }

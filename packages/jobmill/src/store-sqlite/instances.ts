@@ -125,7 +125,7 @@ export function instances({ sql, now }: Look): InstanceRecord[] {
     kinds: JSON.parse(row.kinds) as string[],
     onDead: JSON.parse(row.on_dead) as string[],
     capacity: row.capacity,
-    state: standing(row, now),
+    state: instanceState(row, now),
     startedAt: row.started_at,
     renewedAt: row.renewed_at,
     expiresAt: row.expires_at,
@@ -133,7 +133,7 @@ export function instances({ sql, now }: Look): InstanceRecord[] {
   }))
 }
 
-function standing(row: InstanceRow, now: number): InstanceRecord['state'] {
+function instanceState(row: InstanceRow, now: number): InstanceRecord['state'] {
   if (row.state === ALIVE) return row.expires_at > now ? 'alive' : 'expired'
   return row.state === LOST ? 'lost' : 'stopped'
 }

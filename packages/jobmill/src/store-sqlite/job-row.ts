@@ -20,7 +20,7 @@ export interface JobRow {
   readonly state: number
   readonly attempt: number
   readonly crashes: number
-  readonly in_line: number
+  readonly in_order_queue: number
   readonly records: number
   readonly token: number
   readonly instance_pk: number | null
@@ -36,7 +36,7 @@ export interface JobRow {
   readonly permits: number
 }
 
-export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_line, records, token, instance_pk, due_at,
+export const ROW = `pk, id, queue_id, kind_id, state, attempt, crashes, in_order_queue, records, token, instance_pk, due_at,
   started_at, hold_ms, order_key, dedupe_key, tags, cancel_reason, log, permits`
 
 // By jobmill_job_id. A verb reads and then writes under the write lock, so the row cannot change in between.

@@ -1,13 +1,13 @@
 /** The ways out of running, and of waiting for good, that several verbs share. */
 import { holdKey } from './dedupe.ts'
 import { type JobRow, READY, RUNNING } from './job-row.ts'
-import { leaveOrder } from './lines.ts'
+import { leaveOrder } from './order-queue.ts'
 import { freeHolder } from './permits.ts'
 import type { Work } from './work.ts'
 
 // Each by primary key, after the row was read under the same write lock. The log is with the attempt, where there is one.
 const END = `
-  UPDATE jobmill_job SET state = ?, in_line = 0, ended_at = ?, attempt = ?, crashes = ?, records = ?, log = NULL
+  UPDATE jobmill_job SET state = ?, in_order_queue = 0, ended_at = ?, attempt = ?, crashes = ?, records = ?, log = NULL
   WHERE pk = ?`
 // seq and ready_at stay: the job is back where it stood.
 const PUT_BACK = `UPDATE jobmill_job SET state = 1, attempt = ?, crashes = ?, records = ?, log = NULL WHERE pk = ?`

@@ -15,22 +15,22 @@ import type { Look, Work } from './work.ts'
 
 // By the unique name.
 const MAKE = `
-  INSERT INTO jobmill_limit (name, settings, parent, paid_at, line_at, drained_until, held) VALUES (?, ?, ?, ?, ?, ?, 0)`
+  INSERT INTO jobmill_limit (name, settings, parent, paid_at, reserved_until, drained_until, held) VALUES (?, ?, ?, ?, ?, ?, 0)`
 
 // The range of one limit in jobmill_limit_key.
 const OF = `jobmill_limit INDEXED BY jobmill_limit_key WHERE parent = ?`
 const COUNT = `SELECT count(*) AS n FROM (SELECT 1 FROM ${OF} LIMIT ${KEYS_MOST})`
 const ALL = `SELECT ${COLUMNS} FROM ${OF}`
 const CHANGE = `UPDATE jobmill_limit INDEXED BY jobmill_limit_key SET settings = ? WHERE parent = ?`
-const DROP_PLACES = `DELETE FROM jobmill_place WHERE limit_id IN (SELECT id FROM ${OF})`
+const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id IN (SELECT id FROM ${OF})`
 const DROP = `DELETE FROM ${OF}`
 
 // The front of jobmill_limit_full, each looked up in the primary key of places: who has one keeps its key until the place has gone.
 export const FULL_KEYS = `
   jobmill_limit AS l INDEXED BY jobmill_limit_full
-  WHERE l.parent IS NOT NULL AND max(l.paid_at, l.line_at, l.drained_until) <= ?
-    AND NOT EXISTS (SELECT 1 FROM jobmill_place AS t WHERE t.limit_id = l.id)
-  ORDER BY max(l.paid_at, l.line_at, l.drained_until) LIMIT ?`
+  WHERE l.parent IS NOT NULL AND max(l.paid_at, l.reserved_until, l.drained_until) <= ?
+    AND NOT EXISTS (SELECT 1 FROM jobmill_limit_waiter AS t WHERE t.limit_id = l.id)
+  ORDER BY max(l.paid_at, l.reserved_until, l.drained_until) LIMIT ?`
 const FULL_IDS = `SELECT l.id FROM ${FULL_KEYS}`
 const DROP_ONE = `DELETE FROM jobmill_limit WHERE id = ?`
 
@@ -50,10 +50,17 @@ export function budgetOf(work: Work, name: string, key: string | undefined): Fou
 
 function keyOf({ sql }: Work, limit: StoredLimit, key: string): StoredLimit {
   const name = keyedName(limit.name, key)
-  const { paidAt, lineAt, drainedUntil } = EMPTY_BUDGET
+  const { paidAt, reservedUntil, drainedUntil } = EMPTY_BUDGET
   const found = findLimit(sql, name)
   if (found !== undefined) return found
-  const made = sql(MAKE).run(name, settingsText(limit.settings), limit.name, paidAt, lineAt, drainedUntil)
+  const made = sql(MAKE).run(
+    name,
+    settingsText(limit.settings),
+    limit.name,
+    paidAt,
+    reservedUntil,
+    drainedUntil,
+  )
   return { ...limit, id: Number(made.lastInsertRowid), name, budget: EMPTY_BUDGET }
 }
 

@@ -4,14 +4,14 @@ import { isPerKey, type LimitSettings } from '../job/limit.ts'
 import type { Sql } from './handle.ts'
 import type { Look, Work } from './work.ts'
 
-export const COLUMNS = `id, name, settings, per_key, paid_at, line_at, drained_until, held`
+export const COLUMNS = `id, name, settings, per_key, paid_at, reserved_until, drained_until, held`
 
 // By the unique name or the primary key, or all of them by jobmill_limit_own: few enough to read, while of keys there may be any number. What reckons with one and
 // writes it does so under the write lock.
 const BY_NAME = `SELECT ${COLUMNS} FROM jobmill_limit WHERE name = ?`
 const BY_ID = `SELECT ${COLUMNS} FROM jobmill_limit WHERE id = ?`
 const ALL = `SELECT ${COLUMNS} FROM jobmill_limit INDEXED BY jobmill_limit_own WHERE parent IS NULL ORDER BY name`
-const SAVE = `UPDATE jobmill_limit SET paid_at = ?, line_at = ?, drained_until = ? WHERE id = ?`
+const SAVE = `UPDATE jobmill_limit SET paid_at = ?, reserved_until = ?, drained_until = ? WHERE id = ?`
 
 export interface StoredLimit {
   readonly id: number
@@ -28,7 +28,7 @@ export interface Row {
   readonly settings: string
   readonly per_key: number
   readonly paid_at: number
-  readonly line_at: number
+  readonly reserved_until: number
   readonly drained_until: number
   readonly held: number
 }
@@ -47,8 +47,12 @@ export function allLimits(sql: Sql): StoredLimit[] {
   return (sql(ALL).all() as Row[]).map(storedOf)
 }
 
-export function saveBudget({ sql }: Work, id: number, { paidAt, lineAt, drainedUntil }: BudgetState): void {
-  sql(SAVE).run(paidAt, lineAt, drainedUntil, id)
+export function saveBudget(
+  { sql }: Work,
+  id: number,
+  { paidAt, reservedUntil, drainedUntil }: BudgetState,
+): void {
+  sql(SAVE).run(paidAt, reservedUntil, drainedUntil, id)
 }
 
 export function availableOf({ now }: Look, { settings, budget, held }: StoredLimit): number {
@@ -76,7 +80,7 @@ export function storedOf(row: Row): StoredLimit {
     id: row.id,
     name: row.name,
     settings,
-    budget: { paidAt: row.paid_at, lineAt: row.line_at, drainedUntil: row.drained_until },
+    budget: { paidAt: row.paid_at, reservedUntil: row.reserved_until, drainedUntil: row.drained_until },
     held: settings.type === 'rate' ? 0 : row.held,
   }
 }

@@ -34,18 +34,18 @@ import {
   settingsText,
   type StoredLimit,
 } from './limit-row.ts'
-import { dropPermitsOf, ringFor } from './permits.ts'
+import { dropPermitsOf, notifyFor } from './permits.ts'
 import { codeText, sourcesOf } from './sources.ts'
 import type { Look, Work } from './work.ts'
 
 // By primary key, except for the first queue that jobmill_queue_limit has for it.
 const CREATE = `
-  INSERT INTO jobmill_limit (name, settings, per_key, paid_at, line_at, drained_until, held, code, overrides)
+  INSERT INTO jobmill_limit (name, settings, per_key, paid_at, reserved_until, drained_until, held, code, overrides)
   VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)`
 const SAVE = `UPDATE jobmill_limit SET settings = ?, per_key = ?, code = ?, overrides = ? WHERE id = ?`
 const SOURCES = `SELECT code, overrides FROM jobmill_limit WHERE id = ?`
 const DELETE = `DELETE FROM jobmill_limit WHERE id = ?`
-const DROP_PLACES = `DELETE FROM jobmill_place WHERE limit_id = ?`
+const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ?`
 const NAMED_BY = `SELECT name FROM jobmill_queue INDEXED BY jobmill_queue_limit WHERE limit_id = ? LIMIT 1`
 
 export function declareLimits(work: Work, limits: readonly DeclaredLimit[]): void {
@@ -70,9 +70,17 @@ export function createLimit(work: Work, name: string, parts: LimitParts, by?: st
 function create(work: Work, name: string, sources: LimitSources): void {
   const { sql, counters } = work
   const settings = effectiveLimit(sources)
-  const { paidAt, lineAt, drainedUntil } = EMPTY_BUDGET
+  const { paidAt, reservedUntil, drainedUntil } = EMPTY_BUDGET
   const kept = [codeText(sources.code), JSON.stringify(sources.overrides)]
-  sql(CREATE).run(name, settingsText(settings), perKeyColumn(settings), paidAt, lineAt, drainedUntil, ...kept)
+  sql(CREATE).run(
+    name,
+    settingsText(settings),
+    perKeyColumn(settings),
+    paidAt,
+    reservedUntil,
+    drainedUntil,
+    ...kept,
+  )
   // A process of an earlier release that deleted the limit leaves them behind.
   dropKeys(work, name)
   counters.take('settings')
@@ -119,7 +127,7 @@ function rework(work: Work, limit: StoredLimit, sources: LimitSources): void {
   sql(DROP_PLACES).run(limit.id)
   counters.take('settings')
   // There may be more to be had now.
-  ringFor(work, limit.id)
+  notifyFor(work, limit.id)
 }
 
 export function saveLimit({ sql }: Work, id: number, settings: LimitSettings, sources: LimitSources): void {

@@ -72,8 +72,8 @@ const scheduled: Order = {
     const text = `
       SELECT j.pk, j.id, j.due_at AS first, 0 AS second, ${hit.sql} AS hit
       FROM jobmill_job AS j INDEXED BY jobmill_job_due
-      WHERE j.state = 0 AND j.in_line = ? AND (j.due_at, j.id) > (?, ?) ORDER BY j.due_at, j.id LIMIT ?`
-    return [0, 1].map((inLine) => lane(look, text, hit, [inLine], start))
+      WHERE j.state = 0 AND j.in_order_queue = ? AND (j.due_at, j.id) > (?, ?) ORDER BY j.due_at, j.id LIMIT ?`
+    return [0, 1].map((inOrderQueue) => lane(look, text, hit, [inOrderQueue], start))
   },
 }
 
@@ -132,7 +132,7 @@ const ready: Order = {
   compare: rising,
   lanes(look, filter, hit, { first: priority, second: seq }) {
     const columns = `pk, id, priority, seq, priority AS first, seq AS second, ${hit.sql} AS hit`
-    return (['ready', 'suspect'] as const).flatMap((index) => {
+    return (['ready', 'quarantined'] as const).flatMap((index) => {
       const reader = readyLaneReader(look.sql, index, columns, hit.values)
       return queueIds(look, filter).flatMap((queueId) =>
         [...readyKinds(look.sql, index, queueId)].map((kindId) =>

@@ -3,7 +3,7 @@ import type { Platform } from '../platform/platform.ts'
 import { sleep } from '../platform/sleep.ts'
 import { storeClosed } from '../store/lifecycle.ts'
 import { type Connection, type Durability, openConnection } from './connection.ts'
-import { createDoorbell, type SqliteDoorbell } from './doorbell.ts'
+import { createNotifier, type SqliteNotifier } from './notifier.ts'
 import { isBusy, storeError } from './errors.ts'
 import { prepared } from './handle.ts'
 import { type LogKeeper, logKeeper } from './log-size.ts'
@@ -27,7 +27,7 @@ export interface StoreSettings {
 export interface Live {
   readonly writer: Writer
   readonly read: Read
-  readonly doorbell: SqliteDoorbell
+  readonly notifier: SqliteNotifier
   readonly connection: Connection
   readonly files: OpenFiles
   readonly log: LogKeeper
@@ -42,21 +42,21 @@ export function liveOn(settings: StoreSettings, connection: Connection): Live {
   const { path, platform, clock, busyDeadlineMs: deadlineMs } = settings
   const memory = new Memory()
   const files = openFiles(path, () => databaseBytes(connection))
-  const doorbell = createDoorbell(connection, platform)
+  const notifier = createNotifier(connection, platform)
   const log = logKeeper(connection, path)
   const shared = { connection, platform, clock, memory, path, files, deadlineMs }
-  const writer = createWriter({ ...shared, onCommit: doorbell.tell })
+  const writer = createWriter({ ...shared, onCommit: notifier.tell })
   return {
     connection,
     files,
-    doorbell,
+    notifier,
     writer,
     log,
     mayHaveMore: false,
     read: createReader(shared),
     close(reason = storeClosed) {
       writer.close(reason)
-      doorbell.close()
+      notifier.close()
       log.close()
       connection.close()
     },

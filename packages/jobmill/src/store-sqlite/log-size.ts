@@ -1,7 +1,7 @@
 /**
  * The write-ahead log begins anew once everything in it is in the file, and nobody reads there any more. A reader that stays for long, a
  * backup or a forgotten transaction, lets it grow to any size. Whoever commits first after that would stand still while all of it is
- * copied; and with nothing to commit, it would stay as it is. So the pulse looks at its size, and a thread brings it back.
+ * copied; and with nothing to commit, it would stay as it is. So the heartbeat looks at its size, and a thread brings it back.
  */
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'

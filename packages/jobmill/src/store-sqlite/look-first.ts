@@ -4,7 +4,7 @@
  */
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { SlotChange } from '../store/duty.ts'
-import type { Pulse, PulseRequest } from '../store/instance.ts'
+import type { Heartbeat, HeartbeatRequest } from '../store/instance.ts'
 import {
   NOTHING_RETAINED,
   type Reaped,
@@ -13,10 +13,10 @@ import {
   type Staged,
 } from '../store/replies.ts'
 import { claim, mayClaim } from './claim.ts'
-import { bellsOf } from './doorbell.ts'
+import { notificationsOf } from './notifier.ts'
 import type { Live } from './live.ts'
 import { mayReap, reap, type ReapOptions } from './reap.ts'
-import { pulse, pulseUnlessDue, renew } from './renew.ts'
+import { heartbeat, heartbeatUnlessDue, renew } from './renew.ts'
 import { mayRetain, retain } from './retain.ts'
 import { rollUp, unrolled } from './roll-up.ts'
 import { assign, differing } from './slots.ts'
@@ -42,28 +42,30 @@ export async function stageIfDue(live: Live, limit: number): Promise<Staged> {
 export async function claimIfReady(live: Live, request: ClaimRequest): Promise<Lease[]> {
   const queues = request.queues.map(({ queue }) => queue)
   if (live.writer.idle && !live.mayHaveMore) {
-    const empty = await live.read((look) => (mayClaim(look, request) ? undefined : bellsOf(look, queues)))
+    const empty = await live.read((look) =>
+      mayClaim(look, request) ? undefined : notificationsOf(look, queues),
+    )
     if (empty !== undefined) {
-      live.doorbell.hear(empty)
+      live.notifier.hear(empty)
       return []
     }
   }
-  const { leases, bells } = await live.writer.write(request.limit, (work) => {
+  const { leases, notifications } = await live.writer.write(request.limit, (work) => {
     const leases = claim(work, request)
     // With fewer than asked for, the queues are empty for this instance: whatever rang until now is done with.
-    return { leases, bells: leases.length < request.limit ? bellsOf(work, queues) : [] }
+    return { leases, notifications: leases.length < request.limit ? notificationsOf(work, queues) : [] }
   })
   live.mayHaveMore = leases.length >= MANY && leases.length === request.limit
-  live.doorbell.hear(bells)
+  live.notifier.hear(notifications)
   return leases
 }
 
-export async function renewIfDue(live: Live, request: PulseRequest): Promise<Pulse> {
+export async function renewIfDue(live: Live, request: HeartbeatRequest): Promise<Heartbeat> {
   live.log.look()
-  const told = await live.read((look) => pulseUnlessDue(look, request))
+  const told = await live.read((look) => heartbeatUnlessDue(look, request))
   if (told !== undefined) return told
   await live.writer.write(1, (work) => renew(work, request))
-  return live.read((look) => pulse(look, request))
+  return live.read((look) => heartbeat(look, request))
 }
 
 export async function reapIfExpired(live: Live, options: ReapOptions): Promise<Reaped> {

@@ -1,7 +1,7 @@
 /** Figures in buckets of one size: those that were rolled up, and those that were not yet. */
 import { type MetricData, mergeData } from '../job/metric-data.ts'
 import type { MetricQuery, MetricRecord } from '../store/metrics.ts'
-import { bucketsOf, type FigureRow } from './roll-up.ts'
+import { bucketsOf, type MetricDeltaRow } from './roll-up.ts'
 import type { Look } from './work.ts'
 
 // Hops from scope to scope in the primary key, and then a range of it for each: what is outside the time asked for is not read.
@@ -11,7 +11,7 @@ const RANGE = `
   SELECT at, data FROM jobmill_metric WHERE resolution = ? AND scope = ? AND at >= ? AND at < ? ORDER BY at`
 
 // All that is open: what processes flushed since the last pass of the roll-up, a quarter of a minute ago.
-const OPEN = `SELECT n, scope, at, data FROM jobmill_figure ORDER BY n`
+const OPEN = `SELECT n, scope, at, data FROM jobmill_metric_delta ORDER BY n`
 
 export function metrics(look: Look, query: MetricQuery): MetricRecord[] {
   const { resolution, from, before } = query
@@ -22,7 +22,7 @@ export function metrics(look: Look, query: MetricQuery): MetricRecord[] {
     const rows = look.sql(RANGE).all(resolution, scope, from, before) as { at: number; data: string }[]
     for (const { at, data } of rows) put({ scope, at, data: JSON.parse(data) as MetricData })
   }
-  for (const { scope, at, data } of bucketsOf(look.sql(OPEN).all() as FigureRow[], resolution)) {
+  for (const { scope, at, data } of bucketsOf(look.sql(OPEN).all() as MetricDeltaRow[], resolution)) {
     if (at < from || at >= before || wanted?.has(scope) === false) continue
     const known = found.get(`${at} ${scope}`)
     put({ scope, at, data: known === undefined ? data : mergeData(known.data, data) })

@@ -8,18 +8,18 @@ const READY = 1
 
 // By primary key. `rung` and `arrived` are what waiting processes compare to learn that the queue got something to do.
 const ADD = `
-  INSERT INTO jobmill_count (queue_id, state, n, rung) VALUES (?, ?, ?, 0)
+  INSERT INTO jobmill_count (queue_id, state, n, wake_ups) VALUES (?, ?, ?, 0)
   ON CONFLICT (queue_id, state) DO UPDATE SET n = n + excluded.n`
-const RING = `
-  INSERT INTO jobmill_count (queue_id, state, n, rung, arrived) VALUES (?, ${READY}, ?, 1, ?)
-  ON CONFLICT (queue_id, state) DO UPDATE SET n = n + excluded.n, rung = rung + 1, arrived = arrived + excluded.arrived
-  RETURNING n, rung, arrived, EXISTS (SELECT 1 FROM jobmill_turn_due AS line WHERE line.queue_id = ?) AS lines`
+const NOTIFY = `
+  INSERT INTO jobmill_count (queue_id, state, n, wake_ups, arrived) VALUES (?, ${READY}, ?, 1, ?)
+  ON CONFLICT (queue_id, state) DO UPDATE SET n = n + excluded.n, wake_ups = wake_ups + 1, arrived = arrived + excluded.arrived
+  RETURNING n, wake_ups AS wakeUps, arrived, EXISTS (SELECT 1 FROM jobmill_order_due AS line WHERE line.queue_id = ?) AS lines`
 
 /** A bell as its count row has it, so that every process that hears it hears the same. */
-export interface BellRow {
+export interface NotificationRow {
   /** Ready jobs of the queue. */
   readonly n: number
-  readonly rung: number
+  readonly wakeUps: number
   /** How many ever became ready. */
   readonly arrived: number
   /** 1: a line of the queue waits for `stage`. */
@@ -30,11 +30,11 @@ export interface Moves {
   /** One job of this queue, or `n`; null for a job that begins or ends to exist. */
   move(queueId: number, from: number | null, to: number | null, n?: number): void
   /** The queue has something to do now: a ready job, or a line whose first job may have its turn. */
-  ring(queueId: number): void
+  notify(queueId: number): void
   /** What was moved to this state and is not in the count row yet. */
   readonly unwritten: (queueId: number, state: number) => number
   /** Writes the sums; returns the bells of the queues that were rung. */
-  write(sql: Sql): ReadonlyMap<number, BellRow>
+  write(sql: Sql): ReadonlyMap<number, NotificationRow>
 }
 
 export function createMoves(): Moves {
@@ -51,21 +51,22 @@ export function createMoves(): Moves {
       if (to !== null) add(queueId, to, n)
       if (to === READY && from !== READY) arrived.set(queueId, (arrived.get(queueId) ?? 0) + n)
     },
-    ring(queueId) {
+    notify(queueId) {
       arrived.set(queueId, arrived.get(queueId) ?? 0)
       add(queueId, READY, 0)
     },
     unwritten: (queueId, state) => sums.get(queueId)?.[state] ?? 0,
     write(sql) {
-      const bells = new Map<number, BellRow>()
+      const notifications = new Map<number, NotificationRow>()
       for (const [queueId, row] of sums) {
         for (const [state, n] of row.entries()) {
           const jobs = state === READY ? arrived.get(queueId) : undefined
-          if (jobs !== undefined) bells.set(queueId, sql(RING).get(queueId, n, jobs, queueId) as BellRow)
+          if (jobs !== undefined)
+            notifications.set(queueId, sql(NOTIFY).get(queueId, n, jobs, queueId) as NotificationRow)
           else if (n !== 0) sql(ADD).run(queueId, state, n)
         }
       }
-      return bells
+      return notifications
     },
   }
 }

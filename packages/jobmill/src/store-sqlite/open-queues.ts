@@ -26,7 +26,7 @@ export function openQueue({ sql, now }: Look, name: string): OpenQueue | undefin
 
 export interface ReadyWork {
   readonly ready: boolean
-  readonly suspect: boolean
+  readonly quarantined: boolean
   /** When a limit that keeps some of it back has something again; null when none does, or only a release can tell. */
   readonly budgetInMs: number | null
 }
@@ -34,19 +34,22 @@ export interface ReadyWork {
 /** What a living instance with these queues and kinds would find. Needs no write lock, and must not run inside a write. */
 export function readyWork(look: Look, queues: readonly string[], kinds: readonly string[]): ReadyWork {
   const found = look.sql(WITH_READY).all(JSON.stringify(queues), look.now) as OpenQueue[]
-  let [ready, suspect] = [false, false]
+  let [ready, quarantined] = [false, false]
   let budgetInMs: number | null = null
   const wanted = found.length === 0 ? new Set<number>() : kindIds(look, kinds)
   for (const { id, limit_id: limitId } of found) {
-    const here = { ready: hasKind(look, 'ready', id, wanted), suspect: hasKind(look, 'suspect', id, wanted) }
-    if (!here.ready && !here.suspect) continue
+    const here = {
+      ready: hasKind(look, 'ready', id, wanted),
+      quarantined: hasKind(look, 'quarantined', id, wanted),
+    }
+    if (!here.ready && !here.quarantined) continue
     const inMs = limitId === null ? 0 : nextOf(look, limitOf(look.sql, limitId))
     if (inMs === 0) {
       ready ||= here.ready
-      suspect ||= here.suspect
+      quarantined ||= here.quarantined
     } else if (inMs !== null) budgetInMs = Math.min(inMs, budgetInMs ?? inMs)
   }
-  return { ready, suspect, budgetInMs }
+  return { ready, quarantined, budgetInMs }
 }
 
 export function kindIds({ names }: Look, kinds: readonly string[]): Set<number> {

@@ -38,13 +38,13 @@ export interface NewPermit {
 }
 
 /** Added to what the holder has of this limit. */
-export function givePermit({ sql }: Work, limitId: number, permit: NewPermit): void {
+export function releasePermit({ sql }: Work, limitId: number, permit: NewPermit): void {
   sql(GIVE).run(limitId, permit.holder, permit.instancePk, permit.amount)
   sql(HOLD).run(permit.amount, limitId)
 }
 
 /** One for each of the jobs that a claim took. */
-export function givePermits(
+export function releasePermits(
   { sql }: Work,
   limitId: number,
   jobPks: readonly number[],
@@ -83,14 +83,14 @@ export function dropPermitsOf({ sql }: Work, limitId: number): void {
 }
 
 /** The queues that draw on this limit may have something to do now. */
-export function ringFor({ sql, moves }: Work, limitId: number): void {
-  for (const { id } of sql(QUEUES).all(limitId) as { id: number }[]) moves.ring(id)
+export function notifyFor({ sql, moves }: Work, limitId: number): void {
+  for (const { id } of sql(QUEUES).all(limitId) as { id: number }[]) moves.notify(id)
 }
 
 function freed(work: Work, rows: readonly unknown[]): boolean {
   for (const { limit_id: limitId, amount } of rows as readonly Freed[]) {
     work.sql(HOLD).run(-amount, limitId)
-    ringFor(work, limitId)
+    notifyFor(work, limitId)
   }
   return rows.length > 0
 }

@@ -72,7 +72,7 @@ function declareAgain(work: Work, row: QueueRow, code: Partial<QueueSettings>): 
   const settings = effectiveQueue(sources)
   const isChanged = !isSameQueue(settings, settingsOf(row))
   if (isChanged || codeText(code) !== row.code) saveQueue(work, row, { settings, sources })
-  if (isChanged) work.moves.ring(row.id)
+  if (isChanged) work.moves.notify(row.id)
   return isChanged
 }
 
@@ -85,7 +85,7 @@ export function changeQueue(work: Work, name: string, patch: QueuePatch, by?: st
   saveQueue(work, { ...row, cool_until: coolUntil }, { settings, sources })
   work.counters.take('settings')
   // A pause or a cool-down may have ended just now.
-  work.moves.ring(row.id)
+  work.moves.notify(row.id)
   return recordOf({ ...row, cool_until: coolUntil }, settings, now)
 }
 
@@ -97,7 +97,7 @@ export function resetQueueOverrides(work: Work, name: string, options: readonly 
   if (dropped.length === 0) return []
   saveQueue(work, row, { settings: effectiveQueue(sources), sources })
   work.counters.take('settings')
-  work.moves.ring(row.id)
+  work.moves.notify(row.id)
   return dropped
 }
 

@@ -12,12 +12,12 @@ interface Place {
 }
 
 /** Jobs that crashed often stand in an index of their own, so that claims never step over them. */
-export type ReadyIndex = 'ready' | 'suspect'
+export type ReadyIndex = 'ready' | 'quarantined'
 
 // Literals, because a partial index is used only where its own condition is repeated.
 const WHERE = {
   ready: 'INDEXED BY jobmill_job_ready WHERE state = 1 AND crashes < 2',
-  suspect: 'INDEXED BY jobmill_job_suspect WHERE state = 1 AND crashes >= 2',
+  quarantined: 'INDEXED BY jobmill_job_quarantined WHERE state = 1 AND crashes >= 2',
 }
 const nextKind = (index: ReadyIndex): string =>
   `SELECT kind_id FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id > ? ORDER BY kind_id LIMIT 1`
@@ -35,10 +35,10 @@ const countUpTo = (index: ReadyIndex): string =>
   `SELECT count(*) AS n FROM (SELECT 1 FROM jobmill_job ${WHERE[index]} AND queue_id = ? AND kind_id = ? AND (priority, seq) < (?, ?)
    LIMIT ?)`
 
-const COUNT_BEFORE = { ready: countUpTo('ready'), suspect: countUpTo('suspect') }
-const COUNT = { ready: countOf('ready'), suspect: countOf('suspect') }
-const NEXT_KIND = { ready: nextKind('ready'), suspect: nextKind('suspect') }
-const NEXT_PRIORITY = { ready: nextPriority('ready'), suspect: nextPriority('suspect') }
+const COUNT_BEFORE = { ready: countUpTo('ready'), quarantined: countUpTo('quarantined') }
+const COUNT = { ready: countOf('ready'), quarantined: countOf('quarantined') }
+const NEXT_KIND = { ready: nextKind('ready'), quarantined: nextKind('quarantined') }
+const NEXT_PRIORITY = { ready: nextPriority('ready'), quarantined: nextPriority('quarantined') }
 
 /** Below every priority that a job can have. */
 const LOWEST = -1_000_000
@@ -59,7 +59,7 @@ export function* readyKinds(sql: Sql, index: ReadyIndex, queueId: number): Gener
 export function countReady(sql: Sql, queueId: number, kindId: number, most: number): number {
   const count = (index: ReadyIndex): number =>
     (sql(COUNT[index]).get(queueId, kindId, most) as { n: number }).n
-  return Math.min(most, count('ready') + count('suspect'))
+  return Math.min(most, count('ready') + count('quarantined'))
 }
 
 /** How many jobs of a lane come before a place, counted up to `most`. */
@@ -99,7 +99,7 @@ export function readyLaneReader(
 /** The best (lowest) priority of the ready jobs of a queue, suspects too; infinity when there are none. */
 export function bestReadyPriority(sql: Sql, queueId: number): number {
   let best = Number.POSITIVE_INFINITY
-  for (const index of ['ready', 'suspect'] as const) {
+  for (const index of ['ready', 'quarantined'] as const) {
     for (const kindId of readyKinds(sql, index, queueId)) {
       const first = sql(NEXT_PRIORITY[index]).get(queueId, kindId, LOWEST) as { priority: number } | undefined
       best = Math.min(best, first?.priority ?? best)
@@ -111,7 +111,7 @@ export function bestReadyPriority(sql: Sql, queueId: number): number {
 /** The earliest `ready_at` of a queue: that of the lowest `seq` in each priority of each kind. */
 export function oldestReadyAt(sql: Sql, queueId: number): number | null {
   let oldest: number | null = null
-  for (const index of ['ready', 'suspect'] as const) {
+  for (const index of ['ready', 'quarantined'] as const) {
     for (const kindId of readyKinds(sql, index, queueId)) {
       let priority = LOWEST
       for (;;) {

@@ -8,7 +8,7 @@ const LAST = `SELECT seq FROM jobmill_recording WHERE source = ?`
 const NOTE = `INSERT OR REPLACE INTO jobmill_recording (source, seq, at) VALUES (?, ?, ?)`
 
 // Figures are only appended, at the end of the table.
-const FIGURE = `INSERT INTO jobmill_figure (scope, at, data) VALUES (?, ?, ?)`
+const DELTA = `INSERT INTO jobmill_metric_delta (scope, at, data) VALUES (?, ?, ?)`
 const OWN = `INSERT OR REPLACE INTO jobmill_metric (resolution, scope, at, data) VALUES (?, ?, ?, ?)`
 const EVENT = `INSERT INTO jobmill_event (n, at, type, source, queue, job, data) VALUES (?, ?, ?, ?, ?, ?, ?)`
 
@@ -18,7 +18,7 @@ export function record(work: Work, { source, seq, deltas, own, events }: Recordi
   if (last !== undefined && last.seq >= seq) return
   sql(NOTE).run(source, seq, now)
   for (const { scope, agoMs, data } of deltas)
-    sql(FIGURE).run(scope, bucketAt(now - agoMs, RESOLUTIONS[0]), JSON.stringify(data))
+    sql(DELTA).run(scope, bucketAt(now - agoMs, RESOLUTIONS[0]), JSON.stringify(data))
   for (const { scope, resolution, agoMs, data } of own)
     sql(OWN).run(resolution, scope, bucketAt(now - agoMs, resolution), JSON.stringify(data))
   for (const { type, agoMs, queue, job, data } of events)

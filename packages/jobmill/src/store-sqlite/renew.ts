@@ -1,8 +1,8 @@
 /**
- * The pulse: keeps an instance alive, and tells it all that it needs to know while idle. What is told needs no write lock, and is
+ * The heartbeat: keeps an instance alive, and tells it all that it needs to know while idle. What is told needs no write lock, and is
  * read after what was written is committed.
  */
-import type { Pulse, PulseRequest } from '../store/instance.ts'
+import type { Heartbeat, HeartbeatRequest } from '../store/instance.ts'
 import { versions } from './counter.ts'
 import { leadDuties, type Leaders, leadersOf, ledBy } from './duties.ts'
 import { ALIVE } from './instances.ts'
@@ -31,7 +31,7 @@ interface InstanceRow {
 }
 
 /** Undefined when there is something to write first: the row, or the lease of a duty that nobody leads. */
-export function pulseUnlessDue(look: Look, request: PulseRequest): Pulse | undefined {
+export function heartbeatUnlessDue(look: Look, request: HeartbeatRequest): Heartbeat | undefined {
   const row = find(look, request)
   const leaders = leadersOf(look, request.duties)
   const isVacant = request.duties.some(({ name }) => !leaders.has(name))
@@ -39,7 +39,7 @@ export function pulseUnlessDue(look: Look, request: PulseRequest): Pulse | undef
   return told(look, request, row, leaders)
 }
 
-export function renew(work: Work, request: PulseRequest): void {
+export function renew(work: Work, request: HeartbeatRequest): void {
   const row = find(work, request)
   if (row?.state !== ALIVE) return
   const due = isDue(work, row, request)
@@ -48,15 +48,20 @@ export function renew(work: Work, request: PulseRequest): void {
 }
 
 /** Everything but the renewal. */
-export function pulse(look: Look, request: PulseRequest): Pulse {
+export function heartbeat(look: Look, request: HeartbeatRequest): Heartbeat {
   return told(look, request, find(look, request), leadersOf(look, request.duties))
 }
 
-function told(look: Look, request: PulseRequest, row: InstanceRow | undefined, leaders: Leaders): Pulse {
+function told(
+  look: Look,
+  request: HeartbeatRequest,
+  row: InstanceRow | undefined,
+  leaders: Leaders,
+): Heartbeat {
   const alive = row?.state === ALIVE
   return {
     alive,
-    cancels: row === undefined ? [] : (look.sql(ASKED).all(row.pk) as Pulse['cancels'][number][]),
+    cancels: row === undefined ? [] : (look.sql(ASKED).all(row.pk) as Heartbeat['cancels'][number][]),
     ...versions(look.sql),
     leads: alive ? ledBy(leaders, row.pk, request.duties) : [],
     slots: alive ? slotsOf(look, row.pk) : [],
@@ -68,11 +73,11 @@ function told(look: Look, request: PulseRequest, row: InstanceRow | undefined, l
   }
 }
 
-function find({ sql }: Look, request: PulseRequest): InstanceRow | undefined {
+function find({ sql }: Look, request: HeartbeatRequest): InstanceRow | undefined {
   return sql(FIND).get(request.instance) as InstanceRow | undefined
 }
 
 /** One that expired and was not reaped yet is always revived. */
-function isDue({ now }: Look, row: InstanceRow, { renewEveryMs }: PulseRequest): boolean {
+function isDue({ now }: Look, row: InstanceRow, { renewEveryMs }: HeartbeatRequest): boolean {
   return now - row.renewed_at >= renewEveryMs || row.expires_at <= now
 }

@@ -2,12 +2,12 @@
 import type { NewJob } from '../job/new-job.ts'
 import { dueTime } from './due-time.ts'
 import { findJob, type JobRow, READY, SCHEDULED } from './job-row.ts'
-import { joinLine, lineChanged, makeReady, mayRun } from './lines.ts'
+import { joinOrderQueue, orderQueueChanged, makeReady, mayRun } from './order-queue.ts'
 import type { Work } from './work.ts'
 
 // By primary key, after findJob under the same write lock.
 const PAYLOAD = `UPDATE jobmill_job SET payload = ?, due_at = ? WHERE pk = ?`
-const LATER = `UPDATE jobmill_job SET state = 0, in_line = 0 WHERE pk = ?`
+const LATER = `UPDATE jobmill_job SET state = 0, in_order_queue = 0 WHERE pk = ?`
 
 /** `place` is that of the new job in its call. False when the holder is running, has ended, or is gone. */
 export function replaceWaiting(work: Work, holderId: string, job: NewJob, place: number): boolean {
@@ -22,14 +22,15 @@ export function replaceWaiting(work: Work, holderId: string, job: NewJob, place:
 
 /** Due now. One that is ready, or in line, keeps its place. */
 function bringForward(work: Work, holder: JobRow, dueAt: number, place: number): void {
-  if (holder.state === READY || holder.in_line === 1) return
+  if (holder.state === READY || holder.in_order_queue === 1) return
   if (mayRun(work, holder)) makeReady(work, holder, place)
-  else joinLine(work, holder, dueAt, place)
+  else joinOrderQueue(work, holder, dueAt, place)
 }
 
 /** Due later. It leaves the line it stood in, but a turn that it has stays its own. */
 function putOff(work: Work, holder: JobRow): void {
   work.sql(LATER).run(holder.pk)
   work.moves.move(holder.queue_id, holder.state, SCHEDULED)
-  if (holder.order_key !== null && holder.in_line === 1) lineChanged(work, holder.queue_id, holder.order_key)
+  if (holder.order_key !== null && holder.in_order_queue === 1)
+    orderQueueChanged(work, holder.queue_id, holder.order_key)
 }

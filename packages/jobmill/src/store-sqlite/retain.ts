@@ -16,7 +16,7 @@ const DEDUPE = `jobmill_dedupe INDEXED BY jobmill_dedupe_expiry WHERE expires_at
 const TICKS = `jobmill_tick INDEXED BY jobmill_tick_served WHERE served_at <= ? ORDER BY served_at LIMIT ?`
 const EVENTS = `jobmill_event INDEXED BY jobmill_event_at WHERE at <= ? ORDER BY at LIMIT ?`
 const METRICS = `jobmill_metric INDEXED BY jobmill_metric_at WHERE resolution = ? AND at <= ? ORDER BY at LIMIT ?`
-const PLACES = `jobmill_place INDEXED BY jobmill_place_since WHERE since <= ? ORDER BY since LIMIT ?`
+const PLACES = `jobmill_limit_waiter INDEXED BY jobmill_limit_waiter_since WHERE since <= ? ORDER BY since LIMIT ?`
 const RECORDINGS = `jobmill_recording INDEXED BY jobmill_recording_at WHERE at <= ? ORDER BY at LIMIT ?`
 
 // The front of jobmill_instance_ended, each looked up in jobmill_job_running.
@@ -32,7 +32,7 @@ const DROP_TICKS = `DELETE FROM jobmill_tick WHERE (schedule, at) IN (SELECT sch
 const DROP_EVENTS = `DELETE FROM jobmill_event WHERE n IN (SELECT n FROM ${EVENTS})`
 const DROP_METRICS = `
   DELETE FROM jobmill_metric WHERE (resolution, scope, at) IN (SELECT resolution, scope, at FROM ${METRICS})`
-const DROP_PLACES = `DELETE FROM jobmill_place WHERE (limit_id, holder) IN (SELECT limit_id, holder FROM ${PLACES})`
+const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE (limit_id, holder) IN (SELECT limit_id, holder FROM ${PLACES})`
 const DROP_RECORDINGS = `DELETE FROM jobmill_recording WHERE source IN (SELECT source FROM ${RECORDINGS})`
 const DROP_INSTANCES = `DELETE FROM jobmill_instance WHERE pk IN (SELECT i.pk FROM ${INSTANCES})`
 

@@ -2,7 +2,7 @@
 import type { Verdict } from '../store/replies.ts'
 import { keyHolder, takeKey } from './dedupe.ts'
 import { CANCELLED, DEAD, type JobRow } from './job-row.ts'
-import { joinLine, makeReady } from './lines.ts'
+import { joinOrderQueue, makeReady } from './order-queue.ts'
 import { changed, type Did, forEachJob, refused } from './verdicts.ts'
 import type { Work } from './work.ts'
 
@@ -24,7 +24,7 @@ export function revive(work: Work, job: JobRow): Did {
   }
   work.sql(RENEW).run(work.now, job.pk)
   if (job.order_key !== null) {
-    joinLine(work, job, work.now)
+    joinOrderQueue(work, job, work.now)
     return changed('scheduled')
   }
   makeReady(work, job)

@@ -4,15 +4,15 @@ import { RESOLUTIONS } from '../store/metrics.ts'
 import type { Look, Work } from './work.ts'
 
 // The front of the table by its primary key, and then exactly those: figures are appended, and the write lock is held.
-const OPEN = `SELECT n, scope, at, data FROM jobmill_figure WHERE n > 0 ORDER BY n LIMIT ?`
-const CLOSE = `DELETE FROM jobmill_figure WHERE n <= ?`
-const ANY = `SELECT 1 FROM jobmill_figure WHERE n > 0 LIMIT 1`
+const OPEN = `SELECT n, scope, at, data FROM jobmill_metric_delta WHERE n > 0 ORDER BY n LIMIT ?`
+const CLOSE = `DELETE FROM jobmill_metric_delta WHERE n <= ?`
+const ANY = `SELECT 1 FROM jobmill_metric_delta WHERE n > 0 LIMIT 1`
 
 // By primary key.
 const FIND = `SELECT data FROM jobmill_metric WHERE resolution = ? AND scope = ? AND at = ?`
 const SET = `INSERT OR REPLACE INTO jobmill_metric (resolution, scope, at, data) VALUES (?, ?, ?, ?)`
 
-export interface FigureRow {
+export interface MetricDeltaRow {
   readonly n: number
   readonly scope: string
   readonly at: number
@@ -32,31 +32,31 @@ export function bucketAt(at: number, resolution: number): number {
 }
 
 export function rollUp({ sql }: Work, limit: number): number {
-  const figures = sql(OPEN).all(limit) as FigureRow[]
-  const last = figures.at(-1)
+  const deltas = sql(OPEN).all(limit) as MetricDeltaRow[]
+  const last = deltas.at(-1)
   if (last === undefined) return 0
   for (const resolution of RESOLUTIONS) {
     // Merged with each other first: many are of the same bucket.
-    for (const { scope, at, data } of bucketsOf(figures, resolution)) {
+    for (const { scope, at, data } of bucketsOf(deltas, resolution)) {
       const known = sql(FIND).get(resolution, scope, at) as { data: string } | undefined
       const merged = known === undefined ? data : mergeData(JSON.parse(known.data) as MetricData, data)
       sql(SET).run(resolution, scope, at, JSON.stringify(merged))
     }
   }
   sql(CLOSE).run(last.n)
-  return figures.length
+  return deltas.length
 }
 
 /** Figures as buckets of one size, merged in the order of writing. */
-export function bucketsOf(figures: readonly FigureRow[], resolution: number): Bucket[] {
+export function bucketsOf(deltas: readonly MetricDeltaRow[], resolution: number): Bucket[] {
   const buckets = new Map<string, Bucket>()
-  for (const figure of figures) {
-    const at = bucketAt(figure.at, resolution)
-    const key = `${at} ${figure.scope}`
-    const data = JSON.parse(figure.data) as MetricData
+  for (const delta of deltas) {
+    const at = bucketAt(delta.at, resolution)
+    const key = `${at} ${delta.scope}`
+    const data = JSON.parse(delta.data) as MetricData
     const known = buckets.get(key)
     buckets.set(key, {
-      scope: figure.scope,
+      scope: delta.scope,
       at,
       data: known === undefined ? data : mergeData(known.data, data),
     })

@@ -1,7 +1,7 @@
 /** How many workers each instance runs for the queues whose workers are a total of the cluster. */
 import type { Slot, SlotChange } from '../store/duty.ts'
-import type { Pulse } from '../store/instance.ts'
-import { livingInstance } from './living.ts'
+import type { Heartbeat } from '../store/instance.ts'
+import { aliveInstance } from './liveness.ts'
 import type { Look, Work } from './work.ts'
 
 // Each by primary key.
@@ -27,7 +27,7 @@ export function differing(look: Look, slots: readonly SlotChange[]): Change[] {
   const { sql, names } = look
   return slots.flatMap(({ instance, queue, workers }) => {
     const queueId = names.findQueue(queue)
-    const instancePk = livingInstance(look, instance)
+    const instancePk = aliveInstance(look, instance)
     if (queueId === undefined || instancePk === undefined) return []
     const known = sql(FIND).get(instancePk, queueId) as { workers: number } | undefined
     return (known?.workers ?? null) === workers ? [] : [{ instancePk, queueId, workers }]
@@ -51,7 +51,7 @@ export function dropSlots({ sql }: Work, instancePk: number): void {
   sql(DROP).run(instancePk)
 }
 
-export function slotsOf({ sql, names }: Look, instancePk: number): Pulse['slots'] {
+export function slotsOf({ sql, names }: Look, instancePk: number): Heartbeat['slots'] {
   const rows = sql(OF_INSTANCE).all(instancePk) as { queue_id: number; workers: number }[]
   return rows
     .map(({ queue_id: id, workers }) => ({ queue: names.queueName(id), workers }))

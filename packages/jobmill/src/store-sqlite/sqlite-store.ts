@@ -2,13 +2,13 @@
 import type { Platform } from '../platform/platform.ts'
 import { checked } from '../store/checked.ts'
 import { type JobFilter, type JobPage, listWithinBudget, type PageRequest } from '../store/job-list.ts'
-import { lifecycle } from '../store/lifecycle.ts'
+import { createLifecycle } from '../store/lifecycle.ts'
 import type { Recording } from '../store/metrics.ts'
 import { slicesOf } from '../store/slices.ts'
 import type { ToolStore } from '../store/store.ts'
-import { ahead } from './ahead.ts'
+import { position } from './position.ts'
 import { cancel } from './cancel.ts'
-import { carrying } from './carry/carrying.ts'
+import { transfer } from './transfer/transfer.ts'
 import { counts } from './counts.ts'
 import { deleteJobs } from './delete.ts'
 import { duties } from './duties.ts'
@@ -21,7 +21,7 @@ import { get, results } from './get.ts'
 import type { SqliteTx } from './handle.ts'
 import { history } from './history.ts'
 import { deregister, held, instances, register } from './instances.ts'
-import { keeping } from './keep/keeping.ts'
+import { admin } from './admin/admin.ts'
 import { changeLimit, createLimit, declareLimits, deleteLimit, drain, limits } from './limits.ts'
 import { listChunk } from './list.ts'
 import type { Live, StoreSettings } from './live.ts'
@@ -51,22 +51,22 @@ import {
   schedules,
 } from './schedules.ts'
 import { slots } from './slots.ts'
-import { giveBack, take } from './take.ts'
+import { release, acquire } from './acquire.ts'
 import { tick, ticks } from './tick.ts'
 import { timeline } from './timeline.ts'
 import { historyOf } from './counter.ts'
 import { prepared } from './handle.ts'
 import { fileChanged } from './same-file.ts'
 import { inUserTransaction } from './tx.ts'
-import { unserved } from './unserved.ts'
+import { unservedKinds } from './unserved.ts'
 import type { Look, Verb, Work } from './work.ts'
 
 export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> {
-  const life = lifecycle(
+  const lifecycle = createLifecycle(
     () => openStore(settings),
     (ended) => ended.close(),
   )
-  const live = (): Live => life.use().use()
+  const live = (): Live => lifecycle.use().use()
   const write = <T>(weight: number, verb: Verb<T>): Promise<T> => live().writer.write(weight, verb)
   const read = <T>(look: (at: Look) => T): Promise<T> => live().read(look)
   const now = (): number => Math.floor(settings.clock())
@@ -81,8 +81,8 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
 
   const store = checked<SqliteTx>({
     name: `sqlite ${settings.givenPath ?? settings.path}`,
-    open: () => life.open(),
-    close: () => life.close(),
+    open: () => lifecycle.open(),
+    close: () => lifecycle.close(),
 
     enqueue: async (jobs, options = {}) => {
       const { tx, mayRepeat = false, handOff } = options
@@ -134,8 +134,8 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     resetOverrides: async (what, name, options) =>
       write(1, (work) => resetOverrides(work, what, name, options)),
     deleteLimit: async (name) => write(1, (work) => deleteLimit(work, name)),
-    take: async (items) => write(items.length, (work) => take(work, items)),
-    giveBack: async (items) => write(items.length, (work) => giveBack(work, items)),
+    acquire: async (items) => write(items.length, (work) => acquire(work, items)),
+    release: async (items) => write(items.length, (work) => release(work, items)),
     drain: async (name, forMs, key) => write(1, (work) => drain(work, name, forMs, key)),
 
     get: async (ids) => read((look) => get(look, ids)),
@@ -147,9 +147,9 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     counts: async () => read(counts),
     queues: async () => read(queues),
     instances: async () => read(instances),
-    unserved: async () => read(unserved),
+    unservedKinds: async () => read(unservedKinds),
     now: async () => read(({ now }) => now),
-    ahead: async (id, kinds) => read((look) => ahead(look, id, kinds)),
+    position: async (id, kinds) => read((look) => position(look, id, kinds)),
     held: async (instance) => read((look) => held(look, instance)),
     duties: async () => read(duties),
     slots: async () => read(slots),
@@ -160,14 +160,14 @@ export function createSqliteStore(settings: StoreSettings): ToolStore<SqliteTx> 
     metrics: async (query) => read((look) => metrics(look, query)),
     timeline: async (query) => read((look) => timeline(look, query)),
 
-    wait: async (options) => live().doorbell.wait(options),
-    ring: (rung) => life.opened?.last.doorbell.ring(rung),
-    pass: (rung) => life.opened?.last.doorbell.pass(rung),
+    wait: async (options) => live().notifier.wait(options),
+    notify: (wakeUp) => lifecycle.opened?.last.notifier.notify(wakeUp),
+    forward: (wakeUp) => lifecycle.opened?.last.notifier.forward(wakeUp),
     // Processes hear of each other only by looking at the file.
     standBy: () => false,
     receive: () => () => {},
   })
-  return { ...store, tools: { ...keeping(settings), ...carrying(settings.path, read, write) } }
+  return { ...store, tools: { ...admin(settings), ...transfer(settings.path, read, write) } }
 }
 
 /** About how many rows it writes. */

@@ -1,20 +1,20 @@
 /** Jobs that are due become ready or join their line; then lines whose turn is free give it to their first job. */
 import type { Staged } from '../store/replies.ts'
 import type { JobRow } from './job-row.ts'
-import { giveTurn, joinLine, makeReady, mayRun } from './lines.ts'
+import { giveOrderLock, joinOrderQueue, makeReady, mayRun } from './order-queue.ts'
 import type { Look, Work } from './work.ts'
 
 // The front of jobmill_job_due: as many entries are read as are due, whatever waits behind them. Jobs in line
 // stand in another part of that index.
 const DUE = `
   SELECT pk, queue_id, order_key, state, due_at FROM jobmill_job INDEXED BY jobmill_job_due
-  WHERE state = 0 AND in_line = 0 AND due_at <= ? ORDER BY due_at, id LIMIT ?`
+  WHERE state = 0 AND in_order_queue = 0 AND due_at <= ? ORDER BY due_at, id LIMIT ?`
 const NEXT_DUE = `
   SELECT due_at FROM jobmill_job INDEXED BY jobmill_job_due
-  WHERE state = 0 AND in_line = 0 ORDER BY due_at LIMIT 1`
+  WHERE state = 0 AND in_order_queue = 0 ORDER BY due_at LIMIT 1`
 
-// The front of jobmill_turn_due_place: whoever waited longest for a turn comes first.
-const LINES = `SELECT queue_id, order_key FROM jobmill_turn_due INDEXED BY jobmill_turn_due_place ORDER BY place LIMIT ?`
+// The front of jobmill_order_due_place: whoever waited longest for a turn comes first.
+const ORDER_QUEUES = `SELECT queue_id, order_key FROM jobmill_order_due INDEXED BY jobmill_order_due_place ORDER BY place LIMIT ?`
 
 type DueRow = Pick<JobRow, 'pk' | 'queue_id' | 'order_key' | 'state' | 'due_at'>
 
@@ -24,29 +24,29 @@ export function stage(work: Work, limit: number): Staged {
   const due = work.sql(DUE).all(work.now, limit) as DueRow[]
   for (const job of due) {
     if (!mayRun(work, job)) {
-      joinLine(work, job, job.due_at)
+      joinOrderQueue(work, job, job.due_at)
       continue
     }
     makeReady(work, job)
     queues.add(job.queue_id)
     ready += 1
   }
-  const lines = work.sql(LINES).all(limit) as { queue_id: number; order_key: string }[]
-  for (const line of lines) {
-    if (!giveTurn(work, line.queue_id, line.order_key)) continue
-    queues.add(line.queue_id)
+  const orderQueues = work.sql(ORDER_QUEUES).all(limit) as { queue_id: number; order_key: string }[]
+  for (const orderQueue of orderQueues) {
+    if (!giveOrderLock(work, orderQueue.queue_id, orderQueue.order_key)) continue
+    queues.add(orderQueue.queue_id)
     ready += 1
   }
   return {
     ready,
-    more: due.length >= limit || lines.length >= limit,
+    more: due.length >= limit || orderQueues.length >= limit,
     queues: [...queues].map((id) => work.names.queueName(id)).toSorted(),
   }
 }
 
 /** When `stage` has something to do: 0 for now, null when nothing is in sight. */
 export function stageInMs({ sql, now }: Look): number | null {
-  if (sql(LINES).get(1) !== undefined) return 0
+  if (sql(ORDER_QUEUES).get(1) !== undefined) return 0
   const next = sql(NEXT_DUE).get() as { due_at: number } | undefined
   return next === undefined ? null : Math.max(0, next.due_at - now)
 }

@@ -4,7 +4,7 @@ import type { JobSummary } from '../store/job-record.ts'
 import type { Look } from './work.ts'
 
 export const SUMMARY = `j.id, j.kind_id, j.queue_id, j.state, j.priority, j.attempt, j.max_attempts, j.crashes, j.tags,
-  j.order_key, j.in_line, j.enqueued_at, j.due_at, j.started_at, j.ended_at, j.cancel_reason,
+  j.order_key, j.in_order_queue, j.enqueued_at, j.due_at, j.started_at, j.ended_at, j.cancel_reason,
   CASE j.state WHEN 2 THEN (SELECT i.id FROM jobmill_instance AS i WHERE i.pk = j.instance_pk) END AS instance`
 
 export interface SummaryRow {
@@ -18,7 +18,7 @@ export interface SummaryRow {
   readonly crashes: number
   readonly tags: string | null
   readonly order_key: string | null
-  readonly in_line: number
+  readonly in_order_queue: number
   readonly enqueued_at: number
   readonly due_at: number
   readonly started_at: number | null
@@ -40,7 +40,7 @@ export function summaryOf({ names }: Look, row: SummaryRow): JobSummary {
     crashes: row.crashes,
     tags: row.tags === null ? [] : (JSON.parse(row.tags) as string[]),
     orderKey: row.order_key,
-    waitsForTurn: row.in_line === 1,
+    waitsForOrder: row.in_order_queue === 1,
     enqueuedAt: row.enqueued_at,
     dueAt: state === 'scheduled' ? row.due_at : null,
     startedAt: state === 'running' ? row.started_at : null,

@@ -1,5 +1,5 @@
 /** Kinds that wait although nobody alive would take them from their queue. */
-import { type Unserved, UNSERVED_ROWS } from '../store/queue-record.ts'
+import { type UnservedKind, UNSERVED_ROWS } from '../store/queue-record.ts'
 import { countReady, readyKinds } from './ready-lanes.ts'
 import type { Look } from './work.ts'
 
@@ -9,17 +9,17 @@ const QUEUES = `SELECT id, name FROM jobmill_queue ORDER BY name`
 const ALIVE = `
   SELECT queues, kinds FROM jobmill_instance INDEXED BY jobmill_instance_expiry WHERE state = 0 AND expires_at > ?`
 
-interface Living {
+interface Alive {
   readonly queues: ReadonlySet<string>
   readonly kinds: ReadonlySet<string>
 }
 
 /** Hops from kind to kind, so that only jobs that nobody takes are counted: as many of each kind as would be looked at in all. */
-export function unserved(look: Look): Unserved[] {
+export function unservedKinds(look: Look): UnservedKind[] {
   const { sql, names } = look
-  const alive = living(look)
+  const alive = aliveInstances(look)
   return (sql(QUEUES).all() as { id: number; name: string }[]).flatMap(({ id, name: queue }) => {
-    const kindIds = new Set([...readyKinds(sql, 'ready', id), ...readyKinds(sql, 'suspect', id)])
+    const kindIds = new Set([...readyKinds(sql, 'ready', id), ...readyKinds(sql, 'quarantined', id)])
     return [...kindIds]
       .map((kindId) => ({ kindId, kind: names.kindName(kindId) }))
       .filter(({ kind }) => !alive.some(({ queues, kinds }) => queues.has(queue) && kinds.has(kind)))
@@ -28,7 +28,7 @@ export function unserved(look: Look): Unserved[] {
   })
 }
 
-function living({ sql, now }: Look): Living[] {
+function aliveInstances({ sql, now }: Look): Alive[] {
   return (sql(ALIVE).all(now) as { queues: string; kinds: string }[]).map(({ queues, kinds }) => ({
     queues: new Set(JSON.parse(queues) as string[]),
     kinds: new Set(JSON.parse(kinds) as string[]),

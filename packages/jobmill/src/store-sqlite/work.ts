@@ -2,7 +2,7 @@
 import { type Counters, createCounters } from './counter.ts'
 import { prepared, type Sql, type SqliteHandle } from './handle.ts'
 import { type LeaseCache, type Leases, leasesOn } from './leases.ts'
-import { type BellRow, createMoves, type Moves } from './moves.ts'
+import { type NotificationRow, createMoves, type Moves } from './moves.ts'
 import { NameCache, type Names, namesOn } from './names.ts'
 
 /** Enough to read. */
@@ -41,13 +41,13 @@ export interface Verb<T = unknown> {
 }
 
 /** The bell of a queue that got something to do. */
-export interface Bell extends BellRow {
+export interface Notification extends NotificationRow {
   readonly queue: string
 }
 
 export interface Worked<T = unknown> {
   readonly values: readonly T[]
-  readonly bells: readonly Bell[]
+  readonly notifications: readonly Notification[]
   /** Remembers what was learned: call it when the transaction is committed. */
   readonly keep: () => void
 }
@@ -69,7 +69,7 @@ export function workOn<T>(
   const work = { ...look, counters: createCounters(look.sql), moves: createMoves(), leases }
   const values = runAll(work, verbs)
   work.counters.write()
-  const bells = [...work.moves.write(look.sql)].map(([id, row]) => ({
+  const notifications = [...work.moves.write(look.sql)].map(([id, row]) => ({
     queue: look.names.queueName(id),
     ...row,
   }))
@@ -77,7 +77,7 @@ export function workOn<T>(
     look.names.keep()
     leases.keep()
   }
-  return { values, bells, keep }
+  return { values, notifications, keep }
 }
 
 function runAll<T>(work: Work, verbs: readonly Verb<T>[]): T[] {

@@ -8,7 +8,7 @@
 import { JobmillError } from '../job/errors.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import { type BatchOptions, type Result, runBatch } from './batch.ts'
-import type { Bell, Verb } from './work.ts'
+import type { Notification, Verb } from './work.ts'
 
 export interface Writer {
   /** True when nothing is queued: then a look at the database tells the truth. */
@@ -23,7 +23,7 @@ export interface WriterOptions extends BatchOptions {
   readonly platform: Platform
   readonly deadlineMs: number
   /** Told the bells of the queues that got something to do, after the commit. */
-  readonly onCommit: (bells: readonly Bell[]) => void
+  readonly onCommit: (notifications: readonly Notification[]) => void
 }
 
 interface Item {
@@ -74,7 +74,7 @@ export function createWriter(options: WriterOptions): Writer {
       return 'busy'
     }
     queue = [...batch.filter((_, at) => done.results[at]?.is === 'again'), ...queue]
-    if (done.bells.length > 0) options.onCommit(done.bells)
+    if (done.notifications.length > 0) options.onCommit(done.notifications)
     for (const [at, item] of batch.entries()) settle(item, done.results[at])
     return 'done'
   }

@@ -11,7 +11,7 @@ import { checkBoolean, checkOneOf, checkWhole } from '../job/numbers.ts'
 import { MISSED, OVERLAPS, SCHEDULE_KEYS, type SchedulePatch } from '../job/schedule.ts'
 import { DURATION } from './check-requests.ts'
 import type { SlotChange } from './duty.ts'
-import type { DeclaredLimit, PermitOf, Take } from './limit.ts'
+import type { DeclaredLimit, PermitOf, AcquireRequest } from './limit.ts'
 import { type MetricQuery, type Recording, RESOLUTIONS, type TimelineQuery } from './metrics.ts'
 import type { RetainRequest } from './replies.ts'
 import type { DeclaredSchedule, Tick } from './schedule.ts'
@@ -97,7 +97,7 @@ export function checkTick(tick: Tick, index: number): Tick {
   return tick
 }
 
-export function checkTake(take: Take, index: number): Take {
+export function checkAcquire(take: AcquireRequest, index: number): AcquireRequest {
   const field = `items[${index}]`
   checkName(take.limit, `${field}.limit`)
   if (take.key !== undefined) checkLimitKey(take.key, `${field}.key`)

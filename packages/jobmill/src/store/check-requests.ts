@@ -8,7 +8,7 @@ import { checkArray, checkBoolean, checkOneOf, checkWhole } from '../job/numbers
 import { checkQueueSettings, type QueuePatch } from '../job/queue-settings.ts'
 import { JOB_STATES } from '../job/state.ts'
 import type { ClaimRequest, HandOff } from './claim.ts'
-import type { NewInstance, PulseRequest } from './instance.ts'
+import type { NewInstance, HeartbeatRequest } from './instance.ts'
 import type { JobFilter, PageRequest } from './job-list.ts'
 import { checkPayloadAt, checkSought } from './payload-at.ts'
 
@@ -28,9 +28,9 @@ export function checkIds(ids: readonly string[], field = 'ids'): string[] {
 }
 
 export function checkClaim(request: ClaimRequest): ClaimRequest {
-  checkObjectKeys(request, 'request', ['instance', 'queues', 'kinds', 'limit', 'suspects'])
+  checkObjectKeys(request, 'request', ['instance', 'queues', 'kinds', 'limit', 'quarantined'])
   checkWhole(request.limit, 'limit', { least: 1, most: BOUNDS.claimLimit })
-  checkOneOf(request.suspects, 'suspects', ['skip', 'only'])
+  checkOneOf(request.quarantined, 'quarantined', ['skip', 'only'])
   checkRooms(request.queues, 'queues')
   return { ...request, instance: checkId(request.instance, 'instance') }
 }
@@ -45,7 +45,7 @@ function checkRooms(queues: HandOff['queues'], field: string): void {
   for (const [at, { room }] of queues.entries()) checkWhole(room, `${field}[${at}].room`, BOUNDS.workers)
 }
 
-export function checkPulse(request: PulseRequest): PulseRequest {
+export function checkHeartbeat(request: HeartbeatRequest): HeartbeatRequest {
   checkObjectKeys(request, 'request', ['instance', 'leaseMs', 'renewEveryMs', 'queues', 'kinds', 'duties'])
   checkWhole(request.leaseMs, 'leaseMs', DURATION)
   checkWhole(request.renewEveryMs, 'renewEveryMs', DURATION)

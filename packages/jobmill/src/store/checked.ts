@@ -23,7 +23,7 @@ import {
   checkRetain,
   checkSchedule,
   checkSlots,
-  checkTake,
+  checkAcquire,
   checkTick,
   checkTimelineQuery,
 } from './check-cluster.ts'
@@ -35,7 +35,7 @@ import {
   checkInstance,
   checkPage,
   checkPatch,
-  checkPulse,
+  checkHeartbeat,
   DURATION,
 } from './check-requests.ts'
 import type { HandOff } from './claim.ts'
@@ -66,7 +66,7 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     runNow: async (ids) => store.runNow(checkIds(ids)),
     delete: async (ids) => store.delete(checkIds(ids)),
     register: async (instance) => store.register(checkInstance(instance)),
-    renew: async (request) => store.renew(checkPulse(request)),
+    renew: async (request) => store.renew(checkHeartbeat(request)),
     deregister: async (instance) => store.deregister(checkId(instance, 'instance')),
     stage: async (limit) => store.stage(checkWhole(limit, 'limit', MOST_PER_PASS)),
     reap: async (options) => {
@@ -111,8 +111,8 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
         options,
       ),
     deleteLimit: async (name) => !isOfKey(name) && store.deleteLimit(name),
-    take: async (items) => store.take(items.map(checkTake)),
-    giveBack: async (items) => store.giveBack(items.map(checkPermitOf)),
+    acquire: async (items) => store.acquire(items.map(checkAcquire)),
+    release: async (items) => store.release(items.map(checkPermitOf)),
     drain: async (name, forMs, key) => {
       checkWhole(forMs, 'forMs', DURATION)
       return store.drain(ofLimit(name), forMs, key === undefined ? undefined : checkLimitKey(key, 'key'))
@@ -142,7 +142,7 @@ export function checked<Tx>(store: Store<Tx>): Store<Tx> {
     },
     history: async (id) => store.history(checkId(id, 'id')),
     list: async (filter, page) => store.list(checkFilter(filter), checkPage(page)),
-    ahead: async (id, kinds) => store.ahead(checkId(id, 'id'), kinds),
+    position: async (id, kinds) => store.position(checkId(id, 'id'), kinds),
     held: async (instance) => store.held(checkId(instance, 'instance')),
     wait: async (options) => {
       checkWhole(options.timeoutMs, 'timeoutMs', { least: 0, most: BOUNDS.durationMs })

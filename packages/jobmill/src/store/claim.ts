@@ -13,7 +13,7 @@ export interface ClaimRequest {
    * A suspect is a job with two crashes or more. `skip` passes them over; `only` takes at most one and nothing
    * else, for an instance that runs nothing at the moment: if the process dies now, it is clear who did it.
    */
-  readonly suspects: 'skip' | 'only'
+  readonly quarantined: 'skip' | 'only'
 }
 
 /**

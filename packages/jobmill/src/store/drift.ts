@@ -1,5 +1,5 @@
 /** Where a database differs from what the migrations make of it: somebody changed it by hand, or a restore was not complete. */
-import { broken, type Finding, warning, well } from './keeping.ts'
+import { broken, type Diagnostic, warning, well } from './admin.ts'
 
 /**
  * What there is, by its name, and how it is made: `table job`, `column job.priority`, `index job.job_pkey`, `trigger …`, `function …`, `sequence …`.
@@ -15,8 +15,8 @@ export interface Mending {
   readonly foreign: (part: string) => string
 }
 
-export function driftFindings(expected: Parts, found: Parts, mend: Mending): Finding[] {
-  const findings = [
+export function driftDiagnostics(expected: Parts, found: Parts, mend: Mending): Diagnostic[] {
+  const diagnostics = [
     ...missingParts(expected, found).map(([part, made]) =>
       broken(checkOf(part), `the ${part} is missing`, mend.missing(part, made)),
     ),
@@ -27,10 +27,10 @@ export function driftFindings(expected: Parts, found: Parts, mend: Mending): Fin
       warning(checkOf(part), `the ${part} is none of ours`, mend.foreign(part)),
     ),
   ]
-  const isWell = (check: string): boolean => findings.every((one) => one.check !== check)
+  const isWell = (check: string): boolean => diagnostics.every((one) => one.check !== check)
   const indexes = [...expected.keys()].filter((part) => checkOf(part) === 'index').length
   return [
-    ...findings,
+    ...diagnostics,
     ...(isWell('drift') ? [well('drift', 'tables and columns are as the migrations make them')] : []),
     ...(isWell('index') ? [well('index', `all ${indexes} indexes are there`)] : []),
   ]

@@ -1,6 +1,6 @@
 /** Leadership: a lease for each duty that one instance does for all, held by whoever took it first and keeps renewing it. */
 
-/** What an instance says of a duty with every pulse: it wants to lead it, or leads it already. */
+/** What an instance says of a duty with every heartbeat: it wants to lead it, or leads it already. */
 export interface DutyBid {
   readonly name: string
   /** How long ago a pass of it here last succeeded; null for never. Written down while it leads. */

@@ -11,7 +11,7 @@ export type Holding =
   | 'key-after-done'
   | 'key-after-end'
   /** The turn of an order key. */
-  | 'turn'
+  | 'orderLock'
   | 'permit'
   /** So many attempts that the oldest one is deleted with the next. */
   | 'history'
@@ -33,7 +33,7 @@ export interface Holder {
 export function holdingsOf({ holdMs, isOrdered, hasPermit, records }: Holder): Holding[] {
   const holdings: Holding[] = []
   if (holdMs !== null) holdings.push(keyHolding(holdMs))
-  if (isOrdered) holdings.push('turn')
+  if (isOrdered) holdings.push('orderLock')
   if (hasPermit) holdings.push('permit')
   if (records >= DEFAULTS.historyPerJob) holdings.push('history')
   return holdings

@@ -28,10 +28,10 @@ export interface InstanceRecord extends Omit<NewInstance, 'leaseMs' | 'stoodStil
   readonly endedAt: number | null
 }
 
-export interface PulseRequest {
+export interface HeartbeatRequest {
   readonly instance: string
   readonly leaseMs: number
-  /** The row is written only when its last renewal is at least this old; otherwise the pulse only reads. */
+  /** The row is written only when its last renewal is at least this old; otherwise the heartbeat only reads. */
   readonly renewEveryMs: number
   readonly queues: readonly string[]
   readonly kinds: readonly string[]
@@ -39,7 +39,7 @@ export interface PulseRequest {
   readonly duties: readonly DutyBid[]
 }
 
-export interface Pulse {
+export interface Heartbeat {
   /** False: it was reaped, ended or never known. Nothing it holds is its own any more. */
   readonly alive: boolean
   /** The cancels that were asked for on jobs it runs. */
@@ -54,7 +54,7 @@ export interface Pulse {
   readonly slots: readonly { readonly queue: string; readonly workers: number }[]
   /** Whether a claim of these queues and kinds would find something; suspects are told apart. Not when the limit of the queue is used up. */
   readonly ready: boolean
-  readonly suspect: boolean
+  readonly quarantined: boolean
   /** When to call `stage` next: 0 for now, null for nothing in sight. A line that moved may say 0 for one pass in vain. */
   readonly stageInMs: number | null
   /** When a limit that keeps ready jobs of these queues and kinds back has something again; null when none does, or only a release can tell. */

@@ -16,7 +16,7 @@ export interface JobSummary {
   readonly tags: readonly string[]
   readonly orderKey: string | null
   /** Due, but an earlier job of its order key has not ended. */
-  readonly waitsForTurn: boolean
+  readonly waitsForOrder: boolean
   readonly enqueuedAt: number
   /** When it becomes due; null unless scheduled. */
   readonly dueAt: number | null

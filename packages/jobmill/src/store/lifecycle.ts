@@ -12,7 +12,7 @@ export interface Lifecycle<Parts> {
   readonly opened: Parts | undefined
 }
 
-export function lifecycle<Parts>(
+export function createLifecycle<Parts>(
   start: () => Promise<Parts>,
   end: (parts: Parts) => void | Promise<void>,
 ): Lifecycle<Parts> {

@@ -28,7 +28,7 @@ export interface LimitRecord {
 /** How far keys are counted. */
 export const KEYS_MOST = 10_000
 
-export interface Take {
+export interface AcquireRequest {
   readonly limit: string
   /** Of a limit that counts for each key by itself: whose budget is meant. */
   readonly key?: string | undefined
@@ -45,9 +45,9 @@ export interface Take {
 }
 
 /** The permit that a holder has of a limit, under the token that it was taken under. */
-export type PermitOf = Pick<Take, 'limit' | 'holder' | 'token'>
+export type PermitOf = Pick<AcquireRequest, 'limit' | 'holder' | 'token'>
 
-export type Taken =
+export type Acquired =
   /** It may go on after this wait, which is at most `waitUpToMs`. */
   | { readonly outcome: 'granted'; readonly waitMs: number }
   /** Not now. Come back after this long: the holder has a place in the line and goes before newcomers then. */

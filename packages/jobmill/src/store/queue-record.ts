@@ -27,7 +27,7 @@ export interface QueueCounts extends Readonly<Record<JobState, number>> {
 export const UNSERVED_ROWS = 10_000
 
 /** Jobs that are ready and that no living instance would claim. */
-export interface Unserved {
+export interface UnservedKind {
   readonly queue: string
   readonly kind: string
   /** How many were found among those looked at. */
@@ -43,4 +43,4 @@ export function queueUnknown(name: string): JobmillError {
 }
 
 /** How far `ahead` counts. */
-export const AHEAD_MOST = 10_000
+export const POSITION_MOST = 10_000

@@ -1,6 +1,6 @@
 /** What the migrations of a database say of it: for people, and as findings. The same for every store. */
 import { isJobmillError, type JobmillError } from '../job/errors.ts'
-import { broken, type Finding, type SchemaStatus, warning, well } from './keeping.ts'
+import { broken, type Diagnostic, type SchemaStatus, warning, well } from './admin.ts'
 import { type AppliedMigration, checkApplied, type Migration, pending } from './migrations.ts'
 
 /** Null for `applied`: there is no database, or nothing of ours in it. */
@@ -16,10 +16,10 @@ export function schemaStatus(
   }
 }
 
-export function schemaFinding(
+export function schemaDiagnostic(
   applied: readonly AppliedMigration[] | null,
   known: readonly Migration[],
-): Finding {
+): Diagnostic {
   if (applied === null) {
     return broken('schema', 'there are no tables of jobmill here', 'Make them: jobmill db migrate')
   }

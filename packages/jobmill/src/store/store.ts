@@ -17,19 +17,19 @@ import type { Overridable, OverrideRecord } from '../job/overrides.ts'
 import type { ClaimRequest, HandedOver, HandOff, Held, Lease, StandBy } from './claim.ts'
 import type { DutyRecord, Slot, SlotChange } from './duty.ts'
 import type { Finish, Finished, Progress } from './finish.ts'
-import type { InstanceRecord, NewInstance, Pulse, PulseRequest } from './instance.ts'
+import type { InstanceRecord, NewInstance, Heartbeat, HeartbeatRequest } from './instance.ts'
 import type { AttemptRecord, JobFailure, JobRecord, JobResult } from './job-record.ts'
 import type { JobFilter, JobPage, PageRequest } from './job-list.ts'
-import type { DeclaredLimit, LimitRecord, PermitOf, Take, Taken } from './limit.ts'
+import type { DeclaredLimit, LimitRecord, PermitOf, AcquireRequest, Acquired } from './limit.ts'
 import type { MetricQuery, MetricRecord, Recording, TimelineEvent, TimelineQuery } from './metrics.ts'
-import type { DeclaredQueue, QueueCounts, QueueRecord, Unserved } from './queue-record.ts'
+import type { DeclaredQueue, QueueCounts, QueueRecord, UnservedKind } from './queue-record.ts'
 import type { Enqueued, Reaped, Retained, RetainRequest, Staged, Verdict } from './replies.ts'
-import type { Rung } from './rung.ts'
+import type { WakeUp } from './wake-up.ts'
 import type { DeclaredSchedule, ScheduleRecord, Tick, Ticked, TickRecord } from './schedule.ts'
 import type { StoreTools } from './tools.ts'
 
 /** `Tx` is what the store accepts as a transaction of the user's. */
-export interface Store<Tx = unknown> extends WriteSide<Tx>, ReadSide, Doorbell {
+export interface Store<Tx = unknown> extends WriteSide<Tx>, ReadSide, Notifier {
   /** For banners and messages, never with a password: `sqlite jobs.db`, `postgres app@localhost/app`. */
   readonly name: string
   /** Connects, checks the version, migrates. Safe twice. */
@@ -81,7 +81,7 @@ export interface WriteSide<Tx> {
   /** Makes an instance known and alive. Again with the same id: replaces what is known, also after it was lost. */
   register(instance: NewInstance): Promise<void>
   /** Keeps an instance alive, and tells it all it needs to know while idle. */
-  renew(request: PulseRequest): Promise<Pulse>
+  renew(request: HeartbeatRequest): Promise<Heartbeat>
   /** Ends an instance; jobs it still holds go back as if never claimed. Returns how many those were. */
   deregister(instance: string): Promise<number>
   /** Takes back the jobs of instances that expired: at most `limit` instances. */
@@ -154,9 +154,9 @@ export interface WriteSide<Tx> {
    */
   resetOverrides(what: Overridable, name: string, options: readonly string[] | null): Promise<string[]>
   /** Draws on limits; items of one limit in their order. */
-  take(items: readonly Take[]): Promise<Taken[]>
+  acquire(items: readonly AcquireRequest[]): Promise<Acquired[]>
   /** Gives permits back before their job ends; true where there was one. */
-  giveBack(items: readonly PermitOf[]): Promise<boolean[]>
+  release(items: readonly PermitOf[]): Promise<boolean[]>
   /**
    * Empties a limit: nothing is granted for `forMs`, what had gathered is gone (LIMIT_UNKNOWN). One that counts for each key by itself is drained key by key (OPTION_CONFLICT without
    * one), and the reply has the figures of that key.
@@ -189,12 +189,12 @@ export interface ReadSide {
    * Kinds that wait although no living instance takes them from their queue. Looks at the first 10,000 ready jobs of each queue:
    * what nobody takes gathers there. By queue, then kind.
    */
-  unserved(): Promise<Unserved[]>
+  unservedKinds(): Promise<UnservedKind[]>
   /**
    * How many ready jobs of its queue would be claimed before this one, counted up to 10,000; null unless it is ready. With `kinds`, only jobs of these: what
    * nobody takes stands in nobody's way.
    */
-  ahead(id: string, kinds?: readonly string[]): Promise<number | null>
+  position(id: string, kinds?: readonly string[]): Promise<number | null>
   /** What the database believes an instance is running. */
   held(instance: string): Promise<Held[]>
   /** Every duty that ever had a leader, by name. */
@@ -215,22 +215,22 @@ export interface ReadSide {
 }
 
 /** Wake-ups only shorten a wait. Everything is correct without any, by polling. */
-export interface Doorbell {
+export interface Notifier {
   /** What rang for these queues: empty when the time is over or the signal fired. */
   wait(options: {
     readonly queues: readonly string[]
     readonly timeoutMs: number
     readonly signal?: AbortSignal
-  }): Promise<readonly Rung[]>
+  }): Promise<readonly WakeUp[]>
   /** Wakes whoever waits for these queues, here and in other processes. Best effort, never throws. */
-  ring(queues: readonly string[]): void
+  notify(queues: readonly string[]): void
   /** Hands a ring on to those who come after the first `skip` of its order: who heard it first has no room. Best effort, never throws. */
-  pass(rung: Rung): void
+  forward(wakeUp: WakeUp): void
   /**
    * Tells the process that rang last for this queue, if it was another one, that a worker is free here. False when there is nobody to tell, or it knows. Best effort, never
    * throws; where processes cannot reach each other it does nothing.
    */
   standBy(offer: StandBy): boolean
   /** Who takes what other processes lease to this instance. Returns what ends that. A job that is not brought is found as one whose claim had no answer. */
-  receive(instance: string, take: (handed: HandedOver) => void): () => void
+  receive(instance: string, acquire: (handed: HandedOver) => void): () => void
 }

@@ -1,6 +1,6 @@
 /** Those of this process who wait for work in some queues. What wakes them is the business of each store. */
 import type { Platform } from '../platform/platform.ts'
-import { forEverybody, type Rung } from './rung.ts'
+import { wakeAll, type WakeUp } from './wake-up.ts'
 
 export interface Waiters {
   /** What it was woken for; empty when the time is over or the signal fired. */
@@ -8,9 +8,9 @@ export interface Waiters {
     readonly queues: readonly string[]
     readonly timeoutMs: number
     readonly signal?: AbortSignal
-  }): Promise<readonly Rung[]>
+  }): Promise<readonly WakeUp[]>
   /** Wakes who waits for one of these queues; all of them when the queues are not known. */
-  wake(rungs: readonly Rung[] | 'all'): void
+  wake(wakeUps: readonly WakeUp[] | 'all'): void
   /** Ends every wait: nothing will come any more. */
   end(): void
   readonly size: number
@@ -18,7 +18,7 @@ export interface Waiters {
 
 interface Waiter {
   readonly queues: ReadonlySet<string>
-  end(rungs: readonly Rung[]): void
+  end(wakeUps: readonly WakeUp[]): void
 }
 
 /** `changed` is told how many wait, so that a store listens only while somebody does. */
@@ -32,12 +32,12 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
         const timer = platform.timer(timeoutMs, stop)
         const waiter: Waiter = {
           queues: new Set(queues),
-          end(rungs) {
+          end(wakeUps) {
             timer.cancel()
             signal?.removeEventListener('abort', stop)
             waiting.delete(waiter)
             changed(waiting.size)
-            resolve(rungs)
+            resolve(wakeUps)
           },
         }
         signal?.addEventListener('abort', stop, { once: true })
@@ -45,14 +45,14 @@ export function waiters(platform: Platform, changed: (waiting: number) => void =
         changed(waiting.size)
       })
     },
-    wake(rungs) {
+    wake(wakeUps) {
       for (const waiter of waiting) {
         const heard =
-          rungs === 'all'
-            ? [...waiter.queues].map(forEverybody)
-            : rungs.filter(({ queue }) => waiter.queues.has(queue))
+          wakeUps === 'all'
+            ? [...waiter.queues].map(wakeAll)
+            : wakeUps.filter(({ queue }) => waiter.queues.has(queue))
         // Who waits for no queue in particular waits for all that is unknown.
-        if (heard.length > 0 || rungs === 'all') waiter.end(heard)
+        if (heard.length > 0 || wakeUps === 'all') waiter.end(heard)
       }
     },
     end() {

@@ -5,8 +5,8 @@ import { type JobRequest, prepareJobs } from '../job/prepare-jobs.ts'
 import type { ScheduleDefinition } from '../job/schedule.ts'
 import { systemPlatform } from '../platform/platform.ts'
 import type { ClaimRequest, HandOff } from '../store/claim.ts'
-import type { NewInstance, PulseRequest } from '../store/instance.ts'
-import type { Take } from '../store/limit.ts'
+import type { NewInstance, HeartbeatRequest } from '../store/instance.ts'
+import type { AcquireRequest } from '../store/limit.ts'
 import type { RetainRequest } from '../store/replies.ts'
 import type { Tick } from '../store/schedule.ts'
 
@@ -51,7 +51,7 @@ export function aClaim(instance: string, overrides: Partial<ClaimRequest> = {}):
     queues: [{ queue: QUEUE, room: 500 }],
     kinds: [KIND],
     limit: 500,
-    suspects: 'skip',
+    quarantined: 'skip',
     ...overrides,
   }
 }
@@ -61,7 +61,7 @@ export function aHandOff(instance: string, overrides: Partial<HandOff> = {}): Ha
   return { instance, queues: [{ queue: QUEUE, room: 500 }], kinds: [KIND], ...overrides }
 }
 
-export function aPulse(instance: string, overrides: Partial<PulseRequest> = {}): PulseRequest {
+export function aHeartbeat(instance: string, overrides: Partial<HeartbeatRequest> = {}): HeartbeatRequest {
   return {
     instance,
     leaseMs: LEASE_MS,
@@ -113,7 +113,7 @@ export function aTick(schedule: string, overrides: Partial<Tick> = {}): Tick {
 }
 
 /** One token or permit, for nobody in particular. */
-export function aTake(limit: string, overrides: Partial<Take> = {}): Take {
+export function anAcquire(limit: string, overrides: Partial<AcquireRequest> = {}): AcquireRequest {
   const nobody = { holder: systemPlatform.id(), instance: systemPlatform.id(), token: null }
   return { limit, amount: 1, waitUpToMs: 0, ...nobody, ...overrides }
 }

@@ -2,7 +2,7 @@
 export type { Case } from './conformance/case.ts'
 export type { ConformanceSubject } from './conformance/subject.ts'
 export { conformanceCases, storeConformance } from './conformance/suite.ts'
-export { aClaim, aJob, anInstance, aPulse, aRetain, someJobs } from './factories.ts'
+export { aClaim, aJob, anInstance, aHeartbeat, aRetain, someJobs } from './factories.ts'
 export { DrainError, type DrainOptions } from './kit/drain.ts'
 export type { EnqueuedInside } from './kit/enqueue-nowhere.ts'
 export { expectEnqueued, expectNothingEnqueued, type Part } from './kit/expect-enqueued.ts'

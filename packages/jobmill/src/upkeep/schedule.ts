@@ -60,7 +60,7 @@ function servePass({ store, platform, emit }: ServeOptions) {
   async function note({ name, error: noted }: ScheduleRecord, error: unknown): Promise<void> {
     failed.add(name)
     const text = errorText(error)
-    // The same is not written again: one that cannot be read is looked at with every pulse.
+    // The same is not written again: one that cannot be read is looked at with every heartbeat.
     if (noted === text) return
     emit?.('schedule-failing', { schedule: name, error })
     await store.scheduleFailed(name, text)

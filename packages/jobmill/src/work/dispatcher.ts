@@ -1,6 +1,6 @@
 /**
  * One per process: fills the free workers of all its queues with as few claims as possible. It claims when there is a free worker and a sign that
- * its queue has something: a doorbell, the pulse, or a claim that brought as much as there was room for.
+ * its queue has something: a notifier, the heartbeat, or a claim that brought as much as there was room for.
  */
 import { BOUNDS } from '../job/defaults.ts'
 import { isJobmillError } from '../job/errors.ts'
@@ -8,7 +8,7 @@ import { pauses } from '../platform/pauses.ts'
 import type { Platform, Timer } from '../platform/platform.ts'
 import type { ClaimRequest, Lease } from '../store/claim.ts'
 import type { Slots } from './slots.ts'
-import type { Suspects } from './suspects.ts'
+import type { Quarantine } from './quarantine.ts'
 
 export interface DispatcherOptions {
   readonly claim: (request: Omit<ClaimRequest, 'instance' | 'kinds'>) => Promise<Lease[]>
@@ -20,12 +20,12 @@ export interface DispatcherOptions {
   /** Whether claims from it draw on a limit. */
   readonly isLimited: (queue: string) => boolean
   readonly slots: Slots
-  readonly suspects: Suspects
+  readonly quarantine: Quarantine
   /** What runs, and what was claimed and waits for a worker. */
   readonly inHand: () => number
   /** False while claiming makes no sense: the instance is not known to be alive, or too many outcomes wait to be written. */
   readonly mayClaim: () => boolean
-  /** See the pulse. */
+  /** See the heartbeat. */
   readonly term: () => () => boolean
   /** A claim came back empty although there was a sign of work. */
   readonly foundNothing: () => void
@@ -68,7 +68,7 @@ const DONE_WITHIN_MS = 500
 const UNSURE_MS = 30_000
 
 export function dispatcher(options: DispatcherOptions): Dispatcher {
-  const { platform, slots, suspects } = options
+  const { platform, slots, quarantine } = options
   const maybe = new Set<string>()
   /** Queues whose last claim brought less than there was room for. */
   const nearlyEmpty = new Set<string>()
@@ -95,7 +95,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function mayBeWorthIt(): boolean {
-    if (alone || suspects.waits) return true
+    if (alone || quarantine.waits) return true
     for (const queue of maybe) if (slots.isWorthIt(queue)) return true
     return false
   }
@@ -130,8 +130,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     const untilCompare = compareAt - platform.monotonic()
     alone &&= options.inHand() > 0
     if (alone || !options.mayClaim()) return untilCompare
-    const next = suspects.next(options.inHand() === 0)
-    if (next.claim === 'suspect') return (await claimSuspect()) ? untilCompare : null
+    const next = quarantine.next(options.inHand() === 0)
+    if (next.claim === 'quarantined') return (await claimQuarantined()) ? untilCompare : null
     if (next.claim === 'others' && (await claimOthers())) return null
     return Math.min(untilCompare, next.inMs ?? untilCompare)
   }
@@ -165,7 +165,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     // A wake-up that comes while the claim is on its way must not be lost.
     for (const { queue } of queues) maybe.delete(queue)
     const release = slots.reserve(queues)
-    const leases = await claim({ queues, limit, suspects: 'skip' }).finally(release)
+    const leases = await claim({ queues, limit, quarantined: 'skip' }).finally(release)
     if (leases?.length === 0) options.foundNothing()
     const isFull = leases === null || leases.length >= limit
     for (const { queue, room } of queues) {
@@ -178,11 +178,11 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** Alone: nothing else runs, and nothing is claimed until it has ended. */
-  async function claimSuspect(): Promise<boolean> {
+  async function claimQuarantined(): Promise<boolean> {
     const queues = slots.room().map(({ queue }) => ({ queue, room: 1 }))
     if (queues.length === 0) return true
-    const leases = await claim({ queues, limit: 1, suspects: 'only' })
-    if (leases !== null) suspects.settled()
+    const leases = await claim({ queues, limit: 1, quarantined: 'only' })
+    if (leases !== null) quarantine.settled()
     alone = leases !== null && leases.length > 0
     return alone
   }
@@ -251,7 +251,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     emptying: (queue) =>
       nearlyEmpty.has(queue) && claiming?.queues.has(queue) === true ? claiming.done : undefined,
     get isOpen() {
-      return !alone && !suspects.waits && !stopping.signal.aborted
+      return !alone && !quarantine.waits && !stopping.signal.aborted
     },
     wake(queues) {
       for (const queue of queues ?? options.served()) maybe.add(queue)

@@ -77,7 +77,7 @@ interface Suspect {
 
 export function finishAlone(options: AloneOptions): Alone {
   const { attempt, platform, signal, failing } = options
-  const suspects = new Set<Suspect>()
+  const quarantine = new Set<Suspect>()
   const written = writtenShapes()
   /** For the next attempts of these jobs: which shape was proven to be refused because of the job, and for which reason. */
   const proven = new Set<string>()
@@ -88,7 +88,7 @@ export function finishAlone(options: AloneOptions): Alone {
     const pause = pauses(platform, PAUSES)
     const shortPause = pauses(platform, SHORT_PAUSES)
     let failures = 0
-    for (const one of inTurns(suspects)) {
+    for (const one of inTurns(quarantine)) {
       if (signal.aborted) {
         remove(one)
         one.waiting.done(null, one.waiting.item)
@@ -98,7 +98,7 @@ export function finishAlone(options: AloneOptions): Alone {
         failures = 0
       } else {
         failures += 1
-        if (failures < Math.min(suspects.size, MOST_IN_A_ROW)) continue
+        if (failures < Math.min(quarantine.size, MOST_IN_A_ROW)) continue
         await (isNearProof() ? shortPause : pause).wait(signal)
         failures = 0
       }
@@ -106,12 +106,12 @@ export function finishAlone(options: AloneOptions): Alone {
   }
 
   function remove(one: Suspect): void {
-    suspects.delete(one)
+    quarantine.delete(one)
     forgetWritten()
   }
 
   function forgetWritten(): void {
-    if (suspects.size === 0 && watches === 0) written.clear()
+    if (quarantine.size === 0 && watches === 0) written.clear()
   }
 
   async function isWritten(one: Suspect): Promise<boolean> {
@@ -172,7 +172,7 @@ export function finishAlone(options: AloneOptions): Alone {
     const now = written.now()
     const isNear = (one: Suspect): boolean =>
       !one.isLastForm && countWritten(one, now, one.holdings ?? []) >= DATA_PROOF.written
-    return now.size > 0 && [...suspects].some(isNear)
+    return now.size > 0 && [...quarantine].some(isNear)
   }
 
   /** That the same write succeeds with less of its data shows that the data was at fault. When it does not, the outcome stays as it was. */
@@ -215,7 +215,7 @@ export function finishAlone(options: AloneOptions): Alone {
   }
 
   function add(waiting: Waiting, reason: string, since: Moment): void {
-    suspects.add({
+    quarantine.add({
       waiting,
       reason,
       refusals: 0,
@@ -224,7 +224,7 @@ export function finishAlone(options: AloneOptions): Alone {
       provenReason: undefined,
       isLastForm: false,
     })
-    if (suspects.size === 1) running = run()
+    if (quarantine.size === 1) running = run()
   }
 
   return {
@@ -240,14 +240,14 @@ export function finishAlone(options: AloneOptions): Alone {
       }
     },
     wrote(batch, replies) {
-      if (suspects.size === 0 && watches === 0) return
+      if (quarantine.size === 0 && watches === 0) return
       written.add(
         batch.map(({ item }) => item),
         replies,
       )
     },
     get isIdle() {
-      return suspects.size === 0
+      return quarantine.size === 0
     },
     get idle() {
       return running

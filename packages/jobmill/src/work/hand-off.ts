@@ -18,7 +18,7 @@ export interface HandOffsOptions {
   /** False while this instance takes on nothing. */
   readonly mayTake: () => boolean
   readonly take: (leases: readonly Lease[]) => void
-  /** See the pulse. */
+  /** See the heartbeat. */
   readonly term: () => () => boolean
   /** The claim on its way, if it is likely to leave nothing ready in this queue. */
   readonly emptying: (queue: string) => Promise<unknown> | undefined

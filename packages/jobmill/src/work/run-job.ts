@@ -12,7 +12,7 @@ import type { Handler } from './handler.ts'
 import { decided, type DecideTools, finishOf, followUps } from './outcome-of.ts'
 import type { AsFailed } from './plainer.ts'
 import { type RunTools, runAttempt } from './run-attempt.ts'
-import { tellOutcome, type Told } from './tell-outcome.ts'
+import { emitOutcome, type Told } from './emit-outcome.ts'
 import { finishTraced, runTraced, thrownIn } from './traced.ts'
 
 export interface RunJobTools extends RunTools, DecideTools {
@@ -118,8 +118,8 @@ function outcomeWritten(run: Run, item: Finish, finished: Finished | null, tools
     if (finished.accepted) tools.written(attempt, item, finished)
     const totalMs = totalOf(attempt, tools.platform.monotonic())
     const told = { decision, ended, finished, ranMs: run.ranMs, totalMs, reason: '' }
-    if (finished.state !== 'cancelled') tellOutcome(tools.emit, attempt, told)
-    else tellCancelled(attempt, told, tools)
+    if (finished.state !== 'cancelled') emitOutcome(tools.emit, attempt, told)
+    else emitCancelled(attempt, told, tools)
   } catch (error) {
     tools.failing(error)
   }
@@ -136,8 +136,8 @@ function keptOf(ended: Ended, { transition, error }: Finish): Ended {
 }
 
 /** When another process asked for it so late that the handler never heard of it, the database knows why. */
-function tellCancelled(attempt: Attempt, told: Told, tools: RunJobTools): void {
-  const tell = (reason: string): void => tellOutcome(tools.emit, attempt, { ...told, reason })
+function emitCancelled(attempt: Attempt, told: Told, tools: RunJobTools): void {
+  const tell = (reason: string): void => emitOutcome(tools.emit, attempt, { ...told, reason })
   const reason = attempt.interruption?.message
   if (reason === undefined) tools.cancelReason(attempt.lease.id).then(tell).catch(tools.failing)
   else tell(reason)

@@ -4,18 +4,18 @@
  */
 import type { Platform } from '../platform/platform.ts'
 import type { HandedOver, Lease } from '../store/claim.ts'
-import type { Doorbell } from '../store/store.ts'
+import type { Notifier } from '../store/store.ts'
 
 export interface StandByOptions {
   readonly instance: string
-  readonly store: Pick<Doorbell, 'standBy' | 'receive'>
+  readonly store: Pick<Notifier, 'standBy' | 'receive'>
   /** Nothing runs, waits or is on its way here, and more may be taken on. */
   readonly isIdle: () => boolean
   /** Nothing is leased to anybody but by a claim there. */
   readonly isLimited: (queue: string) => boolean
   /** Whether a job of this queue could begin at once. */
   readonly mayBegin: (queue: string) => boolean
-  /** See the pulse. */
+  /** See the heartbeat. */
   readonly term: () => () => boolean
   readonly take: (leases: readonly Lease[]) => void
   /** Gives back what comes too late, or finds no worker: somebody else may have one. */

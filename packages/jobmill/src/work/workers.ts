@@ -11,7 +11,7 @@ import { trouble } from '../job/trouble.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { Lease } from '../store/claim.ts'
 import type { Finish, Finished } from '../store/finish.ts'
-import type { Pulse } from '../store/instance.ts'
+import type { Heartbeat } from '../store/instance.ts'
 import type { Store } from '../store/store.ts'
 import { type Attempt, interrupt } from './attempt.ts'
 import type { RunLease } from './ahead.ts'
@@ -55,7 +55,7 @@ export interface Workers {
   /** Claimed, and not to be run. */
   readonly release: (leases: readonly Lease[]) => Promise<void>
   /** Tells running jobs of the cancels that were asked for, and looks for those that were told long ago. */
-  heard(cancels: Pulse['cancels']): void
+  heard(cancels: Heartbeat['cancels']): void
   /** A cancel was asked for in this process: the signal fires before this returns. */
   readonly cancelled: (id: string, reason: string) => void
   /** Nothing here is ours any more. Returns how many were told to stop. */

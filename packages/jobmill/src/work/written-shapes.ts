@@ -72,7 +72,7 @@ export function shapeOf(item: Finish): string {
   const { transition, outcome, followUps, cool } = item
   const forgets = transition.to === 'done' && transition.forget === true
   const jobs =
-    followUps === undefined ? 'alone' : [...new Set(followUps.map(followUpShape))].toSorted().join(',')
+    followUps === undefined ? 'quarantined' : [...new Set(followUps.map(followUpShape))].toSorted().join(',')
   return [stateAsked(item), forgets, outcome === null, cool !== undefined, jobs].join(' ')
 }
 

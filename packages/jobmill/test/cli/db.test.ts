@@ -8,7 +8,7 @@ import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
 import { jobmill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { anInstance } from '../../src/testing/factories.ts'
-import { queryAt } from '../keep/sites.ts'
+import { queryAt } from '../admin/sites.ts'
 import { config, run, runOnTerminal } from './run.ts'
 
 /** A command that ends by itself: its exit code and its words. */
@@ -108,9 +108,9 @@ describe('jobmill db on sqlite', () => {
     change(file, 'DROP INDEX jobmill_job_due')
     const broken = await told(folder, ['db', 'doctor', '--json'])
     expect(broken.code).toBe(1)
-    const report = JSON.parse(broken.out) as { findings: { level: string }[] }
+    const report = JSON.parse(broken.out) as { diagnostics: { level: string }[] }
     expect(report).toMatchObject({ errors: 1, warnings: 2 })
-    expect(report.findings.slice(0, 4).map(({ level }) => level)).toEqual([
+    expect(report.diagnostics.slice(0, 4).map(({ level }) => level)).toEqual([
       'error',
       'warning',
       'warning',
@@ -188,9 +188,9 @@ describe('jobmill db on postgres', () => {
     expect((await db('create')).out).toMatch(/^postgres .*: created\n$/)
     expect((await db('migrate')).out).toContain('applied  1 0.1.0')
     const doctor = await db('doctor', '--json')
-    const report = JSON.parse(doctor.out) as { findings: { check: string; level: string }[] }
+    const report = JSON.parse(doctor.out) as { diagnostics: { check: string; level: string }[] }
     // How the server of the tests is set up does not matter here.
-    const others = report.findings.filter(
+    const others = report.diagnostics.filter(
       ({ check }) => !['durability', 'connections', 'horizon'].includes(check),
     )
     expect(others.map(({ level }) => level)).toEqual(others.map(() => 'ok'))

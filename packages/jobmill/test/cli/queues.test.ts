@@ -65,7 +65,7 @@ describe('queues on sqlite', () => {
         name: 'default',
         workers: 4,
         counts: { ready: 1, scheduled: 1 },
-        unserved: [{ kind: 'email.send', jobs: 1 }],
+        unservedKinds: [{ kind: 'email.send', jobs: 1 }],
       },
     ])
     const set = await call(

@@ -169,7 +169,7 @@ describe('what jobs carry', () => {
     const job = jobView({
       ...record,
       ...nothing,
-      waitsForTurn: false,
+      waitsForOrder: false,
       attempt: 0,
       maxAttempts: 5,
       crashes: 2,

@@ -30,7 +30,7 @@ function aRecord(n: number): JobRecord {
     crashes: 0,
     orderKey: null,
     dedupeKey: null,
-    waitsForTurn: false,
+    waitsForOrder: false,
   }
   return { ...names, ...times, ...texts, ...rest, instance: null, cancelReason: null } as unknown as JobRecord
 }

@@ -37,7 +37,7 @@ const places: [string, () => Place][] = [
       const url = inject('postgresUrl')
       const schema = freshSchema(url, 'earlier')
       return {
-        store: postgres(url, { schema, doorbell: false }),
+        store: postgres(url, { schema, notifier: false }),
         async reapedBefore(instance) {
           const client = new pg.Client({ connectionString: url })
           await client.connect()
@@ -68,7 +68,7 @@ describe.each(places)('what an earlier release left behind, on %s', (_, fresh) =
     await store.enqueue([aJob()])
     expect(await store.claim(aClaim(instance.id))).toHaveLength(1)
     const outside = { limit: 'db', amount: 1, holder: anInstance().id, token: null, waitUpToMs: 0 }
-    await store.take([{ ...outside, instance: instance.id }])
+    await store.acquire([{ ...outside, instance: instance.id }])
     expect((await store.limits())[0]).toMatchObject({ held: 2, available: 0 })
     await reapedBefore(instance.id)
     await store.retain(aRetain())

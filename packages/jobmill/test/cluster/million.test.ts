@@ -58,7 +58,7 @@ describe('a million jobs on postgres', () => {
       const pages: number[] = []
       for (const jobs of [1_000, MANY]) {
         const schema = freshSchema(url, 'million')
-        const store = postgres(url, { schema, doorbell: false })
+        const store = postgres(url, { schema, notifier: false })
         try {
           const claim = await claimer(store)
           await fillPostgres(url, schema, jobs, state)

@@ -68,7 +68,7 @@ describe('statements on postgres', () => {
     const jobs = 50
     await using mill = await testMill({
       jobs: [quick],
-      store: (platform) => postgres(server.url, { schema: 'handed', clock: platform.now, doorbell: false }),
+      store: (platform) => postgres(server.url, { schema: 'handed', clock: platform.now, notifier: false }),
     })
     await mill.platform.settled()
     const before = logged().length

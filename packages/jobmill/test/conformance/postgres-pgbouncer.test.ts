@@ -1,4 +1,4 @@
-// The PostgreSQL store against the contract, with PgBouncer in transaction mode in between; only the doorbell goes direct.
+// The PostgreSQL store against the contract, with PgBouncer in transaction mode in between; only the notifier goes direct.
 import { afterAll, describe, inject, test } from 'vitest'
 import { startPgbouncer } from '../../../../test/support/pgbouncer.ts'
 import { storeConformance } from '../../src/testing/index.ts'

@@ -5,7 +5,7 @@ import { freshSchema } from '../../../../test/support/databases.ts'
 import { postgres } from '../../src/postgres.ts'
 import type { ConformanceSubject } from '../../src/testing/index.ts'
 
-/** With `direct` the url leads through a pooler: only the doorbell and the tidying up go around it. */
+/** With `direct` the url leads through a pooler: only the notifier and the tidying up go around it. */
 export function postgresSubject(
   url: string,
   { direct = url }: { readonly direct?: string } = {},
@@ -22,7 +22,7 @@ export function postgresSubject(
     name: 'postgres',
     // One connection for all cases: it knows the tables already.
     fresh: () => client.query(emptying).then(() => undefined),
-    handle: (options) => postgres(url, { schema, doorbell: direct, ...options }),
+    handle: (options) => postgres(url, { schema, notifier: direct, ...options }),
     transaction: (work, end) =>
       onClient(url, async (client) => {
         await client.query('begin')

@@ -69,7 +69,7 @@ async function aMill(which: string): Promise<Mill> {
   const store =
     which === 'sqlite'
       ? sqlite(':memory:')
-      : postgres(url, { schema: freshSchema(url, 'hostile'), doorbell: false })
+      : postgres(url, { schema: freshSchema(url, 'hostile'), notifier: false })
   const mill = jobmill({ store, log: 'silent' })
   onTestFinished(async () => void (await mill.stop()))
   await mill.open()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http'
 import { createConnection } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Beside, type HttpApps, httpApi } from '../../src/http.ts'
+import { type Passthrough, type HttpApps, httpApi } from '../../src/http.ts'
 import { jobmill } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
 import { testPlatform } from '../../src/testing/index.ts'
@@ -160,19 +160,19 @@ describe('an application behind the door', () => {
 
 /** Takes what is under /hooks/. */
 const hook =
-  (answer: Beside): Beside =>
+  (answer: Passthrough): Passthrough =>
   (asked, caller) =>
     new URL(asked.url).pathname.startsWith('/hooks/') ? answer(asked, caller) : null
 
 describe('what stands beside the API', () => {
   test('is asked first, without a token and without our limits, and the rest goes on to the API and the page', async () => {
-    const beside = hook(async (asked) => Response.json({ bytes: (await asked.bytes()).byteLength }))
+    const passthrough = hook(async (asked) => Response.json({ bytes: (await asked.bytes()).byteLength }))
     const { url } = await bench(memory(), {
       tokens: TOKENS,
-      beside,
+      passthrough,
       work: false,
       maxBodyBytes: 10,
-      strangersPerSecond: 1,
+      anonymousPerSecond: 1,
     })
     for (let n = 0; n < 5; n += 1) {
       const answer = await fetch(`${url}/hooks/a`, { method: 'POST', body: 'x'.repeat(3_000_000) })
@@ -192,12 +192,12 @@ describe('what stands beside the API', () => {
 
   test('gets a body as it comes, and is asked with the address as it came', async () => {
     const { promise: first, resolve } = Promise.withResolvers<string>()
-    const beside = hook(async (asked) => {
+    const passthrough = hook(async (asked) => {
       const reader = asked.body?.pipeThrough(new TextDecoderStream()).getReader()
       resolve(`${new URL(asked.url).pathname} ${(await reader?.read())?.value ?? ''}`)
       return new Response((await reader?.read())?.value)
     })
-    const { url } = await bench(memory(), { tokens: TOKENS, beside, work: false, basePath: '/ops' })
+    const { url } = await bench(memory(), { tokens: TOKENS, passthrough, work: false, basePath: '/ops' })
     const sent: ClientRequest = plainRequest(new URL('/hooks/in', url), { method: 'PUT' })
     sent.write('one')
     // Only now, with the first half read, comes the second.
@@ -207,14 +207,14 @@ describe('what stands beside the API', () => {
     expect(String((await answer.toArray())[0])).toBe('two')
   })
 
-  test.each<[string, Beside]>([
+  test.each<[string, Passthrough]>([
     ['throws', () => fail()],
     ['rejects', async () => fail()],
     ['gives no answer', () => 'yes' as never],
   ])('that %s is a problem that tells nothing, and we hear of it without the address', async (_, answer) => {
     const faults: string[] = []
     const onError = (_error: unknown, what: string): void => void faults.push(what)
-    const { url } = await bench(memory(), { tokens: TOKENS, beside: hook(answer), work: false, onError })
+    const { url } = await bench(memory(), { tokens: TOKENS, passthrough: hook(answer), work: false, onError })
     const { status, body } = await request(url, 'POST', '/hooks/secret-7')
     expect([status, body]).toEqual([
       500,
@@ -232,7 +232,7 @@ describe('what stands beside the API', () => {
     const platform = testPlatform()
     const { url } = await bench(memory(), {
       tokens: TOKENS,
-      beside: () => null,
+      passthrough: () => null,
       work: false,
       platform,
       onError: () => {},
@@ -254,7 +254,7 @@ describe('what stands beside the API', () => {
   test('is refused when it is no function', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
-    expect(() => httpApi(mill, { insecure: true, beside: 1 as never })).toThrow('beside')
+    expect(() => httpApi(mill, { insecure: true, passthrough: 1 as never })).toThrow('passthrough')
   })
 })
 

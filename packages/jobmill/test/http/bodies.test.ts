@@ -26,7 +26,7 @@ describe('S1 bodies of anonymous callers', () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
     const apps = { files: { title: 'Files', fetch: () => new Response('no') } }
-    const api = httpApi(mill, { tokens: TOKENS, apps, strangersPerSecond: 10_000 })
+    const api = httpApi(mill, { tokens: TOKENS, apps, anonymousPerSecond: 10_000 })
     onTestFinished(() => api.stop())
     const document = (await (await api.fetch(new Request('http://x/api/openapi.json'))).json()) as Document
     const declared = operationsOf(document).map(({ method, path, role }) => ({ method, path, role }))
@@ -67,7 +67,7 @@ describe('S1 bodies of anonymous callers', () => {
     'S1 100 slow chunked bodies without a token are answered and closed, and memory does not grow',
     { timeout: 25_000 },
     async () => {
-      const { url } = await bench(memory(), { tokens: TOKENS, strangersPerSecond: 10_000, work: false })
+      const { url } = await bench(memory(), { tokens: TOKENS, anonymousPerSecond: 10_000, work: false })
       const chunk = Buffer.alloc(MIB, 'x')
       const before = heldBytes()
       const sockets = await Promise.all(Array.from({ length: 100 }, () => connected(url)))

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { httpApi, serve, servePublic } from '../../src/http.ts'
-import { refuseOutsiders } from '../../src/http/door/local.ts'
+import { refuseOutsiders } from '../../src/http/access/local.ts'
 import { listenOn } from '../../src/http/socket.ts'
 import { jobmill, systemPlatform } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -209,8 +209,8 @@ describe('S2 local mode', () => {
   test('S2 public routes do not share a port with a dashboard without authentication', async () => {
     const mill = jobmill({ store: memory(), log: 'silent' })
     onTestFinished(async () => void (await mill.stop()))
-    const error = await rejection(async () => serve(mill, { port: 0, beside: () => null }))
-    expect(error).toMatchObject({ code: 'OPTION_CONFLICT', field: 'beside' })
+    const error = await rejection(async () => serve(mill, { port: 0, passthrough: () => null }))
+    expect(error).toMatchObject({ code: 'OPTION_CONFLICT', field: 'passthrough' })
     expect(String(error)).toContain('servePublic')
   })
 

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { expect, test } from 'vitest'
-import { httpApi, type WhoIs } from '../../src/http.ts'
+import { httpApi, type Authenticate } from '../../src/http.ts'
 import { freshFile } from '../../../../test/support/databases.ts'
 import { JobmillError } from '../../src/job/errors.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -110,14 +110,14 @@ test('a base path that is none is refused, and the page can be left out', async 
   expect((await fetch(`${url}/api/queues`)).status).toBe(200)
 })
 
-test('N5 with whoIs the page is for callers that it knows; others get 401 without a token prompt, or the answer of the host', async () => {
+test('N5 with authenticate the page is for callers that it knows; others get 401 without a token prompt, or the answer of the host', async () => {
   const { mill } = await started()
   const login = new Response(null, { status: 303, headers: { location: '/login' } })
   const who = { name: 'ada', role: 'viewer' } as const
-  const api = (whoIs: WhoIs) => httpApi(mill, { whoIs })
+  const api = (authenticate: Authenticate) => httpApi(mill, { authenticate })
   const places = ['/', '/jobs', '/mark.svg', '/nowhere', '/api/overview', '/api/apps']
-  const ask = async (whoIs: WhoIs, path: string): Promise<Response> =>
-    api(whoIs).fetch(new Request(`http://app.example${path}`, { headers: { accept: 'text/html' } }))
+  const ask = async (authenticate: Authenticate, path: string): Promise<Response> =>
+    api(authenticate).fetch(new Request(`http://app.example${path}`, { headers: { accept: 'text/html' } }))
   for (const path of places) {
     const unknown = await ask(() => null, path)
     expect([path, unknown.status, unknown.headers.get('www-authenticate')]).toEqual([path, 401, null])
@@ -131,7 +131,7 @@ test('N5 with whoIs the page is for callers that it knows; others get 401 withou
   for (const path of ['/healthz', '/readyz']) expect((await ask(() => login, path)).status).toBe(200)
   const faults: unknown[] = []
   const broken = httpApi(mill, {
-    whoIs: () => Promise.reject(new Error('no sessions')),
+    authenticate: () => Promise.reject(new Error('no sessions')),
     onError: (error) => faults.push(error),
   })
   for (const path of ['/', '/api/overview'])
@@ -147,7 +147,7 @@ const raise = (given: unknown): never => {
   throw given as Error
 }
 
-test('H5 whatever whoIs or an application throws is 500 INTERNAL and logged, also what is no error', async () => {
+test('H5 whatever authenticate or an application throws is 500 INTERNAL and logged, also what is no error', async () => {
   const { mill } = await started()
   const logged: string[] = []
   const onError = (error: unknown): void => void logged.push(String(error))
@@ -164,9 +164,9 @@ test('H5 whatever whoIs or an application throws is 500 INTERNAL and logged, als
   const who = { name: 'ada', role: 'viewer' } as const
   for (const given of thrown)
     for (const fails of [reject, raise]) {
-      const broken = httpApi(mill, { whoIs: () => fails(given), onError })
+      const broken = httpApi(mill, { authenticate: () => fails(given), onError })
       const apps = { shop: { title: 'Shop', fetch: () => fails(given) } }
-      const app = httpApi(mill, { whoIs: () => who, apps, onError })
+      const app = httpApi(mill, { authenticate: () => who, apps, onError })
       const asked: [typeof app, string][] = [
         [broken, '/'],
         [broken, '/api/overview'],
@@ -187,7 +187,7 @@ test('H5 whatever whoIs or an application throws is 500 INTERNAL and logged, als
     },
   } as const
   for (const said of [getter, Response.error()]) {
-    const odd = httpApi(mill, { whoIs: () => said, onError })
+    const odd = httpApi(mill, { authenticate: () => said, onError })
     for (const path of ['/', '/api/overview']) {
       logged.length = 0
       const answer = await odd.fetch(new Request(`http://app.example${path}`))
@@ -197,19 +197,22 @@ test('H5 whatever whoIs or an application throws is 500 INTERNAL and logged, als
   }
 })
 
-test('H5 what whoIs returns is checked: undefined is 401, and what is no caller is 500 and logged', async () => {
+test('H5 what authenticate returns is checked: undefined is 401, and what is no caller is 500 and logged', async () => {
   const { mill } = await started()
   let [said, logged]: [unknown, string[]] = [null, []]
-  const api = httpApi(mill, { whoIs: () => said as never, onError: (error) => logged.push(String(error)) })
+  const api = httpApi(mill, {
+    authenticate: () => said as never,
+    onError: (error) => logged.push(String(error)),
+  })
   const ask = async (given: unknown): Promise<unknown[]> => {
     ;[said, logged] = [given, []]
     const answers: unknown[] = []
     for (const path of ['/', '/api/overview', '/api/apps']) {
       const answer = await api.fetch(new Request(`http://app.example${path}`))
       const { code, detail } = (await answer.json()) as Record<string, string>
-      answers.push([answer.status, code, detail?.includes('whoIs') === true])
+      answers.push([answer.status, code, detail?.includes('authenticate') === true])
     }
-    const named = logged.filter((line) => line.includes('whoIs') && !line.includes('hunter2'))
+    const named = logged.filter((line) => line.includes('authenticate') && !line.includes('hunter2'))
     return [...new Set(answers.map((one) => JSON.stringify(one))), logged.length, named.length]
   }
   expect(await ask(undefined)).toEqual(['[401,"SIGN_IN_NEEDED",false]', 0, 0])

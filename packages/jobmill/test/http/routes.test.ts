@@ -418,7 +418,7 @@ describe.each(subjects)('the API on $name', ({ name, store }) => {
     expect((await call('resources.read')).body).toMatchObject({
       database: { sizeBytes: expect.any(Number) as number },
     })
-    expect((await call('findings.list')).body).toEqual({ findings: [] })
+    expect((await call('diagnostics.list')).body).toEqual({ diagnostics: [] })
     expect((await call('kinds.list')).body).toMatchObject({
       kinds: [{ kind: 'dies' }, { kind: 'echo', queue: 'default', instances: 1 }, { kind: 'holds' }],
     })

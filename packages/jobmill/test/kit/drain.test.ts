@@ -12,7 +12,7 @@ const failure = async (work: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('drain', () => {
-  test('comes to an end at once when there is nothing to do, pulse and duties or not', async () => {
+  test('comes to an end at once when there is nothing to do, heartbeat and duties or not', async () => {
     await using mill = await testMill({ jobs: [echo] })
     const before = mill.clock.now()
     await mill.drain()

@@ -15,10 +15,10 @@ import { echo, gatedJob } from './support.ts'
 
 const url = inject('keptPostgresUrl')
 
-/** A store in a schema of its own, with planned faults when a test wants some. A doorbell that rings from outside comes when it likes. */
-const fresh = (doorbell?: false) => {
+/** A store in a schema of its own, with planned faults when a test wants some. A notifier that rings from outside comes when it likes. */
+const fresh = (notifier?: false) => {
   const schema = recycledSchema(url, 'kit')
-  const options = doorbell === false ? { schema, doorbell } : { schema }
+  const options = notifier === false ? { schema, notifier } : { schema }
   return (platform: TestPlatform) => faultyStore(postgres(url, { ...options, clock: platform.now }))
 }
 

@@ -72,7 +72,7 @@ describe('a mill of a test', () => {
     })
   })
 
-  test.each([1, 50, 599])('a delay of %i ms, shorter than a pulse, is as exact', async (delay) => {
+  test.each([1, 50, 599])('a delay of %i ms, shorter than a heartbeat, is as exact', async (delay) => {
     await using mill = await testMill({ jobs: [echo] })
     const { id } = await mill.enqueue(echo, { n: 1 }, { delay })
     await mill.clock.advance(delay - 1)

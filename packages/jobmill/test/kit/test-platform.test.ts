@@ -157,7 +157,7 @@ describe('settling', () => {
     expect(task).toHaveBeenCalledOnce()
   })
 
-  test('does not wait for somebody who waits at the doorbell', async () => {
+  test('does not wait for somebody who waits at the notifier', async () => {
     const platform = testPlatform()
     const store = platform.track(await openStore(platform))
     const waiting = store.wait({ queues: ['default'], timeoutMs: 60_000 })

@@ -54,7 +54,7 @@ describe('a rate', () => {
   test('the signal ends a question that the database does not answer', async () => {
     const it = await scene(HALF_SECONDLY)
     const stop = new AbortController()
-    const hung = it.first.store.hold('take')
+    const hung = it.first.store.hold('acquire')
     const asking = failure(insideOf(it.first, aLease(it.platform), stop.signal).acquire('api'))
     await hung.reached
     const reason = new Interruption('shutdown', 'this process is shutting down')
@@ -79,10 +79,10 @@ describe('a rate', () => {
     await platform.advance(100)
     lateMs = 0
     await platform.advance(2_399)
-    const taken = first.store.calls('take')
+    const taken = first.store.calls('acquire')
     await platform.advance(1)
     // Woken 2 s too late: its token is spoilt, and there is another at once because the bucket is full by now.
-    expect(first.store.calls('take')).toBe(taken + 1)
+    expect(first.store.calls('acquire')).toBe(taken + 1)
     expect(await late).toBe(platform.now())
     expect((await first.store.limits())[0]?.available).toBe(1)
   })
@@ -99,14 +99,14 @@ describe('a rate', () => {
       monotonic: () => monotonic() + (stoodMs += 400),
     })
     expect(await failure(insideOf(first, aLease(platform)).acquire('fast'))).toBeInstanceOf(Snooze)
-    expect(first.store.calls('take')).toBe(1 + 3)
+    expect(first.store.calls('acquire')).toBe(1 + 3)
   })
 
   test('release gives nothing back, and asks nothing of the store that gives back permits', async () => {
     const it = await scene(HALF_SECONDLY)
     const permit = await insideOf(it.first, aLease(it.platform)).acquire('api', 2)
     await permit.release()
-    expect(it.first.store.calls('giveBack')).toBe(0)
+    expect(it.first.store.calls('release')).toBe(0)
     expect((await it.first.store.limits())[0]?.available).toBe(0)
   })
 
@@ -156,7 +156,7 @@ describe('what cannot be granted', () => {
         field: 'amount',
       })
       expect(await failure(limit.acquire('no such name'))).toMatchObject({ code: 'NAME_INVALID' })
-      expect(it.first.store.calls('take')).toBe(0)
+      expect(it.first.store.calls('acquire')).toBe(0)
     },
   )
 
@@ -169,7 +169,7 @@ describe('what cannot be granted', () => {
 
   test('trouble with the database is told as it is', async () => {
     const it = await scene(MINUTELY)
-    it.first.store.fail('take')
+    it.first.store.fail('acquire')
     expect(await failure(insideOf(it.first, aLease(it.platform)).acquire('smtp'))).toMatchObject({
       code: 'STORE_UNAVAILABLE',
     })

@@ -6,7 +6,7 @@ import { Snooze } from '../../src/job/thrown.ts'
 import { sleep } from '../../src/platform/sleep.ts'
 import type { Lease } from '../../src/store/claim.ts'
 import type { Transition } from '../../src/store/finish.ts'
-import { aClaim, aJob, anInstance, aPulse, type TestPlatform } from '../../src/testing/index.ts'
+import { aClaim, aJob, anInstance, aHeartbeat, type TestPlatform } from '../../src/testing/index.ts'
 import { PLACES } from './places.ts'
 import { insideOf, type Process, scene } from './scene.ts'
 
@@ -74,11 +74,11 @@ function runtime(process: Process, platform: TestPlatform, usage: Usage) {
   }
 
   async function claim(): Promise<void> {
-    const suspects = running === 0 ? ['only', 'skip'] : ['skip']
-    for (const which of suspects as ('only' | 'skip')[]) {
+    const quarantine = running === 0 ? ['only', 'skip'] : ['skip']
+    for (const which of quarantine as ('only' | 'skip')[]) {
       const room = SLOTS - running
       if (room === 0 || signal.aborted) return
-      const request = { queues: [{ queue: 'default', room }], suspects: which }
+      const request = { queues: [{ queue: 'default', room }], quarantine: which }
       for (const lease of await store.claim(aClaim(instance, request))) ends.push(run(lease))
     }
   }
@@ -87,7 +87,7 @@ function runtime(process: Process, platform: TestPlatform, usage: Usage) {
   async function loop(): Promise<void> {
     await store.register(anInstance({ id: instance, leaseMs: LEASE_MS }))
     while (!signal.aborted) {
-      const { expired } = await store.renew(aPulse(instance, { leaseMs: LEASE_MS, renewEveryMs: 1_000 }))
+      const { expired } = await store.renew(aHeartbeat(instance, { leaseMs: LEASE_MS, renewEveryMs: 1_000 }))
       if (expired) await store.reap({ crashesUntilDead: 1_000, limit: 10 })
       await store.stage(100)
       await claim()

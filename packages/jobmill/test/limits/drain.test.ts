@@ -15,7 +15,7 @@ describe('P13: a lost reply', () => {
   test('of a rate grants nothing: the tokens may be lost, and it is asked again', async () => {
     const it = await scene({ api: { rate: 1, burst: 3 } })
     const limit = insideOf(it.first, aLease(it.platform))
-    it.first.store.loseReply('take')
+    it.first.store.loseReply('acquire')
     const permit = limit.acquire('api')
     await it.platform.advance(100)
     expect(await permit).toMatchObject({ amount: 1 })
@@ -25,7 +25,7 @@ describe('P13: a lost reply', () => {
   test('of a concurrency limit does not stand in the way of the one who asks again', async () => {
     const it = await scene(ONE)
     const [a] = await running(it.first, 1)
-    it.first.store.loseReply('take')
+    it.first.store.loseReply('acquire')
     const permit = insideOf(it.first, a ?? aLease(it.platform)).acquire('db')
     await it.platform.advance(100)
     await (await permit).release()
@@ -34,7 +34,7 @@ describe('P13: a lost reply', () => {
 
   test('is told after many of them, never taken for a grant', async () => {
     const it = await scene({ api: { rate: 1_000 } })
-    it.first.store.loseReply('take', { times: Number.POSITIVE_INFINITY })
+    it.first.store.loseReply('acquire', { times: Number.POSITIVE_INFINITY })
     const asking = failure(insideOf(it.first, aLease(it.platform)).acquire('api'))
     await it.platform.advance('1m')
     expect(await asking).toMatchObject({ code: 'OUTCOME_UNKNOWN' })

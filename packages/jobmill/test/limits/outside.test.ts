@@ -94,11 +94,11 @@ describe('a concurrency limit', () => {
     await it.platform.settled()
     working.push(work(2), work(3))
     await it.platform.settled()
-    const asked = it.first.store.calls('take')
+    const asked = it.first.store.calls('acquire')
     await it.platform.advance(1_000)
-    expect(it.first.store.calls('take')).toBe(asked + 5)
+    expect(it.first.store.calls('acquire')).toBe(asked + 5)
     await it.platform.advance(2_000)
-    expect(it.first.store.calls('take')).toBe(asked + 5 + 2)
+    expect(it.first.store.calls('acquire')).toBe(asked + 5 + 2)
     await first.release()
     await Promise.all(working)
     expect(order).toEqual([1, 2, 3])
@@ -122,7 +122,7 @@ describe('a concurrency limit', () => {
   test('what is granted after nobody waits any more goes back', async () => {
     const it = await started(ONE)
     const limit = it.first.limits.outside('db')
-    const answer = it.first.store.holdReply('take')
+    const answer = it.first.store.holdReply('acquire')
     const stop = new AbortController()
     const waiting = failure(limit.acquire({ signal: stop.signal }))
     await answer.reached
@@ -136,7 +136,7 @@ describe('a concurrency limit', () => {
 
   test('P13: a lost reply does not let it stand in its own way, nor hold what nobody knows of', async () => {
     const it = await started(ONE)
-    it.first.store.loseReply('take')
+    it.first.store.loseReply('acquire')
     const waiting = it.first.limits.outside('db').acquire()
     await it.platform.advance(100)
     await (await waiting).release()

@@ -1,10 +1,10 @@
-/** A limit attached to a queue: its jobs are claimed when there is budget, at the instants that the pulse names, and nobody else is held up. */
+/** A limit attached to a queue: its jobs are claimed when there is budget, at the instants that the heartbeat names, and nobody else is held up. */
 import { describe, expect, test } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
-import type { Pulse } from '../../src/store/instance.ts'
+import type { Heartbeat } from '../../src/store/instance.ts'
 import type { Lease } from '../../src/store/claim.ts'
-import { aClaim, aJob, anInstance, aPulse } from '../../src/testing/index.ts'
+import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/index.ts'
 import { type Place, PLACES } from './places.ts'
 import { type Process, scene, type Scene } from './scene.ts'
 
@@ -38,8 +38,8 @@ async function finished({ store }: Process, leases: readonly Lease[]): Promise<v
   await store.finish(leases.map(({ id, token }) => ({ id, token, ...done })))
 }
 
-const pulseOf = ({ store, instance }: Process): Promise<Pulse> =>
-  store.renew(aPulse(instance, { queues: QUEUES, renewEveryMs: 2 * HOUR }))
+const heartbeatOf = ({ store, instance }: Process): Promise<Heartbeat> =>
+  store.renew(aHeartbeat(instance, { queues: QUEUES, renewEveryMs: 2 * HOUR }))
 
 async function enqueue({ store }: Process, name: string, many: number): Promise<void> {
   await store.enqueue(Array.from({ length: many }, () => aJob({ queue: name })))
@@ -72,7 +72,7 @@ describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
       const { platform, first } = it
       const from = platform.now()
       const instants: number[] = []
-      const next: Pick<Pulse, 'ready' | 'budgetInMs'>[] = []
+      const next: Pick<Heartbeat, 'ready' | 'budgetInMs'>[] = []
       for (let minute = 1; minute <= minutes; minute += 1) {
         await enqueue(first, 'mail', RATE + 10)
         const leases: Lease[] = []
@@ -81,7 +81,7 @@ describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
           leases.push(...mail)
           instants.push(...mail.map(() => platform.now()))
           // What it names is always the same. To hear it for ten minutes is enough, and the rest takes half as long.
-          const { ready, budgetInMs } = minute <= 10 ? await pulseOf(first) : NEXT
+          const { ready, budgetInMs } = minute <= 10 ? await heartbeatOf(first) : NEXT
           next.push({ ready, budgetInMs })
           await platform.advance(budgetInMs ?? Number.NaN)
         }
@@ -111,13 +111,13 @@ describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
     for (const leftMs of [30_000, 17_000, 1]) {
       await enqueue(first, 'other', 1)
       expect((await claimed(first)).map((lease) => lease.queue)).toEqual(['other'])
-      expect(await pulseOf(first)).toMatchObject({ ready: false, budgetInMs: leftMs })
+      expect(await heartbeatOf(first)).toMatchObject({ ready: false, budgetInMs: leftMs })
       await platform.advance(leftMs === 30_000 ? 13_000 : leftMs === 17_000 ? 16_999 : 1)
     }
-    expect((await pulseOf(first)).ready).toBe(true)
+    expect((await heartbeatOf(first)).ready).toBe(true)
     expect(await claimed(first)).toMatchObject([{ queue: 'mail' }])
     // At the rate from there on, without a burst.
     expect(await claimed(first)).toEqual([])
-    expect(await pulseOf(first)).toMatchObject({ ready: false, budgetInMs: 1_200 })
+    expect(await heartbeatOf(first)).toMatchObject({ ready: false, budgetInMs: 1_200 })
   })
 })

@@ -16,7 +16,7 @@ interface Use {
 
 const MINUTE = 60_000
 
-/** How much later than its time a job that was sent away is claimed again, at most: the pulse finds what is due. */
+/** How much later than its time a job that was sent away is claimed again, at most: the heartbeat finds what is due. */
 const PICKUP_MS = 640
 
 interface Work {
@@ -127,7 +127,7 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
     const losing = new AbortController()
     const spoiling = it.processes.map(async ({ store }) => {
       while (!losing.signal.aborted) {
-        if (it.platform.random() < 0.3) store.loseReply('take')
+        if (it.platform.random() < 0.3) store.loseReply('acquire')
         await sleep(it.platform, 500, losing.signal)
       }
     })

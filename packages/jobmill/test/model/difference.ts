@@ -1,14 +1,14 @@
 // Where two plain values differ first: a whole dump in a message helps nobody.
 import { isDeepStrictEqual } from 'node:util'
 
-export interface Difference {
+export interface ConfigDrift {
   readonly path: string
   readonly actual: unknown
   readonly expected: unknown
 }
 
 /** Undefined when they are equal. */
-export function difference(actual: unknown, expected: unknown, path = ''): Difference | undefined {
+export function difference(actual: unknown, expected: unknown, path = ''): ConfigDrift | undefined {
   if (isDeepStrictEqual(actual, expected)) return undefined
   if (isBranch(actual) && isBranch(expected)) {
     for (const key of new Set([...Object.keys(actual), ...Object.keys(expected)])) {

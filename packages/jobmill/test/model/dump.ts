@@ -31,7 +31,7 @@ async function dump({ ids, instances }: World, system: System): Promise<object> 
     results: await store.results(ids),
     failures: await store.failures(ids.slice(-500)),
     counts: await store.counts(),
-    unserved: await store.unserved(),
+    unservedKinds: await store.unservedKinds(),
     queues: (await store.queues()).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     instances: plainInstances(await store.instances()),
     duties: await store.duties(),

@@ -1,7 +1,7 @@
 // Records and replies in the form in which those of different stores are equal: common names for tokens, no order
 // where the contract gives none, and nothing that the contract leaves open.
 import type { Held, Lease } from '../../src/store/claim.ts'
-import type { InstanceRecord, Pulse } from '../../src/store/instance.ts'
+import type { InstanceRecord, Heartbeat } from '../../src/store/instance.ts'
 import type { AttemptRecord, JobRecord, JobSummary } from '../../src/store/job-record.ts'
 import type { Reaped, Staged } from '../../src/store/replies.ts'
 import { type System, claimOf } from './systems.ts'
@@ -49,14 +49,14 @@ export function plainInstances(instances: readonly InstanceRecord[]): object[] {
 }
 
 /** Without what a store may tell in its own way: versions, when to stage, and whether there is something to bring together. */
-export function plainPulse(
+export function plainHeartbeat(
   system: System,
-  { settingsVersion: _, membersVersion, stageInMs: __, unrolled: ___, cancels, ...pulse }: Pulse,
+  { settingsVersion: _, membersVersion, stageInMs: __, unrolled: ___, cancels, ...heartbeat }: Heartbeat,
 ): object {
   const membersChanged = system.members !== null && membersVersion !== system.members
   system.members = membersVersion
   return {
-    ...pulse,
+    ...heartbeat,
     membersChanged,
     cancels: byId(cancels).map(({ token, ...rest }) => ({ ...rest, claim: claimOf(system, token) })),
   }

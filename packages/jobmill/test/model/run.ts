@@ -5,7 +5,7 @@ import type { ConformanceSubject } from '../../src/testing/conformance/subject.t
 import { compareAll } from './dump.ts'
 import { dutySteps } from './steps/duties.ts'
 import { enqueueSteps } from './steps/enqueue.ts'
-import { figureSteps } from './steps/figures.ts'
+import { metricSteps } from './steps/metrics.ts'
 import { handOffSteps } from './steps/hand-off.ts'
 import { instanceSteps, newWorker, register } from './steps/instances.ts'
 import { FIRST_LIMITS, limitSteps } from './steps/limits.ts'
@@ -28,7 +28,7 @@ const oneStep: fc.Arbitrary<Step> = fc.oneof(
   ...slotSteps,
   ...scheduleSteps,
   ...limitSteps,
-  ...figureSteps,
+  ...metricSteps,
 )
 
 export function someSteps(most: number): fc.Arbitrary<Step[]> {

@@ -173,7 +173,7 @@ export function world(plain: Store, clock: Clock): World {
     if (how === 'taken') {
       const [holder, instance] = [systemPlatform.id(), systemPlatform.id()]
       const take = { limit: LIMIT, amount: 1, holder, instance, token: null, waitUpToMs: 0 }
-      return void (await plain.take([take]))
+      return void (await plain.acquire([take]))
     }
     if (how === 'empty') {
       const { jobs } = await plain.list({ queue }, { limit: 500 })

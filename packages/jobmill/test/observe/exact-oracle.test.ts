@@ -2,12 +2,12 @@
 import { describe } from 'vitest'
 import { inFull } from '../../../../test/support/in-full.ts'
 import { oracle, oracleDatabase } from '../../src/testing/index.ts'
-import { figuresAreExact } from './exact.ts'
+import { metricsAreExact } from './exact.ts'
 
 let database = oracleDatabase()
 
 describe('figures: oracle', () => {
-  figuresAreExact(
+  metricsAreExact(
     {
       name: 'oracle',
       fresh: async () => void (database = oracleDatabase()),

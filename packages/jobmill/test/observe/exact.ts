@@ -90,7 +90,7 @@ function standsExactly(told: Metrics, resolution: Resolution, world: World): voi
   standsAsSampled('limit', limits, resolution, world)
 }
 
-export function figuresAreExact(subject: Subject, runs: number): void {
+export function metricsAreExact(subject: Subject, runs: number): void {
   const open = new Set<Store>()
 
   async function opened(clock: Clock): Promise<Store> {

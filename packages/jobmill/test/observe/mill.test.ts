@@ -39,7 +39,7 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
     expect([queue?.all.waiting.count, queue?.all.running.count, queue?.all.total.count]).toEqual([5, 5, 3])
     expect(instances.map(({ instance }) => instance)).toEqual([mill.instance.id])
     expect(instances[0]?.all.cpu).toEqual({ mean: 0.25, most: 0.25 })
-    expect(instances[0]?.all.store.pulse.count).toBeGreaterThan(20)
+    expect(instances[0]?.all.store.heartbeat.count).toBeGreaterThan(20)
     expect(instances[0]?.all.store.write.count).toBeGreaterThan(5)
 
     const { events } = await mill.timeline({ types: ['mill-started', 'queue-changed'] })
@@ -67,13 +67,13 @@ describe.each(subjects)('a mill on $name', ({ name, mill: aMill }) => {
 
     const { queues, limits } = await mill.metrics({ ...WHOLE_HOUR, resolution: '1m' })
     expect(queues.map(({ queue }) => queue)).toEqual(['default', 'held'])
-    const [standing, next] = queues[1]?.points ?? []
+    const [first, next] = queues[1]?.points ?? []
     const one = { mean: 1, most: 1 }
     const none = { mean: 0, most: 0 }
-    expect(standing?.counts).toMatchObject({ scheduled: one, ready: one, running: none, dead: none })
+    expect(first?.counts).toMatchObject({ scheduled: one, ready: one, running: none, dead: none })
     // About every 10 s from the 5th second on.
-    expect(standing?.counts.oldestReadyMs?.most).toBeGreaterThanOrEqual(55_000)
-    expect(standing?.counts.oldestReadyMs?.mean).toBeGreaterThanOrEqual(30_000)
+    expect(first?.counts.oldestReadyMs?.most).toBeGreaterThanOrEqual(55_000)
+    expect(first?.counts.oldestReadyMs?.mean).toBeGreaterThanOrEqual(30_000)
     expect(next?.counts.ready).toEqual(one)
     expect(limits.map(({ limit }) => limit)).toEqual(['smtp'])
     expect(limits[0]?.all).toEqual({

@@ -131,7 +131,7 @@ describe('metrics', () => {
       data: {
         counters: { 'store.failures': 1, eventsDropped: 2 },
         gauges: { cpu: { sum: cpu, count: 1, most: cpu } },
-        histograms: { 'store.pulse': histogramOf([2]) },
+        histograms: { 'store.heartbeat': histogramOf([2]) },
       },
     })
     const { metrics } = aReader([sample(START_AT - 10_000, 0.5), sample(START_AT, 1.5)])
@@ -141,7 +141,7 @@ describe('metrics', () => {
     expect(one?.all).toMatchObject({
       cpu: { mean: 1, most: 1.5 },
       rssBytes: null,
-      store: { failures: 2, pulse: { count: 2 }, read: { count: 0, p50: null } },
+      store: { failures: 2, heartbeat: { count: 2 }, read: { count: 0, p50: null } },
       eventsDropped: 4,
     })
   })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { JobmillError } from '../../src/job/errors.ts'
 import { storeTimings } from '../../src/observe/store-timings.ts'
-import type { Rung } from '../../src/store/rung.ts'
+import type { WakeUp } from '../../src/store/wake-up.ts'
 import type { Store } from '../../src/store/store.ts'
 import { ALL_VERBS } from '../../src/testing/kit/store-verbs.ts'
 import { aClock, histogramOf } from './bench.ts'
@@ -20,11 +20,11 @@ class Strange {
   called(verb: string, args: unknown[]): void {
     this.#calls.push([verb, ...args])
   }
-  ring(queues: readonly string[]): void {
-    this.#calls.push(['ring', queues])
+  notify(queues: readonly string[]): void {
+    this.#calls.push(['notify', queues])
   }
-  pass(rung: Rung): void {
-    this.#calls.push(['pass', rung])
+  pass(wakeUp: WakeUp): void {
+    this.#calls.push(['pass', wakeUp])
   }
 }
 
@@ -55,15 +55,15 @@ describe('a timed store', () => {
       expect(strange.calls.at(-1)).toEqual([verb, verb, 2])
       expect(answer).toBe(answers.get(verb))
     }
-    timed.ring(['a'])
-    expect(strange.calls.at(-1)).toEqual(['ring', ['a']])
-    timed.pass({ queue: 'a', jobs: 1, turn: 1, skip: 0, passes: false })
+    timed.notify(['a'])
+    expect(strange.calls.at(-1)).toEqual(['notify', ['a']])
+    timed.forward({ queue: 'a', jobs: 1, seed: 1, skip: 0, passes: false })
     expect(strange.calls.at(-1)?.[0]).toBe('pass')
     expect([timed.name, (timed as unknown as Strange).extra]).toEqual(['strange', 'more'])
     await Promise.all(answers.values())
   })
 
-  test('counts how long each call took, reads, writes and the pulse apart, and opening and waiting not at all', async () => {
+  test('counts how long each call took, reads, writes and the heartbeat apart, and opening and waiting not at all', async () => {
     const clock = aClock()
     const { store } = aStore(() => Promise.resolve())
     const timings = storeTimings(clock)
@@ -77,7 +77,7 @@ describe('a timed store', () => {
     const [three = ''] = Object.keys(histogramOf([3]))
     expect(Object.values(histograms).flatMap(Object.keys)).toEqual([three, three, three])
     const count = (name: string): number => histograms[`store.${name}`]?.[three] ?? 0
-    expect(count('pulse')).toBe(1)
+    expect(count('heartbeat')).toBe(1)
     expect(count('read') + count('write')).toBe(ALL_VERBS.length - UNTIMED.length - 1)
     expect(counters).toBeUndefined()
     expect(timings.take()).toEqual({})

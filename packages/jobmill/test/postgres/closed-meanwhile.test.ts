@@ -12,7 +12,7 @@ const me = anInstance({ leaseMs: 3_600_000 })
 /** What a claim from two queues gives while one of them is changed so, after the claim has read both and before it has seen a job. */
 async function claimedWhile(change: string): Promise<readonly Lease[]> {
   const schema = freshSchema(url, 'closed')
-  const store = postgres(url, { schema, doorbell: false })
+  const store = postgres(url, { schema, notifier: false })
   onTestFinished(() => store.close())
   await store.open()
   await store.register(me)

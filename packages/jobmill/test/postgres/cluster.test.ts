@@ -8,14 +8,22 @@ import { postgres, type Tx } from '../../src/postgres.ts'
 import type { Lease } from '../../src/store/claim.ts'
 import { limitUnknown } from '../../src/store/cluster-errors.ts'
 import type { Finish } from '../../src/store/finish.ts'
-import type { Take } from '../../src/store/limit.ts'
+import type { AcquireRequest } from '../../src/store/limit.ts'
 import type { Store } from '../../src/store/store.ts'
 import { connect, type Query } from '../../src/store-postgres/connection.ts'
-import { aClaim, aDefinition, aJob, anInstance, aRetain, aTake, aTick } from '../../src/testing/factories.ts'
+import {
+  aClaim,
+  aDefinition,
+  aJob,
+  anInstance,
+  aRetain,
+  anAcquire,
+  aTick,
+} from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'cluster')
-const store: Store<Tx> = postgres(url, { schema, doorbell: false })
+const store: Store<Tx> = postgres(url, { schema, notifier: false })
 const me = anInstance({ leaseMs: 3_600_000 })
 beforeAll(async () => {
   await store.open()
@@ -48,8 +56,8 @@ function done({ id, token }: Lease): Finish {
   return { id, token, outcome: 'returned', transition: { to: 'done', result: null } }
 }
 
-function permitFor({ id, token }: Lease, limit: string): Take {
-  return aTake(limit, { holder: id, token, instance: me.id })
+function permitFor({ id, token }: Lease, limit: string): AcquireRequest {
+  return anAcquire(limit, { holder: id, token, instance: me.id })
 }
 
 async function concurrency(name: string, most: number): Promise<void> {
@@ -70,13 +78,13 @@ test('P13 a key that is first used while its limit is being changed waits for th
   await store.declareLimits([{ name: 'keyed', settings }])
   const changing = await client()
   await changing.query(`BEGIN; UPDATE ${schema}.limit SET burst = 5 WHERE name = 'keyed'`)
-  const taking = store.take([aTake('keyed', { key: 'new', amount: 5 })])
+  const taking = store.acquire([anAcquire('keyed', { key: 'new', amount: 5 })])
   await untilBlocked(changing)
   await changing.query('COMMIT')
   expect(await taking).toMatchObject([{ outcome: 'granted' }])
   // And one whose limit goes meanwhile is none.
   await changing.query(`BEGIN; DELETE FROM ${schema}.limit WHERE name = 'keyed'`)
-  const late = store.take([aTake('keyed', { key: 'another' })])
+  const late = store.acquire([anAcquire('keyed', { key: 'another' })])
   await untilBlocked(changing)
   await changing.query('COMMIT')
   expect(await late).toEqual([{ outcome: 'unknown' }])
@@ -112,7 +120,7 @@ describe('postgres: permits', () => {
       { to: 'scheduled', delayMs: 60_000, refund: false },
     ] as const
     const leases = await Promise.all(ends.map((_, n) => running(`forgotten-${n}`)))
-    await store.take(leases.map((lease) => permitFor(lease, 'forgotten')))
+    await store.acquire(leases.map((lease) => permitFor(lease, 'forgotten')))
     const items = leases.map((lease, n) => ({ ...done(lease), transition: ends[n] ?? ends[0] }))
     await store.finish(items.map((item, n) => (n === 0 ? { ...item, outcome: null } : item)))
     const one = await client()
@@ -129,9 +137,9 @@ describe('postgres: permits', () => {
     const tx = await client()
     await tx.query('BEGIN')
     await store.finish([done(mine)], { tx })
-    const waits = store.take([permitFor(mine, 'finishing')])
+    const waits = store.acquire([permitFor(mine, 'finishing')])
     await untilBlocked(tx)
-    expect(await store.take([permitFor(other, 'finishing')])).toMatchObject([{ outcome: 'granted' }])
+    expect(await store.acquire([permitFor(other, 'finishing')])).toMatchObject([{ outcome: 'granted' }])
     await tx.query('ROLLBACK')
     expect(await waits).toMatchObject([{ outcome: 'granted' }])
   })
@@ -139,8 +147,8 @@ describe('postgres: permits', () => {
   test('P13 of jobs that an earlier release took back are swept away by retention, and others are not', async () => {
     await concurrency('stray', 5)
     const [gone, runs] = [await running('stray'), await running('stray')]
-    await store.take([gone, runs].map((lease) => permitFor(lease, 'stray')))
-    await store.take([aTake('stray', { instance: me.id })])
+    await store.acquire([gone, runs].map((lease) => permitFor(lease, 'stray')))
+    await store.acquire([anAcquire('stray', { instance: me.id })])
     const other = await client()
     await other.query(`DELETE FROM ${schema}.running WHERE id = $1`, [gone.id])
     expect(await held('stray')).toBe(3)
@@ -173,7 +181,7 @@ describe('postgres: a claim from queues with and without a limit', () => {
     const tx = await client()
     await tx.query('BEGIN')
     await tx.query(`SELECT FROM ${schema}.limit WHERE name = 'stuck' FOR UPDATE`)
-    const hasty = postgres(url, { schema, doorbell: false, deadline: '1s' })
+    const hasty = postgres(url, { schema, notifier: false, deadline: '1s' })
     await hasty.open()
     onTestFinished(() => hasty.close())
     const claim = (...queues: string[]) =>
@@ -222,7 +230,7 @@ describe('postgres: a tick whose last statement fails', () => {
 })
 
 async function single(): Promise<Store<Tx>> {
-  const one = postgres(url, { schema, doorbell: false, connections: 1, deadline: '5s' })
+  const one = postgres(url, { schema, notifier: false, connections: 1, deadline: '5s' })
   await one.open()
   onTestFinished(() => one.close())
   return one

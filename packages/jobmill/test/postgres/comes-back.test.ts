@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres } from '../../../../test/support/pos
 import { enqueuer } from '../../src/enqueue/enqueuer.ts'
 import { isJobmillError } from '../../src/job/errors.ts'
 import { postgres } from '../../src/postgres.ts'
-import { forEverybody } from '../../src/store/rung.ts'
+import { wakeAll } from '../../src/store/wake-up.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, KIND, QUEUE } from '../../src/testing/factories.ts'
 import { rejection } from '../unit/support.ts'
@@ -84,16 +84,16 @@ describe('postgres comes back', () => {
       ])
     }))
 
-  test('P16 whoever waits is woken again once the doorbell has reconnected', async () => {
-    const there = postgres(server.url, { schema: 'doorbell' })
-    const here = postgres(server.url, { schema: 'doorbell' })
+  test('P16 whoever waits is woken again once the notifier has reconnected', async () => {
+    const there = postgres(server.url, { schema: 'notifier' })
+    const here = postgres(server.url, { schema: 'notifier' })
     await there.open()
     await here.open()
     try {
       await dropConnections()
       const woken = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       // Reconnecting wakes by itself, because a ring may have been missed; from then on rings arrive.
-      expect(await woken).toEqual([forEverybody(QUEUE)])
+      expect(await woken).toEqual([wakeAll(QUEUE)])
       const again = here.wait({ queues: [QUEUE], timeoutMs: 20_000 })
       await eventually(() => there.enqueue([aJob()], { mayRepeat: true }))
       expect(await again).toMatchObject([{ queue: QUEUE, jobs: 1, skip: 0, passes: true }])
@@ -129,7 +129,7 @@ describe('postgres comes back', () => {
     await holder.connect()
     // Made with all the time that it needs on a busy machine.
     await withStore('stalled', async () => {})
-    const store = postgres(server.url, { schema: 'stalled', deadline: '2s', doorbell: false })
+    const store = postgres(server.url, { schema: 'stalled', deadline: '2s', notifier: false })
     await store.open()
     try {
       await store.enqueue([aJob()])
@@ -147,7 +147,7 @@ describe('postgres comes back', () => {
   })
 
   test('a server that cannot be reached is told as such, and open can be called again', async () => {
-    const store = postgres(server.url, { schema: 'later', doorbell: false })
+    const store = postgres(server.url, { schema: 'later', notifier: false })
     await server.kill()
     await expect(store.open()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     await server.restart()
@@ -213,11 +213,11 @@ describe('postgres: connection settings', () => {
     const right = new pg.Pool({ ...settings, password: 'one' })
     const store = postgres({ pool: right, schema: 'pooled' })
     expect(store.name).toBe(`postgres app@127.0.0.1:${server.port}/postgres schema pooled`)
-    // Also when an expectation fails: a doorbell that seeks its server for ever would fail the files after this one.
+    // Also when an expectation fails: a notifier that seeks its server for ever would fail the files after this one.
     onTestFinished(() => store.close())
     await store.open()
     await store.enqueue([aJob()])
-    const errors = (await store.tools.examine()).filter(({ level }) => level === 'error')
+    const errors = (await store.tools.diagnose()).filter(({ level }) => level === 'error')
     // Servers of tests run with fsync off, and examine says so.
     expect(errors.map(({ check }) => check)).toEqual(['durability'])
     await store.close()
@@ -271,7 +271,7 @@ describe('postgres: connection settings', () => {
     let answer: () => unknown = rightPassword
     const connection = { ...CONNECTION, port: server.port, user: 'app' }
     const password = (): string => answer() as string
-    const store = postgres({ connection, password, schema: 'sealed', doorbell: false })
+    const store = postgres({ connection, password, schema: 'sealed', notifier: false })
     onTestFinished(() => store.close())
     for (const wrong of answers) {
       answer = wrong
@@ -321,7 +321,7 @@ describe('postgres: connection settings', () => {
     )
     expect(rows).toEqual([
       { application_name: 'jobmill', ssl: true },
-      { application_name: 'jobmill doorbell', ssl: true },
+      { application_name: 'jobmill notifier', ssl: true },
     ])
     expect((await store.tools.schema()).isThere).toBe(true)
     await store.close()

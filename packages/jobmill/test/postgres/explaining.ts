@@ -32,7 +32,7 @@ interface Node {
  * Only for the process of one test file, which is why changing the driver's class is fair here.
  */
 export async function explaining(url: string, schema: string): Promise<Explained> {
-  const store = postgres(url, { schema, doorbell: false })
+  const store = postgres(url, { schema, notifier: false })
   await store.open()
   const plans: Plan[] = []
   // oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
@@ -84,7 +84,7 @@ export async function explaining(url: string, schema: string): Promise<Explained
 }
 
 /** EXPLAIN does not look into functions: what they touched is counted instead, in a transaction that is taken back. */
-const OUR_FUNCTION = /\.(?:claim_ready|any_ready|enqueue_due|finish_done|forget_done|pulse)\(/
+const OUR_FUNCTION = /\.(?:claim_ready|any_ready|enqueue_due|finish_done|forget_done|heartbeat)\(/
 
 interface Answer {
   readonly rows: readonly Readonly<Record<string, unknown>>[]

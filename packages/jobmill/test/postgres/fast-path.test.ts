@@ -9,7 +9,7 @@ import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
-const store: Store = postgres(url, { schema: freshSchema(url, 'fast'), doorbell: false })
+const store: Store = postgres(url, { schema: freshSchema(url, 'fast'), notifier: false })
 const me = anInstance({ leaseMs: 3_600_000 })
 
 beforeAll(async () => {
@@ -133,7 +133,7 @@ describe('postgres: the fast path', () => {
     'P15 %s costs the same after a vacuum of empty tables',
     async (name, values) => {
       const schema = freshSchema(url, `vacuumed_${name}`)
-      const own = postgres(url, { schema, doorbell: false })
+      const own = postgres(url, { schema, notifier: false })
       await own.open()
       await own.register(me)
       // One session, because plans are kept by session.

@@ -11,7 +11,7 @@ import { aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'floors')
 const me = anInstance({ leaseMs: 3_600_000, kinds: ['work', 'foreign'] })
-const store: Store = postgres(url, { schema, doorbell: false })
+const store: Store = postgres(url, { schema, notifier: false })
 interface Answer {
   readonly rows: readonly (readonly unknown[])[]
 }
@@ -42,7 +42,7 @@ beforeEach(() => void (pages.length = 0))
 
 function claim(queue: string, limit: number, from = store): Promise<Lease[]> {
   const queues = [{ queue, room: limit }]
-  return from.claim({ instance: me.id, queues, kinds: ['work'], limit, suspects: 'skip' })
+  return from.claim({ instance: me.id, queues, kinds: ['work'], limit, quarantined: 'skip' })
 }
 
 async function enqueue(queue: string, count: number, kind = 'work'): Promise<void> {
@@ -101,7 +101,7 @@ describe('postgres: what claims walk over', () => {
   test('P9 and while there is always more to claim, by the next full look, which is due after half a second', async () => {
     let now = 0
     const platform = { ...systemPlatform, monotonic: () => now }
-    const busy = postgres(url, { schema, doorbell: false, platform })
+    const busy = postgres(url, { schema, notifier: false, platform })
     await busy.open()
     onTestFinished(() => busy.close())
     const late = aJob({ queue: 'busy' })
@@ -120,7 +120,7 @@ describe('postgres: what claims walk over', () => {
   })
 
   test('a more urgent job of another process overtakes at once, although this one knows nothing of its priority', async () => {
-    const other = postgres(url, { schema, doorbell: false })
+    const other = postgres(url, { schema, notifier: false })
     await other.open()
     onTestFinished(() => other.close())
     await enqueue('urgent', 150)
@@ -131,7 +131,7 @@ describe('postgres: what claims walk over', () => {
   })
 
   test('P7 what is ready in a queue that was paused is found when it goes on', async () => {
-    const other = postgres(url, { schema, doorbell: false })
+    const other = postgres(url, { schema, notifier: false })
     await other.open()
     onTestFinished(() => other.close())
     await enqueue('paused', 20)

@@ -13,7 +13,7 @@ import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'handing')
 const me = anInstance({ leaseMs: 3_600_000 })
-const stores: readonly Store[] = Array.from({ length: 3 }, () => postgres(url, { schema, doorbell: false }))
+const stores: readonly Store[] = Array.from({ length: 3 }, () => postgres(url, { schema, notifier: false }))
 const [store, second, third] = stores as [Store, Store, Store]
 
 beforeAll(async () => {
@@ -114,7 +114,7 @@ async function before<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
 
 describe('postgres: functions beside the statements of the release before', () => {
   test('P2 P3 what one enqueues, claims or hands off, the other claims and ends', async () => {
-    const earlier = postgres(url, { schema, doorbell: false })
+    const earlier = postgres(url, { schema, notifier: false })
     await earlier.open()
     onTestFinished(() => earlier.close())
     await earlier.declareLimits([{ name: 'l', settings: { type: 'concurrency', most: 1 } }])

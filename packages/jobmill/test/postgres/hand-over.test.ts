@@ -59,7 +59,7 @@ async function scene() {
         ...overrides,
       })
       const after = heard(client, 'heard')
-      worker.ring(['heard'])
+      worker.notify(['heard'])
       await after
       return isTold
     },
@@ -69,7 +69,7 @@ async function scene() {
     /** What was sent before this has arrived when it resolves. */
     silence: async (): Promise<void> => {
       const after = heard(worker, 'silence')
-      client.ring(['silence'])
+      client.notify(['silence'])
       await after
     },
     stateOf: async ({ id }: NewJob): Promise<string | undefined> => (await client.get([id]))[0]?.state,
@@ -81,13 +81,13 @@ async function processOf(store: Store, schema: string) {
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
   onTestFinished(() => admin.end())
-  const rang = new Promise<string>((resolve) => {
+  const notified = new Promise<string>((resolve) => {
     admin.on('notification', ({ payload = '' }) => resolve((JSON.parse(payload) as { from: string }).from))
   })
   await admin.query(`LISTEN "jobmill ${schema}"`)
-  store.ring(['whoever'])
+  store.notify(['whoever'])
   const [row] = (await admin.query<{ value: string }>(`SELECT value FROM ${schema}.secret`)).rows
-  const process = await rang
+  const process = await notified
   return { admin, process, channel: channelOf(process, row?.value ?? '') }
 }
 
@@ -276,22 +276,22 @@ describe('postgres: offers', () => {
   test('are made to who rang last, while that is not long ago', () => {
     const { overs, sent, pass } = alone()
     expect(overs.standBy(offer(1))).toBe(false)
-    overs.rang('first', ['a'])
-    overs.rang('second', ['a', 'b'])
+    overs.notified('first', ['a'])
+    overs.notified('second', ['a', 'b'])
     expect(overs.standBy(offer(2))).toBe(true)
     expect(sent).toEqual([['jobmill second', JSON.stringify({ ...offer(2), from: 'me' })]])
-    overs.rang('third', ['a'])
+    overs.notified('third', ['a'])
     pass(10_000)
     expect(overs.standBy(offer(3))).toBe(false)
   })
 
   test('are made to nobody once rings came for more queues than anybody has', () => {
     const { overs } = alone()
-    overs.rang('first', ['a'])
+    overs.notified('first', ['a'])
     const names = Array.from({ length: 9_999 }, (_, n) => `q${n}`)
-    overs.rang('second', names)
+    overs.notified('second', names)
     expect(overs.standBy(offer(1))).toBe(true)
-    overs.rang('second', ['one more'])
+    overs.notified('second', ['one more'])
     expect(overs.standBy({ ...offer(2), kind: 'other' })).toBe(false)
   })
 

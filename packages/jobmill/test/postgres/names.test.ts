@@ -21,8 +21,8 @@ const url = inject('postgresUrl')
 const schema = freshSchema(url, 'names')
 let now = Date.now()
 /** The process whose cache is tested, and one that opens after the change. */
-const store = postgres(url, { schema, doorbell: false, clock: () => now })
-const fresh = (): typeof store => postgres(url, { schema, doorbell: false, clock: () => now })
+const store = postgres(url, { schema, notifier: false, clock: () => now })
+const fresh = (): typeof store => postgres(url, { schema, notifier: false, clock: () => now })
 const client = new pg.Client({ connectionString: `${url}?options=-csearch_path%3D${schema}` })
 
 beforeAll(async () => {
@@ -109,10 +109,16 @@ const WRITES: Readonly<Record<string, (one: Case) => Promise<readonly { readonly
         dueAt: null,
         endedAt: null,
         enqueuedAt: now,
-        waitsForTurn: false,
+        waitsForOrder: false,
       }
-      const rest = { dedupeKey: null, holdMs: 0, holdAfter: 'done', readyAt: now, hasTurn: false } as const
-      const carried = jobs.map((job, place) => ({
+      const rest = {
+        dedupeKey: null,
+        holdMs: 0,
+        holdAfter: 'done',
+        readyAt: now,
+        hasOrderLock: false,
+      } as const
+      const transferred = jobs.map((job, place) => ({
         ...job,
         ...kept,
         ...rest,
@@ -121,7 +127,7 @@ const WRITES: Readonly<Record<string, (one: Case) => Promise<readonly { readonly
         result: null,
         attempts: [],
       }))
-      await store.tools.carryIn('jobs', carried)
+      await store.tools.importItems('jobs', transferred)
     }),
 }
 
@@ -159,7 +165,7 @@ const done = ({ id, token }: Lease, followUps: readonly NewJob[] = []): Finish =
 })
 
 const TABLES_OF_JOBS =
-  `job, job_tag, ready, running, later, line, line_call, turn, dedupe, attempt, instance, schedule, tick`.split(
+  `job, job_tag, ready, running, later, line, order_check, turn, dedupe, attempt, instance, schedule, tick`.split(
     ', ',
   )
 
@@ -239,7 +245,11 @@ const READS: Readonly<Record<string, (one: Case) => Promise<unknown>>> = {
   async 'claim of quarantined jobs'(one) {
     const id = await written(one)
     await sql(`UPDATE ready SET crashes = 3 WHERE id = '${id}'`)
-    const request = aClaim(one.me, { queues: queuesWithRoom(), kinds: ['wipe', 'young'], suspects: 'only' })
+    const request = aClaim(one.me, {
+      queues: queuesWithRoom(),
+      kinds: ['wipe', 'young'],
+      quarantined: 'only',
+    })
     return leaseOf(id, await store.claim(request))
   },
   async stage(one) {

@@ -15,7 +15,7 @@ import { aClaim, aDefinition, aJob, anInstance, someJobs } from '../../src/testi
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'open')
-const store: Store<Tx> = postgres(url, { schema, doorbell: false })
+const store: Store<Tx> = postgres(url, { schema, notifier: false })
 beforeAll(() => store.open())
 afterAll(() => store.close())
 
@@ -60,7 +60,7 @@ describe('postgres: an open transaction of a user', () => {
     const [other] = await store.claim(await workerOf('other'))
     await store.finish(mine === undefined ? [] : [done(mine)], { tx })
     // An hour later, by the only clock that counts.
-    const later = postgres(url, { schema, doorbell: false, clock: () => Date.now() + 3_600_000 })
+    const later = postgres(url, { schema, notifier: false, clock: () => Date.now() + 3_600_000 })
     await later.open()
     onTestFinished(() => later.close())
     const taken = (await later.reap({ crashesUntilDead: 3, limit: 100 })).jobs.map(({ id }) => id)
@@ -102,7 +102,7 @@ describe('postgres: one connection is enough', () => {
   test('for a finish that needs a transaction, on a handle that knows no names yet', async () => {
     await store.enqueue([aJob({ queue: 'single' })])
     const [lease] = await store.claim(await workerOf('single'))
-    const single = postgres(url, { schema, doorbell: false, connections: 1, deadline: '5s' })
+    const single = postgres(url, { schema, notifier: false, connections: 1, deadline: '5s' })
     await single.open()
     onTestFinished(() => single.close())
     const item = {
@@ -122,7 +122,7 @@ describe('postgres: one connection is enough', () => {
     await store.enqueue([job])
     await store.claim(aClaim(instance.id, { queues: [{ queue, room: 1 }], kinds: [kind] }))
     const at = Date.now() + 3_600_000
-    const single = postgres(url, { schema, doorbell: false, connections: 1, deadline: '5s', clock: () => at })
+    const single = postgres(url, { schema, notifier: false, connections: 1, deadline: '5s', clock: () => at })
     await single.open()
     onTestFinished(() => single.close())
     const woken = single.wait({ queues: [ON_DEAD_QUEUE], timeoutMs: 15_000 })
@@ -136,7 +136,7 @@ describe('postgres: one connection is enough', () => {
 
 describe('postgres: close', () => {
   test('P16 lets every call that is on its way end, also those that wait for a connection', async () => {
-    const other = postgres(url, { schema, doorbell: false, connections: 2 })
+    const other = postgres(url, { schema, notifier: false, connections: 2 })
     await other.open()
     const calls = Array.from({ length: 50 }, () => other.enqueue([aJob({ queue: 'closing' })]))
     await other.close()
@@ -144,7 +144,7 @@ describe('postgres: close', () => {
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(50)
   })
 
-  test('P16 does not wait for a doorbell whose server says nothing', async () => {
+  test('P16 does not wait for a notifier whose server says nothing', async () => {
     const taken: Socket[] = []
     const silent = createServer((socket) => void taken.push(socket))
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
@@ -154,7 +154,7 @@ describe('postgres: close', () => {
     })
     const address = silent.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const other = postgres(url, { schema, doorbell: `postgres://x@127.0.0.1:${port}/x` })
+    const other = postgres(url, { schema, notifier: `postgres://x@127.0.0.1:${port}/x` })
     await other.open()
     await other.enqueue(someJobs([{}]))
     await other.close()

@@ -18,7 +18,7 @@ async function query(text: string): Promise<pg.QueryResult> {
 }
 
 async function openAndClose(schema: string): Promise<void> {
-  const store = postgres(url, { schema, doorbell: false })
+  const store = postgres(url, { schema, notifier: false })
   await store.open()
   await store.close()
 }
@@ -69,7 +69,7 @@ describe('postgres migrations', () => {
 
   test('two schemas of one database know nothing of each other', async () => {
     const [one, other] = [freshSchema(url, 'open'), freshSchema(url, 'open')].map((schema) =>
-      postgres(url, { schema, doorbell: false }),
+      postgres(url, { schema, notifier: false }),
     )
     await one?.open()
     await other?.open()
@@ -103,11 +103,11 @@ describe('postgres migrations', () => {
     await query(`CREATE ROLE ${role} LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION ${role}`)
     const theirs = new URL(url)
     theirs.username = role
-    const store = postgres(theirs.href, { schema, doorbell: false })
+    const store = postgres(theirs.href, { schema, notifier: false })
     await store.open()
     await store.enqueue([aJob()])
     await store.close()
-    const elsewhere = postgres(theirs.href, { schema: freshSchema(url, 'open'), doorbell: false })
+    const elsewhere = postgres(theirs.href, { schema: freshSchema(url, 'open'), notifier: false })
     await expect(elsewhere.open()).rejects.toMatchObject({
       code: 'STORE_REFUSED',
       message: expect.stringContaining('may not do this') as string,

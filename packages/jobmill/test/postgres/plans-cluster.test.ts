@@ -13,9 +13,9 @@ import {
   aDefinition,
   aJob,
   anInstance,
-  aPulse,
+  aHeartbeat,
   aRetain,
-  aTake,
+  anAcquire,
   aTick,
 } from '../../src/testing/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining } from './explaining.ts'
@@ -45,7 +45,9 @@ async function fill(): Promise<void> {
       SELECT id, n, instance, n, n, n, queue_id, 1, 1, 0, 1, 0, 8 FROM made WHERE place = 1`)
     await run(`INSERT INTO jobmill.permit (limit_name, holder, instance, token, amount)
       SELECT CASE WHEN n % 1000 = 0 THEN 'few' ELSE 'other' || n % 1000 END, id, instance, n, 1 FROM made WHERE place = 1 AND n % 1000 < 20`)
-    await run(`INSERT INTO jobmill.place SELECT 'slow', id, 4000000000000 + n FROM made WHERE place = 0`)
+    await run(
+      `INSERT INTO jobmill.limit_waiter SELECT 'slow', id, 4000000000000 + n FROM made WHERE place = 0`,
+    )
     await run(`INSERT INTO jobmill.limit (name, amount, per_ms, burst, parent, look_at)
       SELECT 'each k' || n, 1, 1000, 1, 'each', 4000000000000 + n FROM made WHERE place = 0`)
     await run(`INSERT INTO jobmill.slot SELECT gen_random_uuid(), n % 2 + 1, 1 FROM made WHERE place = 0`)
@@ -58,7 +60,7 @@ async function fill(): Promise<void> {
     await run(`INSERT INTO jobmill.metric SELECT v.size, (4000000000000 / v.size + n / 10) * v.size, 'queue ' || n % 10, '{}'
         FROM made, (VALUES (10000), (60000), (3600000)) AS v(size) WHERE place = 0`)
     await run(
-      `INSERT INTO jobmill.figure (at, scope, data) SELECT n, 'queue 1', '{}' FROM made WHERE place = 0`,
+      `INSERT INTO jobmill.metric_delta (at, scope, data) SELECT n, 'queue 1', '{}' FROM made WHERE place = 0`,
     )
     await run(`INSERT INTO jobmill.event (at, type, source, queue, job_id, data)
       SELECT 4000000000000 + n, 'type' || n % 5000, instance, 'q' || n % 5000, CASE WHEN n % 3 = 0 THEN id END, '{}' FROM made WHERE place = 0`)
@@ -91,7 +93,7 @@ const BIG = [
   'ready',
   'running',
   'permit',
-  'place',
+  'limit_waiter',
   'limit',
   'slot',
   'schedule',
@@ -109,10 +111,10 @@ async function claimed(queue: string): ReturnType<Explained['claim']> {
 }
 
 describe('postgres plans: limits', () => {
-  test('P13 P15 a pulse looks at the front of limited queues, at the permits of their limits, and at the next schedule', () => {
+  test('P13 P15 a heartbeat looks at the front of limited queues, at the permits of their limits, and at the next schedule', () => {
     const duties = ['a', 'b'].map((name) => ({ name, succeededAgoMs: 5, failures: 0 }))
     return expectIndexes(
-      () => store.renew(aPulse(alive.id, { queues: ['slow', 'few'], kinds: ['known'], duties })),
+      () => store.renew(aHeartbeat(alive.id, { queues: ['slow', 'few'], kinds: ['known'], duties })),
       'ready_pkey',
       'permit_pkey',
       'schedule_next',
@@ -137,20 +139,20 @@ describe('postgres plans: limits', () => {
     await client.end()
   })
   test('P13 a take finds the place of its holder, its job and its permit by their keys', async () => {
-    await expectIndexes(() => store.take([aTake('slow')]), 'place_pkey')
+    await expectIndexes(() => store.acquire([anAcquire('slow')]), 'place_pkey')
     const [lease] = await claimed('few')
-    const take = aTake('few', { holder: lease?.id ?? '', token: lease?.token ?? 0, instance: alive.id })
-    await expectIndexes(() => store.take([take]), 'running_pkey', 'permit_pkey')
-    await expectIndexes(() => store.giveBack([take]), 'permit_holder')
+    const take = anAcquire('few', { holder: lease?.id ?? '', token: lease?.token ?? 0, instance: alive.id })
+    await expectIndexes(() => store.acquire([take]), 'running_pkey', 'permit_pkey')
+    await expectIndexes(() => store.release([take]), 'permit_holder')
   })
   test('P13 keys are found by their names, and are in the way of nobody who reads limits', async () => {
-    const takes = ['k1', 'k2', 'new'].map((key) => aTake('each', { key }))
-    await expectIndexes(() => store.take(takes), 'limit_pkey', 'place_pkey')
+    const takes = ['k1', 'k2', 'new'].map((key) => anAcquire('each', { key }))
+    await expectIndexes(() => store.acquire(takes), 'limit_pkey', 'place_pkey')
     await expectIndexes(() => store.drain('each', 5, 'another'), 'limit_pkey')
     await expectIndexes(() => store.limits(), 'limit_own', 'limit_key')
-    await store.take(['a', 'b'].map((key) => aTake('some', { key })))
+    await store.acquire(['a', 'b'].map((key) => anAcquire('some', { key })))
     // Nearly all places are of one limit here, so that they are read to find those of others: an operator does this now and then.
-    const big = BIG.filter((table) => table !== 'place')
+    const big = BIG.filter((table) => table !== 'limit_waiter')
     await expectUse(store, big, () => store.changeLimit('some', { ...EACH, burst: 2 }), ['limit_key'])
     await expectUse(store, big, () => store.deleteLimit('some'), ['limit_key'])
     await expectIndexes(() => store.declareLimits([{ name: 'some', settings: EACH }]))
@@ -214,7 +216,7 @@ describe('postgres plans: schedules, figures and events', () => {
         'tick_served',
         'event_at',
         'metric_pkey',
-        'place_taken',
+        'limit_waiter_since',
         'limit_look',
         'recorded_time',
         'running_pkey',

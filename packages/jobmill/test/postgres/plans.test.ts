@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
 import type { JobFilter } from '../../src/store/job-list.ts'
-import { aJob, anInstance, aPulse, aRetain } from '../../src/testing/factories.ts'
+import { aJob, anInstance, aHeartbeat, aRetain } from '../../src/testing/factories.ts'
 import { expectIndexes as expectUse, type Explained, explaining, plansOf } from './explaining.ts'
 
 const ROWS = 100_000
@@ -37,7 +37,7 @@ async function fill(): Promise<void> {
         attempt, crashes, flags)
       SELECT id, n, ('00000000-0000-4000-8000-' || lpad((n % 1000)::text, 12, '0'))::uuid, n, n, n, queue_id, 1, 1, 0, 1, 0, 0
         FROM made WHERE place = 2`)
-    await run(`INSERT INTO jobmill.line (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+    await run(`INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
       SELECT queue_id, 'key', n, id, n, 1, 0, 0, 2 FROM made WHERE place = 3`)
     await run(`INSERT INTO jobmill.attempt (job_id, token, started_at, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries)
       SELECT id, n, n, 4000000000000 + n, queue_id, 1, 1, 0, 0, 3 + n % 3, 1 FROM made WHERE place = 4`)
@@ -62,7 +62,7 @@ beforeAll(async () => {
 }, 180_000)
 afterAll(() => store.close())
 
-const BIG = ['job', 'job_tag', 'later', 'ready', 'running', 'line', 'attempt', 'dedupe']
+const BIG = ['job', 'job_tag', 'later', 'ready', 'running', 'order_queue', 'attempt', 'dedupe']
 
 const expectIndexes = (verb: () => Promise<unknown>, ...indexes: string[]): Promise<void> =>
   expectUse(store, BIG, verb, indexes)
@@ -79,9 +79,9 @@ describe('postgres plans', () => {
   }
 
   test('P15 a claim walks the primary key of ready', () =>
-    expectIndexes(() => store.claim({ ...claim, suspects: 'skip' }), 'ready_pkey', 'job_pkey'))
+    expectIndexes(() => store.claim({ ...claim, quarantined: 'skip' }), 'ready_pkey', 'job_pkey'))
   test('P15 a claim of suspects walks their partial index', () =>
-    expectIndexes(() => store.claim({ ...claim, suspects: 'only' }), 'ready_suspect'))
+    expectIndexes(() => store.claim({ ...claim, quarantined: 'only' }), 'ready_quarantined'))
   test('P15 stage walks the due times, and one step of each line that was called', () =>
     expectIndexes(() => store.stage(500), 'later_pkey', 'line_pkey'))
   test('P4 reap finds the expired by their index and their jobs by the instance', () =>
@@ -92,14 +92,14 @@ describe('postgres plans', () => {
     await store.changeQueue('q1', { settings: { keepDone: 2 * ROWS }, coolMs: null })
     await expectIndexes(() => store.retain(aRetain({ limit: 500 })), 'attempt_ended')
   })
-  test('P15 a pulse is a few index probes', () =>
+  test('P15 a heartbeat is a few index probes', () =>
     expectIndexes(
-      () => store.renew(aPulse(alive.id, { queues: ['q1', 'q2'], kinds: ['known'] })),
+      () => store.renew(aHeartbeat(alive.id, { queues: ['q1', 'q2'], kinds: ['known'] })),
       'ready_pkey',
       'later_pkey',
     ))
   test('a finish deletes by the primary key of running', async () => {
-    const leases = await store.claim({ ...claim, suspects: 'skip' })
+    const leases = await store.claim({ ...claim, quarantined: 'skip' })
     const items = leases.map(
       ({ id, token }) =>
         ({ id, token, outcome: 'returned', transition: { to: 'done', result: null } }) as const,
@@ -174,8 +174,8 @@ describe('postgres plans', () => {
     expect(plans.flatMap(({ indexes }) => indexes)).not.toContain('job_pkey')
   })
   test('the look for kinds that nobody serves walks the front of each queue in its own order', async () => {
-    await expectIndexes(() => store.unserved(), 'ready_pkey')
-    const [plan] = await plansOf(store, () => store.unserved())
+    await expectIndexes(() => store.unservedKinds(), 'ready_pkey')
+    const [plan] = await plansOf(store, () => store.unservedKinds())
     // In the order of the index, or the whole queue would be read and sorted first.
     expect(plan?.nodes).not.toContain('Bitmap Index Scan')
   })

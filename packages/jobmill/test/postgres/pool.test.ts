@@ -179,7 +179,7 @@ describe('postgres pool', () => {
 
   test('P16 a release that changes what a function returns does not stop the one that runs', async () => {
     const schema = freshSchema(url, 'changed')
-    const store = postgres(url, { schema, connections: 1, doorbell: false })
+    const store = postgres(url, { schema, connections: 1, notifier: false })
     await store.open()
     onTestFinished(() => store.close())
     await store.enqueue([aJob()])
@@ -214,12 +214,12 @@ describe('postgres pool', () => {
     onTestFinished(() => there.end())
     await there.query(`LISTEN "jobmill ${schema}"`)
     const heard: unknown[] = []
-    there.on('notification', (ring) => void heard.push(ring))
-    const rings = async (count: number): Promise<void> => {
+    there.on('notification', (notify) => void heard.push(notify))
+    const notifications = async (count: number): Promise<void> => {
       while (heard.length < count) await new Promise((resolve) => void setImmediate(resolve))
     }
     await here.enqueue([aJob()])
-    await rings(1)
+    await notifications(1)
     // What a pooler does between two of its clients.
     // oxlint-disable-next-line typescript/unbound-method -- it is called with its own client below
     const original = pg.Client.prototype.query
@@ -241,9 +241,9 @@ describe('postgres pool', () => {
       message: expect.stringContaining('Statements are sent without names from now on') as string,
     })
     // The first of two followed the statement that failed, the second the one that made the job.
-    await rings(3)
+    await notifications(3)
     await here.enqueue([aJob()])
-    await rings(4)
+    await notifications(4)
     expect((await here.counts())[0]).toMatchObject({ ready: 3 })
   })
 })

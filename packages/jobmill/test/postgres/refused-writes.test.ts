@@ -22,7 +22,7 @@ type Table = (typeof TABLES)[number]
 beforeAll(async () => {
   await admin.connect()
   for (const name of [schema, movedSchema]) {
-    const store = postgres(url, { schema: name, doorbell: false })
+    const store = postgres(url, { schema: name, notifier: false })
     await store.open()
     await store.close()
     for (const table of TABLES) {
@@ -184,7 +184,7 @@ describe('postgres: writes that are refused for a while', () => {
       },
     })
     const mill = await testMill({
-      store: ({ now }) => postgres(url, { schema: movedSchema, clock: now, doorbell: false }),
+      store: ({ now }) => postgres(url, { schema: movedSchema, clock: now, notifier: false }),
       jobs: [plain],
     })
     onTestFinished(() => mill[Symbol.asyncDispose]())
@@ -230,7 +230,7 @@ async function moved() {
     },
   })
   const mill = await testMill({
-    store: ({ now }) => postgres(url, { schema: movedSchema, clock: now, doorbell: false }),
+    store: ({ now }) => postgres(url, { schema: movedSchema, clock: now, notifier: false }),
     jobs: [parent, child],
   })
   onTestFinished(() => mill[Symbol.asyncDispose]())
@@ -388,7 +388,7 @@ describe('postgres: outcomes that are refused for their data', () => {
 const BELONGINGS = [
   ['dedupe', '58030'],
   ['dedupe', '23514'],
-  ['turn', 'XX001'],
+  ['order_lock', 'XX001'],
   ['permit', '23514'],
 ] as const
 
@@ -412,7 +412,7 @@ describe('postgres: outcomes of one shape that are all refused while others are 
         run: ({ payload }: JobContext<number>) => ({ kept: payload }),
       })
       const mill = await testMill({
-        store: ({ now }) => postgres(url, { schema: movedSchema, clock: now, doorbell: false }),
+        store: ({ now }) => postgres(url, { schema: movedSchema, clock: now, notifier: false }),
         jobs: [keyed, plain],
         limits: { gate: { concurrency: 10 } },
         queues: { limited: { limit: 'gate' } },
@@ -431,7 +431,7 @@ describe('postgres: outcomes of one shape that are all refused while others are 
       const ids: string[] = []
       for (const payload of payloads) {
         const key = `${table}-${code}-${payload}`
-        const options = { dedupe: { dedupeKey: key }, turn: { orderKey: key }, permit: {} }
+        const options = { dedupe: { dedupeKey: key }, order_lock: { orderKey: key }, permit: {} }
         ids.push((await mill.enqueue(keyed, payload, options[table])).id)
       }
       for (let times = 0; times < 16; times += 1) {

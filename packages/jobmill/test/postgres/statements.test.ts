@@ -1,4 +1,4 @@
-/** How many statements the verbs send that are called all the time. A statement is a round trip, and on an idle cluster pulses are all there is. */
+/** How many statements the verbs send that are called all the time. A statement is a round trip, and on an idle cluster heartbeats are all there is. */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freshSchema } from '../../../../test/support/databases.ts'
@@ -11,22 +11,22 @@ import {
   aDefinition,
   aJob,
   anInstance,
-  aPulse,
-  aTake,
+  aHeartbeat,
+  anAcquire,
   aTick,
   someJobs,
 } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'sent')
-const store: Store = postgres(url, { schema, doorbell: false })
+const store: Store = postgres(url, { schema, notifier: false })
 const me = anInstance({ leaseMs: 3_600_000 })
 const RATE: LimitSettings = { type: 'rate', amount: 1_000, perMs: 1_000, burst: 100 }
 /** The first word of each statement. */
 const sent: string[] = []
 /** The last of them. */
 let last: pg.QueryConfig = { text: '' }
-const idle = aPulse(me.id, {
+const idle = aHeartbeat(me.id, {
   queues: ['free', 'rate', 'permits'],
   duties: [{ name: 'reap', succeededAgoMs: null, failures: 0 }],
 })
@@ -74,13 +74,13 @@ function claimOf(...queues: string[]): ReturnType<typeof aClaim> {
 const inTransaction = (...statements: string[]): string[] => ['BEGIN', ...statements, 'COMMIT']
 
 describe('postgres: statements', () => {
-  test('P15 a pulse is one, also with duties to lead, limits and schedules', async () => {
+  test('P15 a heartbeat is one, also with duties to lead, limits and schedules', async () => {
     await store.renew(idle)
     expect(sent).toEqual(['SELECT'])
   })
 
   test('P15 a handle that meets a limited queue looks at its limit once more, and from then on with the rest', async () => {
-    const other = postgres(url, { schema, doorbell: false })
+    const other = postgres(url, { schema, notifier: false })
     await other.open()
     onTestFinished(() => other.close())
     sent.length = 0
@@ -90,15 +90,15 @@ describe('postgres: statements', () => {
     }
   })
 
-  test('P15 an idle pulse gets no number of a transaction, because it writes nothing', async () => {
+  test('P15 an idle heartbeat gets no number of a transaction, because it writes nothing', async () => {
     await store.renew(idle)
-    const pulse = last
+    const heartbeat = last
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     onTestFinished(() => client.end())
     // The same statement in a transaction that can be asked.
     await client.query('BEGIN')
-    await client.query(pulse)
+    await client.query(heartbeat)
     const { rows } = await client.query('SELECT pg_current_xact_id_if_assigned()::text AS xid')
     await client.query('ROLLBACK')
     expect(rows).toEqual([{ xid: null }])
@@ -133,10 +133,12 @@ describe('postgres: statements', () => {
     await store.changeLimit('rate', RATE)
     await store.declareLimits([{ name: 'fresh', settings: RATE }])
     sent.length = 0
-    const takes = [aTake('fresh'), aTake('fresh')]
-    expect(await store.take(takes)).toMatchObject([{ outcome: 'granted' }, { outcome: 'granted' }])
+    const takes = [anAcquire('fresh'), anAcquire('fresh')]
+    expect(await store.acquire(takes)).toMatchObject([{ outcome: 'granted' }, { outcome: 'granted' }])
     expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH'))
-    expect(await store.take([aTake('permits', { instance: me.id })])).toMatchObject([{ outcome: 'granted' }])
+    expect(await store.acquire([anAcquire('permits', { instance: me.id })])).toMatchObject([
+      { outcome: 'granted' },
+    ])
     expect(sent.splice(0)).toEqual(inTransaction('WITH', 'WITH', 'WITH'))
   })
 
@@ -170,7 +172,7 @@ describe('postgres: statements', () => {
   })
 
   test('P15 without limits an enqueue, a claim and a finish are one call each, with hand-off and forgetting too', async () => {
-    const other = postgres(url, { schema, doorbell: false })
+    const other = postgres(url, { schema, notifier: false })
     await other.open()
     onTestFinished(() => other.close())
     await other.enqueue([aJob({ queue: 'plain' })])

@@ -16,7 +16,7 @@ import { aClaim, anInstance, KIND } from '../../src/testing/factories.ts'
 
 const url = inject('postgresUrl')
 const schema = freshSchema(url, 'tx')
-const store: Store<Tx> = postgres(url, { schema, doorbell: false })
+const store: Store<Tx> = postgres(url, { schema, notifier: false })
 const pool = new pg.Pool({ connectionString: url, max: 2 })
 const sql = postgresJs(url, { max: 1 })
 const kysely = new Kysely<object>({ dialect: new PostgresDialect({ pool }) })

@@ -272,11 +272,11 @@ describe.each(places)('mills in processes on %s', (on, fresh) => {
     const worker = start(place, ['quick'])
     expect(await mill.job(own).result()).toBe(1)
     expect(await mill.get(foreign)).toMatchObject({ state: 'ready', attempt: 0 })
-    expect(await mill.unserved()).toEqual([{ queue: 'default', kind: 'stubborn', jobs: 1 }])
+    expect(await mill.unservedKinds()).toEqual([{ queue: 'default', kind: 'stubborn', jobs: 1 }])
     const other = start(place, ['stubborn'])
     other.tell({ let: 'stubborn' })
     expect(await mill.job(foreign).result()).toBe(other.child.pid)
-    expect(await mill.unserved()).toEqual([])
+    expect(await mill.unservedKinds()).toEqual([])
     expect(startedIds(worker)).toEqual([own])
   }, 60_000)
 

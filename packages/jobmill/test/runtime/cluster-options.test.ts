@@ -86,13 +86,13 @@ describe('reading with a typo', () => {
   })
 })
 
-describe('a doorbell that cannot listen, on postgres', () => {
+describe('a notifier that cannot listen, on postgres', () => {
   test('P16 is told as a duty that fails, and jobs run all the same', async () => {
     const url = inject('postgresUrl')
     const mill = jobmill({
       store: postgres(url, {
         schema: freshSchema(url, 'deaf'),
-        doorbell: 'postgres://postgres@127.0.0.1:1/postgres',
+        notifier: 'postgres://postgres@127.0.0.1:1/postgres',
       }),
       jobs: [quick],
       log: 'silent',
@@ -101,7 +101,7 @@ describe('a doorbell that cannot listen, on postgres', () => {
     await mill.start()
     const job = await mill.enqueue(quick, null)
     expect(await job.result()).toBeNull()
-    expect(await failing).toMatchObject({ duty: 'listen', error: { field: 'doorbell' } })
+    expect(await failing).toMatchObject({ duty: 'listen', error: { field: 'notifier' } })
     await mill.stop()
   }, 60_000)
 })

@@ -43,7 +43,7 @@ describe.each(subjects)('interruptions on $name', ({ name, mill: create }) => {
     expect(await mill.cancel(id)).toBe('cancelled')
   })
 
-  test('P8 a cancel asked for elsewhere fires the signal with the next pulse', async () => {
+  test('P8 a cancel asked for elsewhere fires the signal with the next heartbeat', async () => {
     const { job, entered } = gated()
     const mill = await create({ jobs: [job] })
     const { id } = await mill.enqueue(job, null)

@@ -89,13 +89,13 @@ describe.each(subjects)('onDead on $name', ({ name, mill: create }) => {
       const instance = mill.platform.id()
       const me = { queues: ['out'], kinds: ['mail'], onDead: ['mail'], capacity: 1, leaseMs: 1_000 }
       await store.register({ id: instance, label: null, version: null, ...me })
-      const suspects = crash < 2 ? 'skip' : 'only'
+      const quarantine = crash < 2 ? 'skip' : 'only'
       await store.claim({
         instance,
         queues: [{ queue: 'out', room: 1 }],
         kinds: ['mail'],
         limit: 1,
-        suspects,
+        quarantined: quarantine,
       })
       await mill.clock.advance('2s')
       await store.reap({ crashesUntilDead: 3, limit: 10 })

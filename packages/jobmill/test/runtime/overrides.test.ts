@@ -223,11 +223,11 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
       await store.clock.advance('30s')
       expect(await mill.schedules.get('often')).toMatchObject({ when: 'every 10s', priority: 2, differs: [] })
       expect(await mill.schedules.history('often')).toHaveLength(3)
-      expect(await mill.differences()).toEqual([])
+      expect(await mill.drift()).toEqual([])
     })
     // A process whose code does not define it has nothing to say of the deletion.
     await store.schedules.delete('often')
-    await deploy(at, {}, async (mill) => expect(await mill.differences()).toEqual([]))
+    await deploy(at, {}, async (mill) => expect(await mill.drift()).toEqual([]))
     expect(await store.resetOverrides()).toMatchObject([{ ...deleted, by: 'application' }])
   })
 
@@ -252,7 +252,7 @@ describe.each(subjects)('N1 options in code and overrides on $name', ({ name, mi
     await deploy(at, { queues: { mail: { workers: 2 } } }, async (old) => {
       await deploy(at, { queues: { mail: { workers: 3 } } })
       expect((await old.queues()).find(({ name }) => name === 'mail')).toMatchObject({ workers: 3 })
-      expect(await old.differences()).toEqual([
+      expect(await old.drift()).toEqual([
         { what: 'queue', name: 'mail', field: 'workers', code: 2, stored: 3, isInCode: true, override: null },
       ])
       expect(await old.overrides()).toEqual([])

@@ -1,4 +1,4 @@
-// A job for a free worker is picked up by the doorbell, without waiting for the next pulse.
+// A job for a free worker is picked up by the notifier, without waiting for the next heartbeat.
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { echo } from '../kit/support.ts'

@@ -73,9 +73,9 @@ export const places: readonly Places[] = [
     create() {
       const url = inject('keptPostgresUrl')
       const schema = recycledSchema(url, 'runtime')
-      // Without the doorbell of others: it rings in real time, and these tests move their own.
+      // Without the notifier of others: it rings in real time, and these tests move their own.
       return place(
-        ({ now }) => postgres(url, { schema, clock: now, doorbell: false }),
+        ({ now }) => postgres(url, { schema, clock: now, notifier: false }),
         (table) => postgresClient(url, schema, table),
       )
     },

@@ -14,7 +14,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     const stopping = mill.stop()
     expect(await mill.readiness()).toMatchObject({
       ready: false,
-      checks: { pulse: { ok: false, says: 'this process is stopping' } },
+      checks: { heartbeat: { ok: false, says: 'this process is stopping' } },
     })
     await stopping
     expect(await mill.readiness()).toMatchObject({ ready: false, checks: { store: { ok: false } } })
@@ -27,7 +27,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     await held.reached
     expect(await mill.readiness()).toMatchObject({
       ready: false,
-      checks: { pulse: { says: 'this process is starting' } },
+      checks: { heartbeat: { says: 'this process is starting' } },
     })
     held.release()
     await starting
@@ -52,7 +52,7 @@ describe.each(places)('readiness on $name', ({ name, create }) => {
     const mill = await faultyMill(create(), { jobs: [job] })
     mill.store.fail('renew', { times: 1_000 })
     await mill.clock.advance('11s')
-    expect(await mill.readiness()).toMatchObject({ ready: false, checks: { pulse: { ok: false } } })
+    expect(await mill.readiness()).toMatchObject({ ready: false, checks: { heartbeat: { ok: false } } })
     mill.store.clear()
     await mill.clock.advance('5s')
     expect(await mill.readiness()).toMatchObject({ ready: true })

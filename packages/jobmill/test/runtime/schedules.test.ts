@@ -29,7 +29,7 @@ describe.each(benches)('schedules on %s', (_, bench) => {
       const [one, other] = [await process(), await process()]
       await one.deploy(
         hourly,
-        { ...hourly, name: 'alone', overlap: 'skip' },
+        { ...hourly, name: 'quarantined', overlap: 'skip' },
         { ...hourly, name: 'all', missed: 'all' },
       )
       await Promise.all([one.serve(), other.serve()])

@@ -1,4 +1,4 @@
-/** Live settings and shares under races, and what the pulse asks for. On both stores. */
+/** Live settings and shares under races, and what the heartbeat asks for. On both stores. */
 import { describe, expect } from 'vitest'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { defineJob, type JobContext, jobmill, type Store } from '../../src/index.ts'
@@ -69,7 +69,7 @@ describe.each(subjects)('live settings on $name', ({ name, mill: create }) => {
     await newcomer.stop()
   })
 
-  test('a lease shorter than the usual pulse is kept alive all the same', async () => {
+  test('a lease shorter than the usual heartbeat is kept alive all the same', async () => {
     const mill = await create({ jobs: [quick], lease: 400, renewEvery: 100 })
     await mill.platform.advance('10s')
     expect(mill.eventCounts.told['instance-lost']).toBeUndefined()

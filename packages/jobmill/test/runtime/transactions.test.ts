@@ -1,4 +1,4 @@
-// Jobs enqueued in a transaction of the user's: there with the user's own rows, or never; found by the pulse, or at once after a wake.
+// Jobs enqueued in a transaction of the user's: there with the user's own rows, or never; found by the heartbeat, or at once after a wake.
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freshFile } from '../../../../test/support/databases.ts'
@@ -9,12 +9,12 @@ import { faultyMill, type Place, places } from './places.ts'
 
 const echo = defineJob({ kind: 'echo', run: ({ payload }: JobContext<number>) => payload })
 
-/** A mill that hears no doorbell: what it finds, it finds by looking. */
+/** A mill that hears no notifier: what it finds, it finds by looking. */
 async function deafMill(at: Place) {
   const mill = await faultyMill(at, { jobs: [echo], start: false })
   mill.store.hold('wait')
   await mill.start()
-  // Has looked, and found nothing: it looks again with the next pulse.
+  // Has looked, and found nothing: it looks again with the next heartbeat.
   await mill.platform.advance('1s')
   return mill
 }
@@ -52,7 +52,7 @@ describe.each(places)('P10 on $name: enqueue in a transaction', ({ create }) => 
     expect((await mill.enqueue(echo, 4, { dedupeKey: 'k' })).outcome).toBe('enqueued')
   })
 
-  test('P10 committed, it is found by the next pulse, without anybody ringing', async () => {
+  test('P10 committed, it is found by the next heartbeat, without anybody ringing', async () => {
     const at = create()
     const mill = await deafMill(at)
     const user = await at.connect()

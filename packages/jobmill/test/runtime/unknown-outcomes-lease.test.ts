@@ -59,7 +59,7 @@ describe.each(places)('an instance that cannot renew, on $name', ({ name, create
 
   test('P16 past its lease it fires lease-lost, claims nothing until it has renewed, and then goes on', async () => {
     const { job, why, runs } = patient('patient')
-    const mill = await faultyMill(at, { jobs: [job], route: () => 'alone' })
+    const mill = await faultyMill(at, { jobs: [job], route: () => 'quarantined' })
     const { id } = await mill.enqueue(job, null)
     await mill.platform.advance('1s')
     mill.store.fail('renew', FOREVER)

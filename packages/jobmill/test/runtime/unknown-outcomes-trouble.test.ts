@@ -39,7 +39,7 @@ const TROUBLES: readonly Trouble[] = [
   },
   { verb: 'finish', part: 'finish', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
   // Less than a lease: more is another story.
-  { verb: 'renew', part: 'pulse', forMs: 6_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
+  { verb: 'renew', part: 'heartbeat', forMs: 6_000, meanwhile: (mill) => mill.enqueue(echo, 1) },
   { verb: 'stage', part: 'stage', forMs: 8_000, meanwhile: (mill) => mill.enqueue(echo, 1, { delay: 100 }) },
   {
     verb: 'queues',
@@ -57,7 +57,7 @@ const TROUBLES: readonly Trouble[] = [
 describe.each(places)('trouble on $name', ({ name, create }) => {
   const test = inTurns(name, places)
   const at = create()
-  // Minutes of pulses are many statements: what needs no store is seen on the quick one.
+  // Minutes of heartbeats are many statements: what needs no store is seen on the quick one.
   const troubles = TROUBLES.filter(({ forMs }) => name === 'sqlite' || forMs < 60_000)
 
   test.each(troubles)(

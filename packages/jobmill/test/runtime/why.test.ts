@@ -47,7 +47,7 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     await mill.enqueue(job, 'hold', { orderKey: 'k' })
     const second = await mill.enqueue(job, '', { orderKey: 'k' })
     await mill.platform.settled()
-    expect(await reasons(mill, second.id)).toEqual(['turn'])
+    expect(await reasons(mill, second.id)).toEqual(['order'])
   })
 
   test('its queue is paused, has no workers, or cools down, and others come before it', async () => {
@@ -72,8 +72,8 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
     const queue = await mill.enqueue('a', '', { queue: 'nowhere' })
     const kind = await mill.enqueue('b', '')
     await mill.platform.settled()
-    expect(await reasons(mill, queue.id)).toEqual(['queue-unserved'])
-    expect(await reasons(mill, kind.id)).toEqual(['kind-unserved'])
+    expect(await reasons(mill, queue.id)).toEqual(['queue-without-worker'])
+    expect(await reasons(mill, kind.id)).toEqual(['kind-without-worker'])
   })
 
   test('the limit of its queue is empty, taken, or drained', async () => {
@@ -174,11 +174,11 @@ describe.each(subjects)('why a job is not running, on $name', ({ name, mill: cre
       }
       await mill.store.register({ id: instance, ...about })
       const request = { instance, queues: [{ queue: 'other', room: 1 }], kinds: ['a'], limit: 1 }
-      expect(await mill.store.claim({ ...request, suspects: 'skip' })).toHaveLength(1)
+      expect(await mill.store.claim({ ...request, quarantined: 'skip' })).toHaveLength(1)
       await mill.clock.advance('2s')
       await mill.recover()
     }
-    expect(await reasons(mill, id)).toEqual(['queue-unserved', 'alone'])
+    expect(await reasons(mill, id)).toEqual(['queue-without-worker', 'quarantined'])
   })
 })
 

@@ -74,7 +74,7 @@ describe.each(subjects)('workers on $name', ({ name, mill: create }) => {
     await end(mill, running, 6)
   })
 
-  test('a total that changes counts with the next pulse, also before it was assigned', async () => {
+  test('a total that changes counts with the next heartbeat, also before it was assigned', async () => {
     const { job, running } = holding()
     let isAway = false
     const mill = await create({ jobs: [job], queues: { default: { workers: 3 } } }, (store) => ({

@@ -4,7 +4,7 @@
  */
 import { sqlite } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, aPulse, aTake, KIND, QUEUE } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aHeartbeat, anAcquire, KIND, QUEUE } from '../../src/testing/factories.ts'
 
 export type Task = 'tick' | 'take' | 'work' | 'record' | 'lead'
 
@@ -28,7 +28,7 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
 
   take: async (store) => {
     for (let ask = 0; ask < ASKS; ask += 1) {
-      const [taken] = await store.take([aTake('rate')])
+      const [taken] = await store.acquire([anAcquire('rate')])
       tell(taken?.outcome ?? '')
     }
   },
@@ -68,18 +68,18 @@ const tasks: Readonly<Record<Task, (store: Store) => Promise<void>>> = {
     }
   },
 
-  /** Pulses until it is killed, and tells when it began to lead. */
+  /** Heartbeats until it is killed, and tells when it began to lead. */
   lead: async (store) => {
     const instance = anInstance({ leaseMs: 3_000 })
     await store.register(instance)
     const duties = [{ name: 'schedule', succeededAgoMs: null, failures: 0 }]
     tell('alive')
     for (let led = false; ;) {
-      const pulse = await store.renew(
-        aPulse(instance.id, { leaseMs: 3_000, renewEveryMs: 200, kinds: [KIND], duties }),
+      const heartbeat = await store.renew(
+        aHeartbeat(instance.id, { leaseMs: 3_000, renewEveryMs: 200, kinds: [KIND], duties }),
       )
-      if (pulse.leads.length > 0 && !led) tell(instance.id)
-      led = pulse.leads.length > 0
+      if (heartbeat.leads.length > 0 && !led) tell(instance.id)
+      led = heartbeat.leads.length > 0
       await store.wait({ queues: [], timeoutMs: 20 })
     }
   },

@@ -1,7 +1,7 @@
 // What a process that has nothing to do asks of the file, statement by statement.
 import Database from 'better-sqlite3'
 import { afterEach, assert, describe, expect, test, vi } from 'vitest'
-import { aClaim, aJob, anInstance, aPulse, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aHeartbeat, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 /** Every statement that is run from now on, in order. */
@@ -28,21 +28,21 @@ afterEach(() => void vi.restoreAllMocks())
 const duties = ['schedule', 'retain'].map((name) => ({ name, succeededAgoMs: null, failures: 0 }))
 
 describe('sqlite, idle', () => {
-  test('P15 a pulse with nothing to do only reads, in one transaction, however many queues and kinds there are', async () => {
+  test('P15 a heartbeat with nothing to do only reads, in one transaction, however many queues and kinds there are', async () => {
     const texts = everyRun()
     const store = await openStore()
     const instance = anInstance()
     await store.register(instance)
     const names = Array.from({ length: 50 }, (_, at) => `name-${at}`)
     await store.enqueue(someJobs(names.map((queue) => ({ queue, delay: '1h' }))))
-    await store.renew(aPulse(instance.id, { duties }))
+    await store.renew(aHeartbeat(instance.id, { duties }))
     const costs = []
     for (const [queues, kinds] of [
       [['name-1'], ['name-1']],
       [names, names],
     ] as const) {
       texts.length = 0
-      await store.renew(aPulse(instance.id, { queues, kinds, duties }))
+      await store.renew(aHeartbeat(instance.id, { queues, kinds, duties }))
       costs.push([...texts])
     }
     assert.deepEqual(costs[0], costs[1])

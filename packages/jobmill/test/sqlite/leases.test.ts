@@ -3,7 +3,7 @@
 import { assert, describe, expect, test } from 'vitest'
 import type { Finish } from '../../src/store/finish.ts'
 import type { Store } from '../../src/store/store.ts'
-import { aClaim, aJob, anInstance, aTake, KIND, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, anAcquire, KIND, QUEUE, someJobs } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 const MANY = 20
@@ -84,8 +84,8 @@ describe('leases that are known', () => {
     await other.progress([{ id: lease.id, token: lease.token, log: 'noted' }])
     const [second] = leases.slice(1)
     assert.isDefined(second)
-    const take = aTake('few', { holder: second.id, token: second.token, instance: instance.id })
-    assert.deepEqual(await other.take([take]), [{ outcome: 'granted', waitMs: 0 }])
+    const take = anAcquire('few', { holder: second.id, token: second.token, instance: instance.id })
+    assert.deepEqual(await other.acquire([take]), [{ outcome: 'granted', waitMs: 0 }])
     await store.finish(leases.map((one) => done(one)))
     assert.equal((await store.history(lease.id))[0]?.log, 'noted')
     assert.equal((await store.limits())[0]?.held, 0)

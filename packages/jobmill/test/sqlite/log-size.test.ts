@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterEach, assert, expect, test, vi } from 'vitest'
 import { LOG_LIMIT_BYTES } from '../../src/store-sqlite/connection.ts'
-import { aClaim, aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
 import { freshFile, openStore } from './support.ts'
 
 const readers: Database.Database[] = []
@@ -19,7 +19,7 @@ function readFrom(path: string): Database.Database {
   return reader
 }
 
-test('P15 a long reader makes the log grow; the pulse brings it back once that one is gone, with nothing to write', async () => {
+test('P15 a long reader makes the log grow; the heartbeat brings it back once that one is gone, with nothing to write', async () => {
   const path = freshFile()
   const store = await openStore(path)
   const instance = anInstance()
@@ -31,12 +31,12 @@ test('P15 a long reader makes the log grow; the pulse brings it back once that o
     await store.enqueue(Array.from({ length: 8 }, () => aJob({ payload })))
     assert.isBelow(call, 100)
   }
-  await store.renew(aPulse(instance.id))
+  await store.renew(aHeartbeat(instance.id))
   assert.isAbove(size(), LOG_LIMIT_BYTES)
   reader.exec('COMMIT')
   await vi.waitFor(
     async () => {
-      await store.renew(aPulse(instance.id))
+      await store.renew(aHeartbeat(instance.id))
       assert.isAtMost(size(), LOG_LIMIT_BYTES)
     },
     { timeout: 10_000, interval: 50 },
@@ -57,7 +57,7 @@ test('a store that is closed leaves a large log to others', async () => {
   for (let call = 0; call < 4; call += 1)
     await store.enqueue(Array.from({ length: 8 }, () => aJob({ payload })))
   assert.isAbove(statSync(`${path}-wal`).size, LOG_LIMIT_BYTES)
-  await store.renew(aPulse(instance.id))
+  await store.renew(aHeartbeat(instance.id))
   await store.close()
   reader.exec('COMMIT')
   expect(await neighbour.counts()).toMatchObject([{ ready: 32 }])

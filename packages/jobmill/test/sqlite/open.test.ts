@@ -13,7 +13,7 @@ import { migrate } from '../../src/store-sqlite/migrate.ts'
 import { MIGRATIONS } from '../../src/store-sqlite/migrations.ts'
 import { versionProblem } from '../../src/store-sqlite/sqlite-version.ts'
 import { migration } from '../../src/store/migrations.ts'
-import { aClaim, aJob, anInstance, aPulse } from '../../src/testing/factories.ts'
+import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
 import { FILE_CHANGES } from './file-changes.ts'
 import { freshFile, openStore } from './support.ts'
 
@@ -102,7 +102,7 @@ describe('opening sqlite', () => {
     const instance = anInstance()
     await made.register(instance)
     process.chdir('/')
-    assert.isTrue((await made.renew(aPulse(instance.id))).alive)
+    assert.isTrue((await made.renew(aHeartbeat(instance.id))).alive)
     const job = aJob()
     await made.enqueue([job])
     assert.deepEqual(jobsIn(path), [`${job.id} ${job.kind} ${job.queue}`])

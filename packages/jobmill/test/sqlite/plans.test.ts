@@ -15,9 +15,9 @@ import {
   aDefinition,
   aJob,
   anInstance,
-  aPulse,
+  aHeartbeat,
   aRetain,
-  aTake,
+  anAcquire,
   aTick,
   KIND,
   QUEUE,
@@ -43,7 +43,7 @@ async function clusterStatements(store: Store, instance: string): Promise<void> 
     { name: 'gone', settings: { type: 'concurrency', most: 1 } },
     { name: 'each', settings: EACH },
   ])
-  await store.take(['a', 'b', 'a'].map((key) => aTake('each', { key })))
+  await store.acquire(['a', 'b', 'a'].map((key) => anAcquire('each', { key })))
   await store.drain('each', 1, 'c')
   await store.changeLimit('each', { ...EACH, burst: 2 })
   await store.limits()
@@ -60,13 +60,13 @@ async function clusterStatements(store: Store, instance: string): Promise<void> 
   const [holder] = leases
     .filter(({ queue }) => queue === 'few')
     .map(({ id, token }) => ({ holder: id, token }))
-  await store.take([
-    aTake('few', { ...holder, instance }),
-    aTake('few', { instance }),
-    aTake('rate'),
-    aTake('rate'),
+  await store.acquire([
+    anAcquire('few', { ...holder, instance }),
+    anAcquire('few', { instance }),
+    anAcquire('rate'),
+    anAcquire('rate'),
   ])
-  await store.giveBack([
+  await store.release([
     { limit: 'few', holder: holder?.holder ?? '', token: holder?.token ?? 0 },
     { limit: 'few', holder: holder?.holder ?? '', token: null },
   ])
@@ -155,7 +155,7 @@ async function everyStatement(path: string): Promise<string[]> {
   await store.enqueue([{ ...held, id: aJob().id }])
   await store.stage(10)
   const leases = await store.claim(aClaim(living.id))
-  await store.claim(aClaim(living.id, { suspects: 'only' }))
+  await store.claim(aClaim(living.id, { quarantined: 'only' }))
   await store.progress(leases.map(({ id, token }) => ({ id, token, value: '1', log: 'one' })))
   const to = [
     { to: 'done', result: null },
@@ -177,7 +177,7 @@ async function everyStatement(path: string): Promise<string[]> {
   await store.register(instance)
   const duties = [{ name: 'schedule', succeededAgoMs: 0, failures: 0 }]
   await store.renew(
-    aPulse(living.id, { renewEveryMs: 0, duties, queues: [QUEUE, 'few', 'rate'], kinds: [KIND] }),
+    aHeartbeat(living.id, { renewEveryMs: 0, duties, queues: [QUEUE, 'few', 'rate'], kinds: [KIND] }),
   )
   await store.reap({ crashesUntilDead: 3, limit: 10 })
   await store.deregister(living.id)
@@ -195,7 +195,7 @@ async function everyStatement(path: string): Promise<string[]> {
     store.get(ids),
     store.results(ids),
     store.failures(ids),
-    store.unserved(),
+    store.unservedKinds(),
     store.history(held.id),
     store.counts(),
     store.queues(),

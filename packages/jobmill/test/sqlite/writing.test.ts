@@ -4,7 +4,15 @@ import Database from 'better-sqlite3'
 import { assert, describe, expect, onTestFinished, test } from 'vitest'
 import { defineJob, type JobContext } from '../../src/index.ts'
 import { sqlite } from '../../src/sqlite.ts'
-import { aClaim, aJob, anInstance, aPulse, aRetain, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import {
+  aClaim,
+  aJob,
+  anInstance,
+  aHeartbeat,
+  aRetain,
+  QUEUE,
+  someJobs,
+} from '../../src/testing/factories.ts'
 import { testMill } from '../../src/testing/index.ts'
 import { freshFile, openStore } from './support.ts'
 
@@ -96,7 +104,7 @@ describe('sqlite: a write lock that somebody else holds', () => {
     const slots = [{ instance: instance.id, queue: QUEUE, workers: 1 }]
     await store.register(instance)
     await store.register(leader)
-    await store.renew(aPulse(leader.id, { duties }))
+    await store.renew(aHeartbeat(leader.id, { duties }))
     await store.enqueue([aJob({ delay: '1h' })])
     await store.assign(slots)
     const other = new Database(path)
@@ -106,7 +114,7 @@ describe('sqlite: a write lock that somebody else holds', () => {
       [instance.id, []],
       [leader.id, ['schedule']],
     ] as const)
-      expect(await store.renew(aPulse(id, { duties }))).toMatchObject({ alive: true, leads })
+      expect(await store.renew(aHeartbeat(id, { duties }))).toMatchObject({ alive: true, leads })
     assert.equal((await store.stage(100)).ready, 0)
     assert.deepEqual((await store.reap({ crashesUntilDead: 3, limit: 10 })).instances, [])
     assert.equal((await store.retain(aRetain())).jobs, 0)
@@ -117,7 +125,7 @@ describe('sqlite: a write lock that somebody else holds', () => {
     other.close()
   })
 
-  test('a duty that nobody leads is worth the lock, and so is nothing else of a pulse that is not due', async () => {
+  test('a duty that nobody leads is worth the lock, and so is nothing else of a heartbeat that is not due', async () => {
     const path = freshFile()
     const store = await openStore(path, { busyDeadline: 50 })
     const instance = anInstance()
@@ -125,11 +133,13 @@ describe('sqlite: a write lock that somebody else holds', () => {
     const duties = [{ name: 'schedule', succeededAgoMs: null, failures: 0 }]
     const other = new Database(path)
     other.exec('BEGIN IMMEDIATE')
-    assert.deepEqual((await store.renew(aPulse(instance.id))).leads, [])
-    await expect(store.renew(aPulse(instance.id, { duties }))).rejects.toMatchObject({ code: 'STORE_BUSY' })
+    assert.deepEqual((await store.renew(aHeartbeat(instance.id))).leads, [])
+    await expect(store.renew(aHeartbeat(instance.id, { duties }))).rejects.toMatchObject({
+      code: 'STORE_BUSY',
+    })
     other.exec('COMMIT')
     other.close()
-    assert.deepEqual((await store.renew(aPulse(instance.id, { duties }))).leads, ['schedule'])
+    assert.deepEqual((await store.renew(aHeartbeat(instance.id, { duties }))).leads, ['schedule'])
   })
 
   test('close does not wait for it', async () => {
@@ -228,7 +238,7 @@ async function scene(queue = 'default') {
 }
 
 describe('sqlite: a trigger that refuses all outcomes of one shape', () => {
-  test.each(['dedupe', 'turn', 'permit'] as const)(
+  test.each(['dedupe', 'order_lock', 'permit'] as const)(
     'D1 H2 (rows of jobmill_%s) blames no job that has one, while jobs without are done',
     async (table) => {
       const queue = table === 'permit' ? 'limited' : 'default'
@@ -237,7 +247,7 @@ describe('sqlite: a trigger that refuses all outcomes of one shape', () => {
       const ids: string[] = []
       for (const payload of [1, 2, 3]) {
         const key = String(payload)
-        const options = { dedupe: { dedupeKey: key }, turn: { orderKey: key }, permit: {} }
+        const options = { dedupe: { dedupeKey: key }, order_lock: { orderKey: key }, permit: {} }
         ids.push((await mill.enqueue(keyed, payload, options[table])).id)
       }
       for (let times = 0; times < 16; times += 1) {

@@ -16,7 +16,7 @@ const job = (at: number): JobSummary => ({
   crashes: 0,
   tags: [],
   orderKey: null,
-  waitsForTurn: false,
+  waitsForOrder: false,
   enqueuedAt: 0,
   dueAt: null,
   startedAt: null,

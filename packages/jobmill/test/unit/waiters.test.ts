@@ -1,24 +1,24 @@
 /** Waiting for work in some queues: woken by them, by all, by time or by a signal, and nothing is left behind. */
 import { expect, test, vi } from 'vitest'
-import { forEverybody, type Rung } from '../../src/store/rung.ts'
+import { wakeAll, type WakeUp } from '../../src/store/wake-up.ts'
 import { waiters } from '../../src/store/waiters.ts'
 import { fakePlatform } from './support.ts'
 
-function rung(queue: string, jobs: number | null = 1): Rung {
-  return { queue, jobs, turn: 7, skip: 0, passes: true }
+function wakeUp(queue: string, jobs: number | null = 1): WakeUp {
+  return { queue, jobs, seed: 7, skip: 0, passes: true }
 }
 
 test('a waiter is woken by one of its queues, and by no other', async () => {
   const platform = fakePlatform()
   const room = waiters(platform)
-  const woken = vi.fn<(by: readonly Rung[]) => void>()
+  const woken = vi.fn<(by: readonly WakeUp[]) => void>()
   const waited = room.wait({ queues: ['a', 'b'], timeoutMs: 1_000 }).then(woken)
-  room.wake([rung('c')])
+  room.wake([wakeUp('c')])
   room.wake([])
   expect(room.size).toBe(1)
-  room.wake([rung('c', 3), rung('b', 2)])
+  room.wake([wakeUp('c', 3), wakeUp('b', 2)])
   await waited
-  expect(woken.mock.calls).toEqual([[[rung('b', 2)]]])
+  expect(woken.mock.calls).toEqual([[[wakeUp('b', 2)]]])
   expect(room.size).toBe(0)
   expect(platform.pending).toEqual([])
 })
@@ -28,23 +28,23 @@ test('who waits for the same queue is woken together, and others wait on', async
   const first = room.wait({ queues: ['a'], timeoutMs: 1_000 })
   const second = room.wait({ queues: ['a', 'b'], timeoutMs: 1_000 })
   void room.wait({ queues: ['b'], timeoutMs: 1_000 })
-  room.wake([rung('a', 4)])
-  expect(await Promise.all([first, second])).toEqual([[rung('a', 4)], [rung('a', 4)]])
+  room.wake([wakeUp('a', 4)])
+  expect(await Promise.all([first, second])).toEqual([[wakeUp('a', 4)], [wakeUp('a', 4)]])
   expect(room.size).toBe(1)
 })
 
 test('one that waits for several queues hears of all that rang', async () => {
   const room = waiters(fakePlatform())
   const waited = room.wait({ queues: ['a', 'b', 'c'], timeoutMs: 1_000 })
-  room.wake([rung('b', null), rung('x'), rung('a', 2)])
-  expect(await waited).toEqual([rung('b', null), rung('a', 2)])
+  room.wake([wakeUp('b', null), wakeUp('x'), wakeUp('a', 2)])
+  expect(await waited).toEqual([wakeUp('b', null), wakeUp('a', 2)])
 })
 
 test('all are woken when the queues are not known, also one that names none', async () => {
   const room = waiters(fakePlatform())
   const waited = [['a'], ['a', 'b'], []].map((queues) => room.wait({ queues, timeoutMs: 1_000 }))
   room.wake('all')
-  expect(await Promise.all(waited)).toEqual([[forEverybody('a')], [forEverybody('a'), forEverybody('b')], []])
+  expect(await Promise.all(waited)).toEqual([[wakeAll('a')], [wakeAll('a'), wakeAll('b')], []])
   expect(room.size).toBe(0)
 })
 
@@ -77,9 +77,9 @@ test('a signal that fires after the wake-up changes nothing', async () => {
   const room = waiters(fakePlatform(), changed)
   const stop = new AbortController()
   const waited = room.wait({ queues: ['a'], timeoutMs: 1_000, signal: stop.signal })
-  room.wake([rung('a')])
+  room.wake([wakeUp('a')])
   stop.abort()
-  expect(await waited).toEqual([rung('a')])
+  expect(await waited).toEqual([wakeUp('a')])
   expect(changed.mock.calls).toEqual([[1], [0]])
 })
 
@@ -96,15 +96,15 @@ test('the store is told how many wait whenever that changes', async () => {
   const changed = vi.fn<(waiting: number) => void>()
   const room = waiters(fakePlatform(), changed)
   const waited = [room.wait({ queues: ['a'], timeoutMs: 1 }), room.wait({ queues: ['b'], timeoutMs: 1 })]
-  room.wake([rung('a')])
-  room.wake([rung('b')])
+  room.wake([wakeUp('a')])
+  room.wake([wakeUp('b')])
   await Promise.all(waited)
   expect(changed.mock.calls).toEqual([[1], [2], [1], [0]])
 })
 
 test('a bell that nobody waits for is not remembered', () => {
   const room = waiters(fakePlatform())
-  room.wake([rung('a')])
+  room.wake([wakeUp('a')])
   void room.wait({ queues: ['a'], timeoutMs: 1 })
   expect(room.size).toBe(1)
 })

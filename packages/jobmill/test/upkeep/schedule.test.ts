@@ -73,15 +73,15 @@ describe('serving schedules', () => {
 
   test('tells what was skipped, and by which job', async () => {
     const { clock, serve, declare, events, read } = await bench()
-    await declare('alone', { overlap: 'skip' })
+    await declare('quarantined', { overlap: 'skip' })
     await serve()
     clock.advance(HOUR)
     expect(await serve()).toMatchObject({ fired: 1 })
-    const first = (await read('alone'))?.lastJob
+    const first = (await read('quarantined'))?.lastJob
     clock.advance(HOUR)
     expect(await serve()).toEqual({ ...NOTHING, skipped: 1 })
     expect(events.at(-1)).toEqual({ type: 'duplicate', id: first, kind: 'work', queue: 'default' })
-    expect(await read('alone')).toMatchObject({ lastOutcome: 'skipped', lastJob: first })
+    expect(await read('quarantined')).toMatchObject({ lastOutcome: 'skipped', lastJob: first })
   })
 
   test('tells what was missed', async () => {
@@ -95,7 +95,7 @@ describe('serving schedules', () => {
   test('sends what is small together, and in bounded batches', async () => {
     const { clock, serve, declare, store } = await bench()
     for (let n = 0; n < 250; n += 1) await declare(`s${n}`)
-    await declare('alone', { overlap: 'skip' })
+    await declare('quarantined', { overlap: 'skip' })
     expect(await serve()).toEqual(NOTHING)
     expect(store.calls('tick')).toBe(4)
     clock.advance(HOUR)

@@ -3,14 +3,14 @@ import { onTestFinished } from 'vitest'
 import type { Lease } from '../../src/store/claim.ts'
 import { type TestPlatform, testPlatform } from '../../src/testing/index.ts'
 import { type Dispatcher, dispatcher as create, type DispatcherOptions } from '../../src/work/dispatcher.ts'
-import { type Suspects, suspects as createSuspects } from '../../src/work/suspects.ts'
+import { type Quarantine, quarantine as createQuarantine } from '../../src/work/quarantine.ts'
 
 type Request = Parameters<DispatcherOptions['claim']>[0]
 
 export interface DispatcherBench {
   readonly platform: TestPlatform
   readonly dispatcher: Dispatcher
-  readonly suspects: Suspects
+  readonly quarantine: Quarantine
   readonly claims: Request[]
   readonly claimedAt: number[]
   readonly comparedAt: number[]
@@ -43,7 +43,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
   const ran: Lease[] = []
   const running = new Set<Lease>()
   const told: string[] = []
-  const suspects = createSuspects(() => platform.monotonic())
+  const quarantine = createQuarantine(() => platform.monotonic())
   const state: DispatcherBench['state'] = {
     answer: async (request) => claimed(ready, request),
     release: async () => {},
@@ -86,7 +86,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
       isScarce: false,
       total: () => Object.values(workers).reduce((sum, most) => sum + most, 0),
     },
-    suspects,
+    quarantine,
     inHand: () => running.size,
     mayClaim: () => state.mayClaim,
     term: () => () => state.isOurs,
@@ -105,7 +105,7 @@ export function dispatcherBench(workers: Readonly<Record<string, number>>): Disp
   return {
     platform,
     dispatcher,
-    suspects,
+    quarantine,
     claims,
     claimedAt,
     comparedAt,
@@ -126,11 +126,11 @@ export function startedBench(workers: Readonly<Record<string, number>> = { a: 2 
 }
 
 /** As a store would: within the room of each queue; a suspect is a job with two crashes. */
-function claimed(ready: Lease[], { queues, limit, suspects }: Request): Lease[] {
+function claimed(ready: Lease[], { queues, limit, quarantined: quarantine }: Request): Lease[] {
   const taken: Lease[] = []
   for (const { queue, room } of queues) {
     const fits = ready.filter(
-      (lease) => lease.queue === queue && lease.crashes >= 2 === (suspects === 'only'),
+      (lease) => lease.queue === queue && lease.crashes >= 2 === (quarantine === 'only'),
     )
     taken.push(...fits.slice(0, Math.min(room, limit - taken.length)))
   }

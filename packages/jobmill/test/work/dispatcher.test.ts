@@ -26,7 +26,7 @@ describe('a dispatcher claims', () => {
           { queue: 'b', room: 3 },
         ],
         limit: 5,
-        suspects: 'skip',
+        quarantined: 'skip',
       },
     ])
     expect(ran).toHaveLength(2)

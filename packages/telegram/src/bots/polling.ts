@@ -3,17 +3,17 @@
  * acknowledged, by asking for what comes after it, only when it and all before it are durable or handled.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { notReceived, type Receive } from '../door/receive.ts'
+import { notReceived, type Receive } from '../intake/receive.ts'
 import type { Log } from '../log.ts'
 import { asUpdate, factsOf, orderKeyOf, type RawUpdate } from '../update/update.ts'
 import type { Fault } from '../work/fault.ts'
-import type { Figures } from '../work/figures.ts'
+import type { Metrics } from '../work/metrics.ts'
 import type { Bot } from './bot.ts'
 import { retryAfterMs } from './trouble.ts'
 
 export interface PollTools {
   readonly receive: Receive
-  readonly figures: Figures
+  readonly metrics: Metrics
   readonly log: Log
   readonly fault: Fault
   readonly signal: AbortSignal
@@ -26,7 +26,7 @@ const LONGEST_PAUSE_MS = 30_000
 /** Telegram tells as many at a time, the unacknowledged among them. */
 const BATCH = 100
 
-export async function poll(bot: Bot, { receive, figures, log, fault, signal }: PollTools): Promise<void> {
+export async function poll(bot: Bot, { receive, metrics, log, fault, signal }: PollTools): Promise<void> {
   /** Known and not done yet, by their ids. */
   const open = new Set<number>()
   /** Done, and told again by Telegram as long as one before them is open. */
@@ -51,7 +51,7 @@ export async function poll(bot: Bot, { receive, figures, log, fault, signal }: P
         })
         return { retryAfterMs: FIRST_PAUSE_MS, ...notReceived(error) }
       })
-      figures.received({ bot: bot.slug, result })
+      metrics.received({ bot: bot.slug, result })
       if (result === 'duplicate')
         log('info', 'an update came again', { bot: bot.slug, update: update.update_id })
       if (!['busy', 'failed', 'unstored'].includes(result)) {

@@ -3,7 +3,7 @@ import { isJobmillError } from 'jobmill'
 import type { Given } from 'jobmill/cli'
 import { readTokens } from 'jobmill/http'
 import type { GatewayConfig, Problem } from '../config/config.ts'
-import { findings, type Findings } from '../config/findings.ts'
+import { collectProblems, type Problems } from '../config/problems.ts'
 import { configText, type Draft, readDraft } from '../config/read-config.ts'
 import { secretOf } from '../config/secrets.ts'
 import type { Io } from './command.ts'
@@ -45,7 +45,7 @@ export function examine(given: Given, { env, err }: Io): Examined | null {
     return null
   }
   const { config, draft, problems } = readDraft({ ...source, env })
-  const found = findings()
+  const found = collectProblems()
   const tokens = secretOf(env, 'JOBMILL_TOKENS', found)
   const { admin = null, database } = draft
   if (admin !== null && !THIS_MACHINE.test(admin.host) && database !== null && tokens === undefined)
@@ -59,7 +59,7 @@ export function examine(given: Given, { env, err }: Io): Examined | null {
   return { config: isWrong ? null : config, draft, tokens, problems: [...problems, ...found.problems] }
 }
 
-function refuseTokens(tokens: string, found: Findings): void {
+function refuseTokens(tokens: string, found: Problems): void {
   try {
     readTokens(tokens, 'JOBMILL_TOKENS')
   } catch (error) {

@@ -2,7 +2,7 @@
 import { isJobmillError } from 'jobmill'
 import { placeOf } from 'jobmill-tables'
 import type { Address } from './config.ts'
-import { type Findings, typeOf } from './findings.ts'
+import { type Problems, typeOf } from './problems.ts'
 import { type GivenValue, givenIn } from './given.ts'
 import type { Section } from './section.ts'
 import type { Env } from './secrets.ts'
@@ -14,7 +14,7 @@ const LAST_PORT = 65_535
 const PORTS = new Set(['', '443', '80', '88', '8443'])
 
 /** `host:port`, `:port` or `port`. */
-export function addressOf({ value, place }: GivenValue, otherwise: Address, found: Findings): Address {
+export function addressOf({ value, place }: GivenValue, otherwise: Address, found: Problems): Address {
   if (value === undefined) return otherwise
   const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
   const match = /^(?:(.*):)?(\d+)$/.exec(text)
@@ -27,7 +27,7 @@ export function addressOf({ value, place }: GivenValue, otherwise: Address, foun
   return otherwise
 }
 
-export function publicUrlOf(root: Section, env: Env, found: Findings): string | null {
+export function publicUrlOf(root: Section, env: Env, found: Problems): string | null {
   const { value, place } = givenIn(root, 'publicUrl', env, 'PUBLIC_URL')
   if (value === undefined) return null
   const url = httpUrl(value)
@@ -54,7 +54,7 @@ export function publicUrlOf(root: Section, env: Env, found: Findings): string | 
   return url.replace(/\/+$/, '')
 }
 
-export function apiRootOf(root: Section, env: Env, found: Findings): string {
+export function apiRootOf(root: Section, env: Env, found: Problems): string {
   const { value = TELEGRAM, place } = givenIn(root, 'apiRoot', env, 'TELEGRAM_API_ROOT')
   const url = httpUrl(value)
   if (url === null) found.error(place, `is ${typeOf(value)}`, `Write ${TELEGRAM}, or leave it out`)
@@ -63,7 +63,7 @@ export function apiRootOf(root: Section, env: Env, found: Findings): string {
 }
 
 /** They would be in log lines, and nobody asks for them. The value is not told. */
-function refuseNames(url: string, place: string, found: Findings): void {
+function refuseNames(url: string, place: string, found: Problems): void {
   const { username, password } = new URL(url)
   if (username !== '' || password !== '')
     found.error(place, 'has a name or a password in it', 'Take away what stands between // and @')
@@ -75,7 +75,7 @@ function httpUrl(value: unknown): string | null {
 }
 
 /** Null for none. What is wrong is told without the address, which may have a password in it. */
-export function databaseOf(root: Section, env: Env, found: Findings): string | null {
+export function databaseOf(root: Section, env: Env, found: Problems): string | null {
   const { value = DEFAULT_FILE, place } = givenIn(root, 'store', env, 'DATABASE_URL')
   if (root.get('store') === 'none') {
     if (value !== 'none')

@@ -1,6 +1,6 @@
 /** How sessions are opened, and whether anybody could. */
 import type { AuthConfig, BotConfig } from './config.ts'
-import { durationAt, type Findings, thereAre, typeOf } from './findings.ts'
+import { durationAt, type Problems, thereAre, typeOf } from './problems.ts'
 import { givenIn } from './given.ts'
 import type { Section } from './section.ts'
 import { type Env, secretOf } from './secrets.ts'
@@ -11,7 +11,7 @@ export function authOf(
   section: Section,
   bots: readonly BotConfig[],
   env: Env,
-  found: Findings,
+  found: Problems,
 ): AuthConfig | null {
   const ttl = givenIn(section, 'sessionTtl', env, 'AUTH_SESSION_TTL')
   const ttlMs = durationAt(ttl.value, DAY_MS, ttl.place, found)

@@ -1,6 +1,6 @@
 /** One bot of the config: its section of the YAML, and its secrets of the environment. */
 import { type BotConfig, HANDLERS } from './config.ts'
-import { durationAt, type Findings, findings, thereAre, typeOf } from './findings.ts'
+import { durationAt, type Problems, collectProblems, thereAre, typeOf } from './problems.ts'
 import type { GivenValue } from './given.ts'
 import { commandOf, httpOf, jobOf } from './read-targets.ts'
 import type { Section } from './section.ts'
@@ -19,7 +19,7 @@ const DEAD = 'Sorry, this did not work, and I have stopped trying. Please send i
 
 export interface BotSources {
   readonly env: Env
-  readonly found: Findings
+  readonly found: Problems
   /** Handlers that were given in code. */
   readonly own: readonly string[]
   readonly hasDatabase: boolean
@@ -68,7 +68,7 @@ export function readBot(name: string, section: Section, sources: BotSources): Bo
     found.error(section.at(), 'runs a command while Telegram waits', 'Write async: true')
   const requireAuth = authOf(section, handler, found)
   // Of a slug that is none nobody knows which variables are meant.
-  const asked = isSlug(name) ? sources : { ...sources, found: findings() }
+  const asked = isSlug(name) ? sources : { ...sources, found: collectProblems() }
   const token = tokenOf(slugFor(name), asked)
   const secrets = secretsOf(slugFor(name), asked)
   const bot = {
@@ -117,7 +117,7 @@ export function isSlug(name: string): boolean {
   return SLUG.test(name) && name.length <= LONGEST_SLUG
 }
 
-function refuseSlug(name: string, section: Section, found: Findings): void {
+function refuseSlug(name: string, section: Section, found: Problems): void {
   if (isSlug(name)) return
   found.error(
     section.at(),
@@ -126,13 +126,13 @@ function refuseSlug(name: string, section: Section, found: Findings): void {
   )
 }
 
-function refused(section: Section, name: string, found: Findings): null {
+function refused(section: Section, name: string, found: Problems): null {
   if (section.get(name) !== undefined)
     found.error(section.at(name), `is for the handler ${name}`, `Write handler: ${name}, or take it out`)
   return null
 }
 
-function refuseSecrets(section: Section, found: Findings, slug: string): void {
+function refuseSecrets(section: Section, found: Problems, slug: string): void {
   for (const name of SECRETS) {
     if (section.get(name) === undefined) continue
     const variable = botVariable(slug, name.toUpperCase())
@@ -144,7 +144,7 @@ function refuseSecrets(section: Section, found: Findings, slug: string): void {
   }
 }
 
-function authOf(section: Section, handler: string | undefined, found: Findings): boolean {
+function authOf(section: Section, handler: string | undefined, found: Problems): boolean {
   const given = section.get('requireAuth')
   if (handler === 'auth' && given === true)
     found.error(
@@ -194,7 +194,7 @@ function secretsOf(slug: string, { env, found }: BotSources): string[] {
   })
 }
 
-export function usersOf({ value, place }: GivenValue, found: Findings): Set<number> | null {
+export function usersOf({ value, place }: GivenValue, found: Problems): Set<number> | null {
   if (value === undefined) return null
   const list: readonly unknown[] = Array.isArray(value) ? value : [value]
   const ids = list.filter((id): id is number => Number.isSafeInteger(id) && (id as number) > 0)
@@ -215,7 +215,7 @@ export function usersOf({ value, place }: GivenValue, found: Findings): Set<numb
   return new Set(ids)
 }
 
-function retryOf(section: Section, found: Findings): BotConfig['retry'] {
+function retryOf(section: Section, found: Problems): BotConfig['retry'] {
   const list = section.list('backoff')
   const at = section.at('backoff')
   const backoffMs = list === undefined ? BACKOFF_MS : list.map((wait) => durationAt(wait, 0, at, found))

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { addressOf, apiRootOf, databaseOf, publicUrlOf } from './addresses.ts'
 import { type BotConfig, type GatewayConfig, LOG_LEVELS, type Problem } from './config.ts'
-import { findings, type Findings, typeOf } from './findings.ts'
+import { collectProblems, type Problems, typeOf } from './problems.ts'
 import { givenIn, type GivenValue, set } from './given.ts'
 import { authOf } from './read-auth.ts'
 import { type BotSources, isSlug, readBot, usersOf } from './read-bot.ts'
@@ -47,7 +47,7 @@ export function readDraft({
   env,
   handlers = [],
 }: ConfigSources): ReadConfig & { readonly draft: Draft } {
-  const found = findings()
+  const found = collectProblems()
   const { problems } = found
   const root = readYaml(yaml, name, found)
   const queue = queueOf(env, found)
@@ -64,7 +64,7 @@ function configOf(
   root: Section,
   env: Env,
   handlers: readonly string[],
-  found: Findings,
+  found: Problems,
 ): Omit<GatewayConfig, 'retention' | 'leaseMs'> {
   const database = databaseOf(root, env, found)
   const bots = botsOf(root, { env, found, own: handlers, hasDatabase: database !== null })
@@ -111,7 +111,7 @@ function botsOf(root: Section, sources: BotSources): BotConfig[] {
   return bots
 }
 
-function logLevelOf({ value = 'info', place }: GivenValue, found: Findings): GatewayConfig['logLevel'] {
+function logLevelOf({ value = 'info', place }: GivenValue, found: Problems): GatewayConfig['logLevel'] {
   const level = LOG_LEVELS.find((one) => one === value)
   if (level === undefined)
     found.error(place, `is ${typeOf(value)}, which is no level`, `Write ${LOG_LEVELS.join(', ')}`)
@@ -144,7 +144,7 @@ export function configText(
   return { yaml: readFileSync(name, 'utf8'), name }
 }
 
-function refuseTwins(bots: readonly BotConfig[], section: Section, found: Findings): void {
+function refuseTwins(bots: readonly BotConfig[], section: Section, found: Problems): void {
   const seen = new Map<number, string>()
   for (const { id, slug } of bots) {
     const other = seen.get(id)
@@ -159,7 +159,7 @@ function refuseTwins(bots: readonly BotConfig[], section: Section, found: Findin
 }
 
 /** Telegram keeps an update for 24 h, and may send it again until then. */
-function dedupeOf(root: Section, found: Findings): number {
+function dedupeOf(root: Section, found: Problems): number {
   const ms = root.duration('dedupe', 7 * DAY_MS)
   if (ms < DAY_MS)
     found.error(

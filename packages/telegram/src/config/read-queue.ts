@@ -1,6 +1,6 @@
 /** What the predecessor's variables say of keeping and of lost processes. */
 import type { GatewayConfig } from './config.ts'
-import { durationAt, type Findings } from './findings.ts'
+import { durationAt, type Problems } from './problems.ts'
 import { set } from './given.ts'
 import type { Env } from './secrets.ts'
 
@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-export function queueOf(env: Env, found: Findings): Pick<GatewayConfig, 'retention' | 'leaseMs'> {
+export function queueOf(env: Env, found: Problems): Pick<GatewayConfig, 'retention' | 'leaseMs'> {
   const of = (name: string, otherwise: number): number => durationAt(set(env[name]), otherwise, name, found)
   const kept = (name: string, otherwise: number | null): number | null => {
     const text = set(env[name])

@@ -1,14 +1,14 @@
 /** Where webhooks may come from, when the config says so. */
 import { isIP } from 'node:net'
 import type { SourcesConfig } from './config.ts'
-import { type Findings, typeOf } from './findings.ts'
+import { type Problems, typeOf } from './problems.ts'
 import type { Section } from './section.ts'
 
 /** As Telegram publishes them, which may change. */
 const TELEGRAM = ['149.154.160.0/20', '91.108.4.0/22']
 const EXAMPLE = "Write telegram, or addresses and networks: ['149.154.160.0/20', '127.0.0.1']"
 
-export function sourcesOf(root: Section, found: Findings): SourcesConfig | null {
+export function sourcesOf(root: Section, found: Problems): SourcesConfig | null {
   const given = root.get('sources')
   const header = root.text('sourceHeader')?.toLowerCase() ?? null
   if (given === undefined) {

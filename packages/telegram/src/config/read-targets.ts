@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { checkName, commandJob, isJobmillError } from 'jobmill'
 import type { CommandTarget, HttpTarget, JobTarget } from './config.ts'
-import { type Findings, typeOf } from './findings.ts'
+import { type Problems, typeOf } from './problems.ts'
 import type { Section } from './section.ts'
 import { botVariable, type Env, secretOf } from './secrets.ts'
 
@@ -14,8 +14,8 @@ const COMMAND_TIMEOUT_MS = 600_000
 export function httpOf(
   slug: string,
   section: Section,
-  { env, found }: { readonly env: Env; readonly found: Findings },
-  ofSecrets: Findings,
+  { env, found }: { readonly env: Env; readonly found: Problems },
+  ofSecrets: Problems,
 ): HttpTarget {
   const url = section.text('url')
   if (url === undefined) found.error(section.at(), 'has no url', 'Write http: { url: http://service/path }')
@@ -47,7 +47,7 @@ export function httpOf(
   return { url: url ?? '', timeoutMs, secret: isSigned ? secret : null }
 }
 
-export function commandOf(section: Section, found: Findings): CommandTarget {
+export function commandOf(section: Section, found: Problems): CommandTarget {
   const argv = section.list('run') ?? []
   const texts = argv.filter((one): one is string => typeof one === 'string')
   if (texts.length === 0 || texts.length < argv.length)
@@ -59,7 +59,7 @@ export function commandOf(section: Section, found: Findings): CommandTarget {
   return target
 }
 
-export function jobOf(section: Section, found: Findings): JobTarget {
+export function jobOf(section: Section, found: Problems): JobTarget {
   const kind = section.text('kind')
   if (kind === undefined) found.error(section.at(), 'has no kind', 'Write job: { kind: my.kind }')
   const target = { kind: kind ?? '', queue: section.text('queue') ?? null }
@@ -69,7 +69,7 @@ export function jobOf(section: Section, found: Findings): JobTarget {
 }
 
 /** As the mill would, when an update comes. */
-function refuseName(place: string, name: string, found: Findings): void {
+function refuseName(place: string, name: string, found: Problems): void {
   try {
     checkName(name, place)
   } catch (error) {
@@ -79,7 +79,7 @@ function refuseName(place: string, name: string, found: Findings): void {
 }
 
 /** What would fail with the first update. */
-function refuseProgram(place: string, program: string, found: Findings): void {
+function refuseProgram(place: string, program: string, found: Problems): void {
   const problem = `begins with ${typeOf(program)}, which this user cannot run`
   if (isAbsolute(program)) {
     if (!isProgram(program)) found.error(place, problem, 'Install it there and make it executable')

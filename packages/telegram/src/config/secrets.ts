@@ -1,6 +1,6 @@
 /** Tokens and secrets: from the environment, or from files that it names; never from the YAML. */
 import { readFileSync } from 'node:fs'
-import type { Findings } from './findings.ts'
+import type { Problems } from './problems.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -10,7 +10,7 @@ export function botVariable(slug: string, what: string): string {
 }
 
 /** The value of a variable, or of the file that `<name>_FILE` names. A blank one is unset. */
-export function secretOf(env: Env, name: string, found: Findings): string | undefined {
+export function secretOf(env: Env, name: string, found: Problems): string | undefined {
   const value = env[name]?.trim()
   const file = env[`${name}_FILE`]?.trim()
   if (value !== undefined && value !== '') {

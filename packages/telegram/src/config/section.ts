@@ -1,6 +1,6 @@
 /** The YAML of a config: its values by name, and the line that each of them stands in. */
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Document } from 'yaml'
-import { durationAt, type Findings, thereAre, typeOf } from './findings.ts'
+import { durationAt, type Problems, thereAre, typeOf } from './problems.ts'
 
 /** Where in the text a path of names stands. */
 type LineOf = (path: readonly string[]) => number | null
@@ -11,13 +11,13 @@ export class Section {
   readonly isRead: boolean
   readonly #path: readonly string[]
   readonly #values: Readonly<Record<string, unknown>>
-  readonly #document: { readonly name: string; readonly found: Findings; readonly lineOf: LineOf }
+  readonly #document: { readonly name: string; readonly found: Problems; readonly lineOf: LineOf }
   readonly #asked = new Set<string>()
 
   constructor(
     path: readonly string[],
     value: unknown,
-    document: { readonly name: string; readonly found: Findings; readonly lineOf: LineOf },
+    document: { readonly name: string; readonly found: Problems; readonly lineOf: LineOf },
   ) {
     this.#path = path
     this.#document = document
@@ -32,7 +32,7 @@ export class Section {
     this.#values = isSection ? (value as Record<string, unknown>) : {}
   }
 
-  get #found(): Findings {
+  get #found(): Problems {
     return this.#document.found
   }
 
@@ -115,7 +115,7 @@ export class Section {
 }
 
 /** The YAML as values, and where in the text each of them stands. Null when it cannot be read. */
-export function readYaml(text: string, name: string, found: Findings): Section | null {
+export function readYaml(text: string, name: string, found: Problems): Section | null {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   // One mistake looks like many: what follows the first is mostly about that.

@@ -1,6 +1,6 @@
 /** The variables of the bots: no two may have the same, and one that nobody reads is likely a typo. */
 import { nearest } from 'jobmill/cli'
-import type { Findings } from './findings.ts'
+import type { Problems } from './problems.ts'
 import { set } from './given.ts'
 import { slugFor } from './read-bot.ts'
 import { botVariable, type Env } from './secrets.ts'
@@ -9,7 +9,7 @@ const KINDS = ['TOKEN', 'SECRET', 'SECRET_OLD', 'HTTP_SECRET']
 const ENDINGS = KINDS.flatMap((kind) => [kind, `${kind}_FILE`])
 
 /** `a` and `a-http` would both have BOT_A_HTTP_SECRET: the one to sign with, the other to be called with. */
-export function refuseSameNames(slugs: readonly string[], found: Findings): void {
+export function refuseSameNames(slugs: readonly string[], found: Problems): void {
   const ofAll = slugs.flatMap((slug) => KINDS.map((what) => ({ slug, name: botVariable(slug, what) })))
   for (const { slug, name } of ofAll) {
     const other = ofAll.find((one) => one.name === name && one.slug < slug)
@@ -18,7 +18,7 @@ export function refuseSameNames(slugs: readonly string[], found: Findings): void
   }
 }
 
-export function warnOfUnread(names: readonly string[], env: Env, found: Findings): void {
+export function warnOfUnread(names: readonly string[], env: Env, found: Problems): void {
   const slugs = names.map(slugFor)
   const known = new Set(slugs.flatMap((slug) => ENDINGS.map((what) => botVariable(slug, what))))
   for (const name of Object.keys(env)) {

@@ -35,7 +35,7 @@ export function auth(tools: AuthTools): Handler {
       case 'auth':
         return logIn(context, userId, rest.trim(), tools)
       case 'whoami':
-        return context.reply(await whoIs(context, userId, tools))
+        return context.reply(await authenticate(context, userId, tools))
       case 'logout':
         return context.reply(
           (await tools.sessions.close(userId)) ? 'Your session is over.' : 'You had no session.',
@@ -91,7 +91,11 @@ function told(verdict: Verdict, ttlMs: number): string {
   }
 }
 
-async function whoIs({ userName }: HandlerContext, userId: number, { sessions }: AuthTools): Promise<string> {
+async function authenticate(
+  { userName }: HandlerContext,
+  userId: number,
+  { sessions }: AuthTools,
+): Promise<string> {
   const open = await sessions.of(userId)
   const who = `You are ${userName ?? 'somebody'} (${userId}).`
   if (open.length === 0) return `${who} You have no session: send /auth CODE.`

@@ -79,11 +79,11 @@ export function codes(
     /** One transaction under the row of this user, so that many tries at once are counted as many. */
     async try({ userId, code, key }) {
       const { verdict, hasShut } = await tables.transaction(async (db) => {
-        const own = await wrong.standing(db, userId)
+        const own = await wrong.stateOf(db, userId)
         if (own.leftMs > 0) return told({ outcome: 'locked', forMs: own.leftMs })
         const once = await take(db)
         if (once !== null) return right(db, once)
-        const { leftMs } = await wrong.standing(db, EVERYBODY)
+        const { leftMs } = await wrong.stateOf(db, EVERYBODY)
         if (leftMs > 0) return told({ outcome: 'shut', forMs: leftMs })
         if (isShared(code)) return right(db, scope)
         if (!(await wrong.isNew(db, key)))

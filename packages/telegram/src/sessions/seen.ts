@@ -25,7 +25,7 @@ type Claim =
 
 export interface Seen {
   /** `handled`: a repeat of it is a duplicate. `running`: somebody handles it now. Null: neither, as far as Telegram's waiting goes. */
-  readonly standing: (update: UpdateRef) => Promise<'handled' | 'running' | null>
+  readonly stateOf: (update: UpdateRef) => Promise<'handled' | 'running' | null>
   /** Whether any update of this bot is remembered here. */
   readonly hasAny: (botId: number) => Promise<boolean>
   readonly claim: (update: UpdateRef) => Promise<Claim>
@@ -51,7 +51,7 @@ export function seen(
   const { db } = tables
   const after = (ms: number) => sql<number>`${tables.now} + ${sql.lit(ms)}`
   return {
-    async standing({ botId, updateId }) {
+    async stateOf({ botId, updateId }) {
       const row = await db
         .selectFrom('telegram_update')
         .select('state')

@@ -8,7 +8,7 @@ export const SHUT = { tries: 50, withinMs: 15 * 60_000, forMs: 15 * 60_000 }
 /** No user has this id. */
 export const EVERYBODY = 0
 
-interface Standing {
+interface Attempts {
   readonly tries: number
   /** Of a lock; not above 0 when there is none. */
   readonly leftMs: number
@@ -16,7 +16,7 @@ interface Standing {
 
 interface WrongTries {
   /** With their row locked until the end of the transaction. */
-  readonly standing: (db: Transaction<Schema>, userId: number) => Promise<Standing>
+  readonly stateOf: (db: Transaction<Schema>, userId: number) => Promise<Attempts>
   /** Whether the code of this update was not counted yet: one that is brought again is no second try. */
   readonly isNew: (db: Transaction<Schema>, key: string) => Promise<boolean>
   readonly count: (
@@ -44,7 +44,7 @@ export function wrongTries(tables: Tables<Schema>): WrongTries {
   }
 
   return {
-    async standing(db, userId) {
+    async stateOf(db, userId) {
       const { tries, locked_until, now } = await rowOf(db, userId)
       return { tries, leftMs: locked_until - now }
     },

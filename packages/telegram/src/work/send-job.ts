@@ -4,7 +4,7 @@ import type { Bot } from '../bots/bot.ts'
 import type { Reply } from '../handlers/handler.ts'
 import type { Begun } from '../sessions/begun.ts'
 import type { Fault } from './fault.ts'
-import type { Figures } from './figures.ts'
+import type { Metrics } from './metrics.ts'
 import { chatLimit, sendKind, sendQueue } from './names.ts'
 import { REVOKED_MS, type Revoked } from './revoked.ts'
 import { sentNotes } from './sent-notes.ts'
@@ -20,7 +20,7 @@ export interface SendPayload extends Reply {
 
 export interface SendTools {
   readonly begun: Begun
-  readonly figures: Figures
+  readonly metrics: Metrics
   readonly revoked: Revoked
   readonly fault: Fault
 }
@@ -29,9 +29,9 @@ export interface SendTools {
 const ATTEMPTS = 16
 const BACKOFF = { base: '1s', max: '30m' } as const
 
-export function sendJob(bot: Bot, { begun, figures, revoked, fault }: SendTools): JobDefinition<SendPayload> {
+export function sendJob(bot: Bot, { begun, metrics, revoked, fault }: SendTools): JobDefinition<SendPayload> {
   const isOnce = bot.replies === 'at-most-once'
-  const count = (method: string, result: string): void => figures.sent({ bot: bot.slug, method, result })
+  const count = (method: string, result: string): void => metrics.sent({ bot: bot.slug, method, result })
 
   const isStorm = stormWatch()
   const notes = sentNotes(begun)
@@ -71,7 +71,7 @@ export function sendJob(bot: Bot, { begun, figures, revoked, fault }: SendTools)
         count(method, 'sent')
         return { sent: 'yes', ...messageOf(called.result) }
       case 'throttled':
-        figures.throttled({ bot: bot.slug })
+        metrics.throttled({ bot: bot.slug })
         await note?.undo()
         if (chatId !== null && isMessage(method))
           await limit.drain(chatLimit(chatId), { key, retryAfter: called.retryAfterMs })

@@ -65,7 +65,7 @@ export function updateJob(
     const facts = factsOf(update)
     await fault('update.begun', facts.chatId)
     // By a process in which the bot is synchronous: see isDurable in door/at-once.ts.
-    const standing = await seen.standing({ botId: bot.id, updateId: facts.updateId })
+    const standing = await seen.stateOf({ botId: bot.id, updateId: facts.updateId })
     if (standing === 'handled') return { handled: 'no', because: 'it was handled while Telegram waited' }
     if (standing === 'running') return snooze(SOMEBODY_HAS_IT_MS)
     if (!isListed(bot, facts.userId))

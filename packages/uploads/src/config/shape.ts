@@ -65,7 +65,7 @@ export const shape = z.strictObject({
   stagingFor: duration(1_000).optional(),
   keysFor: duration(0).optional(),
   sweepEvery: duration(1_000).optional(),
-  figuresByMailbox: z.stringbool({ error: 'say true or false' }).or(z.boolean()).optional(),
+  metricsByMailbox: z.stringbool({ error: 'say true or false' }).or(z.boolean()).optional(),
   job: z
     .strictObject(
       { kind: text, queue: text.optional() },

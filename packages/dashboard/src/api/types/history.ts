@@ -30,7 +30,7 @@ export const COUNTERS = [
 ] as const
 export type Counter = (typeof COUNTERS)[number]
 
-export interface QueueFigures {
+export interface QueueMetrics {
   readonly counters: Readonly<Record<Counter, number>>
   readonly perSecond: Readonly<Record<Counter, number>>
   /** Ready until claimed, the run of an attempt, and from enqueue to done. */
@@ -47,7 +47,7 @@ export interface QueueFigures {
   }
 }
 
-export interface InstanceFigures {
+export interface InstanceMetrics {
   readonly cpu: Gauge | null
   readonly rssBytes: Gauge | null
   readonly heapBytes: Gauge | null
@@ -55,7 +55,7 @@ export interface InstanceFigures {
   readonly eventsDropped: number
 }
 
-export interface LimitFigures {
+export interface LimitMetrics {
   readonly available: Gauge | null
   readonly held: Gauge | null
   readonly granted: number
@@ -71,18 +71,18 @@ export interface Series {
   readonly resolutionMs: number
   readonly queues: readonly {
     readonly queue: string
-    readonly all: QueueFigures
-    readonly points: Points<QueueFigures>
+    readonly all: QueueMetrics
+    readonly points: Points<QueueMetrics>
   }[]
   readonly instances: readonly {
     readonly instance: string
-    readonly all: InstanceFigures
-    readonly points: Points<InstanceFigures>
+    readonly all: InstanceMetrics
+    readonly points: Points<InstanceMetrics>
   }[]
   readonly limits: readonly {
     readonly limit: string
-    readonly all: LimitFigures
-    readonly points: Points<LimitFigures>
+    readonly all: LimitMetrics
+    readonly points: Points<LimitMetrics>
   }[]
 }
 

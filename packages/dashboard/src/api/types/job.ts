@@ -28,7 +28,7 @@ export interface JobSummary {
   readonly crashes: number
   readonly tags: readonly string[]
   readonly orderKey: string | null
-  readonly waitsForTurn: boolean
+  readonly waitsForOrder: boolean
   readonly enqueuedAt: number
   readonly dueAt: number | null
   readonly startedAt: number | null

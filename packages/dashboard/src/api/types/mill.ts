@@ -34,7 +34,7 @@ export interface QueueAndCounts {
   readonly counts: Counts
 }
 
-export interface Unserved {
+export interface UnservedKind {
   readonly queue: string
   readonly kind: string
   readonly jobs: number
@@ -88,7 +88,7 @@ export interface Duty {
   readonly failures: number
 }
 
-interface Difference {
+interface ConfigDrift {
   readonly what: 'queue' | 'limit' | 'schedule'
   readonly name: string
   readonly field: string
@@ -98,7 +98,7 @@ interface Difference {
 
 /** An option that an operator set, with the names and values as they are written in code. */
 export interface Override {
-  readonly what: Difference['what']
+  readonly what: ConfigDrift['what']
   readonly name: string
   readonly option: string
   readonly value?: unknown
@@ -115,11 +115,11 @@ export interface Overview {
   readonly here: string
   readonly you: { readonly name: string; readonly role: string }
   readonly queues: readonly QueueAndCounts[]
-  readonly unserved: readonly Unserved[]
+  readonly unservedKinds: readonly UnservedKind[]
   readonly instances: readonly Instance[]
   readonly limits: readonly Limit[]
   readonly duties: readonly Duty[]
-  readonly differences: readonly Difference[]
+  readonly drift: readonly ConfigDrift[]
   readonly degraded: readonly string[]
 }
 
@@ -183,7 +183,7 @@ export interface Kind {
   readonly schema: Readonly<Record<string, unknown>> | null
 }
 
-export interface Finding {
+export interface Diagnostic {
   readonly check: string
   readonly level: 'warning' | 'error'
   readonly says: string

@@ -40,9 +40,9 @@ function HowFar({ job, report }: { readonly job: Job; readonly report: BulkRepor
   if (report !== null)
     return (
       <dl aria-label="What became of it" className="grid grid-cols-3 gap-4">
-        <Figure name="Looked at" value={report.looked} />
-        <Figure name="Changed" value={report.changed} />
-        <Figure name="Refused" value={report.refused} />
+        <Metric name="Looked at" value={report.looked} />
+        <Metric name="Changed" value={report.changed} />
+        <Metric name="Refused" value={report.refused} />
       </dl>
     )
   if (job.state === 'running')
@@ -55,7 +55,7 @@ function HowFar({ job, report }: { readonly job: Job; readonly report: BulkRepor
   return <p className="text-soft">It ended early. What it had changed by then stays changed.</p>
 }
 
-function Figure({ name, value }: { readonly name: string; readonly value: number }) {
+function Metric({ name, value }: { readonly name: string; readonly value: number }) {
   return (
     <div>
       <dt className="text-soft">{name}</dt>

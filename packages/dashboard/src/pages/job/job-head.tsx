@@ -8,7 +8,7 @@ export function JobHead({ job, children }: { readonly job: Job; readonly childre
   const note =
     job.state === 'running' && job.cancelReason !== null
       ? 'asked to stop'
-      : job.waitsForTurn
+      : job.waitsForOrder
         ? 'waits for its turn'
         : undefined
   return (

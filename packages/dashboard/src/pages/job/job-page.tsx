@@ -10,8 +10,8 @@ import { JobActs } from './job-acts.tsx'
 import { JobFacts } from './job-facts.tsx'
 import { JobHead } from './job-head.tsx'
 import { JobTabs } from './job-tabs.tsx'
-import { AttemptsTable } from './life/attempts-table.tsx'
-import { LifeCard } from './life/life-card.tsx'
+import { AttemptsTable } from './timeline/attempts-table.tsx'
+import { TimelineCard } from './timeline/timeline-card.tsx'
 import { triesOf } from './tries.ts'
 import { WhyCard } from './why-card.tsx'
 
@@ -42,9 +42,9 @@ export function JobPage({ id }: { readonly id: string }) {
                 <WhyCard job={job} why={why} last={tries.at(-1)} />
                 <JobFacts job={job} last={tries.at(-1)} />
               </div>
-              <LifeCard job={job} tries={tries}>
+              <TimelineCard job={job} tries={tries}>
                 <AttemptsTable job={job} tries={tries} />
-              </LifeCard>
+              </TimelineCard>
               <JobTabs job={job} tries={tries} left={left} />
             </div>
           )

@@ -16,10 +16,10 @@ export function wayOutOf(
     case 'no-workers':
     case 'cooling':
       return { to: `/queues#${named}`, text: `Go to the queue ${queue}` }
-    case 'queue-unserved':
-    case 'kind-unserved':
+    case 'queue-without-worker':
+    case 'kind-without-worker':
       return { to: '/workers', text: 'See who serves what' }
-    case 'alone':
+    case 'quarantined':
       return { to: '/workers', text: 'See what the processes do' }
     case 'limit': {
       const name = /\blimit (\S+)/.exec(says)?.[1]
@@ -32,7 +32,7 @@ export function wayOutOf(
       return { to: `/jobs?state=running&queue=${named}`, text: 'See what runs there' }
     case 'behind':
       return { to: `/jobs?state=ready&queue=${named}`, text: 'See what is before it' }
-    case 'turn':
+    case 'order':
       return orderKey === null ? null : { to: `/jobs?queue=${named}`, text: `See the jobs of ${queue}` }
     default:
       return null

@@ -78,9 +78,9 @@ function Steady({ at }: { readonly at: number | null }) {
 }
 
 /** What is next, or was last. */
-function Turn({ state, dueAt, startedAt, endedAt, waitsForTurn, cancelReason }: JobSummary) {
+function Turn({ state, dueAt, startedAt, endedAt, waitsForOrder, cancelReason }: JobSummary) {
   if (state === 'ready') return <span className="text-soft">waits to be claimed</span>
-  if (waitsForTurn) return <span className="text-soft">waits for its turn</span>
+  if (waitsForOrder) return <span className="text-soft">waits for its turn</span>
   const [word, at] =
     endedAt !== null ? ['ended', endedAt] : startedAt !== null ? ['started', startedAt] : ['due', dueAt]
   return (

@@ -1,6 +1,6 @@
 /** Who draws on a limit: queues that name it, and kinds whose handlers ask. */
 import { named } from '../../api/client.ts'
-import type { LimitFigures } from '../../api/types/history.ts'
+import type { LimitMetrics } from '../../api/types/history.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { compact, number } from '../../kit/format.ts'
 import { Names } from '../../kit/names.tsx'
@@ -10,7 +10,7 @@ const SHOWN = 12
 
 interface Props {
   readonly queues: readonly string[]
-  readonly all: LimitFigures | undefined
+  readonly all: LimitMetrics | undefined
 }
 
 export function Drawers({ queues, all }: Props) {

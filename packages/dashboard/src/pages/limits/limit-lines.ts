@@ -1,10 +1,10 @@
 /** What was left of a limit, on the grid of a chart. */
-import type { LimitFigures } from '../../api/types/history.ts'
+import type { LimitMetrics } from '../../api/types/history.ts'
 import type { Line } from '../../kit/chart.tsx'
-import type { Bins } from '../../figures/bins.ts'
-import { levelsIn } from '../../figures/levels.ts'
+import type { Bins } from '../../metrics/bins.ts'
+import { levelsIn } from '../../metrics/levels.ts'
 
-type Point = LimitFigures & { readonly at: number }
+type Point = LimitMetrics & { readonly at: number }
 
 interface Told {
   readonly bins: Bins

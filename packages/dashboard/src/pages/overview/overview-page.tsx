@@ -1,7 +1,7 @@
 /** Overview: whether all is well, and where to look when it is not. */
 import { PageHead } from '../../kit/card.tsx'
 import { Charts } from './charts/charts.tsx'
-import { Figures } from './figures/figures.tsx'
+import { Figures } from './metrics/metrics.tsx'
 import { InstancesCard } from './instances-card.tsx'
 import { NewestEvents } from './newest-events.tsx'
 import { Problems } from './problems/problems.tsx'

@@ -7,8 +7,8 @@ import { Sparkline } from '../../kit/sparkline.tsx'
 import { Badge } from '../../kit/state.tsx'
 import { Cell, Row } from '../../kit/table.tsx'
 import { Countdown } from '../../kit/time.tsx'
-import { binsOf, ratesIn } from '../../figures/bins.ts'
-import { MINUTE, recentOf } from './figures/compare.ts'
+import { binsOf, ratesIn } from '../../metrics/bins.ts'
+import { MINUTE, recentOf } from './metrics/compare.ts'
 
 interface Props {
   readonly queue: QueueAndCounts

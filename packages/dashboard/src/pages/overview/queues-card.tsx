@@ -8,7 +8,7 @@ import { plural } from '../../kit/format.ts'
 import { Empty, Shown } from '../../kit/shown.tsx'
 import { Table } from '../../kit/table.tsx'
 import { QueueRow } from './queue-row.tsx'
-import { useRecent } from './figures/use-recent.ts'
+import { useRecent } from './metrics/use-recent.ts'
 
 const MOST = 12
 

@@ -5,9 +5,9 @@ import { Chart, type Line } from '../../kit/chart.tsx'
 import { span } from '../../kit/format.ts'
 import { RangeChoice } from '../../kit/range-choice.tsx'
 import { Shown } from '../../kit/shown.tsx'
-import { endedLines, mostOf, percentileLines, standingLines } from '../../figures/lines.ts'
-import { jobs, milliseconds, ratesLike } from '../../figures/units.ts'
-import { useCharted } from '../../figures/use-charted.ts'
+import { endedLines, mostOf, percentileLines, standingLines } from '../../metrics/lines.ts'
+import { jobs, milliseconds, ratesLike } from '../../metrics/units.ts'
+import { useCharted } from '../../metrics/use-charted.ts'
 
 interface Drawn {
   readonly title: string

@@ -1,6 +1,6 @@
 /** A queue that was opened: how it is set, who serves it, and what it did over time. */
 import { useOverrides } from '../../api/overrides.ts'
-import type { QueueAndCounts, Unserved } from '../../api/types/mill.ts'
+import type { QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
 import { Fact, Facts } from '../../kit/card.tsx'
 import { number, plural, span } from '../../kit/format.ts'
 import { Overridden } from '../../kit/overridden.tsx'
@@ -13,10 +13,10 @@ import type { Server } from './serving.ts'
 interface Props {
   readonly queue: QueueAndCounts
   readonly servers: readonly Server[]
-  readonly unserved: readonly Unserved[]
+  readonly unservedKinds: readonly UnservedKind[]
 }
 
-export function QueueDetails({ queue: { settings }, servers, unserved }: Props) {
+export function QueueDetails({ queue: { settings }, servers, unservedKinds }: Props) {
   const overrides = useOverrides('queue', settings.name)
   return (
     <div className="grid gap-6 xl:grid-cols-[20rem_1fr]">
@@ -25,9 +25,9 @@ export function QueueDetails({ queue: { settings }, servers, unserved }: Props) 
           <Fact name="Served by">
             <ServedBy servers={servers} isWhole />
           </Fact>
-          {unserved.length > 0 && (
+          {unservedKinds.length > 0 && (
             <Fact name="Nobody serves">
-              {unserved.map(({ kind, jobs }) => (
+              {unservedKinds.map(({ kind, jobs }) => (
                 <p key={kind} className="text-dead">
                   <span className="font-mono text-xs break-all">{kind}</span>, {plural(jobs, 'job')}
                 </p>

@@ -2,13 +2,13 @@
 import type { ReactNode } from 'react'
 import { named } from '../../api/client.ts'
 import { useOverrides } from '../../api/overrides.ts'
-import type { QueueAndCounts, Unserved } from '../../api/types/mill.ts'
+import type { QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
 import { TextLink } from '../../kit/button.tsx'
 import { number, plural, rate, span } from '../../kit/format.ts'
 import { Opener } from '../../kit/opener.tsx'
 import { Sparkline } from '../../kit/sparkline.tsx'
 import { ActsCell, Cell, Row } from '../../kit/table.tsx'
-import type { HourOf } from './figures.ts'
+import type { HourOf } from './metrics.ts'
 import { QueueActs } from './queue-acts.tsx'
 import { CountLink } from './queue-counts.tsx'
 import { QueueState } from './queue-state.tsx'
@@ -33,13 +33,13 @@ interface Props {
   readonly asOf: number
   readonly hour: HourOf | undefined
   readonly servers: readonly Server[]
-  readonly unserved: readonly Unserved[]
+  readonly unservedKinds: readonly UnservedKind[]
   readonly isMarked: boolean
   readonly isOpen: boolean
   readonly turn: () => void
 }
 
-export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpen, turn }: Props) {
+export function QueueRow({ queue, asOf, hour, servers, unservedKinds, isMarked, isOpen, turn }: Props) {
   const { settings, counts } = queue
   const { name, workers, limit } = settings
   const failures = hour?.failures ?? 0
@@ -54,8 +54,8 @@ export function QueueRow({ queue, asOf, hour, servers, unserved, isMarked, isOpe
           <div className="pl-5 text-xs">
             <QueueState settings={settings} asOf={asOf} />
             {overrides.size > 0 && <p className="text-ready">{plural(overrides.size, 'override')}</p>}
-            {unserved.length > 0 && servers.length > 0 && (
-              <p className="text-dead">{plural(unserved.length, 'kind')} nobody serves</p>
+            {unservedKinds.length > 0 && servers.length > 0 && (
+              <p className="text-dead">{plural(unservedKinds.length, 'kind')} nobody serves</p>
             )}
           </div>
         </div>

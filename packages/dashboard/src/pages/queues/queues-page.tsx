@@ -2,7 +2,7 @@
 import { serverTime } from '../../api/clock.ts'
 import { Fragment } from 'react'
 import { useQueues, useWorkers } from '../../api/reads.ts'
-import type { QueueAndCounts, Unserved } from '../../api/types/mill.ts'
+import type { QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { plural } from '../../kit/format.ts'
 import { OpenedRow } from '../../kit/opener.tsx'
@@ -10,7 +10,7 @@ import { useSearchValue } from '../../kit/search.ts'
 import { Empty, Shown } from '../../kit/shown.tsx'
 import { Table } from '../../kit/table.tsx'
 import { useAnchor } from './anchor.ts'
-import { useHour } from './figures.ts'
+import { useHour } from './metrics.ts'
 import { QueueDetails } from './queue-details.tsx'
 import { QUEUE_COLUMNS, QueueRow } from './queue-row.tsx'
 import { serversOf, unservedIn } from './serving.ts'
@@ -34,7 +34,7 @@ export function QueuesPage() {
           {(data) => (
             <QueueTable
               queues={data.queues}
-              unserved={data.unserved ?? []}
+              unservedKinds={data.unservedKinds ?? []}
               asOf={serverTime(read.dataUpdatedAt)}
             />
           )}
@@ -46,11 +46,11 @@ export function QueuesPage() {
 
 interface Props {
   readonly queues: readonly QueueAndCounts[]
-  readonly unserved: readonly Unserved[]
+  readonly unservedKinds: readonly UnservedKind[]
   readonly asOf: number
 }
 
-function QueueTable({ queues, unserved, asOf }: Props) {
+function QueueTable({ queues, unservedKinds, asOf }: Props) {
   const hour = useHour()
   const workers = useWorkers()
   const [open, setOpen] = useSearchValue('open')
@@ -66,7 +66,7 @@ function QueueTable({ queues, unserved, asOf }: Props) {
       {queues.map((queue) => {
         const { name } = queue.settings
         const servers = serversOf(name, queue.settings.workers !== null, workers.data)
-        const mine = unservedIn(name, unserved)
+        const mine = unservedIn(name, unservedKinds)
         const isOpen = open === name
         return (
           <Fragment key={name}>
@@ -75,14 +75,14 @@ function QueueTable({ queues, unserved, asOf }: Props) {
               asOf={asOf}
               hour={hour.get(name)}
               servers={servers}
-              unserved={mine}
+              unservedKinds={mine}
               isMarked={marked === name}
               isOpen={isOpen}
               turn={() => setOpen(isOpen ? null : name)}
             />
             {isOpen && (
               <OpenedRow columns={QUEUE_COLUMNS.length}>
-                <QueueDetails queue={queue} servers={servers} unserved={mine} />
+                <QueueDetails queue={queue} servers={servers} unservedKinds={mine} />
               </OpenedRow>
             )}
           </Fragment>

@@ -1,5 +1,5 @@
 /** Who takes the jobs of a queue, as far as processes have said. */
-import type { Instance, Unserved, Workers } from '../../api/types/mill.ts'
+import type { Instance, UnservedKind, Workers } from '../../api/types/mill.ts'
 
 export interface Server {
   readonly instance: Instance
@@ -21,5 +21,5 @@ export function serversOf(queue: string, isShared: boolean, workers: Workers | u
     .toSorted((a, b) => nameOf(a.instance).localeCompare(nameOf(b.instance)))
 }
 
-export const unservedIn = (queue: string, unserved: readonly Unserved[]): readonly Unserved[] =>
-  unserved.filter((one) => one.queue === queue)
+export const unservedIn = (queue: string, unservedKinds: readonly UnservedKind[]): readonly UnservedKind[] =>
+  unservedKinds.filter((one) => one.queue === queue)

@@ -4,7 +4,7 @@ import { Shown } from '../../kit/shown.tsx'
 import { About } from './about.tsx'
 import { Database } from './database.tsx'
 import { Duties } from './duties.tsx'
-import { Findings } from './findings.tsx'
+import { Diagnostics } from './diagnostics.tsx'
 import { Migrations } from './migrations.tsx'
 import { Overrides } from './overrides.tsx'
 import { PinningSessions } from './pinning-sessions.tsx'
@@ -14,7 +14,7 @@ export function Health() {
   const read = useSystem()
   return (
     <div className="flex flex-col gap-4">
-      <Findings />
+      <Diagnostics />
       <Overrides />
       <Shown read={read}>
         {(system) => (

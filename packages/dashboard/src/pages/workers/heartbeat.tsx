@@ -6,22 +6,25 @@ import { Ago, useNow } from '../../kit/time.tsx'
 const WELL_MS = 30_000
 const LATE_MS = 90_000
 
-type Pulse = 'well' | 'late' | 'silent'
+type HeartbeatState = 'well' | 'late' | 'silent'
 
-function pulseOf({ state, renewedAt }: Pick<Instance, 'state' | 'renewedAt'>, now: number): Pulse {
+function heartbeatStateOf(
+  { state, renewedAt }: Pick<Instance, 'state' | 'renewedAt'>,
+  now: number,
+): HeartbeatState {
   const age = now - renewedAt
   if (age > LATE_MS || state === 'lost') return 'silent'
   return age > WELL_MS || state === 'expired' ? 'late' : 'well'
 }
 
-const WORDS: Readonly<Record<Pulse, readonly [colour: string, text: string]>> = {
+const WORDS: Readonly<Record<HeartbeatState, readonly [colour: string, text: string]>> = {
   well: ['text-done', 'alive'],
   late: ['text-ready', 'late'],
   silent: ['text-dead', 'silent'],
 }
 
 export function Heartbeat({ instance }: { readonly instance: Instance }) {
-  const [colour, text] = WORDS[pulseOf(instance, useNow())]
+  const [colour, text] = WORDS[heartbeatStateOf(instance, useNow())]
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2">
       <Badge colour={colour} text={text} />

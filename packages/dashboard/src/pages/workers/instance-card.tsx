@@ -12,7 +12,7 @@ import { useNow } from '../../kit/time.tsx'
 import { Heartbeat } from './heartbeat.tsx'
 import { RunningJobs } from './running-jobs.tsx'
 import type { Used } from './usage.ts'
-import { UsageFigures } from './usage-figures.tsx'
+import { UsageMetrics } from './usage-metrics.tsx'
 
 interface Props {
   readonly instance: Instance
@@ -79,7 +79,7 @@ export function InstanceCard({ instance, isHere, slots, workers, leads, running,
             </Fact>
           </Facts>
           <div className="flex min-w-0 flex-col gap-4">
-            <UsageFigures used={used} of={name} />
+            <UsageMetrics used={used} of={name} />
             <section aria-label={`Running on ${name}`}>
               <h3 className="mb-1 text-xs font-semibold">Running</h3>
               <RunningJobs jobs={running} />

@@ -3,7 +3,7 @@ import { serverTime } from '../../api/clock.ts'
 import { along, thinned, timesOf } from '../../api/points.ts'
 import { rangeOf } from '../../api/range.ts'
 import { useSeries } from '../../api/reads.ts'
-import type { Gauge, InstanceFigures, Series } from '../../api/types/history.ts'
+import type { Gauge, InstanceMetrics, Series } from '../../api/types/history.ts'
 import { bytes, percent, span } from '../../kit/format.ts'
 
 export interface Used {
@@ -14,7 +14,7 @@ export interface Used {
   readonly values: readonly number[]
 }
 
-type Measured = keyof Pick<InstanceFigures, 'cpu' | 'rssBytes' | 'loopLagMs'>
+type Measured = keyof Pick<InstanceMetrics, 'cpu' | 'rssBytes' | 'loopLagMs'>
 
 const MEASURES: readonly [Measured, string, string, keyof Gauge, (value: number) => string][] = [
   ['cpu', 'CPU', 'as a share of one core', 'mean', percent],

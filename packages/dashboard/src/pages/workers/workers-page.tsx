@@ -2,14 +2,14 @@
 import { useJobs, useQueues, useWorkers } from '../../api/reads.ts'
 import type { JobSummary } from '../../api/types/job.ts'
 import type { Workers } from '../../api/types/mill.ts'
-import { workersOf, workersOn } from '../../figures/workers.ts'
+import { workersOf, workersOn } from '../../metrics/workers.ts'
 import { classes } from '../../kit/classes.ts'
 import { Card, PageHead } from '../../kit/card.tsx'
 import { number, plural } from '../../kit/format.ts'
 import { Empty, Shown } from '../../kit/shown.tsx'
 import { EndedInstances } from './ended-instances.tsx'
 import { InstanceCard } from './instance-card.tsx'
-import { UnservedCard } from './unserved.tsx'
+import { UnservedKindsCard } from './unserved-kinds.tsx'
 import { useUsage } from './usage.ts'
 
 /** As many as one page of the API has. */
@@ -27,8 +27,8 @@ export function WorkersPage() {
 
 function Note(workers: Workers) {
   const queues = useQueues().data?.queues.map(({ settings }) => settings) ?? []
-  const living = workers.instances.filter(({ state }) => state === 'alive')
-  return `${plural(living.length, 'process', 'processes')} at work, with ${plural(workersOf(queues, workers), 'worker')}`
+  const alive = workers.instances.filter(({ state }) => state === 'alive')
+  return `${plural(alive.length, 'process', 'processes')} at work, with ${plural(workersOf(queues, workers), 'worker')}`
 }
 
 function Processes({ workers: { here, instances, slots, duties } }: { readonly workers: Workers }) {
@@ -42,8 +42,8 @@ function Processes({ workers: { here, instances, slots, duties } }: { readonly w
   const byInstance = Map.groupBy<string | null, JobSummary>(running?.jobs ?? [], ({ instance }) => instance)
   return (
     <>
-      <UnservedCard
-        unserved={queues?.unserved ?? []}
+      <UnservedKindsCard
+        unservedKinds={queues?.unservedKinds ?? []}
         queues={(queues?.queues ?? []).filter(
           ({ settings, counts }) => counts.scheduled > 0 && !isServed(settings.name),
         )}

@@ -1,13 +1,13 @@
 /** `jobmill db doctor`: everything that is wrong with a database or the work on it, and what to do about it. */
 import { durationMs } from '../../job/duration.ts'
-import { examineMill, periodsOf } from '../../runtime/examine.ts'
+import { diagnoseMill, periodsOf } from '../../runtime/diagnose.ts'
 import { resolveOptions } from '../../runtime/options.ts'
-import type { Finding } from '../../store/keeping.ts'
+import type { Diagnostic } from '../../store/admin.ts'
 import { isCurrent } from '../../store/schema-status.ts'
 import { type Command, EXIT, type Given } from '../command.ts'
 import { lengthOf } from '../typed-values.ts'
 import { optionsFor, withMill } from '../with-mill.ts'
-import { bySeverity, countOf, printFindings } from './print-findings.ts'
+import { bySeverity, countOf, printDiagnostics } from './print-diagnostics.ts'
 import { toolsOf } from './tools-of.ts'
 import { waitingFor } from '../waiting.ts'
 
@@ -26,22 +26,23 @@ export const dbDoctor: Command = {
     'jobmill db doctor --db postgres://app@localhost/app --open-for 30s --json',
   ],
   async run(given, terminal) {
-    const findings = await waitingFor('the database', look(given), terminal)
-    const [errors, warnings] = [countOf(findings, 'error'), countOf(findings, 'warning')]
-    if (given.has('json')) terminal.out(JSON.stringify({ errors, warnings, findings: bySeverity(findings) }))
-    else printFindings(findings, terminal)
+    const diagnostics = await waitingFor('the database', look(given), terminal)
+    const [errors, warnings] = [countOf(diagnostics, 'error'), countOf(diagnostics, 'warning')]
+    if (given.has('json'))
+      terminal.out(JSON.stringify({ errors, warnings, diagnostics: bySeverity(diagnostics) }))
+    else printDiagnostics(diagnostics, terminal)
     return errors > 0 ? EXIT.failed : EXIT.done
   },
 }
 
 /** A mill migrates what it opens, so the work is looked at only where there is nothing to migrate. */
-async function look(given: Given): Promise<Finding[]> {
+async function look(given: Given): Promise<Diagnostic[]> {
   const options = await optionsFor(given)
   const tools = toolsOf(options.store)
   const openFor = lengthOf(given, 'open-for')
   const how = openFor === undefined ? {} : { openForMs: durationMs(openFor, '--open-for') }
-  const findings = await tools.examine(how)
-  if (!isCurrent(await tools.schema())) return findings
-  const work = await withMill(given, (mill) => examineMill(mill, periodsOf(resolveOptions(options))))
-  return [...findings, ...work]
+  const diagnostics = await tools.diagnose(how)
+  if (!isCurrent(await tools.schema())) return diagnostics
+  const work = await withMill(given, (mill) => diagnoseMill(mill, periodsOf(resolveOptions(options))))
+  return [...diagnostics, ...work]
 }

@@ -18,10 +18,10 @@ export const dbReset: Command = {
   async run(given, terminal) {
     const { store } = await optionsFor(given)
     if (!(await isMeant(given, store.name, terminal))) return EXIT.refused
-    const { living } = await waitingFor('the database', toolsOf(store).drop(), terminal)
-    if (living.length > 0) {
+    const { alive } = await waitingFor('the database', toolsOf(store).drop(), terminal)
+    if (alive.length > 0) {
       terminal.err(
-        `error   nothing was deleted: ${living.join(', ')} ${living.length === 1 ? 'works' : 'work'} on ${store.name}. ` +
+        `error   nothing was deleted: ${alive.join(', ')} ${alive.length === 1 ? 'works' : 'work'} on ${store.name}. ` +
           'Stop that first; what was killed is forgotten once its lease has run out (10 s).',
       )
       return EXIT.refused

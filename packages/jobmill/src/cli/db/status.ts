@@ -1,5 +1,5 @@
 /** `jobmill db status`: which migrations a database has. For scripts, the exit code says whether it is current. */
-import type { SchemaStatus } from '../../store/keeping.ts'
+import type { SchemaStatus } from '../../store/admin.ts'
 import { isCurrent } from '../../store/schema-status.ts'
 import { type Command, EXIT } from '../command.ts'
 import { table } from '../table.ts'

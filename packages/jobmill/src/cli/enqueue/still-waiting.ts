@@ -8,7 +8,12 @@ import type { Terminal } from '../terminal.ts'
 const AFTER_MS = 2_000
 
 /** What does not pass by itself. */
-const STANDING: ReadonlySet<ReasonName> = new Set(['queue-unserved', 'kind-unserved', 'paused', 'no-workers'])
+const STANDING: ReadonlySet<ReasonName> = new Set([
+  'queue-without-worker',
+  'kind-without-worker',
+  'paused',
+  'no-workers',
+])
 
 export async function stillWaiting<T>(
   id: string,

@@ -28,7 +28,7 @@ export function jobText({ job, history, why, now }: Told, terminal: Paint): stri
       ['queue', job.queue],
       [
         'state',
-        terminal.paint(STATE_STYLE[state], job.waitsForTurn ? `${state}, waits for its turn` : state),
+        terminal.paint(STATE_STYLE[state], job.waitsForOrder ? `${state}, waits for its turn` : state),
       ],
       ['why', whyText(why)],
       ['cancel', job.cancelReason === null ? null : `asked for: ${oneLine(job.cancelReason)}`],

@@ -44,8 +44,8 @@ function errorOf({ error }: Row): string {
 
 /** What matters of its times: when it is due, how long it runs, when it ended. */
 function whenOf(job: JobSummary, now: number): string {
-  const { waitsForTurn, dueAt, startedAt, endedAt, cancelReason } = job
-  if (waitsForTurn) return 'waits for its turn'
+  const { waitsForOrder, dueAt, startedAt, endedAt, cancelReason } = job
+  if (waitsForOrder) return 'waits for its turn'
   if (endedAt !== null) return `ended ${fromNow(endedAt, now)}`
   if (startedAt !== null)
     return `for ${lasting(Math.max(0, now - startedAt))}${cancelReason === null ? '' : ', to be cancelled'}`

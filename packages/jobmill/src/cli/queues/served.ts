@@ -7,6 +7,6 @@ export function servedQueues(instances: readonly InstanceRecord[]): ReadonlySet<
 }
 
 /** Something waits in it, and nobody takes anything from it. An empty queue keeps nobody waiting. */
-export function isUnserved({ ready }: Pick<QueueCounts, 'ready'>, isServed: boolean): boolean {
+export function hasNoWorker({ ready }: Pick<QueueCounts, 'ready'>, isServed: boolean): boolean {
   return ready > 0 && !isServed
 }

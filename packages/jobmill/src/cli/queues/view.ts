@@ -1,25 +1,25 @@
 /** Queues with everything that is known of them, put together from what the read side tells. */
 import type { Mill } from '../../runtime/mill.ts'
-import type { QueueCounts, QueueRecord, Unserved } from '../../store/queue-record.ts'
+import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/queue-record.ts'
 import type { Cell, Painted } from '../table.ts'
 import { counted, lasting, left, typed } from '../wording.ts'
-import { isUnserved, servedQueues } from './served.ts'
+import { hasNoWorker, servedQueues } from './served.ts'
 
 export interface QueueView extends QueueRecord {
   readonly counts: Omit<QueueCounts, 'queue'>
   /** Whether a living process takes anything from it. */
   readonly isServed: boolean
   /** Kinds that wait although no living process takes them from this queue. */
-  readonly unserved: readonly Omit<Unserved, 'queue'>[]
+  readonly unservedKinds: readonly Omit<UnservedKind, 'queue'>[]
 }
 
 const EMPTY = { scheduled: 0, ready: 0, running: 0, done: 0, dead: 0, cancelled: 0, oldestReadyMs: null }
 
 export async function queueViews(mill: Mill): Promise<QueueView[]> {
-  const [queues, counts, unserved, instances] = await Promise.all([
+  const [queues, counts, unservedKinds, instances] = await Promise.all([
     mill.queues(),
     mill.counts(),
-    mill.unserved(),
+    mill.unservedKinds(),
     mill.instances(),
   ])
   const served = servedQueues(instances)
@@ -29,7 +29,7 @@ export async function queueViews(mill: Mill): Promise<QueueView[]> {
       ...queue,
       counts: own,
       isServed: served.has(queue.name),
-      unserved: unserved.flatMap(({ queue: name, kind, jobs }) =>
+      unservedKinds: unservedKinds.flatMap(({ queue: name, kind, jobs }) =>
         name === queue.name ? [{ kind, jobs }] : [],
       ),
     }
@@ -37,11 +37,11 @@ export async function queueViews(mill: Mill): Promise<QueueView[]> {
 }
 
 /** The line under the table: nobody serves the queue, or nobody has these kinds. */
-export function unservedText({ name, counts, isServed, unserved }: QueueView): string | null {
-  if (isUnserved(counts, isServed))
+export function unservedText({ name, counts, isServed, unservedKinds }: QueueView): string | null {
+  if (hasNoWorker(counts, isServed))
     return `${name}: no living process serves this queue, and ${counted(counts.ready, 'job')} of it ${counts.ready === 1 ? 'waits' : 'wait'}`
-  if (unserved.length === 0) return null
-  const kinds = unserved.map(({ kind, jobs }) => `${counted(jobs, 'job')} of the kind ${kind}`)
+  if (unservedKinds.length === 0) return null
+  const kinds = unservedKinds.map(({ kind, jobs }) => `${counted(jobs, 'job')} of the kind ${kind}`)
   return `${name}: no living process takes ${kinds.join(', ')}`
 }
 
@@ -93,6 +93,6 @@ function kept(ms: number | null, most: number | null): string {
 function stateOf({ paused, coolingMs, counts, isServed }: QueueView): Painted {
   if (paused) return { text: 'paused', style: 'yellow' }
   if (coolingMs > 0) return { text: `cooling for ${left(coolingMs)}`, style: 'yellow' }
-  if (isUnserved(counts, isServed)) return { text: 'unserved', style: 'red' }
+  if (hasNoWorker(counts, isServed)) return { text: 'unservedKinds', style: 'red' }
   return { text: 'open', style: 'green' }
 }

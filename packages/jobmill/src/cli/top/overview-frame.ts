@@ -75,9 +75,9 @@ function queueLines({ queues }: Overview, chosen: string | null, rows: number, c
 const MEGABYTE = 1024 * 1024
 
 function instanceLine(instance: TopInstance, now: number): Line {
-  const { id, label, state, renewedAt, queues, figures } = instance
-  const cpu = figures?.cpu ?? null
-  const memory = figures?.rssBytes ?? null
+  const { id, label, state, renewedAt, queues, totals } = instance
+  const cpu = totals?.cpu ?? null
+  const memory = totals?.rssBytes ?? null
   return [
     `  ${left(label ?? id, 36)} `,
     { text: left(state, 7), style: INSTANCE_STYLE[state] },

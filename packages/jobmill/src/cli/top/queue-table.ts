@@ -1,5 +1,5 @@
 /** The table of queues: every figure in four columns, so that all of them fit into 80. */
-import { isUnserved } from '../queues/served.ts'
+import { hasNoWorker } from '../queues/served.ts'
 import type { Painted } from '../table.ts'
 import { counted, left as remaining, lasting } from '../wording.ts'
 import { left, type Line, right } from './pieces.ts'
@@ -24,7 +24,7 @@ const share = (latency: 'waiting' | 'running', at: 'p50' | 'p95' | 'p99', group 
   group,
   head: at,
   width: 4,
-  cell: ({ figures }) => shortTime(figures?.[latency][at] ?? null),
+  cell: ({ totals }) => shortTime(totals?.[latency][at] ?? null),
 })
 
 const COLUMNS: readonly Column[] = [
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column[] = [
   count('run', 4, ({ counts }) => counts.running),
   count('sched', 5, ({ counts }) => counts.scheduled),
   count('dead', 4, ({ counts }) => counts.dead),
-  { ...count('in', 4, ({ figures }) => figures?.perSecond.enqueued ?? 0), group: 'per sec' },
+  { ...count('in', 4, ({ totals }) => totals?.perSecond.enqueued ?? 0), group: 'per sec' },
   count('out', 4, outOf),
   share('waiting', 'p50', 'waited'),
   share('waiting', 'p95'),
@@ -50,9 +50,9 @@ const WIDE = 100
 const STATE_WIDTH = 14
 
 /** Jobs that ended, a second. */
-function outOf({ figures }: TopQueue): number {
-  if (figures === null) return 0
-  const { done, dead, cancelled } = figures.perSecond
+function outOf({ totals }: TopQueue): number {
+  if (totals === null) return 0
+  const { done, dead, cancelled } = totals.perSecond
   return done + dead + cancelled
 }
 
@@ -88,9 +88,9 @@ export function queueHeads({ columns, name }: Widths, title: string): [Line, Lin
 export function queueLine(queue: TopQueue, isChosen: boolean, { columns, name: width }: Widths): Line {
   const state = stateOf(queue)
   const name = left(queue.name, width)
-  const figures = COLUMNS.map(({ cell, width }) => ` ${right(cell(queue), width)}`).join('')
+  const totals = COLUMNS.map(({ cell, width }) => ` ${right(cell(queue), width)}`).join('')
   const word = columns < WIDE || state === null ? '' : `  ${state.text}`
-  const text = `${isChosen ? '>' : ' '}${state?.mark ?? ' '}${name}${figures}${word}`
+  const text = `${isChosen ? '>' : ' '}${state?.mark ?? ' '}${name}${totals}${word}`
   if (isChosen) return [{ text: left(text, columns), style: 'inverse' }]
   return [state === null ? text : { text, style: 'yellow' }]
 }
@@ -100,7 +100,7 @@ function stateOf(queue: TopQueue): { readonly mark: string; readonly text: strin
   const { paused, coolingMs, counts, isServed } = queue
   if (paused) return { mark: '=', text: 'paused' }
   if (coolingMs > 0) return { mark: '~', text: `cooling ${remaining(coolingMs)}` }
-  return isUnserved(counts, isServed) ? { mark: '!', text: 'unserved' } : null
+  return hasNoWorker(counts, isServed) ? { mark: '!', text: 'unservedKinds' } : null
 }
 
 /** All about the chosen one that has no column. */

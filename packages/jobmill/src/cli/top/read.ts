@@ -15,11 +15,11 @@ export interface TopQueue extends QueueRecord {
   /** Whether a living process takes anything from it. */
   readonly isServed: boolean
   /** Of the last minute; null when nothing happened. */
-  readonly figures: QueueSeries['all'] | null
+  readonly totals: QueueSeries['all'] | null
 }
 
 export interface TopInstance extends InstanceRecord {
-  readonly figures: InstanceSeries['all'] | null
+  readonly totals: InstanceSeries['all'] | null
 }
 
 /** The whole at a glance. */
@@ -76,13 +76,13 @@ export async function overview(mill: Mill, store: string): Promise<Overview> {
     store,
     queues: queues.map((queue) => {
       const { queue: _, ...own } = counts.find((one) => one.queue === queue.name) ?? { queue: '', ...EMPTY }
-      const figures = metrics.queues.find((one) => one.queue === queue.name)?.all ?? null
-      return { ...queue, counts: own, isServed: served.has(queue.name), figures }
+      const totals = metrics.queues.find((one) => one.queue === queue.name)?.all ?? null
+      return { ...queue, counts: own, isServed: served.has(queue.name), totals }
     }),
     instances: instances
       .map((one) => ({
         ...one,
-        figures: metrics.instances.find(({ instance }) => instance === one.id)?.all ?? null,
+        totals: metrics.instances.find(({ instance }) => instance === one.id)?.all ?? null,
       }))
       .toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state)),
     dead: dead.jobs,

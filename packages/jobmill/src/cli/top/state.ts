@@ -17,7 +17,7 @@ export const START: TopState = { path: [{ kind: 'queues', chosen: null }], isHel
 
 export interface Pressed {
   readonly state: TopState
-  /** What is to be done beside: leave, or pause or resume the chosen queue. */
+  /** What is to be done passthrough: leave, or pause or resume the chosen queue. */
   readonly act: 'leave' | 'toggle' | null
 }
 

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import { AUDIT } from '../../observe/timeline.ts'
 import { route, type Routes, type RouteTools, seenBy } from '../app.ts'
-import { mayDo, type Who } from '../door/roles.ts'
+import { mayDo, type Who } from '../access/roles.ts'
 import type { News } from '../feed.ts'
 
 const events = route('viewer', 'events.listen', {

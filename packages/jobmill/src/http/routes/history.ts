@@ -4,7 +4,7 @@ import type { AuditQuery } from '../../runtime/audit.ts'
 import type { MetricsQuery, TimelineRequest } from '../../runtime/observation.ts'
 import { json, route, type Routes, seenBy } from '../app.ts'
 import { AUDIT, KEPT_TYPES } from '../../observe/timeline.ts'
-import { mayDo } from '../door/roles.ts'
+import { mayDo } from '../access/roles.ts'
 import { problem } from '../problem.ts'
 import { seriesShape } from '../shapes/series.ts'
 

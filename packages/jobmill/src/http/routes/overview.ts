@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { json, route, type Routes, seenBy } from '../app.ts'
 import { dutyOf, dutyShape } from '../shapes/duty.ts'
-import { instanceShape, limitShape, unservedShape } from '../shapes/queue.ts'
+import { instanceShape, limitShape, unservedKindShape } from '../shapes/queue.ts'
 import { queuesOf, queuesShape } from './queues.ts'
 
 const overview = route('viewer', 'overview.read', {
@@ -18,11 +18,11 @@ const overview = route('viewer', 'overview.read', {
           here: z.uuid(),
           you: z.object({ name: z.string(), role: z.string() }),
           queues: queuesShape,
-          unserved: z.array(unservedShape),
+          unservedKinds: z.array(unservedKindShape),
           instances: z.array(instanceShape),
           limits: z.array(limitShape),
           duties: z.array(dutyShape),
-          differences: z.array(
+          drift: z.array(
             z.object({
               what: z.enum(['queue', 'limit', 'schedule']),
               name: z.string(),
@@ -43,13 +43,13 @@ const overview = route('viewer', 'overview.read', {
 
 export const overviewRoutes: Routes = (api, { mill, redacted, store, version, ...tools }) => {
   api.openapi(overview, async (c) => {
-    const [queues, unserved, instances, limits, duties, differences, { degraded }] = await Promise.all([
+    const [queues, unservedKinds, instances, limits, duties, drift, { degraded }] = await Promise.all([
       queuesOf(mill),
-      tools.unserved(),
+      tools.unservedKinds(),
       mill.instances(),
       mill.limits.list(),
       mill.duties(),
-      mill.differences(),
+      mill.drift(),
       mill.readiness(),
     ])
     const who = c.get('who')
@@ -57,11 +57,11 @@ export const overviewRoutes: Routes = (api, { mill, redacted, store, version, ..
     const here = mill.instance.id
     const rest = {
       queues,
-      unserved,
+      unservedKinds,
       instances,
       limits,
       duties: duties.map(dutyOf),
-      differences: seenBy(who, differences, redacted),
+      drift: seenBy(who, drift, redacted),
       degraded,
     }
     return c.json({ store, version, here, you: { ...you }, ...rest }, 200)

@@ -5,7 +5,7 @@ import type { ByOption } from '../../runtime/overrides.ts'
 import type { QueueRecord } from '../../store/queue-record.ts'
 import { body, byCaller, json, note, route, type Routes } from '../app.ts'
 import { duration } from '../shapes/enqueue.ts'
-import { countsShape, queueShape, unservedShape } from '../shapes/queue.ts'
+import { countsShape, queueShape, unservedKindShape } from '../shapes/queue.ts'
 
 const byName = z.object({ name: z.string() })
 const retention = z.union([
@@ -39,7 +39,7 @@ const list = route('viewer', 'queues.list', {
   path: '/queues',
   summary: 'Every queue with its settings and its counts, and what nobody serves',
   responses: {
-    200: json(z.object({ queues: queuesShape, unserved: z.array(unservedShape) }), 'The queues'),
+    200: json(z.object({ queues: queuesShape, unservedKinds: z.array(unservedKindShape) }), 'The queues'),
   },
 })
 
@@ -80,13 +80,13 @@ export async function queuesOf(mill: Reads): Promise<z.infer<typeof queuesShape>
   }))
 }
 
-export const queueRoutes: Routes = (api, { mill, unserved: whatNobodyServes }) => {
+export const queueRoutes: Routes = (api, { mill, unservedKinds: whatNobodyServes }) => {
   const before = async (name: string): Promise<QueueRecord | undefined> =>
     (await mill.queues()).find((queue) => queue.name === name)
 
   api.openapi(list, async (c) => {
-    const [queues, unserved] = await Promise.all([queuesOf(mill), whatNobodyServes()])
-    return c.json({ queues, unserved }, 200)
+    const [queues, unservedKinds] = await Promise.all([queuesOf(mill), whatNobodyServes()])
+    return c.json({ queues, unservedKinds }, 200)
   })
   api.openapi(change, async (c) => {
     const { name } = c.req.valid('param')

@@ -7,7 +7,7 @@ import type { ScheduleView } from '../../runtime/schedule-view.ts'
 import type { NewSchedule } from '../../runtime/schedules.ts'
 import { BULK_KIND } from '../../runtime/bulk.ts'
 import { body, byCaller, json, note, route, type Routes, seenBy } from '../app.ts'
-import type { Who } from '../door/roles.ts'
+import type { Who } from '../access/roles.ts'
 import { onlyByBulk } from '../problem.ts'
 import {
   newScheduleShape,

@@ -1,10 +1,10 @@
 /** What everything runs on, what needs somebody, and which kinds there are. */
 import { z } from '@hono/zod-openapi'
-import type { DatabaseHealth } from '../../store/keeping.ts'
+import type { DatabaseHealth } from '../../store/admin.ts'
 import { json, route, type Routes } from '../app.ts'
-import { mayDo, type Who } from '../door/roles.ts'
+import { mayDo, type Who } from '../access/roles.ts'
 import { dutyOf } from '../shapes/duty.ts'
-import { findingShape, kindShape, resourcesShape, systemShape } from '../shapes/system.ts'
+import { diagnosticShape, kindShape, resourcesShape, systemShape } from '../shapes/system.ts'
 
 const system = route('viewer', 'system.read', {
   method: 'get',
@@ -20,11 +20,11 @@ const resources = route('viewer', 'resources.read', {
   responses: { 200: json(resourcesShape, 'The resources; the database is read at most every 5 s') },
 })
 
-const findings = route('viewer', 'findings.list', {
+const diagnostics = route('viewer', 'diagnostics.list', {
   method: 'get',
-  path: '/findings',
+  path: '/diagnostics',
   summary: 'What needs somebody, and what to do about it, the worst first',
-  responses: { 200: json(z.object({ findings: z.array(findingShape) }), 'The findings') },
+  responses: { 200: json(z.object({ diagnostics: z.array(diagnosticShape) }), 'The diagnostics') },
 })
 
 const kinds = route('viewer', 'kinds.list', {
@@ -47,7 +47,7 @@ export const systemRoutes: Routes = (api, { mill, ...tools }) => {
     )
   })
   api.openapi(resources, async (c) => c.json(await mill.resources(), 200))
-  api.openapi(findings, async (c) => c.json({ findings: await tools.findings() }, 200))
+  api.openapi(diagnostics, async (c) => c.json({ diagnostics: await tools.diagnostics() }, 200))
   api.openapi(kinds, async (c) => c.json({ kinds: await mill.kinds() }, 200))
 }
 

@@ -1,6 +1,6 @@
 /** Duties as the API tells them. */
 import { z } from '@hono/zod-openapi'
-import type { DutyView } from '../../runtime/tend.ts'
+import type { DutyView } from '../../runtime/duty-control.ts'
 
 export const dutyShape = z
   .object({

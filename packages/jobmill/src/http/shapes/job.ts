@@ -25,7 +25,7 @@ const jobSummaryShape = z
     crashes: z.int(),
     tags: z.array(z.string()).readonly(),
     orderKey: z.string().nullable(),
-    waitsForTurn: z.boolean(),
+    waitsForOrder: z.boolean(),
     enqueuedAt: instant,
     dueAt: instant.nullable(),
     startedAt: instant.nullable(),

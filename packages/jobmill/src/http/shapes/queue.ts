@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import type { LimitSettings } from '../../job/limit.ts'
 import type { InstanceRecord } from '../../store/instance.ts'
 import type { LimitRecord } from '../../store/limit.ts'
-import type { QueueCounts, QueueRecord, Unserved } from '../../store/queue-record.ts'
+import type { QueueCounts, QueueRecord, UnservedKind } from '../../store/queue-record.ts'
 
 const ms = z.number()
 const count = z.int()
@@ -41,9 +41,9 @@ export const countsShape = z
   })
   .openapi('QueueCounts') satisfies z.ZodType<QueueCounts>
 
-export const unservedShape = z
+export const unservedKindShape = z
   .object({ queue: z.string(), kind: z.string(), jobs: count })
-  .openapi('Unserved') satisfies z.ZodType<Unserved>
+  .openapi('Unserved') satisfies z.ZodType<UnservedKind>
 
 const limitSettingsShape = z.discriminatedUnion('type', [
   z.object({

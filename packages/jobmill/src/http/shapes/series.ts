@@ -1,6 +1,6 @@
 /** Figures over time as the API tells them. */
 import { z } from '@hono/zod-openapi'
-import { QUEUE_LEVELS } from '../../observe/standing.ts'
+import { QUEUE_LEVELS } from '../../observe/gauge-sampler.ts'
 import { COUNTERS, LATENCIES } from '../../observe/tally.ts'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
 import type { Metrics } from '../../runtime/observation.ts'
@@ -16,20 +16,20 @@ export const percentilesShape = z
   .openapi('Percentiles')
 const counters = z.object(recordOf(COUNTERS, z.number()))
 const gauge = z.object({ mean: z.number(), most: z.number() }).nullable()
-const queueFigures = {
+const queueMetrics = {
   counters,
   perSecond: counters,
   ...recordOf(LATENCIES, percentilesShape),
   counts: z.object(recordOf(QUEUE_LEVELS, gauge)),
 }
 const draws = { granted: z.number(), refused: z.number() }
-const limitFigures = {
+const limitMetrics = {
   available: gauge,
   held: gauge,
   ...draws,
   byKind: z.record(z.string(), z.object(draws)).readonly(),
 }
-const instanceFigures = {
+const instanceMetrics = {
   cpu: gauge,
   rssBytes: gauge,
   heapBytes: gauge,
@@ -48,8 +48,8 @@ export const seriesShape = z
       .array(
         z.object({
           queue: z.string(),
-          all: z.object(queueFigures),
-          points: z.array(z.object({ at, ...queueFigures })).readonly(),
+          all: z.object(queueMetrics),
+          points: z.array(z.object({ at, ...queueMetrics })).readonly(),
         }),
       )
       .readonly(),
@@ -57,8 +57,8 @@ export const seriesShape = z
       .array(
         z.object({
           instance: z.string(),
-          all: z.object(instanceFigures),
-          points: z.array(z.object({ at, ...instanceFigures })).readonly(),
+          all: z.object(instanceMetrics),
+          points: z.array(z.object({ at, ...instanceMetrics })).readonly(),
         }),
       )
       .readonly(),
@@ -66,8 +66,8 @@ export const seriesShape = z
       .array(
         z.object({
           limit: z.string(),
-          all: z.object(limitFigures),
-          points: z.array(z.object({ at, ...limitFigures })).readonly(),
+          all: z.object(limitMetrics),
+          points: z.array(z.object({ at, ...limitMetrics })).readonly(),
         }),
       )
       .readonly(),

@@ -1,10 +1,10 @@
 /** What everything runs on, what needs somebody, and which kinds there are, as the API tells them. */
 import { z } from '@hono/zod-openapi'
 import { STORE_CLASSES } from '../../observe/store-timings.ts'
-import type { NeedsAttention } from '../../runtime/findings.ts'
+import type { NeedsAttention } from '../../runtime/diagnostics.ts'
 import type { KindView } from '../../runtime/kinds.ts'
 import type { ResourcesView } from '../../runtime/resources.ts'
-import type { DatabaseHealth, SchemaStatus } from '../../store/keeping.ts'
+import type { DatabaseHealth, SchemaStatus } from '../../store/admin.ts'
 import { dutyShape } from './duty.ts'
 import { percentilesShape, recordOf } from './series.ts'
 
@@ -82,7 +82,7 @@ export const resourcesShape = z
   })
   .openapi('Resources') satisfies z.ZodType<ResourcesView>
 
-export const findingShape = z
+export const diagnosticShape = z
   .object({
     check: z.string(),
     level: z.enum(['warning', 'error']),

@@ -1,6 +1,6 @@
 /**
  * The instants of a calendar expression in a time zone. The days are found by croner, on a calendar without changes of the clock; what a change does to them is
- * the rule of docs/guides/schedules.md, and stands here:
+ * the rule of docs/learn/schedules.md, and stands here:
  *
  * - Hours that are named, or in steps: a time in the gap runs once, at the first instant after it, several of one gap together; a time that comes twice runs the
  *   first time.

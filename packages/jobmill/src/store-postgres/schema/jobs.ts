@@ -1,6 +1,6 @@
 /** Jobs. A job row is written once; which state a job is in is told by the narrow table that its id
  * stands in: later, line, ready or running. In none of them, the one attempt of it that has `ended_as` tells
- * how it ended. docs/decisions/table-layout.md says why.
+ * how it ended. docs/internals/decisions/table-layout.md says why.
  *
  * Instants are milliseconds since the epoch. States and outcomes are the codes of job/state.ts and job/outcome.ts. */
 export const JOBS = `
@@ -55,7 +55,7 @@ CREATE TABLE jobmill.ready (
   flags int2 NOT NULL,
   PRIMARY KEY (queue_id, priority, seq)
 );
-CREATE INDEX ready_suspect ON jobmill.ready (queue_id, priority, seq) WHERE crashes >= 2;
+CREATE INDEX ready_quarantined ON jobmill.ready (queue_id, priority, seq) WHERE crashes >= 2;
 CREATE TABLE jobmill.running (
   id uuid PRIMARY KEY,
   token int8 NOT NULL,
@@ -78,7 +78,7 @@ CREATE INDEX running_instance ON jobmill.running (instance);
 CREATE INDEX running_cancelled ON jobmill.running (instance) WHERE cancel_reason IS NOT NULL;
 
 -- Jobs with an order key that are due and wait for their turn, first come first served.
-CREATE TABLE jobmill.line (
+CREATE TABLE jobmill.order_queue (
   queue_id int4 NOT NULL,
   order_key text NOT NULL,
   pos int8 NOT NULL,
@@ -90,9 +90,9 @@ CREATE TABLE jobmill.line (
   flags int2 NOT NULL,
   PRIMARY KEY (queue_id, order_key, pos)
 );
-CREATE INDEX line_due ON jobmill.line (due_at, id);
+CREATE INDEX order_queue_due ON jobmill.order_queue (due_at, id);
 -- Which job has the turn.
-CREATE TABLE jobmill.turn (
+CREATE TABLE jobmill.order_lock (
   queue_id int4 NOT NULL,
   order_key text NOT NULL,
   job_id uuid NOT NULL UNIQUE,
@@ -100,7 +100,7 @@ CREATE TABLE jobmill.turn (
 );
 -- Lines that stage should look at. Whoever joins a line, leaves it or gives up a turn adds a row, so a line with
 -- a free turn and somebody waiting always has one; without it every stage would walk all lines.
-CREATE TABLE jobmill.line_call (
+CREATE TABLE jobmill.order_check (
   n int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   queue_id int4 NOT NULL,
   order_key text NOT NULL

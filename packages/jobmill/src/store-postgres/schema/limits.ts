@@ -9,7 +9,7 @@ CREATE TABLE jobmill.limit (
   burst int4,
   most int4,
   paid_at float8 NOT NULL DEFAULT 0,
-  line_at float8 NOT NULL DEFAULT 0,
+  reserved_until float8 NOT NULL DEFAULT 0,
   drained_until float8 NOT NULL DEFAULT 0,
   per_key bool NOT NULL DEFAULT false,
   -- the limit that this row is a key of; null for a limit itself
@@ -38,13 +38,13 @@ CREATE INDEX permit_instance ON jobmill.permit (instance);
 CREATE FUNCTION jobmill.permits_freed(jobs uuid[]) RETURNS SETOF text LANGUAGE sql VOLATILE AS $$
   DELETE FROM jobmill.permit WHERE holder = ANY (jobs) AND token IS NOT NULL RETURNING limit_name
 $$;
-CREATE TABLE jobmill.place (
+CREATE TABLE jobmill.limit_waiter (
   limit_name text NOT NULL,
   holder uuid NOT NULL,
   taken_at int8 NOT NULL,
   PRIMARY KEY (limit_name, holder)
 );
-CREATE INDEX place_taken ON jobmill.place (taken_at);
+CREATE INDEX limit_waiter_since ON jobmill.limit_waiter (taken_at);
 
 ALTER TABLE jobmill.permit SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 `

@@ -8,7 +8,7 @@ CREATE TABLE jobmill.recorded (
 );
 CREATE INDEX recorded_time ON jobmill.recorded (recorded_at);
 -- Figures as they came, each at the beginning of its 10 s, until they are merged into metric.
-CREATE TABLE jobmill.figure (
+CREATE TABLE jobmill.metric_delta (
   n int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at int8 NOT NULL,
   scope text NOT NULL,
@@ -35,5 +35,5 @@ CREATE INDEX event_type ON jobmill.event (type, n);
 CREATE INDEX event_queue ON jobmill.event (queue, n) WHERE queue IS NOT NULL;
 CREATE INDEX event_job ON jobmill.event (job_id, n) WHERE job_id IS NOT NULL;
 
-ALTER TABLE jobmill.figure SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE jobmill.metric_delta SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 `

@@ -1,7 +1,7 @@
 /**
  * Which history the ids of queues and kinds belong to. A process caches ids; after a restored backup or a failover to a lagging standby the same id may
  * mean another name. Every statement that adds a name adds a row with a random version here. A cached id is true as long as the version under which it was
- * read is still in this table: names are only added, so whatever came later keeps it true. docs/decisions/table-layout.md says more.
+ * read is still in this table: names are only added, so whatever came later keeps it true. docs/internals/decisions/table-layout.md says more.
  */
 /** The lock keeps `n` in the order of commits, so that the last row stands for all names that are visible with it. */
 const NAMES = `

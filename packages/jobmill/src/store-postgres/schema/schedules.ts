@@ -7,7 +7,7 @@ CREATE TABLE jobmill.schedule (
   operator json NOT NULL,
   -- an operator deleted what code defines
   deleted bool NOT NULL DEFAULT false,
-  -- of what counts, so that a pulse need not read the definitions
+  -- of what counts, so that a heartbeat need not read the definitions
   paused bool NOT NULL,
   revision int8 NOT NULL,
   created_at int8 NOT NULL,

@@ -11,11 +11,11 @@ CREATE TABLE jobmill_job (
   kind_id INTEGER NOT NULL,
   state INTEGER NOT NULL,
   priority INTEGER NOT NULL,
-  seq INTEGER NOT NULL,             -- place among the ready ones; while in_line, place in the line
+  seq INTEGER NOT NULL,             -- place among the ready ones; while in_order_queue, place in the line
   attempt INTEGER NOT NULL,
   max_attempts INTEGER NOT NULL,
   crashes INTEGER NOT NULL,
-  in_line INTEGER NOT NULL,         -- 1: due, and waits for the turn of its order key
+  in_order_queue INTEGER NOT NULL,         -- 1: due, and waits for the turn of its order key
   records INTEGER NOT NULL,         -- attempts ever recorded; jobmill_attempt keeps the newest
   token INTEGER NOT NULL,           -- of the last claim; means something while running
   instance_pk INTEGER,              -- likewise
@@ -39,9 +39,9 @@ CREATE TABLE jobmill_job (
 ) STRICT;
 CREATE UNIQUE INDEX jobmill_job_id ON jobmill_job (id);
 CREATE INDEX jobmill_job_ready ON jobmill_job (queue_id, kind_id, priority, seq, crashes) WHERE state = 1 AND crashes < 2;
-CREATE INDEX jobmill_job_suspect ON jobmill_job (queue_id, kind_id, priority, seq, crashes) WHERE state = 1 AND crashes >= 2;
-CREATE INDEX jobmill_job_due ON jobmill_job (in_line, due_at, id) WHERE state = 0;
-CREATE INDEX jobmill_job_line ON jobmill_job (queue_id, order_key, seq) WHERE state = 0 AND in_line = 1;
+CREATE INDEX jobmill_job_quarantined ON jobmill_job (queue_id, kind_id, priority, seq, crashes) WHERE state = 1 AND crashes >= 2;
+CREATE INDEX jobmill_job_due ON jobmill_job (in_order_queue, due_at, id) WHERE state = 0;
+CREATE INDEX jobmill_job_order ON jobmill_job (queue_id, order_key, seq) WHERE state = 0 AND in_order_queue = 1;
 CREATE INDEX jobmill_job_running ON jobmill_job (instance_pk, started_at) WHERE state = 2;
 CREATE INDEX jobmill_job_asked ON jobmill_job (instance_pk) WHERE state = 2 AND cancel_reason IS NOT NULL;
 CREATE INDEX jobmill_job_ended ON jobmill_job (queue_id, state, ended_at) WHERE state >= 3;
@@ -67,7 +67,7 @@ CREATE TABLE jobmill_dedupe (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobmill_dedupe_expiry ON jobmill_dedupe (expires_at) WHERE expires_at IS NOT NULL;
 
-CREATE TABLE jobmill_turn (
+CREATE TABLE jobmill_order_lock (
   queue_id INTEGER NOT NULL,
   order_key TEXT NOT NULL,
   job_pk INTEGER NOT NULL,
@@ -75,13 +75,13 @@ CREATE TABLE jobmill_turn (
 ) STRICT, WITHOUT ROWID;
 
 -- Lines that have a first job and a free turn, by the place of that job.
-CREATE TABLE jobmill_turn_due (
+CREATE TABLE jobmill_order_due (
   queue_id INTEGER NOT NULL,
   order_key TEXT NOT NULL,
   place INTEGER NOT NULL,
   PRIMARY KEY (queue_id, order_key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX jobmill_turn_due_place ON jobmill_turn_due (place);
+CREATE INDEX jobmill_order_due_place ON jobmill_order_due (place);
 
 CREATE TABLE jobmill_tag (
   tag TEXT NOT NULL,
@@ -93,7 +93,7 @@ CREATE TABLE jobmill_count (
   queue_id INTEGER NOT NULL,
   state INTEGER NOT NULL,
   n INTEGER NOT NULL,
-  rung INTEGER NOT NULL,            -- of state 1: rises whenever the queue gets something to do
+  wake_ups INTEGER NOT NULL,            -- of state 1: rises whenever the queue gets something to do
   arrived INTEGER NOT NULL DEFAULT 0, -- of state 1: how many ever became ready
   PRIMARY KEY (queue_id, state)
 ) STRICT, WITHOUT ROWID;

@@ -6,7 +6,7 @@ CREATE TABLE jobmill_limit (
   name TEXT NOT NULL UNIQUE,
   settings TEXT NOT NULL,           -- JSON
   paid_at REAL NOT NULL,
-  line_at REAL NOT NULL,
+  reserved_until REAL NOT NULL,
   drained_until REAL NOT NULL,
   held INTEGER NOT NULL,            -- the sum of its permits
   per_key INTEGER NOT NULL DEFAULT 0,
@@ -17,7 +17,7 @@ CREATE TABLE jobmill_limit (
 CREATE INDEX jobmill_limit_own ON jobmill_limit (name) WHERE parent IS NULL;
 CREATE INDEX jobmill_limit_key ON jobmill_limit (parent) WHERE parent IS NOT NULL;
 -- A row per key, by the instant from which its budget is full: the first ones are as if they had never been used.
-CREATE INDEX jobmill_limit_full ON jobmill_limit (max(paid_at, line_at, drained_until)) WHERE parent IS NOT NULL;
+CREATE INDEX jobmill_limit_full ON jobmill_limit (max(paid_at, reserved_until, drained_until)) WHERE parent IS NOT NULL;
 
 CREATE TABLE jobmill_permit (
   limit_id INTEGER NOT NULL,
@@ -29,11 +29,11 @@ CREATE TABLE jobmill_permit (
 CREATE INDEX jobmill_permit_holder ON jobmill_permit (holder);
 CREATE INDEX jobmill_permit_instance ON jobmill_permit (instance_pk);
 
-CREATE TABLE jobmill_place (
+CREATE TABLE jobmill_limit_waiter (
   limit_id INTEGER NOT NULL,
   holder TEXT NOT NULL,
   since INTEGER NOT NULL,
   PRIMARY KEY (limit_id, holder)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX jobmill_place_since ON jobmill_place (since);
+CREATE INDEX jobmill_limit_waiter_since ON jobmill_limit_waiter (since);
 `

@@ -8,7 +8,7 @@ CREATE TABLE jobmill_recording (
 CREATE INDEX jobmill_recording_at ON jobmill_recording (at);
 
 -- Figures that were not rolled up yet, by the bucket of 10 s that they belong to.
-CREATE TABLE jobmill_figure (
+CREATE TABLE jobmill_metric_delta (
   n INTEGER PRIMARY KEY,
   scope TEXT NOT NULL,
   at INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 /** cancel: from anywhere, in every state, and it survives the owner. */
 import assert from 'node:assert/strict'
-import { aPulse } from '../factories.ts'
+import { aHeartbeat } from '../factories.ts'
 import { DONE, HOUR, later, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsAreExact, countsOf, historyOf, isVerdict } from './looks.ts'
@@ -66,10 +66,10 @@ export const cancelCases: readonly Case[] = [
       isVerdict(only(await other.cancel([lease.id], 'stop it')), 'changed', 'running')
       const { state, cancelReason, instance } = await job(lease.id)
       assert.deepEqual([state, cancelReason, instance], ['running', 'stop it', lease.instance])
-      const told = await store.renew(aPulse(lease.instance))
+      const told = await store.renew(aHeartbeat(lease.instance))
       assert.deepEqual(told.cancels, [{ id: lease.id, token: lease.token, reason: 'stop it' }])
-      assert.deepEqual((await store.renew(aPulse(lease.instance))).cancels, told.cancels)
-      assert.deepEqual((await store.renew(aPulse(bystander))).cancels, [])
+      assert.deepEqual((await store.renew(aHeartbeat(lease.instance))).cancels, told.cancels)
+      assert.deepEqual((await store.renew(aHeartbeat(bystander))).cancels, [])
     },
   },
   {
@@ -116,7 +116,7 @@ export const cancelCases: readonly Case[] = [
       await store.retry([lease.id])
       const again = await claimOne(await worker(), { kinds: [lease.kind] })
       assert.equal((await job(lease.id)).cancelReason, null)
-      assert.deepEqual((await store.renew(aPulse(again.instance))).cancels, [])
+      assert.deepEqual((await store.renew(aHeartbeat(again.instance))).cancels, [])
       assert.equal((await finish(again, DONE)).state, 'done')
     },
   },

@@ -85,7 +85,7 @@ export const enqueueCases: readonly Case[] = [
         state: 'scheduled',
         attempt: 0,
         crashes: 0,
-        waitsForTurn: false,
+        waitsForOrder: false,
         enqueuedAt: clock.now(),
       }
       const nothing = { startedAt: null, endedAt: null, instance: null, cancelReason: null }

@@ -1,11 +1,11 @@
 /** A finish that forgets does all else that a finish does: keys, turns, permits, follow-ups, transactions. */
 import assert from 'node:assert/strict'
-import { aJob, aRetain, aTake } from '../factories.ts'
+import { aJob, aRetain, anAcquire } from '../factories.ts'
 import { FORGET, HOUR, aFinish, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsAreExact, countsOf } from './looks.ts'
 import { api, claim, limited, THREE } from './queue-limit-words.ts'
-import { rings } from './ring-words.ts'
+import { notifications } from './notification-texts.ts'
 
 export const forgetEffectCases: readonly Case[] = [
   {
@@ -60,14 +60,14 @@ export const forgetEffectCases: readonly Case[] = [
       assert.equal((await api(store)).held, 3)
       await store.finish(others.map((lease) => aFinish(lease, FORGET)))
       assert.equal((await api(store)).held, 1)
-      await store.take([aTake('api', { holder: first.id, token: first.token, instance })])
+      await store.acquire([anAcquire('api', { holder: first.id, token: first.token, instance })])
       assert.equal((await api(store)).held, 2)
       await t.finish(first, FORGET)
       assert.equal((await api(store)).held, 0)
       const prepare = (): ReturnType<typeof claim> => claim(store, instance, ['mail'], { room: 1 })
       const act = (leases: Awaited<ReturnType<typeof prepare>>): Promise<unknown> =>
         store.finish(leases.map((lease) => aFinish(lease, FORGET)))
-      await rings(store, { prepare, act }, null, 'mail')
+      await notifications(store, { prepare, act }, null, 'mail')
     },
   },
   {
@@ -90,7 +90,7 @@ export const forgetEffectCases: readonly Case[] = [
       const prepare = (): ReturnType<typeof t.running> => t.running({ queue: 'quiet' }, instance)
       const act = (lease: Awaited<ReturnType<typeof prepare>>): Promise<unknown> =>
         t.finish(lease, FORGET, { followUps: [aJob(), aJob(), aJob()] })
-      await rings(store, { prepare, act }, 3)
+      await notifications(store, { prepare, act }, 3)
     },
   },
   {

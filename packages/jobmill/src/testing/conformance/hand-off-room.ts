@@ -7,7 +7,7 @@ import type { Case } from './case.ts'
 import { placesOf } from './hand-off-words.ts'
 
 /** Leaves one ready job that crashed twice. */
-async function suspect(t: Bench, kind: string): Promise<void> {
+async function quarantined(t: Bench, kind: string): Promise<void> {
   await t.enqueue({ kind })
   for (let n = 0; n < 2; n += 1) {
     await t.claimOne(await t.worker(), { kinds: [kind] })
@@ -136,7 +136,7 @@ export const handOffRoomCases: readonly Case[] = [
       assert.deepEqual(await placesOf(t, instance, [{}]), [])
       await clear(t)
       assert.equal((await t.job(foreign)).state, 'cancelled')
-      await suspect(t, 'suspect')
+      await quarantined(t, 'suspect')
       assert.deepEqual(await placesOf(t, instance, [{}, { priority: -1 }]), [1])
     },
   },

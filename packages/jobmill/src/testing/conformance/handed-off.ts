@@ -1,11 +1,11 @@
 /** What becomes of jobs that were handed off: whatever becomes of one that was claimed. */
 import assert from 'node:assert/strict'
-import { aHandOff, aPulse, aTake, QUEUE, someJobs } from '../factories.ts'
+import { aHandOff, aHeartbeat, anAcquire, QUEUE, someJobs } from '../factories.ts'
 import { type Bench, DEAD, DONE, HOUR, RELEASED, aFinish, later, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { handOff } from './hand-off-words.ts'
 import { changesNothing, countsAreExact, countsOf, historyOf, idsOf, isVerdict } from './looks.ts'
-import { isSilent, rings } from './ring-words.ts'
+import { isSilent, notifications } from './notification-texts.ts'
 
 const reaping = { crashesUntilDead: 3, limit: 10 }
 
@@ -37,7 +37,7 @@ export const handedOffCases: readonly Case[] = [
           .map(({ id, token }) => ({ id, token, ageMs: 40, ...(id === first ? { holdings: ['tags'] } : {}) }))
           .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
       )
-      assert.equal((await t.store.renew(aPulse(instance))).ready, false)
+      assert.equal((await t.store.renew(aHeartbeat(instance))).ready, false)
     },
   },
   {
@@ -90,7 +90,7 @@ export const handedOffCases: readonly Case[] = [
       const { ids, leases } = await oneOf(t, instance)
       const lease = only(leases)
       isVerdict(only(await t.store.cancel(ids, 'stop it')), 'changed', 'running')
-      const { cancels } = await t.store.renew(aPulse(instance))
+      const { cancels } = await t.store.renew(aHeartbeat(instance))
       assert.deepEqual(cancels, [{ id: lease.id, token: lease.token, reason: 'stop it' }])
       assert.equal((await t.finish(lease, later(0))).state, 'cancelled')
       assert.deepEqual(await historyOf(t.store, lease.id), [['cancelled', 'stop it']])
@@ -159,7 +159,10 @@ export const handedOffCases: readonly Case[] = [
       assert.deepEqual(await store.progress([{ id, token, value: '5', log: 'so far' }]), [true])
       const { progress, log } = await t.job(id)
       assert.deepEqual([progress, log], ['5', 'so far'])
-      assert.equal(only(await store.take([aTake('db', { holder: id, token, instance })])).outcome, 'granted')
+      assert.equal(
+        only(await store.acquire([anAcquire('db', { holder: id, token, instance })])).outcome,
+        'granted',
+      )
       assert.equal(only(await store.limits()).held, 1)
       await store.finish([aFinish({ id, token }, DONE)])
       assert.equal(only(await store.limits()).held, 0)
@@ -175,7 +178,7 @@ export const handedOffCases: readonly Case[] = [
       await isSilent(store, () => enqueue([{}, {}]))
       const clear = async (): Promise<void> => void (await t.claim(instance, { kinds: ['work', 'foreign'] }))
       const mixed = [{}, { kind: 'foreign' }, {}, { kind: 'foreign' }, { delay: HOUR }, {}]
-      await rings(store, { prepare: clear, act: () => enqueue(mixed) }, 2)
+      await notifications(store, { prepare: clear, act: () => enqueue(mixed) }, 2)
     },
   },
   {

@@ -8,8 +8,8 @@ const KEYS = [
   [{ dedupe: { key: 'a' } }, ['key']],
   [{ dedupe: { key: 'b', holdFor: HOUR } }, ['key-after-done']],
   [{ dedupe: { key: 'c', holdFor: HOUR, holdAfter: 'ended' } }, ['key-after-end']],
-  [{ orderKey: 'd' }, ['turn']],
-  [{ dedupe: { key: 'e' }, orderKey: 'e' }, ['key', 'turn']],
+  [{ orderKey: 'd' }, ['orderLock']],
+  [{ dedupe: { key: 'e' }, orderKey: 'e' }, ['key', 'orderLock']],
   [{}, undefined],
 ] as const
 
@@ -33,7 +33,7 @@ export const holdingCases: readonly Case[] = [
         assert.equal((await t.finish(second, DONE)).released, undefined)
       }
       const dead = await t.running({ orderKey: 'dead' })
-      assert.deepEqual((await t.finish(dead, DEAD)).released, ['turn'])
+      assert.deepEqual((await t.finish(dead, DEAD)).released, ['orderLock'])
     },
   },
   {

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../job/errors.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { HandOff } from '../../store/claim.ts'
 import type { Store } from '../../store/store.ts'
-import { aClaim, aHandOff, aJob, anInstance, aPulse, aRetain } from '../factories.ts'
+import { aClaim, aHandOff, aJob, anInstance, aHeartbeat, aRetain } from '../factories.ts'
 import { aFinish, DEAD, later } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsOf, rejectsWith } from './looks.ts'
@@ -29,7 +29,7 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['ID_INVALID', (store) => store.delete([NO_ID])],
   ['ID_INVALID', (store) => store.held(NO_ID)],
   ['ID_INVALID', (store) => store.register(anInstance({ id: NO_ID }))],
-  ['ID_INVALID', (store) => store.renew(aPulse(NO_ID))],
+  ['ID_INVALID', (store) => store.renew(aHeartbeat(NO_ID))],
   ['ID_INVALID', (store) => store.deregister(NO_ID)],
   ['ID_INVALID', (store) => store.claim(aClaim(NO_ID))],
   ['ID_INVALID', (store) => store.progress([{ id: NO_ID, token: 1, value: '1' }])],
@@ -66,7 +66,7 @@ const REFUSED: readonly (readonly [ErrorCode, (store: Store) => Promise<unknown>
   ['NAME_INVALID', (store) => store.register(anInstance({ kinds: ['a'], onDead: ['a', 'a b'] }))],
   ['OPTION_INVALID', (store) => store.register(anInstance({ kinds: ['a'], onDead: ['b'] }))],
   ['PAYLOAD_TOO_LARGE', (store) => store.finish([aFinish(LEASE, { to: 'done', result: LARGE })])],
-  ['OPTION_INVALID', (store) => store.claim(aClaim(LEASE.id, { suspects: 'skipp' as never }))],
+  ['OPTION_INVALID', (store) => store.claim(aClaim(LEASE.id, { quarantined: 'skipp' as never }))],
   ['OPTION_INVALID', (store) => store.list({ state: 'redy' as never }, { limit: 1 })],
   ['OPTION_UNKNOWN', (store) => store.list({ stat: 'ready' } as never, { limit: 1 })],
   ['OPTION_INVALID', (store) => store.get('an id' as never)],

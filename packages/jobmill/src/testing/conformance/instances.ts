@@ -1,6 +1,6 @@
-/** register, renew and deregister: liveness by the database's clock, and the pulse that carries all idle work. */
+/** register, renew and deregister: liveness by the database's clock, and the heartbeat that carries all idle work. */
 import assert from 'node:assert/strict'
-import { aPulse, anInstance } from '../factories.ts'
+import { aHeartbeat, anInstance } from '../factories.ts'
 import { DONE, HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsAreExact, countsOf, instanceOf } from './looks.ts'
@@ -41,7 +41,7 @@ export const instanceCases: readonly Case[] = [
         ['alive', 'again', ['b'], ['b'], 3],
       )
       assert.deepEqual([found?.endedAt, found?.expiresAt], [null, t.clock.now() + instance.leaseMs])
-      assert.equal((await t.store.renew(aPulse(instance.id))).alive, true)
+      assert.equal((await t.store.renew(aHeartbeat(instance.id))).alive, true)
       await t.enqueue()
       assert.equal((await t.claim(instance.id)).length, 1)
     },

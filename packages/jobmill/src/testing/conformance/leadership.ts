@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { DutyBid, DutyRecord } from '../../store/duty.ts'
 import type { Store } from '../../store/store.ts'
-import { anInstance, aPulse } from '../factories.ts'
+import { anInstance, aHeartbeat } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
@@ -11,14 +11,14 @@ function bids(...names: string[]): DutyBid[] {
   return names.map((name) => ({ name, succeededAgoMs: null, failures: 0 }))
 }
 
-/** What the instance leads after a pulse that asks for these. */
+/** What the instance leads after a heartbeat that asks for these. */
 async function leads(
   store: Store,
   instance: string,
   duties: readonly DutyBid[],
   renewEveryMs = 3_000,
 ): Promise<readonly string[]> {
-  return (await store.renew(aPulse(instance, { duties, renewEveryMs }))).leads
+  return (await store.renew(aHeartbeat(instance, { duties, renewEveryMs }))).leads
 }
 
 async function dutyOf(store: Store, name: string): Promise<DutyRecord | undefined> {
@@ -27,13 +27,13 @@ async function dutyOf(store: Store, name: string): Promise<DutyRecord | undefine
 
 export const leadershipCases: readonly Case[] = [
   {
-    name: 'P9 a duty that nobody leads is taken by who asks for it, for the length of a lease from this pulse',
+    name: 'P9 a duty that nobody leads is taken by who asks for it, for the length of a lease from this heartbeat',
     async run({ store, clock, worker }) {
       const id = await worker()
       assert.deepEqual(await store.duties(), [])
       clock.advance(1_000)
-      const pulse = await store.renew(aPulse(id, { duties: bids('reap'), leaseMs: 7_000 }))
-      assert.deepEqual(pulse.leads, ['reap'])
+      const heartbeat = await store.renew(aHeartbeat(id, { duties: bids('reap'), leaseMs: 7_000 }))
+      assert.deepEqual(heartbeat.leads, ['reap'])
       assert.deepEqual(await store.duties(), [
         { name: 'reap', leader: id, expiresAt: clock.now() + 7_000, lastSuccessAt: null, failures: 0 },
       ])
@@ -65,7 +65,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'a lease is renewed in the pulses that write the row of the instance, and P15 in no other',
+    name: 'a lease is renewed in the heartbeats that write the row of the instance, and P15 in no other',
     async run({ store, clock, worker }) {
       const id = await worker()
       await leads(store, id, bids('reap'))
@@ -178,7 +178,7 @@ export const leadershipCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 P9 pulses at once take a vacant duty: one leader, and all agree who',
+    name: 'P4 P9 heartbeats at once take a vacant duty: one leader, and all agree who',
     async run({ store, another, clock, worker }) {
       const stores = [store, await another(), await another(), await another()]
       const ids = await Promise.all(stores.map(() => worker({ leaseMs: 10 * HOUR })))

@@ -1,9 +1,19 @@
-/** Open, close, and the doorbell. */
+/** Open, close, and the notifier. */
 import assert from 'node:assert/strict'
 import { systemPlatform } from '../../platform/platform.ts'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
-import type { Doorbell, Store } from '../../store/store.ts'
-import { QUEUE, aClaim, aDefinition, aJob, anInstance, aPulse, aRetain, aTake, aTick } from '../factories.ts'
+import type { Notifier, Store } from '../../store/store.ts'
+import {
+  QUEUE,
+  aClaim,
+  aDefinition,
+  aJob,
+  anInstance,
+  aHeartbeat,
+  aRetain,
+  anAcquire,
+  aTick,
+} from '../factories.ts'
 import { DONE } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
@@ -12,7 +22,7 @@ const id = '00000000-0000-7000-8000-000000000000'
 
 /** A verb that is added to the contract and not here is an error of the compiler. */
 const everyVerb: Readonly<
-  Record<Exclude<keyof Store, 'name' | 'open' | 'close' | keyof Doorbell>, (store: Store) => Promise<unknown>>
+  Record<Exclude<keyof Store, 'name' | 'open' | 'close' | keyof Notifier>, (store: Store) => Promise<unknown>>
 > = {
   enqueue: (store) => store.enqueue([aJob()]),
   stage: (store) => store.stage(1),
@@ -24,7 +34,7 @@ const everyVerb: Readonly<
   runNow: (store) => store.runNow([id]),
   delete: (store) => store.delete([id]),
   register: (store) => store.register(anInstance()),
-  renew: (store) => store.renew(aPulse(id)),
+  renew: (store) => store.renew(aHeartbeat(id)),
   deregister: (store) => store.deregister(id),
   reap: (store) => store.reap({ crashesUntilDead: 3, limit: 1 }),
   retain: (store) => store.retain(aRetain({ limit: 1 })),
@@ -45,8 +55,8 @@ const everyVerb: Readonly<
   resetOverrides: (store) => store.resetOverrides('queue', 'a', null),
   changeLimit: (store) => store.changeLimit('a', { type: 'concurrency', most: 1 }),
   deleteLimit: (store) => store.deleteLimit('a'),
-  take: (store) => store.take([aTake('a')]),
-  giveBack: (store) => store.giveBack([{ limit: 'a', holder: id, token: null }]),
+  acquire: (store) => store.acquire([anAcquire('a')]),
+  release: (store) => store.release([{ limit: 'a', holder: id, token: null }]),
   drain: (store) => store.drain('a', 1),
   get: (store) => store.get([id]),
   results: (store) => store.results([id]),
@@ -57,9 +67,9 @@ const everyVerb: Readonly<
   counts: (store) => store.counts(),
   queues: (store) => store.queues(),
   instances: (store) => store.instances(),
-  unserved: (store) => store.unserved(),
+  unservedKinds: (store) => store.unservedKinds(),
   now: (store) => store.now(),
-  ahead: (store) => store.ahead(id),
+  position: (store) => store.position(id),
   held: (store) => store.held(id),
   duties: (store) => store.duties(),
   slots: (store) => store.slots(),
@@ -118,7 +128,7 @@ export const lifecycleCases: readonly Case[] = [
       const waiting = await enqueue({ orderKey: 'o' })
       await store.close()
       const next = await another()
-      assert.equal((await next.renew(aPulse(lease.instance))).alive, true)
+      assert.equal((await next.renew(aHeartbeat(lease.instance))).alive, true)
       const [duplicate] = await next.enqueue([aJob({ dedupe: { key: 'k' } })])
       assert.deepEqual(duplicate, { id: lease.id, outcome: 'duplicate' })
       assert.equal((await next.stage(10)).ready, 0)
@@ -140,7 +150,7 @@ export const lifecycleCases: readonly Case[] = [
     name: 'a ring wakes who waits for that queue',
     async run({ store }) {
       const waits = store.wait({ queues: ['a', QUEUE], timeoutMs: 15_000 })
-      store.ring([QUEUE])
+      store.notify([QUEUE])
       assert.deepEqual(
         (await waits).map(({ queue, jobs }) => [queue, jobs]),
         [[QUEUE, null]],
@@ -157,14 +167,14 @@ export const lifecycleCases: readonly Case[] = [
       const again = async (): Promise<void> => {
         if (woken) return
         await other.enqueue([aJob()])
-        other.ring([QUEUE])
+        other.notify([QUEUE])
         await new Promise<void>((resolve) => void systemPlatform.timer(50, resolve))
         await again()
       }
-      const rings = again()
+      const notifications = again()
       assert.deepEqual(new Set((await waits).map(({ queue }) => queue)), new Set([QUEUE]))
       woken = true
-      await rings
+      await notifications
     },
   },
   {
@@ -193,11 +203,11 @@ export const lifecycleCases: readonly Case[] = [
   {
     name: 'a ring never throws, not even when nobody waits or the store is closed',
     async run({ store, unopened }) {
-      store.ring(['nobody'])
-      store.ring([])
-      unopened().ring(['a'])
+      store.notify(['nobody'])
+      store.notify([])
+      unopened().notify(['a'])
       await store.close()
-      store.ring(['a'])
+      store.notify(['a'])
     },
   },
 ]

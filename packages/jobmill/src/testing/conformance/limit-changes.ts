@@ -1,7 +1,7 @@
 /** What an operator does to limits: drains, changes and deletions, and what cannot be. */
 import assert from 'node:assert/strict'
 import type { LimitSettings } from '../../job/limit.ts'
-import { aTake } from '../factories.ts'
+import { anAcquire } from '../factories.ts'
 import { HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
@@ -75,12 +75,12 @@ export const limitChangeCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
       const [first, second] = [patient(), patient()]
-      await store.take([first, second])
+      await store.acquire([first, second])
       await store.changeLimit('api', { ...TEN, burst: 1 })
       // Nobody stands in line, so that a newcomer is granted.
       assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'granted')
-      await store.take([patient()])
-      assert.equal(only(await store.take([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
+      await store.acquire([patient()])
+      assert.equal(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
     },
   },
   {
@@ -102,16 +102,16 @@ export const limitChangeCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
       const late = patient()
-      await store.take([late])
+      await store.acquire([late])
       assert.equal(await store.deleteLimit('api'), true)
       assert.equal(await store.deleteLimit('api'), false)
       assert.deepEqual(await store.limits(), [])
       assert.deepEqual(await draw(store), { outcome: 'unknown' })
       await declare(store, { ...TEN, burst: 1 })
       assert.equal((await api(store)).available, 1)
-      await store.take([patient(), patient()])
+      await store.acquire([patient(), patient()])
       // It has no place any more.
-      assert.equal(only(await store.take([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
+      assert.equal(only(await store.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
     },
   },
   {
@@ -157,13 +157,15 @@ export const limitChangeCases: readonly Case[] = [
       assert.deepEqual(await store.limits(), [])
       await declare(store)
       for (const amount of [0, -1, 0.5, Number.NaN])
-        await rejectsWith('NUMBER_INVALID', () => store.take([aTake('api'), aTake('api', { amount })]))
+        await rejectsWith('NUMBER_INVALID', () =>
+          store.acquire([anAcquire('api'), anAcquire('api', { amount })]),
+        )
       await rejectsWith('NUMBER_INVALID', () => draw(store, { waitUpToMs: -1 }))
       await rejectsWith('ID_INVALID', () => draw(store, { holder: 'me', token: null }))
       await rejectsWith('ID_INVALID', () => draw(store, { instance: 'here' }))
-      await rejectsWith('ID_INVALID', () => store.giveBack([{ limit: 'api', holder: 'me', token: null }]))
-      await rejectsWith('NUMBER_INVALID', () => store.giveBack([{ ...aTake('api'), token: 1.5 }]))
-      await rejectsWith('NAME_INVALID', () => store.take([aTake('api'), aTake('my api')]))
+      await rejectsWith('ID_INVALID', () => store.release([{ limit: 'api', holder: 'me', token: null }]))
+      await rejectsWith('NUMBER_INVALID', () => store.release([{ ...anAcquire('api'), token: 1.5 }]))
+      await rejectsWith('NAME_INVALID', () => store.acquire([anAcquire('api'), anAcquire('my api')]))
       await rejectsWith('NUMBER_INVALID', () => store.drain('api', -1))
       assert.equal((await api(store)).available, 2)
     },

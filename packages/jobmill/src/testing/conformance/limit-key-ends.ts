@@ -1,7 +1,7 @@
 /** What becomes of the keys of a limit: changes, deletions, the clean-up, and first uses that meet them. */
 import assert from 'node:assert/strict'
 import type { LimitSettings, RateSettings } from '../../job/limit.ts'
-import { aRetain, aTake } from '../factories.ts'
+import { aRetain, anAcquire } from '../factories.ts'
 import { HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { EACH, ONE, outcomes } from './limit-key-words.ts'
@@ -17,9 +17,12 @@ export const limitKeyEndCases: readonly Case[] = [
     name: 'P13 a change counts for every key at once, and what each was granted still has to be paid for',
     async run({ store, clock }) {
       await declare(store, { type: 'rate', amount: 1, perMs: 1_000, burst: 4, perKey: true })
-      await store.take([aTake('api', { key: 'a', amount: 4 }), aTake('api', { key: 'b', amount: 1 })])
+      await store.acquire([
+        anAcquire('api', { key: 'a', amount: 4 }),
+        anAcquire('api', { key: 'b', amount: 1 }),
+      ])
       await store.drain('api', 5_000, 'c')
-      await store.take([{ ...patient(), key: 'a' }])
+      await store.acquire([{ ...patient(), key: 'a' }])
       const faster: LimitSettings = { type: 'rate', amount: 10, perMs: 1_000, burst: 4, perKey: true }
       const changed = await store.changeLimit('api', faster)
       assert.deepEqual([changed.settings, changed.available, changed.keys], [faster, 4, 3])
@@ -59,28 +62,28 @@ export const limitKeyEndCases: readonly Case[] = [
     async run({ store }) {
       await declare(store, ONE)
       await store.declareLimits([{ name: 'api2', settings: ONE }])
-      await store.take([aTake('api', { key: 'a' }), aTake('api2', { key: 'a' })])
+      await store.acquire([anAcquire('api', { key: 'a' }), anAcquire('api2', { key: 'a' })])
       const late = { ...patient(), key: 'a' }
-      await store.take([late])
+      await store.acquire([late])
       assert.equal(await store.deleteLimit('api'), true)
       assert.deepEqual(await draw(store, { key: 'a' }), { outcome: 'unknown' })
       await declare(store, ONE)
       assert.equal((await store.limits())[0]?.keys, 0)
       assert.deepEqual(await outcomes(store, ['a']), ['granted'])
-      await store.take([{ ...patient(), key: 'a' }])
+      await store.acquire([{ ...patient(), key: 'a' }])
       // It has no place any more.
-      assert.equal(only(await store.take([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
-      assert.equal(only(await store.take([aTake('api2', { key: 'a' })])).outcome, 'later')
+      assert.equal(only(await store.acquire([{ ...late, waitUpToMs: 1_000 }])).outcome, 'later')
+      assert.equal(only(await store.acquire([anAcquire('api2', { key: 'a' })])).outcome, 'later')
     },
   },
   {
     name: 'P13 retain forgets a key once it is full again and nobody has a place, which changes nothing for who asks',
     async run({ store, clock }) {
       await declare(store, EACH)
-      await store.take([aTake('api', { key: 'a', amount: 2 }), aTake('api', { key: 'b' })])
+      await store.acquire([anAcquire('api', { key: 'a', amount: 2 }), anAcquire('api', { key: 'b' })])
       await store.drain('api', 1_000, 'c')
       const waiting = { ...patient(), key: 'd', amount: 2 }
-      await store.take([aTake('api', { key: 'd', amount: 2 }), waiting])
+      await store.acquire([anAcquire('api', { key: 'd', amount: 2 }), waiting])
       const left = async (): Promise<number | null> => {
         await store.retain(aRetain())
         return (await api(store)).keys
@@ -130,10 +133,10 @@ export const limitKeyEndCases: readonly Case[] = [
           stores.map((each, n) => {
             // Each in another order, and of two limits: whoever waited for the other would never be answered.
             const mine = n === 1 ? keys.toReversed() : keys
-            return each.take(
+            return each.acquire(
               mine.flatMap((key) => [
-                aTake(n === 2 ? 'other' : 'api', { key }),
-                aTake(n === 2 ? 'api' : 'other', { key }),
+                anAcquire(n === 2 ? 'other' : 'api', { key }),
+                anAcquire(n === 2 ? 'api' : 'other', { key }),
               ]),
             )
           }),
@@ -161,7 +164,7 @@ export const limitKeyEndCases: readonly Case[] = [
         assert.deepEqual(new Set(replies.flat()), new Set(['granted']))
         // Whichever came first, the one token that each has taken is paid for by the new settings.
         clock.advance(10)
-        const next = await store.take(keys.map((key) => aTake('api', { key, waitUpToMs: 2 * HOUR })))
+        const next = await store.acquire(keys.map((key) => anAcquire('api', { key, waitUpToMs: 2 * HOUR })))
         const waitMs = HOUR + (round + 1) * 1_000 - 10
         assert.deepEqual(
           next,

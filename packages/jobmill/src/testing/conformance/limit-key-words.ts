@@ -1,8 +1,8 @@
 /** Short words for what most cases about keys of limits do. */
 import type { RateSettings } from '../../job/limit.ts'
-import type { Taken } from '../../store/limit.ts'
+import type { Acquired } from '../../store/limit.ts'
 import type { Store } from '../../store/store.ts'
-import { aTake } from '../factories.ts'
+import { anAcquire } from '../factories.ts'
 import { TEN } from './limit-words.ts'
 
 /** Two at once for each key, and then one every 100 ms. */
@@ -10,6 +10,6 @@ export const EACH: RateSettings = { ...TEN, perKey: true }
 export const ONE: RateSettings = { ...EACH, burst: 1 }
 
 /** One draw for each of these keys, in one call. */
-export async function outcomes(store: Store, keys: readonly string[]): Promise<Taken['outcome'][]> {
-  return (await store.take(keys.map((key) => aTake('api', { key })))).map(({ outcome }) => outcome)
+export async function outcomes(store: Store, keys: readonly string[]): Promise<Acquired['outcome'][]> {
+  return (await store.acquire(keys.map((key) => anAcquire('api', { key })))).map(({ outcome }) => outcome)
 }

@@ -1,7 +1,7 @@
 /** Limits that count for each key by itself: as many budgets of one shape as there are keys. */
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
-import { aRetain, aTake } from '../factories.ts'
+import { aRetain, anAcquire } from '../factories.ts'
 import { only } from './bench.ts'
 import type { Case } from './case.ts'
 import { EACH, ONE, outcomes } from './limit-key-words.ts'
@@ -35,7 +35,7 @@ export const limitKeyCases: readonly Case[] = [
       const instants = new Map<string, number[]>(keys.map((key) => [key, []]))
       for (let round = 0; round < 24; round += 1) {
         const asked = keys.flatMap((key, n) => ({ key, waitUpToMs: n * 10, amount: 1 + ((round + n) % 2) }))
-        const replies = stores.map((each) => each.take(asked.map((one) => aTake('api', one))))
+        const replies = stores.map((each) => each.acquire(asked.map((one) => anAcquire('api', one))))
         for (const told of await Promise.all(replies))
           for (const [n, reply] of told.entries()) {
             const { key = '', amount = 0 } = asked[n] ?? {}
@@ -64,12 +64,12 @@ export const limitKeyCases: readonly Case[] = [
       await declare(store, ONE)
       await outcomes(store, ['a', 'b'])
       const first = { ...patient(), key: 'a' }
-      assert.equal(only(await store.take([first])).outcome, 'later')
+      assert.equal(only(await store.acquire([first])).outcome, 'later')
       clock.advance(50)
       assert.equal((await draw(store, { key: 'a', waitUpToMs: 1_000 })).outcome, 'later')
       // The same holder has no place in the line of another key, where there is none.
       assert.deepEqual(await draw(store, { key: 'b', waitUpToMs: 1_000 }), { outcome: 'granted', waitMs: 50 })
-      assert.deepEqual(only(await store.take([{ ...first, waitUpToMs: 1_000 }])), {
+      assert.deepEqual(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])), {
         outcome: 'granted',
         waitMs: 50,
       })
@@ -93,7 +93,11 @@ export const limitKeyCases: readonly Case[] = [
       await declare(store, EACH)
       await store.declareLimits([{ name: 'plain', settings: TEN }])
       assert.deepEqual(
-        await store.take([aTake('api'), aTake('plain', { key: 'a' }), aTake('nope', { key: 'a' })]),
+        await store.acquire([
+          anAcquire('api'),
+          anAcquire('plain', { key: 'a' }),
+          anAcquire('nope', { key: 'a' }),
+        ]),
         [
           { outcome: 'wrong-key', perKey: true },
           { outcome: 'wrong-key', perKey: false },
@@ -101,7 +105,12 @@ export const limitKeyCases: readonly Case[] = [
         ],
       )
       // Its neighbours in the call notice nothing.
-      const mixed = await store.take([aTake('api'), aTake('api', { key: 'a' }), aTake('plain'), aTake('api')])
+      const mixed = await store.acquire([
+        anAcquire('api'),
+        anAcquire('api', { key: 'a' }),
+        anAcquire('plain'),
+        anAcquire('api'),
+      ])
       assert.deepEqual(
         mixed.map(({ outcome }) => outcome),
         ['wrong-key', 'granted', 'granted', 'wrong-key'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { LimitParts } from '../../job/limit.ts'
 import type { QueueSettings } from '../../job/queue-settings.ts'
 import type { Store } from '../../store/store.ts'
-import { aTake } from '../factories.ts'
+import { anAcquire } from '../factories.ts'
 import { only } from './bench.ts'
 import type { Case } from './case.ts'
 import { api, declare, draw, TEN } from './limit-words.ts'
@@ -90,8 +90,8 @@ export const limitOverrideCases: readonly Case[] = [
     async run({ store, clock }) {
       await declare(store, { type: 'rate', amount: 1, burst: 4 })
       await draw(store, { amount: 4 })
-      const first = aTake('api', { waitUpToMs: 1 })
-      assert.equal((await store.take([first]))[0]?.outcome, 'later')
+      const first = anAcquire('api', { waitUpToMs: 1 })
+      assert.equal((await store.acquire([first]))[0]?.outcome, 'later')
       const before = await api(store)
       await declare(store, { type: 'rate', amount: 1, burst: 4 })
       assert.deepEqual(await api(store), before)

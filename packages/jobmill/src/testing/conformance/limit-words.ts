@@ -1,8 +1,8 @@
 /** Short words for what most cases about rates do. */
 import type { LimitParts, RateSettings } from '../../job/limit.ts'
-import type { LimitRecord, Take, Taken } from '../../store/limit.ts'
+import type { LimitRecord, AcquireRequest, Acquired } from '../../store/limit.ts'
 import type { Store } from '../../store/store.ts'
-import { anInstance, aPulse, aTake } from '../factories.ts'
+import { anInstance, aHeartbeat, anAcquire } from '../factories.ts'
 import { only } from './bench.ts'
 
 /** A token every 100 ms, two at once. */
@@ -12,23 +12,23 @@ export async function declare(store: Store, settings: LimitParts = TEN): Promise
   await store.declareLimits([{ name: 'api', settings }])
 }
 
-export async function draw(store: Store, overrides: Partial<Take> = {}): Promise<Taken> {
-  return only(await store.take([aTake('api', overrides)]))
+export async function draw(store: Store, overrides: Partial<AcquireRequest> = {}): Promise<Acquired> {
+  return only(await store.acquire([anAcquire('api', overrides)]))
 }
 
 /** One who would wait, but not long enough: it gets a place in the line. */
-export function patient(): Take {
-  return aTake('api', { waitUpToMs: 1 })
+export function patient(): AcquireRequest {
+  return anAcquire('api', { waitUpToMs: 1 })
 }
 
 export async function api(store: Store): Promise<LimitRecord> {
   return only(await store.limits())
 }
 
-export function granted(replies: readonly Taken[]): number {
+export function granted(replies: readonly Acquired[]): number {
   return replies.filter(({ outcome }) => outcome === 'granted').length
 }
 
 export async function settingsVersion(store: Store): Promise<number> {
-  return (await store.renew(aPulse(anInstance().id))).settingsVersion
+  return (await store.renew(aHeartbeat(anInstance().id))).settingsVersion
 }

@@ -1,8 +1,8 @@
 /** Limits that are a rate: never exceeded by anybody, whoever asks through whichever handle. */
 import assert from 'node:assert/strict'
 import type { LimitSettings } from '../../job/limit.ts'
-import type { Taken } from '../../store/limit.ts'
-import { aTake } from '../factories.ts'
+import type { Acquired } from '../../store/limit.ts'
+import { anAcquire } from '../factories.ts'
 import { HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { TEN, declare, draw, patient, api, granted, settingsVersion } from './limit-words.ts'
@@ -57,8 +57,8 @@ export const limitCases: readonly Case[] = [
       )
       const { available, nextInMs } = await api(store)
       assert.deepEqual([available, nextInMs], [0, 100])
-      const late = aTake('api')
-      const ask = async (): Promise<Taken['outcome']> => only(await store.take([late])).outcome
+      const late = anAcquire('api')
+      const ask = async (): Promise<Acquired['outcome']> => only(await store.acquire([late])).outcome
       assert.equal(await ask(), 'later')
       clock.advance(99)
       assert.equal(await ask(), 'later')
@@ -87,12 +87,12 @@ export const limitCases: readonly Case[] = [
       await declare(store)
       await store.declareLimits([{ name: 'other', settings: { ...TEN, burst: 1 } }])
       const names = ['api', 'other', 'nope', 'api', 'other', 'api']
-      const replies = await store.take(names.map((name) => aTake(name)))
+      const replies = await store.acquire(names.map((name) => anAcquire(name)))
       assert.deepEqual(
         replies.map(({ outcome }) => outcome),
         ['granted', 'granted', 'unknown', 'granted', 'later', 'later'],
       )
-      assert.deepEqual(await store.take([]), [])
+      assert.deepEqual(await store.acquire([]), [])
     },
   },
   {
@@ -117,7 +117,7 @@ export const limitCases: readonly Case[] = [
       const instants: number[] = []
       for (let round = 0; round < 40; round += 1) {
         const asks = stores.map((each) =>
-          each.take([aTake('api', { waitUpToMs: 20 }), aTake('api', { amount: 1 + (round % 3) })]),
+          each.acquire([anAcquire('api', { waitUpToMs: 20 }), anAcquire('api', { amount: 1 + (round % 3) })]),
         )
         for (const replies of await Promise.all(asks))
           for (const [n, reply] of replies.entries())
@@ -152,15 +152,15 @@ export const limitCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
       const [first, second] = [patient(), patient()]
-      assert.equal(only(await store.take([first])).outcome, 'later')
-      assert.equal(only(await store.take([second])).outcome, 'later')
+      assert.equal(only(await store.acquire([first])).outcome, 'later')
+      assert.equal(only(await store.acquire([second])).outcome, 'later')
       clock.advance(50)
       assert.equal((await draw(store, { waitUpToMs: 1_000 })).outcome, 'later')
-      assert.deepEqual(only(await store.take([{ ...second, waitUpToMs: 1_000 }])), {
+      assert.deepEqual(only(await store.acquire([{ ...second, waitUpToMs: 1_000 }])), {
         outcome: 'granted',
         waitMs: 50,
       })
-      assert.deepEqual(only(await store.take([{ ...first, waitUpToMs: 1_000 }])), {
+      assert.deepEqual(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])), {
         outcome: 'granted',
         waitMs: 150,
       })
@@ -182,11 +182,11 @@ export const limitCases: readonly Case[] = [
       await declare(store, { ...TEN, burst: 1 })
       await draw(store)
       const [first, second] = [patient(), patient()]
-      await store.take([first, second])
+      await store.acquire([first, second])
       clock.advance(100)
-      assert.equal(only(await store.take([first])).outcome, 'granted')
+      assert.equal(only(await store.acquire([first])).outcome, 'granted')
       // The second still stands in line.
-      assert.equal(only(await store.take([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
+      assert.equal(only(await store.acquire([{ ...first, waitUpToMs: 1_000 }])).outcome, 'later')
     },
   },
   {
@@ -194,7 +194,7 @@ export const limitCases: readonly Case[] = [
     async run({ store }) {
       await declare(store)
       assert.equal((await draw(store, { token: 77 })).outcome, 'granted')
-      assert.deepEqual(await store.giveBack([aTake('api')]), [false])
+      assert.deepEqual(await store.release([anAcquire('api')]), [false])
       assert.equal((await api(store)).held, 0)
     },
   },

@@ -1,7 +1,7 @@
 /** register after reap: an instance whose process lived takes back the crashes that were counted for it, wherever its jobs are by then. */
 import assert from 'node:assert/strict'
 import { NO_CRASH, STOOD_STILL } from '../../job/crash.ts'
-import { aClaim, aPulse, anInstance } from '../factories.ts'
+import { aClaim, aHeartbeat, anInstance } from '../factories.ts'
 import { aFinish, type Bench, DONE, HOUR, later, only, RELEASED } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsAreExact, countsOf } from './looks.ts'
@@ -17,7 +17,7 @@ async function lose(
   const instance = anInstance({ kinds: [kind] })
   await t.store.register(instance)
   const skipped = await t.store.claim(aClaim(instance.id, { kinds: [kind] }))
-  if (skipped.length === 0) await t.claimOne(instance.id, { kinds: [kind], suspects: 'only' })
+  if (skipped.length === 0) await t.claimOne(instance.id, { kinds: [kind], quarantined: 'only' })
   t.clock.advance(MINUTE)
   assert.equal((await t.store.reap({ crashesUntilDead, limit: 10 })).jobs.length, 1)
   return (how) => t.store.register({ ...instance, ...how })
@@ -78,11 +78,11 @@ export const notCrashedCases: readonly Case[] = [
       const comeBack = await lose(t, 'work')
       await lose(t, 'work')
       const watcher = await t.worker()
-      const before = await t.store.renew(aPulse(watcher))
-      assert.deepEqual([before.ready, before.suspect], [false, true])
+      const before = await t.store.renew(aHeartbeat(watcher))
+      assert.deepEqual([before.ready, before.quarantined], [false, true])
       await comeBack()
-      const after = await t.store.renew(aPulse(watcher))
-      assert.deepEqual([after.ready, after.suspect], [true, false])
+      const after = await t.store.renew(aHeartbeat(watcher))
+      assert.deepEqual([after.ready, after.quarantined], [true, false])
       assert.deepEqual([(await t.claimOne(watcher)).id, await crashesOf(t, id)], [id, 1])
     },
   },

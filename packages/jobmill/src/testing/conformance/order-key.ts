@@ -9,7 +9,7 @@ const orderKey = 'o'
 
 async function standings({ store }: Bench, ids: readonly string[]): Promise<string[]> {
   return (await store.get(ids)).map((job) =>
-    job?.waitsForTurn === true ? 'in line' : (job?.state ?? 'gone'),
+    job?.waitsForOrder === true ? 'in line' : (job?.state ?? 'gone'),
   )
 }
 

@@ -1,6 +1,6 @@
 /** Everything that gives the permit of a job back. */
 import assert from 'node:assert/strict'
-import { aTake } from '../factories.ts'
+import { anAcquire } from '../factories.ts'
 import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from './bench.ts'
 import type { Case } from './case.ts'
 import { db, declare, heldBy, heldOf, take, takeFor, type Held } from './permit-words.ts'
@@ -61,7 +61,7 @@ const endCases = ENDS.map(([name, end]): Case => ({
     await end(t, lease)
     assert.deepEqual([await heldOf(store), (await db(store)).available], [1, 1])
     assert.equal(await take(store, takeFor(lease)), 'stale')
-    assert.deepEqual(await store.giveBack([heldBy(lease)]), [false])
+    assert.deepEqual(await store.release([heldBy(lease)]), [false])
   },
 }))
 
@@ -86,7 +86,7 @@ export const permitEndCases: readonly Case[] = [
       await declare(store, 5)
       await declare(store, 5, 'cpu')
       const lease = await running()
-      await store.take([takeFor(lease), takeFor(lease, { limit: 'cpu', amount: 4 })])
+      await store.acquire([takeFor(lease), takeFor(lease, { limit: 'cpu', amount: 4 })])
       assert.deepEqual(
         (await store.limits()).map(({ held }) => held),
         [4, 1],
@@ -106,7 +106,7 @@ export const permitEndCases: readonly Case[] = [
       clock.advance(10_000)
       await store.reap({ crashesUntilDead: 3, limit: 10 })
       const lease = await claimOne(await worker(), { kinds: ['again'] })
-      await store.take([takeFor(lease)])
+      await store.acquire([takeFor(lease)])
       assert.equal((await finish(old, DONE)).accepted, false)
       assert.equal(await heldOf(store), 1)
     },
@@ -120,7 +120,7 @@ export const permitEndCases: readonly Case[] = [
       for (let round = 0; round < 15; round += 1) {
         const lease = await running({}, instance)
         await Promise.all([
-          other.take([takeFor(lease)]),
+          other.acquire([takeFor(lease)]),
           store.finish([aFinish(lease, round % 2 === 0 ? DONE : later(HOUR))]),
         ])
         assert.equal(await heldOf(store), 0)
@@ -134,7 +134,7 @@ export const permitEndCases: readonly Case[] = [
       await declare(store, 50)
       for (let round = 0; round < 15; round += 1) {
         const instance = await worker()
-        await Promise.all([other.take([aTake('db', { instance })]), store.deregister(instance)])
+        await Promise.all([other.acquire([anAcquire('db', { instance })]), store.deregister(instance)])
         assert.equal(await heldOf(store), 0)
       }
     },
@@ -144,7 +144,7 @@ export const permitEndCases: readonly Case[] = [
     async run({ store, running, transaction }) {
       await declare(store, 1)
       const lease = await running()
-      await store.take([takeFor(lease)])
+      await store.acquire([takeFor(lease)])
       await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'rollback')
       assert.equal(await heldOf(store), 1)
       await transaction((tx) => store.finish([aFinish(lease, DONE)], { tx }), 'commit')

@@ -1,9 +1,9 @@
 /** Short words for what most cases about permits do. */
 import assert from 'node:assert/strict'
 import type { Lease } from '../../store/claim.ts'
-import type { LimitRecord, PermitOf, Take, Taken } from '../../store/limit.ts'
+import type { LimitRecord, PermitOf, AcquireRequest, Acquired } from '../../store/limit.ts'
 import type { Store } from '../../store/store.ts'
-import { aTake } from '../factories.ts'
+import { anAcquire } from '../factories.ts'
 import { only } from './bench.ts'
 
 export type Held = Lease & { readonly instance: string }
@@ -23,8 +23,11 @@ export async function heldOf(store: Store): Promise<number> {
 }
 
 /** What a job that runs under this lease asks for. */
-export function takeFor({ id, token, instance }: Held, overrides: Partial<Take> = {}): Take {
-  return aTake('db', { holder: id, token, instance, ...overrides })
+export function takeFor(
+  { id, token, instance }: Held,
+  overrides: Partial<AcquireRequest> = {},
+): AcquireRequest {
+  return anAcquire('db', { holder: id, token, instance, ...overrides })
 }
 
 /** The permit of a job that runs under this lease. */
@@ -32,6 +35,6 @@ export function heldBy({ id, token }: Lease): PermitOf {
   return { limit: 'db', holder: id, token }
 }
 
-export async function take(store: Store, item: Take): Promise<Taken['outcome']> {
-  return only(await store.take([item])).outcome
+export async function take(store: Store, item: AcquireRequest): Promise<Acquired['outcome']> {
+  return only(await store.acquire([item])).outcome
 }

@@ -1,6 +1,6 @@
 /** Limits that are a number of holders at once: permits, and everything that gives one back. */
 import assert from 'node:assert/strict'
-import { anInstance, aTake } from '../factories.ts'
+import { anInstance, anAcquire } from '../factories.ts'
 import { DONE, HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { declare, db, heldBy, heldOf, takeFor, take } from './permit-words.ts'
@@ -13,7 +13,7 @@ export const permitCases: readonly Case[] = [
       const leases = [await running(), await running(), await running()]
       const replies = []
       for (const lease of leases)
-        replies.push(only(await store.take([takeFor(lease, { waitUpToMs: 1_000 })])))
+        replies.push(only(await store.acquire([takeFor(lease, { waitUpToMs: 1_000 })])))
       assert.deepEqual(replies.slice(0, 2), [
         { outcome: 'granted', waitMs: 0 },
         { outcome: 'granted', waitMs: 0 },
@@ -74,9 +74,9 @@ export const permitCases: readonly Case[] = [
       const [expired, alive] = [await worker({ leaseMs: 1 }), await worker()]
       clock.advance(1)
       for (const instance of [lost, stopped, expired, anInstance().id])
-        assert.equal(await take(store, aTake('db', { instance })), 'stale')
+        assert.equal(await take(store, anAcquire('db', { instance })), 'stale')
       assert.equal(await heldOf(store), 0)
-      assert.equal(await take(store, aTake('db', { instance: alive })), 'granted')
+      assert.equal(await take(store, anAcquire('db', { instance: alive })), 'granted')
       assert.equal(await heldOf(store), 1)
     },
   },
@@ -91,10 +91,10 @@ export const permitCases: readonly Case[] = [
         await worker({ leaseMs: HOUR }),
       ]
       for (const instance of [lost, stopped, alive])
-        await store.take([
-          aTake('db', { instance, amount: 2 }),
-          aTake('db', { instance }),
-          aTake('more', { instance }),
+        await store.acquire([
+          anAcquire('db', { instance, amount: 2 }),
+          anAcquire('db', { instance }),
+          anAcquire('more', { instance }),
         ])
       assert.equal(await heldOf(store), 9)
       await store.deregister(stopped)
@@ -113,10 +113,10 @@ export const permitCases: readonly Case[] = [
     async run({ store, running }) {
       await declare(store, 1)
       const [lease, other] = [await running(), await running()]
-      await store.take([takeFor(lease)])
+      await store.acquire([takeFor(lease)])
       const back = [heldBy(other), { ...heldBy(lease), limit: 'nope' }, heldBy(lease), heldBy(lease)]
-      assert.deepEqual(await store.giveBack(back), [false, false, true, false])
-      assert.deepEqual(await store.giveBack([]), [])
+      assert.deepEqual(await store.release(back), [false, false, true, false])
+      assert.deepEqual(await store.release([]), [])
       assert.equal(await take(store, takeFor(other)), 'granted')
     },
   },
@@ -125,7 +125,7 @@ export const permitCases: readonly Case[] = [
     async run({ store, clock, running, worker, claimOne }) {
       await declare(store, 1)
       const old = await running({ kind: 'again' })
-      await store.take([takeFor(old)])
+      await store.acquire([takeFor(old)])
       clock.advance(10_000)
       await store.reap({ crashesUntilDead: 3, limit: 10 })
       const instance = await worker()
@@ -136,9 +136,9 @@ export const permitCases: readonly Case[] = [
         { ...heldBy(lease), token: lease.token + 1 },
         { ...heldBy(lease), token: null },
       ]
-      assert.deepEqual(await store.giveBack(late), [false, false, false])
+      assert.deepEqual(await store.release(late), [false, false, false])
       assert.equal(await heldOf(store), 1)
-      assert.deepEqual(await store.giveBack([...late, heldBy(lease)]), [false, false, false, true])
+      assert.deepEqual(await store.release([...late, heldBy(lease)]), [false, false, false, true])
       assert.equal(await heldOf(store), 0)
     },
   },
@@ -151,8 +151,11 @@ export const permitCases: readonly Case[] = [
       assert.equal(await take(store, takeFor(lease, { amount: 3 })), 'granted')
       assert.equal(await take(store, takeFor(lease)), 'later')
       assert.equal(await heldOf(store), 5)
-      assert.deepEqual(only(await store.take([takeFor(lease, { amount: 6 })])), { outcome: 'never', most: 5 })
-      assert.deepEqual(await store.giveBack([heldBy(lease)]), [true])
+      assert.deepEqual(only(await store.acquire([takeFor(lease, { amount: 6 })])), {
+        outcome: 'never',
+        most: 5,
+      })
+      assert.deepEqual(await store.release([heldBy(lease)]), [true])
       assert.equal(await heldOf(store), 0)
     },
   },
@@ -161,7 +164,7 @@ export const permitCases: readonly Case[] = [
     async run({ store, running, finish }) {
       await declare(store, 3)
       const leases = [await running(), await running(), await running()]
-      for (const lease of leases) await store.take([takeFor(lease)])
+      for (const lease of leases) await store.acquire([takeFor(lease)])
       const changed = await store.changeLimit('db', { type: 'concurrency', most: 1 })
       assert.deepEqual([changed.held, changed.available, changed.nextInMs], [3, 0, null])
       const newcomer = await running()
@@ -177,11 +180,11 @@ export const permitCases: readonly Case[] = [
     async run({ store, running }) {
       await declare(store, 1)
       const lease = await running()
-      await store.take([takeFor(lease)])
+      await store.acquire([takeFor(lease)])
       await store.deleteLimit('db')
       await declare(store, 1)
       assert.equal(await heldOf(store), 0)
-      assert.deepEqual(await store.giveBack([heldBy(lease)]), [false])
+      assert.deepEqual(await store.release([heldBy(lease)]), [false])
     },
   },
   {
@@ -189,7 +192,7 @@ export const permitCases: readonly Case[] = [
     async run({ store, clock, running }) {
       await declare(store, 2)
       const [first, second] = [await running(), await running()]
-      await store.take([takeFor(first)])
+      await store.acquire([takeFor(first)])
       const drained = await store.drain('db', 3_000)
       assert.deepEqual([drained.held, drained.available, drained.drainedMs], [1, 0, 3_000])
       assert.equal(drained.nextInMs, 3_000)

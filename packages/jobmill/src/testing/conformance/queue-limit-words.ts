@@ -4,7 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Lease } from '../../store/claim.ts'
 import type { LimitRecord } from '../../store/limit.ts'
 import type { Store } from '../../store/store.ts'
-import { aClaim, aPulse, someJobs } from '../factories.ts'
+import { aClaim, aHeartbeat, someJobs } from '../factories.ts'
 import { only } from './bench.ts'
 
 /** A token every 100 ms, three at once. */
@@ -37,12 +37,12 @@ export async function api(store: Store): Promise<LimitRecord> {
   return only(await store.limits())
 }
 
-/** What a pulse tells of `mail` and of what keeps it back. */
+/** What a heartbeat tells of `mail` and of what keeps it back. */
 export async function tells(
   store: Store,
   instance: string,
   overrides: Partial<Parameters<Store['renew']>[0]> = {},
 ): Promise<[boolean, number | null]> {
-  const { ready, budgetInMs } = await store.renew(aPulse(instance, { queues: ['mail'], ...overrides }))
+  const { ready, budgetInMs } = await store.renew(aHeartbeat(instance, { queues: ['mail'], ...overrides }))
   return [ready, budgetInMs]
 }

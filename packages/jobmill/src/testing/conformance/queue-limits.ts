@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Lease } from '../../store/claim.ts'
-import { aClaim, anInstance, aPulse, aTake, someJobs } from '../factories.ts'
+import { aClaim, anInstance, aHeartbeat, anAcquire, someJobs } from '../factories.ts'
 import { aFinish, DONE, HOUR, later, only, RELEASED } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsOf, rejectsWith } from './looks.ts'
@@ -109,9 +109,9 @@ export const queueLimitCases: readonly Case[] = [
           stores.map(async (each, n) => {
             const hand = hands[n] ?? []
             hand.push(...(await claim(each, ids[n] ?? '', ['mail'], { room: 2 })))
-            await each.take([aTake('api', { instance: ids[n] ?? '', holder: ids[n] ?? '' })])
+            await each.acquire([anAcquire('api', { instance: ids[n] ?? '', holder: ids[n] ?? '' })])
             mostHeld.now = Math.max(mostHeld.now, (await api(each)).held)
-            await each.giveBack([{ limit: 'api', holder: ids[n] ?? '', token: null }])
+            await each.release([{ limit: 'api', holder: ids[n] ?? '', token: null }])
             await each.finish(hand.splice(0, 1).map((lease) => aFinish(lease, DONE)))
           }),
         )
@@ -191,9 +191,9 @@ export const queueLimitCases: readonly Case[] = [
     name: 'P13 handlers and claims draw on one budget',
     async run({ store, worker }) {
       await limited(store, TEN)
-      await store.take([aTake('api', { amount: 2 })])
+      await store.acquire([anAcquire('api', { amount: 2 })])
       assert.equal((await claim(store, await worker())).length, 1)
-      assert.equal(only(await store.take([aTake('api')])).outcome, 'later')
+      assert.equal(only(await store.acquire([anAcquire('api')])).outcome, 'later')
     },
   },
   {
@@ -202,8 +202,8 @@ export const queueLimitCases: readonly Case[] = [
       await limited(store, THREE, { jobs: 1 })
       const instance = await worker()
       const lease = only(await claim(store, instance))
-      const take = aTake('api', { holder: lease.id, token: lease.token, instance, amount: 2 })
-      assert.equal(only(await store.take([take])).outcome, 'granted')
+      const take = anAcquire('api', { holder: lease.id, token: lease.token, instance, amount: 2 })
+      assert.equal(only(await store.acquire([take])).outcome, 'granted')
       assert.equal((await api(store)).held, 3)
       await finish(lease, DONE)
       assert.equal((await api(store)).held, 0)
@@ -233,13 +233,13 @@ export const queueLimitCases: readonly Case[] = [
         await store.reap({ crashesUntilDead: 9, limit: 10 })
       }
       const id = await worker()
-      await store.take([aTake('api')])
-      const suspect = { queues: [{ queue: 'mail', room: 1 }], suspects: 'only' as const }
-      assert.equal((await store.renew(aPulse(id, { queues: ['mail'] }))).suspect, false)
-      assert.equal((await store.claim(aClaim(id, suspect))).length, 0)
+      await store.acquire([anAcquire('api')])
+      const quarantined = { queues: [{ queue: 'mail', room: 1 }], quarantined: 'only' as const }
+      assert.equal((await store.renew(aHeartbeat(id, { queues: ['mail'] }))).quarantined, false)
+      assert.equal((await store.claim(aClaim(id, quarantined))).length, 0)
       clock.advance(100)
-      assert.equal((await store.renew(aPulse(id, { queues: ['mail'] }))).suspect, true)
-      assert.equal((await store.claim(aClaim(id, suspect))).length, 1)
+      assert.equal((await store.renew(aHeartbeat(id, { queues: ['mail'] }))).quarantined, true)
+      assert.equal((await store.claim(aClaim(id, quarantined))).length, 1)
       assert.equal((await api(store)).available, 0)
     },
   },

@@ -1,6 +1,6 @@
 /** Several handles at once: whatever the order of events, each job goes one way, and all see the same. */
 import assert from 'node:assert/strict'
-import { aClaim, aJob, aPulse, someJobs } from '../factories.ts'
+import { aClaim, aJob, aHeartbeat, someJobs } from '../factories.ts'
 import { DONE, HOUR, aFinish, later } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsAreExact, countsOf } from './looks.ts'
@@ -173,10 +173,13 @@ export const raceCases: readonly Case[] = [
       for (let round = 0; round < 12; round += 1) {
         const lease = await running()
         clock.advance(HOUR)
-        const [pulse, reaped] = await Promise.all([store.renew(aPulse(lease.instance)), other.reap(options)])
-        assert.equal(pulse.alive, !reaped.instances.includes(lease.instance))
+        const [heartbeat, reaped] = await Promise.all([
+          store.renew(aHeartbeat(lease.instance)),
+          other.reap(options),
+        ])
+        assert.equal(heartbeat.alive, !reaped.instances.includes(lease.instance))
         const [job] = await store.get([lease.id])
-        assert.equal(job?.state, pulse.alive ? 'running' : 'ready')
+        assert.equal(job?.state, heartbeat.alive ? 'running' : 'ready')
         await store.deregister(lease.instance)
         await store.delete([lease.id])
       }
@@ -205,9 +208,11 @@ export const raceCases: readonly Case[] = [
       const instance = await worker()
       for (let round = 0; round < 40; round += 1) {
         clock.advance(5_000)
-        const pulses = await Promise.all([store, other, store].map((each) => each.renew(aPulse(instance))))
+        const heartbeats = await Promise.all(
+          [store, other, store].map((each) => each.renew(aHeartbeat(instance))),
+        )
         assert.deepEqual(
-          pulses.map(({ alive }) => alive),
+          heartbeats.map(({ alive }) => alive),
           [true, true, true],
         )
       }

@@ -39,9 +39,9 @@ export const readCases: readonly Case[] = [
         cancelled: [null, null, now],
       }
       for (const state of JOB_STATES) {
-        const { dueAt, startedAt, endedAt, instance, waitsForTurn } = await job(await jobIn(state))
+        const { dueAt, startedAt, endedAt, instance, waitsForOrder } = await job(await jobIn(state))
         assert.deepEqual([dueAt, startedAt, endedAt], expected[state], state)
-        assert.deepEqual([instance === null, waitsForTurn], [state !== 'running', false])
+        assert.deepEqual([instance === null, waitsForOrder], [state !== 'running', false])
       }
     },
   },

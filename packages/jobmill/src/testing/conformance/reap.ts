@@ -1,6 +1,6 @@
 /** reap: jobs of instances that expired come back, counted as crashes and not as attempts. */
 import assert from 'node:assert/strict'
-import { aClaim, aPulse } from '../factories.ts'
+import { aClaim, aHeartbeat } from '../factories.ts'
 import { type Bench, DONE, HOUR, only } from './bench.ts'
 import type { Case } from './case.ts'
 import { changesNothing, countsOf } from './looks.ts'
@@ -11,8 +11,8 @@ const options = { crashesUntilDead: 3, limit: 10 }
 async function crash(t: Bench, kind: string, times: number): Promise<void> {
   for (let n = 0; n < times; n += 1) {
     const instance = await t.worker()
-    const suspects = n < 2 ? 'skip' : 'only'
-    await t.claimOne(instance, { kinds: [kind], suspects })
+    const quarantine = n < 2 ? 'skip' : 'only'
+    await t.claimOne(instance, { kinds: [kind], quarantined: quarantine })
     t.clock.advance(HOUR)
     await t.store.reap({ crashesUntilDead: 99, limit: 10 })
   }
@@ -73,7 +73,7 @@ export const reapCases: readonly Case[] = [
       clock.advance(9_999)
       const reply = await changesNothing(store, () => store.reap(options))
       assert.deepEqual(reply, { instances: [], jobs: [] })
-      assert.equal((await store.renew(aPulse(lease.instance))).alive, true)
+      assert.equal((await store.renew(aHeartbeat(lease.instance))).alive, true)
     },
   },
   {
@@ -86,15 +86,15 @@ export const reapCases: readonly Case[] = [
     },
   },
   {
-    name: 'P4 a pulse tells any instance when reap has something to do',
+    name: 'P4 a heartbeat tells any instance when reap has something to do',
     async run({ store, clock, worker }) {
       await worker({ leaseMs: 100 })
       const watcher = await worker({ leaseMs: HOUR })
-      assert.equal((await store.renew(aPulse(watcher))).expired, false)
+      assert.equal((await store.renew(aHeartbeat(watcher))).expired, false)
       clock.advance(101)
-      assert.equal((await store.renew(aPulse(watcher))).expired, true)
+      assert.equal((await store.renew(aHeartbeat(watcher))).expired, true)
       await store.reap(options)
-      assert.equal((await store.renew(aPulse(watcher))).expired, false)
+      assert.equal((await store.renew(aHeartbeat(watcher))).expired, false)
     },
   },
   {
@@ -119,7 +119,7 @@ export const reapCases: readonly Case[] = [
       const id = await t.enqueue()
       await crash(t, 'work', 2)
       assert.deepEqual([(await t.job(id)).crashes, (await t.job(id)).attempt], [2, 0])
-      await t.claimOne(await t.worker(), { suspects: 'only' })
+      await t.claimOne(await t.worker(), { quarantined: 'only' })
       t.clock.advance(HOUR)
       const reaped = await t.store.reap(options)
       assert.deepEqual(reaped.jobs, [{ id, queue: 'default', kind: 'work', crashes: 3, state: 'dead' }])
@@ -138,23 +138,23 @@ export const reapCases: readonly Case[] = [
       await crash(t, 'b', 2)
       const harmless = await t.enqueue({ kind: 'a' })
       const [instance, kinds] = [await t.worker(), ['a', 'b']]
-      const pulse = await t.store.renew(aPulse(instance, { kinds }))
-      assert.deepEqual([pulse.ready, pulse.suspect], [true, true])
+      const heartbeat = await t.store.renew(aHeartbeat(instance, { kinds }))
+      assert.deepEqual([heartbeat.ready, heartbeat.quarantined], [true, true])
       assert.deepEqual(
         (await t.claim(instance, { kinds })).map(({ id }) => id),
         [harmless],
       )
-      const after = await t.store.renew(aPulse(instance, { kinds }))
-      assert.deepEqual([after.ready, after.suspect], [false, true])
+      const after = await t.store.renew(aHeartbeat(instance, { kinds }))
+      assert.deepEqual([after.ready, after.quarantined], [false, true])
       assert.deepEqual(
-        (await t.claim(instance, { kinds, suspects: 'only' })).map(({ id }) => id),
+        (await t.claim(instance, { kinds, quarantined: 'only' })).map(({ id }) => id),
         [one],
       )
       assert.deepEqual(
-        (await t.claim(instance, { kinds, suspects: 'only' })).map(({ id }) => id),
+        (await t.claim(instance, { kinds, quarantined: 'only' })).map(({ id }) => id),
         [two],
       )
-      assert.deepEqual(await t.claim(instance, { kinds, suspects: 'only' }), [])
+      assert.deepEqual(await t.claim(instance, { kinds, quarantined: 'only' }), [])
     },
   },
   {
@@ -164,12 +164,12 @@ export const reapCases: readonly Case[] = [
       await crash(t, 'work', 2)
       const instance = await t.worker()
       const only = (overrides = {}): Promise<unknown[]> =>
-        t.claim(instance, { suspects: 'only', ...overrides })
+        t.claim(instance, { quarantined: 'only', ...overrides })
       assert.deepEqual(await only({ kinds: ['other'] }), [])
       assert.deepEqual(await only({ queues: [{ queue: 'default', room: 0 }] }), [])
       await t.store.changeQueue('default', { settings: { paused: true }, coolMs: null })
       assert.deepEqual(await only(), [])
-      assert.equal((await t.store.renew(aPulse(instance))).suspect, false)
+      assert.equal((await t.store.renew(aHeartbeat(instance))).quarantined, false)
       await t.store.changeQueue('default', { settings: { paused: false }, coolMs: 100 })
       assert.deepEqual(await only(), [])
       t.clock.advance(100)
@@ -196,7 +196,7 @@ export const reapCases: readonly Case[] = [
       await changesNothing(store, async () => {
         assert.deepEqual(await store.progress([{ id: lease.id, token: lease.token, value: '1' }]), [false])
         assert.equal((await finish(lease, DONE)).accepted, false)
-        assert.equal((await store.renew(aPulse(lease.instance))).alive, false)
+        assert.equal((await store.renew(aHeartbeat(lease.instance))).alive, false)
         assert.deepEqual(await store.claim(aClaim(lease.instance, { kinds: [lease.kind] })), [])
       })
     },

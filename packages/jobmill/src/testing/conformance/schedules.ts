@@ -1,7 +1,7 @@
 /** Schedules as they are stored: what code says, what an operator changed on top, and what counts. */
 import assert from 'node:assert/strict'
 import type { ScheduleDefinition } from '../../job/schedule.ts'
-import { aDefinition, aPulse, aTick, anInstance } from '../factories.ts'
+import { aDefinition, aHeartbeat, aTick, anInstance } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
@@ -68,10 +68,10 @@ export const scheduleCases: readonly Case[] = [
     },
   },
   {
-    name: 'P9 a pulse tells when a schedule is to be planned or served, of those that are not paused',
+    name: 'P9 a heartbeat tells when a schedule is to be planned or served, of those that are not paused',
     async run({ store, clock }) {
       const tells = async (): Promise<number | null> =>
-        (await store.renew(aPulse(anInstance().id))).scheduleInMs
+        (await store.renew(aHeartbeat(anInstance().id))).scheduleInMs
       assert.equal(await tells(), null)
       await declare(store, 1)
       await store.createSchedule('hourly', aDefinition())

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { Slot } from '../../store/duty.ts'
 import type { Store } from '../../store/store.ts'
-import { anInstance, aPulse } from '../factories.ts'
+import { anInstance, aHeartbeat } from '../factories.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { rejectsWith } from './looks.ts'
@@ -13,13 +13,13 @@ async function declare(store: Store, ...names: string[]): Promise<void> {
 }
 
 async function slotsOf(store: Store, instance: string): Promise<[string, number][]> {
-  const { slots } = await store.renew(aPulse(instance))
+  const { slots } = await store.renew(aHeartbeat(instance))
   return slots.map(({ queue, workers }) => [queue, workers])
 }
 
 async function membersVersion(store: Store): Promise<number> {
-  // As somebody whom nobody knows: such a pulse writes nothing.
-  return (await store.renew(aPulse(anInstance().id))).membersVersion
+  // As somebody whom nobody knows: such a heartbeat writes nothing.
+  return (await store.renew(aHeartbeat(anInstance().id))).membersVersion
 }
 
 export const slotCases: readonly Case[] = [
@@ -135,7 +135,7 @@ export const slotCases: readonly Case[] = [
       await rises(() => store.register({ ...one, capacity: 99 }))
       await rises(() => store.register(two))
       clock.advance(4_000)
-      await stays(() => store.renew(aPulse(one.id)))
+      await stays(() => store.renew(aHeartbeat(one.id)))
       await stays(() => store.assign([{ instance: one.id, queue: 'default', workers: 1 }]))
       await rises(() => store.deregister(one.id))
       await stays(() => store.deregister(one.id))

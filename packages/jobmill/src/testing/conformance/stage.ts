@@ -91,8 +91,8 @@ export const stageCases: readonly Case[] = [
       clock.advance(20)
       assert.deepEqual(await store.stage(10), { ready: 1, more: false, queues: ['default'] })
       assert.equal((await job(first)).state, 'ready')
-      const { state, waitsForTurn } = await job(second)
-      assert.deepEqual([state, waitsForTurn], ['scheduled', true])
+      const { state, waitsForOrder } = await job(second)
+      assert.deepEqual([state, waitsForOrder], ['scheduled', true])
     },
   },
   {

@@ -1,6 +1,6 @@
 /** The suite that a store passes when it keeps the promises. Works with any runner that can register a test. */
 import { onBench } from './bench.ts'
-import { aheadCases } from './ahead.ts'
+import { positionCases } from './position.ts'
 import { failureCases } from './failures.ts'
 import { findCases } from './find.ts'
 import { cancelCases } from './cancel.ts'
@@ -39,12 +39,12 @@ import { resultCases } from './results.ts'
 import { retainCases } from './retain.ts'
 import { stageCases } from './stage.ts'
 import { fenceCases } from './fence.ts'
-import { pulseCases } from './pulse.ts'
+import { heartbeatCases } from './heartbeat.ts'
 import { raceCases } from './races.ts'
 import { sameIdCases } from './same-id.ts'
 import { transactionCases } from './transactions.ts'
-import { unservedCases } from './unserved.ts'
-import { figureCases } from './figures.ts'
+import { unservedKindCases } from './unserved.ts'
+import { metricCases } from './metrics.ts'
 import { leadershipCases } from './leadership.ts'
 import { limitCases } from './limits.ts'
 import { limitChangeCases } from './limit-changes.ts'
@@ -53,9 +53,9 @@ import { limitKeyEndCases } from './limit-key-ends.ts'
 import { permitCases } from './permits.ts'
 import { permitEndCases } from './permit-ends.ts'
 import { queueLimitCases } from './queue-limits.ts'
-import { queueLimitPulseCases } from './queue-limit-pulse.ts'
+import { queueLimitHeartbeatCases } from './queue-limit-heartbeat.ts'
 import { retainMoreCases } from './retain-more.ts'
-import { ringCases } from './rings.ts'
+import { notificationCases } from './notifications.ts'
 import { scheduleCases } from './schedules.ts'
 import { scheduleChangeCases } from './schedule-changes.ts'
 import { slotCases } from './slots.ts'
@@ -89,7 +89,7 @@ export const conformanceCases: readonly Case[] = [
   ...operateCases,
   ...instanceCases,
   ...holdingCases,
-  ...pulseCases,
+  ...heartbeatCases,
   ...reapCases,
   ...notCrashedCases,
   ...onDeadCases,
@@ -112,14 +112,14 @@ export const conformanceCases: readonly Case[] = [
   ...permitCases,
   ...permitEndCases,
   ...queueLimitCases,
-  ...queueLimitPulseCases,
-  ...figureCases,
+  ...queueLimitHeartbeatCases,
+  ...metricCases,
   ...timelineCases,
-  ...ringCases,
+  ...notificationCases,
   ...readCases,
   ...resultCases,
-  ...unservedCases,
-  ...aheadCases,
+  ...unservedKindCases,
+  ...positionCases,
   ...findCases,
   ...failureCases,
   ...listCases,

@@ -1,7 +1,7 @@
 /** Ticks: planned instants are served once each, the job and the note in one transaction. */
 import assert from 'node:assert/strict'
 import type { Tick } from '../../store/schedule.ts'
-import { aDefinition, aJob, anInstance, aPulse, aTick } from '../factories.ts'
+import { aDefinition, aJob, anInstance, aHeartbeat, aTick } from '../factories.ts'
 import { DONE, HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 import { countsAreExact, countsOf, rejectsWith } from './looks.ts'
@@ -198,7 +198,7 @@ export const tickCases: readonly Case[] = [
       const { planned: isPlanned, nextAt } = await record(store)
       assert.deepEqual([isPlanned, nextAt], [true, null])
       assert.equal((await tick(store, { from: null, nextAt: at + 1 })).accepted, false)
-      assert.equal((await store.renew(aPulse(anInstance().id))).scheduleInMs, null)
+      assert.equal((await store.renew(aHeartbeat(anInstance().id))).scheduleInMs, null)
     },
   },
   {

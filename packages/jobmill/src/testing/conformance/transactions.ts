@@ -29,7 +29,7 @@ export const transactionCases: readonly Case[] = [
         found.map((job) => job?.enqueuedAt),
         ids.map(() => clock.now()),
       )
-      assert.deepEqual([found[0]?.tags, found[2]?.waitsForTurn], [['t'], true])
+      assert.deepEqual([found[0]?.tags, found[2]?.waitsForOrder], [['t'], true])
       await countsAreExact(store)
       assert.deepEqual(
         (await claim(await worker())).map(({ id }) => id),

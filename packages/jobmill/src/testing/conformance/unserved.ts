@@ -1,29 +1,31 @@
 /** unserved: kinds that wait although nobody alive takes them from their queue. */
 import assert from 'node:assert/strict'
-import type { Unserved } from '../../store/queue-record.ts'
+import type { UnservedKind } from '../../store/queue-record.ts'
 import type { Store } from '../../store/store.ts'
 import { HOUR } from './bench.ts'
 import type { Case } from './case.ts'
 
 /** `queue kind jobs` of each. */
 async function told(store: Store): Promise<string[]> {
-  return (await store.unserved()).map(({ queue, kind, jobs }: Unserved) => `${queue} ${kind} ${jobs}`)
+  return (await store.unservedKinds()).map(
+    ({ queue, kind, jobs }: UnservedKind) => `${queue} ${kind} ${jobs}`,
+  )
 }
 
-export const unservedCases: readonly Case[] = [
+export const unservedKindCases: readonly Case[] = [
   {
     name: 'a kind is unserved where no living instance has both it and its queue, by queue and then kind',
     async run({ store, enqueue, worker }) {
-      assert.deepEqual(await store.unserved(), [])
+      assert.deepEqual(await store.unservedKinds(), [])
       for (const [queue, kind] of ['b y', 'b x', 'a y', 'a x', 'a y', 'Z z'].map((text) => text.split(' ')))
         await enqueue({ queue: queue ?? '', kind: kind ?? '' })
       assert.deepEqual(await told(store), ['Z z 1', 'a x 1', 'a y 2', 'b x 1', 'b y 1'])
-      assert.deepEqual((await store.unserved())[0], { queue: 'Z', kind: 'z', jobs: 1 })
+      assert.deepEqual((await store.unservedKinds())[0], { queue: 'Z', kind: 'z', jobs: 1 })
       await worker({ queues: ['a'], kinds: ['x'] })
       await worker({ queues: ['b', 'c'], kinds: ['y', 'z'] })
       assert.deepEqual(await told(store), ['Z z 1', 'a y 2', 'b x 1'])
       await worker({ queues: ['Z', 'a', 'b'], kinds: ['x', 'y', 'z'] })
-      assert.deepEqual(await store.unserved(), [])
+      assert.deepEqual(await store.unservedKinds(), [])
     },
   },
   {

@@ -57,9 +57,9 @@ interface Outlook {
 async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<Outlook> {
   const [counts, known] = await Promise.all([store.counts(), store.queues()])
   const served = queues().filter((name) => known.find((queue) => queue.name === name)?.workers !== 0)
-  // As somebody whom nobody knows: the pulse tells what there is, and writes nothing.
+  // As somebody whom nobody knows: the heartbeat tells what there is, and writes nothing.
   const never = { leaseMs: 0, renewEveryMs: BOUNDS.durationMs, duties: [] }
-  const pulse = await store.renew({ ...never, instance: platform.id(), queues: served, kinds })
+  const heartbeat = await store.renew({ ...never, instance: platform.id(), queues: served, kinds })
   const waiting = new Map(counts.map(({ queue, ready }) => [queue, ready]))
   const cooling = known.filter(
     ({ name, coolingMs, paused }) =>
@@ -67,13 +67,18 @@ async function outlook({ store, platform, queues, kinds }: DrainTools): Promise<
   )
   const times = [
     ...cooling.map(({ coolingMs }) => coolingMs),
-    ...(pulse.stageInMs === null ? [] : [pulse.stageInMs]),
-    ...(pulse.budgetInMs === null ? [] : [pulse.budgetInMs]),
-    ...(pulse.budgetInMs === null ? [] : [pulse.budgetInMs]),
+    ...(heartbeat.stageInMs === null ? [] : [heartbeat.stageInMs]),
+    ...(heartbeat.budgetInMs === null ? [] : [heartbeat.budgetInMs]),
+    ...(heartbeat.budgetInMs === null ? [] : [heartbeat.budgetInMs]),
   ]
   const running = counts.reduce((sum, count) => sum + count.running, 0)
   return {
-    idle: !pulse.ready && !pulse.suspect && !pulse.expired && pulse.stageInMs !== 0 && running === 0,
+    idle:
+      !heartbeat.ready &&
+      !heartbeat.quarantined &&
+      !heartbeat.expired &&
+      heartbeat.stageInMs !== 0 &&
+      running === 0,
     jobs: counts.reduce((sum, { ready, scheduled }) => sum + ready + scheduled, running),
     nextMs: times.length === 0 ? null : Math.min(...times),
   }
@@ -123,7 +128,7 @@ async function oneRound(tools: DrainTools, scheduled: boolean, limit: Budget): P
   return true
 }
 
-/** There is work and nobody does it: it waits for the next pulse, or for the pause after an error. */
+/** There is work and nobody does it: it waits for the next heartbeat, or for the pause after an error. */
 async function nudge({ wake, platform, atWork }: DrainTools, limit: Budget): Promise<void> {
   const before = total(atWork.started)
   limit.spend()

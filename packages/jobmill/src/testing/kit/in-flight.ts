@@ -44,7 +44,7 @@ export function inFlight(): InFlight {
   function wrapped<S extends Store<never>>(store: S): S {
     return aroundVerbs(store, (verb, args) => {
       const call = callVerb(store, verb, args)
-      // A wait at the doorbell is no work: it ends when there is some.
+      // A wait at the notifier is no work: it ends when there is some.
       if (verb === 'wait') return call
       touched += 1
       const watched = call

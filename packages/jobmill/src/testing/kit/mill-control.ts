@@ -28,7 +28,7 @@ export function millControl(mill: Mill, { platform, atWork, jobs, store }: Contr
   async function advance(duration: Duration): Promise<void> {
     await platform.advance(duration)
     if (!isWorking) return
-    // The pulse finds what is due within a second. Here it is due at once, so that a test need not know of pulses.
+    // The heartbeat finds what is due within a second. Here it is due at once, so that a test need not know of heartbeats.
     while ((await store.stage(PER_PASS)).more);
     await platform.settled()
   }

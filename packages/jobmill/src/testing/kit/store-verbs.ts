@@ -1,10 +1,10 @@
 /** A store with something around each of its verbs. What is not a verb, and the type of its transactions, stays as it was. */
 import type { HandedOver, StandBy } from '../../store/claim.ts'
-import type { Rung } from '../../store/rung.ts'
+import type { WakeUp } from '../../store/wake-up.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Everything of a store that answers with a promise. */
-export type Verb = Exclude<keyof Store, 'name' | 'ring' | 'pass' | 'standBy' | 'receive'>
+export type Verb = Exclude<keyof Store, 'name' | 'notify' | 'forward' | 'standBy' | 'receive'>
 
 /** A record and not a list: a verb that is added to the contract and not here is an error of the compiler. */
 const VERBS: Readonly<Record<Verb, true>> = {
@@ -41,8 +41,8 @@ const VERBS: Readonly<Record<Verb, true>> = {
   changeLimit: true,
   resetOverrides: true,
   deleteLimit: true,
-  take: true,
-  giveBack: true,
+  acquire: true,
+  release: true,
   drain: true,
   get: true,
   results: true,
@@ -53,9 +53,9 @@ const VERBS: Readonly<Record<Verb, true>> = {
   counts: true,
   queues: true,
   instances: true,
-  unserved: true,
+  unservedKinds: true,
   now: true,
-  ahead: true,
+  position: true,
   held: true,
   duties: true,
   slots: true,
@@ -89,9 +89,11 @@ export function aroundVerbs<S extends Store<never>>(
     void Object.defineProperty(own, key, { value, enumerable: true })
   for (const verb of ALL_VERBS) define(verb, (...args: readonly unknown[]) => around(verb, args))
   define('name', store.name)
-  define('ring', (queues: readonly string[]) => store.ring(queues))
-  define('pass', (rung: Rung) => store.pass(rung))
+  define('notify', (queues: readonly string[]) => store.notify(queues))
+  define('forward', (wakeUp: WakeUp) => store.forward(wakeUp))
   define('standBy', (offer: StandBy) => store.standBy(offer))
-  define('receive', (instance: string, take: (handed: HandedOver) => void) => store.receive(instance, take))
+  define('receive', (instance: string, acquire: (handed: HandedOver) => void) =>
+    store.receive(instance, acquire),
+  )
   return own
 }

@@ -37,7 +37,7 @@ type Wanted = Omit<ClaimRequest, 'instance'>
 
 /** What a claim would take, in the order of the reply. Says nothing about whether the instance may. */
 export function claimable(state: OracleState, now: number, request: Wanted): OracleJob[] {
-  const limit = request.suspects === 'only' ? 1 : request.limit
+  const limit = request.quarantined === 'only' ? 1 : request.limit
   const waiting = inClaimOrder(state).filter((job) => isWanted(state, now, job, request))
   const taken = take(
     waiting.filter((job) => limitNameOf(state, job.queue) === null),
@@ -59,9 +59,16 @@ export function claimable(state: OracleState, now: number, request: Wanted): Ora
 }
 
 /** Whether the queue is open and the job is one of those that were asked for. */
-function isWanted(state: OracleState, now: number, job: OracleJob, { kinds, suspects }: Wanted): boolean {
-  const isSuspect = job.crashes >= DEFAULTS.crashesUntilAlone
-  return isOpen(state, now, job.queue) && kinds.includes(job.kind) && isSuspect === (suspects === 'only')
+function isWanted(
+  state: OracleState,
+  now: number,
+  job: OracleJob,
+  { kinds, quarantined: quarantine }: Wanted,
+): boolean {
+  const isQuarantined = job.crashes >= DEFAULTS.crashesUntilAlone
+  return (
+    isOpen(state, now, job.queue) && kinds.includes(job.kind) && isQuarantined === (quarantine === 'only')
+  )
 }
 
 function roomsOf(request: Wanted): Map<string, number> {

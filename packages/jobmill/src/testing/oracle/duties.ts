@@ -1,13 +1,13 @@
 /** Leadership: vacant duties are taken, one's own are renewed, and those of an instance that ended are let go. */
 import type { DutyBid, DutyRecord } from '../../store/duty.ts'
-import type { PulseRequest } from '../../store/instance.ts'
+import type { HeartbeatRequest } from '../../store/instance.ts'
 import type { OracleState } from './state.ts'
 
-/** For a living instance. `isWritten`: whether this pulse wrote the row of the instance. Returns what it leads now. */
+/** For a living instance. `isWritten`: whether this heartbeat wrote the row of the instance. Returns what it leads now. */
 export function leadDuties(
   state: OracleState,
   now: number,
-  { instance, leaseMs, duties }: PulseRequest,
+  { instance, leaseMs, duties }: HeartbeatRequest,
   isWritten: boolean,
 ): string[] {
   for (const bid of duties) {

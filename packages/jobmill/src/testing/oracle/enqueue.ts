@@ -4,7 +4,7 @@ import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
 import type { NewJob } from '../../job/new-job.ts'
 import type { Enqueued } from '../../store/replies.ts'
 import { makeReady, schedule } from './moves.ts'
-import { goFirst, isInLine, joinLine, leaveLine, needsTurn } from './order-key.ts'
+import { goFirst, isInOrderQueue, joinOrderQueue, leaveOrderQueue, needsOrderLock } from './order-key.ts'
 import type { Hold, OracleJob, OracleState } from './state.ts'
 
 export function enqueue(state: OracleState, now: number, jobs: readonly NewJob[]): Enqueued[] {
@@ -34,7 +34,7 @@ function enqueueOne(state: OracleState, now: number, job: NewJob): Enqueued {
   }
   state.jobs.set(job.id, written)
   if (written.dueAt <= now) becomeDue(state, now, written)
-  if (first && isInLine(state, written)) goFirst(state, written)
+  if (first && isInOrderQueue(state, written)) goFirst(state, written)
   return { id: job.id, outcome: 'enqueued' }
 }
 
@@ -52,18 +52,18 @@ function collide(state: OracleState, now: number, job: NewJob, { holder: id }: H
   holder.payload = job.payload
   const dueAt = dueAtOf(now, job)
   if (dueAt > now) {
-    leaveLine(state, holder)
+    leaveOrderQueue(state, holder)
     schedule(state, holder, dueAt)
   } else if (holder.state === 'scheduled') {
     holder.dueAt = dueAt
-    if (!isInLine(state, holder)) becomeDue(state, now, holder)
+    if (!isInOrderQueue(state, holder)) becomeDue(state, now, holder)
   }
   return { id, outcome: 'replaced' }
 }
 
 /** A scheduled job whose time has come: ready, or in line when it has an order key and not the turn. */
 export function becomeDue(state: OracleState, now: number, job: OracleJob): void {
-  if (needsTurn(state, job)) joinLine(state, job)
+  if (needsOrderLock(state, job)) joinOrderQueue(state, job)
   else makeReady(state, now, job)
 }
 

@@ -1,8 +1,8 @@
 /** register, renew and deregister: who is alive, and what becomes of the jobs of one that stops. */
-import type { NewInstance, Pulse, PulseRequest } from '../../store/instance.ts'
+import type { NewInstance, Heartbeat, HeartbeatRequest } from '../../store/instance.ts'
 import { budgetInMs, claimable } from './claim.ts'
 import { leadDuties, letGo } from './duties.ts'
-import { runningUnder, standing } from './liveness.ts'
+import { runningUnder, instanceState } from './liveness.ts'
 import { takeCrashesBack } from './lost-jobs.ts'
 import { end, putBack, record, refund } from './moves.ts'
 import { dropPermits } from './permits.ts'
@@ -28,11 +28,11 @@ export function register(
   takeCrashesBack(state, now, instance.id, stoodStill)
 }
 
-export function renew(state: OracleState, now: number, request: PulseRequest): Pulse {
+export function renew(state: OracleState, now: number, request: HeartbeatRequest): Heartbeat {
   const instance = state.instances.get(request.instance)
   const alive = instance !== undefined && instance.ended === null
   const isWritten =
-    alive && (standing(now, instance) === 'expired' || now - instance.renewedAt >= request.renewEveryMs)
+    alive && (instanceState(now, instance) === 'expired' || now - instance.renewedAt >= request.renewEveryMs)
   if (isWritten) {
     instance.renewedAt = now
     instance.expiresAt = now + request.leaseMs
@@ -51,13 +51,13 @@ export function renew(state: OracleState, now: number, request: PulseRequest): P
     slots: readSlots(state).flatMap(({ instance, queue, workers }) =>
       instance === request.instance ? [{ queue, workers }] : [],
     ),
-    ready: claimable(state, now, { ...asked, suspects: 'skip' }).length > 0,
-    suspect: claimable(state, now, { ...asked, suspects: 'only' }).length > 0,
+    ready: claimable(state, now, { ...asked, quarantined: 'skip' }).length > 0,
+    quarantined: claimable(state, now, { ...asked, quarantined: 'only' }).length > 0,
     stageInMs: stageInMs(state, now),
     budgetInMs: budgetInMs(state, now, asked),
     scheduleInMs: scheduleInMs(state, now),
-    expired: [...state.instances.values()].some((one) => standing(now, one) === 'expired'),
-    unrolled: state.openFigures.length > 0,
+    expired: [...state.instances.values()].some((one) => instanceState(now, one) === 'expired'),
+    unrolled: state.openDeltas.length > 0,
   }
 }
 

@@ -13,9 +13,9 @@ import {
 } from '../../job/limit-sources.ts'
 import { droppedOptions, NO_OVERRIDES } from '../../job/overrides.ts'
 import { limitExists, notInCode, perKeyFixed, perKeyOnQueue, wrongKey } from '../../store/cluster-errors.ts'
-import type { DeclaredLimit, LimitRecord, PermitOf, Take, Taken } from '../../store/limit.ts'
+import type { DeclaredLimit, LimitRecord, PermitOf, AcquireRequest, Acquired } from '../../store/limit.ts'
 import { isAlive } from './liveness.ts'
-import { givePermit, heldOf } from './permits.ts'
+import { releasePermit, heldOf } from './permits.ts'
 import type { OracleLimit, OracleState } from './state.ts'
 
 export function declareLimits(state: OracleState, now: number, limits: readonly DeclaredLimit[]): void {
@@ -121,11 +121,11 @@ export function deleteLimit(state: OracleState, name: string): boolean {
   return true
 }
 
-export function take(state: OracleState, now: number, items: readonly Take[]): Taken[] {
-  return items.map((item) => takeOne(state, now, item))
+export function take(state: OracleState, now: number, items: readonly AcquireRequest[]): Acquired[] {
+  return items.map((item) => acquireOne(state, now, item))
 }
 
-function takeOne(state: OracleState, now: number, item: Take): Taken {
+function acquireOne(state: OracleState, now: number, item: AcquireRequest): Acquired {
   const named = state.limits.get(item.limit)
   if (named === undefined) return { outcome: 'unknown' }
   const limit = budgetOf(named, item.key)
@@ -144,7 +144,7 @@ function takeOne(state: OracleState, now: number, item: Take): Taken {
   }
   limit.places.delete(item.holder)
   const { holder, amount, token, instance } = item
-  if (!isRate) givePermit(limit, holder, { amount, instance: token === null ? instance : null })
+  if (!isRate) releasePermit(limit, holder, { amount, instance: token === null ? instance : null })
   return told
 }
 
@@ -158,12 +158,12 @@ function budgetOf(limit: OracleLimit, key: string | undefined): OracleLimit | nu
 }
 
 /** A permit goes with the attempt or with the instance, so that one of them must be there. */
-function isCurrent(state: OracleState, now: number, { holder, token, instance }: Take): boolean {
+function isCurrent(state: OracleState, now: number, { holder, token, instance }: AcquireRequest): boolean {
   if (token === null) return isAlive(state, now, instance)
   return state.jobs.get(holder)?.run?.token === token
 }
 
-export function giveBack(state: OracleState, items: readonly PermitOf[]): boolean[] {
+export function release(state: OracleState, items: readonly PermitOf[]): boolean[] {
   return items.map(({ limit, holder, token }) => {
     const isOwn = (state.jobs.get(holder)?.run?.token ?? null) === token
     return isOwn && (state.limits.get(limit)?.permits.delete(holder) ?? false)
@@ -200,7 +200,7 @@ export function spend(state: OracleState, now: number, name: string, jobs: reado
   const limit = limitOf(state, name)
   limit.budget = spent(limit.settings, limit.budget, jobs.length, now)
   if (limit.settings.type === 'rate') return
-  for (const job of jobs) givePermit(limit, job, { amount: 1, instance: null })
+  for (const job of jobs) releasePermit(limit, job, { amount: 1, instance: null })
 }
 
 export function limitOf(state: OracleState, name: string): OracleLimit {

@@ -2,7 +2,7 @@
 import { DEFAULTS } from '../../job/defaults.ts'
 import type { Outcome } from '../../job/outcome.ts'
 import type { EndedState } from '../../job/state.ts'
-import { freeTurn, leaveLine } from './order-key.ts'
+import { freeOrderLock, leaveOrderQueue } from './order-key.ts'
 import { dropPermits } from './permits.ts'
 import type { OracleAttempt, OracleJob, OracleState, Run } from './state.ts'
 
@@ -38,8 +38,8 @@ export function end(state: OracleState, now: number, job: OracleJob, to: EndedSt
   job.state = to
   job.endedAt = now
   stopRunning(state, job)
-  leaveLine(state, job)
-  freeTurn(state, job)
+  leaveOrderQueue(state, job)
+  freeOrderLock(state, job)
   if (to === 'done' || job.dedupe?.holdAfter === 'ended') holdOn(state, now, job)
   else freeKey(state, job)
 }

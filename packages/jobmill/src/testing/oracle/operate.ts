@@ -3,7 +3,7 @@ import type { JobState } from '../../job/state.ts'
 import type { Verdict } from '../../store/replies.ts'
 import { becomeDue, holdOf } from './enqueue.ts'
 import { end, freeKey, record } from './moves.ts'
-import { freeTurn, isInLine, leaveLine } from './order-key.ts'
+import { freeOrderLock, isInOrderQueue, leaveOrderQueue } from './order-key.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
 type Did = Omit<Verdict, 'id'>
@@ -56,7 +56,7 @@ export function runNow(state: OracleState, now: number, ids: readonly string[]):
   return each(state, ids, (job) => {
     if (job.state === 'ready') return unchanged('ready')
     if (job.state !== 'scheduled') return refused(job.state)
-    if (isInLine(state, job)) return unchanged('scheduled')
+    if (isInOrderQueue(state, job)) return unchanged('scheduled')
     job.dueAt = now
     becomeDue(state, now, job)
     return changed(job.state)
@@ -66,8 +66,8 @@ export function runNow(state: OracleState, now: number, ids: readonly string[]):
 export function remove(state: OracleState, ids: readonly string[]): Verdict[] {
   return each(state, ids, (job) => {
     if (job.state === 'running') return refused('running')
-    leaveLine(state, job)
-    freeTurn(state, job)
+    leaveOrderQueue(state, job)
+    freeOrderLock(state, job)
     // The hold of a job that ended lives on without it.
     if (job.endedAt === null) freeKey(state, job)
     state.jobs.delete(job.id)

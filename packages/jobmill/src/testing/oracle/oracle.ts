@@ -1,22 +1,22 @@
 /**
- * The contract in executable form: a store in memory that does what docs/reference/store-contract.md says, as
+ * The contract in executable form: a store in memory that does what docs/internals/store-contract.md says, as
  * plainly as can be. Real stores are compared with it. Slow on purpose where that is simpler; keeps nothing.
  */
 import { JobmillError } from '../../job/errors.ts'
 import { checked } from '../../store/checked.ts'
-import { forEverybody } from '../../store/rung.ts'
+import { wakeAll } from '../../store/wake-up.ts'
 import type { Store } from '../../store/store.ts'
 import { assign, readSlots } from './slots.ts'
-import { type Bell, createBell, lookBefore, rungsSince } from './bell.ts'
-import { ahead } from './ahead.ts'
+import { type Notification, createNotifier, lookBefore, wakeUpsSince } from './notifier.ts'
+import { position } from './position.ts'
 import { claim } from './claim.ts'
 import { readDuties } from './duties.ts'
 import { enqueue } from './enqueue.ts'
-import { metrics, record, rollUp, timeline } from './figures.ts'
+import { metrics, record, rollUp, timeline } from './metrics.ts'
 import { finish, progress } from './finish.ts'
 import { enqueueWithHandOff } from './hand-off.ts'
 import { deregister, register, renew } from './instances.ts'
-import { changeLimit, createLimit, declareLimits, deleteLimit, drain, giveBack, take } from './limits.ts'
+import { changeLimit, createLimit, declareLimits, deleteLimit, drain, release, take } from './limits.ts'
 import { list } from './list.ts'
 import { cancel, remove, retry, runNow } from './operate.ts'
 import { readOverrides, resetOverrides } from './overrides.ts'
@@ -35,12 +35,12 @@ import {
 import { stage } from './stage.ts'
 import { type OracleState, emptyState } from './state.ts'
 import { readTicks, tick } from './ticks.ts'
-import { unserved } from './unserved.ts'
+import { unservedKinds } from './unserved.ts'
 
 /** What several handles share, as several connections share a database. */
 export interface OracleDatabase {
   state: OracleState
-  readonly bell: Bell
+  readonly notifier: Notification
 }
 
 /** A copy of the state, which becomes the state when the transaction commits. */
@@ -49,7 +49,7 @@ export interface OracleTx {
 }
 
 export function oracleDatabase(): OracleDatabase {
-  return { state: emptyState(), bell: createBell() }
+  return { state: emptyState(), notifier: createNotifier() }
 }
 
 export async function oracleTransaction<T>(
@@ -75,39 +75,39 @@ export function oracle(
     return tx?.state ?? database.state
   }
   /** Runs a verb that may make jobs ready or free permits, and rings for that; not in a user's transaction, whose end nobody knows. */
-  const ringing = <T>(act: (state: OracleState, now: number) => T, tx?: OracleTx): T => {
+  const wakeUps = <T>(act: (state: OracleState, now: number) => T, tx?: OracleTx): T => {
     const before = lookBefore(state(tx))
     const reply = act(state(tx), clock())
-    if (tx === undefined) database.bell.ring(rungsSince(before, state()))
+    if (tx === undefined) database.notifier.notify(wakeUpsSince(before, state()))
     return reply
   }
-  const room = database.bell.join()
+  const room = database.notifier.join()
   return checked({
     name: 'oracle',
     open: async () => void (isOpen = true),
     close: async () => {
       isOpen = false
-      database.bell.leave(room)
+      database.notifier.leave(room)
     },
 
     enqueue: async (jobs, { tx, mayRepeat, handOff } = {}) =>
       tx !== undefined || mayRepeat === true || handOff === undefined
-        ? ringing((state, now) => enqueue(state, now, jobs), tx)
-        : ringing((state, now) => enqueueWithHandOff(state, now, jobs, handOff)),
-    stage: async (limit) => ringing((state, now) => stage(state, now, limit)),
+        ? wakeUps((state, now) => enqueue(state, now, jobs), tx)
+        : wakeUps((state, now) => enqueueWithHandOff(state, now, jobs, handOff)),
+    stage: async (limit) => wakeUps((state, now) => stage(state, now, limit)),
     claim: async (request) => claim(state(), clock(), request),
-    finish: async (items, { tx } = {}) => ringing((state, now) => finish(state, now, items), tx),
+    finish: async (items, { tx } = {}) => wakeUps((state, now) => finish(state, now, items), tx),
     progress: async (items) => progress(state(), items),
 
     cancel: async (ids, reason) => cancel(state(), clock(), ids, reason),
-    retry: async (ids) => ringing((state, now) => retry(state, now, ids)),
-    runNow: async (ids) => ringing((state, now) => runNow(state, now, ids)),
+    retry: async (ids) => wakeUps((state, now) => retry(state, now, ids)),
+    runNow: async (ids) => wakeUps((state, now) => runNow(state, now, ids)),
     delete: async (ids) => remove(state(), ids),
 
     register: async (instance) => register(state(), clock(), instance),
     renew: async (request) => renew(state(), clock(), request),
-    deregister: async (instance) => ringing((state, now) => deregister(state, now, instance)),
-    reap: async (options) => ringing((state, now) => reap(state, now, options)),
+    deregister: async (instance) => wakeUps((state, now) => deregister(state, now, instance)),
+    reap: async (options) => wakeUps((state, now) => reap(state, now, options)),
     retain: async (request) => retain(state(), clock(), request),
     // There are no counter rows here: counts are taken from the jobs.
     fold: async () => (state(), 0),
@@ -124,7 +124,7 @@ export function oracle(
       createSchedule(state(), clock(), name, definition, by, named),
     changeSchedule: async (name, patch, by) => changeSchedule(state(), clock(), name, patch, by),
     deleteSchedule: async (name, by) => deleteSchedule(state(), clock(), name, by),
-    tick: async (ticks) => ringing((state, now) => tick(state, now, ticks)),
+    tick: async (ticks) => wakeUps((state, now) => tick(state, now, ticks)),
     scheduleFailed: async (name, error) => scheduleFailed(state(), name, error),
 
     declareLimits: async (limits) => declareLimits(state(), clock(), limits),
@@ -132,8 +132,8 @@ export function oracle(
     changeLimit: async (name, parts, by) => changeLimit(state(), clock(), name, parts, by),
     resetOverrides: async (what, name, options) => resetOverrides(state(), clock(), what, name, options),
     deleteLimit: async (name) => deleteLimit(state(), name),
-    take: async (items) => take(state(), clock(), items),
-    giveBack: async (items) => ringing((state) => giveBack(state, items)),
+    acquire: async (items) => take(state(), clock(), items),
+    release: async (items) => wakeUps((state) => release(state, items)),
     drain: async (name, forMs, key) => drain(state(), clock(), name, forMs, key),
 
     get: async (ids) => get(state(), ids),
@@ -145,9 +145,9 @@ export function oracle(
     counts: async () => counts(state(), clock()),
     queues: async () => queues(state(), clock()),
     instances: async () => instances(state(), clock()),
-    unserved: async () => unserved(state(), clock()),
+    unservedKinds: async () => unservedKinds(state(), clock()),
     now: async () => (state(), clock()),
-    ahead: async (id, kinds) => ahead(state(), id, kinds),
+    position: async (id, kinds) => position(state(), id, kinds),
     held: async (instance) => held(state(), clock(), instance),
     duties: async () => readDuties(state(), clock()),
     slots: async () => readSlots(state()),
@@ -162,8 +162,8 @@ export function oracle(
       state()
       return room.wait(options)
     },
-    ring: (queues) => database.bell.ring(queues.map(forEverybody)),
-    pass: (rung) => database.bell.pass(rung, room),
+    notify: (queues) => database.notifier.notify(queues.map(wakeAll)),
+    forward: (wakeUp) => database.notifier.pass(wakeUp, room),
     standBy: () => false,
     receive: () => () => {},
   })

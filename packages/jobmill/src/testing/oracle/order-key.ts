@@ -2,55 +2,55 @@
 import type { OracleJob, OracleState } from './state.ts'
 
 // Queue names have no spaces, so that two pairs never make the same text.
-function lineOf(job: OracleJob): string {
+function orderQueueOf(job: OracleJob): string {
   return `${job.queue} ${job.orderKey}`
 }
 
-export function isInLine(state: OracleState, job: OracleJob): boolean {
-  return state.line.includes(job.id)
+export function isInOrderQueue(state: OracleState, job: OracleJob): boolean {
+  return state.orderQueue.includes(job.id)
 }
 
-function hasTurn(state: OracleState, job: OracleJob): boolean {
-  return state.turns.get(lineOf(job)) === job.id
+function hasOrderLock(state: OracleState, job: OracleJob): boolean {
+  return state.orderLocks.get(orderQueueOf(job)) === job.id
 }
 
 /** Whether a job that is due must queue before it can be ready. */
-export function needsTurn(state: OracleState, job: OracleJob): boolean {
-  return job.orderKey !== null && !hasTurn(state, job)
+export function needsOrderLock(state: OracleState, job: OracleJob): boolean {
+  return job.orderKey !== null && !hasOrderLock(state, job)
 }
 
-export function joinLine(state: OracleState, job: OracleJob): void {
-  state.line.push(job.id)
+export function joinOrderQueue(state: OracleState, job: OracleJob): void {
+  state.orderQueue.push(job.id)
 }
 
 /** Behind those in front that came before it. */
 export function goFirst(state: OracleState, job: OracleJob): void {
-  leaveLine(state, job)
-  state.line.splice(state.firsts.size, 0, job.id)
+  leaveOrderQueue(state, job)
+  state.orderQueue.splice(state.firsts.size, 0, job.id)
   state.firsts.add(job.id)
 }
 
-export function leaveLine(state: OracleState, job: OracleJob): void {
-  state.line = state.line.filter((id) => id !== job.id)
+export function leaveOrderQueue(state: OracleState, job: OracleJob): void {
+  state.orderQueue = state.orderQueue.filter((id) => id !== job.id)
   state.firsts.delete(job.id)
 }
 
-export function takeTurn(state: OracleState, job: OracleJob): void {
-  leaveLine(state, job)
-  state.turns.set(lineOf(job), job.id)
+export function takeOrderLock(state: OracleState, job: OracleJob): void {
+  leaveOrderQueue(state, job)
+  state.orderLocks.set(orderQueueOf(job), job.id)
 }
 
-export function freeTurn(state: OracleState, job: OracleJob): void {
-  if (hasTurn(state, job)) state.turns.delete(lineOf(job))
+export function freeOrderLock(state: OracleState, job: OracleJob): void {
+  if (hasOrderLock(state, job)) state.orderLocks.delete(orderQueueOf(job))
 }
 
 /** The first in line of every key that nobody has the turn of; who joined first comes first. */
 export function heads(state: OracleState): OracleJob[] {
-  const seen = new Set(state.turns.keys())
-  return state.line.flatMap((id) => {
+  const seen = new Set(state.orderLocks.keys())
+  return state.orderQueue.flatMap((id) => {
     const job = state.jobs.get(id)
-    if (job === undefined || seen.has(lineOf(job))) return []
-    seen.add(lineOf(job))
+    if (job === undefined || seen.has(orderQueueOf(job))) return []
+    seen.add(orderQueueOf(job))
     return [job]
   })
 }

@@ -8,8 +8,8 @@ import type { QueueCounts, QueueRecord } from '../../store/queue-record.ts'
 import { holdOf } from './enqueue.ts'
 import { allHoldings } from './holdings.ts'
 import { limitRecord } from './limits.ts'
-import { runningUnder, standing } from './liveness.ts'
-import { isInLine } from './order-key.ts'
+import { runningUnder, instanceState } from './liveness.ts'
+import { isInOrderQueue } from './order-key.ts'
 import { queueRecord } from './queues.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
@@ -26,7 +26,7 @@ export function summary(state: OracleState, job: OracleJob): JobSummary {
     crashes,
     tags,
     orderKey,
-    waitsForTurn: isInLine(state, job),
+    waitsForOrder: isInOrderQueue(state, job),
     enqueuedAt,
     dueAt: job.state === 'scheduled' ? job.dueAt : null,
     startedAt: run?.startedAt ?? null,
@@ -118,7 +118,7 @@ export function limits(state: OracleState, now: number): LimitRecord[] {
 export function instances(state: OracleState, now: number): InstanceRecord[] {
   return byName(state.instances).map(([, instance]) => {
     const { ended: _, ...known } = instance
-    return { ...known, state: standing(now, instance) }
+    return { ...known, state: instanceState(now, instance) }
   })
 }
 

@@ -4,7 +4,7 @@ import { type Death, onDeadJob } from '../../job/on-dead.ts'
 import type { Reaped, ReapedJob } from '../../store/replies.ts'
 import { enqueue } from './enqueue.ts'
 import { endInstance } from './instances.ts'
-import { runningUnder, standing } from './liveness.ts'
+import { runningUnder, instanceState } from './liveness.ts'
 import { noteLost } from './lost-jobs.ts'
 import { end, putBack, record, refund } from './moves.ts'
 import type { OracleJob, OracleState, Run } from './state.ts'
@@ -18,7 +18,7 @@ export interface ReapOptions {
 export function reap(state: OracleState, now: number, { crashesUntilDead, limit }: ReapOptions): Reaped {
   const deaths: Death[] = []
   const expired = [...state.instances.values()]
-    .filter((instance) => standing(now, instance) === 'expired')
+    .filter((instance) => instanceState(now, instance) === 'expired')
     .toSorted((a, b) => a.expiresAt - b.expiresAt)
     .slice(0, limit)
   const jobs = expired.flatMap((instance) => {

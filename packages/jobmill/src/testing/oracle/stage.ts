@@ -2,7 +2,7 @@
 import type { Staged } from '../../store/replies.ts'
 import { becomeDue } from './enqueue.ts'
 import { makeReady } from './moves.ts'
-import { heads, isInLine, takeTurn } from './order-key.ts'
+import { heads, isInOrderQueue, takeOrderLock } from './order-key.ts'
 import type { OracleJob, OracleState } from './state.ts'
 
 export function stage(state: OracleState, now: number, limit: number): Staged {
@@ -14,7 +14,7 @@ export function stage(state: OracleState, now: number, limit: number): Staged {
 
   const next = heads(state).slice(0, limit)
   for (const job of next) {
-    takeTurn(state, job)
+    takeOrderLock(state, job)
     makeReady(state, now, job)
   }
 
@@ -35,5 +35,5 @@ export function stageInMs(state: OracleState, now: number): number | null {
 }
 
 function waitingForTheirTime(state: OracleState): OracleJob[] {
-  return [...state.jobs.values()].filter((job) => job.state === 'scheduled' && !isInLine(state, job))
+  return [...state.jobs.values()].filter((job) => job.state === 'scheduled' && !isInOrderQueue(state, job))
 }

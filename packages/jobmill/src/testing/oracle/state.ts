@@ -19,11 +19,11 @@ export interface OracleState {
   /** By dedupe key. Apart from the jobs: a hold outlives the job that is deleted. */
   readonly holds: Map<string, Hold>
   /** Jobs that wait for the turn of their order key, in the order of joining, all keys together. */
-  line: string[]
+  orderQueue: string[]
   /** Those in it that stand in front of all others. */
   firsts: Set<string>
   /** The job that has the turn, by queue and order key. */
-  readonly turns: Map<string, string>
+  readonly orderLocks: Map<string, string>
   readonly queues: Map<string, OracleQueue>
   readonly instances: Map<string, OracleInstance>
   /** What the reaper took from instances, by instance: the crashes to take back if it registers again. */
@@ -38,7 +38,7 @@ export interface OracleState {
   /** The last recording of each source. */
   readonly recorded: Map<string, { readonly seq: number; readonly at: number }>
   /** Figures that were not rolled up yet. `at` is where their bucket of 10 s begins. */
-  openFigures: OracleFigure[]
+  openDeltas: OracleDelta[]
   buckets: OracleBucket[]
   events: TimelineEvent[]
   lastSeq: number
@@ -132,13 +132,13 @@ export interface Permit {
   readonly instance: string | null
 }
 
-export interface OracleFigure {
+export interface OracleDelta {
   readonly scope: string
   readonly at: number
   readonly data: MetricData
 }
 
-export interface OracleBucket extends OracleFigure {
+export interface OracleBucket extends OracleDelta {
   readonly resolution: number
 }
 
@@ -146,9 +146,9 @@ export function emptyState(): OracleState {
   return {
     jobs: new Map(),
     holds: new Map(),
-    line: [],
+    orderQueue: [],
     firsts: new Set(),
-    turns: new Map(),
+    orderLocks: new Map(),
     queues: new Map(),
     instances: new Map(),
     lostJobs: new Map(),
@@ -158,7 +158,7 @@ export function emptyState(): OracleState {
     ticks: [],
     limits: new Map(),
     recorded: new Map(),
-    openFigures: [],
+    openDeltas: [],
     buckets: [],
     events: [],
     lastSeq: 0,

@@ -49,7 +49,7 @@ export function readTicks(state: OracleState, schedule: string, limit: number): 
     .map(({ schedule: _, ...tick }) => tick)
 }
 
-/** Of the pulse: 0 when a schedule is to be planned or served now, null when nothing is in sight. */
+/** Of the heartbeat: 0 when a schedule is to be planned or served now, null when nothing is in sight. */
 export function scheduleInMs(state: OracleState, now: number): number | null {
   const active = [...state.schedules.values()].filter((one) => !one.deleted && !liveOf(one).paused)
   if (active.some(({ planned }) => !planned)) return 0

@@ -41,7 +41,7 @@ const EVERYTHING = {
   queues: QUEUES.map((queue) => ({ queue, room: 100 })),
   kinds: [...KINDS, ...FOLLOWING],
   limit: 100,
-  suspects: 'skip',
+  quarantined: 'skip',
 } as const
 
 async function handOff(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import type { DutyBid } from '../../../src/store/duty.ts'
 import type { NewInstance } from '../../../src/store/instance.ts'
-import { plainPulse } from '../plain.ts'
+import { plainHeartbeat } from '../plain.ts'
 import type { System } from '../systems.ts'
 import type { World, Worker } from '../world.ts'
 import { ask, busyWorker, mintId, workerOf } from '../world.ts'
@@ -55,7 +55,7 @@ async function stateOf(world: World, id: string): Promise<string | undefined> {
   return instances?.find((one) => one.id === id)?.state
 }
 
-/** A pulse, with all that it tells. */
+/** A heartbeat, with all that it tells. */
 export async function renew(world: World, worker: Worker): Promise<void> {
   const { instance } = worker
   const request = {
@@ -72,10 +72,10 @@ export async function renew(world: World, worker: Worker): Promise<void> {
       world,
       'renew',
       ({ store }) => store.renew(request),
-      (pulse, system) => {
-        noteVersion(system, pulse.settingsVersion)
-        stageInMs[world.systems.indexOf(system)] = pulse.stageInMs
-        return { alive: pulse.alive, ...plainPulse(system, pulse) }
+      (heartbeat, system) => {
+        noteVersion(system, heartbeat.settingsVersion)
+        stageInMs[world.systems.indexOf(system)] = heartbeat.stageInMs
+        return { alive: heartbeat.alive, ...plainHeartbeat(system, heartbeat) }
       },
     )
     // It was taken for dead, and comes back. It still has what it held in its hand, and will try to finish that.

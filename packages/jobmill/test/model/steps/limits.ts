@@ -1,7 +1,7 @@
 // Jobs and others draw on limits, and an operator changes them. Queues name them too: see operate.ts.
 import * as fc from 'fast-check'
 import type { LimitSettings } from '../../../src/job/limit.ts'
-import type { Take } from '../../../src/store/limit.ts'
+import type { AcquireRequest } from '../../../src/store/limit.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { type System, tokenOf } from '../systems.ts'
 import { ask, busyWorker, mintId, orCode, pick, type World, workerOf } from '../world.ts'
@@ -51,7 +51,7 @@ const asking = fc.record({
 type Asking = typeof asking extends fc.Arbitrary<infer T> ? T : never
 
 /** A take before it is known which token a system has for its claim. */
-type NamedTake = Omit<Take, 'token'> & { readonly claim: number | null }
+type NamedTake = Omit<AcquireRequest, 'token'> & { readonly claim: number | null }
 
 function nameTake(world: World, { by, worker, holder, limit, key, amount, waitUpToMs }: Asking): NamedTake {
   const what = {
@@ -70,8 +70,8 @@ function nameTake(world: World, { by, worker, holder, limit, key, amount, waitUp
   return { ...what, holder: outside, instance: workerOf(world, worker).instance, claim: null }
 }
 
-function tokened(system: System, { claim, ...take }: NamedTake): Take {
-  return { ...take, token: claim === null ? null : tokenOf(system, { id: take.holder, claim }) }
+function tokened(system: System, { claim, ...acquire }: NamedTake): AcquireRequest {
+  return { ...acquire, token: claim === null ? null : tokenOf(system, { id: acquire.holder, claim }) }
 }
 
 function noteChange({ systems }: World): void {
@@ -128,12 +128,12 @@ export const limitSteps: readonly Weighted[] = [
     )
     if (reply === true) noteChange(world)
   }),
-  stepOf(6, 'take', fc.array(asking, { minLength: 1, maxLength: 3 }), async (world, wanted) => {
+  stepOf(6, 'acquire', fc.array(asking, { minLength: 1, maxLength: 3 }), async (world, wanted) => {
     const takes = wanted.map((one) => nameTake(world, one))
     await ask(
       world,
       `take ${JSON.stringify(takes)}`,
-      (system) => system.store.take(takes.map((item) => tokened(system, item))),
+      (system) => system.store.acquire(takes.map((item) => tokened(system, item))),
       (replies) => replies,
     )
   }),
@@ -142,7 +142,7 @@ export const limitSteps: readonly Weighted[] = [
     await ask(
       world,
       'give back',
-      (system) => system.store.giveBack(items.map((item) => tokened(system, item))),
+      (system) => system.store.release(items.map((item) => tokened(system, item))),
       (replies) => replies,
     )
   }),

@@ -20,7 +20,7 @@ const request = fc.record({
     { weight: 1, arbitrary: fc.subarray(KINDS) },
   ),
   limit: fc.integer({ min: 1, max: 5 }),
-  suspects: fc.oneof(
+  quarantined: fc.oneof(
     { weight: 4, arbitrary: fc.constant('skip' as const) },
     { weight: 1, arbitrary: fc.constant('only' as const) },
   ),

@@ -14,11 +14,11 @@ import {
   mostOf,
   percentileLines,
   standingLines,
-} from '../../../figures/lines.ts'
+} from '../../../metrics/lines.ts'
 import { Plot } from './plot.tsx'
 import { QueueChoice } from './queue-choice.tsx'
-import { jobs, milliseconds, ratesLike } from '../../../figures/units.ts'
-import { useCharted } from '../../../figures/use-charted.ts'
+import { jobs, milliseconds, ratesLike } from '../../../metrics/units.ts'
+import { useCharted } from '../../../metrics/use-charted.ts'
 
 export function Charts() {
   const ranging = useRange()

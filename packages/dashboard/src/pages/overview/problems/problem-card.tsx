@@ -3,23 +3,23 @@ import { CircleAlert, TriangleAlert } from 'lucide-react'
 import { useAct } from '../../../api/acts.ts'
 import { named } from '../../../api/client.ts'
 import { useMay } from '../../../api/roles.ts'
-import type { Finding, Queue } from '../../../api/types/mill.ts'
+import type { Diagnostic, Queue } from '../../../api/types/mill.ts'
 import { Button, LinkButton } from '../../../kit/button.tsx'
 import { classes } from '../../../kit/classes.ts'
 import { Countdown } from '../../../kit/time.tsx'
 import { type WayOut, wayOut } from './way-out.ts'
 
 interface Props {
-  readonly finding: Finding
+  readonly diagnostic: Diagnostic
   /** The queue that it is about, and when that was told. */
   readonly queue: Queue | undefined
   readonly asOf: number
 }
 
-export function ProblemCard({ finding, queue, asOf }: Props) {
-  const isError = finding.level === 'error'
+export function ProblemCard({ diagnostic, queue, asOf }: Props) {
+  const isError = diagnostic.level === 'error'
   const Icon = isError ? CircleAlert : TriangleAlert
-  const way = wayOut(finding, queue)
+  const way = wayOut(diagnostic, queue)
   return (
     <li
       className={classes(
@@ -35,9 +35,9 @@ export function ProblemCard({ finding, queue, asOf }: Props) {
         <div className="min-w-0 break-words">
           <p className="font-medium">
             <span className={isError ? 'text-dead' : 'text-ready'}>{isError ? 'Error' : 'Warning'}</span>:{' '}
-            {finding.says}
+            {diagnostic.says}
           </p>
-          {finding.fix !== null && <p className="mt-1 text-soft">{finding.fix}</p>}
+          {diagnostic.fix !== null && <p className="mt-1 text-soft">{diagnostic.fix}</p>}
           {way.act === 'clear' && queue !== undefined && (
             <p className="mt-1 text-soft">
               Goes on in <Countdown until={asOf + queue.coolingMs} />

@@ -2,8 +2,8 @@
 import { serverTime } from '../../../api/clock.ts'
 import { CircleCheck } from 'lucide-react'
 import { useState } from 'react'
-import { useFindings, useOverview } from '../../../api/reads.ts'
-import type { Finding } from '../../../api/types/mill.ts'
+import { useDiagnostics, useOverview } from '../../../api/reads.ts'
+import type { Diagnostic } from '../../../api/types/mill.ts'
 import { Button } from '../../../kit/button.tsx'
 import { Card } from '../../../kit/card.tsx'
 import { Shown } from '../../../kit/shown.tsx'
@@ -12,15 +12,15 @@ import { ProblemCard } from './problem-card.tsx'
 const FIRST = 6
 
 export function Problems() {
-  const read = useFindings()
+  const read = useDiagnostics()
   if (read.data === undefined)
     return (
       <Card title="What needs attention">
         <Shown read={read}>{() => null}</Shown>
       </Card>
     )
-  const findings = read.data.findings
-  return findings.length === 0 ? <Well /> : <Found findings={findings} />
+  const diagnostics = read.data.diagnostics
+  return diagnostics.length === 0 ? <Well /> : <Found diagnostics={diagnostics} />
 }
 
 function Well() {
@@ -41,42 +41,42 @@ function Well() {
   )
 }
 
-function Found({ findings }: { readonly findings: readonly Finding[] }) {
+function Found({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }) {
   const { data, dataUpdatedAt } = useOverview()
   const [isWhole, setWhole] = useState(false)
-  const queueOf = ({ about }: Finding) =>
+  const queueOf = ({ about }: Diagnostic) =>
     about.what === 'queue'
       ? data?.queues.find(({ settings }) => settings.name === about.name)?.settings
       : undefined
-  const shown = isWhole ? findings : findings.slice(0, FIRST)
+  const shown = isWhole ? diagnostics : diagnostics.slice(0, FIRST)
   return (
     <section aria-labelledby="attention" className="flex flex-col gap-3">
       <h2 id="attention" className="text-sm font-semibold">
-        {findings.length === 1 ? '1 thing needs attention' : `${findings.length} things need attention`}
+        {diagnostics.length === 1 ? '1 thing needs attention' : `${diagnostics.length} things need attention`}
       </h2>
       <ul className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
-        {shown.map((finding, at) => (
+        {shown.map((diagnostic, at) => (
           <ProblemCard
-            key={keyOf(finding, shown.slice(0, at))}
-            finding={finding}
-            queue={queueOf(finding)}
+            key={keyOf(diagnostic, shown.slice(0, at))}
+            diagnostic={diagnostic}
+            queue={queueOf(diagnostic)}
             asOf={serverTime(dataUpdatedAt)}
           />
         ))}
       </ul>
-      {findings.length > FIRST && (
+      {diagnostics.length > FIRST && (
         <Button look="quiet" className="self-start" onClick={() => setWhole(!isWhole)}>
-          {isWhole ? 'Show fewer' : `Show ${findings.length - FIRST} more`}
+          {isWhole ? 'Show fewer' : `Show ${diagnostics.length - FIRST} more`}
         </Button>
       )}
     </section>
   )
 }
 
-const named = ({ check, about }: Finding): string => `${check} ${about.what ?? ''} ${about.name ?? ''}`
+const named = ({ check, about }: Diagnostic): string => `${check} ${about.what ?? ''} ${about.name ?? ''}`
 
 /** Not by what it says, which may change with every read: a button must not go away under the finger. */
-function keyOf(finding: Finding, before: readonly Finding[]): string {
-  const same = before.filter((one) => named(one) === named(finding)).length
-  return `${named(finding)} ${same}`
+function keyOf(diagnostic: Diagnostic, before: readonly Diagnostic[]): string {
+  const same = before.filter((one) => named(one) === named(diagnostic)).length
+  return `${named(diagnostic)} ${same}`
 }

@@ -1,5 +1,5 @@
 /** Where a finding is explained, and what can be done about it right here. */
-import type { Finding, Queue } from '../../../api/types/mill.ts'
+import type { Diagnostic, Queue } from '../../../api/types/mill.ts'
 
 export interface WayOut {
   readonly to: string
@@ -11,7 +11,7 @@ export interface WayOut {
 const link = (to: string, text: string): WayOut => ({ to, text, act: null })
 
 /** `queue` is the one that it is about, as it stands now. */
-export function wayOut({ check, about: { what, name } }: Finding, queue: Queue | undefined): WayOut {
+export function wayOut({ check, about: { what, name } }: Diagnostic, queue: Queue | undefined): WayOut {
   const named = encodeURIComponent(name ?? '')
   switch (what) {
     case 'queue':

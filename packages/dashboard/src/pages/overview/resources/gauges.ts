@@ -1,6 +1,6 @@
 /** What is drawn of a reading. A gauge that the store does not know is left out. */
 import type { Resources } from '../../../api/types/history.ts'
-import { milliseconds } from '../../../figures/units.ts'
+import { milliseconds } from '../../../metrics/units.ts'
 import { bytes, number } from '../../../kit/format.ts'
 
 export interface Gauge {

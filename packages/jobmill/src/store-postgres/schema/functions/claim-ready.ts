@@ -88,7 +88,7 @@ BEGIN
   RETURN NEXT;
 END $$;`
 
-/** Whether a claim would find something, for a pulse: in the same ranges, by the same index. */
+/** Whether a claim would find something, for a heartbeat: in the same ranges, by the same index. */
 export const ANY_READY = `
 CREATE FUNCTION jobmill.any_ready(
   queue_ids int4[], kind_ids int4[], range_queues int4[], range_priorities int4[], range_seqs int8[], range_ends int4[],
@@ -111,7 +111,7 @@ BEGIN
   ms := ${MS_SINCE_BEGUN};
 END $$;`
 
-/** When the next job is due, for a pulse, of those that are due at `since` or later; by the primary key of `later`. Null: none waits. */
+/** When the next job is due, for a heartbeat, of those that are due at `since` or later; by the primary key of `later`. Null: none waits. */
 export const NEXT_DUE = `
 CREATE FUNCTION jobmill.next_due(since int8, OUT due_at int8, OUT ms float8) LANGUAGE plpgsql VOLATILE ${PLANNED_ONCE} AS $$
 #variable_conflict use_column

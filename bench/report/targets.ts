@@ -1,0 +1,138 @@
+// The bars: what Jobmill wants to be against the peers of the same run, as data. Ratios of medians.
+import type { Setting, StoreName } from '../system.ts'
+import type { Summary } from './figures.ts'
+
+export interface Target {
+  readonly case: string
+  readonly store: StoreName
+  /** What it is held against, in words. */
+  readonly against: string
+  /** Jobmill's figure divided by the other's; where it is held against a plain number, the figure itself. */
+  readonly ratio: number
+  readonly target: number
+  /** What is hoped for beyond the bar. */
+  readonly goal: number | null
+  readonly way: 'at least' | 'at most'
+  readonly met: boolean
+}
+
+interface Other {
+  readonly system: string
+  readonly store?: StoreName
+  /** Left out: the better one of those that were measured. */
+  readonly setting?: Setting
+  /** Left out: the same case. */
+  readonly case?: string
+}
+
+interface Rule {
+  readonly case: string
+  readonly store: StoreName
+  readonly against: string
+  /** Several: the best of them. None: the bar is the figure itself. */
+  readonly others: readonly Other[]
+  readonly way: Target['way']
+  readonly target: number
+  readonly goal?: number
+}
+
+const bullmq: Other = { system: 'bullmq-redis', store: 'redis' }
+const graphile: Other = { system: 'graphile-worker' }
+const graphileBest: Other = { ...graphile, setting: 'best' }
+const boss: Other = { system: 'pg-boss' }
+const plainjob: Other = { system: 'plainjob' }
+const bare: Other = { system: 'bare' }
+const own = (name: string): Other => ({ system: 'jobmill', setting: 'default', case: name })
+
+type Shape = Pick<Rule, 'case' | 'store' | 'way'>
+const pgAtLeast = (name: string): Shape => ({ case: name, store: 'postgres', way: 'at least' })
+const pgAtMost = (name: string): Shape => ({ case: name, store: 'postgres', way: 'at most' })
+const liteAtLeast = (name: string): Shape => ({ case: name, store: 'sqlite', way: 'at least' })
+const liteAtMost = (name: string): Shape => ({ case: name, store: 'sqlite', way: 'at most' })
+
+const EMPTY_CLAIMS = ['h', 'h-stage', 'h-foreign', 'h-paused']
+
+const RULES: readonly Rule[] = [
+  { ...pgAtLeast('b'), against: 'graphile-worker', others: [graphile], target: 30, goal: 40 },
+  { ...pgAtLeast('b'), against: 'pg-boss', others: [boss], target: 30, goal: 40 },
+  { ...pgAtLeast('b'), against: 'bullmq-redis', others: [bullmq], target: 1.7, goal: 2.5 },
+  { ...liteAtLeast('b'), against: 'plainjob', others: [plainjob], target: 2, goal: 3 },
+  {
+    ...pgAtLeast('c'),
+    against: 'the best peer on Postgres',
+    others: [graphile, boss, { system: 'bullmq-postgres' }],
+    target: 2.2,
+    goal: 3,
+  },
+  { ...liteAtLeast('c'), against: 'bare', others: [bare], target: 0.5, goal: 0.7 },
+  { ...pgAtLeast('d'), against: 'graphile-worker, best', others: [graphileBest], target: 1.5, goal: 2.5 },
+  {
+    ...pgAtLeast('d'),
+    against: 'graphile-worker, default',
+    others: [{ ...graphile, setting: 'default' }],
+    target: 25,
+  },
+  { ...liteAtLeast('d'), against: 'plainjob', others: [plainjob], target: 7, goal: 12 },
+  {
+    ...pgAtLeast('d-nothing-kept'),
+    against: 'graphile-worker, best',
+    others: [graphileBest],
+    target: 2,
+    goal: 3,
+  },
+  { ...pgAtMost('d-cpu'), against: 'graphile-worker, best', others: [graphileBest], target: 0.8, goal: 0.5 },
+  { ...liteAtMost('d-cpu'), against: 'plainjob', others: [plainjob], target: 0.25 },
+  { ...pgAtLeast('e'), against: 'graphile-worker', others: [graphile], target: 20, goal: 40 },
+  { ...pgAtLeast('e'), against: 'pg-boss', others: [boss], target: 20, goal: 40 },
+  { ...pgAtLeast('e'), against: 'bullmq-redis', others: [bullmq], target: 2, goal: 4 },
+  { ...liteAtLeast('e'), against: 'plainjob', others: [plainjob], target: 6, goal: 10 },
+  { ...pgAtMost('f-same'), against: 'one bare INSERT', others: [bare], target: 2.5 },
+  { ...liteAtMost('f-same'), against: 'milliseconds', others: [], target: 0.5 },
+  { ...pgAtMost('f-other'), against: 'graphile-worker', others: [graphile], target: 0.6 },
+  { ...pgAtMost('f-other'), against: 'bullmq-redis', others: [bullmq], target: 1.3 },
+  { ...pgAtMost('f-other-p99'), against: 'graphile-worker', others: [graphile], target: 1 },
+  { ...liteAtMost('f-other'), against: 'milliseconds', others: [], target: 5 },
+  { ...pgAtLeast('g'), against: 'its own d', others: [own('d')], target: 0.9 },
+  { ...liteAtLeast('g'), against: 'its own d', others: [own('d')], target: 0.9 },
+  ...EMPTY_CLAIMS.flatMap((name) => {
+    const few = { against: 'the same with 1,000 jobs', others: [own(`${name}-few`)], target: 1.5 }
+    return [
+      { ...pgAtMost(name), ...few },
+      { ...liteAtMost(name), ...few },
+    ]
+  }),
+  { ...pgAtLeast('i'), against: 'the same unpinned', others: [own('i-unpinned')], target: 0.9 },
+  { ...liteAtLeast('i'), against: 'the same without a reader', others: [own('i-unpinned')], target: 0.9 },
+  { ...liteAtMost('i-wal'), against: 'megabytes, 10 s after the reader', others: [], target: 64 },
+]
+
+/** How many there are when everything was measured. */
+export const TARGETS = RULES.length
+
+/** Those whose figures were measured. What Jobmill is held to is what it does without any options. */
+export function targetsOf(figures: readonly Summary[]): Target[] {
+  return RULES.flatMap((rule) => {
+    const mine = medianOf(figures, rule, own(rule.case))
+    const theirs = rule.others.flatMap((other) => medianOf(figures, rule, other) ?? [])
+    if (mine === undefined || (rule.others.length > 0 && theirs.length === 0)) return []
+    const pick = rule.way === 'at least' ? Math.max : Math.min
+    const ratio = rule.others.length === 0 ? mine : mine / pick(...theirs)
+    const { case: name, store, against, way, target, goal = null } = rule
+    const met = way === 'at least' ? ratio >= target : ratio <= target
+    return [{ case: name, store, against, ratio: Number(ratio.toPrecision(4)), target, goal, way, met }]
+  })
+}
+
+/** The better one when several settings were measured. */
+function medianOf(figures: readonly Summary[], rule: Rule, other: Other): number | undefined {
+  const found = figures.filter(
+    (one) =>
+      one.case === (other.case ?? rule.case) &&
+      one.system === other.system &&
+      one.store === (other.store ?? rule.store) &&
+      one.setting === (other.setting ?? one.setting),
+  )
+  if (found.length === 0) return undefined
+  const medians = found.map((one) => one.median)
+  return rule.way === 'at least' ? Math.max(...medians) : Math.min(...medians)
+}

@@ -1,0 +1,100 @@
+/** Draws it: waits are thin, runs are tall and have the colour of their outcome. */
+import { useEffect, useRef, useState } from 'react'
+import type { Job } from '../../../api/types/job.ts'
+import { classes } from '../../../kit/classes.ts'
+import { moment, plural, span } from '../../../kit/format.ts'
+import { Tip } from '../../../kit/tip.tsx'
+import { useInstanceName } from '../instance-name.tsx'
+import type { Try } from '../tries.ts'
+import { type Part, partsOf } from './geometry.ts'
+import { placeLabels, type Wish } from './labels.ts'
+
+const COLOURS: Readonly<Record<Try['outcome'], string>> = {
+  returned: 'bg-done',
+  threw: 'bg-dead',
+  'timed-out': 'bg-dead',
+  'gave-up': 'bg-dead',
+  snoozed: 'bg-scheduled',
+  throttled: 'bg-ready',
+  cancelled: 'bg-cancelled',
+  interrupted: 'bg-ready',
+  running: 'bg-running',
+}
+
+interface Props {
+  readonly job: Job
+  readonly tries: readonly Try[]
+  readonly now: number
+}
+
+export function TimelineBar({ job, tries, now }: Props) {
+  const place = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const holder = place.current
+    if (holder === null) return undefined
+    const resized = new ResizeObserver(() => setWidth(holder.clientWidth))
+    resized.observe(holder)
+    return () => resized.disconnect()
+  }, [])
+  const parts = partsOf(job, tries, now)
+  const end = job.endedAt === null ? `now, ${job.state}` : `${job.state} ${moment(job.endedAt)}`
+  return (
+    <div
+      ref={place}
+      role="img"
+      aria-label={`${plural(tries.length, 'attempt')} from enqueue until ${end}; the table below says the same`}
+    >
+      <div aria-hidden className={classes('relative text-xs', tries.length > 0 && 'h-5')}>
+        {placeLabels(wishesOf(parts, width), width).map(({ key, text, left }) => (
+          <span key={key} className="absolute top-0 whitespace-nowrap text-soft" style={{ left }}>
+            {text}
+          </span>
+        ))}
+      </div>
+      <div className="relative h-6">
+        {parts.map((part) => (
+          <Drawn key={part.key} part={part} />
+        ))}
+      </div>
+      <div aria-hidden className="flex justify-between gap-4 text-xs text-soft">
+        <span>enqueued {moment(job.enqueuedAt)}</span>
+        <span className="text-right">{end}</span>
+      </div>
+    </div>
+  )
+}
+
+function Drawn({ part }: { readonly part: Part }) {
+  const nameOf = useInstanceName()
+  const { run, from, to, left, width } = part
+  const long = span(to - from)
+  const said =
+    run === null
+      ? `Waited ${long}`
+      : `#${run.n} ${run.outcome}, ${long}${run.instance === null ? '' : `, by ${nameOf(run.instance)}`}`
+  return (
+    <Tip text={said}>
+      <div
+        className={classes(
+          'absolute',
+          run === null
+            ? 'top-2.5 h-1 bg-line'
+            : classes('top-0.5 h-5 rounded-xs border-r border-card', COLOURS[run.outcome]),
+          run?.outcome === 'running' && 'animate-pulse',
+        )}
+        style={{ left: `${left * 100}%`, width: `${width * 100}%` }}
+      />
+    </Tip>
+  )
+}
+
+/** The last attempt first: it is what somebody came for. */
+function wishesOf(parts: readonly Part[], width: number): readonly Wish[] {
+  const runs = parts.filter(({ run }) => run !== null)
+  return [...runs.slice(-1), ...runs.slice(0, -1)].map(({ key, run, from, to, left, width: own }) => ({
+    key,
+    middle: (left + own / 2) * width,
+    texts: [`#${run?.n} ${run?.outcome}, ${span(to - from)}`, `#${run?.n} ${run?.outcome}`, `#${run?.n}`],
+  }))
+}

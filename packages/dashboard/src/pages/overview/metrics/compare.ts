@@ -1,0 +1,86 @@
+/** What the figures were of late, and an hour before that. */
+import type { Counter, QueueMetrics, Series } from '../../../api/types/history.ts'
+
+export const MINUTE = 60_000
+/** Figures of now are of so many minutes, the one that has begun among them. */
+export const RECENT_MINUTES = 5
+
+type Queues = Series['queues']
+type Level = keyof QueueMetrics['counts']
+
+export interface Stretch {
+  readonly from: number
+  readonly to: number
+}
+
+/** Full minutes and what there is of this one. */
+export function recentOf(now: number): Stretch {
+  return { from: now - (now % MINUTE) - (RECENT_MINUTES - 1) * MINUTE, to: now }
+}
+
+export function hourBefore({ from }: Stretch): Stretch {
+  return { from: from - 60 * MINUTE, to: from - 60 * MINUTE + RECENT_MINUTES * MINUTE }
+}
+
+function countIn(queues: Queues, counter: Counter, { from, to }: Stretch): number {
+  let sum = 0
+  for (const { points } of queues)
+    for (const { at, counters } of points) if (at >= from && at < to) sum += counters[counter]
+  return sum
+}
+
+export function perSecondIn(queues: Queues, counter: Counter, stretch: Stretch): number {
+  return countIn(queues, counter, stretch) / Math.max(1, (stretch.to - stretch.from) / 1_000)
+}
+
+/** Of the attempts that ended in what they should, or not; null when none did. */
+export function successIn(queues: Queues, stretch: Stretch): number | null {
+  const done = countIn(queues, 'done', stretch)
+  const all = done + countIn(queues, 'retried', stretch) + countIn(queues, 'dead', stretch)
+  return all === 0 ? null : done / all
+}
+
+/** The last that each queue told up to the end of the stretch; null when none did. */
+export function levelsAt(queues: Queues, level: Level, { to }: Stretch): readonly number[] | null {
+  const known = queues.flatMap(({ points }) => {
+    const last = points.findLast(
+      // A server of before this release tells none.
+      ({ at, counts }) => at < to && ((counts as typeof counts | undefined)?.[level] ?? null) !== null,
+    )
+    const gauge = last?.counts[level]
+    if (gauge === undefined || gauge === null) return []
+    return [level === 'oldestReadyMs' ? gauge.most : gauge.mean]
+  })
+  return known.length === 0 ? null : known
+}
+
+export interface Change {
+  readonly direction: 'up' | 'down' | 'same'
+  readonly words: string
+  readonly verdict: 'better' | 'worse' | null
+}
+
+interface Words {
+  readonly format: (difference: number) => string
+  readonly more: string
+  readonly less: string
+  /** What it means when it has become more; null when that means nothing. */
+  readonly upIs: 'better' | 'worse' | null
+  /** Differences below this share of the larger one are none. */
+  readonly noise?: number
+}
+
+export function changeOf(now: number | null, before: number | null, words: Words): Change | null {
+  if (now === null || before === null) return null
+  const difference = now - before
+  const { format, more, less, upIs, noise = 0 } = words
+  if (Math.abs(difference) <= noise * Math.max(now, before))
+    return { direction: 'same', words: 'the same', verdict: null }
+  const isUp = difference > 0
+  const downIs = upIs === null ? null : upIs === 'better' ? 'worse' : 'better'
+  return {
+    direction: isUp ? 'up' : 'down',
+    words: `${format(Math.abs(difference))} ${isUp ? more : less}`,
+    verdict: isUp ? upIs : downIs,
+  }
+}

@@ -1,0 +1,59 @@
+/** One figure: what it is now, and how that compares with an hour ago. It leads to where it is explained. */
+import { ArrowDown, ArrowUp, Equal } from 'lucide-react'
+import { Link } from 'wouter'
+import { classes } from '../../../kit/classes.ts'
+import { Tip } from '../../../kit/tip.tsx'
+import type { Change } from './compare.ts'
+
+export interface MetricProps {
+  readonly name: string
+  readonly value: string
+  /** After the value: what it is measured against. */
+  readonly unit?: string
+  readonly change: Change | null
+  /** What is counted, and how. */
+  readonly about: string
+  readonly to: string
+}
+
+const ARROWS = { up: ArrowUp, down: ArrowDown, same: Equal } as const
+const COLOURS = { better: 'text-done', worse: 'text-dead' } as const
+
+export function Metric({ name, value, unit, change, about, to }: MetricProps) {
+  return (
+    <Tip text={about}>
+      <Link
+        href={to}
+        className="flex min-w-0 flex-col gap-0.5 bg-card px-4 py-3 hover:bg-sunk focus-visible:z-10 focus-visible:outline-offset-[-2px]"
+      >
+        <span className="text-xs text-soft">{name}</span>
+        <span className="truncate">
+          <b className="text-2xl font-semibold tracking-tight tabular-nums">{value}</b>
+          {unit !== undefined && <span className="ml-1.5 text-xs text-soft">{unit}</span>}
+        </span>
+        <Against change={change} />
+      </Link>
+    </Tip>
+  )
+}
+
+function Against({ change }: { readonly change: Change | null }) {
+  if (change === null) return <span className="text-xs text-soft">not known an hour ago</span>
+  const Arrow = ARROWS[change.direction]
+  const { verdict, words } = change
+  return (
+    <span
+      className={classes(
+        'flex items-center gap-1 text-xs',
+        verdict === null ? 'text-soft' : COLOURS[verdict],
+      )}
+    >
+      <Arrow aria-hidden className="size-3.5 shrink-0" />
+      <span className="min-w-0">
+        {words}
+        <span className="sr-only"> than an hour ago</span>
+        {verdict !== null && `, ${verdict}`}
+      </span>
+    </span>
+  )
+}

@@ -1,0 +1,137 @@
+/** A row of figures: how it goes now, against an hour ago. */
+import { serverTime } from '../../../api/clock.ts'
+import { useOverview, useWorkers } from '../../../api/reads.ts'
+import { compact, number, percent, plural, rate, span } from '../../../kit/format.ts'
+import {
+  changeOf,
+  hourBefore,
+  levelsAt,
+  perSecondIn,
+  RECENT_MINUTES,
+  recentOf,
+  successIn,
+} from './compare.ts'
+import { Metric, type MetricProps } from './metric.tsx'
+import { useRecent } from './use-recent.ts'
+import { workersOf } from '../../../metrics/workers.ts'
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+const whole = (numbers: readonly number[] | null): number | null =>
+  numbers === null ? null : Math.round(sum(numbers))
+
+export function Figures() {
+  const figures = useMetrics()
+  return (
+    <section aria-label="Now, against an hour ago">
+      <div className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
+        {figures.map((figure) => (
+          <Metric key={figure.name} {...figure} />
+        ))}
+      </div>
+    </section>
+  )
+}
+
+function useMetrics(): MetricProps[] {
+  const { data: recent, dataUpdatedAt } = useRecent()
+  const overview = useOverview().data
+  const shown = overview?.queues ?? []
+  const counts = shown.map((queue) => queue.counts)
+  const workers = useWorkers().data
+  const queues = recent?.queues ?? []
+  const now = recentOf(serverTime(dataUpdatedAt))
+  const before = hourBefore(now)
+  // A mill that began since cannot be compared.
+  const isOld =
+    queues.some(({ points }) => points.some(({ at }) => at < before.to)) ||
+    (overview?.instances ?? []).some(({ startedAt }) => startedAt < before.from)
+  // Of queues that were empty nothing was told.
+  const levels = (level: Parameters<typeof levelsAt>[1]): readonly number[] | null =>
+    levelsAt(queues, level, before) ?? (isOld ? [0] : null)
+
+  const done = perSecondIn(queues, 'done', now)
+  const success = successIn(queues, now)
+  const ready = sum(counts.map((one) => one.ready))
+  const running = sum(counts.map((one) => one.running))
+  const dead = sum(counts.map((one) => one.dead))
+  const waits = Math.max(0, ...counts.map((one) => one.oldestReadyMs ?? 0))
+  const waited = levels('oldestReadyMs')
+  const slots =
+    workers === undefined
+      ? null
+      : workersOf(
+          shown.map((queue) => queue.settings),
+          workers,
+        )
+  const counted = { format: number, more: 'more', less: 'fewer' }
+  const recently = `in the last ${RECENT_MINUTES} minutes`
+
+  return [
+    {
+      name: 'Throughput',
+      value: rate(done),
+      change: changeOf(done, isOld ? perSecondIn(queues, 'done', before) : null, {
+        format: rate,
+        more: 'more',
+        less: 'less',
+        // Less is worse only when something waits for it.
+        upIs: ready > 0 ? 'better' : null,
+        noise: 0.05,
+      }),
+      about: `Jobs that were done ${recently}, on average. Less than an hour ago is worse when jobs wait.`,
+      to: '/jobs?state=done',
+    },
+    {
+      name: 'Oldest waits',
+      value: ready === 0 ? 'none' : span(waits),
+      change: changeOf(waits, waited === null ? null : Math.max(...waited), {
+        format: span,
+        more: 'longer',
+        less: 'shorter',
+        upIs: 'worse',
+        noise: 0.05,
+      }),
+      about: 'How long the ready job that waits longest has been ready, in any queue.',
+      to: '/jobs?state=ready',
+    },
+    {
+      name: 'Success',
+      value: success === null ? '–' : percent(success),
+      change: changeOf(success, isOld ? successIn(queues, before) : null, {
+        format: (share) => `${(share * 100).toFixed(1)} points`,
+        more: 'higher',
+        less: 'lower',
+        upIs: 'better',
+        noise: 0.002,
+      }),
+      about: `Attempts that ended as done, of those that ended as done, were retried or died, ${recently}. Snoozed, throttled, cancelled and interrupted ones do not count.`,
+      to: '/errors',
+    },
+    {
+      name: 'Running',
+      value: compact(running),
+      unit: slots === null ? 'jobs' : `of ${plural(slots, 'worker')}`,
+      change: changeOf(running, whole(levels('running')), { ...counted, upIs: null }),
+      about:
+        'Jobs that run now, and the workers of all living processes together. A process whose capacity is set lower runs fewer at once.',
+      to: '/jobs?state=running',
+    },
+    {
+      name: 'Ready',
+      value: compact(ready),
+      unit: ready === 1 ? 'job' : 'jobs',
+      change: changeOf(ready, whole(levels('ready')), { ...counted, upIs: 'worse' }),
+      about: 'Jobs that are due and wait for a worker.',
+      to: '/jobs?state=ready',
+    },
+    {
+      name: 'Dead',
+      value: compact(dead),
+      unit: dead === 1 ? 'job' : 'jobs',
+      change: changeOf(dead, whole(levels('dead')), { ...counted, upIs: 'worse' }),
+      about:
+        'Jobs whose attempts were used up, or that gave up. They stay until somebody retries or deletes them.',
+      to: '/jobs?state=dead',
+    },
+  ]
+}

@@ -1,0 +1,87 @@
+/** What waits and nobody takes, and what to do about it. */
+import { named } from '../../api/client.ts'
+import type { Instance, QueueAndCounts, UnservedKind } from '../../api/types/mill.ts'
+import { TextLink } from '../../kit/button.tsx'
+import { Card } from '../../kit/card.tsx'
+import { number } from '../../kit/format.ts'
+import { Cell, Row, Table } from '../../kit/table.tsx'
+
+interface Props {
+  readonly unservedKinds: readonly UnservedKind[]
+  /** Queues that no living process serves and that hold jobs which wait. */
+  readonly queues: readonly QueueAndCounts[]
+  readonly instances: readonly Instance[]
+}
+
+export function UnservedKindsCard({ unservedKinds, queues, instances }: Props) {
+  const others = queues.filter(({ settings }) => !unservedKinds.some(({ queue }) => queue === settings.name))
+  if (unservedKinds.length === 0 && others.length === 0) return null
+  return (
+    <Card flush title="Nobody serves" className="mb-4 border-dead!">
+      <p className="px-4 pb-2 text-soft">
+        {instances.some(isAlive)
+          ? 'These jobs wait for a process that has their kind and serves their queue. Start one that does, or cancel them.'
+          : 'No process is at work. Start one: jobmill work'}
+      </p>
+      <Table
+        label="What nobody serves"
+        columns={[
+          { key: 'queue', name: 'Queue' },
+          { key: 'kind', name: 'Kind' },
+          { key: 'jobs', name: 'Jobs', right: true },
+          { key: 'do', name: 'What to do' },
+        ]}
+      >
+        {unservedKinds.map(({ queue, kind, jobs }) => (
+          <Row key={`${queue} ${kind}`}>
+            <Cell>
+              <QueueName name={queue} />
+            </Cell>
+            <Cell>
+              <span className="block max-w-64 truncate font-mono text-xs" title={kind}>
+                {kind}
+              </span>
+            </Cell>
+            <Cell right>
+              <TextLink to={`/jobs?queue=${named(queue)}&kind=${named(kind)}&state=ready`}>
+                {number(jobs)}
+              </TextLink>
+            </Cell>
+            <Cell className="min-w-64">{whatToDo(kind, queue, instances)}</Cell>
+          </Row>
+        ))}
+        {others.map(({ settings: { name }, counts: { scheduled } }) => (
+          <Row key={name}>
+            <Cell>
+              <QueueName name={name} />
+            </Cell>
+            <Cell className="text-soft">any</Cell>
+            <Cell right>
+              <TextLink to={`/jobs?queue=${named(name)}&state=scheduled`}>{number(scheduled)}</TextLink>
+            </Cell>
+            <Cell className="min-w-64">Add the queue to a process before its scheduled jobs are due.</Cell>
+          </Row>
+        ))}
+      </Table>
+    </Card>
+  )
+}
+
+const isAlive = ({ state }: Instance): boolean => state === 'alive'
+
+function whatToDo(kind: string, queue: string, instances: readonly Instance[]): string {
+  const alive = instances.filter(isAlive)
+  if (alive.some(({ queues }) => queues.includes(queue)))
+    return 'Start a process with a handler for this kind, or give one that runs the handler.'
+  return alive.some(({ kinds }) => kinds.includes(kind))
+    ? 'Add the queue to the queues of a process that has this kind.'
+    : 'Start a process that serves this queue and has a handler for this kind.'
+}
+
+function QueueName({ name }: { readonly name: string }) {
+  return (
+    <span className="block max-w-48 truncate" title={name}>
+      <TextLink to={`/queues#${named(name)}`}>{name}</TextLink>
+    </span>
+  )
+}

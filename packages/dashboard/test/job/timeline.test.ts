@@ -1,0 +1,135 @@
+/** The line of a job's life: to scale, everything visible, labels apart. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Attempt, Job, Outcome } from '../../src/api/types/job.ts'
+import { partsOf, widthsOf } from '../../src/pages/job/timeline/geometry.ts'
+import { placeLabels } from '../../src/pages/job/timeline/labels.ts'
+import { ranMs, triesOf } from '../../src/pages/job/tries.ts'
+
+const T0 = 1_800_000_000_000
+
+const job = (some: Partial<Job> = {}): Job =>
+  ({
+    state: 'dead',
+    enqueuedAt: T0,
+    endedAt: null,
+    startedAt: null,
+    attempt: 1,
+    instance: null,
+    log: [],
+    ...some,
+  }) as Job
+
+function attempt(startedAt: number | null, endedAt: number, outcome: Outcome = 'threw'): Attempt {
+  return { attempt: 1, token: 1, instance: 'i', startedAt, endedAt, outcome, error: null, log: [] }
+}
+
+const rounded = (n: number): number => Math.round(n * 1_000) / 1_000
+
+test('attempts know how long they waited, and the one that runs is the last of them', () => {
+  const tries = triesOf(job({ state: 'running', startedAt: T0 + 900, attempt: 2 }), [
+    attempt(T0 + 100, T0 + 400),
+  ])
+  expect(tries.map(({ n, outcome, waitedMs, endedAt }) => ({ n, outcome, waitedMs, endedAt }))).toEqual([
+    { n: 1, outcome: 'threw', waitedMs: 100, endedAt: T0 + 400 },
+    { n: 2, outcome: 'running', waitedMs: 500, endedAt: null },
+  ])
+  expect(tries.map((one) => ranMs(one, T0 + 1_000))).toEqual([300, 100])
+  // Cancelled while it waited: nobody ran it.
+  const [cancelled] = triesOf(job(), [attempt(null, T0 + 50, 'cancelled')])
+  expect(cancelled).toMatchObject({ waitedMs: 50, startedAt: null })
+  expect(cancelled === undefined ? 0 : ranMs(cancelled, T0)).toBeNull()
+})
+
+describe('geometry', () => {
+  test('what is long enough is to scale', () => {
+    const life = job({ endedAt: T0 + 1_000 })
+    const parts = partsOf(
+      life,
+      triesOf(life, [attempt(T0 + 200, T0 + 500), attempt(T0 + 700, T0 + 1_000)]),
+      T0 + 9_000,
+    )
+    expect(parts.map(({ key, left, width }) => [key, rounded(left), rounded(width)])).toEqual([
+      ['wait 0', 0, 0.2],
+      ['run 1', 0.2, 0.3],
+      ['wait 2', 0.5, 0.2],
+      ['run 2', 0.7, 0.3],
+    ])
+  })
+
+  test('a run of a millisecond in a life of days is seen, and one that goes on ends now', () => {
+    const running = job({ state: 'running', startedAt: T0 + 86_400_000, endedAt: null })
+    const parts = partsOf(running, triesOf(running, [attempt(T0 + 5, T0 + 6)]), T0 + 86_400_001)
+    expect(parts.map(({ run, to }) => [run?.outcome ?? 'wait', to - T0])).toEqual([
+      ['wait', 5],
+      ['threw', 6],
+      ['wait', 86_400_000],
+      ['running', 86_400_001],
+    ])
+    expect(parts.map(({ width }) => rounded(width))).toEqual([0.003, 0.012, 0.973, 0.012])
+  })
+
+  test('nothing has any length, or a clock goes back: still a line', () => {
+    const life = job({ endedAt: T0 })
+    expect(partsOf(life, triesOf(life, [attempt(T0, T0)]), T0).map(({ width }) => width)).toEqual([1])
+    const early = job({ endedAt: T0 - 5 })
+    expect(partsOf(early, triesOf(early, [attempt(T0 - 9, T0 - 5)]), T0)).toHaveLength(1)
+    expect(partsOf(job({ state: 'ready' }), [], T0)).toEqual([])
+  })
+
+  test('whatever the lengths: they fill the line in order, none is invisible, longer is never narrower', () => {
+    const lengths = fc.array(fc.oneof(fc.nat(10), fc.nat(100_000_000)), { minLength: 1, maxLength: 101 })
+    fc.assert(
+      fc.property(lengths, (given) => {
+        const widths = widthsOf(
+          given,
+          given.map((_, at) => (at % 2 === 0 ? 0.003 : 0.012)),
+        )
+        expect(widths.reduce((sum, one) => sum + one, 0)).toBeCloseTo(1, 9)
+        // 101 parts at their least would take more than half, so each takes a share of that half.
+        for (const width of widths) expect(width).toBeGreaterThan(0.0015)
+        // Of runs and of waits: from the shortest to the longest they get no narrower.
+        for (const sort of [0, 1]) {
+          const own = given.flatMap((length, at) =>
+            at % 2 === sort ? [{ length, width: widths[at] ?? 0 }] : [],
+          )
+          const byLength = own
+            .toSorted((a, b) => a.length - b.length || a.width - b.width)
+            .map(({ width }) => width)
+          const rising = byLength.every((width, at) => width >= (byLength[at - 1] ?? 0) - 1e-9)
+          expect(rising).toBe(true)
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+const wish = (key: string, middle: number) => ({
+  key,
+  middle,
+  texts: [`#${key} threw, 1.2 s`, `#${key} threw`, `#${key}`],
+})
+
+describe('labels', () => {
+  test('each gets a short one before any gets a long one', () => {
+    const found = placeLabels([wish('3', 300), wish('1', 20), wish('2', 60)], 400)
+    expect(found.map(({ text }) => text)).toEqual(['#3 threw, 1.2 s', '#1', '#2'])
+  })
+
+  test('never touch, never leave the line', () => {
+    const wishes = fc
+      .array(fc.nat(1_000), { maxLength: 50 })
+      .map((middles) => middles.map((middle, at) => wish(String(at), middle)))
+    fc.assert(
+      fc.property(wishes, fc.nat(1_000), (given, width) => {
+        const found = placeLabels(given, width).toSorted((a, b) => a.left - b.left)
+        for (const [at, { left, width: own }] of found.entries()) {
+          expect(left).toBeGreaterThanOrEqual(0)
+          expect(left + own).toBeLessThanOrEqual(width)
+          expect((found[at + 1]?.left ?? 2_000) - (left + own)).toBeGreaterThanOrEqual(8)
+        }
+      }),
+    )
+  })
+})

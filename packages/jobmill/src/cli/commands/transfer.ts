@@ -1,0 +1,123 @@
+/** `jobmill transfer`: everything of one database into another, whichever of our two stores they are. The source stays as it is. */
+import { BOUNDS } from '../../job/defaults.ts'
+import { checkWhole } from '../../job/numbers.ts'
+import { JOB_STATES } from '../../job/state.ts'
+import type { QueueCounts } from '../../store/queue-record.ts'
+import { type Command, EXIT, type Given } from '../command.ts'
+import { transferAll, type Way } from '../transfer/transfer-parts.ts'
+import { checkNotEmpty, findPlace } from '../transfer/find-place.ts'
+import { nextLines } from '../transfer/lines.ts'
+import { checkSchema, checkTarget, checkTwo, type Places, placesOf } from '../transfer/places.ts'
+import { checkNobodyAt, checkNobodyCame, checkQuiet, knownInstances, takeBack } from '../transfer/quiet.ts'
+import { type Brought, type TransferReport, tellJson, tellText } from '../transfer/report.ts'
+import { verify } from '../transfer/verify.ts'
+import { progressOf } from '../progress.ts'
+import type { Terminal } from '../terminal.ts'
+
+const BATCH = 500
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+export const transferCommand: Command = {
+  words: 'transfer',
+  says: 'move everything from one database to another, from SQLite to PostgreSQL or back; stop all processes first',
+  options: {
+    from: { type: 'string', takes: 'URL', says: 'the database to move from (default: as for every command)' },
+    to: {
+      type: 'string',
+      takes: 'URL',
+      says: 'the database to move to, whose tables are made if need be: postgres://…?schema=…',
+    },
+    batch: { type: 'string', takes: 'N', says: `how many jobs to write at once (default: ${BATCH})` },
+    'verify-only': { type: 'boolean', says: 'write nothing: compare two databases that are there' },
+  },
+  examples: [
+    'jobmill transfer --from sqlite:jobs.db --to postgres://app@localhost/app',
+    'jobmill transfer --from postgres://app@localhost/app --to sqlite:jobs.db --verify-only',
+  ],
+  async run(given, terminal) {
+    const limit = batchOf(given)
+    const places = await placesOf(given)
+    checkSchema(places.source.name, await places.source.tools.schema())
+    const stop = new AbortController()
+    const onSignal = (): void => stop.abort()
+    // Once: the second one ends the process at once, which is safe too.
+    for (const signal of SIGNALS) process.once(signal, onSignal)
+    try {
+      const isLook = given.has('verify-only')
+      await places.source.open()
+      // Whatever is wrong with the source: a move that is refused leaves nothing behind.
+      await checkNobodyAt(places.source)
+      await checkNotEmpty(places.source)
+      checkTarget(places.target.name, await places.target.tools.schema(), isLook)
+      if (!isLook && (await places.target.tools.create())) terminal.err(`created ${places.target.name}`)
+      await places.target.open()
+      await checkTwo(places)
+      const moved = await transfer(places, { limit, isLook, signal: stop.signal, terminal })
+      if (given.has('json')) tellJson(places, moved, terminal)
+      else tellText(places, moved, nextLines(given), terminal)
+      return moved.verified.differences.length === 0 ? EXIT.done : EXIT.failed
+    } catch (error) {
+      if (!stop.signal.aborted) throw error
+      terminal.status('')
+      terminal.err(`stopped ${places.target.name} is not complete yet: run the same command to go on`)
+      return EXIT.failed
+    } finally {
+      for (const signal of SIGNALS) process.off(signal, onSignal)
+      await places.source.close()
+      await places.target.close()
+    }
+  },
+}
+
+interface Asked {
+  readonly limit: number
+  readonly isLook: boolean
+  readonly signal: AbortSignal
+  readonly terminal: Terminal
+}
+
+async function transfer(places: Places, asked: Asked): Promise<TransferReport> {
+  await checkQuiet(places)
+  const known = await knownInstances(places)
+  const brought = asked.isLook ? null : await bring(places, asked)
+  const jobs = (await places.source.counts()).reduce((sum, counts) => sum + jobsIn(counts), 0)
+  const verified = await showing('verifying', 0, 2 * jobs, asked, (way) => verify(places, way))
+  await checkQuiet(places)
+  await checkNobodyCame(places, known)
+  return { brought, verified }
+}
+
+async function bring(places: Places, asked: Asked): Promise<Brought> {
+  const takenBack = await takeBack(places.source)
+  const place = await findPlace(places)
+  const { there, total } = place
+  const transferred = await showing('moving', there, total, asked, (way) =>
+    transferAll(places, place.after, way),
+  )
+  return { takenBack, there, transferred }
+}
+
+async function showing<T>(
+  what: string,
+  from: number,
+  total: number,
+  { limit, signal, terminal }: Asked,
+  work: (way: Way) => Promise<T>,
+): Promise<T> {
+  const progress = progressOf(what, terminal)
+  let done = from
+  const result = await work({ limit, signal, passed: (jobs) => progress.at((done += jobs), total) })
+  progress.end()
+  return result
+}
+
+function jobsIn(counts: QueueCounts): number {
+  return JOB_STATES.reduce((sum, state) => sum + counts[state], 0)
+}
+
+function batchOf(given: Given): number {
+  const text = given.text('batch')
+  return text === undefined
+    ? BATCH
+    : checkWhole(Number(text), '--batch', { least: 1, most: BOUNDS.jobsPerCall })
+}

@@ -1,0 +1,28 @@
+/** Findings for people: the worst first, each with what to do. */
+import type { Diagnostic } from '../../store/admin.ts'
+import { oneLine } from '../plain.ts'
+import type { Style, Terminal } from '../terminal.ts'
+import { counted } from '../wording.ts'
+
+const LEVELS = ['error', 'warning', 'ok'] as const satisfies readonly Diagnostic['level'][]
+const STYLES: Readonly<Record<Diagnostic['level'], Style>> = { error: 'red', warning: 'yellow', ok: 'green' }
+
+export function bySeverity(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return LEVELS.flatMap((level) => diagnostics.filter((one) => one.level === level))
+}
+
+export function countOf(diagnostics: readonly Diagnostic[], level: Diagnostic['level']): number {
+  return diagnostics.filter((one) => one.level === level).length
+}
+
+export function printDiagnostics(diagnostics: readonly Diagnostic[], terminal: Terminal): void {
+  const width = Math.max(0, ...diagnostics.map(({ check }) => check.length))
+  for (const { level, check, says, fix } of bySeverity(diagnostics)) {
+    terminal.out(`${terminal.paint(STYLES[level], level.padEnd(7))} ${check.padEnd(width)}  ${oneLine(says)}`)
+    if (fix !== null)
+      terminal.out(`${' '.repeat(7)} ${' '.repeat(width)}  ${terminal.paint('bold', 'fix:')} ${oneLine(fix)}`)
+  }
+  terminal.out(
+    `${counted(countOf(diagnostics, 'error'), 'error')}, ${counted(countOf(diagnostics, 'warning'), 'warning')}`,
+  )
+}

@@ -1,0 +1,73 @@
+/** Everything of a database, page by page, and two databases side by side. */
+import type { TransferredParts, Transfer, Page, Part } from '../../store/transfer.ts'
+
+/** Pages that have something. */
+export async function* pagesOf<P extends Part>(
+  tools: Transfer,
+  part: P,
+  { after, limit }: Page<P>,
+): AsyncGenerator<TransferredParts[P][]> {
+  for (let from = after; ;) {
+    const page = await tools.exportItems(part, { after: from, limit })
+    const last = page.at(-1)
+    if (last === undefined) return
+    yield page
+    from = last
+  }
+}
+
+export async function* jobsOf(tools: Transfer, limit: number): AsyncGenerator<TransferredParts['jobs']> {
+  for await (const page of pagesOf(tools, 'jobs', { after: null, limit })) yield* page
+}
+
+/** Ids are small. */
+const IDS_AT_ONCE = 10_000
+
+export async function* idsOf(tools: Transfer): AsyncGenerator<{ readonly id: string }> {
+  let after: { readonly id: string } | null = null
+  for (;;) {
+    const ids: string[] = await tools.exportIds({ after, limit: IDS_AT_ONCE })
+    const last = ids.at(-1)
+    if (last === undefined) return
+    for (const id of ids) yield { id }
+    after = { id: last }
+  }
+}
+
+export interface Pair<T> {
+  readonly id: string
+  /** Undefined where it is missing. */
+  readonly source: T | undefined
+  readonly target: T | undefined
+}
+
+/** Both are by id, so each is read once and nothing is kept. */
+export async function* sideBySide<T extends { readonly id: string }>(
+  ofSource: AsyncGenerator<T>,
+  ofTarget: AsyncGenerator<T>,
+): AsyncGenerator<Pair<T>> {
+  let source = await nextOf(ofSource)
+  let target = await nextOf(ofTarget)
+  for (;;) {
+    if (source === undefined && target === undefined) return
+    const id = lower(source?.id, target?.id)
+    const pair = {
+      id,
+      source: source?.id === id ? source : undefined,
+      target: target?.id === id ? target : undefined,
+    }
+    yield pair
+    if (pair.source !== undefined) source = await nextOf(ofSource)
+    if (pair.target !== undefined) target = await nextOf(ofTarget)
+  }
+}
+
+async function nextOf<T>(items: AsyncGenerator<T>): Promise<T | undefined> {
+  const next = await items.next()
+  return next.done === true ? undefined : next.value
+}
+
+function lower(a: string | undefined, b: string | undefined): string {
+  if (a === undefined || b === undefined) return a ?? b ?? ''
+  return a < b ? a : b
+}

@@ -1,0 +1,185 @@
+/**
+ * How queues and limits stand, once in every 10 s, from the process that samples for all. What stays as it was is written once in five minutes, with the
+ * weight of all its samples; of a queue that was empty for a whole hour nothing is written. So means are those of every sample, and rest costs next to nothing.
+ */
+import { DEFAULTS } from '../job/defaults.ts'
+import type { Gauge, MetricData } from '../job/metric-data.ts'
+import type { Platform } from '../platform/platform.ts'
+import type { LimitRecord } from '../store/limit.ts'
+import { RESOLUTIONS } from '../store/metrics.ts'
+import type { QueueCounts } from '../store/queue-record.ts'
+import type { ReadSide } from '../store/store.ts'
+import type { Metrics } from './metrics.ts'
+import { limitScope, queueScope } from './scopes.ts'
+
+export const QUEUE_LEVELS = ['scheduled', 'ready', 'running', 'dead', 'oldestReadyMs'] as const
+export const LIMIT_LEVELS = ['available', 'held'] as const
+
+type Levels = Readonly<Record<string, number>>
+
+export interface GaugeSampler {
+  /** Whether it is time for a sample. */
+  readonly isDue: () => boolean
+  /** Never rejects: a store that cannot be read now is read again in 10 s. */
+  readonly sample: () => Promise<void>
+}
+
+export interface GaugeSamplerOptions {
+  readonly store: Pick<ReadSide, 'counts' | 'limits'>
+  readonly platform: Platform
+  readonly metrics: Pick<Metrics, 'add'>
+  /** Whether this process samples for all. */
+  readonly isMine: () => boolean
+  /** When it was last heard that something moved, in any process, on the monotonic clock. */
+  readonly movedAt: () => number
+}
+
+/** Samples of one minute that were all the same. */
+interface Run extends Own {
+  /** Of the last of them, on both clocks. */
+  readonly at: number
+  readonly wall: number
+  readonly times: number
+}
+
+interface Kept {
+  run: Run
+  /** Whether its minute began with something else. */
+  readonly isMixed: boolean
+  /** The same, of the minutes before. Written in the first of them, whose mean it cannot change: nothing else was in it. */
+  readonly unwritten: Run | null
+  /** Whether something was there in this hour, or just before it. */
+  readonly isSeen: boolean
+}
+
+const [, MINUTE, HOUR] = RESOLUTIONS
+const STILL_MS = 5 * MINUTE
+
+export function gaugeSampler({
+  store,
+  platform,
+  metrics,
+  isMine,
+  movedAt,
+}: GaugeSamplerOptions): GaugeSampler {
+  const every = DEFAULTS.gaugeEveryMs
+  let kept = new Map<string, Kept>()
+  let sampledAt = -1
+  let last: Look = { found: [], at: -1, wall: -1 }
+
+  function write(scope: string, run: Run | null): void {
+    if (run === null || run.times === 0) return
+    metrics.add(scope, dataOf(run.levels, run.times), run.at, run.wall)
+  }
+
+  function next(scope: string, now: Run): Kept {
+    const before = kept.get(scope)
+    if (before === undefined) return begin(scope, now, !now.isAtRest)
+    const { run, unwritten, isSeen } = before
+    const isSame = isEqual(run.levels, now.levels)
+    const isUnseen = run.isAtRest && !isSeen
+    if (isSame && isIn(isUnseen ? HOUR : now.isStill ? STILL_MS : MINUTE, run, now)) {
+      if (isIn(MINUTE, run, now)) {
+        before.run = { ...run, at: now.at, wall: now.wall, times: run.times + 1 }
+        return before
+      }
+      if (before.isMixed) write(scope, run)
+      return { run: now, isMixed: false, unwritten: before.isMixed ? null : together(unwritten, run), isSeen }
+    }
+    const isSameHour = isIn(HOUR, run, now)
+    // When something comes, the rest of its hour belongs to the mean; an hour of nothing but rest is left out.
+    if (!isUnseen || isSameHour) {
+      write(scope, unwritten)
+      write(scope, run)
+    }
+    // What has just become empty is told as that.
+    return begin(scope, now, !now.isAtRest || !run.isAtRest || (isSameHour && isSeen), isSame)
+  }
+
+  /** What is new is written at once; what goes on is written with what follows. */
+  function begin(scope: string, now: Run, isSeen: boolean, isSame = false): Kept {
+    if (isSame || !isSeen) return { run: now, isMixed: false, unwritten: null, isSeen }
+    write(scope, now)
+    return { run: { ...now, times: 0 }, isMixed: true, unwritten: null, isSeen }
+  }
+
+  /** Nothing moved since the last look, and nothing goes on: how it stood is how it stands. Now and then it is looked at all the same. */
+  function isStill(wall: number): boolean {
+    return isIn(STILL_MS, last, { wall }) && movedAt() < last.at && last.found.every(([, own]) => own.isStill)
+  }
+
+  async function look(wall: number): Promise<void> {
+    const at = platform.monotonic()
+    const [counts, limits] = await Promise.all([store.counts(), store.limits()])
+    last = { found: [...counts.map(queueLevels), ...limits.map(limitLevels)], at, wall }
+  }
+
+  return {
+    isDue() {
+      const wall = platform.now()
+      // In the second half of each 10 s, with what the process writes about itself: one recording has both.
+      return wall % every >= every / 2 && wall - (wall % every) !== sampledAt && isMine()
+    },
+    async sample() {
+      const wall = platform.now()
+      // The middle of its 10 s: clocks that differ by seconds find the same bucket.
+      const at = platform.monotonic() - (wall % every) + every / 2
+      sampledAt = wall - (wall % every)
+      try {
+        if (!isStill(wall)) await look(wall)
+        // Only what is there is kept: a limit that was deleted leaves nothing behind.
+        kept = new Map(last.found.map(([scope, own]) => [scope, next(scope, { ...own, at, wall, times: 1 })]))
+      } catch {
+        // The store counts its failures, and nothing here may keep other figures from being written.
+      }
+    },
+  }
+}
+
+interface Own {
+  readonly levels: Levels
+  /** Nothing is there, or nothing is missing. */
+  readonly isAtRest: boolean
+  /** It changes only when a job moves. */
+  readonly isStill: boolean
+}
+
+type Found = readonly [scope: string, own: Own]
+
+interface Look {
+  readonly found: readonly Found[]
+  /** On both clocks. */
+  readonly at: number
+  readonly wall: number
+}
+
+function queueLevels({ queue, scheduled, ready, running, dead, oldestReadyMs }: QueueCounts): Found {
+  const levels = { scheduled, ready, running, dead, oldestReadyMs: oldestReadyMs ?? 0 }
+  const isStill = ready + running === 0
+  return [queueScope(queue), { levels, isAtRest: isStill && scheduled + dead === 0, isStill }]
+}
+
+function limitLevels({ name, settings, available, held }: LimitRecord): Found {
+  const all = settings.type === 'rate' ? settings.burst : settings.most
+  const isFull = held === 0 && available >= all
+  return [limitScope(name), { levels: { available, held }, isAtRest: isFull, isStill: isFull }]
+}
+
+type Moment = Pick<Run, 'wall'>
+
+function isIn(size: number, a: Moment, b: Moment): boolean {
+  return Math.floor(a.wall / size) === Math.floor(b.wall / size)
+}
+
+function together(older: Run | null, run: Run): Run {
+  return older === null ? run : { ...older, times: older.times + run.times }
+}
+
+function isEqual(a: Levels, b: Levels): boolean {
+  return Object.entries(a).every(([name, value]) => b[name] === value)
+}
+
+function dataOf(levels: Levels, times: number): MetricData {
+  const gauge = (value: number): Gauge => ({ sum: value * times, count: times, most: value })
+  return { gauges: Object.fromEntries(Object.entries(levels).map(([name, value]) => [name, gauge(value)])) }
+}

@@ -1,0 +1,116 @@
+/**
+ * Figures of this process about itself: what it uses, and how long its store takes. One sample for each bucket of 10 s; the minute and the hour it belongs
+ * to are kept here and written whole each time, so nobody has to roll them up.
+ */
+import { DEFAULTS } from '../job/defaults.ts'
+import { type Gauge, mergeData, type MetricData } from '../job/metric-data.ts'
+import type { GaugeReading, Gauges } from '../platform/gauges.ts'
+import type { Platform } from '../platform/platform.ts'
+import { type MetricOwn, type Resolution, RESOLUTIONS } from '../store/metrics.ts'
+
+export interface OwnMetrics extends Omit<MetricOwn, 'agoMs' | 'scope'> {
+  /** On the monotonic clock. */
+  readonly at: number
+}
+
+export interface ProcessMetrics {
+  /** Begins and ends the measuring. Twice is once. */
+  readonly start: () => void
+  readonly stop: () => void
+  /** Whether it is time for a sample. */
+  readonly isDue: () => boolean
+  readonly sample: () => void
+  /** The last sample: of about the last 10 s. Null before the first one, and of a process that is not measured. */
+  readonly last: () => GaugeReading | null
+  /** The oldest, at most so many. They are no longer here then. */
+  readonly take: (most: number) => OwnMetrics[]
+  readonly isEmpty: () => boolean
+}
+
+export interface ProcessMetricsOptions {
+  readonly platform: Platform
+  /** Of the store, since the last time. */
+  readonly timings: () => MetricData
+  /** Events that did not fit, so far. */
+  readonly dropped: () => number
+}
+
+export const GAUGES = ['cpu', 'rssBytes', 'heapBytes', 'loopLagMs'] as const
+
+/** About two hours of samples that cannot be written; then the oldest go. */
+const MOST_WAITING = 1_000
+
+export function processMetrics({ platform, timings, dropped }: ProcessMetricsOptions): ProcessMetrics {
+  const every = DEFAULTS.gaugeEveryMs
+  const running = new Map<Resolution, { readonly bucketAt: number; readonly data: MetricData }>()
+  const waiting = new Map<string, OwnMetrics>()
+  let gauges: Gauges | null = null
+  let last: GaugeReading | null = null
+  let sampledAt = -1
+  let droppedBefore = 0
+
+  function merge(resolution: Resolution, wall: number, data: MetricData): void {
+    const bucketAt = wall - (wall % resolution)
+    const before = running.get(resolution)
+    const merged = before?.bucketAt === bucketAt ? mergeData(before.data, data) : data
+    running.set(resolution, { bucketAt, data: merged })
+    // The middle of its 10 s: far enough from the bounds of all three that clocks which differ by seconds find the same buckets. In another one
+    // it would take the place of what stands there.
+    const at = platform.monotonic() - (wall % every) + every / 2
+    waiting.set(`${resolution} ${bucketAt}`, { resolution, at, data: merged })
+    for (const [oldest] of waiting) {
+      if (waiting.size <= MOST_WAITING) break
+      waiting.delete(oldest)
+    }
+  }
+
+  function counted(): MetricData {
+    const more = dropped() - droppedBefore
+    droppedBefore += more
+    return more === 0 ? {} : { counters: { eventsDropped: more } }
+  }
+
+  return {
+    start: () => void (gauges ??= platform.gauges()),
+    stop() {
+      gauges?.stop()
+      gauges = null
+      last = null
+    },
+    isDue() {
+      const wall = platform.now()
+      // In the second half of each 10 s: once in every bucket, however the passes fall.
+      return gauges !== null && wall % every >= every / 2 && wall - (wall % every) !== sampledAt
+    },
+    sample() {
+      if (gauges === null) return
+      const wall = platform.now()
+      sampledAt = wall - (wall % every)
+      last = gauges.read()
+      const data = mergeData(mergeData(gaugeData(last), timings()), counted())
+      for (const resolution of RESOLUTIONS) merge(resolution, wall, data)
+    },
+    last: () => last,
+    take(most) {
+      const taken = [...waiting].slice(0, most)
+      for (const [key] of taken) waiting.delete(key)
+      return taken.map(([, own]) => own)
+    },
+    isEmpty: () => waiting.size === 0,
+  }
+}
+
+function gaugeData({ cpu, rssBytes, heapBytes, loopLagMs }: GaugeReading): MetricData {
+  return {
+    gauges: {
+      cpu: one(cpu),
+      rssBytes: one(rssBytes),
+      heapBytes: one(heapBytes),
+      loopLagMs: one(loopLagMs.mean, loopLagMs.most),
+    },
+  }
+}
+
+function one(value: number, most = value): Gauge {
+  return { sum: value, count: 1, most }
+}

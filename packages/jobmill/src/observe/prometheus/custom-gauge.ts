@@ -1,0 +1,43 @@
+/** A gauge of the application's: its `read` may do anything, so what it gives is looked at, and is not waited for without end. */
+import { JobmillError, shown } from '../../job/errors.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { within } from '../../platform/within.ts'
+import { labelsOf, MOST_SERIES } from './custom-labels.ts'
+import type { GaugeOptions, GaugeReading } from './custom-options.ts'
+import type { Sample } from './text.ts'
+
+/** Rejects when the read fails, takes too long, or gives what cannot be told. */
+export function readGauge(
+  platform: Platform,
+  { name, labels: rules = {}, read }: GaugeOptions,
+): (mostMs: number) => Promise<readonly Sample[]> {
+  if (typeof read !== 'function')
+    throw new JobmillError('OPTION_INVALID', 'is not a function', {
+      field: 'read',
+      value: shown(read),
+      fix: 'Give a function that gives a number, or a list of { labels, value }',
+    })
+  let reading: Promise<GaugeReading> | null = null
+
+  /** Scrapes that come at the same time share one, and none is begun beside one that hangs. */
+  function readOnce(): Promise<GaugeReading> {
+    reading ??= (async () => read())().finally(() => (reading = null))
+    return reading
+  }
+
+  function samplesOf(given: GaugeReading): Sample[] {
+    const all = typeof given === 'number' ? [{ value: given }] : given
+    if (all.length > MOST_SERIES) throw new Error(`${name} gave more than ${MOST_SERIES} series`)
+    const seen = new Set<string>()
+    return all.map(({ labels = {}, value }: { labels?: Record<string, string>; value: number }) => {
+      const own = labelsOf(rules, labels, `${name}.labels`)
+      const key = JSON.stringify(Object.values(own))
+      if (typeof value !== 'number' || seen.has(key))
+        throw new Error(`${name} gave no number, or a series twice`)
+      seen.add(key)
+      return { labels: own, value }
+    })
+  }
+
+  return async (mostMs) => samplesOf(await within(platform, mostMs, name, readOnce()))
+}

@@ -1,0 +1,122 @@
+/** The labels of a figure of the application's: which there are, which values they can have, and how many series that can make. */
+import { JobmillError, shown } from '../../job/errors.ts'
+import { checkObject, checkObjectKeys } from '../../job/known-keys.ts'
+import type { Labels } from './text.ts'
+
+/** By name: all values that it can have, or `true` when they are not known beforehand. */
+export type CustomMetricLabels = Readonly<Record<string, readonly string[] | true>>
+
+export type CustomMetricLabelValues<L extends CustomMetricLabels> = {
+  readonly [Name in keyof L]: L[Name] extends readonly (infer Value extends string)[] ? Value : string
+}
+
+/** So that what users send cannot fill the memory, here or where it is scraped. */
+export const MOST_SERIES = 1_000
+const MOST_LABELS = 10
+const VALUE_CHARS = 200
+/** What further values are counted under. */
+const OTHER = 'other'
+
+const NAME = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/
+
+export function checkLabels(labels: CustomMetricLabels, field: string, taken: readonly string[]): void {
+  checkObject(labels, field, "an object such as { outcome: ['sent', 'failed'] }")
+  const entries = Object.entries(labels)
+  if (entries.length > MOST_LABELS)
+    throw wrong(field, `has more than ${MOST_LABELS} labels`, Object.keys(labels), 'Leave some out')
+  for (const [name, values] of entries) {
+    if (!NAME.test(name) || taken.includes(name))
+      throw new JobmillError('NAME_INVALID', 'is not a name that a label can have', {
+        field,
+        value: shown(name),
+        fix: `Use letters, digits and _, do not begin with a digit or with __${taken.map((one) => `, and leave ${one} to the format`).join('')}`,
+      })
+    if (values !== true) checkValues(values, `${field}.${name}`)
+  }
+  const least = entries.reduce((all, [, values]) => all * (values === true ? 1 : values.length), 1)
+  if (least > MOST_SERIES)
+    throw wrong(field, `makes more than ${MOST_SERIES} series`, least, 'Leave out a label, or some values')
+}
+
+function checkValues(values: readonly string[], field: string): void {
+  const isList = Array.isArray(values) && values.length > 0 && values.every((one) => isValue(one))
+  if (!isList)
+    throw wrong(
+      field,
+      'is neither true nor a list of texts',
+      values,
+      `Give its values, each of 1 to ${VALUE_CHARS} characters, or true when they are not known beforehand`,
+    )
+  if (new Set(values).size < values.length) throw wrong(field, 'has a value twice', values, 'Give each once')
+}
+
+const isValue = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= VALUE_CHARS
+
+/** The labels of one series, in the order in which they were declared. Nothing but the declared values, where those are known. */
+export function labelsOf(rules: CustomMetricLabels, given: Labels, field: string): Record<string, string> {
+  checkObjectKeys(given, field, Object.keys(rules))
+  const labels: Record<string, string> = {}
+  for (const [name, values] of Object.entries(rules)) {
+    const value = given[name]
+    if (values === true ? typeof value !== 'string' : !values.includes(value ?? ''))
+      throw wrong(
+        `${field}.${name}`,
+        'is not a value of this label',
+        value,
+        values === true ? 'Give a text' : `Give one of ${values.join(', ')}`,
+      )
+    labels[name] = value ?? ''
+  }
+  return labels
+}
+
+/** Those under which is counted what is one too many, or too long: values that were known beforehand stay. */
+function underOther(rules: CustomMetricLabels, labels: Labels): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(rules).map(([name, values]) => [name, values === true ? OTHER : (labels[name] ?? '')]),
+  )
+}
+
+/** Every combination of values that are known beforehand; none when some are not. */
+function known(rules: CustomMetricLabels): Labels[] {
+  let all: Labels[] = [{}]
+  for (const [name, values] of Object.entries(rules))
+    all =
+      values === true ? [] : all.flatMap((labels) => values.map((value) => ({ ...labels, [name]: value })))
+  return all
+}
+
+export interface Series<State> {
+  at(labels: Labels): State
+  all(): readonly { readonly labels: Labels; readonly state: State }[]
+}
+
+/** In the order of their declaration. */
+const keyOf = (labels: Labels): string => JSON.stringify(Object.values(labels))
+
+/** What a figure keeps for each of its series. */
+export function seriesOf<State>(rules: CustomMetricLabels, field: string, begin: () => State): Series<State> {
+  const kept = new Map<string, { readonly labels: Labels; readonly state: State }>()
+  const keep = (labels: Labels): State => {
+    const found = kept.get(keyOf(labels))
+    if (found !== undefined) return found.state
+    const state = begin()
+    kept.set(keyOf(labels), { labels, state })
+    return state
+  }
+  for (const labels of known(rules)) keep(labels)
+  return {
+    at(given) {
+      const labels = labelsOf(rules, given, field)
+      const isLong = Object.values(labels).some((value) => value.length > VALUE_CHARS)
+      const isFull = kept.size >= MOST_SERIES && !kept.has(keyOf(labels))
+      return keep(isLong || isFull ? underOther(rules, labels) : labels)
+    },
+    all: () => [...kept.values()],
+  }
+}
+
+function wrong(field: string, what: string, value: unknown, fix: string): JobmillError {
+  return new JobmillError('OPTION_INVALID', what, { field, value: shown(value), fix })
+}

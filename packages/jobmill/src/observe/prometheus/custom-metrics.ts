@@ -1,0 +1,146 @@
+/**
+ * Figures of the application's own beside ours: `mill.counter`, `mill.gauge`, `mill.histogram`. Counters and histograms are kept here, for this process; a gauge
+ * is read when somebody scrapes, and what its read does wrong is told by a counter of ours and breaks nothing.
+ */
+import { JobmillError, shown } from '../../job/errors.ts'
+import type { Platform } from '../../platform/platform.ts'
+import { readGauge } from './custom-gauge.ts'
+import { seriesOf } from './custom-labels.ts'
+import {
+  checkBuckets,
+  checkCustomMetric,
+  type CounterOptions,
+  type GaugeOptions,
+  type HistogramOptions,
+  type OwnCounter,
+  type OwnHistogram,
+} from './custom-options.ts'
+import type { CustomMetricLabels } from './custom-labels.ts'
+import { counter, type Family, type Labels, type Sample } from './text.ts'
+
+/** Of a mill. */
+export interface CustomMetrics {
+  /** A figure that only goes up, such as `webhooks_total`. Every series is there from zero, unless its labels are not known beforehand. */
+  readonly counter: <const L extends CustomMetricLabels = never>(options: CounterOptions<L>) => OwnCounter<L>
+  /** A figure that is read at each scrape, within 5 s. A read that fails leaves it out of that scrape. */
+  readonly gauge: <const L extends CustomMetricLabels = never>(options: GaugeOptions<L>) => void
+  /** How large, or how long, what was observed is: by `buckets`, which rise. */
+  readonly histogram: <const L extends CustomMetricLabels = never>(
+    options: HistogramOptions<L>,
+  ) => OwnHistogram<L>
+}
+
+export interface CustomMetricTools {
+  readonly metrics: CustomMetrics
+  /** Never rejects. Takes as long as its gauges, at most `mostMs`. */
+  readonly families: (mostMs: number) => Promise<Family[]>
+}
+
+type Tell = (mostMs: number) => Promise<readonly Sample[]> | readonly Sample[]
+
+export function customMetrics(platform: Platform): CustomMetricTools {
+  const told = new Map<string, Omit<Family, 'samples'> & { readonly tell: Tell }>()
+  /** Also what the series of histograms are called. */
+  const names = new Set<string>()
+  const failures = new Map<string, number>()
+
+  function register(type: Family['type'], { name, help }: { name: string; help: string }, tell: Tell): void {
+    const own = type === 'histogram' ? ['', '_bucket', '_sum', '_count'].map((end) => name + end) : [name]
+    const taken = own.find((one) => names.has(one))
+    if (taken !== undefined)
+      throw new JobmillError('OPTION_CONFLICT', 'is registered already', {
+        field: 'name',
+        value: shown(taken),
+        fix: 'Register a figure once, where the mill is made, and use what that gives; or take another name',
+      })
+    for (const one of own) names.add(one)
+    told.set(name, { name, type, help, tell })
+  }
+
+  const metrics: CustomMetrics = {
+    counter(options) {
+      const { name, labels = {} } = checkCustomMetric('counter', options)
+      const series = seriesOf(labels, `${name}.labels`, () => ({ n: 0 }))
+      register('counter', options, () =>
+        series.all().map(({ labels: of, state }) => ({ labels: of, value: state.n })),
+      )
+      const add = (of: Labels = {}, n = 1): void => {
+        if (!Number.isFinite(n) || n < 0)
+          throw number(`${name}.n`, n, 'Give a number from 0 on: what goes down is a gauge')
+        series.at(of).n += n
+      }
+      return typed({ add })
+    },
+    gauge(options) {
+      const { name } = checkCustomMetric('gauge', options)
+      const read = readGauge(platform, options)
+      register('gauge', options, (mostMs) =>
+        read(mostMs).catch(() => {
+          failures.set(name, (failures.get(name) ?? 0) + 1)
+          return []
+        }),
+      )
+      failures.set(name, 0)
+    },
+    histogram(options) {
+      const { name, labels = {} } = checkCustomMetric('histogram', options)
+      const buckets = checkBuckets(options.buckets)
+      // One more than there are bounds: what is above all of them.
+      const begin = () => ({ counts: Array.from({ length: buckets.length + 1 }, () => 0), sum: 0 })
+      const series = seriesOf(labels, `${name}.labels`, begin)
+      register('histogram', options, () =>
+        series.all().flatMap(({ labels: of, state }) => histogramSamples(of, buckets, state)),
+      )
+      const observe = (value: number, of: Labels = {}): void => {
+        if (!Number.isFinite(value)) throw number(`${name}.value`, value, 'Give a number')
+        const state = series.at(of)
+        const at = buckets.findIndex((bound) => value <= bound)
+        const bucket = at === -1 ? buckets.length : at
+        state.counts[bucket] = (state.counts[bucket] ?? 0) + 1
+        state.sum += value
+      }
+      return typed({ observe })
+    },
+  }
+
+  return {
+    metrics,
+    async families(mostMs) {
+      const own = await Promise.all(
+        [...told.values()].map(async ({ tell, ...family }) => ({ ...family, samples: await tell(mostMs) })),
+      )
+      const failed = [...failures].map(([gauge, value]) => ({ labels: { gauge }, value }))
+      return [counter('gauge_failures_total', GAUGE_FAILURES, failed), ...own]
+    },
+  }
+}
+
+const GAUGE_FAILURES =
+  'Reads of a gauge of the application that failed, took longer than 5 s or gave what cannot be told.'
+
+/** Which labels a figure takes is known to the caller's types, and here only when they come: they are looked at then. */
+function typed(handle: object): never {
+  return handle as never
+}
+
+interface Observed {
+  readonly counts: readonly number[]
+  readonly sum: number
+}
+
+function histogramSamples(labels: Labels, buckets: readonly number[], { counts, sum }: Observed): Sample[] {
+  let count = 0
+  const samples = counts.map((n, at): Sample => {
+    count += n
+    return { suffix: '_bucket', labels: { ...labels, le: String(buckets[at] ?? '+Inf') }, value: count }
+  })
+  return [...samples, { suffix: '_sum', labels, value: sum }, { suffix: '_count', labels, value: count }]
+}
+
+function number(field: string, value: unknown, fix: string): JobmillError {
+  return new JobmillError('NUMBER_INVALID', 'is not a number that can be told', {
+    field,
+    value: shown(value),
+    fix,
+  })
+}

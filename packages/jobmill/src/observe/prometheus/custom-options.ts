@@ -1,0 +1,110 @@
+/** What is said of a figure of the application's own when it is registered, and whether that can be told to Prometheus. */
+import { JobmillError, shown } from '../../job/errors.ts'
+import { checkObjectKeys } from '../../job/known-keys.ts'
+import { checkLabels, type CustomMetricLabels, type CustomMetricLabelValues } from './custom-labels.ts'
+import { type Family, PREFIX } from './text.ts'
+
+export interface CustomMetricOptions<L extends CustomMetricLabels = CustomMetricLabels> {
+  /** As Prometheus is told it: letters, digits, `_` and `:`. Of a counter it ends in `_total`. */
+  readonly name: string
+  /** What it says, for people. */
+  readonly help: string
+  /** By name: all values, or `true` when they are not known beforehand; then a series appears with its first use, at most 1,000. */
+  readonly labels?: L
+}
+
+export type CounterOptions<L extends CustomMetricLabels = CustomMetricLabels> = CustomMetricOptions<L>
+
+export interface GaugeOptions<
+  L extends CustomMetricLabels = CustomMetricLabels,
+> extends CustomMetricOptions<L> {
+  readonly read: () => GaugeReading<L> | Promise<GaugeReading<L>>
+}
+
+/** A number where there are no labels, or one for each series. */
+export type GaugeReading<L extends CustomMetricLabels = CustomMetricLabels> =
+  | number
+  | readonly { readonly labels?: CustomMetricLabelValues<L>; readonly value: number }[]
+
+export interface HistogramOptions<
+  L extends CustomMetricLabels = CustomMetricLabels,
+> extends CustomMetricOptions<L> {
+  /** The upper bounds, rising; what is above the last is counted too. */
+  readonly buckets: readonly number[]
+}
+
+export interface OwnCounter<L extends CustomMetricLabels = CustomMetricLabels> {
+  /** Adds 1, or `n`. */
+  readonly add: [L] extends [never]
+    ? (labels?: Readonly<Record<string, never>>, n?: number) => void
+    : (labels: CustomMetricLabelValues<L>, n?: number) => void
+}
+
+export interface OwnHistogram<L extends CustomMetricLabels = CustomMetricLabels> {
+  readonly observe: [L] extends [never]
+    ? (value: number, labels?: Readonly<Record<string, never>>) => void
+    : (value: number, labels: CustomMetricLabelValues<L>) => void
+}
+
+const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
+/** Those that ship with it. */
+const OF_APPLICATIONS = /^jobmill_(?:telegram|uploads)_/
+const NAME_CHARS = 200
+const HELP_CHARS = 1_000
+const MOST_BUCKETS = 100
+
+const KEYS = {
+  counter: ['name', 'help', 'labels'],
+  gauge: ['name', 'help', 'labels', 'read'],
+  histogram: ['name', 'help', 'labels', 'buckets'],
+} as const
+
+export function checkCustomMetric(type: Family['type'], options: CustomMetricOptions): CustomMetricOptions {
+  checkObjectKeys(options, type, KEYS[type])
+  const { name, help, labels = {} } = options
+  if (typeof name !== 'string' || !NAME.test(name) || name.length > NAME_CHARS)
+    throw badName(name, `Use letters, digits, _ and :, at most ${NAME_CHARS}, and begin with no digit`)
+  if (name.startsWith(PREFIX) && !OF_APPLICATIONS.test(name))
+    throw badName(name, `Leave ${PREFIX} to the figures of Jobmill itself`)
+  if (name.endsWith('_total') !== (type === 'counter'))
+    throw badName(
+      name,
+      type === 'counter' ? 'End the name of a counter in _total' : 'Leave _total to counters',
+    )
+  if (typeof help !== 'string' || help.trim() === '' || help.length > HELP_CHARS)
+    throw new JobmillError('OPTION_INVALID', 'is not a text, is empty or is too long', {
+      field: 'help',
+      value: shown(help),
+      fix: `Say in at most ${HELP_CHARS} characters what ${name} tells`,
+    })
+  checkLabels(labels, 'labels', type === 'histogram' ? ['le'] : [])
+  return options
+}
+
+function isRising(buckets: readonly number[]): boolean {
+  return (
+    Array.isArray(buckets) &&
+    buckets.length > 0 &&
+    buckets.length <= MOST_BUCKETS &&
+    buckets.every(
+      (bound: number, at) => Number.isFinite(bound) && (at === 0 || bound > Number(buckets[at - 1])),
+    )
+  )
+}
+
+export function checkBuckets(buckets: readonly number[]): readonly number[] {
+  if (isRising(buckets)) return [...buckets]
+  throw new JobmillError('OPTION_INVALID', 'is not a list of numbers that rise', {
+    field: 'buckets',
+    value: shown(buckets),
+    fix: `Give 1 to ${MOST_BUCKETS} upper bounds, each above the one before; the last, which takes all, is added`,
+  })
+}
+
+function badName(name: unknown, fix: string): JobmillError {
+  return new JobmillError('NAME_INVALID', 'is not a name that this figure can have', {
+    field: 'name',
+    value: shown(name),
+    fix,
+  })
+}

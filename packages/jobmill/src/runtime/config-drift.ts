@@ -1,0 +1,112 @@
+/** Where what counts in the store differs from what the options of this process say: an operator overrode it, or another release started later. */
+import { effectiveLimit } from '../job/limit-sources.ts'
+import { optionName, optionValue } from '../job/option-names.ts'
+import {
+  isSameValue,
+  NO_OVERRIDES,
+  type Overridable,
+  type OverrideRecord,
+  type Stamp,
+} from '../job/overrides.ts'
+import { queueBase } from '../job/queue-sources.ts'
+import type { Store } from '../store/store.ts'
+import type { Resolved } from './options.ts'
+
+/** The option and both values as they are written in code. */
+export interface ConfigDrift {
+  readonly what: Overridable
+  readonly name: string
+  readonly field: string
+  /** What code says, or the default where it says nothing; and what counts. */
+  readonly code: unknown
+  readonly stored: unknown
+  /** Whether code names this option. */
+  readonly isInCode: boolean
+  /** Who overrode it, and when; null when nobody did, so that a process with other code started later. */
+  readonly override: Stamp | null
+}
+
+export async function drift(
+  store: Pick<Store, 'queues' | 'limits' | 'schedules' | 'overrides'>,
+  { declared, limits, schedules: defined }: Pick<Resolved, 'declared' | 'limits' | 'schedules'>,
+): Promise<ConfigDrift[]> {
+  const [queues, known, schedules, overrides] = await Promise.all([
+    store.queues(),
+    store.limits(),
+    store.schedules(),
+    store.overrides(),
+  ])
+  return [
+    ...declared.flatMap(({ name, settings: named }) => {
+      const stored = queues.find((one) => one.name === name)
+      const code = queueBase({ code: named })
+      return compare(
+        { what: 'queue', name, named, code, stored: stored ?? code, overrides },
+        Object.keys(code),
+      )
+    }),
+    ...limits.flatMap(({ name, settings: named }) => {
+      const code = effectiveLimit({ code: named, overrides: NO_OVERRIDES })
+      const stored = known.find((one) => one.name === name)?.settings ?? code
+      const own = overrides.filter((one) => one.what === 'limit' && one.name === name)
+      const set = Object.fromEntries(own.map(({ option, value, by, at }) => [option, { value, by, at }]))
+      const follows = effectiveLimit({ code: named, overrides: set })
+      // A burst that nobody named follows an overridden rate, and is no difference of its own.
+      const options = Object.keys({ ...code, ...stored }).filter(
+        (key) => key !== 'type' && (key in set || !isSameValue(valueOf(follows, key), valueOf(stored, key))),
+      )
+      return compare({ what: 'limit', name, named, code, stored, overrides }, options)
+    }),
+    ...schedules.flatMap(({ name, code, operator, live }) => {
+      if (code === null) return []
+      return compare(
+        { what: 'schedule', name, named: code, code, stored: live, overrides },
+        Object.keys(operator),
+      )
+    }),
+    ...overrides
+      .filter(({ what, name, option }) => {
+        const isDeletion = what === 'schedule' && option === 'deleted'
+        return isDeletion && defined.some((one) => one.name === name)
+      })
+      .map(deletion),
+  ]
+}
+
+function deletion({ what, name, option, value, code, isInCode, by, at }: OverrideRecord): ConfigDrift {
+  return { what, name, field: option, code, stored: value, isInCode, override: { by, at } }
+}
+
+interface Compared {
+  readonly what: Overridable
+  readonly name: string
+  /** What code names of it. */
+  readonly named: object
+  readonly code: object
+  readonly stored: object
+  readonly overrides: readonly OverrideRecord[]
+}
+
+function compare(
+  { what, name, named, code, stored, overrides }: Compared,
+  options: readonly string[],
+): ConfigDrift[] {
+  return options
+    .filter((option) => !isSameValue(valueOf(code, option), valueOf(stored, option)))
+    .map((option) => {
+      const by = overrides.find((one) => one.what === what && one.name === name && one.option === option)
+      return {
+        what,
+        name,
+        field: optionName(what, option),
+        code: optionValue(what, option, valueOf(code, option)),
+        stored: optionValue(what, option, valueOf(stored, option)),
+        isInCode: option in named,
+        override: by === undefined ? null : { by: by.by, at: by.at },
+      }
+    })
+}
+
+function valueOf(of: object, option: string): unknown {
+  return (of as Record<string, unknown>)[option] ?? null
+}

@@ -1,0 +1,191 @@
+/** What is wrong with the work on a database, whatever the store: nobody takes jobs, a duty is not done, a process died and nobody noticed. Changes nothing. */
+import { BOUNDS, DEFAULTS } from '../job/defaults.ts'
+import { counted } from '../job/count-text.ts'
+import { shown } from '../job/errors.ts'
+import { spanText } from '../job/span-text.ts'
+import type { InstanceRecord } from '../store/instance.ts'
+import { type Diagnostic, warning, well } from '../store/admin.ts'
+import { type QueueRecord, type UnservedKind, UNSERVED_ROWS } from '../store/queue-record.ts'
+import type { ConfigDrift } from './config-drift.ts'
+import type { Listing } from './list-jobs.ts'
+import type { Operate } from './operate.ts'
+import type { Resolved } from './options.ts'
+import type { DutyView, DutyControl } from './duty-control.ts'
+
+/** What a finding is about, so that a page can lead there. */
+export interface About {
+  readonly what: 'queue' | 'kind' | 'duty' | 'instance' | 'limit' | 'schedule' | 'database' | null
+  readonly name: string | null
+}
+
+export interface MillDiagnostic extends Diagnostic {
+  readonly about: About
+}
+
+/** What is asked of a mill. */
+export interface DiagnosedMill
+  extends
+    Pick<Operate, 'instances' | 'unservedKinds' | 'queues'>,
+    Pick<DutyControl, 'duties'>,
+    Pick<Listing, 'list'> {
+  drift(): Promise<ConfigDrift[]>
+}
+
+export interface DiagnoseMillOptions {
+  /** Left out of what is said: payloads, which not everybody may see. */
+  readonly hidesPayloads?: boolean
+}
+
+/** Living instances see one that expired within seconds. */
+const REAPED_WITHIN_MS = 15_000
+/** For a duty of which nothing is known here. */
+const SOME_PERIOD_MS = 8 * 60 * 60_000
+
+export async function diagnoseMill(
+  mill: DiagnosedMill,
+  periods: ReadonlyMap<string, number>,
+  { hidesPayloads = false }: DiagnoseMillOptions = {},
+): Promise<MillDiagnostic[]> {
+  const instances = await mill.instances()
+  return [
+    ...processes(instances, await deadHolders(mill, instances)),
+    ...served(await mill.unservedKinds(), instances),
+    ...duties(await mill.duties(), instances, periods),
+    ...paused(await mill.queues()),
+    ...settings(await mill.drift(), hidesPayloads),
+  ]
+}
+
+export function about(
+  diagnostic: Diagnostic,
+  what: About['what'] = null,
+  name: string | null = null,
+): MillDiagnostic {
+  return { ...diagnostic, about: { what, name } }
+}
+
+/** How often the duties that one process does for all have a pass, as far as the options tell. */
+export function periodsOf({ retain, duties }: Pick<Resolved, 'retain' | 'duties'>): Map<string, number> {
+  return new Map([
+    ['schedule', DEFAULTS.scheduleEveryMs],
+    ['rebalance', DEFAULTS.rebalanceEveryMs],
+    ['roll-up', DEFAULTS.rollUpEveryMs],
+    ['retain', retain.everyMs],
+    ...duties.map(({ name, everyMs }) => [name, everyMs ?? SOME_PERIOD_MS] as const),
+  ])
+}
+
+const isAlive = ({ state }: InstanceRecord): boolean => state === 'alive'
+const called = ({ label, id }: InstanceRecord): string => label ?? id
+
+/** By the clock of the database, as of the last time that somebody said to be alive; null when nobody does. */
+function lastSeenAt(instances: readonly InstanceRecord[]): number | null {
+  const alive = instances.filter(isAlive)
+  return alive.length === 0 ? null : Math.max(...alive.map(({ renewedAt }) => renewedAt))
+}
+
+/** Running jobs are looked at by so many, the oldest first, so that those of a dead process come early. */
+const LOOKED_AT_PAGES = 10
+
+/** The dead processes that still hold jobs. One that held none has left nothing to take back. */
+async function deadHolders(
+  mill: DiagnosedMill,
+  instances: readonly InstanceRecord[],
+): Promise<ReadonlySet<string>> {
+  const dead = new Set(instances.flatMap(({ state, id }) => (state === 'expired' ? [id] : [])))
+  const holders = new Set<string>()
+  let cursor: string | null | undefined = dead.size === 0 ? null : undefined
+  for (let page = 0; cursor !== null && page < LOOKED_AT_PAGES && holders.size < dead.size; page += 1) {
+    const { jobs, next } = await mill.list({ state: 'running' }, { limit: BOUNDS.pageLimit, cursor })
+    for (const { instance } of jobs) if (instance !== null && dead.has(instance)) holders.add(instance)
+    cursor = next
+  }
+  return holders
+}
+
+function processes(instances: readonly InstanceRecord[], holders: ReadonlySet<string>): MillDiagnostic[] {
+  const now = lastSeenAt(instances)
+  const unseen = instances.filter(
+    ({ id, expiresAt }) => holders.has(id) && (now === null || now - expiresAt > REAPED_WITHIN_MS),
+  )
+  if (unseen.length === 0) {
+    const alive = instances.filter(isAlive).map(called)
+    const says = alive.length === 0 ? 'no process is at work' : `at work: ${alive.join(', ')}`
+    return [about(well('instances', says))]
+  }
+  return unseen.map((one) => {
+    const fix =
+      now === null
+        ? 'Start a process, which takes them back'
+        : 'Look into the logs of the processes that are at work for "reap", and restart them'
+    const says = `${called(one)} has died, and its jobs were not taken back`
+    return about(warning('instances', says, fix), 'instance', one.id)
+  })
+}
+
+function served(
+  unservedKinds: readonly UnservedKind[],
+  instances: readonly InstanceRecord[],
+): MillDiagnostic[] {
+  if (unservedKinds.length === 0)
+    return [about(well('served', 'every kind that waits has a process that takes it'))]
+  const nobody = !instances.some(isAlive)
+  return unservedKinds.map(({ queue, kind, jobs }) => {
+    // No more are counted.
+    const many = jobs >= UNSERVED_ROWS ? `${counted(jobs, 'job')} or more` : counted(jobs, 'job')
+    const wait = `${many} of the kind ${shown(kind)} ${jobs === 1 ? 'waits' : 'wait'}`
+    const says = `${wait} in the queue ${shown(queue)}, and no process takes ${jobs === 1 ? 'it' : 'them'}`
+    const fix = nobody
+      ? 'Start one: jobmill work'
+      : `Start one that has a handler for ${shown(kind)} and serves ${shown(queue)}, or cancel them`
+    return about(warning('served', says, fix), 'kind', kind)
+  })
+}
+
+/** Nobody can do a duty while nobody is at work. */
+function duties(
+  all: readonly DutyView[],
+  instances: readonly InstanceRecord[],
+  periods: ReadonlyMap<string, number>,
+): MillDiagnostic[] {
+  const now = lastSeenAt(instances)
+  if (now === null) return []
+  const diagnostics = all.flatMap(({ name, leader, failures, lastSuccessAt }) => {
+    const by = instances.find(({ id }) => id === leader)
+    const fix = `Look into the log of ${by === undefined ? 'the processes' : called(by)} for "${name}"`
+    const late = (says: string): MillDiagnostic[] => [about(warning('duties', says, fix), 'duty', name)]
+    if (failures > 0) return late(`the duty ${shown(name)} has failed ${failures} times in a row`)
+    const allowedMs = 3 * (periods.get(name) ?? SOME_PERIOD_MS) + DEFAULTS.dutyDeadlineMs
+    const agoMs = now - (lastSuccessAt ?? Math.min(...instances.filter(isAlive).map((one) => one.startedAt)))
+    return agoMs <= allowedMs ? [] : late(`the duty ${shown(name)} was last done ${spanText(agoMs)} ago`)
+  })
+  return diagnostics.length > 0 ? diagnostics : [about(well('duties', `all ${all.length} duties are done`))]
+}
+
+/** For whoever wonders: somebody wanted it so. */
+function paused(queues: readonly QueueRecord[]): MillDiagnostic[] {
+  const names = queues.filter((queue) => queue.paused).map(({ name }) => shown(name))
+  return names.length === 0 ? [] : [about(well('paused', `paused: ${names.join(', ')}`))]
+}
+
+function settings(drift: readonly ConfigDrift[], hidesPayloads: boolean): MillDiagnostic[] {
+  return drift
+    .filter(({ field }) => field !== 'paused')
+    .map((difference) => {
+      const { what, name, field, override } = difference
+      const says = driftText(difference, hidesPayloads)
+      const orElse =
+        field === 'deleted' ? 'remove the schedule from the code' : 'write the value into the code'
+      const fix =
+        override === null
+          ? 'A process with other code started later. Restart those with the code that should count'
+          : `Run "jobmill overrides reset ${what} ${name} ${field}", or ${orElse}`
+      return about(warning('settings', `${what} ${shown(name)}: ${says}`, fix), what, name)
+    })
+}
+
+function driftText({ field, code, stored }: ConfigDrift, hidesPayloads: boolean): string {
+  if (hidesPayloads && field === 'payload') return 'payload is not the one of the code'
+  if (field === 'deleted') return 'an operator deleted it, and the code defines it'
+  return `${field} is ${JSON.stringify(stored)}, and the code says ${JSON.stringify(code)}`
+}

@@ -1,0 +1,131 @@
+/** `mill.diagnostics()`: everything that needs somebody, the worst first. Reads what costs little; doctor looks deeper. */
+import { spanText } from '../job/span-text.ts'
+import { broken, type Diagnostic, type PinningSession, type SchemaStatus, warning } from '../store/admin.ts'
+import type { StoreTools } from '../store/tools.ts'
+import { about, type DiagnosedMill, diagnoseMill, type MillDiagnostic, periodsOf } from './diagnose.ts'
+import type { Limiting } from './limits.ts'
+import type { Observation } from './observation.ts'
+import type { Operate } from './operate.ts'
+import type { Resolved } from './options.ts'
+import {
+  DEATHS_MS,
+  deadJobDiagnostics,
+  deathDiagnostics,
+  limitDiagnostics,
+  queueDiagnostics,
+  scheduleDiagnostics,
+} from './queue-diagnostics.ts'
+import type { Schedules } from './schedules.ts'
+import type { DutyView } from './duty-control.ts'
+
+export interface Diagnostics {
+  /** What needs somebody, and what to do about it: the worst first. Nothing in it is well. */
+  diagnostics(): Promise<NeedsAttention[]>
+}
+
+/** A finding that is not well. */
+export interface NeedsAttention extends MillDiagnostic {
+  readonly level: Exclude<Diagnostic['level'], 'ok'>
+  readonly fix: string
+}
+
+interface AskedMill
+  extends DiagnosedMill, Pick<Operate, 'counts'>, Pick<Limiting, 'limits'>, Pick<Observation, 'metrics'> {
+  readonly schedules: Pick<Schedules, 'list'>
+}
+
+export interface DiagnosticsTools {
+  readonly mill: () => AskedMill
+  readonly options: Pick<Resolved, 'retain' | 'duties' | 'platform'>
+  /** Null for a store that has none. */
+  readonly tools: Pick<StoreTools, 'schema' | 'health'> | null
+}
+
+export function diagnostics({ mill: made, options, tools }: DiagnosticsTools): Diagnostics {
+  const { platform } = options
+  return {
+    async diagnostics() {
+      const mill = made()
+      const [queues, counts, instances, limits, schedules, duties] = await Promise.all([
+        mill.queues(),
+        mill.counts(),
+        mill.instances(),
+        mill.limits.list(),
+        mill.schedules.list(),
+        mill.duties(),
+      ])
+      const now = platform.now()
+      const names = queues.map(({ name }) => name)
+      const { queues: series } = await mill.metrics({
+        queues: names,
+        from: Math.max(0, now - DEATHS_MS),
+        resolution: '1m',
+      })
+      const deaths = deathDiagnostics(series)
+      const all = [
+        ...(await database(tools)),
+        ...(await diagnoseMill(mill, periodsOf(options), { hidesPayloads: true })),
+        ...deaths,
+        ...deadJobDiagnostics(counts, deaths),
+        ...queueDiagnostics({ queues, counts, instances }),
+        ...limitDiagnostics(limits),
+        ...scheduleDiagnostics(schedules),
+        ...notifier(duties),
+      ].filter(needsAttention)
+      return (['error', 'warning'] as const).flatMap((level) => all.filter((one) => one.level === level))
+    },
+  }
+}
+
+function needsAttention(diagnostic: MillDiagnostic): diagnostic is NeedsAttention {
+  return diagnostic.level !== 'ok'
+}
+
+async function database(tools: DiagnosticsTools['tools']): Promise<MillDiagnostic[]> {
+  if (tools === null) return []
+  const looks = await Promise.allSettled([
+    tools.schema().then(migrations),
+    tools.health().then(({ pinned }) => pinned.map(pins)),
+  ])
+  return looks
+    .flatMap((look) => (look.status === 'fulfilled' ? look.value : [cannotLook(look.reason)]))
+    .map((diagnostic) => about(diagnostic, 'database'))
+}
+
+/** One that is not there is in memory: whoever asks has it open. */
+function migrations({ isThere, pending, refused }: SchemaStatus): Diagnostic[] {
+  if (!isThere) return []
+  if (refused !== null) {
+    const fix = 'Install the release of jobmill that the database was migrated with, or a newer one'
+    return [broken('schema', refused, fix)]
+  }
+  if (pending.length === 0) return []
+  const names = pending.map(({ number, name }) => `${number} (${name})`).join(', ')
+  const fix = 'Apply what is missing: jobmill db migrate, or start a process of this release'
+  return [warning('schema', `migrations are not applied yet: ${names}`, fix)]
+}
+
+/** Without its statement, which not everybody may see. */
+function pins({ pid, ageMs, state }: PinningSession): Diagnostic {
+  return warning(
+    'horizon',
+    `session ${pid} (${state}) has had a transaction open for ${spanText(ageMs)}, and nothing that was deleted since ` +
+      'can be cleaned up',
+    `End it: SELECT pg_terminate_backend(${pid}). Set idle_in_transaction_session_timeout to let the server do so`,
+  )
+}
+
+/** The code is enough: what a database says may name hosts and users. */
+function cannotLook(error: unknown): Diagnostic {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'INTERNAL'
+  return warning('database', `it cannot be looked at: ${code}`, 'Run jobmill db doctor, which says more')
+}
+
+/** As this process hears it: a pooler that refuses LISTEN, or a server that cannot be reached there. */
+function notifier(duties: readonly DutyView[]): MillDiagnostic[] {
+  const failures = duties.find(({ name }) => name === 'listen')?.here?.failures ?? 0
+  if (failures === 0) return []
+  const says = `this process cannot listen for new jobs (${failures} tries), and finds them by polling`
+  const fix = 'Behind a pooler, give the option notifier the address of the server itself, or false'
+  return [about(warning('notifier', says, fix), 'duty', 'listen')]
+}

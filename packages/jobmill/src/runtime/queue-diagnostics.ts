@@ -1,0 +1,113 @@
+/** What keeps jobs from running, or makes them die, queue by queue and limit by limit. */
+import { shown } from '../job/errors.ts'
+import { spanText } from '../job/span-text.ts'
+import type { InstanceRecord } from '../store/instance.ts'
+import { warning } from '../store/admin.ts'
+import type { LimitRecord } from '../store/limit.ts'
+import type { QueueCounts, QueueRecord } from '../store/queue-record.ts'
+import { about, type MillDiagnostic } from './diagnose.ts'
+import type { ScheduleView } from './schedule-view.ts'
+import type { QueueSeries } from './series.ts'
+
+export interface QueueScene {
+  readonly queues: readonly QueueRecord[]
+  readonly counts: readonly QueueCounts[]
+  readonly instances: readonly InstanceRecord[]
+}
+
+const WAITS_LONG_MS = 5 * 60_000
+/** Shorter ones come and go, and nobody has to look. */
+const COOLS_LONG_MS = 10_000
+/** So many deaths in that time are more than a few jobs that were wrong. */
+export const DEATHS_MS = 10 * 60_000
+const MOST_DEATHS = 10
+
+export function queueDiagnostics({ queues, counts, instances }: QueueScene): MillDiagnostic[] {
+  const alive = instances.filter(({ state }) => state === 'alive')
+  return queues.flatMap((queue) => {
+    const own = counts.find((one) => one.queue === queue.name)
+    if (own === undefined) return []
+    const isServed = alive.some((one) => one.queues.includes(queue.name))
+    return [...shut(queue, own), ...cooling(queue), ...slow(queue, own, isServed)]
+  })
+}
+
+/** Somebody wanted it so, and may have forgotten that. */
+function shut({ name, paused, workers }: QueueRecord, { ready }: QueueCounts): MillDiagnostic[] {
+  if (ready === 0) return []
+  const wait = ready === 1 ? '1 job waits in it' : `${ready} jobs wait in it`
+  if (paused) {
+    const says = `the queue ${shown(name)} is paused, and ${wait}`
+    return [about(warning('paused', says, 'Resume it when what it was paused for is over'), 'queue', name)]
+  }
+  if (workers !== 0) return []
+  const fix = 'Give it workers, or null for the default of each process'
+  return [
+    about(warning('workers', `the queue ${shown(name)} has 0 workers, and ${wait}`, fix), 'queue', name),
+  ]
+}
+
+function cooling({ name, coolingMs, throttles }: QueueRecord): MillDiagnostic[] {
+  if (coolingMs < COOLS_LONG_MS) return []
+  const often = throttles === 0 ? '' : `, after ${throttles} ${throttles === 1 ? 'throttle' : 'throttles'}`
+  const says = `the queue ${shown(name)} cools down for another ${spanText(coolingMs)}${often}`
+  const fix = 'Wait for it; if it comes back often, give the queue a limit that the other side can bear'
+  return [about(warning('cooling', says, fix), 'queue', name)]
+}
+
+function slow(
+  { name, paused, workers, coolingMs }: QueueRecord,
+  { oldestReadyMs }: QueueCounts,
+  isServed: boolean,
+): MillDiagnostic[] {
+  // Of the others it is told why already.
+  if (!isServed || paused || workers === 0 || coolingMs > 0) return []
+  if (oldestReadyMs === null || oldestReadyMs <= WAITS_LONG_MS) return []
+  const says = `the oldest ready job of the queue ${shown(name)} has waited for ${spanText(oldestReadyMs)}`
+  const fix = 'Ask why it does not run (jobmill jobs show); more workers or processes help when all are busy'
+  return [about(warning('waiting', says, fix), 'queue', name)]
+}
+
+export function deathDiagnostics(series: readonly QueueSeries[]): MillDiagnostic[] {
+  return series.flatMap(({ queue, all }) => {
+    const { dead } = all.counters
+    if (dead <= MOST_DEATHS) return []
+    const says = `jobs of the queue ${shown(queue)} have died ${dead} times in the last ${spanText(DEATHS_MS)}`
+    const fix = 'Look at their errors (jobmill jobs list --state dead), mend the cause, and retry them'
+    return [about(warning('dead', says, fix), 'queue', queue)]
+  })
+}
+
+/** Dead jobs wait for a decision, however few they are. Queues whose jobs die often have a finding of their own. */
+export function deadJobDiagnostics(
+  counts: readonly QueueCounts[],
+  others: readonly MillDiagnostic[],
+): MillDiagnostic[] {
+  return counts.flatMap(({ queue, dead }) => {
+    if (dead === 0 || others.some(({ about: { name } }) => name === queue)) return []
+    const says = `the queue ${shown(queue)} has ${dead} dead ${dead === 1 ? 'job' : 'jobs'}`
+    const fix = `Inspect the errors (jobmill jobs list --state dead --queue ${queue}), fix the cause, then retry or delete the jobs`
+    return [about(warning('dead', says, fix), 'queue', queue)]
+  })
+}
+
+export function limitDiagnostics(limits: readonly LimitRecord[]): MillDiagnostic[] {
+  return limits
+    .filter(({ drainedMs }) => drainedMs > 0)
+    .map(({ name, drainedMs }) => {
+      const says = `the limit ${shown(name)} grants nothing for another ${spanText(drainedMs)}`
+      return about(
+        warning('drained', says, 'Wait for it: somebody drained it, or was told to'),
+        'limit',
+        name,
+      )
+    })
+}
+
+export function scheduleDiagnostics(schedules: readonly ScheduleView[]): MillDiagnostic[] {
+  return schedules.flatMap(({ name, error }) => {
+    if (error === null) return []
+    const says = `the schedule ${shown(name)} could not be served the last time: ${error}`
+    return [about(warning('schedules', says, 'Mend what it says; it is tried again'), 'schedule', name)]
+  })
+}

@@ -1,0 +1,80 @@
+/** What deleted rows leave behind, in the tables that every job goes through more than in any other. */
+import { sizeText } from '../../store/amounts.ts'
+import { spanText } from '../../job/span-text.ts'
+import { type Diagnostic, warning, well } from '../../store/admin.ts'
+import { ourTables } from './expected.ts'
+import type { Look } from './reach.ts'
+
+/** Rows that wait to be cleaned up: more than autovacuum lets there be, and more than all that live. */
+const MOST_DEAD = 50_000
+const MOST_DEAD_PER_LIVE = 2
+
+/** Room of a table that turns over: more than this much, and ten times of what its rows could need. */
+const MOST_BYTES = 32 * 2 ** 20
+const BYTES_PER_ROW = 1_024
+const MOST_SHARE = 10
+
+const HOT = [
+  'ready',
+  'running',
+  'later',
+  'order_queue',
+  'order_check',
+  'tally',
+  'order_lock',
+  'permit',
+  'metric_delta',
+]
+
+/** By the counters of the server: no table is read. With indexes, and what was too large for a row. */
+const TABLES = `
+SELECT s.relname AS name, s.n_live_tup AS live, s.n_dead_tup AS dead, pg_total_relation_size(s.relid) AS bytes,
+       (extract(epoch FROM clock_timestamp() - greatest(s.last_autovacuum, s.last_vacuum)) * 1000)::int8 AS cleaned_ago
+  FROM pg_stat_user_tables AS s WHERE s.schemaname = $1 AND s.relname = ANY ($2) ORDER BY s.n_dead_tup DESC`
+
+interface TableRow {
+  readonly name: string
+  readonly live: number
+  readonly dead: number
+  readonly bytes: number
+  /** Null for never, as far as the server remembers. */
+  readonly cleaned_ago: number | null
+}
+
+export async function bloat({ query, schema, sql }: Look): Promise<Diagnostic[]> {
+  const tables = (await query(TABLES, [schema, ourTables()])) as readonly unknown[] as readonly TableRow[]
+  const diagnostics = tables.flatMap((table) => {
+    const name = sql(`jobmill.${table.name}`)
+    if (hasManyDead(table)) return [deadRows(table, name)]
+    return isTooLarge(table) ? [tooLarge(table, name)] : []
+  })
+  const bytes = tables.reduce((sum, table) => sum + table.bytes, 0)
+  return diagnostics.length > 0
+    ? diagnostics
+    : [well('bloat', `the tables have ${sizeText(bytes)}, and little air`)]
+}
+
+function hasManyDead({ live, dead }: TableRow): boolean {
+  return dead > MOST_DEAD && dead > live * MOST_DEAD_PER_LIVE
+}
+
+function isTooLarge({ name, live, bytes }: TableRow): boolean {
+  return HOT.includes(name) && bytes > MOST_BYTES && bytes > live * BYTES_PER_ROW * MOST_SHARE
+}
+
+function deadRows({ live, dead, cleaned_ago: ago }: TableRow, name: string): Diagnostic {
+  const last = ago === null ? 'It was never cleaned up' : `It was last cleaned up ${spanText(ago)} ago`
+  return warning(
+    'bloat',
+    `${name} has ${dead} dead rows beside ${live} that live. ${last}`,
+    `End what "horizon" names, if it does, and run VACUUM ${name}`,
+  )
+}
+
+function tooLarge({ live, bytes }: TableRow, name: string): Diagnostic {
+  return warning(
+    'bloat',
+    `${name} takes ${sizeText(bytes)} for ${live} rows: it was much fuller once`,
+    `Run VACUUM FULL ${name} when it is quiet: everybody waits, for a moment with so few rows`,
+  )
+}

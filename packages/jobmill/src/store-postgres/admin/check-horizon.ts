@@ -1,0 +1,106 @@
+/**
+ * Who keeps the server from cleaning up: as long as the oldest of them is there, no row that was deleted since goes away, in no table of the database. Sessions
+ * with an open transaction, transactions that were prepared and left, and replication slots that nobody reads.
+ */
+import pg from 'pg'
+import { shortened, sizeText } from '../../store/amounts.ts'
+import { spanText } from '../../job/span-text.ts'
+import { type Diagnostic, warning, well } from '../../store/admin.ts'
+import type { Query } from '../connection.ts'
+import type { Look } from './reach.ts'
+
+/** Of this database, and those that follow the server from elsewhere. A vacuum holds nobody up. */
+const SESSIONS = `
+SELECT pid, application_name AS application, usename AS name, coalesce(state, backend_type) AS state, query,
+       (extract(epoch FROM clock_timestamp() - xact_start) * 1000)::int8 AS open_for
+  FROM pg_stat_activity
+ WHERE (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL) AND xact_start IS NOT NULL
+   AND (datname = current_database() OR datname IS NULL) AND pid <> pg_backend_pid()
+   AND backend_type <> 'autovacuum worker' AND clock_timestamp() - xact_start >= $1 * interval '1 ms'
+ ORDER BY xact_start LIMIT 10`
+
+const PREPARED = `
+SELECT gid, owner, (extract(epoch FROM clock_timestamp() - prepared) * 1000)::int8 AS open_for
+  FROM pg_prepared_xacts
+ WHERE database = current_database() AND clock_timestamp() - prepared >= $1 * interval '1 ms' ORDER BY prepared LIMIT 10`
+
+const SLOTS = `
+SELECT slot_name AS name, coalesce(age(xmin), age(catalog_xmin)) AS transactions,
+       pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_receive_lsn() ELSE pg_current_wal_lsn() END, restart_lsn)::int8 AS bytes
+  FROM pg_replication_slots WHERE NOT active AND (datoid IS NULL OR database = current_database())
+   AND (xmin IS NOT NULL OR catalog_xmin IS NOT NULL OR restart_lsn IS NOT NULL) ORDER BY 2 DESC NULLS LAST LIMIT 10`
+
+/** Whose transactions cannot be seen. */
+const HIDDEN = `
+SELECT count(*) AS n FROM pg_stat_activity
+ WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NULL AND pid <> pg_backend_pid()`
+
+export interface SessionRow {
+  readonly pid: number
+  readonly application: string
+  /** Null for one of the server's own. */
+  readonly name: string | null
+  readonly state: string
+  readonly query: string
+  readonly open_for: number
+}
+
+interface PreparedRow {
+  readonly gid: string
+  readonly owner: string
+  readonly open_for: number
+}
+
+interface SlotRow {
+  readonly name: string
+  readonly transactions: number | null
+  readonly bytes: number | null
+}
+
+/** Sessions that have had a transaction open for so long, the oldest first. */
+export async function pinning(query: Query, openForMs: number): Promise<readonly SessionRow[]> {
+  return (await query(SESSIONS, [openForMs])) as readonly unknown[] as readonly SessionRow[]
+}
+
+export async function horizon({ query }: Look, openForMs: number): Promise<Diagnostic[]> {
+  const rows = async <T>(text: string, values: readonly unknown[]): Promise<readonly T[]> =>
+    (await query(text, values)) as readonly unknown[] as readonly T[]
+  const diagnostics = [
+    ...(await pinning(query, openForMs)).map(session),
+    ...(await rows<PreparedRow>(PREPARED, [openForMs])).map(prepared),
+    ...(await rows<SlotRow>(SLOTS, [])).map(slot),
+  ]
+  if (diagnostics.length > 0) return diagnostics
+  const hidden = (await rows<{ n: number }>(HIDDEN, []))[0]?.n ?? 0
+  const seen = hidden === 0 ? '' : ` that this user may see (GRANT pg_read_all_stats shows it ${hidden} more)`
+  return [well('horizon', `no transaction${seen} has been open for ${spanText(openForMs)}`)]
+}
+
+function session({ pid, application, name, state, query, open_for: openFor }: SessionRow): Diagnostic {
+  const who = [application === '' ? 'without a name' : application, name ?? 'of the server', state].join(', ')
+  return warning(
+    'horizon',
+    `session ${pid} (${who}) has had a transaction open for ${spanText(openFor)}, and nothing that was deleted since ` +
+      `can be cleaned up. Its last statement: ${shortened(query)}`,
+    `End it: SELECT pg_terminate_backend(${pid}). Set idle_in_transaction_session_timeout to let the server do so`,
+  )
+}
+
+function prepared({ gid, owner, open_for: openFor }: PreparedRow): Diagnostic {
+  const name = pg.escapeLiteral(gid)
+  return warning(
+    'horizon',
+    `transaction ${name} of ${owner} was prepared ${spanText(openFor)} ago and never ended, and nothing that was ` +
+      'deleted since can be cleaned up',
+    `End it, as whoever coordinates it would: COMMIT PREPARED ${name} or ROLLBACK PREPARED ${name}`,
+  )
+}
+
+function slot({ name, transactions, bytes }: SlotRow): Diagnostic {
+  const rows = transactions === null ? '' : ` and the rows of ${transactions} transactions`
+  return warning(
+    'horizon',
+    `nobody reads the replication slot ${name}: it keeps ${sizeText(bytes ?? 0)} of log${rows}`,
+    `Let its reader go on, or drop it: SELECT pg_drop_replication_slot(${pg.escapeLiteral(name)})`,
+  )
+}

@@ -1,0 +1,73 @@
+/**
+ * Whether rings reach us. A pooler that gives every transaction another connection accepts LISTEN, and nothing ever arrives: no error tells of it. So when a
+ * pooler is in between, one ring is sent, and waited for.
+ */
+import pg from 'pg'
+import type { Platform } from '../../platform/platform.ts'
+import { sleep } from '../../platform/sleep.ts'
+import { type Diagnostic, warning, well } from '../../store/admin.ts'
+import type { Query } from '../connection.ts'
+import { connectClient } from '../connect-client.ts'
+import { newClient } from '../server-address.ts'
+import { endSoon } from '../end-client.ts'
+import type { Look } from './reach.ts'
+
+const CONNECT_MS = 5_000
+const NOTIFY_MS = 2_000
+
+export async function notifier({
+  query,
+  settings: { notifier: url, platform },
+}: Look): Promise<Diagnostic[]> {
+  if (url === null) return [well('notifier', 'it is turned off: new jobs are found by polling')]
+  const client = newClient(url, {
+    application_name: 'jobmill notifier',
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: CONNECT_MS,
+  })
+  // A loss is told by the call that is on its way.
+  client.on('error', () => {})
+  try {
+    await connectClient(client, { platform, waitMs: CONNECT_MS })
+    if (await isDirect(client)) return [well('notifier', 'it listens at the server itself')]
+    if (await isHeard(client, query, platform))
+      return [well('notifier', 'it listens by way of a pooler that keeps its sessions apart')]
+    return [
+      warning(
+        'notifier',
+        'a pooler swallows the rings (LISTEN): new jobs of other processes are found by polling, up to 640 ms late',
+        'Give the option notifier the address of the server itself, or false to do without',
+      ),
+    ]
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return [
+      warning(
+        'notifier',
+        `cannot listen for new jobs, which are found by polling: ${why}`,
+        'Check the address of the option notifier; behind a pooler it is that of the server itself, or false',
+      ),
+    ]
+  } finally {
+    await endSoon(platform, client)
+  }
+}
+
+/** A pooler makes up the number that a server gives a session for cancelling it. */
+async function isDirect(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  return (client as pg.Client & { readonly processID?: number | null }).processID === rows[0]?.pid
+}
+
+async function isHeard(client: pg.Client, query: Query, platform: Platform): Promise<boolean> {
+  const heard = new AbortController()
+  const channel = `jobmill examines ${platform.id()}`
+  client.on('notification', () => heard.abort())
+  await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+  await query('SELECT pg_notify($1, $2)', [channel, ''])
+  await sleep(platform, NOTIFY_MS, heard.signal)
+  const isThere = heard.signal.aborted
+  // Of whichever session it was: at best that one.
+  await client.query(`UNLISTEN ${pg.escapeIdentifier(channel)}`)
+  return isThere
+}

@@ -1,0 +1,56 @@
+/** Whether tables, columns, functions and indexes are those of the migrations, and all indexes fit for use. */
+import { driftDiagnostics, type Mending, nameOf, tableOf } from '../../store/drift.ts'
+import { broken, type Diagnostic } from '../../store/admin.ts'
+import { invalidIndexes, partsIn } from './catalog.ts'
+import type { Look } from './reach.ts'
+import { expectedParts } from './expected.ts'
+
+/** Without a lock that writers wait for. Not for a constraint, which needs one for as long as it takes. */
+function concurrently(statement: string): string {
+  return statement.replace(/^CREATE (UNIQUE )?INDEX /, 'CREATE $1INDEX CONCURRENTLY ')
+}
+
+function mending(sql: (text: string) => string): Mending {
+  const table = (part: string): string => sql(`jobmill.${tableOf(part)}`)
+  return {
+    missing(part, made) {
+      if (part.startsWith('index ')) return `Make it again: ${concurrently(sql(made))}`
+      if (part.startsWith('column '))
+        return `Put it back: ALTER TABLE ${table(part)} ADD COLUMN ${nameOf(part)} ${made}; what was in it is lost`
+      if (part.startsWith('trigger ')) return `Create it again: ${sql(made)}`
+      if (part.startsWith('sequence '))
+        return 'Restore a backup: a sequence that begins anew gives numbers that were given before'
+      return part.startsWith('function ') ? FUNCTION : 'Restore a backup: what was in it is lost'
+    },
+    other(part, made) {
+      if (part.startsWith('column ')) return `Change ${table(part)}.${nameOf(part)} back to: ${made}`
+      if (part.startsWith('trigger '))
+        return `Create it again: DROP TRIGGER ${nameOf(part)} ON ${table(part)}; ${sql(made)}`
+      if (!part.startsWith('index '))
+        return part.startsWith('function ') ? FUNCTION : `Change it back to ${made}`
+      return `Make it anew: DROP INDEX ${sql(`jobmill.${nameOf(part)}`)}; ${concurrently(sql(made))}`
+    },
+    foreign: (part) =>
+      `Take it away if nobody needs it: ALTER TABLE ${table(part)} DROP COLUMN ${nameOf(part)}`,
+  }
+}
+
+const FUNCTION =
+  'Put it back from a backup of the schema, or run its CREATE OR REPLACE FUNCTION of dist/store-postgres/migrations'
+
+export async function drift({ query, schema, sql }: Look): Promise<Diagnostic[]> {
+  const expected = expectedParts()
+  const found = driftDiagnostics(expected, await partsIn(query, schema), mending(sql))
+  const invalid = (await invalidIndexes(query, schema)).filter((part) => expected.has(part))
+  if (invalid.length === 0) return found
+  return [
+    ...found.filter(({ check, level }) => check !== 'index' || level !== 'ok'),
+    ...invalid.map((part) =>
+      broken(
+        'index',
+        `the ${part} is invalid: nothing is read by it`,
+        `Build it anew: REINDEX INDEX CONCURRENTLY ${sql(`jobmill.${nameOf(part)}`)}`,
+      ),
+    ),
+  ]
+}

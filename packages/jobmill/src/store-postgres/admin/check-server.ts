@@ -1,0 +1,68 @@
+/** The server itself: how old it is, how late it is, how full, and what text it can keep. */
+import { spanText } from '../../job/span-text.ts'
+import { broken, type Diagnostic, warning, well } from '../../store/admin.ts'
+import { ENCODING_FIX, encodingProblem, versionProblem } from '../server-version.ts'
+import type { Look } from './reach.ts'
+
+const MOST_SKEW_MS = 2_000
+const MOST_USED = 0.8
+
+export async function version({ query }: Look): Promise<Diagnostic[]> {
+  const [row] = await query(
+    `SELECT current_setting('server_version_num')::int4 AS number, version() AS text`,
+    [],
+  )
+  const problem = versionProblem(Number(row?.['number']))
+  if (problem !== null) return [broken('server', problem, 'Upgrade the server')]
+  return [well('server', String(row?.['text']).split(',')[0] ?? '')]
+}
+
+/** A store does not open on another one. */
+export async function encoding({ query }: Look): Promise<Diagnostic[]> {
+  const [row] = await query(`SELECT current_setting('server_encoding') AS name`, [])
+  const name = String(row?.['name'])
+  const problem = encodingProblem(name)
+  if (problem !== null) return [broken('encoding', `${problem} (${name})`, ENCODING_FIX)]
+  return [well('encoding', `text is kept as ${name}`)]
+}
+
+/** What two processes must agree on is decided by the database; an instant that a user names is read from the clock here. */
+export async function clock({ query, settings }: Look): Promise<Diagnostic[]> {
+  const { platform } = settings
+  const sentAt = platform.now()
+  const [row] = await query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now', [])
+  const answeredAt = platform.now()
+  const there = settings.clock?.() ?? Number(row?.['now'])
+  // It was read somewhere between the two.
+  const skewMs = Math.max(sentAt - there, there - answeredAt, 0)
+  if (skewMs <= MOST_SKEW_MS) return [well('clock', 'the clock of the server and the one here agree')]
+  const direction = there > answeredAt ? 'ahead of' : 'behind'
+  return [
+    warning(
+      'clock',
+      `the clock of the server is ${spanText(skewMs)} ${direction} the one here: jobs for an instant that is named here come as much too ` +
+        (there > answeredAt ? 'early' : 'late'),
+      'Set both right with NTP. Leases and delays are not concerned: the server decides them',
+    ),
+  ]
+}
+
+/** Without those that are kept for administrators. */
+const CONNECTIONS = `
+SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+       current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4
+         - coalesce(current_setting('reserved_connections', true)::int4, 0) AS most`
+
+export async function connections({ query }: Look): Promise<Diagnostic[]> {
+  const [row] = await query(CONNECTIONS, [])
+  const [used, most] = [Number(row?.['used']), Number(row?.['most'])]
+  const told = `${used} of ${most} connections are in use`
+  if (used < most * MOST_USED) return [well('connections', told)]
+  return [
+    warning(
+      'connections',
+      `${told}: when none is left, no process can start or come back`,
+      'Raise max_connections, put a pooler in front, or lower the option connections of the stores',
+    ),
+  ]
+}

@@ -1,0 +1,75 @@
+/** Settings of the server that take a promise back: what is acknowledged must be on the disk, and what is deleted must be cleaned up. */
+import pg from 'pg'
+import { broken, type Diagnostic, well } from '../../store/admin.ts'
+import { ourTables } from './expected.ts'
+import type { Look } from './reach.ts'
+
+/** As they count for a session of ours, and what they were set by. */
+const SETTINGS = `
+SELECT name, setting, source, current_user AS role, current_database() AS database FROM pg_settings
+ WHERE setting = 'off' AND name = ANY ($1)`
+
+interface Setting {
+  readonly name: string
+  readonly source: string
+  readonly role: string
+  readonly database: string
+}
+
+const DURABLE: Readonly<Record<string, string>> = {
+  fsync: 'a crash of the machine may lose or destroy the whole database',
+  full_page_writes: 'a crash of the machine may leave pages that are half written',
+  synchronous_commit: 'jobs that were acknowledged may be lost when the server crashes',
+}
+
+const CLEANING: Readonly<Record<string, string>> = {
+  autovacuum: 'nothing cleans up behind finished jobs, and every claim gets slower',
+  track_counts: 'autovacuum does not know where there is something to clean up',
+}
+
+export async function durability(look: Look): Promise<Diagnostic[]> {
+  const off = await settingsOff(look, 'durability', DURABLE)
+  return off.length > 0 ? off : [well('durability', 'a commit is on the disk before it is acknowledged')]
+}
+
+/** Also for single tables. */
+const TABLES_OFF = `
+SELECT relname AS name FROM pg_class
+ WHERE relnamespace = to_regnamespace($1) AND relname = ANY ($2) AND relkind = 'r'
+   AND EXISTS (SELECT FROM unnest(reloptions) AS o WHERE lower(o) IN ('autovacuum_enabled=false', 'autovacuum_enabled=off',
+                 'autovacuum_enabled=0', 'autovacuum_enabled=no')) ORDER BY 1`
+
+export async function autovacuum(look: Look): Promise<Diagnostic[]> {
+  const off = await settingsOff(look, 'autovacuum', CLEANING)
+  const rows = await look.query(TABLES_OFF, [look.schema, ourTables()])
+  const tables = rows.map((row) =>
+    broken(
+      'autovacuum',
+      `autovacuum is off for the table ${String(row['name'])}: it grows, and gets slower`,
+      `Turn it on: ALTER TABLE ${look.sql(`jobmill.${String(row['name'])}`)} RESET (autovacuum_enabled)`,
+    ),
+  )
+  return off.length + tables.length > 0 ? [...off, ...tables] : [well('autovacuum', 'autovacuum is on')]
+}
+
+async function settingsOff(
+  { query }: Look,
+  check: string,
+  meaning: Readonly<Record<string, string>>,
+): Promise<Diagnostic[]> {
+  const rows = (await query(SETTINGS, [Object.keys(meaning)])) as readonly unknown[] as readonly Setting[]
+  return rows.map((row) =>
+    broken(check, `${row.name} is off: ${meaning[row.name]}`, `Turn it on: ${turnedOn(row)}`),
+  )
+}
+
+/** Where it was turned off is where it has to be turned on. */
+function turnedOn({ name, source, role, database }: Setting): string {
+  const [ofRole, ofDatabase] = [pg.escapeIdentifier(role), pg.escapeIdentifier(database)]
+  if (source === 'database') return `ALTER DATABASE ${ofDatabase} RESET ${name}`
+  if (source === 'user') return `ALTER ROLE ${ofRole} RESET ${name}`
+  if (source === 'database user') return `ALTER ROLE ${ofRole} IN DATABASE ${ofDatabase} RESET ${name}`
+  if (source === 'command line') return `start the server without ${name}=off`
+  if (source === 'client') return `take ${name} out of the address of the database, or out of PGOPTIONS`
+  return `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf()`
+}

@@ -1,0 +1,48 @@
+/** Everything that is looked at in a database on a server. Nothing is written, and no lock is taken that a writer could wait for. */
+import { type Check, runChecks } from '../../store/run-checks.ts'
+import { broken, type DiagnoseOptions, type Diagnostic, OPEN_FOR_MS } from '../../store/admin.ts'
+import { schemaDiagnostic } from '../../store/schema-status.ts'
+import { wasAnswered } from '../errors.ts'
+import { appliedTo } from '../migrate.ts'
+import { MIGRATIONS } from '../migrations.ts'
+import { bloat } from './check-bloat.ts'
+import { notifier } from './check-notifier.ts'
+import { horizon } from './check-horizon.ts'
+import { drift } from './check-schema.ts'
+import { clock, connections, encoding, version } from './check-server.ts'
+import { autovacuum, durability } from './check-settings.ts'
+import { newClient } from '../server-address.ts'
+import { connectedIfThere, type Look, type Site } from './reach.ts'
+
+export async function diagnose(
+  site: Site,
+  { openForMs = OPEN_FOR_MS }: DiagnoseOptions = {},
+): Promise<Diagnostic[]> {
+  const { settings } = site
+  const diagnostics = await connectedIfThere(settings, async ({ query }) => {
+    const look: Look = { ...site, query }
+    const applied = await appliedTo(query, site)
+    const schema = schemaDiagnostic(applied, MIGRATIONS)
+    // What has to be there is known of this release only.
+    const tables: Check[] = schema.level === 'ok' ? [['drift', () => drift(look)]] : []
+    return runChecks(
+      [
+        ['schema', () => [schema]],
+        ...tables,
+        ['durability', () => durability(look)],
+        ['autovacuum', () => autovacuum(look)],
+        ['horizon', () => horizon(look, openForMs)],
+        ['bloat', () => bloat(look)],
+        ['notifier', () => notifier(look)],
+        ['encoding', () => encoding(look)],
+        ['clock', () => clock(look)],
+        ['connections', () => connections(look)],
+        ['server', () => version(look)],
+      ],
+      wasAnswered,
+    )
+  })
+  if (diagnostics !== null) return diagnostics
+  const { database } = newClient(settings.url)
+  return [broken('schema', `there is no database ${database ?? ''}`, 'Make it: jobmill db create')]
+}

@@ -1,0 +1,109 @@
+/**
+ * Takes everything that the migrations have made out of a schema, in one transaction. What somebody else has put there stays, and what of theirs depends on a
+ * table of ours keeps all of it: nothing is ever dropped in cascade. The schema goes too when nothing is left in it and we could make it again.
+ */
+import { JobmillError } from '../../job/errors.ts'
+import { nameOf } from '../../store/drift.ts'
+import type { Dropped } from '../../store/admin.ts'
+import { type AppliedMigration, checkApplied } from '../../store/migrations.ts'
+import type { Query } from '../connection.ts'
+import { codeOf } from '../errors.ts'
+import { appliedTo, lockMigrations } from '../migrate.ts'
+import { MIGRATIONS } from '../migrations.ts'
+import { partsIn } from './catalog.ts'
+import { expectedParts } from './expected.ts'
+import { connectedIfThere, type Site } from './reach.ts'
+
+/** Whoever comes to a table after us waits for as long as we do. */
+const WAIT = `SET LOCAL lock_timeout = '2s'`
+const ALIVE = `
+SELECT coalesce(label, id::text) AS name FROM jobmill.instance
+ WHERE ended_at IS NULL AND expires_at > coalesce($1::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)) ORDER BY started_at`
+const LOCK = 'LOCK TABLE jobmill.instance IN ACCESS EXCLUSIVE MODE'
+
+const EMPTY_AND_OURS = `
+SELECT EXISTS (
+  SELECT FROM pg_namespace AS n
+   WHERE n.nspname = $1 AND n.nspname <> 'public' AND n.nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+     AND has_database_privilege(current_database(), 'CREATE')
+     AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid)) AS is_so`
+
+export async function drop(site: Site): Promise<Dropped> {
+  const { settings, schema, sql } = site
+  const dropped = await connectedIfThere(settings, ({ transaction }) =>
+    transaction(async (query) => {
+      await lockMigrations(query, schema)
+      await query(WAIT, [])
+      const applied = await appliedTo(query, site)
+      if (applied === null) return { alive: [] }
+      checkKnown(applied)
+      const found = await partsIn(query, schema)
+      if (found.has('table instance')) {
+        const alive = await aliveIn(query, site)
+        if (alive.length > 0) return { alive }
+      }
+      await dropParts(
+        query,
+        sql,
+        madeBy(applied).filter((part) => found.has(part)),
+      )
+      const [row] = await query(EMPTY_AND_OURS, [schema])
+      if (row?.['is_so'] === true) await query(`DROP SCHEMA ${sql('jobmill.').slice(0, -1)}`, [])
+      return { alive: [] }
+    }),
+  )
+  return dropped ?? { alive: [] }
+}
+
+/** A release that is newer may have made what this one does not know. */
+function checkKnown(applied: readonly AppliedMigration[]): void {
+  const newest = MIGRATIONS.at(-1)?.number ?? 0
+  checkApplied(
+    applied.filter(({ number }) => number > newest),
+    MIGRATIONS,
+  )
+}
+
+/** Twice: whoever is at work is not disturbed, and who came between the look and the lock is seen. */
+async function aliveIn(query: Query, { settings, sql }: Site): Promise<string[]> {
+  const look = async (): Promise<string[]> =>
+    (await query(sql(ALIVE), [settings.clock?.() ?? null])).map((row) => String(row['name']))
+  const alive = await look()
+  if (alive.length > 0) return alive
+  await query(sql(LOCK), [])
+  return look()
+}
+
+/** By what the texts of the applied ones create: in a schema that is shared, a table of the same name may be somebody else's. */
+function madeBy(applied: readonly AppliedMigration[]): string[] {
+  const texts = MIGRATIONS.filter(({ number }) => applied.some((one) => one.number === number))
+  const made = new Set(['table migration'])
+  for (const { sql } of texts)
+    for (const [, kind = '', name] of sql.matchAll(/CREATE (TABLE|SEQUENCE|FUNCTION) jobmill\.(\w+)/g))
+      made.add(`${kind.toLowerCase()} ${name}`)
+  return [...expectedParts().keys()].filter((part) => made.has(part.replace(/\(.*/, '')))
+}
+
+async function dropParts(
+  query: Query,
+  sql: (text: string) => string,
+  parts: readonly string[],
+): Promise<void> {
+  const named = (kind: string): string =>
+    parts
+      .filter((part) => part.startsWith(`${kind} `))
+      .map((part) => sql(`jobmill.${nameOf(part)}`))
+      .join(', ')
+  try {
+    // Triggers go with their tables, and their functions after them.
+    for (const kind of ['table', 'function', 'sequence'])
+      if (named(kind) !== '') await query(`DROP ${kind.toUpperCase()} ${named(kind)}`, [])
+  } catch (error) {
+    if (codeOf(error) !== '2BP01') throw error
+    const detail = error instanceof Error && 'detail' in error ? String(error.detail) : String(error)
+    throw new JobmillError('STORE_REFUSED', `something else depends on jobmill: ${detail}`, {
+      fix: 'Drop that first, if nobody needs it',
+      cause: error,
+    })
+  }
+}

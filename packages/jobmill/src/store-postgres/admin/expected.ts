@@ -1,0 +1,142 @@
+/**
+ * What there is after all migrations, as catalog.ts tells it; columns stand in the line of their table, and of a function there is a figure of its text. A test
+ * compares it with a schema that was just migrated, and prints the lines to put here after a new migration.
+ */
+import { nameOf, type Parts } from '../../store/drift.ts'
+
+export const EXPECTED = `
+function add_names_version(): f1b1858f42b121644dc9380cf9256b06
+function any_ready(integer[], integer[], integer[], integer[], bigint[], integer[]): 3fa4ba7859e589b40b95ab2b9a9b6455
+function claim_ready(bigint, uuid, text[], integer[], integer[], integer, integer[], integer[], bigint[], integer[], boolean): 2ba798eef14b7e6d6c814a235988d5f6
+function enqueue_alike(bigint, uuid[], integer, integer, smallint, smallint, text, uuid, integer, integer[], bigint[], integer[], text, text): cc6afdaa4fa59330b481bf52dc8bc95d
+function enqueue_due(bigint, uuid[], integer[], integer[], smallint[], smallint[], text, bigint[], text[], text, uuid, integer[], integer[], integer[], integer[], integer[], bigint[], integer[]): f8d516f8c38a98cbfcc795a3981e33d8
+function finish_done(bigint, uuid[], bigint[], bigint[], text, integer): 7787f24c3a83b97a05ad91fa17509767
+function forget_done(uuid[], bigint[]): c976f108c8bb56d56e46f9dd2eb3fe38
+function heartbeat(text): b002f024606591bf24ccddb6eb146524
+function may_begin(uuid, integer, smallint, bigint, integer[], bigint[], integer[]): 04264c80a51655404ab9e3e8b6e3d908
+function names_added(): a7887f882958b34851e23dab238dcf7a
+function names_altered(): f57c0820ab5ce5e3e7318c49f45047ff
+function names_unknown(): 327e2cf02a43ee3504db8109e33c378c
+function next_due(bigint): 81b14d333632aaad4fcc4610f9a07ba1
+function open_heads(uuid, integer[], bigint, integer[], integer[], bigint[], integer[]): 1cf132b4024932e03d9e4d414eae5305
+function permits_freed(uuid[]): 95b0504453c1c12b981309a9e7c62c84
+index attempt.attempt_ended: CREATE INDEX attempt_ended ON jobmill.attempt USING btree (queue_id, ended_as, ended_at, job_id) WHERE (ended_as IS NOT NULL)
+index attempt.attempt_pkey: ALTER TABLE jobmill.attempt ADD CONSTRAINT attempt_pkey PRIMARY KEY (job_id, token)
+index dedupe.dedupe_expiry: CREATE INDEX dedupe_expiry ON jobmill.dedupe USING btree (expires_at) WHERE (expires_at IS NOT NULL)
+index dedupe.dedupe_pkey: ALTER TABLE jobmill.dedupe ADD CONSTRAINT dedupe_pkey PRIMARY KEY (key)
+index duty.duty_pkey: ALTER TABLE jobmill.duty ADD CONSTRAINT duty_pkey PRIMARY KEY (name)
+index event.event_at: CREATE INDEX event_at ON jobmill.event USING btree (at)
+index event.event_job: CREATE INDEX event_job ON jobmill.event USING btree (job_id, n) WHERE (job_id IS NOT NULL)
+index event.event_pkey: ALTER TABLE jobmill.event ADD CONSTRAINT event_pkey PRIMARY KEY (n)
+index event.event_queue: CREATE INDEX event_queue ON jobmill.event USING btree (queue, n) WHERE (queue IS NOT NULL)
+index event.event_type: CREATE INDEX event_type ON jobmill.event USING btree (type, n)
+index instance.instance_ended: CREATE INDEX instance_ended ON jobmill.instance USING btree (ended_at) WHERE (ended_at IS NOT NULL)
+index instance.instance_expiry: CREATE INDEX instance_expiry ON jobmill.instance USING btree (expires_at) WHERE (ended_at IS NULL)
+index instance.instance_pkey: ALTER TABLE jobmill.instance ADD CONSTRAINT instance_pkey PRIMARY KEY (id)
+index job.job_pkey: ALTER TABLE jobmill.job ADD CONSTRAINT job_pkey PRIMARY KEY (id)
+index job_tag.job_tag_pkey: ALTER TABLE jobmill.job_tag ADD CONSTRAINT job_tag_pkey PRIMARY KEY (tag, job_id)
+index kind.kind_name_key: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_name_key UNIQUE (name)
+index kind.kind_pkey: ALTER TABLE jobmill.kind ADD CONSTRAINT kind_pkey PRIMARY KEY (id)
+index later.later_id_key: ALTER TABLE jobmill.later ADD CONSTRAINT later_id_key UNIQUE (id)
+index later.later_pkey: ALTER TABLE jobmill.later ADD CONSTRAINT later_pkey PRIMARY KEY (due_at, id)
+index limit.limit_key: CREATE INDEX limit_key ON jobmill."limit" USING btree (parent, name) WHERE (parent IS NOT NULL)
+index limit.limit_look: CREATE INDEX limit_look ON jobmill."limit" USING btree (look_at) WHERE (parent IS NOT NULL)
+index limit.limit_own: CREATE INDEX limit_own ON jobmill."limit" USING btree (name) WHERE (parent IS NULL)
+index limit.limit_pkey: ALTER TABLE jobmill."limit" ADD CONSTRAINT limit_pkey PRIMARY KEY (name)
+index limit_waiter.limit_waiter_pkey: ALTER TABLE jobmill.limit_waiter ADD CONSTRAINT limit_waiter_pkey PRIMARY KEY (limit_name, holder)
+index limit_waiter.limit_waiter_since: CREATE INDEX limit_waiter_since ON jobmill.limit_waiter USING btree (taken_at)
+index lost_job.lost_job_pkey: ALTER TABLE jobmill.lost_job ADD CONSTRAINT lost_job_pkey PRIMARY KEY (instance, job_id, token)
+index metric.metric_pkey: ALTER TABLE jobmill.metric ADD CONSTRAINT metric_pkey PRIMARY KEY (resolution, at, scope)
+index metric_delta.metric_delta_pkey: ALTER TABLE jobmill.metric_delta ADD CONSTRAINT metric_delta_pkey PRIMARY KEY (n)
+index migration.migration_pkey: ALTER TABLE jobmill.migration ADD CONSTRAINT migration_pkey PRIMARY KEY (number)
+index names.names_version: CREATE INDEX names_version ON jobmill.names USING btree (version)
+index order_check.order_check_pkey: ALTER TABLE jobmill.order_check ADD CONSTRAINT order_check_pkey PRIMARY KEY (n)
+index order_lock.order_lock_job_id_key: ALTER TABLE jobmill.order_lock ADD CONSTRAINT order_lock_job_id_key UNIQUE (job_id)
+index order_lock.order_lock_pkey: ALTER TABLE jobmill.order_lock ADD CONSTRAINT order_lock_pkey PRIMARY KEY (queue_id, order_key)
+index order_queue.order_queue_due: CREATE INDEX order_queue_due ON jobmill.order_queue USING btree (due_at, id)
+index order_queue.order_queue_id_key: ALTER TABLE jobmill.order_queue ADD CONSTRAINT order_queue_id_key UNIQUE (id)
+index order_queue.order_queue_pkey: ALTER TABLE jobmill.order_queue ADD CONSTRAINT order_queue_pkey PRIMARY KEY (queue_id, order_key, pos)
+index permit.permit_holder: CREATE INDEX permit_holder ON jobmill.permit USING btree (holder)
+index permit.permit_instance: CREATE INDEX permit_instance ON jobmill.permit USING btree (instance)
+index permit.permit_pkey: ALTER TABLE jobmill.permit ADD CONSTRAINT permit_pkey PRIMARY KEY (limit_name, holder)
+index queue.queue_name_key: ALTER TABLE jobmill.queue ADD CONSTRAINT queue_name_key UNIQUE (name)
+index queue.queue_pkey: ALTER TABLE jobmill.queue ADD CONSTRAINT queue_pkey PRIMARY KEY (id)
+index ready.ready_id_key: ALTER TABLE jobmill.ready ADD CONSTRAINT ready_id_key UNIQUE (id)
+index ready.ready_pkey: ALTER TABLE jobmill.ready ADD CONSTRAINT ready_pkey PRIMARY KEY (queue_id, priority, seq)
+index ready.ready_quarantined: CREATE INDEX ready_quarantined ON jobmill.ready USING btree (queue_id, priority, seq) WHERE (crashes >= 2)
+index recorded.recorded_pkey: ALTER TABLE jobmill.recorded ADD CONSTRAINT recorded_pkey PRIMARY KEY (source)
+index recorded.recorded_time: CREATE INDEX recorded_time ON jobmill.recorded USING btree (recorded_at)
+index running.running_cancelled: CREATE INDEX running_cancelled ON jobmill.running USING btree (instance) WHERE (cancel_reason IS NOT NULL)
+index running.running_instance: CREATE INDEX running_instance ON jobmill.running USING btree (instance)
+index running.running_pkey: ALTER TABLE jobmill.running ADD CONSTRAINT running_pkey PRIMARY KEY (id)
+index schedule.schedule_next: CREATE INDEX schedule_next ON jobmill.schedule USING btree (planned, next_at) WHERE ((NOT paused) AND (NOT deleted))
+index schedule.schedule_pkey: ALTER TABLE jobmill.schedule ADD CONSTRAINT schedule_pkey PRIMARY KEY (name)
+index slot.slot_pkey: ALTER TABLE jobmill.slot ADD CONSTRAINT slot_pkey PRIMARY KEY (instance, queue_id)
+index tick.tick_pkey: ALTER TABLE jobmill.tick ADD CONSTRAINT tick_pkey PRIMARY KEY (schedule, at)
+index tick.tick_served: CREATE INDEX tick_served ON jobmill.tick USING btree (served_at)
+index total.total_pkey: ALTER TABLE jobmill.total ADD CONSTRAINT total_pkey PRIMARY KEY (queue_id, state)
+sequence seq: bigint
+sequence token: bigint
+table attempt: attempt smallint NOT NULL; crashes smallint NOT NULL; ended_as smallint; ended_at bigint NOT NULL; error text; instance uuid; job_id uuid NOT NULL; log text; outcome smallint NOT NULL; queue_id integer NOT NULL; result json; spent smallint NOT NULL; started_at bigint; taken_back boolean NOT NULL DEFAULT false; token bigint NOT NULL; tries integer NOT NULL
+table dedupe: expires_at bigint; job_id uuid NOT NULL; key text NOT NULL
+table duty: expires_at bigint; failures bigint NOT NULL; last_success_at bigint; leader uuid; name text NOT NULL
+table event: at bigint NOT NULL; data json NOT NULL; job_id uuid; n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; queue text; source uuid NOT NULL; type text NOT NULL
+table instance: capacity integer NOT NULL; ended_at bigint; expires_at bigint NOT NULL; id uuid NOT NULL; kinds text[] NOT NULL; label text; lost boolean; on_dead text[] NOT NULL DEFAULT '{}'::text[]; queues text[] NOT NULL; renewed_at bigint NOT NULL; started_at bigint NOT NULL; version text
+table job: dedupe_key text; enqueued_at bigint NOT NULL; hold_ms bigint; id uuid NOT NULL; kind_id integer NOT NULL; max_attempts smallint NOT NULL; metadata json; order_key text; payload json NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tags text[]; timeout_ms bigint
+table job_tag: job_id uuid NOT NULL; tag text NOT NULL
+table kind: id integer NOT NULL GENERATED ALWAYS AS IDENTITY; name text NOT NULL
+table later: attempt smallint NOT NULL; crashes smallint NOT NULL; due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
+table limit: amount integer; burst integer; code json; drained_until double precision NOT NULL DEFAULT 0; look_at bigint NOT NULL DEFAULT 0; most integer; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paid_at double precision NOT NULL DEFAULT 0; parent text; per_key boolean NOT NULL DEFAULT false; per_ms bigint; reserved_until double precision NOT NULL DEFAULT 0
+table limit_waiter: holder uuid NOT NULL; limit_name text NOT NULL; taken_at bigint NOT NULL
+table lost_job: instance uuid NOT NULL; job_id uuid NOT NULL; token bigint NOT NULL
+table members: version bigint NOT NULL
+table metric: at bigint NOT NULL; data json NOT NULL; resolution integer NOT NULL; scope text NOT NULL
+table metric_delta: at bigint NOT NULL; data json NOT NULL; n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; scope text NOT NULL
+table migration: applied_at bigint NOT NULL DEFAULT (floor((EXTRACT(epoch FROM clock_timestamp()) * (1000)::numeric)))::bigint; checksum text NOT NULL; name text NOT NULL; number integer NOT NULL
+table names: n bigint NOT NULL; version uuid NOT NULL
+table order_check: n bigint NOT NULL GENERATED ALWAYS AS IDENTITY; order_key text NOT NULL; queue_id integer NOT NULL
+table order_lock: job_id uuid NOT NULL; order_key text NOT NULL; queue_id integer NOT NULL
+table order_queue: due_at bigint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; order_key text NOT NULL; pos bigint NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; tries integer NOT NULL
+table permit: amount integer NOT NULL; holder uuid NOT NULL; instance uuid NOT NULL; limit_name text NOT NULL; token bigint
+table queue: backoff_base_ms bigint NOT NULL; backoff_enabled boolean NOT NULL; backoff_max_ms bigint NOT NULL; code json; cool_until bigint NOT NULL DEFAULT 0; declared boolean NOT NULL DEFAULT true; id integer NOT NULL GENERATED ALWAYS AS IDENTITY; keep_cancelled integer; keep_dead integer; keep_done integer; limit_name text; name text NOT NULL; overrides json NOT NULL DEFAULT '{}'::json; paused boolean NOT NULL; retain_cancelled_ms bigint; retain_dead_ms bigint; retain_done_ms bigint; throttles integer NOT NULL DEFAULT 0; workers integer
+table ready: attempt smallint NOT NULL; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; kind_id integer NOT NULL; priority smallint NOT NULL; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; tries integer NOT NULL
+table recorded: recorded_at bigint NOT NULL; seq bigint NOT NULL; source uuid NOT NULL
+table running: attempt smallint NOT NULL; cancel_reason text; crashes smallint NOT NULL; flags smallint NOT NULL; id uuid NOT NULL; instance uuid NOT NULL; kind_id integer NOT NULL; log text; priority smallint NOT NULL; progress json; queue_id integer NOT NULL; ready_at bigint NOT NULL; seq bigint NOT NULL; started_at bigint NOT NULL; token bigint NOT NULL; tries integer NOT NULL
+table schedule: code json; created_at bigint NOT NULL; deleted boolean NOT NULL DEFAULT false; error text; last_at bigint; last_job uuid; last_outcome text; missed bigint NOT NULL DEFAULT 0; name text NOT NULL; next_at bigint; operator json NOT NULL; paused boolean NOT NULL; planned boolean NOT NULL DEFAULT false; revision bigint NOT NULL; stamps json NOT NULL DEFAULT '{}'::json; version bigint
+table secret: value text NOT NULL
+table settings: version bigint NOT NULL
+table slot: instance uuid NOT NULL; queue_id integer NOT NULL; workers integer NOT NULL
+table tally: from_state smallint; n bigint NOT NULL; queue_id integer NOT NULL; to_state smallint
+table tick: at bigint NOT NULL; job_id uuid NOT NULL; outcome text NOT NULL; schedule text NOT NULL; served_at bigint NOT NULL
+table total: n bigint NOT NULL; queue_id integer NOT NULL; state smallint NOT NULL
+trigger kind.names_added: CREATE TRIGGER names_added AFTER INSERT ON jobmill.kind REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_added()
+trigger kind.names_altered: CREATE TRIGGER names_altered AFTER DELETE OR UPDATE OF id, name OR TRUNCATE ON jobmill.kind FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_altered()
+trigger queue.names_added: CREATE TRIGGER names_added AFTER INSERT ON jobmill.queue REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_added()
+trigger queue.names_altered: CREATE TRIGGER names_altered AFTER DELETE OR UPDATE OF id, name OR TRUNCATE ON jobmill.queue FOR EACH STATEMENT EXECUTE FUNCTION jobmill.names_altered()
+`
+
+export function expectedParts(): Parts {
+  return new Map(
+    EXPECTED.trim()
+      .split('\n')
+      .flatMap((line) => {
+        const at = line.indexOf(': ')
+        const [part, made] = [line.slice(0, at), line.slice(at + 2)]
+        return part.startsWith('table ')
+          ? [[part, ''] as const, ...columnsOf(part, made)]
+          : [[part, made] as const]
+      }),
+  )
+}
+
+/** In a schema that is shared there may be others. */
+export function ourTables(): string[] {
+  return [...expectedParts().keys()].flatMap((part) => (part.startsWith('table ') ? [nameOf(part)] : []))
+}
+
+function columnsOf(table: string, text: string): (readonly [string, string])[] {
+  return text.split('; ').map((column) => {
+    const [name = '', ...made] = column.split(' ')
+    return [`column ${table.slice('table '.length)}.${name}`, made.join(' ')] as const
+  })
+}

@@ -1,0 +1,57 @@
+/** How a heartbeat asks whether something is ready or due: like a claim, and not over again what a claim or a heartbeat had far to walk over a moment ago. */
+import type { HeartbeatRequest } from '../store/instance.ts'
+import type { Row } from './connection.ts'
+import type { Context } from './context.ts'
+import { FIRST_DUE } from './due-floor.ts'
+import { kindsKey, rangeColumns } from './floors.ts'
+
+/** What jobmill.any_ready tells, as JSON text. */
+interface Told {
+  readonly is_there: boolean
+  /** The number of each queue; null of those that were not looked at. */
+  readonly open: readonly (number | null)[]
+  readonly last_seq: number
+  readonly pages: number
+  readonly ms: number
+}
+
+export function isReady(told: unknown): boolean {
+  return typeof told === 'string' && (JSON.parse(told) as Told).is_there
+}
+
+/** The fields of the parameter, and what to do with the answer. */
+export function readHeartbeat(
+  { floors, due, names, platform }: Context,
+  { queues, kinds }: HeartbeatRequest,
+): { readonly fields: string; readonly tell: (row: Row) => void } {
+  const key = kindsKey(names.current, kinds)
+  const began = platform.monotonic()
+  const looks = queues.map((queue) => floors.peek(queue, key, began))
+  const since = due.from(began)
+  const [range_queues, range_priorities, range_seqs, range_ends] = rangeColumns(looks)
+  return {
+    fields: JSON.stringify({
+      range_queues,
+      range_priorities,
+      range_seqs,
+      range_ends,
+      since: since ?? FIRST_DUE,
+    }).slice(1, -1),
+    tell(row) {
+      const { look: told, next_due: nextDue, due_ms: dueMs, now: at } = row
+      // What comes next may be far ahead, and something new before it.
+      const upTo = Math.min(Number(nextDue ?? at), Number(at))
+      due.seen({ from: since, upTo, ms: Number(dueMs), now: began })
+      if (typeof told !== 'string') return
+      const { is_there: isThere, open, last_seq: lastSeq, pages, ms } = JSON.parse(told) as Told
+      // Where something is ready the claim that follows finds out more.
+      if (isThere) return
+      const now = platform.monotonic()
+      for (const [at, queue] of queues.entries()) {
+        if ((open[at] ?? null) === null) continue
+        const wasFull = looks[at]?.isFull === true
+        floors.seen(queue, key, now, { wasFull, upTo: new Map(), lastSeq, lanes: [], leases: 0, pages, ms })
+      }
+    },
+  }
+}

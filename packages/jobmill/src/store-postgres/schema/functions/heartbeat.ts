@@ -1,0 +1,103 @@
+/** The heartbeat, which a process without work sends all the time: to parse and plan it for each call took the server longer than to run it. */
+import { PLANNED_ONCE } from './pieces.ts'
+
+const KIND_IDS = `ARRAY(SELECT k.id FROM given, json_array_elements_text(p -> 'kinds') AS v(name), jobmill.kind AS k WHERE k.name = v.name)`
+
+/** The first job of the queue `o` that a claim would take, by the index that the claim walks. */
+const firstReady = (crashes: string): string => `
+    SELECT true AS found FROM jobmill.ready AS r
+     WHERE r.queue_id = o.queue_id AND r.crashes ${crashes} AND r.kind_id = ANY (${KIND_IDS})
+     ORDER BY r.priority, r.seq LIMIT 1`
+
+/**
+ * Takes the duties that nobody leads, and renews its own in the heartbeats that write its row; otherwise nothing is written. A look at the few rows first, and where
+ * two look at once the conflict decides: the second waits for the first and finds its lease. In the order of the names, so that two heartbeats cannot wait for each other.
+ */
+const DUTIES_LED = `bid AS MATERIALIZED (
+  SELECT x.name, x.failures, g.now - x.ago_ms AS succeeded_at, d.leader IS NULL OR d.expires_at <= g.now AS is_vacant,
+         d.leader = me.id AND d.expires_at > g.now AS is_mine
+    FROM given AS g CROSS JOIN me CROSS JOIN json_to_recordset(g.p -> 'duties') AS x(name text, ago_ms int8, failures int8)
+    LEFT JOIN jobmill.duty AS d ON d.name = x.name
+   WHERE me.alive
+), led AS (
+  INSERT INTO jobmill.duty AS d (name, leader, expires_at, last_success_at, failures)
+  SELECT b.name, me.id, g.now + (g.p ->> 'lease_ms')::int8, b.succeeded_at, b.failures FROM given AS g, me, bid AS b
+   WHERE b.is_vacant OR (b.is_mine AND me.renewed) ORDER BY b.name
+  ON CONFLICT (name) DO UPDATE SET leader = excluded.leader, expires_at = excluded.expires_at,
+     last_success_at = coalesce(excluded.last_success_at, d.last_success_at), failures = excluded.failures
+   WHERE d.leader IS NULL OR d.leader = excluded.leader OR d.expires_at <= (SELECT now FROM given)
+  RETURNING d.name
+)`
+
+/** The queues of the parameter in their order, by number; null of those that a claim would pass by. */
+const QUEUE_IDS = `ARRAY(SELECT o.queue_id FROM given, json_array_elements_text(p -> 'queues') WITH ORDINALITY AS w(queue, n)
+  LEFT JOIN open AS o ON o.name = w.queue AND o.limit_name IS NULL ORDER BY w.n)`
+
+/** The open queues that draw on a limit and have a job ready, with what their limits have; null when that was not asked for. */
+const LIMITED = `CASE WHEN (g.p ->> 'limited')::bool THEN (SELECT coalesce(json_agg(x), '[]') FROM (
+  SELECT o.name AS queue, l.name, l.amount, l.per_ms, l.burst, l.most, l.per_key, l.paid_at, l.reserved_until, l.drained_until,
+         (SELECT coalesce(sum(t.amount), 0)::int8 FROM jobmill.permit AS t WHERE t.limit_name = l.name AND l.most IS NOT NULL) AS held,
+         a.found IS TRUE AS ready, b.found IS TRUE AS quarantined
+    FROM open AS o JOIN jobmill.limit AS l ON l.name = o.limit_name
+    LEFT JOIN LATERAL (${firstReady('< 2')}) AS a ON true
+    LEFT JOIN LATERAL (${firstReady('>= 2')}) AS b ON true
+   WHERE a.found OR b.found) AS x) END`
+
+/**
+ * Rows are written only when the renewal is old enough or a duty is vacant; otherwise it only reads. Each part is one index probe.
+ * A renewal that was due and found no row lost against the reaper, whatever the older snapshot of the rest says.
+ */
+export const HEARTBEAT = `
+CREATE FUNCTION jobmill.heartbeat(parameter text)
+RETURNS TABLE (now int8, alive bool, cancels json, settings_version int8, members_version int8, leads json, slots json, look json, quarantined bool,
+               has_limited bool, limited json, stage_in_ms int8, next_due int8, due_ms float8, schedule_in_ms int8, expired bool, unrolled bool)
+LANGUAGE plpgsql VOLATILE ROWS 1 ${PLANNED_ONCE} AS $$
+#variable_conflict use_column
+BEGIN RETURN QUERY
+WITH given AS MATERIALIZED (
+  SELECT s.p, coalesce((s.p ->> 'now')::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8) AS now
+    FROM (SELECT parameter::json AS p) AS s
+), renewed AS (
+  UPDATE jobmill.instance AS i SET renewed_at = g.now, expires_at = g.now + (g.p ->> 'lease_ms')::int8
+    FROM given AS g
+   WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
+     AND (i.renewed_at <= g.now - (g.p ->> 'every_ms')::int8 OR i.expires_at <= g.now)
+  RETURNING i.id
+), me AS MATERIALIZED (
+  SELECT (g.p ->> 'instance')::uuid AS id, EXISTS (SELECT FROM renewed) AS renewed,
+         EXISTS (SELECT FROM renewed) OR EXISTS (
+           SELECT FROM jobmill.instance AS i WHERE i.id = (g.p ->> 'instance')::uuid AND i.ended_at IS NULL
+              AND i.renewed_at > g.now - (g.p ->> 'every_ms')::int8 AND i.expires_at > g.now) AS alive
+    FROM given AS g
+), open AS MATERIALIZED (
+  SELECT q.id AS queue_id, q.name, q.limit_name
+    FROM given AS g, json_array_elements_text(g.p -> 'queues') AS w(queue), jobmill.queue AS q
+   WHERE q.name = w.queue AND NOT q.paused AND q.cool_until <= g.now
+), ${DUTIES_LED}, look AS MATERIALIZED (
+  SELECT i.open, a.* FROM given AS g, (SELECT ${QUEUE_IDS} AS open) AS i, jobmill.any_ready(i.open, ${KIND_IDS},
+    (g.p ->> 'range_queues')::int4[], (g.p ->> 'range_priorities')::int4[], (g.p ->> 'range_seqs')::int8[], (g.p ->> 'range_ends')::int4[]) AS a
+)
+SELECT g.now, me.alive,
+       (SELECT json_agg(json_build_object('id', r.id, 'token', r.token, 'reason', r.cancel_reason) ORDER BY r.id)
+          FROM jobmill.running AS r WHERE r.instance = me.id AND r.cancel_reason IS NOT NULL),
+       (SELECT version FROM jobmill.settings),
+       (SELECT version FROM jobmill.members),
+       (SELECT json_agg(l.name ORDER BY l.name COLLATE "C") FROM (
+          SELECT name FROM led UNION ALL SELECT b.name FROM bid AS b, me WHERE b.is_mine AND NOT me.renewed) AS l),
+       (SELECT json_agg(json_build_object('queue', q.name, 'workers', s.workers) ORDER BY q.name COLLATE "C")
+          FROM jobmill.slot AS s JOIN jobmill.queue AS q ON q.id = s.queue_id WHERE s.instance = me.id),
+       (SELECT row_to_json(l) FROM look AS l),
+       EXISTS (SELECT FROM open AS o CROSS JOIN LATERAL (${firstReady('>= 2')}) AS r WHERE o.limit_name IS NULL),
+       EXISTS (SELECT FROM open WHERE limit_name IS NOT NULL),
+       ${LIMITED},
+       CASE WHEN EXISTS (SELECT FROM jobmill.order_check) THEN 0
+            WHEN next_due.due_at IS NOT NULL THEN greatest(next_due.due_at - g.now, 0) END,
+       next_due.due_at, next_due.ms,
+       (SELECT CASE WHEN NOT s.planned THEN 0 WHEN s.next_at IS NOT NULL THEN greatest(s.next_at - g.now, 0) END
+          FROM jobmill.schedule AS s WHERE NOT s.paused AND NOT s.deleted ORDER BY s.planned, s.next_at LIMIT 1),
+       EXISTS (SELECT FROM jobmill.instance AS i WHERE i.ended_at IS NULL AND i.expires_at <= g.now AND i.id <> me.id)
+       OR EXISTS (SELECT FROM jobmill.running AS r
+                   WHERE r.instance = ANY (ARRAY(SELECT i.id FROM jobmill.instance AS i WHERE i.ended_at IS NOT NULL))),
+       EXISTS (SELECT FROM jobmill.tally) OR EXISTS (SELECT FROM jobmill.metric_delta)
+  FROM given AS g, me, jobmill.next_due((SELECT (p ->> 'since')::int8 FROM given)) AS next_due;
+END $$;`

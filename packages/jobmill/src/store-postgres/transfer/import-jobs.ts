@@ -1,0 +1,123 @@
+/** Jobs on their way in: each row as it would stand here had the job lived here. */
+import { outcomeCode } from '../../job/outcome.ts'
+import { isEnded, STATE_CODE } from '../../job/state.ts'
+import type { TransferredAttempt, TransferredJob } from '../../store/transfer.ts'
+import { type Context, run } from '../context.ts'
+import { GIVEN, HAS_ORDER_LOCK, KEYED, NAMES_TRUE, ORDERED } from '../fragments.ts'
+import { keptHold } from '../hold.ts'
+import { JOB_COLUMNS } from '../job-input.ts'
+import type { NameMap } from '../name-map.ts'
+import { NamesChanged } from '../names-changed.ts'
+
+const { scheduled, ready } = STATE_CODE
+
+const TYPED = `id uuid, queue_id int4, kind_id int4, priority int2, max_attempts int2, payload text, enqueued_at int8, timeout_ms int8,
+  tags text[], metadata text, dedupe_key text, hold_ms int8, order_key text, state int2, place int8, due_at int8, ready_at int8,
+  in_order_queue bool, has_order_lock bool, attempt int2, crashes int2, tries int4, flags int2, result text, attempts json`
+const ATTEMPT_TYPED = `n int4, attempt int2, token int8, instance uuid, started_at int8, ended_at int8, outcome int2, ended_as int2,
+  taken_back bool, error text, log text`
+
+/**
+ * One statement, so all or nothing. What is there already (by the primary key of `job`) stays as it is, and nothing else of it is written. JSON comes as text,
+ * so that it is kept to the character. A line is called whoever joins it, because the first of it may come with another page.
+ */
+const IMPORT = `
+WITH ${GIVEN}, input AS MATERIALIZED (
+  SELECT x.* FROM given AS g, json_to_recordset(g.p -> 'jobs') AS x(${TYPED})
+   WHERE ${NAMES_TRUE}
+), written AS (
+  INSERT INTO jobmill.job (${JOB_COLUMNS})
+  SELECT id, queue_id, kind_id, priority, max_attempts, payload::json, enqueued_at, timeout_ms, tags, metadata::json, dedupe_key, hold_ms,
+         order_key
+    FROM input ORDER BY id
+  ON CONFLICT (id) DO NOTHING RETURNING id
+), fresh AS MATERIALIZED (
+  SELECT input.* FROM input JOIN written ON written.id = input.id
+), to_later AS (
+  INSERT INTO jobmill.later (due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags)
+  SELECT due_at, id, queue_id, kind_id, tries, priority, attempt, crashes, flags FROM fresh WHERE state = ${scheduled} AND NOT in_order_queue
+), to_line AS (
+  INSERT INTO jobmill.order_queue (queue_id, order_key, pos, id, due_at, kind_id, tries, priority, flags)
+  SELECT queue_id, order_key, place, id, due_at, kind_id, tries, priority, flags FROM fresh WHERE in_order_queue
+), called AS (
+  INSERT INTO jobmill.order_check (queue_id, order_key) SELECT DISTINCT queue_id, order_key FROM fresh WHERE in_order_queue
+), to_ready AS (
+  INSERT INTO jobmill.ready (queue_id, priority, seq, id, ready_at, kind_id, tries, attempt, crashes, flags)
+  SELECT queue_id, priority, place, id, ready_at, kind_id, tries, attempt, crashes, flags FROM fresh WHERE state = ${ready}
+), turns AS (
+  INSERT INTO jobmill.order_lock (queue_id, order_key, job_id) SELECT queue_id, order_key, id FROM fresh WHERE has_order_lock
+), recorded AS (
+  INSERT INTO jobmill.attempt (job_id, token, instance, started_at, ended_at, queue_id, attempt, spent, crashes, outcome, ended_as, tries,
+                               taken_back, error, result, log)
+  SELECT f.id, a.token, a.instance, a.started_at, a.ended_at, f.queue_id, a.attempt, CASE WHEN a.ended_as IS NULL THEN a.attempt ELSE f.attempt END,
+         CASE WHEN a.ended_as IS NULL THEN 0 ELSE f.crashes END, a.outcome, a.ended_as, a.n, a.taken_back, a.error,
+         CASE WHEN a.ended_as IS NOT NULL THEN f.result::json END, a.log
+    FROM fresh AS f CROSS JOIN LATERAL json_to_recordset(f.attempts) AS a(${ATTEMPT_TYPED})
+), tagged AS (
+  INSERT INTO jobmill.job_tag (tag, job_id) SELECT unnest(tags), id FROM fresh ON CONFLICT DO NOTHING
+), tallied AS (
+  INSERT INTO jobmill.tally (queue_id, to_state, n) SELECT queue_id, state, count(*) FROM fresh GROUP BY 1, 2
+)
+SELECT count(*)::int4 AS jobs, ${NAMES_TRUE} AS names_true FROM fresh`
+
+export async function jobsIn(context: Context, jobs: readonly TransferredJob[]): Promise<number> {
+  if (jobs.length === 0) return 0
+  const { names, connection } = context
+  await names.ensure(new Set(jobs.map(({ queue }) => queue)), new Set(jobs.map(({ kind }) => kind)))
+  const map = names.current
+  const rows = JSON.stringify(jobs.map((job) => rowOf(map, job)))
+  const [row] = await run(context, connection.query, IMPORT, `"names":"${map.version}","jobs":${rows}`)
+  if (row?.['names_true'] !== true) throw new NamesChanged()
+  return Number(row?.['jobs'])
+}
+
+function rowOf(map: NameMap, job: TransferredJob): object {
+  return {
+    id: job.id,
+    queue_id: map.queues.id(job.queue),
+    kind_id: map.kinds.id(job.kind),
+    priority: job.priority,
+    max_attempts: job.maxAttempts,
+    payload: job.payload,
+    enqueued_at: job.enqueuedAt,
+    timeout_ms: job.timeoutMs,
+    tags: job.tags.length === 0 ? null : job.tags,
+    metadata: job.metadata,
+    dedupe_key: job.dedupeKey,
+    hold_ms: job.dedupeKey === null ? null : keptHold(job),
+    order_key: job.orderKey,
+    state: STATE_CODE[job.state],
+    place: job.place,
+    due_at: job.dueAt,
+    ready_at: job.readyAt,
+    in_order_queue: job.waitsForOrder,
+    has_order_lock: job.hasOrderLock,
+    attempt: job.attempt,
+    crashes: job.crashes,
+    // How often it was claimed is only asked for to see whether it may have too many attempts.
+    tries: job.attempts.length,
+    flags:
+      (job.dedupeKey === null ? 0 : KEYED) +
+      (job.orderKey === null ? 0 : ORDERED) +
+      (job.hasOrderLock ? HAS_ORDER_LOCK : 0),
+    result: job.result,
+    attempts: job.attempts.map((attempt, at) => attemptRow(job, attempt, at + 1)),
+  }
+}
+
+/** The last attempt of a job that has ended tells how. */
+function attemptRow(job: TransferredJob, attempt: TransferredAttempt, n: number): object {
+  return {
+    n,
+    attempt: attempt.attempt,
+    token: attempt.token,
+    instance: attempt.instance,
+    started_at: attempt.startedAt,
+    ended_at: attempt.endedAt,
+    outcome: outcomeCode(attempt.outcome),
+    ended_as: isEnded(job.state) && n === job.attempts.length ? STATE_CODE[job.state] : null,
+    taken_back: attempt.takenBack,
+    error: attempt.error,
+    log: attempt.log,
+  }
+}

@@ -1,0 +1,116 @@
+/** Queues, limits and schedules with all that is kept of them, and the counters. */
+import type { TransferredRest } from '../../store/transfer.ts'
+import { type Context, run } from '../context.ts'
+import { GIVEN, SETTINGS_CHANGED } from '../fragments.ts'
+import { keyNames } from '../limit-keys.ts'
+import { LIMIT_COLUMNS, limitOf, settingsColumns } from '../limit-rows.ts'
+import { limitSources } from '../limit-settings.ts'
+import { COLUMN, columns, queueSources, settingsOf, sourceColumns, TYPED } from '../queues.ts'
+import { createRows, saveRows, storedOf } from '../schedule-row.ts'
+
+const QUEUE_COLUMNS = [...Object.values(COLUMN), 'declared', 'code', 'overrides', 'cool_until', 'throttles']
+const excluded = (names: readonly string[]): string =>
+  names.map((name) => `${name} = excluded.${name}`).join(', ')
+
+const QUEUES_OUT = `
+SELECT q.name, ${QUEUE_COLUMNS.map((name) => `q.${name}`).join(', ')} FROM jobmill.queue AS q ORDER BY q.name COLLATE "C"`
+const LIMITS_OUT = `SELECT ${LIMIT_COLUMNS}, l.code, l.overrides FROM jobmill.limit AS l WHERE l.parent IS NULL ORDER BY l.name COLLATE "C"`
+const SCHEDULES_OUT = `SELECT s.* FROM jobmill.schedule AS s ORDER BY s.name COLLATE "C"`
+
+/** Nothing was given out yet: null. */
+const COUNTERS_OUT = `
+SELECT coalesce(pg_sequence_last_value('jobmill.seq'::regclass), 0) AS place,
+       coalesce(pg_sequence_last_value('jobmill.token'::regclass), 0) AS token`
+
+/** By the unique names. */
+const QUEUES_IN = `
+WITH ${GIVEN}
+INSERT INTO jobmill.queue (name, ${QUEUE_COLUMNS.join(', ')})
+SELECT x.name, ${QUEUE_COLUMNS.map((name) => `x.${name}`).join(', ')}
+  FROM given, json_to_recordset(p -> 'queues') AS x(name text, ${TYPED}, declared bool, code json, overrides json, cool_until int8, throttles int4) ORDER BY x.name
+ON CONFLICT (name) DO UPDATE SET ${excluded(QUEUE_COLUMNS)}`
+
+const LIMIT_STATE = [
+  'amount',
+  'per_ms',
+  'burst',
+  'most',
+  'per_key',
+  'paid_at',
+  'reserved_until',
+  'drained_until',
+  'code',
+  'overrides',
+]
+const LIMITS_IN = `
+WITH ${GIVEN}, input AS MATERIALIZED (
+  SELECT x.* FROM given, json_to_recordset(p -> 'limits') AS x(
+    name text, amount int4, per_ms int8, burst int4, most int4, per_key bool, paid_at float8, reserved_until float8, drained_until float8,
+    code json, overrides json)
+), forgotten AS (
+  DELETE FROM jobmill.limit_waiter WHERE limit_name = ANY (ARRAY(SELECT name FROM input))
+), begin_full AS (
+  DELETE FROM jobmill.limit WHERE name = ANY (ARRAY(${keyNames('input')}))
+)
+INSERT INTO jobmill.limit (name, ${LIMIT_STATE.join(', ')}) SELECT name, ${LIMIT_STATE.join(', ')} FROM input ORDER BY name
+ON CONFLICT (name) DO UPDATE SET ${excluded(LIMIT_STATE)}`
+
+/** A sequence knows no transaction, but nobody takes a number from it meanwhile, and it only ever rises. */
+const raise = (sequence: string): string => `
+SELECT setval('jobmill.${sequence}', $1::int8) WHERE $1::int8 > coalesce(pg_sequence_last_value('jobmill.${sequence}'::regclass), 0)`
+const RAISE_PLACE = raise('seq')
+const RAISE_TOKEN = raise('token')
+
+export async function restOut({ connection: { query }, sql }: Context): Promise<TransferredRest> {
+  const [queues, limits, schedules, [counters]] = [
+    await query(sql(QUEUES_OUT), []),
+    await query(sql(LIMITS_OUT), []),
+    await query(sql(SCHEDULES_OUT), []),
+    await query(sql(COUNTERS_OUT), []),
+  ]
+  return {
+    queues: queues.map((row) => ({
+      name: row['name'] as string,
+      settings: settingsOf(row),
+      sources: queueSources(row),
+      coolUntil: row['cool_until'] as number,
+      throttles: row['throttles'] as number,
+    })),
+    limits: limits.map((row) => {
+      const { name, settings, state } = limitOf(row)
+      const { paidAt, drainedUntil } = state
+      return { name, settings, sources: limitSources(row), paidAt, drainedUntil }
+    }),
+    schedules: schedules.map(storedOf),
+    lastPlace: Number(counters?.['place']),
+    lastToken: Number(counters?.['token']),
+  }
+}
+
+export async function restIn(context: Context, rest: TransferredRest): Promise<void> {
+  const queues = rest.queues.map(({ name, settings, sources, coolUntil, throttles }) => ({
+    name,
+    ...columns(settings),
+    ...sourceColumns(sources),
+    cool_until: coolUntil,
+    throttles,
+  }))
+  const limits = rest.limits.map(({ name, settings, sources, paidAt, drainedUntil }) => ({
+    name,
+    ...settingsColumns(settings),
+    paid_at: paidAt,
+    reserved_until: 0,
+    drained_until: drainedUntil,
+    ...sources,
+  }))
+  await context.connection.transaction(async (query) => {
+    // Before the queues that name them.
+    await run(context, query, LIMITS_IN, `"limits":${JSON.stringify(limits)}`)
+    await run(context, query, QUEUES_IN, `"queues":${JSON.stringify(queues)}`)
+    await createRows(context, query, rest.schedules)
+    await saveRows(context, query, rest.schedules)
+    await query(context.sql(RAISE_PLACE), [rest.lastPlace])
+    await query(context.sql(RAISE_TOKEN), [rest.lastToken])
+    await query(context.sql(SETTINGS_CHANGED), [])
+  })
+}

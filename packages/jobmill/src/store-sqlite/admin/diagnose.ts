@@ -1,0 +1,58 @@
+/** Everything that is looked at in a file. */
+import { isJobmillError } from '../../job/errors.ts'
+import { type Check, runChecks } from '../../store/run-checks.ts'
+import { broken, type Diagnostic, well } from '../../store/admin.ts'
+import type { AppliedMigration } from '../../store/migrations.ts'
+import { schemaDiagnostic } from '../../store/schema-status.ts'
+import { isStatementError } from '../errors.ts'
+import type { SqliteHandle } from '../handle.ts'
+import type { StoreSettings } from '../live.ts'
+import { appliedTo } from '../migrate.ts'
+import { MIGRATIONS } from '../migrations.ts'
+import { clock } from './check-clock.ts'
+import { freePages, integrity } from './check-file.ts'
+import { log } from './check-log.ts'
+import { drift } from './check-schema.ts'
+import { durability, fileSystem, journal, version } from './check-settings.ts'
+import { isFileThere, lookInto } from './reach.ts'
+
+export async function diagnose(settings: StoreSettings): Promise<Diagnostic[]> {
+  if (settings.path === ':memory:')
+    return [well('schema', 'it lives in memory, and ends with its store: there is nothing to look at')]
+  if (!isFileThere(settings)) {
+    return [broken('schema', `there is no file ${settings.path}`, 'Make it: jobmill db migrate')]
+  }
+  // Each on a handle of its own, so that no look keeps others from their log for longer than it takes.
+  const looking =
+    (look: (handle: SqliteHandle) => Diagnostic | readonly Diagnostic[]): Check[1] =>
+    () =>
+      lookInto(settings, look).then((found) => [found].flat())
+  try {
+    const applied = await lookInto(settings, appliedTo)
+    return await runChecks(
+      [
+        ['schema', () => [schemaDiagnostic(applied, MIGRATIONS)]],
+        ...(isComplete(applied) ? [['drift', looking(drift)] as const] : []),
+        ['journal', looking(journal)],
+        ['durability', () => [durability(settings)]],
+        ['file system', () => [fileSystem(settings.path)]],
+        ['log', () => [log(settings.path)]],
+        ['integrity', looking(integrity)],
+        ['free space', looking(freePages)],
+        ...(applied === null
+          ? []
+          : [['clock', looking((handle) => clock(handle, settings.clock()))] as const]),
+        ['server', looking(version)],
+      ],
+      isStatementError,
+    )
+  } catch (error) {
+    if (!isJobmillError(error) || error.code !== 'STORE_UNSUPPORTED') throw error
+    return [broken('integrity', error.message, error.fix ?? '')]
+  }
+}
+
+/** Only then it is known what has to be there. */
+function isComplete(applied: readonly AppliedMigration[] | null): boolean {
+  return applied !== null && schemaDiagnostic(applied, MIGRATIONS).level === 'ok'
+}

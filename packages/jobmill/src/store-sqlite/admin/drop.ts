@@ -1,0 +1,88 @@
+/**
+ * Takes the tables of jobmill out of a file, and nothing else. The file itself stays, also when nothing is left in it: a process that has it open would
+ * go on in a file that nobody else can see.
+ */
+import { JobmillError } from '../../job/errors.ts'
+import type { Dropped } from '../../store/admin.ts'
+import { checkApplied } from '../../store/migrations.ts'
+import { prepared, type SqliteHandle } from '../handle.ts'
+import type { StoreSettings } from '../live.ts'
+import { appliedTo } from '../migrate.ts'
+import { MIGRATIONS } from '../migrations.ts'
+import { afterMigrations, tablesIn } from './parts.ts'
+import { change, isFileThere } from './reach.ts'
+
+const ALIVE = `
+  SELECT coalesce(label, id) AS name FROM jobmill_instance WHERE state = 0 AND expires_at > ? ORDER BY started_at`
+const OTHERS = `SELECT type, name, tbl_name AS "table", sql FROM sqlite_schema WHERE sql IS NOT NULL`
+
+interface OtherRow {
+  readonly type: string
+  readonly name: string
+  readonly table: string
+  readonly sql: string
+}
+
+export async function drop(settings: StoreSettings): Promise<Dropped> {
+  if (!isFileThere(settings)) return { alive: [] }
+  let isEmpty = false
+  return change(
+    settings,
+    (handle) => {
+      const ours = madeIn(handle)
+      if (ours.length === 0) return { alive: [] }
+      const alive = aliveIn(handle, Math.floor(settings.clock()))
+      if (alive.length > 0) return { alive }
+      const others = othersIn(handle, ours)
+      checkNobodyNeeds(others, ours)
+      for (const table of ours) handle.exec(`DROP TABLE ${table}`)
+      isEmpty = others.length === 0
+      return { alive }
+    },
+    (handle) => {
+      if (isEmpty) release(handle)
+    },
+  )
+}
+
+/** The space of a file in which nothing is left. */
+function release(handle: SqliteHandle): void {
+  try {
+    handle.exec('VACUUM')
+  } catch {
+    // Somebody reads. What comes next uses it again.
+  }
+}
+
+/** What the migrations that were applied have made. One that this release does not know may have made more. */
+function madeIn(handle: SqliteHandle): string[] {
+  const applied = appliedTo(handle)
+  if (applied === null) return []
+  checkApplied(
+    applied.filter(({ number }) => number > (MIGRATIONS.at(-1)?.number ?? 0)),
+    MIGRATIONS,
+  )
+  const there = new Set(tablesIn(handle))
+  const known = MIGRATIONS.filter(({ number }) => applied.some((one) => one.number === number))
+  return afterMigrations(tablesIn, known).filter((table) => there.has(table))
+}
+
+function aliveIn(handle: SqliteHandle, now: number): string[] {
+  const isThere = tablesIn(handle).includes('jobmill_instance')
+  if (!isThere) return []
+  return (prepared(handle)(ALIVE).all(now) as { name: string }[]).map(({ name }) => name)
+}
+
+function othersIn(handle: SqliteHandle, ours: readonly string[]): OtherRow[] {
+  return (prepared(handle)(OTHERS).all() as OtherRow[]).filter(({ table }) => !ours.includes(table))
+}
+
+/** SQLite would drop a table from under a view, and tell whoever uses it next. */
+function checkNobodyNeeds(others: readonly OtherRow[], ours: readonly string[]): void {
+  const mentions = new RegExp(String.raw`\b(?:${ours.join('|')})\b`, 'i')
+  const needing = others.filter(({ sql }) => mentions.test(sql)).map(({ type, name }) => `${type} ${name}`)
+  if (needing.length === 0) return
+  throw new JobmillError('STORE_REFUSED', `tables of jobmill are used by the ${needing.join(', the ')}`, {
+    fix: 'Drop these first, if nobody needs them',
+  })
+}

@@ -1,0 +1,12 @@
+/** Which migrations a file has. */
+import type { SchemaStatus } from '../../store/admin.ts'
+import { schemaStatus } from '../../store/schema-status.ts'
+import type { StoreSettings } from '../live.ts'
+import { appliedTo } from '../migrate.ts'
+import { MIGRATIONS } from '../migrations.ts'
+import { isFileThere, lookInto } from './reach.ts'
+
+export async function schema(settings: StoreSettings): Promise<SchemaStatus> {
+  const applied = isFileThere(settings) ? await lookInto(settings, appliedTo) : null
+  return schemaStatus(applied, MIGRATIONS)
+}

@@ -1,0 +1,61 @@
+/** Queues, limits and schedules with all that is kept of them, and the counters. */
+import type { TransferredQueue, TransferredRest } from '../../store/transfer.ts'
+import { latest } from '../counter.ts'
+import { dropKeys } from '../limit-keys.ts'
+import { allLimits, findLimit, saveBudget } from '../limit-row.ts'
+import { declareLimits, limitSources, saveLimit } from '../limits.ts'
+import { ALL, type QueueRow, queueSources, saveQueue, settingsOf } from '../queues.ts'
+import { allStored, saveSchedule } from '../schedule-row.ts'
+import type { Look, Work } from '../work.ts'
+
+// By its primary key.
+const DROP_PLACES = `DELETE FROM jobmill_limit_waiter WHERE limit_id = ?`
+
+export function restOut(look: Look): TransferredRest {
+  const { sql } = look
+  return {
+    queues: (sql(ALL).all() as QueueRow[]).map((row) => ({
+      name: row.name,
+      settings: settingsOf(row),
+      sources: queueSources(row),
+      coolUntil: row.cool_until,
+      throttles: row.throttles,
+    })),
+    limits: allLimits(sql).map((limit) => ({
+      name: limit.name,
+      settings: limit.settings,
+      sources: limitSources(look, limit),
+      paidAt: limit.budget.paidAt,
+      drainedUntil: limit.budget.drainedUntil,
+    })),
+    schedules: allStored(sql),
+    lastPlace: latest(sql, 'seq'),
+    lastToken: latest(sql, 'token'),
+  }
+}
+
+export function restIn(
+  work: Work,
+  { queues, limits, schedules, lastPlace, lastToken }: TransferredRest,
+): void {
+  const { sql, counters } = work
+  // Before the queues that name them.
+  declareLimits(work, limits)
+  for (const { name, settings, sources, paidAt, drainedUntil } of limits) {
+    const id = findLimit(sql, name)?.id ?? 0
+    saveLimit(work, id, settings, sources)
+    dropKeys(work, name)
+    sql(DROP_PLACES).run(id)
+    saveBudget(work, id, { paidAt, reservedUntil: 0, drainedUntil })
+  }
+  for (const queue of queues) queueIn(work, queue)
+  for (const schedule of schedules) saveSchedule(sql, schedule)
+  counters.raise('seq', lastPlace)
+  counters.raise('token', lastToken)
+  counters.take('settings')
+}
+
+function queueIn(work: Work, { name, settings, sources, coolUntil, throttles }: TransferredQueue): void {
+  const id = work.names.needQueue(name)
+  saveQueue(work, { id, cool_until: coolUntil, throttles }, { settings, sources })
+}

@@ -1,0 +1,300 @@
+/** Figures: what processes counted, merged over time and over processes, each flush once. */
+import assert from 'node:assert/strict'
+import type { MetricData } from '../../job/metric-data.ts'
+import {
+  type MetricDelta,
+  type MetricQuery,
+  type MetricRecord,
+  type Recording,
+  RESOLUTIONS,
+} from '../../store/metrics.ts'
+import type { Store } from '../../store/store.ts'
+import { anInstance, aHeartbeat } from '../factories.ts'
+import type { Case } from './case.ts'
+import { rejectsWith } from './looks.ts'
+
+const [TEN_SECONDS, MINUTE, HOUR] = RESOLUTIONS
+/** More than any case records. */
+const ALL = 10_000
+
+function aRecording(overrides: Partial<Recording> = {}): Recording {
+  return { source: anInstance().id, seq: 1, deltas: [], own: [], events: [], ...overrides }
+}
+
+function counted(n: number, { scope = 'queue a', agoMs = 0 } = {}): MetricDelta {
+  return { scope, agoMs, data: { counters: { done: n } } }
+}
+
+async function read(
+  store: Store,
+  resolution: MetricQuery['resolution'] = TEN_SECONDS,
+  overrides: Partial<MetricQuery> = {},
+): Promise<MetricRecord[]> {
+  return store.metrics({ resolution, from: 0, before: 7_258_118_400_000, ...overrides })
+}
+
+/** What was counted in all buckets of each size together. */
+async function sums(store: Store): Promise<number[]> {
+  const buckets = await Promise.all(RESOLUTIONS.map((resolution) => read(store, resolution)))
+  return buckets.map((records) => records.reduce((sum, { data }) => sum + (data.counters?.['done'] ?? 0), 0))
+}
+
+function floor(at: number, resolution: number): number {
+  return at - (at % resolution)
+}
+
+export const metricCases: readonly Case[] = [
+  {
+    name: 'P9 figures are in the buckets of every size in which they lie by the clock of the database, at once',
+    async run({ store, clock, another }) {
+      clock.advance(47_000)
+      const deltas = [counted(3), counted(4, { agoMs: 30_000 }), counted(5, { scope: 'queue b' })]
+      await store.record(aRecording({ deltas }))
+      const other = await another()
+      for (const resolution of RESOLUTIONS) {
+        const [now, before] = [clock.now(), clock.now() - 30_000].map((at) => floor(at, resolution))
+        const a =
+          now === before
+            ? [{ scope: 'queue a', at: now, data: { counters: { done: 7 } } }]
+            : [
+                { scope: 'queue a', at: before, data: { counters: { done: 4 } } },
+                { scope: 'queue a', at: now, data: { counters: { done: 3 } } },
+              ]
+        assert.deepEqual(await read(other, resolution), [
+          ...a,
+          { scope: 'queue b', at: now, data: { counters: { done: 5 } } },
+        ])
+      }
+    },
+  },
+  {
+    name: 'P9 a bucket begins at a multiple of its size, and its first millisecond belongs to it',
+    async run({ store, clock }) {
+      clock.advance(HOUR - (clock.now() % HOUR))
+      const start = clock.now()
+      await store.record(aRecording({ deltas: [counted(1), counted(2, { agoMs: 1 })] }))
+      for (const resolution of RESOLUTIONS)
+        assert.deepEqual(
+          (await read(store, resolution)).map(({ at, data }) => [at, data.counters]),
+          [
+            [start - resolution, { done: 2 }],
+            [start, { done: 1 }],
+          ],
+        )
+    },
+  },
+  {
+    name: 'figures read the same before, during and after they are rolled up',
+    async run({ store, clock }) {
+      for (const seq of [1, 2, 3]) {
+        await store.record(
+          aRecording({ seq, deltas: [counted(seq), counted(seq, { scope: 'queue b', agoMs: 61_000 })] }),
+        )
+        clock.advance(8_000)
+      }
+      const look = (): Promise<MetricRecord[][]> =>
+        Promise.all(RESOLUTIONS.map((resolution) => read(store, resolution)))
+      const before = await look()
+      let more = await store.rollUp(1)
+      assert.equal(more, 1)
+      for (let n = 0; n < 20 && more > 0; n += 1) {
+        assert.deepEqual(await look(), before)
+        more = await store.rollUp(1)
+        assert.ok(more <= 1)
+      }
+      assert.equal(await store.rollUp(ALL), 0)
+      assert.deepEqual(await look(), before)
+      assert.deepEqual(await sums(store), [12, 12, 12])
+    },
+  },
+  {
+    name: 'figures that come late are merged into buckets that were rolled up long ago',
+    async run({ store, clock }) {
+      await store.record(aRecording({ deltas: [counted(1)] }))
+      const at = floor(clock.now(), TEN_SECONDS)
+      await store.rollUp(ALL)
+      clock.advance(2 * HOUR)
+      await store.record(aRecording({ deltas: [counted(10, { agoMs: 2 * HOUR })] }))
+      const expected = [{ scope: 'queue a', at, data: { counters: { done: 11 } } }]
+      assert.deepEqual(await read(store), expected)
+      await store.rollUp(ALL)
+      assert.deepEqual(await read(store), expected)
+    },
+  },
+  {
+    name: 'counters are added, histograms by bucket, and gauges with the most of both',
+    async run({ store }) {
+      const first: MetricData = {
+        counters: { done: 1, dead: 2 },
+        histograms: { runMs: { '10': 1, '12': 5 } },
+        gauges: { busy: { sum: 10, count: 2, most: 7 } },
+      }
+      const second: MetricData = {
+        counters: { done: 10, retried: 1 },
+        histograms: { runMs: { '12': 1, '20': 3 }, waitMs: { '0': 1 } },
+        gauges: { busy: { sum: 4, count: 1, most: 4 } },
+      }
+      const merged: MetricData = {
+        counters: { done: 11, dead: 2, retried: 1 },
+        histograms: { runMs: { '10': 1, '12': 6, '20': 3 }, waitMs: { '0': 1 } },
+        gauges: { busy: { sum: 14, count: 3, most: 7 } },
+      }
+      for (const data of [first, second])
+        await store.record(aRecording({ deltas: [{ scope: 'queue a', agoMs: 0, data }] }))
+      assert.deepEqual((await read(store))[0]?.data, merged)
+      await store.rollUp(ALL)
+      assert.deepEqual((await read(store, HOUR))[0]?.data, merged)
+    },
+  },
+  {
+    name: 'P11 a recording that is sent again, or that a later one overtook, is written once or not at all',
+    async run({ store, another }) {
+      const other = await another()
+      const source = anInstance().id
+      const flush = (seq: number, n: number): Recording => aRecording({ source, seq, deltas: [counted(n)] })
+      await store.record(flush(5, 1))
+      await other.record(flush(5, 1))
+      await store.rollUp(ALL)
+      await other.record(flush(5, 1))
+      await store.record(flush(4, 10))
+      assert.deepEqual(await sums(store), [1, 1, 1])
+      await store.record(flush(6, 100))
+      await store.record(aRecording({ seq: 1, deltas: [counted(1_000)] }))
+      assert.deepEqual(await sums(store), [1_101, 1_101, 1_101])
+    },
+  },
+  {
+    name: 'P11 a recording is known a day later, and also one at once through several handles is written once',
+    async run({ store, another, clock }) {
+      const stores = [store, await another(), await another()]
+      const recordings = Array.from({ length: 5 }, (_, n) => aRecording({ deltas: [counted(n + 1)] }))
+      for (const recording of recordings) await Promise.all(stores.map((each) => each.record(recording)))
+      clock.advance(24 * HOUR - 1)
+      await store.rollUp(ALL)
+      for (const recording of recordings) await store.record(recording)
+      assert.deepEqual(await sums(store), [15, 15, 15])
+    },
+  },
+  {
+    name: 'nothing is lost or counted twice while many record and roll up at once',
+    async run({ store, another, clock }) {
+      const stores = [store, await another(), await another()]
+      const sources = stores.map(() => anInstance().id)
+      for (let seq = 1; seq <= 8; seq += 1) {
+        await Promise.all(
+          stores.flatMap((each, n) => [
+            each.record(
+              aRecording({
+                source: sources[n] ?? '',
+                seq,
+                deltas: [counted(1), counted(1, { scope: `queue ${n}` })],
+              }),
+            ),
+            each.rollUp(2),
+          ]),
+        )
+        clock.advance(3_000)
+      }
+      assert.deepEqual(await sums(store), [48, 48, 48])
+      for (let n = 0; n < 100 && (await store.rollUp(ALL)) > 0; n += 1);
+      assert.deepEqual(await sums(store), [48, 48, 48])
+    },
+  },
+  {
+    name: 'what a process says of itself takes the place of what was in its bucket, in the one size that it names',
+    async run({ store, clock }) {
+      const source = anInstance().id
+      const scope = `instance ${source}`
+      const say = (
+        seq: number,
+        sum: number,
+        resolution: typeof TEN_SECONDS | typeof MINUTE,
+      ): Promise<void> => {
+        const data = { gauges: { busy: { sum, count: 1, most: sum } } }
+        return store.record(aRecording({ source, seq, own: [{ scope, resolution, agoMs: 0, data }] }))
+      }
+      await say(1, 5, TEN_SECONDS)
+      await say(2, 3, TEN_SECONDS)
+      await say(3, 9, MINUTE)
+      await say(3, 99, MINUTE)
+      await store.rollUp(ALL)
+      const told = (sum: number, size: number): MetricRecord[] => [
+        {
+          scope,
+          at: floor(clock.now(), size),
+          data: { gauges: { busy: { sum, count: 1, most: sum } } },
+        },
+      ]
+      assert.deepEqual(await read(store), told(3, TEN_SECONDS))
+      assert.deepEqual(await read(store, MINUTE), told(9, MINUTE))
+      assert.deepEqual(await read(store, HOUR), [])
+    },
+  },
+  {
+    name: 'figures are read by scope and by when their bucket begins',
+    async run({ store, clock }) {
+      const at = floor(clock.now(), TEN_SECONDS)
+      const deltas = ['b', 'a', 'B'].flatMap((scope) =>
+        [0, 10_000, 20_000].map((agoMs) => counted(1, { scope, agoMs })),
+      )
+      await store.record(aRecording({ deltas }))
+      const told = async (overrides: Partial<MetricQuery>): Promise<[string, number][]> =>
+        (await read(store, TEN_SECONDS, overrides)).map((one) => [one.scope, one.at - at])
+      for (const rolled of [false, true]) {
+        if (rolled) await store.rollUp(ALL)
+        assert.deepEqual(
+          await told({}),
+          ['B', 'a', 'b'].flatMap((scope) => [-20_000, -10_000, 0].map((when) => [scope, when])),
+        )
+        assert.deepEqual(await told({ scopes: ['b', 'nope'], from: at - 10_000, before: at }), [
+          ['b', -10_000],
+        ])
+        assert.deepEqual(await told({ scopes: [] }), [])
+        assert.deepEqual(await told({ from: at + 1 }), [])
+      }
+    },
+  },
+  {
+    name: 'P15 a heartbeat tells whether there is something to roll up',
+    async run({ store }) {
+      const unrolled = async (): Promise<boolean> => (await store.renew(aHeartbeat(anInstance().id))).unrolled
+      const idle = async (): Promise<void> => {
+        for (let n = 0; n < 20 && (await unrolled()); n += 1) {
+          await store.fold(ALL)
+          await store.rollUp(ALL)
+        }
+        assert.equal(await unrolled(), false)
+      }
+      await idle()
+      await store.record(aRecording({ deltas: [counted(1)] }))
+      assert.equal(await unrolled(), true)
+      await idle()
+    },
+  },
+  {
+    name: 'P15 an empty recording writes nothing, and a pass that finds nothing changes nothing',
+    async run({ store }) {
+      await store.record(aRecording())
+      assert.equal(await store.rollUp(ALL), 0)
+      assert.deepEqual(await sums(store), [0, 0, 0])
+      assert.deepEqual(await store.timeline({ limit: 10 }), [])
+    },
+  },
+  {
+    name: 'a recording or a question that cannot be is refused, and nothing is written',
+    async run({ store }) {
+      const refuses = (code: Parameters<typeof rejectsWith>[0], change: object): Promise<void> =>
+        rejectsWith(code, () => store.record({ ...aRecording({ deltas: [counted(1)] }), ...change }))
+      await refuses('ID_INVALID', { source: 'me' })
+      await refuses('NUMBER_INVALID', { seq: -1 })
+      await refuses('NUMBER_INVALID', { deltas: [counted(1), counted(1, { agoMs: -1 })] })
+      await refuses('NAME_INVALID', { deltas: [counted(1), counted(1, { scope: '' })] })
+      await refuses('OPTION_UNKNOWN', { delta: [] })
+      await rejectsWith('OPTION_INVALID', () => read(store, 5_000 as never))
+      await rejectsWith('NUMBER_INVALID', () => read(store, MINUTE, { from: -1 }))
+      await rejectsWith('NUMBER_INVALID', () => read(store, MINUTE, { before: Number.NaN }))
+      await rejectsWith('NUMBER_INVALID', () => store.rollUp(0))
+      assert.deepEqual(await sums(store), [0, 0, 0])
+    },
+  },
+]

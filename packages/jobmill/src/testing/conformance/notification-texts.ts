@@ -1,0 +1,59 @@
+/** Short words for what most cases about the notifier do. */
+import assert from 'node:assert/strict'
+import type { WakeUp } from '../../store/wake-up.ts'
+import type { Store } from '../../store/store.ts'
+import { QUEUE } from '../factories.ts'
+
+/** How often something is tried: the notifier is best effort. */
+export const ROUNDS = 20
+
+/** Waits at each of these stores, lets something happen, and tells what each heard of the queue. */
+export async function heardAt(
+  stores: readonly Store[],
+  act: () => Promise<unknown>,
+  queue: string,
+): Promise<WakeUp[][]> {
+  const waits = stores.map((store) => store.wait({ queues: [queue], timeoutMs: 2_000 }))
+  await act()
+  const heard = await Promise.all(waits)
+  return heard.map((wakeUps) => wakeUps.filter((wakeUp) => wakeUp.queue === queue))
+}
+
+/**
+ * Lets it happen until it is heard as it should be: a store may also have to tell of something that was before. `prepare`
+ * makes what it happens to, before anybody waits.
+ */
+export async function notifications<T = void>(
+  store: Store,
+  { prepare, act }: { readonly prepare?: () => Promise<T>; readonly act: (made: T) => Promise<unknown> },
+  jobs: number | null,
+  queue: string = QUEUE,
+): Promise<void> {
+  const heard: WakeUp[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const made = (await prepare?.()) as T
+    heard.push(...(await heardAt([store], () => act(made), queue)).flat())
+    const wakeUp = heard.find((one) => one.jobs === jobs)
+    if (wakeUp === undefined) continue
+    assert.equal(wakeUp.skip, 0)
+    return
+  }
+  assert.fail(`never heard of ${jobs} jobs, but of ${heard.map((one) => one.jobs).join(', ')}`)
+}
+
+/** Lets it happen until nothing is heard of it: a store may also have to tell of something that was before. */
+export async function isSilent(
+  store: Store,
+  act: () => Promise<unknown>,
+  queue: string = QUEUE,
+): Promise<void> {
+  const heard: WakeUp[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const wait = store.wait({ queues: [queue], timeoutMs: 100 })
+    await act()
+    const wakeUps = (await wait).filter((wakeUp) => wakeUp.queue === queue)
+    if (wakeUps.length === 0) return
+    heard.push(...wakeUps)
+  }
+  assert.fail(`always heard of ${heard.map((one) => one.jobs).join(', ')} jobs`)
+}

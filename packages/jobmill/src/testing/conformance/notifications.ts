@@ -1,0 +1,168 @@
+/** The notifier: what rang, for how many jobs, and for whom. Best effort, so each case rings until it is heard. */
+import assert from 'node:assert/strict'
+import { DEFAULT_QUEUE_SETTINGS } from '../../job/queue-settings.ts'
+import type { WakeUp } from '../../store/wake-up.ts'
+import { aDefinition, aJob, anInstance, anAcquire, aTick, QUEUE, someJobs } from '../factories.ts'
+import { aFinish, type Bench, DEAD, DONE, HOUR, later, RELEASED } from './bench.ts'
+import type { Case } from './case.ts'
+import { heardAt, notifications, ROUNDS } from './notification-texts.ts'
+
+type Leases = Awaited<ReturnType<Bench['claim']>>
+
+/** Running jobs of the queue `quiet`. Whatever rang for them is over, because a claim has looked since. */
+async function leases({ enqueue, claim, worker }: Bench, many: number): Promise<Leases> {
+  for (let n = 0; n < many; n += 1) await enqueue({ queue: 'quiet' })
+  return claim(await worker({ leaseMs: HOUR }), { queues: [{ queue: 'quiet', room: 500 }] })
+}
+
+export const notificationCases: readonly Case[] = [
+  {
+    name: 'an enqueue rings with the number of jobs that became ready, and not for those that wait',
+    async run({ store }) {
+      await notifications(store, { act: () => store.enqueue(someJobs([{}, {}, {}])) }, 3)
+      const mixed = [{}, { delay: HOUR }, { orderKey: 'o' }, { queue: 'other' }, {}]
+      await notifications(store, { act: () => store.enqueue(someJobs(mixed)) }, 2)
+    },
+  },
+  {
+    name: 'a stage, a retry and a run now ring with the number of jobs that became ready',
+    async run(t) {
+      const { store, clock, jobIn } = t
+      const due = async (): Promise<void> => {
+        await store.enqueue(someJobs([{ delay: 5 }, { delay: 5 }, { delay: HOUR }]))
+        clock.advance(5)
+      }
+      await notifications(store, { prepare: due, act: () => store.stage(100) }, 2)
+      const scheduled = (): Promise<string> => jobIn('scheduled', { queue: 'now' })
+      await notifications(store, { prepare: scheduled, act: (id) => store.runNow([id]) }, 1, 'now')
+      const dead = async (): Promise<string[]> => {
+        const all = await leases(t, 2)
+        await store.finish(all.map((lease) => aFinish(lease, DEAD)))
+        return all.map(({ id }) => id)
+      }
+      await notifications(store, { prepare: dead, act: (ids) => store.retry(ids) }, 2, 'quiet')
+    },
+  },
+  {
+    name: 'a finish rings for what it made ready: jobs due again at once, handed back, and follow-ups',
+    async run(t) {
+      const { store } = t
+      const prepare = (): Promise<Leases> => leases(t, 3)
+      const ends = async ([first, second, third]: Leases): Promise<void> => {
+        assert.ok(first && second && third)
+        const followUps = [aJob(), aJob(), aJob({ delay: HOUR })]
+        await store.finish([
+          aFinish(first, DONE, { followUps }),
+          aFinish(second, later(HOUR)),
+          aFinish(third, DONE),
+        ])
+      }
+      await notifications(store, { prepare, act: ends }, 2)
+      const back = (all: Leases): Promise<unknown> =>
+        store.finish(all.slice(0, 3).map((lease, n) => aFinish(lease, n === 0 ? RELEASED : later(0))))
+      await notifications(store, { prepare, act: back }, 3, 'quiet')
+    },
+  },
+  {
+    name: 'a tick rings for the jobs that it enqueued',
+    async run({ store, clock }) {
+      let n = 0
+      const prepare = async (): Promise<string> => {
+        n += 1
+        await store.createSchedule(`s${n}`, aDefinition())
+        return `s${n}`
+      }
+      const act = (name: string): Promise<unknown> => {
+        const fires = [0, 1].map((more) => ({ at: clock.now() + more, job: aJob() }))
+        return store.tick([aTick(name, { fires })])
+      }
+      await notifications(store, { prepare, act }, 2)
+    },
+  },
+  {
+    name: 'a ring by hand does not say how many, so that everybody looks',
+    async run({ store }) {
+      await notifications(store, { act: async () => store.notify([QUEUE]) }, null)
+    },
+  },
+  {
+    name: 'P13 whoever gives permits back rings for the queues that name the limit',
+    async run(t) {
+      const { store, worker } = t
+      await store.declareLimits([{ name: 'db', settings: { type: 'concurrency', most: 50 } }])
+      await store.declareQueues([{ name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'db' } }])
+      const instance = await worker({ leaseMs: HOUR })
+      const holder = anInstance().id
+      const permit = (): Promise<unknown> => store.acquire([anAcquire('db', { instance, holder })])
+      const back = (): Promise<unknown> => store.release([{ limit: 'db', holder, token: null }])
+      await notifications(store, { prepare: permit, act: back }, null, 'limited')
+      const running = async (): Promise<Leases> => {
+        const all = await leases(t, 1)
+        await store.acquire(all.map(({ id, token }) => anAcquire('db', { instance, holder: id, token })))
+        return all
+      }
+      const finish = (all: Leases): Promise<unknown> => store.finish(all.map((lease) => aFinish(lease, DONE)))
+      await notifications(store, { prepare: running, act: finish }, null, 'limited')
+      const other = async (): Promise<string> => {
+        const id = await worker()
+        await store.acquire([anAcquire('db', { instance: id })])
+        return id
+      }
+      await notifications(store, { prepare: other, act: (id) => store.deregister(id) }, null, 'limited')
+    },
+  },
+  {
+    name: 'all who hear one ring hear the same turn, and another ring has another',
+    async run({ store, another }) {
+      const stores = [store, store, await another()]
+      const turns = new Set<number>()
+      for (let round = 2; round < ROUNDS && turns.size < 3; round += 1) {
+        const jobs = someJobs(Array.from({ length: round }, () => ({})))
+        const heard = await heardAt(stores, () => store.enqueue(jobs), QUEUE)
+        // Where it is not known how many there are, everybody looks, and no order is needed.
+        const told = heard.flat().filter((wakeUp) => wakeUp.jobs === round)
+        if (told.length < 2) continue
+        const mine = new Set(told.map(({ seed: turn }) => turn))
+        assert.equal(mine.size, 1)
+        for (const turn of mine) turns.add(turn)
+      }
+      assert.equal(turns.size, 3)
+    },
+  },
+  {
+    name: 'where rings are passed on, those who wait elsewhere hear the same turn and from where the order goes on',
+    async run({ store, another }) {
+      const other = await another()
+      for (let round = 2; round < ROUNDS; round += 1) {
+        const jobs = someJobs(Array.from({ length: round }, () => ({})))
+        const [heard = []] = await heardAt([store], () => store.enqueue(jobs), QUEUE)
+        const wakeUp = heard.find((one) => one.jobs === round)
+        if (wakeUp === undefined) continue
+        if (!wakeUp.passes) return
+        const [there = []] = await heardAt(
+          [other],
+          async () => store.forward({ ...wakeUp, jobs: 1, skip: round }),
+          QUEUE,
+        )
+        const isPassed = ({ skip }: WakeUp): boolean => skip === round
+        // It may have had to hear first what rang while it did not wait.
+        if (!there.some(isPassed)) there.push(...(await other.wait({ queues: [QUEUE], timeoutMs: 500 })))
+        const told = there.find(isPassed)
+        if (told === undefined) continue
+        assert.deepEqual([told.jobs, told.seed], [1, wakeUp.seed])
+        return
+      }
+      assert.fail('a ring that was passed on was never heard')
+    },
+  },
+  {
+    name: 'to pass on never throws, not even when nobody waits or the store is closed',
+    async run({ store, unopened }) {
+      const wakeUp: WakeUp = { queue: QUEUE, jobs: 1, seed: 1, skip: 1, passes: true }
+      store.forward(wakeUp)
+      unopened().forward(wakeUp)
+      await store.close()
+      store.forward(wakeUp)
+    },
+  },
+]

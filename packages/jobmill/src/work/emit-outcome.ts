@@ -1,0 +1,55 @@
+/** The events that follow a written outcome. What the database says became of the job counts, not what was asked for. */
+import type { Decision, Ended } from '../job/decide.ts'
+import type { Emit } from '../job/events.ts'
+import type { Finished } from '../store/finish.ts'
+import type { Attempt } from './attempt.ts'
+import { stackOf } from './stack-of.ts'
+
+export interface Told {
+  readonly decision: Decision
+  readonly ended: Ended
+  readonly finished: Finished
+  readonly ranMs: number
+  /** Since it was enqueued. */
+  readonly totalMs: number
+  /** Why it was cancelled. */
+  readonly reason: string
+}
+
+export function emitOutcome(emit: Emit, attempt: Attempt, told: Told): void {
+  const { decision, ended, finished, ranMs, totalMs } = told
+  if (!finished.accepted) return emit('lease-lost', attempt.ref)
+  const error = decision.error ?? ''
+  if (decision.outcome === 'timed-out') emit('timed-out', { ...attempt.ref, ranMs })
+  switch (finished.state) {
+    case 'done': {
+      const notKept = ended.how === 'returned' ? (ended.notKept ?? null) : null
+      // By name, not spread: every job comes by here.
+      const { id, kind, queue, attempt: number, maxAttempts } = attempt.lease
+      const event = { id, kind, queue, attempt: number, maxAttempts, ranMs, totalMs, notKept }
+      return emit('finished', attempt.trace === null ? event : { ...event, trace: attempt.trace })
+    }
+    case 'dead':
+      return emit('dead', { ...attempt.ref, ranMs, error, ...stackIn(ended) })
+    case 'cancelled':
+      return emit('cancelled', { ...attempt.ref, ranMs, reason: told.reason })
+    default:
+      goesOn(emit, attempt, told)
+  }
+}
+
+function goesOn(emit: Emit, { ref, interruption }: Attempt, { decision, ended, ranMs }: Told): void {
+  const { transition, error = '' } = decision
+  const delayMs = transition.to === 'scheduled' ? transition.delayMs : 0
+  if (ended.how === 'snoozed') emit('snoozed', { ...ref, ranMs, delayMs })
+  else if (ended.how === 'throttled')
+    emit('throttled', { ...ref, ranMs, retryAfterMs: ended.thrown.retryAfterMs })
+  else if (decision.outcome === 'interrupted')
+    emit('interrupted', { ...ref, ranMs, why: interruption?.why ?? 'shutdown' })
+  else emit('retried', { ...ref, ranMs, delayMs, error, ...stackIn(ended) })
+}
+
+function stackIn(ended: Ended): { readonly stack?: string } {
+  const stack = stackOf(ended)
+  return stack === undefined ? {} : { stack }
+}

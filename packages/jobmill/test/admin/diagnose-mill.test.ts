@@ -1,0 +1,205 @@
+/** What is wrong with the work on a database, on both stores: jobs that nobody takes, duties that are not done, processes that died. */
+import { describe, expect, onTestFinished } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
+import { defineJob, jobmill, type MillOptions, type Store } from '../../src/index.ts'
+import { diagnoseMill, periodsOf } from '../../src/runtime/diagnose.ts'
+import { resolveOptions } from '../../src/runtime/options.ts'
+import type { Diagnostic } from '../../src/store/admin.ts'
+import { aClaim, aJob, anInstance, aHeartbeat } from '../../src/testing/factories.ts'
+import { type Place, places } from '../runtime/places.ts'
+
+/** The clock of the database, which a test moves. */
+interface Scene {
+  readonly store: Store
+  readonly pass: (ms: number) => void
+  readonly diagnose: (options?: Omit<MillOptions, 'store'>) => Promise<Diagnostic[]>
+  /** Without what is well. */
+  readonly troubles: (options?: Omit<MillOptions, 'store'>) => Promise<Diagnostic[]>
+}
+
+async function scene(place: Place): Promise<Scene> {
+  let at = Date.now()
+  const store = place.store({ now: () => at })
+  await store.open()
+  onTestFinished(() => store.close())
+  const diagnose: Scene['diagnose'] = async (options = {}) => {
+    const all = { ...options, store: { ...store, close: () => Promise.resolve() } as Store<never> }
+    const mill = jobmill({ ...all, log: 'silent' })
+    try {
+      return await diagnoseMill(mill, periodsOf(resolveOptions(all)))
+    } finally {
+      await mill.stop()
+    }
+  }
+  return {
+    store,
+    pass: (ms) => void (at += ms),
+    diagnose,
+    troubles: async (options) => (await diagnose(options)).filter(({ level }) => level !== 'ok'),
+  }
+}
+
+const LONG_MS = 3_600_000
+
+/** A process that says how it stands with a duty. */
+async function leading(
+  store: Store,
+  name: string,
+  how: { readonly succeededAgoMs: number | null; readonly failures: number },
+): Promise<string> {
+  const instance = anInstance({ label: 'acme-worker', leaseMs: LONG_MS })
+  await store.register(instance)
+  await store.renew(aHeartbeat(instance.id, { leaseMs: LONG_MS, duties: [{ name, ...how }] }))
+  return instance.id
+}
+
+describe.each(places)('examine the work on $name', ({ name, create }) => {
+  const test = inTurns(name, places)
+  test('a database on which nobody works is well, and so is one with a process', async () => {
+    const { store, diagnose } = await scene(create())
+    expect(await diagnose()).toMatchObject([
+      { check: 'instances', level: 'ok', says: 'no process is at work' },
+      { check: 'served', level: 'ok' },
+    ])
+    await leading(store, 'retain', { succeededAgoMs: 1_000, failures: 0 })
+    expect(await diagnose()).toMatchObject([
+      { check: 'instances', level: 'ok', says: 'at work: acme-worker' },
+      { check: 'served', level: 'ok' },
+      { check: 'duties', level: 'ok', says: 'all 1 duties are done' },
+    ])
+  })
+
+  test('jobs that nobody takes, with nobody there and with somebody else', async () => {
+    const { store, troubles } = await scene(create())
+    await store.enqueue([aJob({ queue: 'mail', kind: 'send' }), aJob({ queue: 'mail', kind: 'send' })])
+    const says = '2 jobs of the kind "send" wait in the queue "mail", and no process takes them'
+    expect(await troubles()).toEqual([
+      {
+        check: 'served',
+        level: 'warning',
+        says,
+        fix: 'Start one: jobmill work',
+        about: { what: 'kind', name: 'send' },
+      },
+    ])
+    await store.register(anInstance({ queues: ['mail'], kinds: ['other'] }))
+    expect(await troubles()).toMatchObject([
+      {
+        check: 'served',
+        says,
+        fix: 'Start one that has a handler for "send" and serves "mail", or cancel them',
+      },
+    ])
+    await store.register(anInstance({ queues: ['mail'], kinds: ['send'] }))
+    expect(await troubles()).toEqual([])
+  })
+
+  test('a duty that fails, and one that was not done for long', async () => {
+    const { store, troubles, pass } = await scene(create())
+    const id = await leading(store, 'retain', { succeededAgoMs: 1_000, failures: 3 })
+    expect(await troubles()).toEqual([
+      {
+        check: 'duties',
+        level: 'warning',
+        says: 'the duty "retain" has failed 3 times in a row',
+        fix: 'Look into the log of acme-worker for "retain"',
+        about: { what: 'duty', name: 'retain' },
+      },
+    ])
+    pass(4_000)
+    const bid = { name: 'retain', succeededAgoMs: 20 * 60_000, failures: 0 }
+    await store.renew(aHeartbeat(id, { duties: [bid] }))
+    expect(await troubles()).toMatchObject([
+      { check: 'duties', level: 'warning', says: 'the duty "retain" was last done 20 m ago' },
+    ])
+    // As often as the options say.
+    expect(await troubles({ retain: { every: '10m' } })).toEqual([])
+    // Once nobody is at work, nobody can do it.
+    await store.deregister(id)
+    expect(await troubles()).toEqual([])
+  })
+
+  test('a duty that was never done by a process that is there for long', async () => {
+    const { store, troubles, pass } = await scene(create())
+    const how = { succeededAgoMs: null, failures: 0 }
+    const id = await leading(store, 'schedule', how)
+    expect(await troubles()).toEqual([])
+    pass(300_000)
+    await store.renew(aHeartbeat(id, { duties: [{ name: 'schedule', ...how }] }))
+    expect(await troubles()).toMatchObject([{ says: 'the duty "schedule" was last done 5 m ago' }])
+  })
+
+  test('a process that died, with nobody to notice, and with somebody who does not', async () => {
+    const { store, troubles, pass } = await scene(create())
+    const gone = anInstance({ label: 'gone' })
+    await store.register(gone)
+    await store.enqueue([aJob()])
+    expect(await store.claim(aClaim(gone.id))).toHaveLength(1)
+    pass(11_000)
+    expect(await troubles()).toEqual([
+      {
+        check: 'instances',
+        level: 'warning',
+        says: 'gone has died, and its jobs were not taken back',
+        fix: 'Start a process, which takes them back',
+        about: { what: 'instance', name: gone.id },
+      },
+    ])
+    await store.register(anInstance({ label: 'living' }))
+    // It has just come, and is about to see it.
+    expect(await troubles()).toEqual([])
+    pass(20_000)
+    await store.register(anInstance({ label: 'another' }))
+    expect((await troubles()).map(({ fix }) => fix)).toContain(
+      'Look into the logs of the processes that are at work for "reap", and restart them',
+    )
+    await store.reap({ crashesUntilDead: 3, limit: 10 })
+    expect(await troubles()).toEqual([])
+  })
+
+  test('a process that died without jobs is no trouble', async () => {
+    const { store, troubles, diagnose, pass } = await scene(create())
+    await store.register(anInstance({ label: 'gone' }))
+    pass(11_000)
+    expect(await diagnose()).toMatchObject([{ check: 'instances', level: 'ok' }, { check: 'served' }])
+    pass(20_000)
+    await store.register(anInstance({ label: 'living' }))
+    expect(await troubles()).toEqual([])
+  })
+
+  test('what an operator changed and the code does not say; a pause is no trouble', async () => {
+    const { store, diagnose, troubles } = await scene(create())
+    const code = {
+      jobs: [defineJob({ kind: 'send', queue: 'mail', run: () => 1 })],
+      queues: { mail: { workers: 4 } },
+      schedules: [{ name: 'nightly', job: 'send', when: '@daily' }],
+    }
+    expect(await troubles(code)).toEqual([])
+    await store.deleteSchedule('nightly')
+    await store.changeQueue('mail', { settings: { workers: 8, paused: true }, coolMs: null })
+    expect(await troubles(code)).toEqual([
+      {
+        check: 'settings',
+        level: 'warning',
+        says: 'queue "mail": workers is 8, and the code says 4',
+        fix: 'Run "jobmill overrides reset queue mail workers", or write the value into the code',
+        about: { what: 'queue', name: 'mail' },
+      },
+      {
+        check: 'settings',
+        level: 'warning',
+        says: 'schedule "nightly": an operator deleted it, and the code defines it',
+        fix: 'Run "jobmill overrides reset schedule nightly deleted", or remove the schedule from the code',
+        about: { what: 'schedule', name: 'nightly' },
+      },
+    ])
+    expect(await diagnose(code)).toContainEqual({
+      check: 'paused',
+      level: 'ok',
+      says: 'paused: "mail"',
+      fix: null,
+      about: { what: null, name: null },
+    })
+    expect(await troubles()).toEqual([])
+  })
+})

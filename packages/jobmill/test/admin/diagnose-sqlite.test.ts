@@ -1,0 +1,259 @@
+/** What examine finds in a SQLite file: each thing is really wrong with it. */
+import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { freshFile } from '../../../../test/support/databases.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import type { Diagnostic } from '../../src/store/admin.ts'
+import { fileSystem } from '../../src/store-sqlite/admin/check-settings.ts'
+import { LOG_LIMIT_BYTES } from '../../src/store-sqlite/connection.ts'
+import { aJob } from '../../src/testing/factories.ts'
+
+async function migratedFile(): Promise<string> {
+  const path = freshFile()
+  const store = sqlite(path)
+  await store.open()
+  await store.close()
+  return path
+}
+
+function exec(path: string, text: string): void {
+  const database = new Database(path)
+  try {
+    database.exec(text)
+  } finally {
+    database.close()
+  }
+}
+
+/** What is not well. */
+async function troubles(path: string, options: Parameters<typeof sqlite>[1] = {}): Promise<Diagnostic[]> {
+  return (await sqlite(path, options).tools.diagnose()).filter(({ level }) => level !== 'ok')
+}
+
+describe('examine on sqlite', () => {
+  test('a new database is well, in every respect', async () => {
+    const diagnostics = await sqlite(await migratedFile()).tools.diagnose()
+    expect(diagnostics.map(({ check, level, fix }) => [check, level, fix])).toEqual(
+      [
+        'schema',
+        'drift',
+        'index',
+        'journal',
+        'durability',
+        'file system',
+        'log',
+        'integrity',
+        'free space',
+        'clock',
+        'server',
+      ].map((check) => [check, 'ok', null]),
+    )
+  })
+
+  test('no file, and an empty one', async () => {
+    const path = freshFile()
+    expect(await troubles(path)).toMatchObject([
+      { check: 'schema', level: 'error', says: `there is no file ${path}` },
+    ])
+    exec(path, 'CREATE TABLE mine (id); PRAGMA journal_mode = WAL')
+    expect(await troubles(path)).toEqual([
+      {
+        check: 'schema',
+        level: 'error',
+        says: 'there are no tables of jobmill here',
+        fix: 'Make them: jobmill db migrate',
+      },
+    ])
+    expect(await troubles(':memory:')).toEqual([])
+  })
+
+  test('migrations that are missing, and those of a newer release', async () => {
+    const path = await migratedFile()
+    exec(path, 'DELETE FROM jobmill_migration')
+    expect(await troubles(path)).toMatchObject([
+      {
+        check: 'schema',
+        level: 'warning',
+        says: 'not applied yet: migration 1 (0.1.0)',
+        fix: expect.stringContaining('jobmill db migrate') as string,
+      },
+    ])
+    exec(path, `INSERT INTO jobmill_migration VALUES (99, 'later', 'x', 0)`)
+    expect(await troubles(path)).toMatchObject([
+      { check: 'schema', level: 'error', fix: expect.stringContaining('Install the release') as string },
+    ])
+  })
+
+  test('an index that is missing, and one that is another: the fix mends both', async () => {
+    const path = await migratedFile()
+    exec(
+      path,
+      'DROP INDEX jobmill_job_due; DROP INDEX jobmill_event_at; CREATE INDEX jobmill_event_at ON jobmill_event (n)',
+    )
+    const found = await troubles(path)
+    expect(found).toMatchObject([
+      { check: 'index', level: 'error', says: 'the index jobmill_job.jobmill_job_due is missing' },
+      {
+        check: 'index',
+        level: 'error',
+        says: 'the index jobmill_event.jobmill_event_at is not as the migrations make it',
+      },
+    ])
+    for (const { fix } of found) exec(path, String(fix).replace(/^[^:]+: /, ''))
+    expect(await troubles(path)).toEqual([])
+  })
+
+  test('columns that are missing, other or foreign, and a table that is gone', async () => {
+    const path = await migratedFile()
+    exec(
+      path,
+      `ALTER TABLE jobmill_job DROP COLUMN log; ALTER TABLE jobmill_kind ADD COLUMN mine TEXT; DROP TABLE jobmill_slot;
+       ALTER TABLE jobmill_queue DROP COLUMN keep_done; ALTER TABLE jobmill_queue ADD COLUMN keep_done TEXT`,
+    )
+    const found = await troubles(path)
+    expect(found).toMatchObject([
+      {
+        level: 'error',
+        says: 'the table jobmill_slot is missing',
+        fix: expect.stringContaining('backup') as string,
+      },
+      {
+        level: 'error',
+        says: 'the column jobmill_job.log is missing',
+        fix: expect.stringContaining('ALTER TABLE jobmill_job ADD COLUMN log TEXT') as string,
+      },
+      {
+        level: 'error',
+        says: 'the column jobmill_queue.keep_done is not as the migrations make it',
+        fix: expect.stringContaining('Restore a backup') as string,
+      },
+      {
+        level: 'warning',
+        says: 'the column jobmill_kind.mine is none of ours',
+        fix: expect.stringContaining('ALTER TABLE jobmill_kind DROP COLUMN mine') as string,
+      },
+    ])
+  })
+
+  test('a file without a write-ahead log, and it is left without', async () => {
+    const path = await migratedFile()
+    exec(path, 'PRAGMA journal_mode = DELETE')
+    const found = await troubles(path)
+    expect(found).toMatchObject([
+      {
+        check: 'journal',
+        level: 'warning',
+        says: expect.stringContaining('its journal mode is delete') as string,
+        fix: expect.stringContaining('PRAGMA journal_mode = WAL') as string,
+      },
+    ])
+    expect(await troubles(path)).toEqual(found)
+  })
+
+  test('relaxed durability', async () => {
+    expect(await troubles(await migratedFile(), { durability: 'relaxed' })).toMatchObject([
+      { check: 'durability', level: 'warning', fix: expect.stringContaining('durability') as string },
+    ])
+  })
+
+  test('a file system of the network, as far as its number tells', () => {
+    const NFS = 0x69_69
+    const SMB_AS_SOME_READ_IT = 0xfe_53_4d_42 | 0
+    for (const type of [NFS, SMB_AS_SOME_READ_IT]) {
+      expect(fileSystem('jobs.db', type)).toMatchObject({
+        level: 'error',
+        fix: expect.stringContaining('Move it to a local disk') as string,
+      })
+    }
+    expect(fileSystem('jobs.db', 0x65_73_55_46)).toMatchObject({ level: 'warning' })
+    expect(fileSystem('jobs.db', 0xef_53)).toMatchObject({ level: 'ok' })
+    expect(fileSystem('jobs.db', null)).toMatchObject({ level: 'ok' })
+  })
+
+  test('a log that a reader holds, with the process that reads', async () => {
+    const path = await migratedFile()
+    const store = sqlite(path)
+    await store.open()
+    onTestFinished(() => store.close())
+    const reader = new Database(path, { readonly: true })
+    onTestFinished(() => void reader.close())
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM jobmill_job').get()
+    const payload = 'x'.repeat(900_000)
+    while (statSync(`${path}-wal`).size <= 2 * LOG_LIMIT_BYTES)
+      await store.enqueue(Array.from({ length: 8 }, () => aJob({ payload })))
+    const [held, ...others] = await troubles(path)
+    expect(others).toEqual([])
+    expect(held).toMatchObject({ check: 'log', level: 'warning' })
+    expect(held?.says).toMatch(/the log has grown to [\d.]+ MiB/)
+    // Where the system tells.
+    const [by, end] =
+      process.platform === 'linux' ? [`process ${process.pid} (`, `kill ${process.pid}`] : ['', '']
+    expect(held?.says).toContain(by)
+    expect(held?.fix).toContain(end)
+    reader.exec('COMMIT')
+    // The store empties the log in a thread, which reads it too and may be done by now.
+    const startOne = 'Start a process of jobmill'
+    await expect.poll(async () => (await troubles(path))[0]?.fix ?? startOne).toContain(startOne)
+  })
+
+  test('free pages that are more than half of the file', async () => {
+    const path = await migratedFile()
+    exec(
+      path,
+      `CREATE TABLE large (text); INSERT INTO large SELECT zeroblob(1000000) FROM sqlite_schema LIMIT 20; DELETE FROM large`,
+    )
+    expect(await troubles(path)).toMatchObject([
+      {
+        check: 'free space',
+        level: 'warning',
+        says: expect.stringMatching(/^19\.\d MiB of 19\.\d MiB are free/) as string,
+        fix: expect.stringContaining('VACUUM') as string,
+      },
+    ])
+  })
+
+  test('a page that is damaged, and a file that is no database', async () => {
+    const path = await migratedFile()
+    const database = new Database(path)
+    const page = database
+      .prepare(`SELECT rootpage FROM sqlite_schema WHERE name = 'jobmill_event_at'`)
+      .pluck()
+      .get()
+    database.close()
+    const file = openSync(path, 'r+')
+    writeSync(file, Buffer.alloc(100, 0x55), 0, 100, (Number(page) - 1) * 4096)
+    closeSync(file)
+    expect(await troubles(path)).toMatchObject([
+      {
+        check: 'integrity',
+        level: 'error',
+        says: expect.stringContaining('the file is damaged') as string,
+        fix: expect.stringContaining('.recover') as string,
+      },
+    ])
+    const text = freshFile()
+    writeFileSync(
+      text,
+      'This is no database, but it is long enough to have been one, had somebody wanted that.',
+    )
+    expect(await troubles(text)).toMatchObject([{ check: 'integrity', level: 'error' }])
+  })
+
+  test('rows from the future', async () => {
+    const path = await migratedFile()
+    const store = sqlite(path, { clock: () => Date.now() + 3 * 3_600_000 + 30_000 })
+    await store.open()
+    await store.enqueue([aJob()])
+    await store.close()
+    expect(await troubles(path)).toMatchObject([
+      {
+        check: 'clock',
+        level: 'warning',
+        says: expect.stringContaining('written 3 h in the future') as string,
+        fix: expect.stringContaining('NTP') as string,
+      },
+    ])
+  })
+})

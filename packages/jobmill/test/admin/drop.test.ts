@@ -1,0 +1,117 @@
+/** Taking away what jobmill has made, and nothing else. */
+import { existsSync } from 'node:fs'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { atFileEnd } from '../../../../test/support/file-end.ts'
+import { buildNextRelease } from '../../../../test/upgrades/next-release.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { aJob, anInstance } from '../../src/testing/factories.ts'
+import { ALL, migrated, postgresSite, queryAt } from './sites.ts'
+
+const NOBODY = { living: [] }
+
+let next = ''
+beforeAll(async () => {
+  next = await buildNextRelease(atFileEnd)
+})
+
+describe.each(ALL)('drop on $name', (sites) => {
+  test('takes all that was made, and the store begins anew', async () => {
+    const { store, contents } = await migrated(sites)
+    await store.open()
+    await store.enqueue([aJob()])
+    await store.close()
+    expect(await store.tools.drop()).toEqual(NOBODY)
+    expect(await contents()).toEqual([])
+    expect(await store.tools.schema()).toMatchObject({ isThere: false })
+    expect(await store.tools.drop()).toEqual(NOBODY)
+    await store.open()
+    expect(await store.counts()).toEqual([])
+  })
+
+  test('takes all that an earlier release made', async () => {
+    const { store, contents, run } = await sites.older(next)
+    // A table of theirs, with a name that a later migration would use.
+    const isTaken = sites.name === 'postgres'
+    if (isTaken) await run('CREATE TABLE TABLE:note (id int)')
+    expect(await store.tools.drop()).toEqual(NOBODY)
+    expect(await contents()).toEqual(isTaken ? ['note'] : [])
+  })
+
+  test('leaves what somebody else has put there', async () => {
+    const { store, contents, run } = await migrated(sites)
+    await run('CREATE TABLE TABLE:mine (id int)')
+    await run('CREATE VIEW TABLE:my_view AS SELECT id FROM TABLE:mine')
+    expect(await store.tools.drop()).toEqual(NOBODY)
+    expect((await contents()).map((name) => name.replace('jobmill_', ''))).toEqual(['mine', 'my_view'])
+  })
+
+  test('takes nothing when something of somebody else depends on it, and names that', async () => {
+    const { store, contents, run } = await migrated(sites)
+    await run('CREATE VIEW TABLE:report AS SELECT count(*) AS n FROM TABLE:attempt')
+    const before = await contents()
+    await expect(store.tools.drop()).rejects.toMatchObject({
+      code: 'STORE_REFUSED',
+      message: expect.stringContaining('report') as string,
+    })
+    expect(await contents()).toEqual(before)
+  })
+
+  test('takes nothing while an instance lives, and names it', async () => {
+    const { store, contents } = await migrated(sites)
+    const [one, other] = [anInstance({ label: 'acme-worker' }), anInstance()]
+    await store.open()
+    await store.register(one)
+    await store.register(other)
+    const before = await contents()
+    expect((await store.tools.drop()).alive.toSorted()).toEqual(['acme-worker', other.id].toSorted())
+    expect(await contents()).toEqual(before)
+    await store.deregister(one.id)
+    await store.deregister(other.id)
+    await store.close()
+    expect(await store.tools.drop()).toEqual(NOBODY)
+    expect(await contents()).toEqual([])
+  })
+
+  test('takes nothing of a newer release, which may have made more', async () => {
+    const { store, contents, run } = await migrated(sites)
+    await run(`INSERT INTO TABLE:migration (number, name, checksum, applied_at) VALUES (99, 'later', 'x', 0)`)
+    const before = await contents()
+    await expect(store.tools.drop()).rejects.toMatchObject({ code: 'SCHEMA_NEWER' })
+    expect(await contents()).toEqual(before)
+  })
+})
+
+describe('drop on postgres', () => {
+  const url = inject('postgresUrl')
+  const isSchema = async (name: string): Promise<boolean> =>
+    (await queryAt(url, `SELECT FROM pg_namespace WHERE nspname = '${name}'`)).length === 1
+
+  test('takes the schema when nothing is left in it, and leaves it otherwise', async () => {
+    const schema = freshSchema(url, 'keep')
+    const { store, run } = postgresSite(url, schema)
+    await store.open()
+    await store.close()
+    await run('CREATE TABLE TABLE:mine (id int)')
+    await store.tools.drop()
+    expect(await isSchema(schema)).toBe(true)
+    await run('DROP TABLE TABLE:mine')
+    await store.open()
+    await store.close()
+    await store.tools.drop()
+    expect(await isSchema(schema)).toBe(false)
+  })
+})
+
+describe('drop on sqlite', () => {
+  test('leaves the file, small, for whoever has it open; and makes none where there was none', async () => {
+    const path = freshFile()
+    expect(await sqlite(path).tools.drop()).toEqual(NOBODY)
+    expect(existsSync(path)).toBe(false)
+    const store = sqlite(path)
+    await store.open()
+    await store.close()
+    await store.tools.drop()
+    expect(existsSync(path)).toBe(true)
+  })
+})

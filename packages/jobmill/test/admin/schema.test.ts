@@ -1,0 +1,83 @@
+/** Which migrations a database has, asked without changing it. */
+import { existsSync } from 'node:fs'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { atFileEnd } from '../../../../test/support/file-end.ts'
+import { buildNextRelease } from '../../../../test/upgrades/next-release.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { ALL, migrated, queryAt } from './sites.ts'
+
+const NUMBERS = [1]
+const NOTHING = { isThere: false, applied: [], refused: null }
+const numbers = (all: readonly { readonly number: number }[]): number[] => all.map(({ number }) => number)
+
+let next = ''
+beforeAll(async () => {
+  next = await buildNextRelease(atFileEnd)
+})
+
+describe.each(ALL)('schema on $name', (sites) => {
+  test('an empty database has nothing, and still has nothing afterwards', async () => {
+    const { store, contents } = sites.empty()
+    const status = await store.tools.schema()
+    expect(status).toMatchObject(NOTHING)
+    expect(numbers(status.pending)).toEqual(NUMBERS)
+    expect(await contents()).toEqual([])
+  })
+
+  test('a current one has all, also while the store is open', async () => {
+    const { store } = sites.empty()
+    await store.open()
+    expect(await store.tools.schema()).toMatchObject({ isThere: true, pending: [], refused: null })
+    await store.close()
+    const status = await store.tools.schema()
+    expect(numbers(status.applied)).toEqual(NUMBERS)
+    expect(status.applied[0]).toEqual({ number: 1, name: '0.1.0' })
+  })
+
+  test('of an older one it says what is missing, and applies none of it', async () => {
+    const { store, contents } = await sites.older(next)
+    const before = await contents()
+    const status = await store.tools.schema()
+    expect(status).toMatchObject({ isThere: true, refused: null })
+    expect([numbers(status.applied), numbers(status.pending)]).toEqual([NUMBERS, [2]])
+    expect(await contents()).toEqual(before)
+  })
+
+  test('a newer one is refused, and so is one whose migrations were changed', async () => {
+    const { store, run } = await migrated(sites)
+    await run(`INSERT INTO TABLE:migration (number, name, checksum, applied_at) VALUES (99, 'later', 'x', 0)`)
+    expect(await store.tools.schema()).toMatchObject({
+      isThere: true,
+      refused: expect.stringContaining('migration 99 (later) is not known to this release') as string,
+    })
+    await run(`DELETE FROM TABLE:migration WHERE number = 99`)
+    await run(`UPDATE TABLE:migration SET checksum = 'edited' WHERE number = 1`)
+    expect((await store.tools.schema()).refused).toContain('was applied with other contents')
+  })
+})
+
+describe('schema of a database that is not there', () => {
+  test('sqlite: makes no file', async () => {
+    const path = freshFile()
+    expect(await sqlite(path).tools.schema()).toMatchObject(NOTHING)
+    expect(existsSync(path)).toBe(false)
+    expect(await sqlite(':memory:').tools.schema()).toMatchObject(NOTHING)
+  })
+
+  test('postgres: makes no database', async () => {
+    const url = new URL(inject('postgresUrl'))
+    const name = freshSchema(url.href, 'nowhere')
+    url.pathname = `/${name}`
+    expect(await postgres(url.href).tools.schema()).toMatchObject(NOTHING)
+    const found = await queryAt(inject('postgresUrl'), `SELECT FROM pg_database WHERE datname = '${name}'`)
+    expect(found).toHaveLength(0)
+  })
+
+  test('a server that is not there is told as such', async () => {
+    const store = postgres('postgres://nobody@127.0.0.1:1/nothing', { deadline: '5s' })
+    await expect(store.tools.schema()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await expect(store.tools.diagnose()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  })
+})

@@ -1,0 +1,18 @@
+/** What a catalog says as the text that store-postgres/admin/expected.ts has: for the test that compares the two. */
+import { nameOf, type Parts, tableOf } from '../../src/store/drift.ts'
+
+/** Columns stand in the line of their table. */
+export function written(parts: Parts): string[] {
+  const columns = (table: string): string =>
+    [...parts]
+      .filter(([part]) => part.startsWith('column ') && tableOf(part) === table)
+      .map(([part, made]) => `${nameOf(part)} ${made}`)
+      .toSorted()
+      .join('; ')
+  return [...parts]
+    .filter(([part]) => !part.startsWith('column '))
+    .map(([part, made]) =>
+      part.startsWith('table ') ? `${part}: ${columns(nameOf(part))}` : `${part}: ${made}`,
+    )
+    .toSorted()
+}

@@ -1,0 +1,238 @@
+// `jobmill transfer` as a process: what it moves, what it refuses, and that it can be killed at any moment and started again.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, symlinkSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { bundled } from '../../../../test/support/programs.ts'
+import { transferCommand } from '../../src/cli/commands/transfer.ts'
+import { read } from '../../src/cli/given.ts'
+import { terminal } from '../../src/cli/terminal.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import type { Store } from '../../src/store/store.ts'
+import { aFinish, DEAD, DONE, later } from '../../src/testing/conformance/bench.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+
+const MAIN = bundled(path.join(import.meta.dirname, '../../src/cli/main.ts'))
+const JOBS = 2_000
+
+interface Database {
+  /** As the command line names it. */
+  readonly url: string
+  readonly store: Store<never>
+}
+
+async function opened(url: string, store: Store<never>): Promise<Database> {
+  onTestFinished(() => store.close())
+  await store.open()
+  return { url, store }
+}
+
+function aFile(): Promise<Database> {
+  const file = freshFile()
+  return opened(`sqlite:${file}`, sqlite(file, { durability: 'relaxed' }))
+}
+
+function aSchema(): Promise<Database> {
+  const server = inject('postgresUrl')
+  const schema = freshSchema(server, 'transfer')
+  const url = new URL(server)
+  url.searchParams.set('schema', schema)
+  return opened(url.href, postgres(server, { schema, notifier: false }))
+}
+
+/** Some of each state, and a lost process that has left a few running. */
+async function filled(database: Database, jobs = JOBS): Promise<Database> {
+  const { store } = database
+  const instance = anInstance({ leaseMs: 1 })
+  await store.enqueue(
+    someJobs(
+      Array.from({ length: jobs }, (_, n) => ({
+        payload: { n },
+        ...(n % 3 === 0 && { delay: '1h' }),
+        ...(n % 7 === 0 && { tags: ['seven'], dedupe: { key: `seven-${n}`, holdFor: '1d' } }),
+      })),
+    ),
+  )
+  await store.register({ ...instance, leaseMs: 60_000 })
+  const leases = await store.claim(aClaim(instance.id))
+  const ends = [DONE, DEAD, later(3_600_000)]
+  await store.finish(
+    leases.slice(5).map((lease, n) => aFinish(lease, ends[n % 3] ?? DONE, { error: `end ${n}` })),
+  )
+  await store.register(instance)
+  return database
+}
+
+interface Told {
+  readonly there: number
+  readonly transferred: number
+  readonly checksums: Readonly<Record<'source' | 'target', object>>
+}
+
+interface Run {
+  readonly child: ChildProcess
+  readonly ended: Promise<number | null>
+  readonly said: { out: string; err: string }
+}
+
+function run(...args: string[]): Run {
+  const child = spawn(process.execPath, [MAIN, 'transfer', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (data) => (said.out += String(data)))
+  child.stderr.on('data', (data) => (said.err += String(data)))
+  return { child, said, ended: once(child, 'close').then(([code]) => code as number | null) }
+}
+
+async function jobsOn({ store }: Database): Promise<number> {
+  const counts = await store.counts()
+  return counts.reduce((sum, { ready, scheduled, done, dead }) => sum + ready + scheduled + done + dead, 0)
+}
+
+/** One that is ended when some have come. On a busy machine it may have been done by then: with another target it is tried again. */
+async function halfWay(
+  signal: NodeJS.Signals,
+  source: Database,
+  to: () => Promise<Database>,
+): Promise<{ target: Database; stopped: Run }> {
+  for (;;) {
+    const target = await to()
+    const stopped = run('--from', source.url, '--to', target.url, '--batch', '10')
+    await expect.poll(() => jobsOn(target), { interval: 25 }).toBeGreaterThanOrEqual(100)
+    stopped.child.kill(signal)
+    await stopped.ended
+    if ((await jobsOn(target)) < JOBS) return { target, stopped }
+  }
+}
+
+describe('jobmill transfer between sqlite and postgres', () => {
+  test.each([
+    ['sqlite to postgres', aFile, aSchema],
+    ['postgres to sqlite', aSchema, aFile],
+  ])('P3 from %s, killed half-way and started again, it ends with the same', async (_, from, to) => {
+    const source = await filled(await from())
+    const { target } = await halfWay('SIGKILL', source, to)
+    const both = ['--from', source.url, '--to', target.url]
+    const again = run(...both, '--json')
+    expect(await again.ended).toBe(0)
+    const told = JSON.parse(again.said.out) as Told
+    expect(told).toMatchObject({ verified: true, takenBack: 0, differences: [] })
+    // A page may have been on its way when its sender was killed.
+    expect(told.there).toBeGreaterThanOrEqual(100)
+    expect(told.there + told.transferred).toBe(JOBS)
+    expect(told.checksums.source).toEqual(told.checksums.target)
+    expect(told.checksums.source).toMatchObject({ jobs: { items: JOBS } })
+    expect((await target.store.counts()).map((counts) => ({ ...counts, oldestReadyMs: 0 }))).toEqual(
+      (await source.store.counts()).map((counts) => ({ ...counts, oldestReadyMs: 0 })),
+    )
+  })
+
+  test('one database by two names is refused, and nothing is made by a look', async () => {
+    const source = await filled(await aFile(), 10)
+    const file = source.url.replace(/^sqlite:/, '')
+    const link = `${file}.link`
+    symlinkSync(file, link)
+    const other = run('--from', source.url, '--to', `sqlite:${link}`)
+    expect(await other.ended).toBe(2)
+    expect(other.said.err).toContain('is the same database as --from')
+    const look = run('--from', source.url, '--to', `sqlite:${file}.none`, '--verify-only')
+    expect(await look.ended).toBe(2)
+    expect(existsSync(`${file}.none`)).toBe(false)
+    const server = await filled(await aSchema(), 10)
+    const address = new URL(server.url)
+    address.hostname = address.hostname === 'localhost' ? '127.0.0.1' : 'localhost'
+    const same = run('--from', server.url, '--to', address.href)
+    expect(await same.ended).toBe(2)
+    expect(same.said.err).toContain('is the same database as --from')
+  })
+
+  test('SIGINT ends it between two pages, and it says how to go on', async () => {
+    const { target, stopped } = await halfWay('SIGINT', await filled(await aFile()), aFile)
+    expect(await stopped.ended).toBe(1)
+    expect(stopped.said.err).toContain('run the same command to go on')
+    expect((await jobsOn(target)) % 10).toBe(0)
+    expect(await jobsOn(target)).toBeLessThan(JOBS)
+  })
+
+  test('a worker of the source is in the way: nothing is moved, and it is named', async () => {
+    const [source, target] = [await aFile(), await aFile()]
+    const instance = anInstance({ label: 'web-1', leaseMs: 60_000 })
+    await source.store.enqueue([aJob()])
+    await source.store.register(instance)
+    const refused = run('--from', source.url, '--to', target.url)
+    expect(await refused.ended).toBe(3)
+    expect(refused.said.err).toContain(`instance web-1 (${instance.id}) is at work on ${source.store.name}`)
+    expect(await jobsOn(target)).toBe(0)
+    const absent = freshFile()
+    await expect(ran('--from', source.url, '--to', absent)).rejects.toThrow('is at work on')
+    await source.store.deregister(instance.id)
+    const [empty, nothing] = [await aFile(), await aFile()]
+    await expect(ran('--from', empty.url, '--to', absent)).rejects.toThrow('nothing that could be moved')
+    await nothing.store.close()
+    await sqlite(nothing.url.replace('sqlite:', '')).tools.drop()
+    await expect(ran('--from', source.url, '--to', nothing.url, '--verify-only')).rejects.toThrow(
+      'has nothing to compare with',
+    )
+    expect(existsSync(absent)).toBe(false)
+  })
+})
+
+function withoutPassword(url: string): string {
+  const address = new URL(url)
+  address.password = ''
+  return address.href
+}
+
+/** The same in this process. */
+async function ran(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: '', err: '' }
+  const code = await transferCommand.run(read(['transfer', ...args], transferCommand), {
+    ...terminal,
+    out: (line) => (said.out += `${line}\n`),
+    err: (line) => (said.err += `${line}\n`),
+  })
+  return { code, ...said }
+}
+
+test('it says what it did and what to do next; with nothing left to do, too; and where the two differ', async () => {
+  const [source, target] = [await filled(await aFile(), 600), await aSchema()]
+  const first = await ran('--from', source.url, '--to', target.url)
+  expect(first).toMatchObject({ code: 0, err: '' })
+  expect(first.out).toContain('taken back 5 jobs')
+  expect(first.out).toContain(`moved 600 jobs, 0 were there already`)
+  expect(first.out).toContain(`let DATABASE_URL, or the store of your config, name ${target.store.name}`)
+  const shown = withoutPassword(target.url)
+  expect(first.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${shown}' jobmill start`)
+  const equal = await ran('--from', source.url, '--to', target.url, '--verify-only')
+  expect(equal.out).not.toContain('remove it')
+  expect(equal.out.trimEnd().split('\n').at(-1)).toBe(`DATABASE_URL='${shown}' jobmill start`)
+  const second = await ran('--db', source.url, '--to', target.url)
+  expect(second.code).toBe(0)
+  expect(second.out).toContain(`moved 0 jobs, 600 were there already`)
+  const late = aJob()
+  await source.store.enqueue([late])
+  const look = await ran('--from', source.url, '--to', target.url, '--verify-only')
+  expect(look.code).toBe(1)
+  expect(look.err).toContain(`job ${late.id} is missing at the target`)
+  expect(look.err).not.toContain('meanwhile')
+  expect(look.err.trimEnd().split('\n').at(-1)).toBe(`jobmill transfer --from ${source.url} --to '${shown}'`)
+  expect(await jobsOn(target)).toBe(600)
+})
+
+test('what cannot be meant is refused before anything is made', async () => {
+  const [source, missing, target] = [await aFile(), freshFile(), freshFile()]
+  const { url } = source
+  await expect(ran('--from', url)).rejects.toThrow('--to: is missing')
+  await expect(ran('--from', url, '--to', url)).rejects.toThrow('is the same database as --from')
+  await expect(ran('--from', `sqlite:${missing}`, '--to', target)).rejects.toThrow(
+    `there is no file ${missing}`,
+  )
+  await expect(ran('--from', url, '--db', url, '--to', target)).rejects.toThrow(
+    'both name the database to move from',
+  )
+  await expect(ran('--from', url, '--to', target, '--batch', 'many')).rejects.toThrow('--batch')
+  expect([missing, target].filter((file) => existsSync(file))).toEqual([])
+})

@@ -1,0 +1,229 @@
+// Figures of an application, told to Prometheus beside ours: text that a strict reader accepts, whatever the application does.
+import { describe, expect, test } from 'vitest'
+import type { CustomMetricLabels, GaugeReading } from '../../src/index.ts'
+import { customMetrics } from '../../src/observe/prometheus/custom-metrics.ts'
+import { exposition } from '../../src/observe/prometheus/text.ts'
+import { testPlatform } from '../../src/testing/index.ts'
+import { subjects } from '../runtime/stores.ts'
+import { readExposition, type ReadFamily, valueOf } from './exposition.ts'
+
+const help = 'What it tells.'
+const always = { name: 'always', type: 'gauge', help, samples: [{ value: 1 }] } as const
+
+function bench() {
+  const platform = testPlatform()
+  const { metrics: figures, families } = customMetrics(platform)
+  const told = async (): Promise<ReadonlyMap<string, ReadFamily>> =>
+    readExposition(exposition([always, ...(await families(5_000))]))
+  return { platform, ...figures, told }
+}
+
+describe('a counter', () => {
+  test('has every series from zero, and counts by 1 or by more', async () => {
+    const { counter, told } = bench()
+    const plain = counter({ name: 'plain_total', help })
+    const sent = counter({
+      name: 'sent_total',
+      help,
+      labels: { outcome: ['acked', 'expired'], via: ['a', 'b'] },
+    })
+    const before = await told()
+    expect(before.get('plain_total')).toMatchObject({ type: 'counter', help, samples: [{ value: 0 }] })
+    expect(before.get('sent_total')?.samples.map(({ labels, value }) => [labels, value])).toEqual([
+      [{ outcome: 'acked', via: 'a' }, 0],
+      [{ outcome: 'acked', via: 'b' }, 0],
+      [{ outcome: 'expired', via: 'a' }, 0],
+      [{ outcome: 'expired', via: 'b' }, 0],
+    ])
+    plain.add()
+    plain.add({}, 2.5)
+    sent.add({ via: 'b', outcome: 'acked' })
+    sent.add({ outcome: 'acked', via: 'b' }, 0)
+    const after = await told()
+    expect(valueOf(after, 'plain_total')).toBe(3.5)
+    expect(valueOf(after, 'sent_total', { outcome: 'acked', via: 'b' })).toBe(1)
+  })
+
+  test('whose values are not known beforehand has a series with each first use, 1,000 at most, and the rest under other', async () => {
+    const { counter, told } = bench()
+    const asked = counter({ name: 'asked_total', help, labels: { chat: true, how: ['in', 'out'] } })
+    expect((await told()).has('asked_total')).toBe(false)
+    for (let n = 0; n < 1_000; n += 1) asked.add({ chat: `c${n}`, how: 'in' })
+    asked.add({ chat: 'c7', how: 'in' }, 5)
+    for (const chat of ['one more', 'and another']) asked.add({ chat, how: 'in' }, 2)
+    asked.add({ chat: 'c7', how: 'out' })
+    const all = await told()
+    expect(all.get('asked_total')?.samples).toHaveLength(1_002)
+    expect(valueOf(all, 'asked_total', { chat: 'c7', how: 'in' })).toBe(6)
+    expect(valueOf(all, 'asked_total', { chat: 'other', how: 'in' })).toBe(4)
+    expect(valueOf(all, 'asked_total', { chat: 'other', how: 'out' })).toBe(1)
+  })
+
+  test('stays on its lines whatever labels and help hold, and counts values that are too long under other', async () => {
+    const { counter, told } = bench()
+    const odd = 'a "b"\\\nc}'
+    const asked = counter({ name: 'odd_total', help: 'a \\ and\na line', labels: { who: true } })
+    asked.add({ who: odd })
+    asked.add({ who: 'x'.repeat(201) })
+    const all = await told()
+    expect(valueOf(all, 'odd_total', { who: odd })).toBe(1)
+    expect(valueOf(all, 'odd_total', { who: 'other' })).toBe(1)
+    expect(all.get('odd_total')?.help).toBe('a \\\\ and\\na line')
+  })
+
+  test('refuses what it cannot count, by name', () => {
+    const { counter } = bench()
+    const sent = counter({ name: 'sent_total', help, labels: { outcome: ['acked'], chat: true } })
+    const add = sent.add as (labels: unknown, n?: number) => void
+    for (const [labels, n, field] of [
+      [{ outcome: 'lost', chat: 'a' }, 1, 'sent_total.labels.outcome'],
+      [{ outcome: 'acked' }, 1, 'sent_total.labels.chat'],
+      [{ outcome: 'acked', chat: 7 }, 1, 'sent_total.labels.chat'],
+      [{ outcome: 'acked', chat: 'a', more: 'b' }, 1, 'sent_total.labels.more'],
+      [{ outcome: 'acked', chat: 'a' }, -1, 'sent_total.n'],
+      [{ outcome: 'acked', chat: 'a' }, Number.NaN, 'sent_total.n'],
+    ] as const)
+      expect(() => add(labels, n)).toThrow(
+        expect.objectContaining({ field, fix: expect.any(String) as string }),
+      )
+  })
+})
+
+describe('a histogram', () => {
+  test('counts what is at most each bound, all of it, and its sum', async () => {
+    const { histogram, told } = bench()
+    const sizes = histogram({ name: 'size_bytes', help, buckets: [1, 10, 100], labels: { kind: ['a', 'b'] } })
+    for (const value of [0, 1, 2, 10, 11, 5_000]) sizes.observe(value, { kind: 'a' })
+    const all = await told()
+    const at = (kind: string) =>
+      ['1', '10', '100', '+Inf'].map((le) => valueOf(all, 'size_bytes_bucket', { kind, le }))
+    expect([at('a'), at('b')]).toEqual([
+      [2, 4, 5, 6],
+      [0, 0, 0, 0],
+    ])
+    expect(valueOf(all, 'size_bytes_sum', { kind: 'a' })).toBe(5_024)
+    expect(valueOf(all, 'size_bytes_count', { kind: 'a' })).toBe(6)
+    expect(() => sizes.observe(Number.POSITIVE_INFINITY, { kind: 'a' })).toThrow('size_bytes.value')
+  })
+})
+
+describe('a gauge', () => {
+  test('is read at each scrape, at once or after a while', async () => {
+    const { gauge, told } = bench()
+    let n = 0
+    gauge({ name: 'depth', help, read: () => (n += 1) })
+    gauge({
+      name: 'files',
+      help,
+      labels: { state: ['staged', 'gone'], owner: true },
+      read: async () => [{ labels: { state: 'staged', owner: 'ada' }, value: n * 10 }],
+    })
+    await told()
+    const second = await told()
+    expect(valueOf(second, 'depth')).toBe(2)
+    expect(valueOf(second, 'files', { state: 'staged', owner: 'ada' })).toBe(20)
+    expect(valueOf(second, 'jobmill_gauge_failures_total', { gauge: 'depth' })).toBe(0)
+  })
+
+  test.each<[string, () => unknown]>([
+    ['throws', () => fail()],
+    ['rejects', async () => fail()],
+    ['gives nothing', () => undefined],
+    ['gives no number', () => [{ labels: { a: 'x' }, value: '1' }]],
+    ['gives a label that it has not', () => [{ labels: { a: 'x', b: 'y' }, value: 1 }]],
+    ['gives no label', () => 1],
+    ['gives a series twice', () => ['x', 'x'].map((a) => ({ labels: { a }, value: 1 }))],
+    ['gives too many', () => Array.from({ length: 1_001 }, (_, a) => ({ labels: { a: `${a}` }, value: 1 }))],
+  ])('whose read %s is left out, which is counted, and the others are told', async (_, read) => {
+    const { counter, gauge, told } = bench()
+    gauge({ name: 'bad', help, labels: { a: true }, read: read as () => GaugeReading<{ a: true }> })
+    gauge({ name: 'good', help, read: () => 1 })
+    counter({ name: 'good_total', help })
+    const all = await told()
+    expect([...all.keys()]).toEqual(['always', 'jobmill_gauge_failures_total', 'good', 'good_total'])
+    expect(valueOf(all, 'jobmill_gauge_failures_total', { gauge: 'bad' })).toBe(1)
+  })
+
+  test('whose read hangs is left out when the time is over, and is not begun again beside itself', async () => {
+    const { gauge, told, platform } = bench()
+    const { promise, resolve } = Promise.withResolvers<number>()
+    let begun = 0
+    gauge({ name: 'slow', help, read: () => ((begun += 1), promise) })
+    gauge({ name: 'good', help, read: () => 1 })
+    const late = async (): Promise<string[]> => {
+      const scrape = told()
+      await platform.advance(5_000)
+      return [...(await scrape).keys()]
+    }
+    expect(await late()).toEqual(['always', 'jobmill_gauge_failures_total', 'good'])
+    expect(await late()).toEqual(['always', 'jobmill_gauge_failures_total', 'good'])
+    expect(begun).toBe(1)
+    resolve(7)
+    await promise
+    await platform.settled()
+    expect(valueOf(await told(), 'slow')).toBe(7)
+  })
+})
+
+describe('a figure is refused', () => {
+  const many = Array.from({ length: 40 }, (_, n) => `${n}`)
+  test.each<[string, object, string]>([
+    ['a name that is none', { name: '7_total' }, 'name'],
+    ['a name with a dash', { name: 'a-b_total' }, 'name'],
+    ['a name of ours', { name: 'jobmill_jobs_total' }, 'name'],
+    ['a counter that does not say so', { name: 'sent' }, 'name'],
+    ['no help', { name: 'a_total', help: ' ' }, 'help'],
+    ['an option that is none', { name: 'a_total', label: {} }, 'counter.label'],
+    ['a label with a dash', { name: 'a_total', labels: { 'a-b': true } }, 'labels'],
+    ['a label of the format', { name: 'a_total', labels: { __name__: true } }, 'labels'],
+    ['a label without values', { name: 'a_total', labels: { a: [] } }, 'labels.a'],
+    ['a label with a value twice', { name: 'a_total', labels: { a: ['x', 'x'] } }, 'labels.a'],
+    ['too many series', { name: 'a_total', labels: { a: many, b: many } }, 'labels'],
+  ])('with %s', (_, options, field) => {
+    const { counter } = bench()
+    expect(() => counter({ name: 'a_total', help, ...options })).toThrow(
+      expect.objectContaining({ field, fix: expect.stringMatching(/^[A-Z]/) as string }),
+    )
+  })
+
+  test('with buckets that do not rise, a label le, _total on what is no counter, or a read that is none', () => {
+    const { gauge, histogram } = bench()
+    for (const buckets of [[], [2, 1], [1, 1], [Number.NaN]])
+      expect(() => histogram({ name: 'a', help, buckets })).toThrow('buckets')
+    const labels: CustomMetricLabels = { le: true }
+    expect(() => histogram({ name: 'a', help, buckets: [1], labels })).toThrow('labels')
+    expect(() => gauge({ name: 'a_total', help, read: () => 1 })).toThrow('Leave _total to counters')
+    expect(() => gauge({ name: 'a', help, read: 1 as never })).toThrow('read')
+  })
+
+  test('when its name is registered, also when that is a series of a histogram', () => {
+    const { counter, gauge, histogram } = bench()
+    counter({ name: 'a_total', help })
+    histogram({ name: 'b', help, buckets: [1] })
+    gauge({ name: 'c_sum', help, read: () => 1 })
+    const twice = { code: 'OPTION_CONFLICT', field: 'name', fix: expect.stringContaining('once') as string }
+    expect(() => counter({ name: 'a_total', help })).toThrow(expect.objectContaining(twice))
+    expect(() => gauge({ name: 'b_count', help, read: () => 1 })).toThrow(expect.objectContaining(twice))
+    expect(() => histogram({ name: 'c', help, buckets: [1] })).toThrow(expect.objectContaining(twice))
+  })
+})
+
+test('a mill tells them behind ours', async () => {
+  const [subject] = subjects
+  const mill = await subject?.mill({ serve: ['default'] })
+  const webhooks = mill?.counter({ name: 'webhooks_total', help, labels: { outcome: ['new', 'repeat'] } })
+  mill?.gauge({ name: 'staged_files', help, read: () => 3 })
+  const took = mill?.histogram({ name: 'upload_seconds', help, buckets: [0.1, 1] })
+  webhooks?.add({ outcome: 'new' })
+  took?.observe(0.5)
+  const told = readExposition((await mill?.prometheus()) ?? '')
+  expect([...told.keys()].slice(-3)).toEqual(['webhooks_total', 'staged_files', 'upload_seconds'])
+  expect(valueOf(told, 'webhooks_total', { outcome: 'new' })).toBe(1)
+  expect(valueOf(told, 'webhooks_total', { outcome: 'repeat' })).toBe(0)
+  expect(valueOf(told, 'upload_seconds_bucket', { le: '1' })).toBe(1)
+  expect(valueOf(told, 'jobmill_store_up')).toBe(1)
+})
+
+function fail(): never {
+  throw new Error('no')
+}

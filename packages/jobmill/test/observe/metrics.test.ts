@@ -1,0 +1,177 @@
+// What is counted of which event, when it is said to have happened, and what is left of it when it cannot be written for hours.
+import { describe, expect, test } from 'vitest'
+import type { EventTable, EventType } from '../../src/job/events.ts'
+import { mergeData, type MetricData } from '../../src/job/metric-data.ts'
+import { createMetrics } from '../../src/observe/metrics.ts'
+import { COUNTERS } from '../../src/observe/tally.ts'
+import { aClock, attemptIn, finished, histogramOf, START_AT, started } from './bench.ts'
+
+type Told = { [T in EventType]: readonly [T, EventTable[T]] }[EventType]
+
+const q = attemptIn('q')
+const ref = { id: q.id, kind: q.kind, queue: 'q' }
+const reapedJobs = (['ready', 'dead', 'cancelled'] as const).map((state) => ({ ...ref, state }))
+
+const COUNTED: readonly (readonly [Told, MetricData])[] = [
+  [['enqueued', { ...ref, outcome: 'enqueued' }], { counters: { enqueued: 1 } }],
+  [['enqueued', { ...ref, outcome: 'replaced' }], { counters: { replaced: 1 } }],
+  [['duplicate', ref], { counters: { duplicate: 1 } }],
+  [['started', started('q', 12)], { counters: { started: 1 }, histograms: { waiting: histogramOf([12]) } }],
+  [
+    ['finished', finished('q', 30, 90)],
+    { counters: { done: 1 }, histograms: { running: histogramOf([30]), total: histogramOf([90]) } },
+  ],
+  [
+    ['retried', { ...q, ranMs: 3, delayMs: 9, error: 'x' }],
+    { counters: { retried: 1 }, histograms: { running: histogramOf([3]) } },
+  ],
+  [
+    ['snoozed', { ...q, ranMs: 3, delayMs: 9 }],
+    { counters: { snoozed: 1 }, histograms: { running: histogramOf([3]) } },
+  ],
+  [
+    ['throttled', { ...q, ranMs: 3, retryAfterMs: null }],
+    { counters: { throttled: 1 }, histograms: { running: histogramOf([3]) } },
+  ],
+  [['timed-out', { ...q, ranMs: 3 }], { counters: { timedOut: 1 } }],
+  [
+    ['cancelled', { ...q, ranMs: 3, reason: 'x' }],
+    { counters: { cancelled: 1 }, histograms: { running: histogramOf([3]) } },
+  ],
+  [['cancelled', { ...q, reason: 'it waited' }], { counters: { cancelled: 1 } }],
+  [
+    ['dead', { ...q, ranMs: 3, error: 'x' }],
+    { counters: { dead: 1 }, histograms: { running: histogramOf([3]) } },
+  ],
+  [['dead', { ...q, error: 'crashed' }], { counters: { dead: 1 } }],
+  [
+    ['interrupted', { ...q, ranMs: 3, why: 'shutdown' }],
+    { counters: { interrupted: 1 }, histograms: { running: histogramOf([3]) } },
+  ],
+  [['interrupted', { ...q, why: 'shutdown' }], { counters: { interrupted: 1 } }],
+  [['reaped', { instances: ['i'], jobs: reapedJobs }], { counters: { reaped: 3, cancelled: 1 } }],
+]
+
+describe('figures', () => {
+  test.each(COUNTED)('count %j', ([type, event], data) => {
+    const counted = createMetrics(aClock())
+    counted.count(type, event)
+    expect(counted.take(10)).toEqual([{ scope: 'queue q', at: 0, bucketAt: START_AT, data }])
+    expect(counted.isEmpty()).toBe(true)
+  })
+
+  test('have an event for every counter', () => {
+    const seen = COUNTED.flatMap(([, { counters = {} }]) => Object.keys(counters))
+    expect(new Set(seen)).toEqual(new Set(COUNTERS))
+  })
+
+  test('do not count what says nothing of a queue, and there is nothing to take then', () => {
+    const counted = createMetrics(aClock())
+    counted.count('queue-changed', { queue: 'q' })
+    counted.count('progress', { ...q, value: 1 })
+    counted.count('released', q)
+    expect([counted.isEmpty(), counted.take(10)]).toEqual([true, []])
+  })
+
+  test('are kept by queue and by bucket, each with the middle of its time, the oldest first', () => {
+    const clock = aClock()
+    const counted = createMetrics(clock)
+    counted.count('started', started('a'))
+    clock.advance(4_000)
+    counted.count('started', started('a'))
+    counted.count('started', started('b'))
+    clock.advance(5_999)
+    counted.count('started', started('b'))
+    clock.advance(1)
+    counted.count('started', started('a'))
+    const taken = counted
+      .take(10)
+      .map(({ scope, at, bucketAt, data }) => [scope, at, bucketAt, data.counters])
+    expect(taken).toEqual([
+      ['queue a', 4_999.5, START_AT, { started: 2 }],
+      ['queue b', 4_999.5, START_AT, { started: 2 }],
+      ['queue a', 10_000, START_AT + 10_000, { started: 1 }],
+    ])
+  })
+
+  test('begin a bucket where the wall clock does', () => {
+    const clock = aClock()
+    clock.advance(7_000)
+    clock.step(2_000)
+    const counted = createMetrics(clock)
+    counted.count('started', started('a'))
+    clock.advance(999)
+    counted.count('started', started('a'))
+    clock.advance(1)
+    counted.count('started', started('a'))
+    expect(counted.take(10).map(({ bucketAt, data }) => [bucketAt - START_AT, data.counters])).toEqual([
+      [0, { started: 2 }],
+      [10_000, { started: 1 }],
+    ])
+  })
+
+  test('are taken once, at most as many as asked for', () => {
+    const counted = createMetrics(aClock())
+    for (const queue of ['a', 'b', 'c']) counted.count('started', started(queue))
+    expect(counted.take(2).map(({ scope }) => scope)).toEqual(['queue a', 'queue b'])
+    counted.count('started', started('a'))
+    expect(counted.take(2).map(({ scope }) => scope)).toEqual(['queue c', 'queue a'])
+    expect(counted.take(2)).toEqual([])
+  })
+
+  test('that wait for very long are put together by the minute and then by the hour, and nothing of them is lost', () => {
+    const clock = aClock()
+    const counted = createMetrics(clock, 100)
+    let told = 0
+    for (; told < 5_000; told += 1) {
+      counted.count('started', started('a', told))
+      clock.advance(10_000)
+    }
+    const taken = counted.take(1_000)
+    expect(taken.length).toBeLessThanOrEqual(100)
+    const all = taken.reduce<MetricData>((sum, { data }) => mergeData(sum, data), {})
+    expect(all).toEqual({
+      counters: { started: told },
+      histograms: { waiting: histogramOf(Array.from({ length: told }, (_, ms) => ms)) },
+    })
+    // What was put together is of one hour, and says so with a time inside of it.
+    const hours = taken.map(({ at, bucketAt }) => {
+      const hour = Math.floor(bucketAt / 3_600_000)
+      expect(Math.floor((START_AT + at) / 3_600_000)).toBe(hour)
+      return hour
+    })
+    expect(new Set(hours).size).toBe(14)
+  })
+
+  test('add up to totals that stay when figures are taken, with true sums of times', () => {
+    const clock = aClock()
+    const counted = createMetrics(clock)
+    counted.count('started', started('a', 12))
+    counted.take(10)
+    counted.count('started', started('a', 30))
+    clock.advance(10_000)
+    counted.count('started', started('a', -5))
+    counted.count('finished', finished('b', 7, 9))
+    const { a, b } = Object.fromEntries(counted.totals())
+    expect(a?.counters).toEqual({ started: 3 })
+    expect([a?.histograms.waiting, a?.sums]).toEqual([histogramOf([12, 30, -5]), { waiting: 42 }])
+    expect([b?.counters, b?.sums]).toEqual([{ done: 1 }, { running: 7, total: 9 }])
+    // Nobody who looks adds to them.
+    expect(Object.fromEntries(counted.totals()).a).toEqual(a)
+  })
+
+  test('know each attempt that ended here once, also one that timed out', () => {
+    const counted = createMetrics(aClock())
+    const late = attemptIn('q')
+    counted.count('timed-out', { ...late, ranMs: 3 })
+    counted.count('retried', { ...late, ranMs: 3, delayMs: 9, error: 'x' })
+    counted.count('retried', { ...q, ranMs: 3, delayMs: 9, error: 'x' })
+    counted.count('timed-out', { ...late, ranMs: 3 })
+    counted.count('dead', { ...late, ranMs: 3, error: 'x' })
+    counted.count('interrupted', { ...q, why: 'shutdown' })
+    counted.count('cancelled', { ...q, reason: 'it waited' })
+    counted.count('dead', { ...q, error: 'crashed' })
+    counted.count('finished', finished('q'))
+    expect(counted.totals().get('q')?.ended).toEqual({ timedOut: 2, retried: 1, interrupted: 1, done: 1 })
+  })
+})

@@ -1,0 +1,150 @@
+// What a process writes about itself: one sample for each 10 s, and its minute and its hour whole.
+import { describe, expect, test } from 'vitest'
+import type { MetricData } from '../../src/job/metric-data.ts'
+import { processMetrics } from '../../src/observe/process-metrics.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import { aClock, type Clock, histogramOf } from './bench.ts'
+
+function aProcess(clock: Clock = aClock()) {
+  const store: { timed: MetricData; dropped: number } = { timed: {}, dropped: 0 }
+  const own = processMetrics({
+    platform: clock,
+    timings() {
+      const taken = store.timed
+      store.timed = {}
+      return taken
+    },
+    dropped: () => store.dropped,
+  })
+  return { own, store, clock }
+}
+
+const counts = ({ data }: { data: MetricData }): number | undefined => data.gauges?.['cpu']?.count
+
+describe('figures of a process', () => {
+  test('are due once in every 10 s, in the second half of it, and only while it is measured', () => {
+    const { own, clock } = aProcess()
+    clock.advance(5_000)
+    expect(own.isDue()).toBe(false)
+    own.start()
+    expect(own.isDue()).toBe(true)
+    own.sample()
+    expect(own.isDue()).toBe(false)
+    clock.advance(9_999)
+    expect(own.isDue()).toBe(false)
+    clock.advance(1)
+    expect(own.isDue()).toBe(true)
+    own.stop()
+    expect(own.isDue()).toBe(false)
+  })
+
+  test('are written for the bucket of 10 s, the minute and the hour, as of the middle of the 10 s', () => {
+    const { own, clock, store } = aProcess()
+    own.start()
+    clock.advance(38_000)
+    store.timed = { histograms: { 'store.write': histogramOf([4]) } }
+    own.sample()
+    const data = {
+      gauges: {
+        cpu: { sum: 0.25, count: 1, most: 0.25 },
+        rssBytes: { sum: 100_000_000, count: 1, most: 100_000_000 },
+        heapBytes: { sum: 50_000_000, count: 1, most: 50_000_000 },
+        loopLagMs: { sum: 1, count: 1, most: 5 },
+      },
+      histograms: { 'store.write': histogramOf([4]) },
+    }
+    expect(own.take(10)).toEqual([
+      { resolution: 10_000, at: 35_000, data },
+      { resolution: 60_000, at: 35_000, data },
+      { resolution: 3_600_000, at: 35_000, data },
+    ])
+    expect(own.isEmpty()).toBe(true)
+  })
+
+  test('have all of the minute and of the hour in them each time, and begin anew with the next', () => {
+    const { own, clock, store } = aProcess()
+    own.start()
+    clock.advance(5_000)
+    const seen: (number | undefined)[][] = []
+    let last: readonly { data: MetricData }[] = []
+    for (let n = 1; n <= 361; n += 1) {
+      store.timed = { counters: { 'store.failures': 1 } }
+      own.sample()
+      last = own.take(10)
+      seen.push(last.map(counts))
+      clock.advance(10_000)
+    }
+    expect([seen[0], seen[5], seen[6], seen[359], seen[360]]).toEqual([
+      [1, 1, 1],
+      [1, 6, 6],
+      [1, 1, 7],
+      [1, 6, 360],
+      [1, 1, 1],
+    ])
+    expect(last[2]?.data.counters).toEqual({ 'store.failures': 1 })
+  })
+
+  test('that were not written yet are replaced by newer ones of the same bucket, and bounded', () => {
+    const { own, clock } = aProcess()
+    own.start()
+    clock.advance(5_000)
+    for (let n = 0; n < 6; n += 1) {
+      own.sample()
+      clock.advance(10_000)
+    }
+    const rows = own.take(100)
+    expect(rows.map(({ resolution }) => resolution).toSorted((a, b) => a - b)).toEqual([
+      ...Array<number>(6).fill(10_000),
+      60_000,
+      3_600_000,
+    ])
+    expect(rows.filter(({ resolution }) => resolution === 60_000).map(counts)).toEqual([6])
+    for (let n = 0; n < 3_000; n += 1) {
+      own.sample()
+      clock.advance(10_000)
+    }
+    expect(own.take(10_000)).toHaveLength(1_000)
+  })
+
+  test('say how many events did not fit since the sample before', () => {
+    const { own, clock, store } = aProcess()
+    own.start()
+    store.dropped = 7
+    own.sample()
+    clock.advance(10_000)
+    own.sample()
+    store.dropped = 9
+    clock.advance(10_000)
+    own.sample()
+    const tens = own.take(10).filter(({ resolution }) => resolution === 10_000)
+    expect(tens.map(({ data }) => data.counters?.['eventsDropped'])).toEqual([7, undefined, 2])
+  })
+})
+
+describe('the gauges of the system', () => {
+  test('tell what the process uses, and how late its loop was', async () => {
+    const gauges = systemPlatform.gauges()
+    const first = gauges.read()
+    expect(first.rssBytes).toBeGreaterThan(first.heapBytes)
+    expect(first.heapBytes).toBeGreaterThan(1_000_000)
+    // Right after a reading nothing is known of the loop, and that is no lag.
+    expect(gauges.read().loopLagMs).toEqual({ mean: 0, most: 0 })
+    const late = await untilLate(() => gauges.read())
+    expect(late.loopLagMs.most).toBeGreaterThanOrEqual(late.loopLagMs.mean)
+    expect(late.cpu).toBeGreaterThan(0)
+    gauges.stop()
+    gauges.stop()
+  })
+})
+
+/** Blocks the loop until a reading has seen it: the first look after a reading is not measured. */
+async function untilLate(read: () => ReturnType<ReturnType<typeof systemPlatform.gauges>['read']>) {
+  for (;;) {
+    await new Promise<void>((resolve) => void systemPlatform.timer(50, resolve))
+    const until = systemPlatform.monotonic() + 60
+    while (systemPlatform.monotonic() < until);
+    await new Promise<void>((resolve) => void systemPlatform.timer(50, resolve))
+    const reading = read()
+    if (reading.loopLagMs.most > 30) return reading
+  }
+}

@@ -1,0 +1,284 @@
+/** The notifier between processes: what is said, what of it is heard, and that it comes to the same order everywhere. */
+import pg from 'pg'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { freshSchema } from '../../../../test/support/databases.ts'
+import { systemPlatform } from '../../src/platform/platform.ts'
+import { postgres } from '../../src/postgres.ts'
+import type { WakeUp } from '../../src/store/wake-up.ts'
+import type { Store } from '../../src/store/store.ts'
+import { notifySender, NOTIFY_EVERY_MS } from '../../src/store-postgres/notify-sender.ts'
+import { messageText, readMessage } from '../../src/store-postgres/notify-message.ts'
+import { missedNotifications } from '../../src/store-postgres/missed-notifications.ts'
+import { aClaim, aJob, anInstance, someJobs } from '../../src/testing/factories.ts'
+
+const url = inject('postgresUrl')
+
+function aWakeUp(overrides: Partial<WakeUp> = {}): WakeUp {
+  return { queue: 'a', jobs: 1, seed: 1, skip: 0, passes: true, ...overrides }
+}
+
+/** A sender whose messages stay on their way until they are let go. */
+function slowSender() {
+  const arrived: (() => void)[] = []
+  const texts: string[] = []
+  const send = (text: string): Promise<void> => {
+    texts.push(text)
+    return new Promise((resolve) => arrived.push(resolve))
+  }
+  // Time passes with every look at the clock, so that none of them is too soon after the last.
+  let now = 0
+  const platform = { ...systemPlatform, monotonic: () => (now += NOTIFY_EVERY_MS) }
+  const sender = notifySender({ me: 'me', platform, send })
+  const messages = () => texts.map((text) => readMessage(text))
+  /** One after the other, as many as there can be. */
+  const letGo = async (): Promise<void> => {
+    for (let n = 0; n < 1_000; n += 1) {
+      arrived.splice(0).forEach((arrive) => arrive())
+      await Promise.resolve()
+    }
+    await sender.idle()
+  }
+  return { sender, messages, letGo }
+}
+
+describe('postgres notifier: sending', () => {
+  test('P15 what is rung while a message is on its way goes out in the next, with the numbers added up', async () => {
+    const { sender, messages, letGo } = slowSender()
+    const first = sender.notify([{ queue: 'a', jobs: 1 }])
+    const second = sender.notify([{ queue: 'a', jobs: 2 }])
+    const third = sender.notify([
+      { queue: 'a', jobs: 3 },
+      { queue: 'b', jobs: null },
+    ])
+    expect(messages()).toEqual([first])
+    await letGo()
+    expect(messages().slice(1)).toEqual([third])
+    // Here it is told at once, each time with all that is in the message, so that the last is what the others hear.
+    expect(second).toMatchObject({ seed: third.seed, notifications: [{ queue: 'a', jobs: 2 }] })
+    expect(third.notifications).toEqual([
+      { queue: 'a', jobs: 5 },
+      { queue: 'b', jobs: null },
+    ])
+    expect(third.seed).not.toBe(first.seed)
+  })
+
+  test('P15 rings that follow closely go out together, once a few milliseconds have passed', async () => {
+    const clock = { now: 0, waits: [] as { ms: number; task: () => void }[] }
+    const platform = {
+      ...systemPlatform,
+      monotonic: () => clock.now,
+      timer(ms: number, task: () => void) {
+        clock.waits.push({ ms, task })
+        return { cancel() {} }
+      },
+    }
+    const texts: string[] = []
+    const send = async (text: string): Promise<void> => void texts.push(text)
+    const sender = notifySender({ me: 'me', platform, send })
+    const first = sender.along([{ queue: 'a', jobs: 1 }])
+    expect(first).toMatchObject({ from: 'me', notifications: [{ queue: 'a', jobs: 1 }] })
+    clock.now = 2
+    // It went along a moment ago: the next ones wait.
+    expect(sender.along([{ queue: 'a', jobs: 1 }])).toBeNull()
+    sender.notify([{ queue: 'a', jobs: 2 }])
+    sender.notify([{ queue: 'a', jobs: 3 }])
+    expect(texts).toEqual([])
+    expect(clock.waits.map(({ ms }) => ms)).toEqual([NOTIFY_EVERY_MS - 2])
+    clock.now = NOTIFY_EVERY_MS
+    clock.waits.shift()?.task()
+    await sender.idle()
+    expect(texts.map(readMessage)).toMatchObject([{ notifications: [{ queue: 'a', jobs: 5 }] }])
+  })
+
+  test('a number that is not known makes the sum unknown, and one ring that names a queue twice tells it once', () => {
+    const { sender } = slowSender()
+    sender.notify([{ queue: 'x', jobs: 1 }])
+    const notifications = [
+      { queue: 'a', jobs: 2 },
+      { queue: 'a', jobs: null },
+    ]
+    expect(sender.notify(notifications).notifications).toEqual([{ queue: 'a', jobs: null }])
+    expect(sender.notify([{ queue: 'a', jobs: 5 }]).notifications).toEqual([{ queue: 'a', jobs: null }])
+  })
+
+  test('a ring that is handed on keeps its turn, and how many were asked before', async () => {
+    const { sender, messages, letGo } = slowSender()
+    sender.forward(aWakeUp({ seed: 77, skip: 3, jobs: 2 }))
+    await letGo()
+    expect(messages()).toEqual([{ from: 'me', seed: 77, skip: 3, notifications: [{ queue: 'a', jobs: 2 }] }])
+  })
+
+  test('P15 more than can be handed on in time are dropped, and the next ring goes before them', async () => {
+    const { sender, messages, letGo } = slowSender()
+    sender.notify([{ queue: 'x', jobs: 1 }])
+    for (let skip = 1; skip <= 500; skip += 1) sender.forward(aWakeUp({ skip }))
+    sender.notify([{ queue: 'y', jobs: 1 }])
+    await letGo()
+    expect(messages()).toHaveLength(102)
+    expect(messages()[1]?.notifications).toEqual([{ queue: 'y', jobs: 1 }])
+  })
+
+  test('a message that is too long is for everybody, and so is one of another release', () => {
+    const notifications = Array.from({ length: 500 }, (_, n) => ({ queue: `queue-${n}`, jobs: 1 }))
+    const text = messageText({ from: 'me', seed: 1, skip: 0, notifications })
+    expect(text.length).toBeLessThan(8_000)
+    expect(readMessage(text)).toEqual({ from: 'me', seed: 1, skip: 0 })
+    expect(readMessage('0190b6c4-0000-7000-8000-000000000000 emails,reports')).toBeUndefined()
+    expect(readMessage('')).toBeUndefined()
+    expect(readMessage('7')).toBeUndefined()
+  })
+})
+
+describe('postgres notifier: rings that nobody waited for', () => {
+  test('are told to the next who waits, as they rang, and once', () => {
+    const missed = missedNotifications()
+    missed.notified([aWakeUp({ seed: 1 }), aWakeUp({ queue: 'b' })])
+    missed.notified([aWakeUp({ seed: 2, jobs: 5 })])
+    expect(missed.take(['c'])).toEqual([])
+    expect(missed.take(['a', 'c'])).toEqual([aWakeUp({ seed: 1 }), aWakeUp({ seed: 2, jobs: 5 })])
+    expect(missed.take(['a'])).toEqual([])
+    expect(missed.take(['b'])).toHaveLength(1)
+  })
+
+  test('are not told when somebody who waited heard them, or a claim has looked since', () => {
+    const missed = missedNotifications()
+    missed.waits(['a', 'b'])
+    missed.notified([aWakeUp()])
+    // Whoever waited has gone to look: from here on it hears nothing.
+    missed.notified([aWakeUp({ seed: 2 }), aWakeUp({ queue: 'b' })])
+    expect(missed.take(['a'])).toEqual([aWakeUp({ seed: 2 })])
+    missed.forget(['b'])
+    expect(missed.take(['b'])).toEqual([])
+    const over = missed.waits(['a'])
+    over()
+    missed.notified([aWakeUp({ seed: 3 })])
+    expect(missed.take(['a'])).toHaveLength(1)
+  })
+
+  test('are one when the same one grew, and for everybody when they are many or nobody knows for whom', () => {
+    const missed = missedNotifications()
+    missed.notified([aWakeUp({ jobs: 1 })])
+    missed.notified([aWakeUp({ jobs: 4 })])
+    expect(missed.take(['a'])).toEqual([aWakeUp({ jobs: 4 })])
+    for (let seed = 0; seed < 100; seed += 1) missed.notified([aWakeUp({ seed })])
+    const some = missed.take(['a'])
+    expect(some.length).toBeLessThanOrEqual(16)
+    expect(some).toContainEqual(aWakeUp({ jobs: null, seed: 0, passes: false }))
+    missed.notified('all')
+    expect(missed.take(['a', 'b'])).toMatchObject([
+      { queue: 'a', jobs: null },
+      { queue: 'b', jobs: null },
+    ])
+    expect(missed.take(['a'])).toEqual([])
+  })
+})
+
+async function opened(schema: string, notifier?: false): Promise<Store> {
+  const store: Store = postgres(url, { schema, ...(notifier === undefined ? {} : { notifier }) })
+  await store.open()
+  onTestFinished(() => store.close())
+  return store
+}
+
+const wait = (store: Store) => store.wait({ queues: ['a'], timeoutMs: 15_000 })
+
+describe('postgres notifier: between handles', () => {
+  test('whoever has opened its store hears the first ring already, and all hear the same', async () => {
+    const schema = freshSchema(url, 'notify')
+    const [here, there] = [await opened(schema), await opened(schema)]
+    const waits = [wait(here), wait(here), wait(there)]
+    await here.enqueue(someJobs([{ queue: 'a' }, { queue: 'a' }, { queue: 'b' }]))
+    const [[first], [second], [third]] = (await Promise.all(waits)) as [WakeUp[], WakeUp[], WakeUp[]]
+    expect(first).toMatchObject({ queue: 'a', jobs: 2, skip: 0, passes: true })
+    expect([second, third]).toEqual([first, first])
+  })
+
+  test('a ring that is handed on is heard elsewhere, and not by who hands it on', async () => {
+    const schema = freshSchema(url, 'notify')
+    const [here, there] = [await opened(schema), await opened(schema)]
+    const mine = here.wait({ queues: ['a', 'end'], timeoutMs: 15_000 })
+    const theirs = wait(there)
+    const wakeUp = aWakeUp({ jobs: 2, seed: 4_711, skip: 3 })
+    here.forward(wakeUp)
+    expect(await theirs).toEqual([wakeUp])
+    there.notify(['end'])
+    expect(await mine).toMatchObject([{ queue: 'end', jobs: null }])
+  })
+
+  test('without a notifier rings are heard in this handle, and nobody is told to hand them on', async () => {
+    const store = await opened(freshSchema(url, 'notify'), false)
+    const waits = wait(store)
+    await store.enqueue([aJob({ queue: 'a' })])
+    expect(await waits).toMatchObject([{ jobs: 1, passes: false }])
+    store.forward(aWakeUp())
+  })
+
+  test('a job that waits in line rings too: somebody must look for its turn', async () => {
+    const store = await opened(freshSchema(url, 'notify'), false)
+    const waits = wait(store)
+    await store.enqueue([aJob({ queue: 'a', orderKey: 'o' })])
+    expect(await waits).toMatchObject([{ queue: 'a', jobs: 1 }])
+  })
+
+  test('P11 an enqueue that is sent again rings again: nobody may have been told of the first', async () => {
+    const store = await opened(freshSchema(url, 'notify'), false)
+    const job = aJob({ queue: 'a' })
+    await store.enqueue([job])
+    expect(await wait(store)).toHaveLength(1)
+    const waits = wait(store)
+    await store.enqueue([job], { mayRepeat: true })
+    expect(await waits).toMatchObject([{ queue: 'a', jobs: 1 }])
+  })
+
+  test('a message of an earlier release wakes everybody', async () => {
+    const schema = freshSchema(url, 'notify')
+    const store = await opened(schema)
+    const waits = wait(store)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(`SELECT pg_notify('jobmill ${schema}', '0190b6c4-0000-7000-8000-000000000000 b')`)
+    await client.end()
+    expect(await waits).toMatchObject([{ queue: 'a', jobs: null }])
+  })
+
+  test('what rings between a claim and the wait after it is heard, and what a claim has seen is not', async () => {
+    const store = await opened(freshSchema(url, 'notify'), false)
+    const me = anInstance()
+    await store.register(me)
+    await store.enqueue([aJob({ queue: 'a' })])
+    await store.claim(aClaim(me.id, { queues: [{ queue: 'a', room: 1 }] }))
+    await store.enqueue(someJobs([{ queue: 'a' }, { queue: 'a' }]))
+    expect(await wait(store)).toMatchObject([{ jobs: 2 }])
+    expect(await store.wait({ queues: ['a'], timeoutMs: 1 })).toEqual([])
+  })
+
+  test.each(['enqueue', 'complete'] as const)(
+    'N8 %s in a transaction of the user: others are notified after the commit, and never of what was rolled back',
+    async (way) => {
+      const schema = freshSchema(url, 'notify')
+      const [here, there] = [await opened(schema), await opened(schema)]
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      onTestFinished(() => client.end())
+      const me = anInstance()
+      await here.register(me)
+      const write = async (queue: string): Promise<void> => {
+        const job = aJob({ queue })
+        if (way === 'enqueue') return void (await here.enqueue([job], { tx: client }))
+        await here.enqueue([aJob({ queue: 'first' })])
+        const [lease] = await here.claim(aClaim(me.id, { queues: [{ queue: 'first', room: 1 }] }))
+        const { id = '', token = 0 } = lease ?? {}
+        const transition = { to: 'done', result: null } as const
+        await here.finish([{ id, token, outcome: 'returned', transition, followUps: [job] }], { tx: client })
+      }
+      const wakeUps = there.wait({ queues: ['a', 'rolled-back'], timeoutMs: 15_000 })
+      await client.query('BEGIN')
+      await write('rolled-back')
+      await client.query('ROLLBACK')
+      await client.query('BEGIN')
+      await write('a')
+      await client.query('COMMIT')
+      expect((await wakeUps).map(({ queue }) => queue)).toEqual(['a'])
+    },
+  )
+})

@@ -1,0 +1,194 @@
+// What needs somebody, provoked for real on both stores, and told with what it is about and what to do.
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { inTurns } from '../../../../test/support/in-turns.ts'
+import {
+  Dead,
+  DEFAULT_QUEUE_SETTINGS,
+  defineJob,
+  type JobContext,
+  type Store,
+  Throttled,
+} from '../../src/index.ts'
+import type { StoreTools } from '../../src/store/tools.ts'
+import { queueDiagnostics } from '../../src/runtime/queue-diagnostics.ts'
+import { anInstance, type TestMill } from '../../src/testing/index.ts'
+import { subjects } from './stores.ts'
+
+const dies = defineJob({
+  kind: 'dies',
+  run() {
+    throw new Dead('no')
+  },
+})
+const throttled = defineJob({
+  kind: 'throttled',
+  queue: 'slow',
+  run() {
+    throw new Throttled({ retryAfter: '90s' })
+  },
+})
+const typed = defineJob({
+  kind: 'typed',
+  queue: 'held',
+  maxAttempts: 3,
+  payload: z.object({ to: z.string(), times: z.number().default(1) }),
+  run: ({ payload }: JobContext<{ to: string }>) => payload.to,
+})
+const hidden = defineJob({
+  kind: 'hidden',
+  payload: { '~standard': { version: 1, vendor: 'mine', validate: (value) => ({ value }) } },
+  run: () => null,
+  onDead: () => {},
+})
+
+const JOBS = { jobs: [dies, throttled, typed, hidden] }
+
+const told = async (mill: TestMill): Promise<unknown[]> =>
+  (await mill.diagnostics()).map(({ check, about, says }) => [check, about.what, about.name, says])
+
+/** The store with other tools. */
+function having(store: Store, tools: Partial<StoreTools>): Store {
+  const { tools: own } = store as Store & { readonly tools: StoreTools }
+  return Object.assign(Object.create(store) as Store, { tools: { ...own, ...tools } })
+}
+
+describe('a queue', () => {
+  const queue = { ...DEFAULT_QUEUE_SETTINGS, name: 'q', coolingMs: 0, throttles: 0 }
+  const counts = { queue: 'q', scheduled: 0, ready: 3, running: 0, done: 0, dead: 0, cancelled: 0 }
+  const serving = { ...anInstance({ queues: ['q'] }), state: 'alive', startedAt: 0, renewedAt: 0 } as const
+  const says = (own: object, oldestReadyMs: number, instances = [serving]): string[] =>
+    queueDiagnostics({
+      queues: [{ ...queue, ...own }],
+      counts: [{ ...counts, oldestReadyMs }],
+      instances: instances.map((one) => ({ ...one, expiresAt: 1, endedAt: null })),
+    }).map((one) => one.says)
+
+  test('in which a job waits for long is told, unless something else is told of it, or nobody serves it', () => {
+    const late = ['the oldest ready job of the queue "q" has waited for 6 m']
+    expect(says({}, 360_000)).toEqual(late)
+    expect(says({}, 300_000)).toEqual([])
+    expect(says({}, 360_000, [])).toEqual([])
+    for (const shut of [{ paused: true }, { workers: 0 }, { coolingMs: 1_000 }])
+      expect(says(shut, 360_000)).not.toContain(late[0])
+  })
+
+  test('that cools down is told with how often it had to', () => {
+    expect(says({ coolingMs: 30_000, throttles: 2 }, 1)).toEqual([
+      'the queue "q" cools down for another 30 s, after 2 throttles',
+    ])
+  })
+})
+
+describe.each(subjects)('findings on $name', ({ name, mill: aMill }) => {
+  const test = inTurns(name, subjects)
+  test('a mill that is well has none', async () => {
+    const mill = await aMill(JOBS)
+    await mill.clock.advance('5s')
+    expect(await mill.diagnostics()).toEqual([])
+  })
+
+  test('queues that are shut, cool down or are behind, deaths and drained limits are told', async () => {
+    const mill = await aMill({
+      ...JOBS,
+      serve: ['held', 'none', 'slow', 'default'],
+      queues: { held: { paused: true }, none: { workers: 0 }, slow: {}, default: {} },
+      limits: { smtp: { rate: 5 } },
+    })
+    await mill.enqueue(typed, { to: 'ada' })
+    await mill.enqueue(dies, null, { queue: 'none' })
+    await mill.enqueue(dies, null, { queue: 'none' })
+    await mill.enqueue(throttled, null)
+    for (let n = 0; n < 11; n += 1) await mill.enqueue(dies, null)
+    await mill.clock.advance('3s')
+    await mill.limits.drain('smtp', { retryAfter: '2m' })
+    const cooling: unknown = expect.stringMatching(/^the queue "slow" cools down for another 1 m \d+ s$/)
+    expect(await told(mill)).toEqual([
+      ['dead', 'queue', 'default', 'jobs of the queue "default" have died 11 times in the last 10 m'],
+      ['paused', 'queue', 'held', 'the queue "held" is paused, and 1 job waits in it'],
+      ['workers', 'queue', 'none', 'the queue "none" has 0 workers, and 2 jobs wait in it'],
+      ['cooling', 'queue', 'slow', cooling],
+      ['drained', 'limit', 'smtp', 'the limit "smtp" grants nothing for another 2 m'],
+    ])
+  })
+
+  test('N14 dead jobs need attention, however few they are, until they are retried or deleted', async () => {
+    const mill = await aMill(JOBS)
+    for (let n = 0; n < 6; n += 1) await mill.enqueue(dies, null)
+    await mill.clock.advance('3s')
+    expect(await mill.diagnostics()).toMatchObject([
+      {
+        check: 'dead',
+        about: { what: 'queue', name: 'default' },
+        says: 'the queue "default" has 6 dead jobs',
+        fix: expect.stringContaining('jobmill jobs list --state dead --queue default') as string,
+      },
+    ])
+    await mill.bulk.run('delete', { state: 'dead' })
+    expect(await mill.diagnostics()).toEqual([])
+  })
+
+  test('what the database says of itself comes first; a payload that differs is not shown', async () => {
+    const pinned = { pid: 42, ageMs: 600_000, user: 'ada', state: 'idle in transaction', query: 'SELECT 1' }
+    const mill = await aMill(
+      { ...JOBS, schedules: [{ name: 'nightly', job: 'dies', when: '0 3 * * *', payload: { pin: 1 } }] },
+      (store) =>
+        having(store, {
+          health: async () => ({ server: 'x', sizeBytes: 1, logBytes: null, tables: [], pinned: [pinned] }),
+          schema: async () => ({ isThere: true, applied: [], pending: [], refused: 'too new' }),
+        }),
+    )
+    await mill.schedules.change('nightly', { payload: { pin: 2 } })
+    const diagnostics = await mill.diagnostics()
+    expect(diagnostics.map(({ level, check, about }) => [level, check, about.what])).toEqual([
+      ['error', 'schema', 'database'],
+      ['warning', 'horizon', 'database'],
+      ['warning', 'settings', 'schedule'],
+    ])
+    expect(diagnostics[1]?.says).toContain('session 42 (idle in transaction)')
+    expect(JSON.stringify(diagnostics)).not.toMatch(/SELECT 1"|"pin/)
+  })
+
+  test('a database that cannot be looked at is a finding, and a store without tools none', async () => {
+    const away = { health: (): Promise<never> => Promise.reject(new Error('at db.internal')) }
+    const mill = await aMill(JOBS, (store) => having(store, away))
+    expect(await told(mill)).toEqual([['database', 'database', null, 'it cannot be looked at: INTERNAL']])
+    const bare = await aMill(JOBS, (store) =>
+      Object.assign(Object.create(store) as Store, { tools: undefined }),
+    )
+    expect(await bare.diagnostics()).toEqual([])
+    expect(await bare.system()).toMatchObject({ database: null, migrations: null })
+  })
+
+  test('the system is told: its database, its duties, and how long the store took', async () => {
+    const mill = await aMill(JOBS)
+    await mill.clock.advance('20s')
+    const { database, duties, storeTimings, startedAt, node } = await mill.system()
+    expect(database?.server).toMatch(/^(SQLite|PostgreSQL) \d/)
+    expect(duties.find(({ name }) => name === 'roll-up')).toMatchObject({ everyMs: 15_000, failures: 0 })
+    expect(duties.find(({ name }) => name === 'reap')?.everyMs).toBeNull()
+    expect(storeTimings.heartbeat.count).toBeGreaterThan(10)
+    expect(startedAt).toBeGreaterThan(0)
+    expect(node).toBe(process.version)
+  })
+
+  test('kinds are told with who runs them and what their payloads look like', async () => {
+    const mill = await aMill({ ...JOBS, start: false })
+    await mill.open()
+    const kinds = await mill.kinds()
+    expect(kinds.map(({ kind, queue, maxAttempts, served }) => [kind, queue, maxAttempts, served])).toEqual([
+      ['dies', 'default', 5, false],
+      ['hidden', 'default', 5, false],
+      ['throttled', 'slow', 5, false],
+      ['typed', 'held', 3, false],
+    ])
+    expect(kinds.map(({ schema }) => schema?.['required'])).toEqual([undefined, undefined, undefined, ['to']])
+    await mill.start()
+    expect((await mill.kinds()).map(({ kind, instances }) => [kind, instances])).toEqual([
+      ['dies', 1],
+      ['hidden', 1],
+      ['throttled', 1],
+      ['typed', 1],
+    ])
+  })
+})

@@ -1,0 +1,346 @@
+/** Starting, stopping and everything around it: twice, too early, too late, with a store that is gone. On both stores. */
+import { describe, expect, test } from 'vitest'
+import { inTurns } from '../../../../test/support/in-turns.ts'
+import { defineJob, type JobContext, jobmill } from '../../src/index.ts'
+import type { Store } from '../../src/index.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import { type Faults, faultyStore } from '../../src/testing/index.ts'
+import { rejection } from '../unit/support.ts'
+import { happened, lent, subjects } from './stores.ts'
+
+function gated() {
+  const entered = Promise.withResolvers<AbortSignal>()
+  const gate = Promise.withResolvers<string>()
+  const job = defineJob({
+    kind: 'gated',
+    run({ signal }: JobContext<{ deaf: boolean }>) {
+      entered.resolve(signal)
+      return gate.promise
+    },
+  })
+  return { job, entered: entered.promise, open: gate.resolve }
+}
+
+const quick = defineJob({ kind: 'quick', run: () => 'done' })
+
+describe.each(subjects)('the life of a mill on $name', ({ name, mill: create }) => {
+  const test = inTurns(name, subjects)
+  test('starting twice is starting once: the same promise', async () => {
+    const { store, platform } = await create({ jobs: [quick], start: false })
+    const mill = jobmill({ store, platform, jobs: [quick], log: 'silent' })
+    expect(mill.start()).toBe(mill.start())
+    await mill.start()
+    expect((await mill.instances()).map(({ state }) => state)).toEqual(['alive'])
+    await mill.stop()
+  })
+
+  test('stopping before starting is fine, and afterwards everything is refused by code', async () => {
+    const mill = await create({ jobs: [quick], start: false })
+    expect(await mill.stop()).toMatchObject({ finished: 0, interrupted: 0 })
+    expect(await rejection(() => mill.start())).toMatchObject({ code: 'MILL_STOPPED' })
+    expect(await rejection(() => mill.enqueue(quick, null))).toMatchObject({ code: 'MILL_STOPPED' })
+    expect(await rejection(() => mill.get('01890000-0000-7000-8000-000000000000'))).toMatchObject({
+      code: 'MILL_STOPPED',
+    })
+    expect(mill.stop()).toBe(mill.stop())
+  })
+
+  test('stopping while it starts waits for the start', async () => {
+    const mill = await create({ jobs: [quick], start: false })
+    const starting = mill.start()
+    await Promise.all([starting, mill.stop()])
+    expect(mill.platform.pendingTimers).toBe(0)
+  })
+
+  test('P6 a handler that awaits the stop of its own mill is told what to do, and the mill stops', async () => {
+    const refused = Promise.withResolvers<unknown>()
+    const inner = { stop: (): Promise<unknown> => Promise.resolve() }
+    const job = defineJob({
+      kind: 'quits',
+      async run() {
+        await Promise.resolve()
+        await inner.stop().then(refused.resolve, refused.resolve)
+      },
+    })
+    const mill = await create({ jobs: [job] })
+    inner.stop = () => mill.stop()
+    await mill.enqueue(job, null)
+    const error = await refused.promise
+    expect(error).toMatchObject({ code: 'HANDLER_INVALID', field: 'stop' })
+    expect(String(error)).toContain('Call void mill.stop() and return from the handler')
+    expect(await mill.stop()).toMatchObject({ interrupted: 0 })
+  })
+
+  test('a mill that is not started enqueues and asks, and serves nothing', async () => {
+    const mill = await create({ start: false })
+    const { id } = await mill.enqueue('anything', { n: 1 })
+    expect(await mill.get(id)).toMatchObject({ state: 'ready', payload: { n: 1 } })
+    expect(await rejection(() => mill.serve('mail'))).toMatchObject({ code: 'MILL_NOT_STARTED' })
+    expect(await mill.instances()).toEqual([])
+  })
+
+  test('result() of an unknown job is refused, and with a time it gives up', async () => {
+    const { job, entered, open } = gated()
+    const mill = await create({ jobs: [job] })
+    const unknown = mill.job('01890000-0000-7000-8000-000000000000')
+    expect(await rejection(() => unknown.result())).toMatchObject({ code: 'JOB_UNKNOWN', field: 'id' })
+    expect(() => mill.job('not an id')).toThrow(expect.objectContaining({ code: 'ID_INVALID' }) as Error)
+    const handle = await mill.enqueue(job, { deaf: true })
+    await entered
+    const late = rejection(() => handle.result({ timeout: '5s' }))
+    await mill.clock.advance('5s')
+    expect(await late).toMatchObject({ code: 'RESULT_TIMEOUT' })
+    const controller = new AbortController()
+    const aborted = handle.result({ signal: controller.signal })
+    controller.abort(new Error('enough'))
+    await expect(aborted).rejects.toThrow('enough')
+    expect(await rejection(() => handle.result({ timout: 1 } as object))).toMatchObject({
+      code: 'OPTION_UNKNOWN',
+    })
+    open('in the end')
+    expect(await handle.result()).toBe('in the end')
+  })
+
+  test('whoever awaits a result when the mill stops is told', async () => {
+    const { job } = gated()
+    const mill = await create({ jobs: [job], start: false })
+    const handle = await mill.enqueue(job, { deaf: true })
+    const told = rejection(() => handle.result())
+    await mill.stop()
+    expect(await told).toMatchObject({ code: 'MILL_STOPPED' })
+  })
+
+  test('P6 a stop lets what runs go on for the grace, and what it does then still counts', async () => {
+    const { job, entered, open } = gated()
+    const mill = await create({ jobs: [job, quick] })
+    const handle = await mill.enqueue(job, { deaf: true })
+    const signal = await entered
+    const stopping = mill.stop({ grace: '10s' })
+    const after = await mill.enqueue(quick, null)
+    await mill.platform.advance('9s')
+    expect(signal.aborted).toBe(false)
+    expect(happened(mill, after.id)).not.toContain('started')
+    open('in time')
+    expect(await stopping).toMatchObject({ finished: 1, interrupted: 0 })
+    expect(happened(mill, handle.id)).toContain('finished')
+    expect(mill.platform.pendingTimers).toBe(0)
+  })
+
+  test('P6 A after the grace the signal fires, and who is abandoned is told; a deaf handler’s job goes back all the same, refunded', async () => {
+    const { job, entered, open } = gated()
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, { deaf: true })
+    const signal = await entered
+    const other = mill.platform.track(mill.store)
+    const stopping = mill.stop({ grace: '10s' })
+    await mill.platform.advance('10s')
+    expect(signal.reason).toMatchObject({ why: 'shutdown' })
+    const record = other.get([id])
+    await mill.platform.advance('1s')
+    expect(await stopping).toMatchObject({ finished: 0, interrupted: 1 })
+    expect((await record)[0]?.state).toBe('running')
+    expect(mill.events.find(({ type }) => type === 'grace-expired')).toMatchObject({
+      jobs: [{ id, kind: job.kind, attempt: 1, isAbandoned: true }],
+    })
+    open('too late for anybody')
+    await mill.platform.settled()
+    expect(happened(mill, id)).not.toContain('finished')
+  })
+
+  test('P6 a claim that is on its way when the stop comes is awaited, and its jobs are released', async () => {
+    const faults: Faults[] = []
+    const mill = await create({ jobs: [quick] }, (store) => {
+      const faulty = faultyStore(store)
+      faults.push(faulty)
+      return faulty
+    })
+    await mill.platform.settled()
+    const claim = faults[0]?.holdReply('claim')
+    // With a key it is not handed over as it is written, and has to be claimed.
+    const { id } = await mill.enqueue(quick, null, { dedupeKey: 'claimed' })
+    await claim?.reached
+    const stopping = mill.stop({ grace: 0 })
+    claim?.release()
+    expect(await stopping).toMatchObject({ finished: 0, handedBack: 1, interrupted: 0 })
+    expect(happened(mill, id)).toEqual(['enqueued', 'released'])
+    expect(mill.platform.pendingTimers).toBe(0)
+  })
+
+  test('P6 a handler that was told to stop before, and did not, is counted and told of too', async () => {
+    const { job, entered } = gated()
+    const mill = await create({ jobs: [job] })
+    const { id } = await mill.enqueue(job, { deaf: true }, { timeout: '1s' })
+    await entered
+    await mill.clock.advance('2s')
+    const stopping = mill.stop({ grace: 0 })
+    await mill.platform.advance('1s')
+    expect(await stopping).toMatchObject({ finished: 0, handedBack: 0, interrupted: 1 })
+    expect(happened(mill, id)).toContain('interrupted')
+    expect(mill.events.find(({ type }) => type === 'mill-stopping')).toMatchObject({ running: 1, graceMs: 0 })
+  })
+
+  test('a start that fails leaves the store to those who enqueue meanwhile', async () => {
+    const faults: Faults[] = []
+    const mill = await create({ jobs: [quick], start: false }, (store) => {
+      const faulty = faultyStore(store)
+      faults.push(faulty)
+      return faulty
+    })
+    faults[0]?.fail('register')
+    const [start, job] = await Promise.allSettled([mill.start(), mill.enqueue(quick, null)])
+    expect([start.status, job.status]).toEqual(['rejected', 'fulfilled'])
+    await mill.start()
+    await mill.drain()
+    expect((await mill.counts())[0]).toMatchObject({ done: 1 })
+  })
+
+  test('two mills share a store: the last one closes it', async () => {
+    const { store, platform } = await create({ start: false })
+    const shared = { store, platform, jobs: [quick], log: 'silent' } as const
+    const [one, other] = [jobmill(shared), jobmill(shared)]
+    await Promise.all([one.start(), other.start()])
+    await one.stop()
+    const { id } = await other.enqueue(quick, null)
+    await platform.settled()
+    expect(await other.get(id)).toMatchObject({ state: 'done' })
+    await other.stop()
+    expect(await rejection(() => store.counts())).toMatchObject({ code: 'STORE_CLOSED' })
+  })
+
+  test('a mill that never used a store leaves it to others, and so does one that could not open it', async () => {
+    const faults: Faults[] = []
+    const { store, platform } = await create({ start: false }, (inner) => {
+      const faulty = faultyStore(inner)
+      faults.push(faulty)
+      return faulty
+    })
+    const shared = { store, platform, jobs: [quick], log: 'silent' } as const
+    const mill = jobmill(shared)
+    await mill.start()
+    await jobmill(shared).stop()
+    faults[0]?.fail('declareQueues')
+    const failing = jobmill({ ...shared, queues: { other: {} } })
+    expect(await rejection(() => failing.open())).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    await failing.stop()
+    expect(await mill.counts()).toHaveLength(1)
+    await mill.stop()
+    expect(await rejection(() => store.counts())).toMatchObject({ code: 'STORE_CLOSED' })
+  })
+
+  test('P6 a store that does not close holds a stop up for seconds, and not for ever', async () => {
+    const { store, platform } = await create({ start: false })
+    const hanging = { ...store, close: () => new Promise<void>(() => {}) }
+    const mill = jobmill({ store: hanging, platform, jobs: [quick], log: 'silent' })
+    await mill.start()
+    const stopping = mill.stop()
+    await platform.settled()
+    await platform.advance('5s')
+    expect((await stopping).tookMs).toBe(5_000)
+    expect(mill.eventCounts.told['store-failing']).toBe(1)
+    await store.close()
+  })
+
+  test('P10 wake() of a process that only enqueues rings for what it wrote in transactions', async () => {
+    const wakeUp: string[] = []
+    const mill = await create({ start: false }, (inner) => ({
+      ...inner,
+      enqueue: (jobs) => inner.enqueue(jobs),
+      notify: (queues) => void wakeUp.push(...queues),
+    }))
+    await mill.enqueue('a', null, { queue: 'mail', tx: {} })
+    mill.wake()
+    mill.wake()
+    expect(wakeUp).toEqual(['mail'])
+  })
+
+  test('queues that code names are there before any start', async () => {
+    const mill = await create({ start: false, queues: { mail: { workers: 3 } } })
+    expect(await mill.pause('mail')).toMatchObject({ name: 'mail', workers: 3, paused: true })
+  })
+
+  test('a kind that reads like one of ours is told of, once', async () => {
+    const mill = await create({ jobs: [quick] })
+    await mill.enqueue('qiuck', null)
+    await mill.enqueue('qiuck', null)
+    await mill.enqueue('something.else', null)
+    await mill.drain()
+    expect(mill.eventCounts.told['kind-unknown']).toBe(1)
+    expect(mill.events.find(({ type }) => type === 'kind-unknown')).toMatchObject({
+      kind: 'qiuck',
+      near: 'quick',
+    })
+  })
+
+  test('a queue can be created and served at run time', async () => {
+    const mill = await create({ jobs: [quick] })
+    const { id } = await mill.enqueue(quick, null, { queue: 'late' })
+    await mill.clock.advance('5s')
+    expect(await mill.get(id)).toMatchObject({ state: 'ready' })
+    await mill.serve('late', { workers: 3 })
+    await mill.drain()
+    expect(await mill.get(id)).toMatchObject({ state: 'done' })
+    expect((await mill.instances())[0]?.queues).toEqual(['default', 'late'])
+    expect(await rejection(() => mill.serve('late', { wokers: 3 } as object))).toMatchObject({
+      code: 'OPTIONS_INVALID',
+    })
+  })
+
+  test('what an operator changed is not overwritten by a start', async () => {
+    const mill = await create({ jobs: [quick], queues: { default: { workers: 3 } } })
+    await mill.changeQueue('default', { workers: 7 })
+    const again = jobmill({
+      store: lent(mill),
+      jobs: [quick],
+      queues: { default: { workers: 3 } },
+      log: 'silent',
+      platform: mill.platform,
+    })
+    await again.start()
+    expect((await again.queues())[0]).toMatchObject({ name: 'default', workers: 7 })
+    await again.stop()
+  })
+
+  test('P15 an idle mill asks the database at most twice a second, and not at all once it stopped', async () => {
+    const stores: Faults[] = []
+    const count = (store: Store): Store => {
+      const faulty = faultyStore(store)
+      stores.push(faulty)
+      return faulty
+    }
+    const counted = (): number => {
+      const { wait: _wait, ...calls } = stores[0]?.calls() ?? { wait: 0 }
+      return Object.values(calls).reduce((sum, n) => sum + n, 0)
+    }
+    const mill = await create({ jobs: [quick], queues: { default: { workers: 500 } } }, count)
+    await mill.clock.advance('5s')
+    const before = counted()
+    await mill.clock.advance('60s')
+    expect(counted() - before).toBeGreaterThan(60)
+    expect(counted() - before).toBeLessThanOrEqual(120)
+    await mill.stop()
+    const after = counted()
+    await mill.platform.advance('60s')
+    expect(counted()).toBe(after)
+  })
+})
+
+describe('a store that is closed under a mill, on sqlite', () => {
+  test('is told, the jobs are told to stop, and the mill can still be stopped', async () => {
+    const { job, entered, open } = gated()
+    const store = sqlite(':memory:')
+    const events: string[] = []
+    const mill = jobmill({ store, jobs: [job], log: 'silent', lease: '400ms', renewEvery: '100ms' })
+    mill.on('*', ({ type }) => events.push(type))
+    await mill.start()
+    await mill.enqueue(job, { deaf: true })
+    const signal = await entered
+    const lost = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    await store.close()
+    await lost
+    expect(signal.reason).toMatchObject({ why: 'lease-lost' })
+    await expect.poll(() => events).toContain('store-failing')
+    expect(await rejection(() => mill.enqueue(job, { deaf: true }))).toMatchObject({ code: 'STORE_CLOSED' })
+    open('whatever')
+    await mill.stop({ grace: 0 })
+  })
+})

@@ -1,0 +1,130 @@
+// Whom a ring wakes: as many workers as there are jobs, on whichever instance has room for them.
+import { describe, expect, test } from 'vitest'
+import type { Member } from '../../src/runtime/queue-watch.ts'
+import { wakeUps } from '../../src/runtime/wake-ups.ts'
+import type { WakeUp } from '../../src/store/wake-up.ts'
+import { testPlatform } from '../../src/testing/index.ts'
+
+interface Place {
+  readonly room?: number
+  readonly kinds?: readonly string[]
+}
+
+/** Instances that hear each other's rings, each with ten workers and some of them free. */
+function cluster(places: Readonly<Record<string, Place>>) {
+  const platform = testPlatform()
+  const woken: string[] = []
+  const passed: WakeUp[] = []
+  const members = Object.entries(places).map(([instance, { kinds = ['a'] }]): Member => ({
+    instance,
+    workers: 10,
+    kinds,
+  }))
+  const notifications = new Map(
+    Object.entries(places).map(([me, { room = 10, kinds = ['a'] }]) => [
+      me,
+      wakeUps({
+        me,
+        kinds,
+        members: () => members,
+        slots: { room: () => (room > 0 ? [{ queue: 'mail', room }] : []) },
+        // Without room it costs nothing to be woken.
+        wake: () => void (room > 0 && woken.push(me)),
+        store: {
+          forward(wakeUp) {
+            passed.push(wakeUp)
+            for (const notifier of notifications.values()) notifier.receive([wakeUp])
+          },
+        },
+        platform,
+      }),
+    ]),
+  )
+  const notify = (jobs: number | null, turn = 7, passes = true): void => {
+    for (const notifier of notifications.values())
+      notifier.receive([{ queue: 'mail', jobs, seed: turn, skip: 0, passes }])
+  }
+  return { platform, woken, passed, notifications, notify }
+}
+
+const thirty = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`i${n}`, {}]))
+
+describe('a ring', () => {
+  test('for one job wakes one instance of thirty, and not always the same', () => {
+    const first = new Set<string>()
+    for (let turn = 0; turn < 50; turn += 1) {
+      const { notify, woken } = cluster(thirty)
+      notify(1, turn)
+      expect(woken).toHaveLength(1)
+      first.add(woken[0] ?? '')
+    }
+    expect(first.size).toBeGreaterThan(10)
+  })
+
+  test('for 35 jobs wakes four instances of ten workers', () => {
+    const { notify, woken, passed } = cluster(thirty)
+    notify(35)
+    expect([new Set(woken).size, passed]).toEqual([4, []])
+  })
+
+  test('that does not say how many jobs there are wakes everybody', () => {
+    const { notify, woken } = cluster(thirty)
+    notify(null)
+    expect(woken).toHaveLength(30)
+  })
+
+  test('goes on to the next when the chosen one is busy, until somebody has room', () => {
+    const places = {
+      ...Object.fromEntries(Object.keys(thirty).map((id) => [id, { room: 0 }])),
+      last: { room: 1 },
+    }
+    for (let turn = 0; turn < 20; turn += 1) {
+      const { notify, woken } = cluster(places)
+      notify(1, turn)
+      expect(woken).toEqual(['last'])
+    }
+  })
+
+  test('ends when nobody has room', () => {
+    const { notify, woken, passed } = cluster({ a: { room: 0 }, b: { room: 0 }, c: { room: 0 } })
+    notify(5)
+    expect([woken, passed.length]).toEqual([[], 2])
+  })
+
+  test('hands on what the chosen one has no room for', () => {
+    const { notify, woken } = cluster({
+      a: { room: 3 },
+      b: { room: 3 },
+      c: { room: 3 },
+      d: { room: 3 },
+    })
+    notify(8)
+    expect(new Set(woken).size).toBe(3)
+  })
+
+  test('goes on when a claim found nothing and others have kinds of their own', () => {
+    const { notify, woken, notifications } = cluster({ a: { kinds: ['a'] }, b: { kinds: ['b'] } })
+    notify(1)
+    const [first = ''] = woken
+    notifications.get(first)?.foundNothing()
+    expect(woken).toEqual([first, first === 'a' ? 'b' : 'a'])
+    notifications.get(first)?.foundNothing()
+    expect(woken).toHaveLength(2)
+  })
+
+  test('does not go on when a claim found nothing and all have the same kinds', () => {
+    const { notify, woken, notifications, passed } = cluster({ a: {}, b: {} })
+    notify(1)
+    notifications.get(woken[0] ?? '')?.foundNothing()
+    expect([woken.length, passed]).toEqual([1, []])
+  })
+
+  test('where nobody hands it on, lets the others look a moment later', async () => {
+    const { platform, notify, woken, passed } = cluster({ a: {}, b: {}, c: {} })
+    notify(1, 7, false)
+    notify(1, 7, false)
+    expect(new Set(woken).size).toBe(1)
+    await platform.advance(25)
+    expect([new Set(woken).size, woken.length, passed]).toEqual([3, 4, []])
+  })
+})

@@ -1,0 +1,152 @@
+// Wake-ups on one file: by this process, by another connection, and none where none is due.
+import { assert, describe, test } from 'vitest'
+import { ON_DEAD_QUEUE } from '../../src/job/on-dead.ts'
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import { aClaim, aJob, anInstance, KIND, QUEUE, someJobs } from '../../src/testing/factories.ts'
+import { freshFile, openStore } from './support.ts'
+
+const waiting = { queues: [QUEUE], timeoutMs: 5_000 }
+const done = { outcome: 'returned', transition: { to: 'done', result: null } } as const
+
+describe('the notifier of sqlite', () => {
+  test('wakes at once for a commit of this process, and tells how many jobs became ready', async () => {
+    const store = await openStore()
+    const first = store.wait(waiting)
+    await store.enqueue([aJob()])
+    assert.deepEqual(await first, [{ queue: QUEUE, jobs: 1, seed: 1, skip: 0, passes: false }])
+    const second = store.wait(waiting)
+    await store.enqueue(someJobs([{}, {}]))
+    assert.deepEqual(await second, [{ queue: QUEUE, jobs: 2, seed: 2, skip: 0, passes: false }])
+  })
+
+  test('all who hear a ring hear the same turn: whoever committed, and the others', async () => {
+    const path = freshFile()
+    const stores = await Promise.all([openStore(path), openStore(path), openStore(path)])
+    const instance = anInstance()
+    await stores[0].register(instance)
+    for (let round = 0; round < 5; round += 1) {
+      const waits = stores.map((store) => store.wait(waiting))
+      await stores[round % 3]?.enqueue(someJobs([{}, {}]))
+      const wakeUps = (await Promise.all(waits)).flat()
+      assert.equal(wakeUps.length, 3)
+      assert.deepEqual(
+        wakeUps,
+        Array.from({ length: 3 }, () => wakeUps[0]),
+      )
+      assert.equal(wakeUps[0]?.jobs, 2)
+      await stores[0].claim(aClaim(instance.id))
+    }
+  })
+
+  test('a turn is heard once: whoever was not chosen by it waits for the next', async () => {
+    const path = freshFile()
+    const [store, neighbour] = [await openStore(path), await openStore(path)]
+    for (const enqueuing of [store, neighbour]) {
+      const woken = store.wait(waiting)
+      await enqueuing.enqueue([aJob()])
+      assert.equal((await woken).length, 1)
+      assert.deepEqual(await store.wait({ ...waiting, timeoutMs: 30 }), [])
+    }
+  })
+
+  test('wakes for what follows a death', async () => {
+    let now = 0
+    const store = await openStore(freshFile(), { clock: () => now })
+    const instance = anInstance({ onDead: [KIND] })
+    await store.declareQueues([{ name: ON_DEAD_QUEUE, settings: null }])
+    await store.register(instance)
+    await store.enqueue([aJob()])
+    const [lease] = await store.claim(aClaim(instance.id))
+    assert.isDefined(lease)
+    now = 3_600_000
+    const woken = store.wait({ ...waiting, queues: [ON_DEAD_QUEUE] })
+    await store.reap({ crashesUntilDead: 1, limit: 1 })
+    assert.equal((await woken)[0]?.jobs, 1)
+  })
+
+  test('everybody looks when a line moved on and nothing is ready', async () => {
+    const path = freshFile()
+    const [store, neighbour] = [await openStore(path), await openStore(path)]
+    const instance = anInstance()
+    await store.register(instance)
+    await store.enqueue([aJob({ orderKey: 'a' }), aJob({ orderKey: 'a' })])
+    await store.stage(10)
+    const [lease] = await store.claim(aClaim(instance.id))
+    assert.isDefined(lease)
+    await neighbour.wait({ ...waiting, timeoutMs: 1 })
+    const waits = [store.wait(waiting), neighbour.wait(waiting)]
+    await store.finish([{ id: lease.id, token: lease.token, ...done }])
+    for (const wakeUps of await Promise.all(waits))
+      assert.deepEqual([wakeUps.length, wakeUps[0]?.jobs], [1, null])
+  })
+
+  test('a permit that comes back wakes those who wait for the queue, here and elsewhere', async () => {
+    const path = freshFile()
+    const [store, neighbour] = [await openStore(path), await openStore(path)]
+    await store.declareLimits([{ name: 'few', settings: { type: 'concurrency', most: 1 } }])
+    await store.declareQueues([{ name: QUEUE, settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'few' } }])
+    const instance = anInstance()
+    await store.register(instance)
+    await store.enqueue(someJobs([{}, {}]))
+    const [lease] = await store.claim(aClaim(instance.id))
+    assert.isDefined(lease)
+    assert.deepEqual(await store.claim(aClaim(instance.id)), [])
+    // Long enough to have looked at the file: from now on only what others commit makes it look again.
+    await neighbour.wait({ ...waiting, timeoutMs: 1 })
+    await neighbour.wait({ ...waiting, timeoutMs: 50 })
+    const waits = [store.wait(waiting), neighbour.wait(waiting)]
+    // This one has not met the queue before, and must find the name of what it rings for.
+    await neighbour.finish([{ id: lease.id, token: lease.token, ...done }])
+    // After the declaration, which changed the limit of the queue, and the enqueue.
+    for (const wakeUps of await Promise.all(waits))
+      assert.deepEqual(wakeUps, [{ queue: QUEUE, jobs: null, seed: 3, skip: 0, passes: false }])
+  })
+
+  test('does not wake for another queue, nor for what others have taken already, and ends with its time', async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    const neighbour = await openStore(path)
+    const woken = store.wait({ queues: ['other'], timeoutMs: 60 })
+    await neighbour.enqueue([aJob()])
+    assert.deepEqual(await woken, [])
+    const instance = anInstance()
+    await neighbour.register(instance)
+    assert.equal((await neighbour.claim(aClaim(instance.id))).length, 1)
+    assert.deepEqual(await store.wait({ queues: [QUEUE], timeoutMs: 30 }), [])
+  })
+
+  test('what came between an empty claim and the wait is not missed', async () => {
+    const path = freshFile()
+    const store = await openStore(path)
+    const neighbour = await openStore(path)
+    await neighbour.enqueue([aJob()])
+    assert.equal((await store.wait(waiting))[0]?.jobs, 1)
+    assert.deepEqual(await store.wait({ ...waiting, timeoutMs: 30 }), [])
+    // Nor what this process wrote itself.
+    await store.enqueue([aJob()])
+    assert.equal((await store.wait(waiting))[0]?.jobs, 1)
+    // Nor what came while it waited for another queue.
+    const other = store.wait({ queues: ['other'], timeoutMs: 5_000 })
+    await neighbour.enqueue([aJob(), aJob({ queue: 'other' })])
+    await other
+    assert.equal((await store.wait(waiting))[0]?.jobs, 1)
+  })
+
+  test('a ring by hand is for everybody, and passing one on does nothing', async () => {
+    const store = await openStore()
+    const woken = store.wait(waiting)
+    store.forward({ queue: QUEUE, jobs: 1, seed: 1, skip: 1, passes: false })
+    store.notify([QUEUE])
+    assert.deepEqual(await woken, [{ queue: QUEUE, jobs: null, seed: 0, skip: 0, passes: false }])
+  })
+
+  test('ends with its signal and with the store', async () => {
+    const store = await openStore()
+    const stop = new AbortController()
+    const waits = [store.wait({ ...waiting, signal: stop.signal }), store.wait(waiting)]
+    stop.abort()
+    assert.deepEqual(await waits[0], [])
+    await store.close()
+    assert.deepEqual(await waits[1], [])
+  })
+})

@@ -1,0 +1,76 @@
+// What is not a job: settings, limits, schedules and what they served; and what processes leave that die.
+import { DEFAULT_QUEUE_SETTINGS } from '../../src/job/queue-settings.ts'
+import { overlapKey } from '../../src/job/schedule.ts'
+import { aClaim, aDefinition, aJob, anInstance, anAcquire, aTick } from '../../src/testing/factories.ts'
+import { HOUR, type Words } from './words.ts'
+
+/** The first planned instant that was served. */
+export const SERVED_AT = 999_999_960_000
+
+export async function settings({ store }: Words): Promise<void> {
+  await store.declareLimits([
+    { name: 'smtp', settings: { type: 'rate', amount: 3, perMs: 1_000, burst: 7 } },
+    { name: 'seats', settings: { type: 'concurrency', most: 2 } },
+    { name: 'quiet', settings: { type: 'rate', amount: 1, perMs: 1_000, burst: 1 } },
+  ])
+  // With fractions of a millisecond, and with a line of those who come back.
+  await store.acquire([anAcquire('smtp', { amount: 5 }), anAcquire('smtp', { amount: 5, waitUpToMs: 10 })])
+  await store.drain('quiet', HOUR)
+  await store.declareQueues([
+    { name: 'mail', settings: { ...DEFAULT_QUEUE_SETTINGS, workers: 4, backoffBaseMs: 5, keepDead: 3 } },
+    { name: 'limited', settings: { ...DEFAULT_QUEUE_SETTINGS, limit: 'smtp', retainDeadMs: HOUR } },
+    { name: 'plain', settings: DEFAULT_QUEUE_SETTINGS },
+  ])
+  await store.declareQueues([{ name: 'paused', settings: DEFAULT_QUEUE_SETTINGS }])
+  await store.changeQueue('paused', { settings: { paused: true, workers: 0 }, coolMs: null })
+}
+
+export async function planned({ store, clock }: Words): Promise<void> {
+  const definition = aDefinition({ queue: 'mail', tags: ['by-schedule'] })
+  await store.declareSchedules([
+    { name: 'served', version: 2, definition },
+    { name: 'changed', version: 1, definition },
+    { name: 'deleted', version: 3, definition },
+    { name: 'new', version: 1, definition },
+  ])
+  await store.createSchedule('made', aDefinition({ when: 'every 10m', paused: true }))
+  await store.changeSchedule('changed', { when: 'every 1h', payload: '{"b": 1, "a": 2}' })
+  const alone = {
+    key: overlapKey('served'),
+    holdMs: 0,
+    holdAfter: 'done' as const,
+    onConflict: 'keep' as const,
+  }
+  const fires = [0, 1, 2].map((n) => ({
+    at: SERVED_AT + n * 60_000,
+    job: { ...aJob({ queue: 'mail' }), dedupe: alone },
+  }))
+  await store.tick([
+    aTick('served', { nextAt: clock.now() + 60_000, fires, missed: 4 }),
+    aTick('deleted', { nextAt: clock.now() + 5, fires: [{ at: SERVED_AT, job: aJob() }] }),
+  ])
+  await store.deleteSchedule('deleted', 'ops')
+  await store.scheduleFailed('changed', 'it could not be read')
+}
+
+/** Jobs of processes that died: once, twice, and too often. */
+export async function crashed({ store, clock, running }: Words): Promise<void> {
+  for (const crashes of [1, 2, 3]) {
+    const queue = `crashed-${crashes}`
+    for (let n = 0; n < crashes; n += 1) {
+      const instance = anInstance({ leaseMs: 1_000 })
+      await store.register(instance)
+      if (n === 0) await running({ queue, kind: 'crash' }, instance.id)
+      else
+        await store.claim(
+          aClaim(instance.id, {
+            queues: [{ queue, room: 1 }],
+            kinds: ['crash'],
+            quarantined: n === 2 ? 'only' : 'skip',
+          }),
+        )
+      clock.advance(2_000)
+      await store.reap({ crashesUntilDead: 3, limit: 10 })
+    }
+  }
+}

@@ -1,0 +1,138 @@
+// Random histories on a store beside the oracle; then everything is carried to the other store, and the history goes on there. The oracle knows nothing of it, and must not
+// find anything out. JOBMILL_RUNS asks for more runs, JOBMILL_SEED replays one that failed.
+// oxlint-disable vitest/expect-expect -- `check` throws when a property does not hold
+import assert from 'node:assert/strict'
+import * as fc from 'fast-check'
+import { describe, inject, test } from 'vitest'
+import { transferAll } from '../../src/cli/transfer/transfer-parts.ts'
+import { verify } from '../../src/cli/transfer/verify.ts'
+import type { ToolStore } from '../../src/store/store.ts'
+import type { ConformanceSubject } from '../../src/testing/conformance/subject.ts'
+import { aRetain } from '../../src/testing/factories.ts'
+import { postgresSubject } from '../conformance/postgres-subject.ts'
+import { sqliteSubject } from '../conformance/sqlite-subject.ts'
+import { check, timeoutMs } from '../model/check.ts'
+import { plainJob } from '../model/plain.ts'
+import { begin, startWorkers, told } from '../model/run.ts'
+import { dutySteps, reap } from '../model/steps/duties.ts'
+import { enqueueSteps } from '../model/steps/enqueue.ts'
+import { handOffSteps } from '../model/steps/hand-off.ts'
+import { instanceSteps } from '../model/steps/instances.ts'
+import { limitSteps } from '../model/steps/limits.ts'
+import { SCHEDULES } from '../model/steps/names.ts'
+import { operateSteps } from '../model/steps/operate.ts'
+import { scheduleSteps } from '../model/steps/schedules.ts'
+import { workSteps } from '../model/steps/work.ts'
+import { ask, closeWorld, openWorld, type Step, type World } from '../model/world.ts'
+import { WAY } from './places.ts'
+
+const FILE = 'packages/jobmill/test/transfer/histories.test.ts'
+const RUNS = 3
+const STEPS = 40
+
+const steps = [
+  ...enqueueSteps,
+  ...handOffSteps,
+  ...workSteps,
+  ...operateSteps,
+  ...instanceSteps,
+  ...dutySteps,
+  ...scheduleSteps,
+]
+const some = (from: typeof steps): fc.Arbitrary<Step[]> =>
+  fc.array(fc.oneof(...from), { minLength: 1, maxLength: STEPS, size: 'max' })
+// Who waits for a limit loses its place with the move, so that nobody asks for one afterwards.
+const history = fc.record({ before: some([...steps, ...limitSteps]), after: some(steps) })
+
+/** What is kept by a move. */
+async function compareKept(world: World): Promise<void> {
+  const { ids } = world
+  await ask(
+    world,
+    'what it shows',
+    async (system) => {
+      const { store } = system
+      const jobs = await store.get(ids)
+      return {
+        jobs: await Promise.all(
+          jobs.map(async (job, n) => plainJob(system, job, await store.history(ids[n] ?? ''))),
+        ),
+        results: await store.results(ids),
+        counts: await store.counts(),
+        queues: await store.queues(),
+        schedules: await store.schedules(),
+        ticks: await Promise.all(SCHEDULES.map((name) => store.ticks(name, 100))),
+        // Keys begin full, so that none of them is there.
+        limits: (await store.limits()).map(({ keys: _, ...limit }) => limit),
+      }
+    },
+    (shown) => shown,
+  )
+}
+
+/** All processes die, and what they held is taken back. Then the store is another one. */
+async function moved(world: World, to: ConformanceSubject): Promise<World> {
+  world.clock.advance(20_000)
+  await reap(world, 3)
+  const [oracle, source] = world.systems
+  assert.ok(oracle !== undefined && source !== undefined)
+  await to.fresh()
+  const target = to.handle({ clock: world.clock.now }) as ToolStore<never>
+  await target.open()
+  // Without a look whether the target is new: it was used by the run before, and only emptied.
+  const places = { source: source.store as ToolStore<never>, target }
+  await transferAll(places, null, WAY)
+  assert.deepEqual((await verify(places, WAY)).differences, [])
+  await source.store.close()
+  const unseen = { settings: { version: null, changed: false }, members: null }
+  const systems = [
+    { ...oracle, ...unseen },
+    { ...source, ...unseen, name: `${to.name} after the move`, store: target },
+  ]
+  return { ...world, systems, workers: [], sentFinishes: [] }
+}
+
+/** The oracle still knows the instances of before, which stayed behind. */
+async function retain(world: World): Promise<void> {
+  await ask(
+    world,
+    'retain',
+    ({ store }) => store.retain(aRetain({ ticksMs: 4_000 })),
+    ({ instances: _, ...retained }) => retained,
+  )
+}
+
+async function run(
+  [from, to]: readonly [ConformanceSubject, ConformanceSubject],
+  { before, after }: { readonly before: readonly Step[]; readonly after: readonly Step[] },
+): Promise<void> {
+  let world = await openWorld([from])
+  try {
+    await begin(world)
+    for (const step of before) await step.run(world)
+    await told(before, async () => {
+      world = await moved(world, to)
+      await compareKept(world)
+    })
+    await startWorkers(world)
+    for (const [n, step] of after.entries())
+      await told([...before, ...after.slice(0, n + 1)], async () => {
+        await (step.says.startsWith('retain') ? retain(world) : step.run(world))
+        if (n % 10 === 9 || n === after.length - 1) await compareKept(world)
+      })
+  } finally {
+    await closeWorld(world)
+  }
+}
+
+describe('carrying histories between sqlite and postgres', () => {
+  const [one, other] = [sqliteSubject(), postgresSubject(inject('preparedPostgresUrl'))]
+  test.each([
+    ['sqlite to postgres', [one, other]],
+    ['postgres to sqlite', [other, one]],
+  ] as const)(
+    'P2 P3 P12 from %s, and nobody can tell',
+    (_, pair) => check(FILE, history, RUNS, (given) => run(pair, given)),
+    timeoutMs(RUNS),
+  )
+})

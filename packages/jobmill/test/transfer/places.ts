@@ -1,0 +1,49 @@
+// Databases to carry between, each on a clock of its own, and what moves everything from one to the other.
+import { inject, onTestFinished } from 'vitest'
+import { freshFile, freshSchema } from '../../../../test/support/databases.ts'
+import { transferAll, type Way } from '../../src/cli/transfer/transfer-parts.ts'
+import { findPlace } from '../../src/cli/transfer/find-place.ts'
+import { verify, type Verified } from '../../src/cli/transfer/verify.ts'
+import { postgres } from '../../src/postgres.ts'
+import { sqlite } from '../../src/sqlite.ts'
+import type { ToolStore } from '../../src/store/store.ts'
+import { type TestClock, testClock } from '../../src/testing/test-clock.ts'
+
+export type Sort = 'sqlite' | 'postgres'
+
+export interface Place {
+  readonly store: ToolStore<never>
+  readonly clock: TestClock
+}
+
+/** `now` is what its clock says at first. */
+export async function freshPlace(sort: Sort, now?: number): Promise<Place> {
+  const clock = testClock(now)
+  const store =
+    sort === 'sqlite' ? sqlite(freshFile(), { clock: clock.now, durability: 'relaxed' }) : onServer(clock)
+  onTestFinished(() => store.close())
+  await store.open()
+  return { store, clock }
+}
+
+function onServer({ now }: TestClock): ToolStore<never> {
+  const url = inject('postgresUrl')
+  return postgres(url, { schema: freshSchema(url, 'carry'), clock: now, notifier: false })
+}
+
+/** Small, so that a few jobs make many pages. */
+export const WAY: Way = { limit: 7, signal: new AbortController().signal, passed: () => {} }
+
+/** Everything, as the command does it. */
+export async function transferTo(source: ToolStore<never>, target: ToolStore<never>): Promise<Verified> {
+  const { after } = await findPlace({ source, target })
+  await transferAll({ source, target }, after, WAY)
+  return verify({ source, target }, WAY)
+}
+
+/** The same into a new database, whose clock says the same. */
+export async function transferredTo(sort: Sort, { store, clock }: Place): Promise<Place> {
+  const target = await freshPlace(sort, clock.now())
+  await transferTo(store, target.store)
+  return target
+}

@@ -1,0 +1,60 @@
+// Nobody may work on a database that is moved; what processes left that are gone is taken back first.
+import { expect, test } from 'vitest'
+import { checkSchema } from '../../src/cli/transfer/places.ts'
+import { checkNobodyCame, checkQuiet, knownInstances, takeBack } from '../../src/cli/transfer/quiet.ts'
+import { aClaim, anInstance, someJobs } from '../../src/testing/factories.ts'
+import { freshPlace } from './places.ts'
+
+test.each(['sqlite', 'postgres'] as const)(
+  'what runs on %s and whose process is gone is taken back',
+  async (sort) => {
+    const { store, clock } = await freshPlace(sort)
+    const { store: target } = await freshPlace('sqlite')
+    const instance = anInstance({ label: 'web-1', leaseMs: 1_000 })
+    await store.register(instance)
+    await store.enqueue(someJobs([{}, {}]))
+    await store.claim(aClaim(instance.id))
+    await expect(checkQuiet({ source: store, target })).rejects.toThrow(
+      `instance web-1 (${instance.id}) is at work on ${store.name}`,
+    )
+    await expect(takeBack(store)).rejects.toThrow('2 jobs still run')
+    clock.advance(2_000)
+    await checkQuiet({ source: store, target })
+    expect(await takeBack(store)).toBe(2)
+    expect(await takeBack(store)).toBe(0)
+    expect(await store.counts()).toMatchObject([{ ready: 2, running: 0 }])
+  },
+)
+
+test('an instance of the target is in the way too', async () => {
+  const [{ store: source }, { store: target }] = [await freshPlace('sqlite'), await freshPlace('sqlite')]
+  const instance = anInstance()
+  await target.register(instance)
+  await expect(checkQuiet({ source, target })).rejects.toThrow(
+    `instance ${instance.id} is at work on ${target.name}`,
+  )
+  await target.deregister(instance.id)
+  await checkQuiet({ source, target })
+})
+
+test('an instance that came to the source and went is found out', async () => {
+  const [{ store: source }, { store: target }] = [await freshPlace('sqlite'), await freshPlace('sqlite')]
+  const [before, during] = [anInstance(), anInstance()]
+  await source.register(before)
+  await source.deregister(before.id)
+  const known = await knownInstances({ source, target })
+  await checkNobodyCame({ source, target }, known)
+  await source.register(during)
+  await source.deregister(during.id)
+  await expect(checkNobodyCame({ source, target }, known)).rejects.toThrow(
+    `instance ${during.id} worked on ${source.name} during the move`,
+  )
+})
+
+test('a source that would be migrated is refused', () => {
+  const status = { isThere: true, applied: [], pending: [], refused: null }
+  expect(() => checkSchema('sqlite jobs.db', status)).not.toThrow()
+  expect(() => checkSchema('sqlite jobs.db', { ...status, pending: [{ number: 6, name: 'next' }] })).toThrow(
+    'sqlite jobs.db has the schema of an earlier release',
+  )
+})

@@ -1,0 +1,115 @@
+// Everything goes from one store to the other and back, and is the same at every station.
+import { describe, expect, test } from 'vitest'
+import { verify } from '../../src/cli/transfer/verify.ts'
+import { anInstance, aClaim, aJob, aTick } from '../../src/testing/factories.ts'
+import { furnish } from './furnish.ts'
+import { planned, SERVED_AT } from './furnish-cluster.ts'
+import { waiting } from './furnish-jobs.ts'
+import { keyed } from './furnish-keys.ts'
+import { liveOn } from './live.ts'
+import { lookAt } from './look.ts'
+import { transferredTo, transferTo, freshPlace, type Place, type Sort, WAY } from './places.ts'
+import { HOUR } from './words.ts'
+
+async function furnished(sort: Sort, parts?: Parameters<typeof furnish>[1]): Promise<Place> {
+  const place = await freshPlace(sort)
+  await furnish(place, parts)
+  return place
+}
+
+describe.each([
+  ['sqlite', 'postgres'],
+  ['postgres', 'sqlite'],
+] as const)('from %s to %s', (from, to) => {
+  test('and back: jobs, histories, counts, settings and schedules are the same, and so are the checksums', async () => {
+    const first = await furnished(from)
+    const seen = await lookAt(first.store)
+    const second = await freshPlace(to, first.clock.now())
+    const there = await transferTo(first.store, second.store)
+    expect(there.differences).toEqual([])
+    expect(await lookAt(second.store)).toEqual(seen)
+    const third = await freshPlace(from, first.clock.now())
+    const back = await transferTo(second.store, third.store)
+    expect(back.differences).toEqual([])
+    expect(await lookAt(third.store)).toEqual(seen)
+    expect(back.target).toEqual(there.source)
+    // The source was only read.
+    expect(await lookAt(first.store)).toEqual(seen)
+  })
+
+  test('P2 P3 life goes on as it would have: the same jobs, in the same order, with the same ends', async () => {
+    const source = await furnished(from)
+    const target = await transferredTo(to, source)
+    const lived = await liveOn(source)
+    expect(lived.length).toBeGreaterThan(50)
+    expect(await liveOn(target)).toEqual(lived)
+    expect(await target.store.counts()).toEqual(await source.store.counts())
+  })
+
+  test('P2 a token of the target is above every token that the source gave out', async () => {
+    const source = await furnished(from, [waiting])
+    const { lastToken } = await source.store.tools.exportRest()
+    const { store } = await transferredTo(to, source)
+    const instance = anInstance()
+    await store.register(instance)
+    const [lease] = await store.claim(aClaim(instance.id, { limit: 1 }))
+    expect(lease?.token).toBeGreaterThan(lastToken)
+    await store.deregister(instance.id)
+  })
+
+  test('P12 an instant that was served is not served again, and the next one is', async () => {
+    const { store } = await transferredTo(to, await furnished(from, [planned]))
+    const served = (await store.schedules()).find(({ name }) => name === 'served')
+    const fires = [SERVED_AT, SERVED_AT + 180_000].map((at) => ({ at, job: aJob({ queue: 'mail' }) }))
+    const { revision = 0, nextAt = null } = served ?? {}
+    const [reply] = await store.tick([aTick('served', { revision, from: nextAt, fires })])
+    expect(reply).toMatchObject({ accepted: true, fired: [{ at: SERVED_AT + 180_000, outcome: 'enqueued' }] })
+  })
+
+  test('N1 a schedule that an operator deleted stays deleted, and who deleted it stays known', async () => {
+    const { store } = await transferredTo(to, await furnished(from, [planned]))
+    const [definition] = (await store.schedules()).flatMap(({ code }) => code ?? [])
+    if (definition !== undefined) await store.declareSchedules([{ name: 'deleted', version: 3, definition }])
+    expect((await store.schedules()).map(({ name }) => name)).not.toContain('deleted')
+    const of = (await store.overrides()).filter(({ name }) => name === 'deleted')
+    expect(of).toMatchObject([{ option: 'deleted', by: 'ops', at: expect.any(Number) as number }])
+  })
+
+  test('dedupe keys are held by what holds them, and for as long', async () => {
+    const { store, clock } = await transferredTo(to, await furnished(from, [keyed]))
+    const meet = async (...keys: string[]): Promise<string[]> =>
+      (await store.enqueue(keys.map((key) => aJob({ dedupe: { key } })))).map(({ outcome }) => outcome)
+    const [held, free] = ['duplicate', 'enqueued']
+    expect(await meet('ready', 'later', 'done', 'forgotten', 'deleted')).toEqual([
+      held,
+      held,
+      held,
+      held,
+      held,
+    ])
+    expect(await meet('over', 'free', 'dead')).toEqual([free, free, free])
+    clock.advance(2 * HOUR)
+    expect(await meet('ready', 'later', 'done', 'forgotten', 'deleted')).toEqual([
+      held,
+      held,
+      free,
+      free,
+      free,
+    ])
+  })
+})
+
+test('what is not the same is found out', async () => {
+  const source = await furnished('sqlite', [waiting])
+  const target = await transferredTo('sqlite', source)
+  const [id = ''] = await target.store.tools.exportIds({ after: null, limit: 1 })
+  await target.store.changeQueue('mail', { settings: { workers: 5 }, coolMs: null })
+  await target.store.delete([id])
+  const { differences } = await verify({ source: source.store, target: target.store }, WAY)
+  expect(differences).toEqual([
+    expect.stringMatching(/^queue \S+ has \d+ \w+ jobs at the source and \d+ at the target$/),
+    'the checksums of the jobs differ',
+    'the checksums of the settings differ',
+    `job ${id} is missing at the target`,
+  ])
+})

@@ -1,0 +1,94 @@
+/** Whom a ring is for: as many workers as there are jobs, the same for all who hear it, and the others after them. */
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { chosen, wakeAll, type Candidate, type WakeUp } from '../../src/store/wake-up.ts'
+
+function wakeUp(jobs: number, seed: number, skip = 0): WakeUp & { readonly jobs: number } {
+  return { queue: 'a', jobs, seed, skip, passes: true }
+}
+
+const crowd = fc.uniqueArray(fc.record({ instance: fc.uuid(), workers: fc.integer({ min: 0, max: 5 }) }), {
+  selector: ({ instance }) => instance,
+  minLength: 1,
+  maxLength: 30,
+})
+const seed = fc.integer({ min: 0, max: 2 ** 31 })
+
+function total(all: readonly Candidate[]): number {
+  return all.reduce((sum, { workers }) => sum + workers, 0)
+}
+
+test('exactly as many workers as there are jobs are chosen, or all when there are more jobs', () => {
+  fc.assert(
+    fc.property(crowd, seed, fc.integer({ min: 1, max: 60 }), (all, which, jobs) => {
+      const mine = all.map(({ instance }) => chosen(wakeUp(jobs, which), all, instance).jobs)
+      expect(mine.reduce((sum, n) => sum + n, 0)).toBe(Math.min(jobs, total(all)))
+      for (const [n, { workers }] of all.entries()) expect(mine[n]).toBeLessThanOrEqual(workers)
+    }),
+  )
+})
+
+test('all who hear a ring agree, in whichever order they know each other', () => {
+  fc.assert(
+    fc.property(crowd, seed, fc.integer({ min: 1, max: 60 }), (all, which, jobs) => {
+      const known = [all, all.toReversed(), all.toSorted((a, b) => a.workers - b.workers)]
+      for (const { instance } of all) {
+        const [first, ...others] = known.map((each) => chosen(wakeUp(jobs, which), each, instance))
+        for (const other of others) expect(other).toEqual(first)
+      }
+    }),
+  )
+})
+
+test('the order goes on where the last ones ended, until everybody was asked, each once', () => {
+  fc.assert(
+    fc.property(crowd, seed, fc.integer({ min: 1, max: 4 }), (all, which, jobs) => {
+      const asked: string[] = []
+      let skip: number | null = 0
+      for (let round = 0; skip !== null; round += 1) {
+        expect(round).toBeLessThanOrEqual(all.length)
+        const told = all.map(({ instance }) => ({
+          instance,
+          ...chosen(wakeUp(jobs, which, skip ?? 0), all, instance),
+        }))
+        asked.push(...told.filter((one) => one.jobs > 0).map(({ instance }) => instance))
+        const skips = new Set(told.map((one) => one.skip))
+        expect(skips.size).toBe(1)
+        const [next = null] = skips
+        expect(next === null || next > (skip ?? 0)).toBe(true)
+        skip = next
+      }
+      const free = all.filter(({ workers }) => workers > 0).map(({ instance }) => instance)
+      expect(asked.toSorted()).toEqual(free.toSorted())
+    }),
+  )
+})
+
+test('who is not among those who serve the queue gets nothing, and nobody does when nobody is', () => {
+  expect(chosen(wakeUp(3, 1), [{ instance: 'a', workers: 2 }], 'b')).toEqual({ jobs: 0, skip: null })
+  expect(chosen(wakeUp(3, 1), [], 'b')).toEqual({ jobs: 0, skip: null })
+})
+
+test('the last one of the order may get fewer jobs than it has workers', () => {
+  expect(chosen(wakeUp(2, 1), [{ instance: 'a', workers: 5 }], 'a')).toEqual({ jobs: 2, skip: null })
+})
+
+test('over many rings everybody is first about as often', () => {
+  const all = Array.from({ length: 8 }, (_, n) => ({
+    instance: `01a1de30-651e-7249-b059-6ee5d7464bd${n}`,
+    workers: 1,
+  }))
+  const firsts = new Map<string, number>()
+  for (let which = 0; which < 4_000; which += 1) {
+    const first = all.find(({ instance }) => chosen(wakeUp(1, which), all, instance).jobs === 1)
+    firsts.set(first?.instance ?? '', (firsts.get(first?.instance ?? '') ?? 0) + 1)
+  }
+  for (const { instance } of all) {
+    expect(firsts.get(instance)).toBeGreaterThan(350)
+    expect(firsts.get(instance)).toBeLessThan(650)
+  }
+})
+
+test('a ring that says nothing of jobs is for everybody', () => {
+  expect(wakeAll('a')).toEqual({ queue: 'a', jobs: null, seed: 0, skip: 0, passes: false })
+})

@@ -1,0 +1,64 @@
+/** A heartbeat on the clock of a test, with the database in the hands of the test. */
+import { onTestFinished } from 'vitest'
+import type { Heartbeat } from '../../src/store/instance.ts'
+import { testPlatform } from '../../src/testing/index.ts'
+import { heartbeatService } from '../../src/work/heartbeat.ts'
+
+export const CALM: Heartbeat = {
+  alive: true,
+  cancels: [],
+  settingsVersion: 1,
+  membersVersion: 1,
+  leads: [],
+  slots: [],
+  ready: false,
+  quarantined: false,
+  stageInMs: null,
+  budgetInMs: null,
+  scheduleInMs: null,
+  expired: false,
+  unrolled: false,
+}
+
+/** A lease of 10 s, renewed every 3 s, a beat every 640 ms. */
+export function heartbeatBench() {
+  const platform = testPlatform()
+  const heartbeats: { readonly at: number; readonly renews: boolean }[] = []
+  const told: string[] = []
+  const heard: Heartbeat[] = []
+  const note = (what: string): void => void told.push(`${what} at ${platform.monotonic()}`)
+  const state = {
+    answer: async (): Promise<Heartbeat> => CALM,
+    register: async (): Promise<void> => {},
+  }
+  const heartbeat = heartbeatService({
+    renew({ renewEveryMs }) {
+      heartbeats.push({ at: platform.monotonic(), renews: renewEveryMs === 0 })
+      return state.answer()
+    },
+    async register() {
+      note('register')
+      await state.register()
+    },
+    queues: () => ['default'],
+    duties: () => [],
+    heard: (one) => void heard.push(one),
+    lost: () => note('lost'),
+    back: () => note('back'),
+    leaseMs: 10_000,
+    renewEveryMs: 3_000,
+    everyMs: 600,
+    platform,
+    failing: () => note('failing'),
+    working: () => {},
+  })
+  onTestFinished(async () => {
+    const stopped = heartbeat.stop()
+    // A beat that hangs is waited for until its own deadline.
+    await platform.advance('10s')
+    await stopped
+  })
+  const apart = (): number[] => heartbeats.slice(1).map(({ at }, n) => at - (heartbeats[n]?.at ?? 0))
+  const events = (): string[] => told.filter((one) => !one.startsWith('failing'))
+  return { platform, heartbeats, told, events, heard, state, heartbeat, apart }
+}

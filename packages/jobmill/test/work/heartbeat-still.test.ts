@@ -1,0 +1,80 @@
+/** A lease that ran out: was the database away, or did this process stand still? */
+import { expect, test } from 'vitest'
+import type { Heartbeat } from '../../src/store/instance.ts'
+import { heartbeatService } from '../../src/work/heartbeat.ts'
+import { fakePlatform } from '../unit/support.ts'
+import { CALM } from './heartbeat-bench.ts'
+
+/** Lets go of the loop, so that answers arrive. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+function still(renew: () => Promise<Heartbeat>) {
+  const platform = fakePlatform()
+  const lost: boolean[] = []
+  const heartbeat = heartbeatService({
+    renew,
+    register: async () => {},
+    queues: () => [],
+    duties: () => [],
+    heard: () => {},
+    lost: (blocked) => void lost.push(blocked),
+    back: () => {},
+    leaseMs: 10_000,
+    renewEveryMs: 3_000,
+    everyMs: 600,
+    platform,
+    failing: () => {},
+    working: () => {},
+  })
+  heartbeat.start(platform.monotonic())
+  return { platform, heartbeat, lost }
+}
+
+test('P5 all timers come at once after a time without a turn of the loop: it stood still', async () => {
+  const { platform, heartbeat, lost } = still(() => Promise.resolve(CALM))
+  for (let heartbeat = 0; heartbeat < 10; heartbeat += 1) {
+    platform.advance(600)
+    await turn()
+  }
+  expect(lost).toEqual([])
+  platform.advance(12_000)
+  expect(lost).toEqual([true])
+  await heartbeat.stop()
+})
+
+test.each([
+  ['refuses', () => Promise.reject(new Error('away'))],
+  ['hangs', () => new Promise<Heartbeat>(() => {})],
+])('a database that %s is no standing still', async (_, renew) => {
+  const { platform, heartbeat, lost } = still(renew)
+  for (let step = 0; step < 300 && lost.length === 0; step += 1) {
+    platform.advance(50)
+    await turn()
+  }
+  expect(lost).toEqual([false])
+  const stopped = heartbeat.stop()
+  platform.advance(10_000)
+  await stopped
+})
+
+test('P2 its lease is over by the clock, also before the timer that says so had its turn', async () => {
+  const { platform, heartbeat } = still(() => Promise.resolve(CALM))
+  const isOurs = heartbeat.term()
+  platform.stand(9_999)
+  expect([heartbeat.alive, isOurs()]).toEqual([true, true])
+  platform.stand(1)
+  expect([heartbeat.alive, isOurs()]).toEqual([false, false])
+  await heartbeat.stop()
+})
+
+test('P2 what was leased to it before it was lost is not its own when it lives again', async () => {
+  const { platform, heartbeat, lost } = still(() => Promise.resolve(CALM))
+  const isOurs = heartbeat.term()
+  platform.advance(12_000)
+  await turn()
+  platform.advance(600)
+  await turn()
+  expect(lost).toEqual([true])
+  expect([heartbeat.alive, isOurs(), heartbeat.term()()]).toEqual([true, false, true])
+  await heartbeat.stop()
+})

@@ -1,0 +1,164 @@
+/** The door that Telegram knocks at: which bot, whether it is Telegram, what it says; then the update is received, and Telegram told how that went. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Platform } from 'jobmill'
+import { pace } from 'jobmill/http'
+import type { Bot } from '../bots/bot.ts'
+import type { SourcesConfig } from '../config/config.ts'
+import { WEBHOOK_PATH } from '../bots/webhooks.ts'
+import type { Log } from '../log.ts'
+import { keepText } from '../update/exact-text.ts'
+import { asUpdate, factsOf, type RawUpdate } from '../update/update.ts'
+import type { Fault } from '../work/fault.ts'
+import type { Metrics, Refusal, Result } from '../work/metrics.ts'
+import { notReceived, type Receive, type Received } from './receive.ts'
+import { isSecret } from './secret.ts'
+import { sourceCheck, sourceOf } from './source.ts'
+
+export interface WebhookTools {
+  readonly botOf: (slug: string) => Bot | undefined
+  readonly receive: Receive
+  readonly maxBodyBytes: number
+  readonly sources: SourcesConfig | null
+  readonly metrics: Metrics
+  readonly platform: Platform
+  readonly fault: Fault
+  readonly log: Log
+}
+
+/** What could not be stored is sent again; soon, since a database that restarts is back soon. */
+const RETRY_SECONDS = 5
+/** For each address, with bursts of twice as many. */
+const WRONG_PER_SECOND = 20
+/** What Telegram honours. */
+const LONGEST_SECONDS = 3_600
+
+interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+  readonly retryAfter?: number
+}
+
+const STATUS: Record<Result, number> = {
+  queued: 200,
+  handled: 200,
+  duplicate: 200,
+  dropped: 200,
+  prompted: 200,
+  dead: 200,
+  busy: 503,
+  failed: 503,
+  unstored: 503,
+}
+
+export function webhook(tools: WebhookTools) {
+  const { botOf, receive, maxBodyBytes, metrics, fault, log, platform } = tools
+  const wrongSecrets = pace({ perSecond: WRONG_PER_SECOND, now: () => platform.monotonic() })
+  const isFromThere = sourceCheck(tools.sources)
+
+  function refuse(status: number, reason: Refusal, problem: string): Answer {
+    metrics.refused(reason)
+    return { status, body: { ok: false, problem } }
+  }
+
+  /** The right secret is never held back: behind a proxy Telegram and those who guess may have the same address. */
+  function refuseSecret(request: IncomingMessage): Answer {
+    const waitMs = wrongSecrets(sourceOf(request, tools.sources?.header ?? null))
+    if (waitMs === 0) return refuse(401, 'secret', 'the secret is missing or wrong')
+    const answer = refuse(429, 'secret', 'too many wrong secrets came from this address')
+    return { ...answer, retryAfter: seconds(waitMs) }
+  }
+
+  async function answerTo(request: IncomingMessage): Promise<Answer> {
+    const slug = (request.url ?? '').slice(WEBHOOK_PATH.length).split('?')[0] ?? ''
+    const bot = botOf(slug)
+    if (bot === undefined) return refuse(404, 'path', 'there is no bot here')
+    if (request.method !== 'POST') return refuse(405, 'path', 'updates are posted')
+    if (!isFromThere(request)) return refuse(403, 'source', 'updates do not come from there')
+    const secret = request.headers['x-telegram-bot-api-secret-token']
+    if (!isSecret(typeof secret === 'string' ? secret : undefined, bot.secrets)) return refuseSecret(request)
+    const text = await bodyOf(request, maxBodyBytes)
+    if (text === null) return refuse(413, 'size', `an update has at most ${maxBodyBytes} bytes`)
+    const update = asUpdate(parsed(text))
+    if (update === null) return refuse(400, 'json', 'the body is no update')
+    keepText(update, text)
+    return received(bot, update)
+  }
+
+  async function received(bot: Bot, update: RawUpdate): Promise<Answer> {
+    const { chatId } = factsOf(update)
+    await fault('webhook.received', chatId)
+    const { result, retryAfterMs = RETRY_SECONDS * 1_000 } = await inTime(receive(bot, update)).catch(
+      (error: unknown): Received => {
+        log('error', 'an update could not be stored', {
+          bot: bot.slug,
+          update: update.update_id,
+          error: String(error),
+        })
+        return notReceived(error)
+      },
+    )
+    await fault('webhook.stored', chatId)
+    metrics.received({ bot: bot.slug, result })
+    if (result === 'duplicate')
+      log('info', 'an update came again', { bot: bot.slug, update: update.update_id })
+    const status = STATUS[result]
+    return {
+      status,
+      body: { ok: status === 200, result },
+      ...(status === 200 ? {} : { retryAfter: seconds(retryAfterMs) }),
+    }
+  }
+
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const startedAt = performance.now()
+    const { status, body, retryAfter } = await answerTo(request).catch((error: unknown): Answer => {
+      log('error', 'a webhook failed', { error: String(error) })
+      return { status: 503, body: { ok: false }, retryAfter: RETRY_SECONDS }
+    })
+    if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter)
+    // What was not read would be taken for the next request.
+    if (!request.complete) response.setHeader('connection', 'close')
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    metrics.answered((performance.now() - startedAt) / 1_000)
+  }
+}
+
+/** Longer than anything of ours takes, and shorter than Telegram waits: who gets no answer does not know that it should try again. */
+const ANSWER_MS = 45_000
+
+/** What comes too late may have been done all the same: then the repeat is recognised. */
+async function inTime(received: Promise<Received>): Promise<Received> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`it took longer than ${ANSWER_MS} ms`)), ANSWER_MS)
+  try {
+    return await Promise.race([received, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.min(LONGEST_SECONDS, Math.max(1, Math.ceil(ms / 1_000)))
+}
+
+/** Null when it is too long, whatever its header says. */
+async function bodyOf(request: IncomingMessage, most: number): Promise<string | null> {
+  if (Number(request.headers['content-length'] ?? 0) > most) return null
+  const chunks: Buffer[] = []
+  let bytes = 0
+  // Leaving early must not end the connection: the answer goes over it.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > most) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
