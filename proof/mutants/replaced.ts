@@ -32,7 +32,7 @@ export const REPLACED: readonly TestedMutant[] = [
     replace: "if (rows === 'never') load()",
     test: {
       file: `${TESTS}/postgres/replaced.test.ts`,
-      name: 'a started process puts a queue back on its own',
+      name: 'a started process puts a kind back on its own, and its jobs run',
     },
   },
   {
