@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
+import { anyCharacter } from '../../../test/support/any-character.ts'
 import { inTurns } from '../../../test/support/in-turns.ts'
 import { leftOf, mailbox, sceneForAll, STORES } from './support/inboxes.ts'
 import { BOUNDARY, END, partOf } from './support/raw.ts'
@@ -19,7 +20,7 @@ const path = fc.constantFrom(
   '%2e%2e%2fescaped',
 )
 const name = fc
-  .oneof(path, fc.string({ maxLength: 200 }), fc.string({ unit: 'binary', maxLength: 40 }))
+  .oneof(path, fc.string({ maxLength: 200 }), fc.string({ unit: anyCharacter, maxLength: 40 }))
   .map((text) => text.replaceAll(/[\r\n"]/g, '_'))
 const header = fc.constantFrom(
   '',
@@ -47,7 +48,7 @@ const piece = fc.oneof(
     `\r\n--${BOUNDARY}\r\n\r\n`,
     '\0',
   ),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: anyCharacter, maxLength: 60 }),
 )
 const body = fc
   .tuple(fc.array(piece, { maxLength: 8 }), fc.boolean())
@@ -153,7 +154,7 @@ describe.each(STORES)('hostile bytes on %s', (store) => {
       fc.asyncProperty(
         route,
         headers,
-        fc.string({ unit: 'binary', maxLength: 60 }),
+        fc.string({ unit: anyCharacter, maxLength: 60 }),
         async ([method, at], more, sent) => {
           const { wait: _, ...rest } = more
           await expectFair(

@@ -1,6 +1,7 @@
 /** Options, and what children of a pool say: refused in our words, or understood. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { anyCharacter } from '../../../../test/support/any-character.ts'
 import { defineJob } from '../../src/job/definition.ts'
 import { checkOptions, jobmill } from '../../src/runtime/mill.ts'
 import { sqlite } from '../../src/sqlite.ts'
@@ -76,7 +77,7 @@ describe('hostile answers of a child', () => {
       retryAfterMs: fc.oneof(fc.jsonValue(), fc.double()),
     }
     const lines = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.json(),
       fc.record(fields, { requiredKeys: [] }).map((value) => JSON.stringify(value)),
     )
