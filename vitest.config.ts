@@ -44,10 +44,14 @@ const TOGETHER = [
   'packages/dashboard/test/*.test.ts',
 ]
 
-/** Left to the night when everything is run: the statements of PostgreSQL explained at 100,000 rows, and an upload that is cut off at each of its steps. */
+/**
+ * Left to the night when everything is run: the statements of PostgreSQL explained at 100,000 rows, an upload that is cut off at each of its steps, and the
+ * figures of the oracle, which are those of both stores.
+ */
 const NIGHTLY = [
   'packages/jobmill/test/postgres/plans{,-cluster}.test.ts',
   'packages/uploads/test/cut-off.test.ts',
+  'packages/jobmill/test/observe/exact-oracle.test.ts',
 ]
 
 /** `npm run test:fast`: what needs no server, the store on SQLite, and a mill on PostgreSQL. */

@@ -225,14 +225,14 @@ test.each(cases)(
   TIMEOUT_MS,
 )
 
-test(
-  'hello runs again on the file that it left behind',
-  async () => {
+// Databases that others left behind are opened in test/upgrades/databases.test.ts.
+test.each(inFull(EXAMPLES.slice(0, 1), []))(
+  'examples/$file runs again on the file that it left behind',
+  async (hello) => {
     const folder = freshFolder()
-    const [hello] = EXAMPLES
     for (const done of [5, 10]) {
-      const ended = await run('hello.ts', 'sqlite', {}, folder)
-      expectToShow(ended, [...(hello?.shows.slice(0, 6) ?? []), `default: ${done} done`])
+      const ended = await run(hello.file, 'sqlite', {}, folder)
+      expectToShow(ended, [...hello.shows.slice(0, 6), `default: ${done} done`])
     }
   },
   TIMEOUT_MS,

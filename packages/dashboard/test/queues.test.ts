@@ -40,7 +40,7 @@ mission('queues', (at, test) => {
     await page.waitForURL('**/jobs?queue=many-12&state=ready')
   })
 
-  test('pauses with what waits there, resumes, and ends a cool-down', async () => {
+  test.nightly('pauses with what waits there, resumes, and ends a cool-down', async () => {
     await at.mill.enqueueMany(
       'nobodys',
       [1, 2, 3].map((payload) => ({ payload, queue: 'halted' })),

@@ -109,31 +109,34 @@ mission('schedules', (at, test) => {
     },
   )
 
-  test('N1 one of code that was deleted is listed as an override, and a reset there or on its own page brings it back', async () => {
-    const page = await at.open('/schedules/nightly', { mayComplain: /404/ })
-    await page.getByRole('button', { name: 'Delete' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('Code defines it too.').waitFor()
-    await dialog.getByRole('button', { name: 'Delete 1 schedule' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor()
-    expect(await at.mill.schedules.get('nightly')).toBe(null)
+  test.nightly(
+    'N1 one of code that was deleted is listed as an override, and a reset there or on its own page brings it back',
+    async () => {
+      const page = await at.open('/schedules/nightly', { mayComplain: /404/ })
+      await page.getByRole('button', { name: 'Delete' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('Code defines it too.').waitFor()
+      await dialog.getByRole('button', { name: 'Delete 1 schedule' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor()
+      expect(await at.mill.schedules.get('nightly')).toBe(null)
 
-    await page.goto(`${at.url}/system`)
-    await page.getByRole('row', { name: /^schedule nightly deleted yes no adam/ }).waitFor()
-    await at.expectAccessible(page)
-    await page.getByRole('button', { name: 'Reset deleted of nightly' }).click()
-    await page.getByText('None. Queues, limits and schedules are as code says.').waitFor()
-    expect(await at.mill.schedules.get('nightly')).toMatchObject({ kind: 'echo', differs: [] })
+      await page.goto(`${at.url}/system`)
+      await page.getByRole('row', { name: /^schedule nightly deleted yes no adam/ }).waitFor()
+      await at.expectAccessible(page)
+      await page.getByRole('button', { name: 'Reset deleted of nightly' }).click()
+      await page.getByText('None. Queues, limits and schedules are as code says.').waitFor()
+      expect(await at.mill.schedules.get('nightly')).toMatchObject({ kind: 'echo', differs: [] })
 
-    await at.mill.schedules.delete('nightly', { by: 'ops' })
-    await page.getByRole('row', { name: /^schedule nightly deleted yes no ops/ }).waitFor()
-    await page.getByRole('link', { name: 'nightly' }).click()
-    await page.getByText('An operator deleted this schedule').waitFor()
-    await at.expectAccessible(page)
-    await page.getByRole('button', { name: 'Reset deleted of nightly' }).click()
-    await page.getByRole('button', { name: 'Trigger now' }).waitFor()
-    expect(await at.mill.overrides()).toEqual([])
-  })
+      await at.mill.schedules.delete('nightly', { by: 'ops' })
+      await page.getByRole('row', { name: /^schedule nightly deleted yes no ops/ }).waitFor()
+      await page.getByRole('link', { name: 'nightly' }).click()
+      await page.getByText('An operator deleted this schedule').waitFor()
+      await at.expectAccessible(page)
+      await page.getByRole('button', { name: 'Reset deleted of nightly' }).click()
+      await page.getByRole('button', { name: 'Trigger now' }).waitFor()
+      expect(await at.mill.overrides()).toEqual([])
+    },
+  )
 
   test.nightly('show their runs, with how late and the job, also on a phone and to viewers', async () => {
     await at.mill.schedules.create({ name: 'often', job: 'echo', when: 'every 1s' })

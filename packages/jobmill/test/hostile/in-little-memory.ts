@@ -1,10 +1,10 @@
-/** A program that takes every hostile text everywhere, ten times. It ends by itself when that takes no more memory than it was given. */
+/** A program that takes every hostile text everywhere, as often as it is told to. It ends by itself when that takes no more memory than it was given. */
 import { isJobmillError } from '../../src/job/errors.ts'
 import { jsonText } from '../../src/job/json-text.ts'
 import { CHECKS, used } from './checks.ts'
 import { TEXTS, WHENS } from './corpus.ts'
 
-const TIMES = 10
+const TIMES = Number(process.argv[2])
 
 const takers: readonly ((text: string) => unknown)[] = [
   ...CHECKS.map(([, check]) => check),

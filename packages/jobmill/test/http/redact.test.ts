@@ -327,7 +327,7 @@ test('S6 long texts take no longer than they are long', () => {
   ]
   for (const part of parts) {
     // With what would end the search early if it were missing.
-    const text = `:=@${part.repeat(Math.ceil(inFull(1_000_000, 250_000) / part.length))}`
+    const text = `:=@${part.repeat(Math.ceil(inFull(1_000_000, 100_000) / part.length))}`
     expect(hide(text) === text).toBe(true)
   }
   // Nothing of these is harmless, so only the time counts.
@@ -341,10 +341,10 @@ test('S6 long texts take no longer than they are long', () => {
     '\\"token\\":\\"',
     '#token=a',
   ])
-    expect(typeof hide(`:=@${part.repeat(inFull(100_000, 25_000))}`)).toBe('string')
+    expect(typeof hide(`:=@${part.repeat(inFull(100_000, 10_000))}`)).toBe('string')
 })
 
-test('H6 S6 hostile texts of 5 MB are read in steps that grow with their length', () => {
+test('H6 S6 long hostile texts are read in steps that grow with their length', () => {
   const parts = [
     ['{"value":{', ',"name":"token"}'],
     ['{"name":"token","value":{', '}}'],
@@ -362,7 +362,7 @@ test('H6 S6 hostile texts of 5 MB are read in steps that grow with their length'
     ['"value":[,"name":"token",', ''],
     ['Bearer  ', ''],
   ] as const
-  const CHARS = inFull(5_000_000, 1_000_000)
+  const CHARS = inFull(5_000_000, 300_000)
   for (const [before, after] of parts) {
     const steps = (chars: number): number => {
       const times = Math.ceil(chars / (before.length + after.length))

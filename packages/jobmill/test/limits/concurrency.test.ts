@@ -16,6 +16,7 @@ const LEASE_MS = 3_000
 /** How many jobs there are, and how long after one another processes die. */
 const LONG: Amount = [40, [300, 1_900, 3_100, 2_300]]
 const SHORT: Amount = [16, [300, 1_900]]
+const SHORTEST: Amount = [10, [300]]
 
 type Amount = readonly [jobs: number, deathsMs: readonly number[]]
 
@@ -110,8 +111,8 @@ describe.each(PLACES)('P13 on $name: concurrency limits', { timeout: 180_000 }, 
     const it = await scene({ db: { concurrency: MOST } }, { database, processes: 3 })
     const { platform } = it
     const usage: Usage = { now: 0, most: 0, done: 0 }
-    // On PostgreSQL every step of the clock takes real time.
-    const [jobs, deaths] = name === 'postgres' ? inFull(LONG, SHORT) : LONG
+    // On a database every step of the clock takes real time.
+    const [jobs, deaths] = name === 'oracle' ? LONG : inFull(LONG, name === 'sqlite' ? SHORT : SHORTEST)
     await it.first.store.enqueue(Array.from({ length: jobs }, () => aJob()))
     const alive = it.processes.map((process) => runtime(process, platform, usage))
     const dead: typeof alive = []

@@ -60,7 +60,7 @@ function mostOver(instants: readonly number[]): number {
 const STORES = PLACES.filter(({ name }) => name !== 'oracle')
 
 /** Each claim is a transaction of several statements on a server: an hour of them takes most of a minute. The arithmetic is the same. */
-const MINUTES: Readonly<Record<string, number>> = { sqlite: inFull(60, 20), postgres: inFull(6, 3) }
+const MINUTES: Readonly<Record<string, number>> = { sqlite: inFull(60, 10), postgres: inFull(6, 2) }
 
 describe.each(STORES)('P13 on $name: limited queues', ({ name, database }) => {
   const minutes = MINUTES[name] ?? 60

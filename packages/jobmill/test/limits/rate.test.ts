@@ -101,7 +101,7 @@ const HAIR = 1e-6
 
 describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, database }) => {
   const test = testOn(name)
-  const minutes = inFull(10, 3)
+  const minutes = inFull(10, 2)
   test(`50 per minute over ${minutes} minutes and three processes: no window is exceeded, and no minute has fewer than 49`, async () => {
     const smtp = { rate: 50, per: '1m' } as const
     const it = await scene({ smtp }, { database, processes: 3 })
@@ -114,7 +114,7 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
   test('with a burst and several tokens at once, a rate is neither exceeded nor wasted', async () => {
     const api = { rate: 20, burst: 5 } as const
     const it = await scene({ api }, { database, processes: 3 })
-    const seconds = inFull(30, 10)
+    const seconds = inFull(30, 5)
     const amount = (): number => 1 + Math.floor(it.platform.random() * 3)
     const uses = await works(it, 20, { limit: 'api', forMs: seconds * 1_000, amount })()
     expect(mostOver(uses, api)).toBeLessThanOrEqual(HAIR)
@@ -131,7 +131,7 @@ describe.each(PLACES)('P13 on $name: rates', { timeout: 180_000 }, ({ name, data
         await sleep(it.platform, 500, losing.signal)
       }
     })
-    const seconds = inFull(60, 20)
+    const seconds = inFull(60, 10)
     const uses = await works(it, 5, { limit: 'api', forMs: seconds * 1_000 })()
     losing.abort()
     await Promise.all(spoiling)

@@ -9,7 +9,7 @@ import { check, timeoutMs } from './check.ts'
 import { run, someSteps } from './run.ts'
 
 const FILE = 'packages/jobmill/test/model/model.test.ts'
-const RUNS = inFull(20, 4)
+const RUNS = inFull(20, 2)
 
 describe('model: sqlite and postgres', () => {
   const subjects = [sqliteSubject(), postgresSubject(inject('preparedPostgresUrl'))]

@@ -143,7 +143,7 @@ function expectWords({ asked, ran, jobs }: Seen & { readonly jobs: readonly Foun
 
 describe.each(places)('bar 9 on $name: few keys and many callers', ({ name, create }) => {
   const at = create()
-  const numRuns = Number(process.env['JOBMILL_RUNS'] ?? inFull(20, name === 'sqlite' ? 6 : 4))
+  const numRuns = Number(process.env['JOBMILL_RUNS'] ?? inFull(20, name === 'sqlite' ? 4 : 2))
 
   test(
     'bar 9: one live job per key, answers that name a holder, a job for every one enqueued, and only their payloads run',

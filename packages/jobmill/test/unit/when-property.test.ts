@@ -149,7 +149,7 @@ describe('planned instants', () => {
           expect(found !== null && found < until ? found : null).toBe(expected)
         }
       }),
-      { numRuns: Number(process.env['JOBMILL_RUNS'] ?? inFull(200, 20)) },
+      { numRuns: Number(process.env['JOBMILL_RUNS'] ?? inFull(200, 10)) },
     )
   })
 })

@@ -35,7 +35,7 @@ const pipes = (): number =>
   process.getActiveResourcesInfo().filter((resource) => resource === 'PipeWrap').length
 
 describe('an interruption', () => {
-  test.for(INTERRUPTIONS.slice(0, inFull(INTERRUPTIONS.length, 2)))(
+  test.for(INTERRUPTIONS.slice(0, inFull(INTERRUPTIONS.length, 1)))(
     '%s ends the program and all it started, and is what is thrown',
     async (why) => {
       const root = await aFolder()

@@ -2,6 +2,7 @@
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { inFull } from '../../../../../test/support/in-full.ts'
 import { errorText } from '../../../src/job/error-text.ts'
 import { isJobmillError } from '../../../src/job/errors.ts'
 import { Dead, Throttled } from '../../../src/job/thrown.ts'
@@ -126,20 +127,23 @@ describe('who gets which child', () => {
 })
 
 describe('a child that does not keep to the protocol', () => {
+  /** One of each rule; more of the same every night. */
   const cases: Record<string, [Ask, RegExp]> = {
     'no JSON': [{ raw: 'ready!\n' }, /what is not an object in JSON: "ready!"/],
-    'an empty line': [{ raw: '\n' }, /what is not an object in JSON: ""/],
-    'JSON that is no object': [{ raw: '"1"\n' }, /what is not an object in JSON/],
     'an unknown status': [{ answer: { status: 'fine' } }, /the status "fine", not one of ok, error/],
-    'no status': [{ answer: {} }, /the status undefined/],
     'no id': [{ answer: { id: null, status: 'ok' } }, /without an id/],
     'another id': [{ answer: { id: '7', status: 'ok' } }, /the id "7" to the request "2"/],
-    'an id that is a number': [{ answer: { id: 2, status: 'ok' } }, /the id 2 to the request "2"/],
     'a wait that is no number': [{ answer: { status: 'throttled', retryAfterMs: '1s' } }, /retryAfterMs/],
     'a line of more than 2 MiB': [{ longLine: 2 * 1024 * 1024 + 1 }, /a line of more than 2 MiB/],
   }
+  const more: typeof cases = {
+    'an empty line': [{ raw: '\n' }, /what is not an object in JSON: ""/],
+    'JSON that is no object': [{ raw: '"1"\n' }, /what is not an object in JSON/],
+    'no status': [{ answer: {} }, /the status undefined/],
+    'an id that is a number': [{ answer: { id: 2, status: 'ok' } }, /the id 2 to the request "2"/],
+  }
 
-  test.for(Object.entries(cases))(
+  test.for(Object.entries(inFull({ ...cases, ...more }, cases)))(
     'answers with %s: the job fails, the child goes',
     async ([, [bad, says]]) => {
       // It takes its end for nothing, so that it has to be killed.
