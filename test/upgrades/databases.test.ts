@@ -2,6 +2,7 @@
 import type { JobState, Mill, Store } from 'jobmill'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { atFileEnd } from '../support/file-end.ts'
+import { inFull } from '../support/in-full.ts'
 import { KEYS, PAUSED } from './fill.ts'
 import { LIMITED, QUICK, SCHEDULES } from './fill-cluster.ts'
 import { buildNextRelease } from './next-release.ts'
@@ -64,15 +65,15 @@ async function expectExactCounts(store: Store<never>): Promise<void> {
   expect(Object.fromEntries(counts)).toEqual(await countedOneByOne(store))
 }
 
-describe.each(STORES)('databases of releases, on %s', (_, stores) => {
+describe.each(STORES)('databases of releases, on %s', (on, stores) => {
+  // On PostgreSQL the release after it migrates a database at work, in side-by-side.test.ts.
+  const codes = [
+    ["today's code", today],
+    ['the release after it', () => bundled(next)],
+  ] as const
+  const here = codes.slice(0, inFull(2, on === 'sqlite' ? 2 : 1))
   test.concurrent.for(
-    keptReleases().flatMap(
-      (version) =>
-        [
-          [version, "today's code", today],
-          [version, 'the release after it', () => bundled(next)],
-        ] as const,
-    ),
+    keptReleases().flatMap((version) => here.map(([name, load]) => [version, name, load] as const)),
   )(
     'P2 P3 P4 P12 of %s, opened by %s: all is there as it was, and what waits or was running runs to its end, once',
     { timeout: TIMEOUT_MS },

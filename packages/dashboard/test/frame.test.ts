@@ -138,7 +138,7 @@ mission(
       await page.getByRole('heading', { level: 1, name: 'Queues' }).waitFor()
     })
 
-    test('has nothing to show where nothing happened, and says what to do', async () => {
+    test.nightly('has nothing to show where nothing happened, and says what to do', async () => {
       const page = await at.open('/errors')
       await page.getByText('Nothing fails').waitFor()
       await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click()

@@ -2,6 +2,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { JobFilter } from '../../jobmill/src/index.ts'
+import { inFull } from '../../../test/support/in-full.ts'
 import { type Mission, mission } from './support/mission.ts'
 
 const field = (page: Page): Locator => page.getByRole('combobox', { name: 'Filter jobs' })
@@ -229,11 +230,15 @@ mission('jobs', (at, test) => {
       await page.getByRole('button', { name: verb }).click()
       await acted(at, page)
     }
-    await all('Run now', 'Run now 25 jobs')
-    expect(await states(at, { queue })).toEqual({ ready: 25, cancelled: 2 })
-    await all('Retry', 'Retry 2 jobs')
-    expect(await states(at, { queue })).toEqual({ ready: 27 })
-    await all('Cancel', 'Cancel 27 jobs')
+    const acts = [
+      ['Run now', 'Run now 25 jobs', { ready: 25, cancelled: 2 }],
+      ['Retry', 'Retry 2 jobs', { ready: 27 }],
+    ] as const
+    for (const [name, verb, after] of inFull(acts, [])) {
+      await all(name, verb)
+      expect(await states(at, { queue })).toEqual(after)
+    }
+    await all('Cancel', `Cancel ${inFull(27, 25)} jobs`)
     expect(await states(at, { queue })).toEqual({ cancelled: 27 })
     await all('Delete', 'Delete 27 jobs')
     expect(await states(at, { queue })).toEqual({})

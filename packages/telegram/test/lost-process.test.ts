@@ -93,15 +93,19 @@ describe.each(STORES)('processes on %s', (store) => {
     expect(await stop(gateway)).toBe(0)
   })
 
-  test('P6 E26 a process that is told to stop ends what it runs, and takes nothing more', async () => {
-    const chat = fake.chat({ bot: token, id: (chats += 1) })
-    const gateway = await start()
-    chat.says('slow 1500')
-    await gateway.hears('slow')
-    expect(await stop(gateway)).toBe(0)
-    const next = await start()
-    await chat.until((all) => all.some(({ by }) => by === 'bot'))
-    expect(saidBy(chat)).toEqual(['did slow 1500'])
-    expect(await stop(next)).toBe(0)
-  })
+  // Others that are told to stop are in watching.test.ts and cli.test.ts.
+  test.nightly(
+    'P6 E26 a process that is told to stop ends what it runs, and takes nothing more',
+    async () => {
+      const chat = fake.chat({ bot: token, id: (chats += 1) })
+      const gateway = await start()
+      chat.says('slow 1500')
+      await gateway.hears('slow')
+      expect(await stop(gateway)).toBe(0)
+      const next = await start()
+      await chat.until((all) => all.some(({ by }) => by === 'bot'))
+      expect(saidBy(chat)).toEqual(['did slow 1500'])
+      expect(await stop(next)).toBe(0)
+    },
+  )
 })

@@ -9,8 +9,8 @@ import { sqlite } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { aClaim, aJob, anInstance } from '../../src/testing/index.ts'
 
-// A tenth of it in every run, all of it every night: to fill the tables is what takes the time.
-const MANY = Number(process.env['JOBMILL_MANY'] ?? 100_000)
+// A twentieth of it in every run, all of it every night: to fill the tables is what takes the time.
+const MANY = Number(process.env['JOBMILL_MANY'] ?? 50_000)
 const STATES = ['scheduled', 'ready'] as const
 
 /** The queue and the kind come into being with a job that is gone again. */

@@ -41,19 +41,19 @@ describe.each(places)('without a rebuild, on %s', (name, fresh) => {
     const { mill, platform } = fresh()
     const worker = await mill({ jobs: [quick], queues: { default: { workers: 10 } } })
     const operator = await mill({ start: false })
-    await operator.limits.create('slow', { rate: 1, per: '10s' })
+    await operator.limits.create('slow', { rate: 1, per: '5s' })
     await operator.changeQueue('default', { limit: 'slow' })
     await platform.advance('1s')
     await operator.enqueueMany(
       quick,
       Array.from({ length: 200 }, () => ({ payload: null })),
     )
-    await platform.advance('60s')
+    await platform.advance('30s')
     const slow = await done(worker)
     expect(slow).toBeGreaterThanOrEqual(6)
     expect(slow).toBeLessThanOrEqual(8)
-    await operator.limits.change('slow', { rate: 10, per: '10s' })
-    await platform.advance('60s')
+    await operator.limits.change('slow', { rate: 10, per: '5s' })
+    await platform.advance('30s')
     const faster = (await done(worker)) - slow
     expect(faster).toBeGreaterThanOrEqual(57)
     expect(faster).toBeLessThanOrEqual(63)

@@ -8,7 +8,7 @@ import { inFull } from '../../../../test/support/in-full.ts'
 import { documentOf, operationsOf } from './calls.ts'
 import { bench, subjects } from './mills.ts'
 
-const RUNS = Number(process.env['JOBMILL_RUNS'] ?? inFull(600, 120))
+const RUNS = Number(process.env['JOBMILL_RUNS'] ?? inFull(600, 70))
 
 /** Keys that routes know, so that what stands behind them is reached. */
 const KEYS = [
