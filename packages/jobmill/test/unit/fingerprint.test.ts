@@ -90,6 +90,7 @@ describe('the shape of an error', () => {
       maxLength: 64,
     })
     const word = fc.string({ unit: fc.constantFrom(...'abcxyz019-_'.split('')), minLength: 1, maxLength: 10 })
+    const anyText = fc.string({ unit: anyCharacter, maxLength: 12 })
     const number = fc.oneof(
       fc.integer().map(String),
       fc.integer().map((n) => n.toLocaleString('en')),
@@ -99,7 +100,12 @@ describe('the shape of an error', () => {
       id: fc.oneof(number, fc.uuid(), hex),
       text: fc.oneof(fc.string({ maxLength: 50 }), word).map((text) => text.replaceAll(/["\r\n]/g, '')),
       email: fc.tuple(word, word).map(([name, host]) => `${name}@${host}.example`),
-      url: fc.webUrl({ withQueryParameters: true }).map((url) => url.replaceAll("'", '')),
+      url: fc
+        .tuple(fc.domain(), anyText, fc.dictionary(anyText, anyText, { maxKeys: 3 }))
+        .map(([host, page, query]) => {
+          const url = `https://${host}/${encodeURIComponent(page)}?${String(new URLSearchParams(query))}`
+          return url.replaceAll("'", '')
+        }),
       path: fc.array(word, { minLength: 1, maxLength: 5 }).map((parts) => `/${parts.join('/')}`),
     })
     check(

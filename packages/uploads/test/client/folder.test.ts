@@ -15,6 +15,7 @@ import {
 import path from 'node:path'
 import { pull, type PullOptions, pullOnce } from 'jobmill-uploads/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { inFull } from '../../../../test/support/in-full.ts'
 import { inTurns } from '../../../../test/support/in-turns.ts'
 import { type Box, mailbox, type Page, pending, sceneForAll, STORES } from '../support/inboxes.ts'
 import { betweenForAll } from './support/between.ts'
@@ -307,7 +308,7 @@ test('E42 of several processes that come at once, exactly one has the folder, al
     return said
   }
   expect(await heard()).toEqual(['ready', 'ready', 'ready'])
-  for (let round = 0; round < 150; round += 1) {
+  for (let round = 0; round < inFull(150, 60); round += 1) {
     const lock = path.join(folder, `${round}`)
     if (round % 3 > 0) writeFileSync(lock, '999999999 123')
     const said = await tell(lock)
