@@ -1,4 +1,4 @@
-// What the benchmark makes of its figures: medians, bars, the files that it writes. The figures are made up. Also that its
+// What the benchmark makes of its figures: medians, targets, the files that it writes. The figures are made up. Also that its
 // peers can be installed on the machines that we support.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -19,7 +19,7 @@ function raw(name: string, system: string, value: number, more: Partial<Raw> = {
 const ours = { setting: 'default' } as const
 const targetsFor = (...figures: Raw[]): Target[] => targetsOf(summarize(figures))
 
-const FINDINGS: Findings = {
+const RESULTS: Findings = {
   startedAt: '2027-01-31T09:00:00.000Z',
   minutes: 7.5,
   quick: true,
@@ -59,7 +59,7 @@ describe('medians', () => {
   ])('of %j', (values, middle) => expect(median(values)).toBe(middle))
 
   test('one line for each case, store, system and setting, with the least and the most', () => {
-    const lines = summarize([...FINDINGS.figures, raw('d', 'jobmill', 1, { ...ours, store: 'sqlite' })])
+    const lines = summarize([...RESULTS.figures, raw('d', 'jobmill', 1, { ...ours, store: 'sqlite' })])
     expect(lines).toHaveLength(6)
     expect(lines[0]).toEqual({
       case: 'd',
@@ -76,15 +76,15 @@ describe('medians', () => {
   })
 })
 
-describe('bars', () => {
-  test('a rate has to be so many times the other, with the setting that the bar names', () => {
-    expect(targetsOf(summarize(FINDINGS.figures)).slice(0, 2)).toEqual([
+describe('targets', () => {
+  test('a rate has to be so many times the other, with the setting that the target names', () => {
+    expect(targetsOf(summarize(RESULTS.figures)).slice(0, 2)).toEqual([
       {
         case: 'd',
         store: 'postgres',
         against: 'graphile-worker, best',
         ratio: 2.5,
-        bar: 1.5,
+        target: 1.5,
         goal: 2.5,
         way: 'at least',
         met: true,
@@ -94,7 +94,7 @@ describe('bars', () => {
         store: 'postgres',
         against: 'graphile-worker, default',
         ratio: 37.5,
-        bar: 25,
+        target: 25,
         goal: null,
         way: 'at least',
         met: true,
@@ -103,29 +103,29 @@ describe('bars', () => {
   })
 
   test('a cost must not be more than a part of the other', () => {
-    const [bar] = targetsOf(summarize(FINDINGS.figures)).filter((one) => one.case === 'd-cpu')
-    expect(bar).toMatchObject({ ratio: 1.5, bar: 0.8, way: 'at most', met: false })
+    const [target] = targetsOf(summarize(RESULTS.figures)).filter((one) => one.case === 'd-cpu')
+    expect(target).toMatchObject({ ratio: 1.5, target: 0.8, way: 'at most', met: false })
   })
 
   test('without a setting, the better one of the other counts', () => {
     const ms = { unit: 'ms' }
-    const [bar] = targetsFor(
+    const [target] = targetsFor(
       raw('f-other', 'jobmill', 1, { ...ours, ...ms }),
       raw('f-other', 'graphile-worker', 4, ms),
       raw('f-other', 'graphile-worker', 2, { ...ms, setting: 'default' }),
     )
-    expect(bar).toMatchObject({ against: 'graphile-worker', ratio: 0.5, met: true })
+    expect(target).toMatchObject({ against: 'graphile-worker', ratio: 0.5, met: true })
   })
 
   test('of several peers the best counts, on another store too', () => {
-    const bars = targetsFor(
+    const targets = targetsFor(
       raw('c', 'jobmill', 90, ours),
       raw('c', 'graphile-worker', 30),
       raw('c', 'pg-boss', 45),
       raw('b', 'jobmill', 90, ours),
       raw('b', 'bullmq-redis', 30, { store: 'redis' }),
     )
-    expect(bars.map(({ case: name, ratio, met }) => [name, ratio, met])).toEqual([
+    expect(targets.map(({ case: name, ratio, met }) => [name, ratio, met])).toEqual([
       ['b', 3, true],
       ['c', 2, false],
     ])
@@ -133,28 +133,28 @@ describe('bars', () => {
 
   test('some are against itself, some against a plain number', () => {
     const lite = { ...ours, store: 'sqlite' } as const
-    const bars = targetsFor(
+    const targets = targetsFor(
       raw('d', 'jobmill', 100, lite),
       raw('g', 'jobmill', 91, lite),
       raw('f-same', 'jobmill', 0.6, { ...lite, unit: 'ms' }),
     )
-    expect(bars.map(({ case: name, ratio, met }) => [name, ratio, met])).toEqual([
+    expect(targets.map(({ case: name, ratio, met }) => [name, ratio, met])).toEqual([
       ['f-same', 0.6, false],
       ['g', 0.91, true],
     ])
   })
 
-  test('what was not measured has no bar, and the best setting of ours does not count', () => {
+  test('what was not measured has no target, and the best setting of ours does not count', () => {
     expect(targetsFor(raw('d', 'jobmill', 1), raw('d', 'graphile-worker', 1))).toEqual([])
     expect(targetsFor(raw('d', 'jobmill', 1, ours))).toEqual([])
   })
 })
 
 describe('the files', () => {
-  test('JSON holds figures and bars, each on a line of its own', () => {
-    const text = toJson(reportOf(FINDINGS))
+  test('JSON holds figures and targets, each on a line of its own', () => {
+    const text = toJson(reportOf(RESULTS))
     const read = JSON.parse(text) as ReturnType<typeof reportOf>
-    expect(read).toEqual(reportOf(FINDINGS))
+    expect(read).toEqual(reportOf(RESULTS))
     expect(read.figures.map((one) => Object.keys(one).slice(0, 8))).toContainEqual([
       'case',
       'store',
@@ -166,14 +166,14 @@ describe('the files', () => {
       'max',
     ])
     expect(text.split('\n').filter((line) => line.includes('"against"'))).toHaveLength(read.targets.length)
-    expect(JSON.parse(toJson(reportOf({ ...FINDINGS, figures: [] })))).toMatchObject({
-      bars: [],
+    expect(JSON.parse(toJson(reportOf({ ...RESULTS, figures: [] })))).toMatchObject({
+      targets: [],
       figures: [],
     })
   })
 
   test('Markdown says what was met, what was missed and by how much, and what failed', () => {
-    const text = toMarkdown(reportOf(FINDINGS))
+    const text = toMarkdown(reportOf(RESULTS))
     expect(text).toContain(
       '| d | postgres | graphile-worker, best | 2.5 | ≥ 1.5 | ≥ 2.5 | met, and the goal |',
     )

@@ -206,7 +206,7 @@ describe('the judge', () => {
       run('b', 8, 9_000),
       run('c', 3, 80, { worker: 2, ...untold }),
       run('c', 9, 9_001),
-      run('d', 4, 90, { line: 'x', how: 'threw' }),
+      run('d', 4, 90, { line: 'x', how: 'failed' }),
       run('d', 5, 200, { line: 'x', attempt: 2 }),
       run('e', 6, 211, { line: 'x' }),
     ],
@@ -254,7 +254,7 @@ describe('the judge', () => {
     ['a finished job of a dead process', also(run('b', 20, 9_500)), /^run twice: 1 job, run again .* \(b\)/],
     [
       'a failed attempt made again',
-      also(run('d', 4.5, 150, { line: 'x', how: 'threw' })),
+      also(run('d', 4.5, 150, { line: 'x', how: 'failed' })),
       /^run twice: .* \(d\)/,
     ],
     ['two of a line at once', also(run('f', 7, 215, { line: 'x' })), /^order broken: 1 job, .* \(f\)/],

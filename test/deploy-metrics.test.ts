@@ -208,7 +208,7 @@ describe('the alerts', () => {
   })
 
   test('what the guide calls worth an alert is one', () => {
-    const page = read('guides/watching.md')
+    const page = read('operate/monitoring.md')
     const rows = [...page.matchAll(/^\| `(.*?jobmill_.*?)` \|/gm)].map(([, expr = '']) => readQuery(expr))
     expect(rows.length).toBeGreaterThan(4)
     for (const { selectors } of rows) {

@@ -1,10 +1,10 @@
-// The report as JSON: one figure and one bar to a line, so that two runs can be compared by eye and by diff.
+// The report as JSON: one figure and one target to a line, so that two runs can be compared by eye and by diff.
 import type { Report } from './report.ts'
 
 export function toJson(report: Report): string {
   const { targets, figures, ...head } = report
   const start = JSON.stringify(head, null, 2).replace(/\n\}$/, '')
-  return `${start},\n  "bars": ${linesOf(targets)},\n  "figures": ${linesOf(figures)}\n}\n`
+  return `${start},\n  "targets": ${linesOf(targets)},\n  "figures": ${linesOf(figures)}\n}\n`
 }
 
 function linesOf(list: readonly unknown[]): string {

@@ -6,7 +6,7 @@ import { closeSync, existsSync, openSync, readSync, writeSync } from 'node:fs'
 import { nowMs } from './clock.ts'
 
 /** returned: it ran to its end. threw: it failed as planned. stopped: it was told to stop, by its signal. */
-export type How = 'returned' | 'threw' | 'stopped'
+export type How = 'returned' | 'failed' | 'stopped'
 
 type Entry =
   | {

@@ -48,7 +48,7 @@ export function repeats(runs: readonly Run[], trouble: Trouble): Repeat[] {
 }
 
 function reason(first: Run, next: Run, { deaths, losses, stillnesses, outages }: Trouble): Repeat['why'] {
-  if (first.how === 'threw' && next.attempt === first.attempt + 1) return 'planned'
+  if (first.how === 'failed' && next.attempt === first.attempt + 1) return 'planned'
   // Committed is committed, whatever died afterwards.
   if (first.toldAt !== null && first.how === 'returned') return 'no reason'
   const within = ({ worker, at }: Death): boolean =>

@@ -26,7 +26,7 @@ const { write } = ledgerWriter(task.ledger)
 const lies = new Set(task.lies)
 
 async function worked(kind: Kind, { payload, attempt, signal }: JobContext<Work>): Promise<How> {
-  if (kind === 'flaky' && attempt === 1) return 'threw'
+  if (kind === 'flaky' && attempt === 1) return 'failed'
   try {
     if (payload.ms > 0) await sleep(payload.ms, undefined, { signal })
     return 'returned'
@@ -59,7 +59,7 @@ const jobs = KINDS.map((kind) =>
         write({ what: 'end', id, token, how })
       }
       if (how === 'stopped') throw context.signal.reason
-      if (how === 'threw') throw new Error('it fails in its first attempt')
+      if (how === 'failed') throw new Error('it fails in its first attempt')
     },
   }),
 )
@@ -92,7 +92,7 @@ const mill = jobmill({
   log: 'error',
 })
 mill.on('finished', ({ id, attempt }) => write({ what: 'told', id, attempt, how: 'returned' }))
-mill.on('retried', ({ id, attempt }) => write({ what: 'told', id, attempt, how: 'threw' }))
+mill.on('retried', ({ id, attempt }) => write({ what: 'told', id, attempt, how: 'failed' }))
 mill.on('instance-lost', () => write({ what: 'lost' }))
 
 const say = (message: WorkerMessage): void => void process.send?.(message)

@@ -19,11 +19,11 @@ export const ACCESS: readonly TestedMutant[] = [
     test: { file: `${TESTS}/http/local.test.ts`, name: 'S2 requests that came through a proxy' },
   },
   {
-    name: 'http: a page that is served to callers whom whoIs does not know',
+    name: 'http: a page that is served to callers whom authenticate does not know',
     file: 'http/api.ts',
     find: 'outsider ?? (await refusePage(access.identity, request))',
     replace: 'outsider ?? (request === undefined ? await refusePage(access.identity, request) : null)',
-    test: { file: `${TESTS}/http/page.test.ts`, name: 'N5 with whoIs' },
+    test: { file: `${TESTS}/http/page.test.ts`, name: 'N5 with authenticate' },
   },
   {
     name: 'http: a pattern of redact that remembers where it stopped',
@@ -65,7 +65,7 @@ export const ACCESS: readonly TestedMutant[] = [
     file: 'http/access/identity.ts',
     find: 'if (!isRole(role)) throw',
     replace: "if (!isRole(role) && name === '') throw",
-    test: { file: `${TESTS}/http/page.test.ts`, name: 'H5 what whoIs returns is checked' },
+    test: { file: `${TESTS}/http/page.test.ts`, name: 'H5 what authenticate returns is checked' },
   },
   {
     name: 'http: a wrong value is reported as missing',

@@ -47,7 +47,7 @@ export const TESTED: readonly TestedMutant[] = [
     file: 'job/decide.ts',
     find: 'return unfit(ended.error, circumstances)',
     replace:
-      "return { outcome: 'gave-up', transition: { to: 'dead', refund: true }, error: errorText(ended.error) }",
+      "return { outcome: 'failed-permanently', transition: { to: 'dead', refund: true }, error: errorText(ended.error) }",
     test: { file: `${TESTS}/unit/decide.test.ts`, name: 'spends nothing while the job is young' },
   },
   {

@@ -35,17 +35,17 @@ function endOf({ id, token }: { readonly id: string; readonly token: number }, n
       transition: { to: 'done', result: `{"n":${n}}` },
       log: `line ${n}`,
     }
-  if (n % 10 === 6) return { id, token, outcome: 'gave-up', transition: { to: 'dead' }, error }
+  if (n % 10 === 6) return { id, token, outcome: 'failed-permanently', transition: { to: 'dead' }, error }
   if (n % 10 === 7) return { id, token, outcome: 'cancelled', transition: { to: 'cancelled' }, error }
   if (n % 10 === 8)
     return {
       id,
       token,
-      outcome: 'threw',
+      outcome: 'failed',
       transition: { to: 'scheduled', delayMs: 3_600_000, refund: false },
       error,
     }
-  return { id, token, outcome: 'threw', transition: { to: 'scheduled', delayMs: 0, refund: false }, error }
+  return { id, token, outcome: 'failed', transition: { to: 'scheduled', delayMs: 0, refund: false }, error }
 }
 
 const MINUTE = 60_000

@@ -41,7 +41,7 @@ async function ended({ store, roles, enqueue, register, claim }: Scene): Promise
   const leases = await claim(instance, 5)
   const finish = async (role: string, transition: Transition, error?: string): Promise<void> => {
     const { id = '', token = 0 } = leases.get(role) ?? {}
-    const outcome = error === undefined ? 'returned' : 'threw'
+    const outcome = error === undefined ? 'returned' : 'failed'
     const [answer] = await store.finish([{ id, token, transition, outcome, error }])
     if (answer?.accepted !== true) throw new Error(`${role} could not be finished`)
   }

@@ -20,17 +20,18 @@ export async function millWork(
         const how = await worked(kind, payload, attempt, signal)
         write({ what: 'end', id, token, how })
         if (how === 'stopped') throw signal.reason
-        if (how === 'threw') throw new Error('it fails in its first attempt')
+        if (how === 'failed') throw new Error('it fails in its first attempt')
       },
     }),
   )
   const mill = entry.jobmill({ store, jobs, log: 'error' })
-  const ended = (how: 'returned' | 'threw') => (event: { readonly id: string; readonly attempt: number }) => {
-    write({ what: 'told', id: event.id, attempt: event.attempt, how })
-    told()
-  }
+  const ended =
+    (how: 'returned' | 'failed') => (event: { readonly id: string; readonly attempt: number }) => {
+      write({ what: 'told', id: event.id, attempt: event.attempt, how })
+      told()
+    }
   mill.on('finished', ended('returned'))
-  mill.on('retried', ended('threw'))
+  mill.on('retried', ended('failed'))
   mill.on('instance-lost', () => write({ what: 'lost' }))
   await mill.start()
   return {

@@ -45,7 +45,7 @@ export function hands(holds: () => void): Hands {
         holds()
         await held.promise
       }
-      if (kind === 'flaky' && attempt === 1) return 'threw'
+      if (kind === 'flaky' && attempt === 1) return 'failed'
       try {
         // A tenth of what the proof lets it take.
         if (work.ms > 0) await sleep(work.ms / 10, undefined, { signal })

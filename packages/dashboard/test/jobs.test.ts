@@ -234,7 +234,7 @@ mission('jobs', (at, test) => {
       ['Run now', 'Run now 25 jobs', { ready: 25, cancelled: 2 }],
       ['Retry', 'Retry 2 jobs', { ready: 27 }],
     ] as const
-    for (const [name, verb, after] of inFull(acts, [])) {
+    for (const [name, verb, after] of acts.slice(0, inFull(acts.length, 0))) {
       await all(name, verb)
       expect(await states(at, { queue })).toEqual(after)
     }

@@ -164,7 +164,7 @@ describe.each(STORES)('handlers on %s', (store) => {
     expect(await answers('http-hasty', 'x')).toEqual([expect.stringContaining('stopped trying')])
     const [dead] = (await at.gateway.mill?.list({ state: 'dead', queue: 'telegram.http-hasty' }))?.jobs ?? []
     const history = (await at.gateway.mill?.history(dead?.id ?? '')) ?? []
-    expect(history.map(({ outcome }) => outcome)).toEqual(['threw', 'threw'])
+    expect(history.map(({ outcome }) => outcome)).toEqual(['failed', 'failed'])
     for (const { error } of history) {
       expect(error).toMatch(/time/i)
       // Low of S6: whoever looks at jobs need not see what opens the service.

@@ -86,8 +86,8 @@ describe.each(STORES)('operating on %s', (store) => {
     const [job] = await listed('done')
     const { attempts } = await ask<{ readonly attempts: readonly Attempt[] }>(`jobs/${job?.id}`)
     expect(attempts.map(({ attempt, outcome, error }) => [attempt, outcome, error])).toEqual([
-      [1, 'threw', 'Error: not yet, 2 more'],
-      [2, 'threw', 'Error: not yet, 1 more'],
+      [1, 'failed', 'Error: not yet, 2 more'],
+      [2, 'failed', 'Error: not yet, 1 more'],
       [3, 'returned', null],
     ])
     const { id: instance } = at.gateway.mill?.instance ?? {}

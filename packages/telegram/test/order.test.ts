@@ -85,7 +85,7 @@ describe.each(STORES)('order on %s', (store) => {
     expect(jobs).toHaveLength(1)
     // E10: what it failed of is kept, attempt by attempt.
     const history = (await at.gateway.mill?.history(jobs[0]?.id ?? '')) ?? []
-    expect(history.map(({ outcome }) => outcome)).toEqual(['threw', 'threw', 'threw'])
+    expect(history.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
     // E14: a repeat of an update that died is a repeat.
     expect(await (await at.post('ordered', poison)).json()).toEqual({ ok: true, result: 'duplicate' })
     // E23: it can be tried again by hand.

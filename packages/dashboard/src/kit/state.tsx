@@ -17,9 +17,9 @@ export function StateBadge({ state, note }: { readonly state: State; readonly no
 
 const OUTCOMES: Readonly<Record<Outcome, string>> = {
   returned: 'text-done',
-  threw: 'text-dead',
+  failed: 'text-dead',
   'timed-out': 'text-dead',
-  'gave-up': 'text-dead',
+  'failed-permanently': 'text-dead',
   snoozed: 'text-scheduled',
   throttled: 'text-ready',
   cancelled: 'text-cancelled',

@@ -46,7 +46,7 @@ describe('errors', () => {
   })
 
   test('the stack is that of the last line that has one', () => {
-    const line = { at: 1, level: 'error', message: 'the handler threw' } as const
+    const line = { at: 1, level: 'error', message: 'the handler failed' } as const
     expect(stackOf([{ ...line, fields: { stack: 'a' } }, { ...line, fields: { stack: 'b' } }, line])).toBe(
       'b',
     )
@@ -56,8 +56,8 @@ describe('errors', () => {
 
 test('a line of a log has the lines of its stack when it is compared', () => {
   const fields = { stack: 'Error: x\n    at y', tries: 2, who: 'ada' }
-  expect(asLines({ at: 1, level: 'error', message: 'threw', fields })).toEqual([
-    'error threw tries=2 who=ada',
+  expect(asLines({ at: 1, level: 'error', message: 'failed', fields })).toEqual([
+    'error failed tries=2 who=ada',
     '  stack: Error: x',
     '      at y',
   ])
@@ -140,14 +140,14 @@ test('every reason of the server that has a cause to look at leads there', () =>
     Object.fromEntries(REASONS.map((why) => [why, way(why, 'The limit smtp is empty for another 3s')])),
   ).toEqual({
     'due-later': null,
-    turn: '/jobs?queue=a%20b',
+    order: '/jobs?queue=a%20b',
     paused: '/queues#a%20b',
     'queue-without-worker': '/workers',
     'kind-without-worker': '/workers',
     'no-workers': '/queues#a%20b',
     cooling: '/queues#a%20b',
     limit: '/limits#smtp',
-    alone: '/workers',
+    quarantined: '/workers',
     busy: '/jobs?state=running&queue=a%20b',
     behind: '/jobs?state=ready&queue=a%20b',
     next: null,

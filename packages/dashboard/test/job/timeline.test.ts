@@ -20,7 +20,7 @@ const job = (some: Partial<Job> = {}): Job =>
     ...some,
   }) as Job
 
-function attempt(startedAt: number | null, endedAt: number, outcome: Outcome = 'threw'): Attempt {
+function attempt(startedAt: number | null, endedAt: number, outcome: Outcome = 'failed'): Attempt {
   return { attempt: 1, token: 1, instance: 'i', startedAt, endedAt, outcome, error: null, log: [] }
 }
 
@@ -31,7 +31,7 @@ test('attempts know how long they waited, and the one that runs is the last of t
     attempt(T0 + 100, T0 + 400),
   ])
   expect(tries.map(({ n, outcome, waitedMs, endedAt }) => ({ n, outcome, waitedMs, endedAt }))).toEqual([
-    { n: 1, outcome: 'threw', waitedMs: 100, endedAt: T0 + 400 },
+    { n: 1, outcome: 'failed', waitedMs: 100, endedAt: T0 + 400 },
     { n: 2, outcome: 'running', waitedMs: 500, endedAt: null },
   ])
   expect(tries.map((one) => ranMs(one, T0 + 1_000))).toEqual([300, 100])
@@ -62,7 +62,7 @@ describe('geometry', () => {
     const parts = partsOf(running, triesOf(running, [attempt(T0 + 5, T0 + 6)]), T0 + 86_400_001)
     expect(parts.map(({ run, to }) => [run?.outcome ?? 'wait', to - T0])).toEqual([
       ['wait', 5],
-      ['threw', 6],
+      ['failed', 6],
       ['wait', 86_400_000],
       ['running', 86_400_001],
     ])

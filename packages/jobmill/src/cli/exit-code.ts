@@ -8,7 +8,7 @@ const CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   JOB_UNKNOWN: EXIT.refused,
   LIMIT_IN_USE: EXIT.refused,
   LIMIT_UNKNOWN: EXIT.refused,
-  MOVE_REFUSED: EXIT.refused,
+  TRANSFER_REFUSED: EXIT.refused,
   QUEUE_UNKNOWN: EXIT.refused,
   RESULT_NOT_KEPT: EXIT.failed,
   SCHEDULE_EXISTS: EXIT.refused,

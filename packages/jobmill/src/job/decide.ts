@@ -13,10 +13,10 @@ import type { Dead, Snooze, Throttled } from './thrown.ts'
 export type Ended =
   /** `notKept` says why the result is missing: the work happened all the same. */
   | { readonly how: 'returned'; readonly result: string | null; readonly notKept?: string }
-  | { readonly how: 'threw'; readonly error: unknown }
+  | { readonly how: 'failed'; readonly error: unknown }
   | { readonly how: 'snoozed'; readonly thrown: Snooze }
   | { readonly how: 'throttled'; readonly thrown: Throttled }
-  | { readonly how: 'gave-up'; readonly thrown: Dead }
+  | { readonly how: 'failed-permanently'; readonly thrown: Dead }
   /** It threw after it was asked to stop. */
   | { readonly how: 'interrupted'; readonly by: Interruption; readonly error: unknown }
   /** The payload does not fit, so the handler never ran. */
@@ -57,8 +57,8 @@ export function decide(ended: Ended, circumstances: Circumstances): Decision {
   switch (ended.how) {
     case 'returned':
       return done(ended, circumstances.queue)
-    case 'threw':
-      return failed('threw', ended.error, circumstances)
+    case 'failed':
+      return failed('failed', ended.error, circumstances)
     case 'snoozed':
       return {
         outcome: 'snoozed',
@@ -67,8 +67,8 @@ export function decide(ended: Ended, circumstances: Circumstances): Decision {
       }
     case 'throttled':
       return throttled(ended.thrown, circumstances)
-    case 'gave-up':
-      return { outcome: 'gave-up', transition: { to: 'dead' }, error: errorText(ended.thrown) }
+    case 'failed-permanently':
+      return { outcome: 'failed-permanently', transition: { to: 'dead' }, error: errorText(ended.thrown) }
     case 'unfit':
       return unfit(ended.error, circumstances)
     case 'interrupted':
@@ -88,7 +88,7 @@ export function done(
     : { outcome: 'returned', transition, error: notKept }
 }
 
-function failed(outcome: 'threw' | 'timed-out', error: unknown, circumstances: Circumstances): Decision {
+function failed(outcome: 'failed' | 'timed-out', error: unknown, circumstances: Circumstances): Decision {
   const { attempt, maxAttempts, backoff, mayRetry, queue, random } = circumstances
   const text = errorText(error)
   if (attempt >= maxAttempts || !mayRetry) return { outcome, transition: { to: 'dead' }, error: text }
@@ -102,12 +102,16 @@ function failed(outcome: 'threw' | 'timed-out', error: unknown, circumstances: C
  */
 function unfit(error: unknown, circumstances: Circumstances): Decision {
   if (circumstances.ageMs >= DEFAULTS.unfitFreeMs)
-    return failed('threw', error, { ...circumstances, mayRetry: true })
+    return failed('failed', error, { ...circumstances, mayRetry: true })
   const { attempt, maxAttempts, backoff, queue, random } = circumstances
   const waitMs = retryDelayMs(backoff, queue, { attempt, maxAttempts, error }, random)
   // A backoff that is switched off must not make the processes pass the job around without a pause.
   const delayMs = Math.max(waitMs, DEFAULTS.unfitPauseMs)
-  return { outcome: 'threw', transition: { to: 'scheduled', delayMs, refund: true }, error: errorText(error) }
+  return {
+    outcome: 'failed',
+    transition: { to: 'scheduled', delayMs, refund: true },
+    error: errorText(error),
+  }
 }
 
 /** It keeps its place: nothing is claimed from its queue until the cool-down is over, and then it is the first again. */
@@ -134,7 +138,7 @@ function interrupted(by: Interruption, error: unknown, circumstances: Circumstan
   if (by.why === 'cancelled')
     return { outcome: 'cancelled', transition: { to: 'cancelled' }, error: by.message }
   // Who blocked the loop is not known, so whoever threw because of it pays: or it would block for ever, alone and unseen.
-  if (by.blocked) return failed('threw', by, circumstances)
+  if (by.blocked) return failed('failed', by, circumstances)
   // Neither the job's fault nor its end: it goes back to its place, and the attempt is not spent.
   return { outcome: 'interrupted', transition: { to: 'ready' }, error: errorText(error) }
 }

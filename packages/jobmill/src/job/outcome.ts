@@ -2,11 +2,11 @@
 
 export const OUTCOMES = [
   'returned',
-  'threw',
+  'failed',
   'timed-out',
   'snoozed',
   'throttled',
-  'gave-up',
+  'failed-permanently',
   'cancelled',
   'interrupted',
 ] as const

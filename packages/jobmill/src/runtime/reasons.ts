@@ -85,7 +85,7 @@ function* waiting({ job, now, last }: Scene): Generator<Reason> {
 }
 
 const BECAUSE: Readonly<Partial<Record<AttemptRecord['outcome'], string>>> = {
-  threw: 'failed',
+  failed: 'failed',
   'timed-out': 'timed out',
   snoozed: 'asked to come back later',
   throttled: 'was throttled',

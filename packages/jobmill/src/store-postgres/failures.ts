@@ -6,9 +6,11 @@ import { type Context, run } from './context.ts'
 import { GIVEN, INPUT_IDS } from './fragments.ts'
 import { idsField } from './states.ts'
 
-export const FAILED_OUTCOMES = [outcomeCode('threw'), outcomeCode('timed-out'), outcomeCode('gave-up')].join(
-  ', ',
-)
+export const FAILED_OUTCOMES = [
+  outcomeCode('failed'),
+  outcomeCode('timed-out'),
+  outcomeCode('failed-permanently'),
+].join(', ')
 
 /** The newest attempt of each by the primary key, backwards. An attempt goes with its job, so nothing else has to be read. No locks. */
 const FAILURES = `

@@ -4,9 +4,11 @@ import type { JobFailure } from '../store/job-record.ts'
 import { DEAD } from './job-row.ts'
 import type { Look } from './work.ts'
 
-export const FAILED_OUTCOMES = [outcomeCode('threw'), outcomeCode('timed-out'), outcomeCode('gave-up')].join(
-  ', ',
-)
+export const FAILED_OUTCOMES = [
+  outcomeCode('failed'),
+  outcomeCode('timed-out'),
+  outcomeCode('failed-permanently'),
+].join(', ')
 
 // Jobs by jobmill_job_id, the newest attempt of each by the primary key. A read, in a snapshot of its own.
 const FAILURES = `

@@ -29,8 +29,8 @@ export function decided(ended: Ended, attempt: Attempt, handler: Handler, tools:
 /** The error that is stored tells what; the log of the attempt tells where. */
 function logStack(ended: Ended, { log }: Attempt, at: number): void {
   // Whoever throws Dead has decided so: its reason is enough.
-  const stack = ended.how === 'gave-up' ? undefined : stackOf(ended)
-  if (stack !== undefined) log.add({ at, level: 'error', message: 'the handler threw', fields: { stack } })
+  const stack = ended.how === 'failed-permanently' ? undefined : stackOf(ended)
+  if (stack !== undefined) log.add({ at, level: 'error', message: 'the handler failed', fields: { stack } })
 }
 
 /** Another release may know this payload: so the error says which one does not. */

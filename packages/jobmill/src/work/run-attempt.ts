@@ -155,7 +155,7 @@ function rolledBack(): Ended {
       fix: 'Commit it before the handler returns',
     },
   )
-  return { how: 'threw', error }
+  return { how: 'failed', error }
 }
 
 function ended(attempt: Attempt, error: unknown): Ended {
@@ -163,7 +163,7 @@ function ended(attempt: Attempt, error: unknown): Ended {
     return endedBy(attempt, error)
   } catch {
     // A proxy that was revoked, for example: the worker and the job must not be lost to it.
-    return { how: 'threw', error }
+    return { how: 'failed', error }
   }
 }
 
@@ -172,8 +172,8 @@ function endedBy(attempt: Attempt, error: unknown): Ended {
   const thrown = thrownOutcome(error)
   if (thrown !== null) {
     if (thrown.says === 'snooze') return { how: 'snoozed', thrown }
-    return thrown.says === 'throttled' ? { how: 'throttled', thrown } : { how: 'gave-up', thrown }
+    return thrown.says === 'throttled' ? { how: 'throttled', thrown } : { how: 'failed-permanently', thrown }
   }
   const by = attempt.interruption
-  return by === null ? { how: 'threw', error } : { how: 'interrupted', by, error }
+  return by === null ? { how: 'failed', error } : { how: 'interrupted', by, error }
 }

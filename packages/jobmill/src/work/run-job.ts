@@ -100,7 +100,7 @@ function failedRun(run: Run, cause: unknown, tools: RunJobTools): Finish {
       cause,
     },
   )
-  run.ended = { how: 'threw', error }
+  run.ended = { how: 'failed', error }
   const decision = (run.decision = decided(run.ended, attempt, { ...handler, retryIf: undefined }, tools))
   return finishOf(attempt, decision, run.ranMs, followUps(attempt, decision, handler))
 }

@@ -23,7 +23,7 @@ export function stackOf(ended: Ended): string | undefined {
 }
 
 function thrownBy(ended: Ended): unknown {
-  if (ended.how === 'gave-up') return ended.thrown
-  if (ended.how === 'threw') return ended.error
+  if (ended.how === 'failed-permanently') return ended.thrown
+  if (ended.how === 'failed') return ended.error
   return ended.how === 'interrupted' && ended.error !== ended.by ? ended.error : undefined
 }

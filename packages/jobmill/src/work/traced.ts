@@ -20,7 +20,7 @@ export function runTraced(
     trace.run(() => new Promise((resolve) => void runAttempt(attempt, handler, tools, resolve)))
   void Promise.resolve()
     .then(run)
-    .catch((error: unknown): Ended => ({ how: 'threw', error }))
+    .catch((error: unknown): Ended => ({ how: 'failed', error }))
     .then(end)
 }
 

@@ -8,7 +8,7 @@ import { sqlite } from '../../src/sqlite.ts'
 import { aJob, anInstance } from '../../src/testing/factories.ts'
 import { ALL, migrated, postgresSite, queryAt } from './sites.ts'
 
-const NOBODY = { living: [] }
+const NOBODY = { alive: [] }
 
 let next = ''
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { call, migratedFile } from './run.ts'
 const tests = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.test.ts') && name !== path.basename(import.meta.filename))
   .map((name) => readFileSync(path.join(import.meta.dirname, name), 'utf8'))
-  .filter((text) => text.includes(`from './run.ts'`))
+  .filter((text) => text.includes(`from './run.ts'`) || text.includes('[MAIN, '))
   .join('\n')
 
 describe.each(COMMANDS.map((command) => ({ ...command, command })))('jobmill $words', ({ command }) => {

@@ -54,7 +54,7 @@ describe.each(places)('jobs on $name', { timeout: 60_000 }, ({ name, create }) =
     }))
       expect(out).toMatch(new RegExp(`^${name} +${text}$`, 'm'))
     expect(out).toContain('"trace": 7')
-    expect(out).toMatch(/^attempt 1 {2}gave-up after \d+ ms, /m)
+    expect(out).toMatch(/^attempt 1 {2}failed-permanently after \d+ ms, /m)
     expect(out).toContain('Dead: no \\u001b[31mred\\u001b[0m thing')
     expect(out).toMatch(/\+\d+ ms +info +looked at it \{"payload":"dead"\}/)
     expect(out).not.toContain('\u001B')

@@ -82,7 +82,7 @@ describe('queues on sqlite', () => {
     )
   })
 
-  test('a queue is unserved when nobody takes anything from it, and not for one kind; top says the same', async () => {
+  test('a queue has no worker when no process serves it, and not for one kind; top says the same', async () => {
     const { path: at, mill } = file([defineJob({ kind: 'a', run: () => 1 })])
     await mill.enqueueMany('odd', [
       { payload: 1 },
@@ -96,11 +96,11 @@ describe('queues on sqlite', () => {
       await call(at, ['queues', 'list', '--json']),
     ]
     expect(list.out).toMatch(/^default +open +1 /m)
-    expect(list.out).toMatch(/^far +unserved +2 /m)
+    expect(list.out).toMatch(/^far +no worker +2 /m)
     expect(list.out).toContain('default: no living process takes 1 job of the kind odd\n')
     expect(list.out).toContain('far: no living process serves this queue, and 2 jobs of it wait\n')
-    expect(top.out).toMatch(/^ !far .* unserved$/m)
-    expect(top.out).toMatch(/^ {2}default (?!.*unserved)/m)
+    expect(top.out).toMatch(/^ !far .* no worker$/m)
+    expect(top.out).toMatch(/^ {2}default (?!.*no worker)/m)
     expect(JSON.parse(json.out)).toMatchObject({ queues: [{ isServed: true }, { isServed: false }] })
   })
 

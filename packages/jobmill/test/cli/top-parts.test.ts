@@ -52,7 +52,7 @@ const queues = Array.from({ length: 30 }, (_, n) => ({
     cancelled: 0,
     oldestReadyMs: 10 ** (n / 2),
   },
-  figures: null,
+  totals: null,
 }))
 
 const overview = {

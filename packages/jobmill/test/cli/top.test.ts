@@ -73,7 +73,7 @@ describe.skipIf(!hasScript)('top in a terminal', () => {
     await top.shows(new RegExp(`^ {2}${dead} .* default +fails\\.with-a-\\S*…$`, 'm'))
     top.press(DOWN)
     await top.shows(/^>.mail-of-a-… +1 /m)
-    await top.shows(/^ {2}mail-of-a-rather-long-name: unserved, oldest ready for/m)
+    await top.shows(/^ {2}mail-of-a-rather-long-name: no worker, oldest ready for/m)
     top.press('p')
     await top.shows(/^>=mail-of-a-/m)
     expect((await mill.queues()).map(({ paused }) => paused)).toEqual([false, true])

@@ -25,10 +25,10 @@ describe('runJob', () => {
   })
 
   test.each([
-    ['threw', new Error('no')],
+    ['failed', new Error('no')],
     ['snoozed', new Snooze('1h')],
     ['throttled', new Throttled({ retryAfter: '5s' })],
-    ['gave-up', new Dead('no use')],
+    ['failed-permanently', new Dead('no use')],
   ])('tells that it %s, and what was thrown', async (outcome, error) => {
     const run = await runJob(throwing(error), null)
     expect(run).toMatchObject({ outcome })
@@ -43,7 +43,7 @@ describe('runJob', () => {
     })
     expect((await runJob(job, { at: new Date(5) })).result).toBe('5 3')
     const unfit = await runJob(job, { at: 'never' })
-    expect(unfit).toMatchObject({ outcome: 'threw', error: { code: 'PAYLOAD_INVALID' } })
+    expect(unfit).toMatchObject({ outcome: 'failed', error: { code: 'PAYLOAD_INVALID' } })
     const cyclic: { self?: unknown } = {}
     cyclic.self = cyclic
     const loose = defineJob({ kind: 'loose', run: () => {} })
@@ -96,7 +96,7 @@ describe('runJob', () => {
       { kind: 'echo', payload: { n: 4 }, withCompletion: true },
     ])
     const threw = await runJob(job, { fail: true })
-    expect(threw).toMatchObject({ outcome: 'threw', error: { code: 'PAYLOAD_INVALID' } })
+    expect(threw).toMatchObject({ outcome: 'failed', error: { code: 'PAYLOAD_INVALID' } })
     expect(threw.enqueued).toHaveLength(3)
   })
 
@@ -150,7 +150,7 @@ describe('runJob', () => {
       kind: 'waits',
       run: async ({ enqueue }): Promise<number> => (await enqueue(echo, { n: 1 })).result(),
     })
-    expect(await runJob(job, null)).toMatchObject({ outcome: 'threw', error: { code: 'MILL_NOT_STARTED' } })
+    expect(await runJob(job, null)).toMatchObject({ outcome: 'failed', error: { code: 'MILL_NOT_STARTED' } })
   })
 
   test('shows the handler the attempt and the job that it is told', async () => {

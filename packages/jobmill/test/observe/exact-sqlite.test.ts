@@ -5,9 +5,5 @@ import { sqliteSubject } from '../conformance/sqlite-subject.ts'
 import { metricsAreExact } from './exact.ts'
 
 describe('figures: sqlite', () => {
-<<<<<<< HEAD
-  metricsAreExact(sqliteSubject(), inFull(50, 8))
-=======
-  figuresAreExact(sqliteSubject(), inFull(50, 5))
->>>>>>> 2e523bf (test: leave repeated kills to the night)
+  metricsAreExact(sqliteSubject(), inFull(50, 5))
 })

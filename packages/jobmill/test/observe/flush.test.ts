@@ -39,7 +39,7 @@ describe('a flush', () => {
     const { seen, sent, hub } = aProcess()
     hub.emit('duty-done', { duty: 'stage', counts: {}, tookMs: 1 })
     expect(seen.needed()).toBe(false)
-    expect(await seen.pass()).toEqual({ recordings: 0, figures: 0, events: 0 })
+    expect(await seen.pass()).toEqual({ recordings: 0, metrics: 0, events: 0 })
     expect(sent).toEqual([])
   })
 
@@ -49,7 +49,7 @@ describe('a flush', () => {
     hub.emit('queue-changed', { queue: 'q' })
     clock.advance(8_000)
     expect(seen.needed()).toBe(true)
-    expect(await seen.pass()).toEqual({ recordings: 1, figures: 4, events: 1 })
+    expect(await seen.pass()).toEqual({ recordings: 1, metrics: 4, events: 1 })
     const [recording] = sent
     expect(recording).toMatchObject({ source: instance, seq: 1 })
     expect(recording?.deltas.map(({ scope, agoMs }) => [scope, agoMs])).toEqual([['queue q', 8_000]])
@@ -80,7 +80,7 @@ describe('a flush', () => {
     await expect(seen.pass()).rejects.toThrow('away')
     clock.advance(1_000)
     expect(seen.needed()).toBe(true)
-    expect(await seen.pass()).toEqual({ recordings: 2, figures: 2, events: 0 })
+    expect(await seen.pass()).toEqual({ recordings: 2, metrics: 2, events: 0 })
     expect(sent.map(({ seq, deltas }) => [seq, deltas[0]?.agoMs, deltas[0]?.data.counters])).toEqual([
       [1, 0, { started: 1 }],
       [1, 1_000, { started: 1 }],
@@ -93,11 +93,11 @@ describe('a flush', () => {
     const { seen, sent, hub } = aProcess()
     const stop = new AbortController()
     for (let n = 0; n < 1_200; n += 1) hub.emit('queue-changed', { queue: `q${n}` })
-    expect(await seen.pass()).toEqual({ recordings: 3, figures: 0, events: 1_200 })
+    expect(await seen.pass()).toEqual({ recordings: 3, metrics: 0, events: 1_200 })
     expect(sent.map(({ events }) => events.length)).toEqual([500, 500, 200])
     for (let n = 0; n < 1_200; n += 1) hub.emit('queue-changed', { queue: `q${n}` })
     stop.abort()
-    expect(await seen.pass(stop.signal)).toEqual({ recordings: 1, figures: 0, events: 500 })
+    expect(await seen.pass(stop.signal)).toEqual({ recordings: 1, metrics: 0, events: 500 })
     expect(await seen.pass()).toMatchObject({ events: 700 })
   })
 
@@ -108,7 +108,7 @@ describe('a flush', () => {
     const store = { name: 'busy', record } as unknown as Store
     const seen = observer({ hub, store, platform: clock, instance: systemPlatform.id() })
     hub.emit('started', started('q'))
-    expect(await seen.pass()).toEqual({ recordings: 1, figures: 1, events: 0 })
+    expect(await seen.pass()).toEqual({ recordings: 1, metrics: 1, events: 0 })
     expect(seen.needed()).toBe(true)
     seen.rest()
   })

@@ -91,7 +91,7 @@ describe.each(places)('a traced mill on $name', ({ name, create }) => {
     expect(new Set(runs.map((run) => run.spanContext().traceId)).size).toBe(2)
     for (const run of runs) {
       expect([parentOf(run), linksOf(run)]).toEqual([null, [idOf(spans.one('enqueue fails'))]])
-      expect(run.attributes).toMatchObject({ 'jobmill.outcome': 'threw', 'error.type': 'threw' })
+      expect(run.attributes).toMatchObject({ 'jobmill.outcome': 'failed', 'error.type': 'failed' })
       expect(run.status).toEqual({ code: SpanStatusCode.ERROR, message: 'TypeError: no such host' })
       expect(run.events[0]?.attributes).toMatchObject({ 'exception.message': 'no such host' })
     }

@@ -13,13 +13,13 @@ import { subjects } from '../runtime/stores.ts'
 import { histogramOf, START_AT } from './bench.ts'
 import { cumulative, fallen, readExposition, type ReadFamily, valueOf } from './exposition.ts'
 
-type How = 'done' | 'threw' | 'timed out'
+type How = 'done' | 'failed' | 'timed out'
 
 const work = defineJob({
   kind: 'work',
   maxAttempts: 2,
   async run({ payload: { how }, signal }: JobContext<{ how: How }>) {
-    if (how === 'threw') throw new Error('x')
+    if (how === 'failed') throw new Error('x')
     if (how === 'done') return
     await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
   },
@@ -112,7 +112,7 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
       platform: testPlatform({ startAt: START_AT }),
     })
     mill.gauge({ name: 'app_depth', help: 'Of the application.', read: () => 1 })
-    for (const how of ['done', 'done', 'threw', 'timed out'] as const)
+    for (const how of ['done', 'done', 'failed', 'timed out'] as const)
       await mill.enqueue(work, { how }, { timeout: '1s' })
     await mill.enqueue(work, done, { queue: 'brief' })
     await mill.enqueue('nobody', null, { queue: 'far' })
@@ -173,7 +173,7 @@ describe.each(subjects)('a mill on $name tells Prometheus', ({ name, mill: aMill
       before = now
       return told
     }
-    for (const [round, how] of (['done', 'threw', 'done', 'done'] as const).entries()) {
+    for (const [round, how] of (['done', 'failed', 'done', 'done'] as const).entries()) {
       await mill.enqueue(work, { how })
       await mill.drain()
       // Before the next flush, and at times after one or in another bucket.

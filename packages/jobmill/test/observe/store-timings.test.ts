@@ -23,8 +23,8 @@ class Strange {
   notify(queues: readonly string[]): void {
     this.#calls.push(['notify', queues])
   }
-  pass(wakeUp: WakeUp): void {
-    this.#calls.push(['pass', wakeUp])
+  forward(wakeUp: WakeUp): void {
+    this.#calls.push(['forward', wakeUp])
   }
 }
 
@@ -58,7 +58,7 @@ describe('a timed store', () => {
     timed.notify(['a'])
     expect(strange.calls.at(-1)).toEqual(['notify', ['a']])
     timed.forward({ queue: 'a', jobs: 1, seed: 1, skip: 0, passes: false })
-    expect(strange.calls.at(-1)?.[0]).toBe('pass')
+    expect(strange.calls.at(-1)?.[0]).toBe('forward')
     expect([timed.name, (timed as unknown as Strange).extra]).toEqual(['strange', 'more'])
     await Promise.all(answers.values())
   })

@@ -63,7 +63,7 @@ describe('spans', () => {
   test.each(OUTCOMES)('of an attempt that ended as %s are errors only when it failed', (outcome) => {
     const spans = recordSpans()
     anAttempt(openTelemetry({ tracerProvider: spans.provider })).ended(outcome, new Error('x'))
-    const isFailure = ['threw', 'timed-out', 'gave-up'].includes(outcome)
+    const isFailure = ['failed', 'timed-out', 'failed-permanently'].includes(outcome)
     expect(spans.one('run work').status.code).toBe(isFailure ? SpanStatusCode.ERROR : SpanStatusCode.UNSET)
     expect(spans.one('run work').events).toHaveLength(isFailure ? 1 : 0)
   })
@@ -76,7 +76,7 @@ describe('spans', () => {
         throw new Error('cannot be read')
       },
     })
-    anAttempt(openTelemetry({ tracerProvider: spans.provider })).ended('threw', hostile)
+    anAttempt(openTelemetry({ tracerProvider: spans.provider })).ended('failed', hostile)
     expect(spans.one('run work').status.code).toBe(SpanStatusCode.ERROR)
   })
 

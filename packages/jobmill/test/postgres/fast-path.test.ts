@@ -51,7 +51,7 @@ describe('postgres: the fast path', () => {
     const retried = leases[3]
     const stale = leases[7]
     if (retried === undefined || stale === undefined) throw new Error('there are 29')
-    items[3] = finish(retried, { to: 'scheduled', delayMs: 60_000, refund: false }, 'threw')
+    items[3] = finish(retried, { to: 'scheduled', delayMs: 60_000, refund: false }, 'failed')
     items[7] = { ...finish(stale), token: stale.token + 1_000 }
     const replies = await store.finish(items)
     expect(replies.map(({ id }) => id)).toEqual(leases.map(({ id }) => id))
@@ -80,7 +80,7 @@ describe('postgres: the fast path', () => {
     const leases = await claimed('twice', plain(25))
     const [first] = leases
     if (first === undefined) throw new Error('there are 25')
-    const later = finish(first, { to: 'scheduled', delayMs: 60_000, refund: false }, 'threw')
+    const later = finish(first, { to: 'scheduled', delayMs: 60_000, refund: false }, 'failed')
     const replies = await store.finish([later, ...leases.map((lease) => finish(lease))])
     expect(replies.slice(0, 2).map(({ state }) => state)).toEqual(['scheduled', 'scheduled'])
     expect(await countsOf('twice')).toMatchObject({ done: 24, scheduled: 1 })

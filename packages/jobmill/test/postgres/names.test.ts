@@ -165,7 +165,7 @@ const done = ({ id, token }: Lease, followUps: readonly NewJob[] = []): Finish =
 })
 
 const TABLES_OF_JOBS =
-  `job, job_tag, ready, running, later, line, order_check, turn, dedupe, attempt, instance, schedule, tick`.split(
+  `job, job_tag, ready, running, later, order_queue, order_check, order_lock, dedupe, attempt, instance, schedule, tick`.split(
     ', ',
   )
 

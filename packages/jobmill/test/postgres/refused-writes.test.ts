@@ -353,7 +353,7 @@ describe('postgres: outcomes that are refused for their data', () => {
       error: expect.stringMatching(/could not be written.*refused by a trigger/s) as string,
     })
     const attempts = await mill.history(job.id)
-    expect(attempts.map(({ outcome }) => outcome)).toEqual(['threw', 'threw', 'threw'])
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed'])
     expect(attempts[0]?.error).toContain('refused by a trigger')
     expect(await childrenOf(mill, payload)).toBe(0)
   })
@@ -368,7 +368,7 @@ describe('postgres: outcomes that are refused for their data', () => {
     const why = expect.stringMatching(/could not be stored: .*refused by a trigger/) as string
     expect(await mill.get(job.id)).toMatchObject({ state: 'dead', error: why })
     expect((await mill.history(job.id)).map(({ outcome, error }) => [outcome, error])).toEqual(
-      Array.from({ length: 3 }, () => ['threw', why]),
+      Array.from({ length: 3 }, () => ['failed', why]),
     )
   })
 

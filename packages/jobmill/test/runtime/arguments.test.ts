@@ -129,7 +129,7 @@ const WITHOUT_ARGUMENTS = [
   'open',
   'start',
   'wake',
-  'differences',
+  'drift',
   'overrides',
   'prometheus',
   'instance',

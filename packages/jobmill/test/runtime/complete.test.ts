@@ -51,7 +51,7 @@ describe.each(places)('P10 on $name: complete in a transaction', ({ create }) =>
     expect(await user.names()).toEqual([])
     await mill.drain({ scheduled: true })
     expect(await mill.get(id)).toMatchObject({ state: 'done', attempt: 2, result: 2 })
-    expect([await user.names(), await outcomes(mill, id)]).toEqual([['attempt 2'], ['threw', 'returned']])
+    expect([await user.names(), await outcomes(mill, id)]).toEqual([['attempt 2'], ['failed', 'returned']])
   })
 
   test('P10 rolled back at the last attempt: dead', async () => {

@@ -159,7 +159,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     await mill.clock.advance('100s')
     expect(await mill.get(id)).toMatchObject({ state: 'dead', attempt: 2 })
     const [outcome, error] = (await attempts(mill, id)).at(-1) ?? []
-    expect(outcome).toBe('threw')
+    expect(outcome).toBe('failed')
     expect(error).toContain('payload.n: does not fit its schema: is too small')
     expect(error).toContain('version 1.4.0')
     expect(runs).toBe(0)
@@ -215,7 +215,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
       ['info', 'first'],
       ['warn', 'second'],
       ['error', 'third'],
-      ['error', 'the handler threw'],
+      ['error', 'the handler failed'],
     ])
     expect(await mill.get(id)).toMatchObject({ state: 'scheduled', log: [], progress: undefined })
   })
@@ -278,7 +278,7 @@ describe.each(subjects)('the context of a handler on $name', ({ name, mill: crea
     await mill.drain()
     const [attempt] = await mill.history(id)
     expect(attempt?.error).toBe('TypeError: deep inside')
-    expect(attempt?.log).toMatchObject([{ level: 'error', message: 'the handler threw' }])
+    expect(attempt?.log).toMatchObject([{ level: 'error', message: 'the handler failed' }])
     expect(String(attempt?.log[0]?.fields?.['stack'])).toContain('context.test.ts')
     expect(times).toEqual([mill.clock.now()])
   })

@@ -255,7 +255,7 @@ describe.each(subjects)('P13 on $name: limits of a mill', ({ name, mill: create 
     await mill.enqueue(ended, null)
     await mill.drain()
     const [[outcome, error] = []] = await attempts(mill, wrong.id)
-    expect(outcome).toBe('threw')
+    expect(outcome).toBe('failed')
     expect(error).toContain('Did you mean "smtp"?')
     expect(await late).toMatchObject({ code: 'ATTEMPT_ENDED' })
   })

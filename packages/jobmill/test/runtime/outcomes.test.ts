@@ -59,8 +59,8 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
     await mill.drain({ scheduled: true })
     expect(await mill.get(id)).toMatchObject({ state: 'done', result: 3, attempt: 3, error: null })
     expect(await attempts(mill, id)).toEqual([
-      ['threw', 'Error: sync'],
-      ['threw', 'Error: async'],
+      ['failed', 'Error: sync'],
+      ['failed', 'Error: async'],
       ['returned', null],
     ])
     expect(mill.platform.pendingTimers).toBe(timers)
@@ -110,7 +110,7 @@ describe.each(subjects)('the outcomes of a job on $name', ({ name, mill: create 
     expect(await attempts(mill, worn.id)).toHaveLength(3)
     expect(await mill.get(gone.id)).toMatchObject({ state: 'dead', attempt: 1 })
     expect(await attempts(mill, gone.id)).toEqual([
-      ['gave-up', 'Dead: no such user\n  caused by: Error: 404'],
+      ['failed-permanently', 'Dead: no such user\n  caused by: Error: 404'],
     ])
     await expect(worn.result()).rejects.toMatchObject({ code: 'JOB_DEAD' })
   })

@@ -15,7 +15,7 @@ async function runOne(store: Store, transition: Transition, queue = 'queue-of-wo
   if (lease === undefined) return null
   const { id, token } = lease
   await store.finish([
-    { id, token, transition, outcome: transition.to === 'done' ? 'returned' : 'threw', error: 'no' },
+    { id, token, transition, outcome: transition.to === 'done' ? 'returned' : 'failed', error: 'no' },
   ])
   await store.deregister(instance.id)
   return id

@@ -93,7 +93,7 @@ describe('leases that are known', () => {
 
   test('results of their own, one job twice, and other ends in one call', async () => {
     const { store, leases, lease } = await claimed()
-    const dead: Finish = { id: lease.id, token: lease.token, outcome: 'threw', transition: { to: 'dead' } }
+    const dead: Finish = { id: lease.id, token: lease.token, outcome: 'failed', transition: { to: 'dead' } }
     const finishes = leases.map((one, at) => done(one, `{"at":${at}}`))
     const finished = await store.finish([dead, ...finishes, ...finishes])
     assert.isTrue(finished.every(({ accepted }) => accepted))
@@ -122,7 +122,7 @@ describe('leases that are known', () => {
       {
         id: lease.id,
         token: lease.token,
-        outcome: 'threw',
+        outcome: 'failed',
         transition: { to: 'scheduled', delayMs: 0, refund: false },
       },
     ])

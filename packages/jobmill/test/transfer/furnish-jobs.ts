@@ -42,7 +42,7 @@ export async function ended({ store, clock, enqueue, running, claimOne }: Words)
   await store.finish([
     aFinish(await running(), DONE, { error: 'the result was too large', log: 'all of it' }),
   ])
-  await store.finish([aFinish(await running({ maxAttempts: 1 }), DEAD, { outcome: 'threw', error: 'last' })])
+  await store.finish([aFinish(await running({ maxAttempts: 1 }), DEAD, { outcome: 'failed', error: 'last' })])
   await store.finish([aFinish(await running(), { to: 'dead', refund: true }, { error: 'it never ran' })])
   await store.finish([aFinish(await running(), { to: 'cancelled' }, { error: 'by itself' })])
   await store.cancel([await enqueue(), await enqueue({ delay: HOUR })], 'not wanted')

@@ -1,11 +1,7 @@
 // Everything goes from one store to the other and back, and is the same at every station.
 import { describe, expect, test } from 'vitest'
-<<<<<<< HEAD:packages/jobmill/test/transfer/round-trip.test.ts
-import { verify } from '../../src/cli/transfer/verify.ts'
-=======
 import { inTurns } from '../../../../test/support/in-turns.ts'
-import { verify } from '../../src/cli/move/verify.ts'
->>>>>>> 2e523bf (test: leave repeated kills to the night):packages/jobmill/test/carry/round-trip.test.ts
+import { verify } from '../../src/cli/transfer/verify.ts'
 import { anInstance, aClaim, aJob, aTick } from '../../src/testing/factories.ts'
 import { furnish } from './furnish.ts'
 import { planned, SERVED_AT } from './furnish-cluster.ts'

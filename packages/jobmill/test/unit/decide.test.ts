@@ -23,18 +23,18 @@ const PLAIN: Circumstances = {
 }
 const error = new Error('no', { cause: new Error('connect ECONNREFUSED') })
 const TEXT = 'Error: no\n  caused by: Error: connect ECONNREFUSED'
-const threw: Ended = { how: 'threw', error }
+const threw: Ended = { how: 'failed', error }
 const by = (why: Interruption['why'], message: string = why): Ended => ({
   how: 'interrupted',
   by: new Interruption(why, message),
   error,
 })
-const later = (delayMs: number, outcome: Decision['outcome'] = 'threw'): Decision => ({
+const later = (delayMs: number, outcome: Decision['outcome'] = 'failed'): Decision => ({
   outcome,
   transition: { to: 'scheduled', delayMs, refund: false },
   error: TEXT,
 })
-const dead = (outcome: Decision['outcome'] = 'threw'): Decision => ({
+const dead = (outcome: Decision['outcome'] = 'failed'): Decision => ({
   outcome,
   transition: { to: 'dead' },
   error: TEXT,
@@ -181,10 +181,10 @@ const TABLE: [string, Ended, Partial<Circumstances>, Decision][] = [
   ],
   [
     'Dead is dead at once, with its cause',
-    { how: 'gave-up', thrown: new Dead('no such user', { cause: new Error('404') }) },
+    { how: 'failed-permanently', thrown: new Dead('no such user', { cause: new Error('404') }) },
     {},
     {
-      outcome: 'gave-up',
+      outcome: 'failed-permanently',
       transition: { to: 'dead' },
       error: 'Dead: no such user\n  caused by: Error: 404',
     },
@@ -193,13 +193,13 @@ const TABLE: [string, Ended, Partial<Circumstances>, Decision][] = [
     'D5 a payload that does not fit spends nothing while the job is young, whatever retryIf says',
     { how: 'unfit', error },
     { attempt: 5, mayRetry: false, ageMs: 15 * 60_000 - 1 },
-    { outcome: 'threw', transition: { to: 'scheduled', delayMs: 80_000, refund: true }, error: TEXT },
+    { outcome: 'failed', transition: { to: 'scheduled', delayMs: 80_000, refund: true }, error: TEXT },
   ],
   [
     'D5 and comes back after a pause, also with the backoff off',
     { how: 'unfit', error },
     { queue: OFF },
-    { outcome: 'threw', transition: { to: 'scheduled', delayMs: 1_000, refund: true }, error: TEXT },
+    { outcome: 'failed', transition: { to: 'scheduled', delayMs: 1_000, refund: true }, error: TEXT },
   ],
   [
     'D5 one of an older job spends an attempt',
@@ -233,7 +233,7 @@ const TABLE: [string, Ended, Partial<Circumstances>, Decision][] = [
     { how: 'interrupted', by: new Interruption('lease-lost', 'blocked', { blocked: true }), error },
     {},
     {
-      outcome: 'threw',
+      outcome: 'failed',
       transition: { to: 'scheduled', delayMs: 5_000, refund: false },
       error: 'Interruption: blocked',
     },

@@ -9,7 +9,7 @@ test('the codes of the outcomes never change', () => {
     'timed-out': 2,
     snoozed: 3,
     throttled: 4,
-    'gave-up': 5,
+    'failed-permanently': 5,
     cancelled: 6,
     interrupted: 7,
   })

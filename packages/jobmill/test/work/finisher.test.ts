@@ -238,8 +238,8 @@ describe('an outcome whose data the database refuses', () => {
     const items = [
       ...Array.from({ length: 30 }, () => anItem({ log: 'a line' })),
       anItem({ followUps: [] }),
-      anItem({ outcome: 'threw', transition: LATER, error: 'why', cool: { forMs: 5 } }),
-      anItem({ outcome: 'gave-up', transition: { to: 'dead', refund: false }, error: 'why' }),
+      anItem({ outcome: 'failed', transition: LATER, error: 'why', cool: { forMs: 5 } }),
+      anItem({ outcome: 'failed-permanently', transition: { to: 'dead', refund: false }, error: 'why' }),
     ]
     const written = new Map<string, Finish>()
     let failed = 0
@@ -279,7 +279,7 @@ describe('an outcome whose data the database refuses', () => {
   test('D1 H2 with follow-ups costs an attempt once others with follow-ups are written: they were part of the completion', async () => {
     const { platform, finisher, state } = bench()
     const item = anItem({ followUps: [] })
-    const failed = { ...item, outcome: 'threw', transition: LATER, followUps: undefined } as const
+    const failed = { ...item, outcome: 'failed', transition: LATER, followUps: undefined } as const
     state.answer = refusing(new Set([item.id]))
     const heard: unknown[] = []
     finisher.put(
@@ -296,7 +296,7 @@ describe('an outcome whose data the database refuses', () => {
   test('D8 H2 is tried with less and less of it, and a failed attempt keeps an error text and is spent', async () => {
     const { platform, finisher, state, writes } = bench()
     const failed = anItem({
-      outcome: 'threw',
+      outcome: 'failed',
       transition: LATER,
       error: 'why',
       log: 'a line',
@@ -312,13 +312,13 @@ describe('an outcome whose data the database refuses', () => {
     )
     const shapes = [
       {},
-      { outcome: 'threw', transition: LATER, cool: { forMs: 5 } },
-      { outcome: 'threw', transition: LATER },
+      { outcome: 'failed', transition: LATER, cool: { forMs: 5 } },
+      { outcome: 'failed', transition: LATER },
     ] as const
     for (const like of shapes) await writingOthers({ platform, finisher }, like)
     const tried = writes.flatMap(({ items }) => items).filter((item) => item.id === id)
     const forms = [...new Map(tried.map((item) => [JSON.stringify(item), item])).values()]
-    const bare = { id, token, outcome: 'threw', transition: LATER }
+    const bare = { id, token, outcome: 'failed', transition: LATER }
     const reason = 'the error of this attempt could not be stored'
     const errors = [`${reason}: JobmillError: is refused.`, reason]
     expect(forms.slice(1)).toEqual([
@@ -383,7 +383,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
     expect(await Promise.all(neighbours)).toHaveLength(4)
     // Others of another shape go to other tables, and say nothing of it.
     for (let times = 0; times < 60; times += 1) {
-      void finisher.add(anItem({ transition: LATER, outcome: 'threw', error: 'x' }))
+      void finisher.add(anItem({ transition: LATER, outcome: 'failed', error: 'x' }))
       await platform.advance('2s')
     }
     expect(
@@ -530,7 +530,7 @@ describe('an outcome that fails with an error that nobody knows', () => {
       finisher.put(
         { ...bad, token },
         (finished) => void heard.push(finished?.state ?? 'given up'),
-        () => ({ id: bad.id, token, outcome: 'threw', transition: LATER, error: 'why' }),
+        () => ({ id: bad.id, token, outcome: 'failed', transition: LATER, error: 'why' }),
       )
     run(1)
     await platform.advance('1m')

@@ -9,11 +9,11 @@ export type ListedState = (typeof LISTED_STATES)[number]
 
 export type Outcome =
   | 'returned'
-  | 'threw'
+  | 'failed'
   | 'timed-out'
   | 'snoozed'
   | 'throttled'
-  | 'gave-up'
+  | 'failed-permanently'
   | 'cancelled'
   | 'interrupted'
 

@@ -93,6 +93,6 @@ function kept(ms: number | null, most: number | null): string {
 function stateOf({ paused, coolingMs, counts, isServed }: QueueView): Painted {
   if (paused) return { text: 'paused', style: 'yellow' }
   if (coolingMs > 0) return { text: `cooling for ${left(coolingMs)}`, style: 'yellow' }
-  if (hasNoWorker(counts, isServed)) return { text: 'unservedKinds', style: 'red' }
+  if (hasNoWorker(counts, isServed)) return { text: 'no worker', style: 'red' }
   return { text: 'open', style: 'green' }
 }

@@ -100,7 +100,7 @@ function stateOf(queue: TopQueue): { readonly mark: string; readonly text: strin
   const { paused, coolingMs, counts, isServed } = queue
   if (paused) return { mark: '=', text: 'paused' }
   if (coolingMs > 0) return { mark: '~', text: `cooling ${remaining(coolingMs)}` }
-  return hasNoWorker(counts, isServed) ? { mark: '!', text: 'unservedKinds' } : null
+  return hasNoWorker(counts, isServed) ? { mark: '!', text: 'no worker' } : null
 }
 
 /** All about the chosen one that has no column. */

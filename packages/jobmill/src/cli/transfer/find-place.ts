@@ -41,13 +41,13 @@ async function checkBoth({ source, target }: Places): Promise<void> {
 export async function checkNotEmpty({ name, tools }: ToolStore<never>): Promise<void> {
   const { queues, limits, schedules } = await tools.exportRest()
   if (queues.length + limits.length + schedules.length > 0) return
-  throw new JobmillError('MOVE_REFUSED', `${name} has nothing that could be moved`, {
+  throw new JobmillError('TRANSFER_REFUSED', `${name} has nothing that could be moved`, {
     fix: 'See whether it is the right one',
   })
 }
 
 function notEmpty(name: string, what: string): JobmillError {
-  return new JobmillError('MOVE_REFUSED', `${name} ${what}`, {
+  return new JobmillError('TRANSFER_REFUSED', `${name} ${what}`, {
     fix: 'Move to a database that is new, or that a move from the same source was broken off in',
   })
 }

@@ -75,7 +75,7 @@ function withTools(store: Store<never>): ToolStore<never> {
 /** To open it would migrate it, and then the release that has worked on it until now could not go back to it. */
 export function checkSchema(name: string, { pending }: SchemaStatus): void {
   if (pending.length === 0) return
-  throw new JobmillError('MOVE_REFUSED', `${name} has the schema of an earlier release`, {
+  throw new JobmillError('TRANSFER_REFUSED', `${name} has the schema of an earlier release`, {
     fix: 'Migrate it with jobmill db migrate',
   })
 }
@@ -87,12 +87,12 @@ export function checkTarget(
   isLook: boolean,
 ): void {
   if (refused !== null)
-    throw new JobmillError('MOVE_REFUSED', `${name} cannot be used: ${refused}`, {
+    throw new JobmillError('TRANSFER_REFUSED', `${name} cannot be used: ${refused}`, {
       fix: 'Name another database with --to',
     })
   if (!isLook || (isThere && pending.length === 0)) return
   throw new JobmillError(
-    'MOVE_REFUSED',
+    'TRANSFER_REFUSED',
     isThere ? `${name} has the schema of an earlier release` : `${name} has nothing to compare with`,
     { fix: isThere ? 'Migrate it with jobmill db migrate' : 'Leave --verify-only out to move to it' },
   )

@@ -14,7 +14,7 @@ export async function checkQuiet({ source, target }: Places): Promise<void> {
 export async function checkNobodyAt(store: Store<never>): Promise<void> {
   const alive = (await store.instances()).filter(({ state }) => state === 'alive')
   if (alive.length === 0) return
-  throw new JobmillError('MOVE_REFUSED', `${alive.map(nameOf).join(', ')} is at work on ${store.name}`, {
+  throw new JobmillError('TRANSFER_REFUSED', `${alive.map(nameOf).join(', ')} is at work on ${store.name}`, {
     fix: `Stop it. One whose process is gone counts as alive for ${DEFAULTS.instanceLeaseMs / 1_000} s more`,
   })
 }
@@ -32,7 +32,7 @@ export async function checkNobodyCame({ source }: Places, known: ReadonlySet<str
   const came = (await source.instances()).filter(({ id }) => !known.has(id))
   if (came.length === 0) return
   const names = came.map(nameOf).join(', ')
-  throw new JobmillError('MOVE_REFUSED', `${names} worked on ${source.name} during the move`, {
+  throw new JobmillError('TRANSFER_REFUSED', `${names} worked on ${source.name} during the move`, {
     fix: 'Stop it and run the same command again. It says whether jobs have changed that were moved already',
   })
 }
@@ -51,7 +51,7 @@ export async function takeBack(source: Store<never>): Promise<number> {
   const left = await runningOn(source)
   if (left === 0) return jobs
   throw new JobmillError(
-    'MOVE_REFUSED',
+    'TRANSFER_REFUSED',
     `${counted(left, 'job')} still ${left === 1 ? 'runs' : 'run'} on ${source.name}`,
     {
       fix: 'Look for a transaction that is open and has finished one of them',

@@ -11,7 +11,7 @@ import { ending, failed, quietly, startSpan } from './safe-span.ts'
 import { contextIn, withContext } from './trace-context.ts'
 
 /** Everything else is how a job goes on as it should. */
-const FAILURES: ReadonlySet<Outcome> = new Set(['threw', 'timed-out', 'gave-up'])
+const FAILURES: ReadonlySet<Outcome> = new Set(['failed', 'timed-out', 'failed-permanently'])
 
 export function tracingWith(tracer: Tracer): Tracing {
   return {

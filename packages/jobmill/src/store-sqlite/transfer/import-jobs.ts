@@ -90,6 +90,6 @@ function wentTo(job: TransferredJob, attempt: TransferredAttempt): number | null
   if (attempt.takenBack || attempt.instance === null) return null
   if (job.endedAt !== null && attempt === job.attempts.at(-1)) return STATE_CODE[job.state]
   // It ended before it was retried.
-  if (attempt.outcome === 'gave-up') return DEAD
+  if (attempt.outcome === 'failed-permanently') return DEAD
   return attempt.outcome === 'cancelled' ? CANCELLED : SCHEDULED
 }

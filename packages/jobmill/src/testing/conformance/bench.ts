@@ -53,9 +53,9 @@ export function later(delayMs: number, { refund = false } = {}): Transition {
 /** The outcome that goes with a transition when a case does not care. */
 const USUAL: Readonly<Record<Transition['to'], Outcome | null>> = {
   done: 'returned',
-  scheduled: 'threw',
+  scheduled: 'failed',
   ready: null,
-  dead: 'gave-up',
+  dead: 'failed-permanently',
   cancelled: 'cancelled',
 }
 

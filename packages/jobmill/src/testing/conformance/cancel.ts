@@ -41,7 +41,7 @@ export const cancelCases: readonly Case[] = [
       assert.deepEqual(
         history.map(({ outcome, attempt }) => [outcome, attempt]),
         [
-          ['threw', 1],
+          ['failed', 1],
           ['cancelled', 1],
         ],
       )

@@ -55,21 +55,21 @@ export const failureCases: readonly Case[] = [
       const told = (error: string, outcome: string): object => ({ error, at: began, outcome })
       assert.deepEqual(await store.failures(ids), [
         null,
-        told('e1', 'gave-up'),
+        told('e1', 'failed-permanently'),
         told('e2', 'timed-out'),
-        told('e3', 'threw'),
-        told('e4', 'threw'),
+        told('e3', 'failed'),
+        told('e4', 'failed'),
         null,
         null,
         null,
-        told('e8', 'gave-up'),
+        told('e8', 'failed-permanently'),
         null,
-        told('e1', 'gave-up'),
+        told('e1', 'failed-permanently'),
       ])
       assert.deepEqual(await store.failures([]), [])
       const at = clock.now()
       await again(t, due.kind, DEAD, 'e9')
-      assert.deepEqual(await store.failures([due.id]), [{ error: 'e9', at, outcome: 'gave-up' }])
+      assert.deepEqual(await store.failures([due.id]), [{ error: 'e9', at, outcome: 'failed-permanently' }])
     },
   },
   {

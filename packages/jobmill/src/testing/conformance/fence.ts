@@ -136,7 +136,7 @@ export const fenceCases: readonly Case[] = [
   {
     name: 'P3 P8 a repeat tells that the attempt was cancelled instead, also when the job was retried since',
     async run({ store, running, finish }) {
-      for (const outcome of [null, 'threw', 'cancelled'] as const) {
+      for (const outcome of [null, 'failed', 'cancelled'] as const) {
         const lease = await running()
         await store.cancel([lease.id], 'stop it')
         const ending = { outcome, error: 'why' }

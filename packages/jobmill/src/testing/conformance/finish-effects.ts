@@ -72,7 +72,7 @@ export const finishEffectCases: readonly Case[] = [
     async run({ store, running, finish }) {
       const overruled = await running()
       await store.cancel([overruled.id], 'stop')
-      const reply = await finish(overruled, DEAD, { outcome: 'threw', followUps: [aJob()] })
+      const reply = await finish(overruled, DEAD, { outcome: 'failed', followUps: [aJob()] })
       assert.deepEqual([reply.accepted, reply.state, reply.followUps], [true, 'cancelled', []])
       for (const [transition, outcome] of [
         [DONE, 'returned'],

@@ -98,7 +98,10 @@ export const finishCases: readonly Case[] = [
       await finish(never, { to: 'dead', refund: true }, { error: 'no handler' })
       assert.deepEqual([(await job(never.id)).state, (await job(never.id)).attempt], ['dead', 0])
       const [recorded] = await store.history(never.id)
-      assert.deepEqual([recorded?.attempt, recorded?.outcome, recorded?.error], [1, 'gave-up', 'no handler'])
+      assert.deepEqual(
+        [recorded?.attempt, recorded?.outcome, recorded?.error],
+        [1, 'failed-permanently', 'no handler'],
+      )
       await finish(once, later(0))
       const again = await claimOne(await worker(), { kinds: [once.kind] })
       await finish(again, { to: 'dead', refund: false })
@@ -188,7 +191,7 @@ export const finishCases: readonly Case[] = [
         const lease = await running()
         await store.cancel([lease.id], 'stop it')
         const reply = await finish(lease, transition, {
-          outcome: 'threw',
+          outcome: 'failed',
           error: 'other',
           followUps: [aJob()],
         })

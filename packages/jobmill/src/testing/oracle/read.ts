@@ -69,7 +69,7 @@ export function lastError(job: OracleJob): string | null {
   return job.attempts.at(-1)?.error ?? null
 }
 
-const FAILED: readonly Outcome[] = ['threw', 'timed-out', 'gave-up']
+const FAILED: readonly Outcome[] = ['failed', 'timed-out', 'failed-permanently']
 
 export function lastFailed(job: OracleJob): boolean {
   const last = job.attempts.at(-1)

@@ -11,9 +11,9 @@ import { placeLabels, type Wish } from './labels.ts'
 
 const COLOURS: Readonly<Record<Try['outcome'], string>> = {
   returned: 'bg-done',
-  threw: 'bg-dead',
+  failed: 'bg-dead',
   'timed-out': 'bg-dead',
-  'gave-up': 'bg-dead',
+  'failed-permanently': 'bg-dead',
   snoozed: 'bg-scheduled',
   throttled: 'bg-ready',
   cancelled: 'bg-cancelled',
