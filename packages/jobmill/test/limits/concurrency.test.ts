@@ -79,7 +79,7 @@ function runtime(process: Process, platform: TestPlatform, usage: Usage) {
     for (const which of quarantine as ('only' | 'skip')[]) {
       const room = SLOTS - running
       if (room === 0 || signal.aborted) return
-      const request = { queues: [{ queue: 'default', room }], quarantine: which }
+      const request = { queues: [{ queue: 'default', room }], quarantined: which }
       for (const lease of await store.claim(aClaim(instance, request))) ends.push(run(lease))
     }
   }
