@@ -34,7 +34,7 @@ const PURE = [
   'packages/dashboard/test/{unit,job}/*.test.ts',
   'packages/jobmill/test/work/handlers/{demo-echo,free-list,line-splitter,tail}.test.ts',
   'packages/jobmill/test/conformance/{known-gaps,oracle}.test.ts',
-  'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,proxy,repository,soak}.test.ts',
+  'test/{bench-report,chaos,deploy-metrics,guides,history,lockfile,mutants,old-node,proxy,repository,soak,words}.test.ts',
 ]
 const TOGETHER = [
   'packages/jobmill/test/{runtime,limits,kit,observe,http,admin,cluster,postgres,hostile,cli,model,sqlite,transfer}/*.test.ts',

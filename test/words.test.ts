@@ -1,0 +1,66 @@
+// `npm run check -- words` finds each kind of problem, names the place, and leaves good text alone.
+import { describe, expect, test } from 'vitest'
+import { checkWords } from '../scripts/check-words.mjs'
+import { AVOIDED } from '../scripts/words.mjs'
+
+const LONG = `${'word '.repeat(31).trim()}.`
+
+describe('a file of code', () => {
+  test.each([
+    ['a comment', '// Whoever holds the lease.', '"Whoever" (write: name the agent)'],
+    ['a message', `throw new Error('it goes on')`, '"goes on" (write: continues)'],
+    ['a template', 'say(`${count} jobs, meanwhile`)', '"meanwhile"'],
+    ['an identifier that was renamed', 'const doorbell = 1', 'doorbell is now notifier'],
+    ['a wide comment', `// ${'wide '.repeat(25)}`, 'a comment is wider than 110 columns'],
+  ])('%s', (_, text, problem) => {
+    const problems = checkWords('src/a.ts', `const first = 1\n${text}\n`)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatch(/^src\/a\.ts:2: /)
+    expect(problems[0]).toContain(problem)
+  })
+
+  test.each([
+    ['code that has the letters of a word', 'const tells = together(beside)'],
+    ['a long line of code', `call('${'x'.repeat(150)}')`],
+    ['an address in a comment', `// See https://example.com/${'x'.repeat(120)}`],
+    ['plain words', '// The reaper returns the jobs of expired instances to the queue.'],
+  ])('%s is no problem', (_, text) => {
+    expect(checkWords('src/a.ts', `${text}\n`)).toEqual([])
+  })
+})
+
+describe('a page', () => {
+  test.each([
+    ['a word', '# Title\n\nNobody runs it.\n', 'docs/a.md:3: "Nobody"'],
+    ['a word in a table', '| a | b |\n|---|---|\n| x | it is told |\n', 'docs/a.md:3: "is told"'],
+    [
+      'an old command',
+      '# Title\n\n```\njobmill move\n```\n',
+      'docs/a.md:4: jobmill move is now jobmill transfer',
+    ],
+    ['a long sentence', `# Title\n\n${LONG}\n`, 'docs/a.md:3: a sentence of 31 words'],
+    [
+      'a long sentence over several lines',
+      `# Title\n\n- ${LONG.replaceAll('word word', 'word\n  word')}\n`,
+      '31 words',
+    ],
+  ])('%s', (_, text, problem) => {
+    const problems = checkWords('docs/a.md', text)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toContain(problem)
+  })
+
+  test.each([
+    ['code', '```ts\nconst nobody = tells(meanwhile)\n```\n'],
+    ['a name in code', 'The field `nobody` is empty.\n'],
+    ['a long row of a table', `| ${LONG} |\n`],
+    ['sentences that are short', `${'One two three. '.repeat(20)}\n`],
+  ])('%s is no problem', (_, text) => {
+    expect(checkWords('docs/a.md', text)).toEqual([])
+  })
+})
+
+test('every word has a suggestion, and none contains a word to avoid', () => {
+  for (const [pattern, suggestion] of AVOIDED)
+    expect(AVOIDED.filter(([other]) => other.test(suggestion)).map(([other]) => [pattern, other])).toEqual([])
+})
