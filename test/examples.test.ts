@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -186,7 +186,7 @@ async function run(
 ): Promise<Ended> {
   const { DATABASE_URL: _outer, ...inherited } = process.env
   const node = withJobmill()
-  const child = spawn(process.execPath, [...node.args, join(examples, file)], {
+  const child = spawn(process.execPath, [...node.args, resolve(examples, file)], {
     cwd,
     env: {
       ...inherited,
@@ -293,6 +293,22 @@ test('npm start: the demo works, answers, and ends when it is told to', { timeou
   child.kill('SIGINT')
   expect(await ended).toEqual([0, null])
 })
+
+test(
+  'the first program of README.md runs as it is pasted',
+  async () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+    const [, program = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? []
+    expect(program.trimEnd().split('\n').length).toBeLessThanOrEqual(20)
+    const folder = freshFolder()
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(join(folder, 'hello.ts'), program)
+    const ended = await run(join(folder, 'hello.ts'), 'sqlite', {}, folder)
+    expectToShow(ended, ["{ sent: 'ada@example.com' }"])
+    expect(readdirSync(folder)).toContain('jobs.db')
+  },
+  TIMEOUT_MS,
+)
 
 test('no example is missing here', () => {
   const files = readdirSync(examples).filter((name) => name.endsWith('.ts'))
