@@ -102,14 +102,17 @@ test(
   },
 )
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub makes of headings, and those that a page sets to keep old links working. */
 function anchorsOf(page: string): string[] {
-  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+  const text = read(page)
+  const fromHeadings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-'),
   )
+  const explicit = [...text.matchAll(/^<a id="([^"]+)"><\/a>$/gm)].map(([, id = '']) => id)
+  return [...fromHeadings, ...explicit]
 }
 
 function isThere(page: string, link: string): boolean {
