@@ -34,7 +34,7 @@ const EXAMPLES: readonly Example[] = [
       'runs       email.send to ops@example.com\nruns       email.send to team@example.com',
       'done       upstream.call in attempt 3',
       'done       report.build, delayed by 1 s, after ',
-      'history    upstream.call attempt 1 threw',
+      'history    upstream.call attempt 1 failed',
       'history    upstream.call attempt 3 returned',
       ' 0 dead, 0 waiting',
       'stopped ',
