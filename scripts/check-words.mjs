@@ -31,7 +31,9 @@ export function checkWords(file, text) {
   if (file.endsWith('.md')) {
     const lines = proseOf(text)
     return [
-      ...lines.flatMap(({ line, text: words }) => avoided(words).map((problem) => `${at(line)} ${problem}`)),
+      ...lines.flatMap(({ line, text: words }) =>
+        avoided(file, words).map((problem) => `${at(line)} ${problem}`),
+      ),
       ...renamed(text).map(({ line, text: problem }) => `${at(line)} ${problem}`),
       ...longSentences(lines).map(({ line, text: problem }) => `${at(line)} ${problem}`),
     ]
@@ -42,15 +44,16 @@ export function checkWords(file, text) {
   return [
     ...prose
       .split('\n')
-      .flatMap((words, index) => avoided(words).map((problem) => `${at(index + 1)} ${problem}`)),
+      .flatMap((words, index) => avoided(file, words).map((problem) => `${at(index + 1)} ${problem}`)),
     ...renamed(code).map(({ line, text: problem }) => `${at(line)} ${problem}`),
     ...wideComments(text, code).map((line) => `${at(line)} a comment is wider than ${MOST_COLUMNS} columns`),
   ]
 }
 
-/** @param {string} words @returns {string[]} */
-function avoided(words) {
-  return AVOIDED.flatMap(([pattern, suggestion]) => {
+/** @param {string} file @param {string} words @returns {string[]} */
+function avoided(file, words) {
+  return AVOIDED.flatMap(([pattern, suggestion, exempt]) => {
+    if (exempt?.test(file)) return []
     const found = pattern.exec(words)?.[0]
     return found === undefined ? [] : [`"${found}" (write: ${suggestion})`]
   })
