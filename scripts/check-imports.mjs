@@ -1,12 +1,12 @@
-// Holds packages/jobmill/src to its shape: imports point one way, there are no cycles, the root entry loads no
-// database driver and nothing else that only some users have, and only platform/ touches the clock, timers, randomness and ids. Prints what is wrong, by
-// file and line; a test calls `checkImports` too, so that a broken rule also fails `npm test`.
+// Enforces the layers of packages/jobmill/src: imports point down, there are no cycles, the root entry loads no
+// optional dependency, and only platform/ uses the clock, timers, randomness and ids. Prints violations by file
+// and line. A test calls `checkImports` too, so that a violation also fails `npm test`.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { lineAt, readSource } from './read-source.mjs'
 
-/** Who may import whom: a folder may import those of a lower rank; folders of one rank do not know each other. */
+/** A folder may import folders of a lower rank. Folders of the same rank must not import each other. */
 const ranks = new Map(
   Object.entries({
     platform: 0,
@@ -25,27 +25,27 @@ const ranks = new Map(
   }),
 )
 
-/** What test code that we publish may import: it must work for a store that is not ours. */
+/** What the published test code may import. It must also work for stores of third parties. */
 const openToTesting = ['platform', 'job', 'store', 'enqueue']
 
 /**
- * What users need to test their jobs starts a whole mill in memory, so it knows the runtime and one store. The suite for stores does not
- * need it, and must not: it has to work without them.
+ * The test kit for users starts a whole mill in memory, so it imports the runtime and one store.
+ * The conformance suite for stores must work without either.
  */
 const kit = 'testing/kit/'
 const openToKit = [...openToTesting, 'work', 'observe', 'runtime', 'store-sqlite']
 
-/** What only some users have, or want: it is loaded by the entry that needs it. */
+/** Optional dependencies: only the entry that needs one loads it. */
 const drivers = ['pg', 'better-sqlite3', 'node:sqlite', '@opentelemetry/api', 'pino']
 
 const fix = {
-  timer: 'wait through the timers of platform/, so that a test can hold and replay them',
-  clock: 'take the time from the clock of platform/ (or from the database, when two processes must agree)',
-  random: 'draw from the random source of platform/, so that a seed replays the run',
-  id: 'mint ids through platform/, so that a seed replays the run',
+  timer: 'use the timers of platform/, so that a test can control them',
+  clock: 'use the clock of platform/ (or of the database, when two processes must agree)',
+  random: 'use the random source of platform/, so that a seed replays the run',
+  id: 'mint ids with platform/, so that a seed replays the run',
 }
 
-/** What only platform/ may use. A key or a method of the same name on another object is no use of it. */
+/** What only platform/ may use. Keys and methods of the same name on other objects do not count. */
 const reserved = [
   ...['setTimeout', 'setInterval', 'setImmediate'].map((name) => ({
     pattern: new RegExp(String.raw`(?:\bglobalThis\.|(?<![.\w$]))${name}\b(?!\s*\??:)`, 'g'),
@@ -104,15 +104,15 @@ function readTree(src) {
 /** The folder under src/, or '' for an entry file. @param {string} file */
 const folderOf = (file) => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
 
-/** Says why one file may not import another, or nothing when it may. @param {string} from @param {string} to */
+/** Returns why one file must not import another, or undefined when it may. @param {string} from @param {string} to */
 function objection(from, to) {
   const [a, b] = [folderOf(from), folderOf(to)]
   if (to.startsWith(kit) && a === 'testing' && !from.startsWith(kit) && from !== 'testing/index.ts') {
     return `${kit} knows the runtime, and the rest of testing/ must work without it`
   }
   if (a === b || a === '') return undefined
-  if (b === '') return 'an entry file is for users of the package; import the file that it re-exports'
-  if (b === 'testing') return 'testing/ is for users of the package and for tests; nothing else may need it'
+  if (b === '') return 'an entry file is for users of the package. Import the file that it re-exports'
+  if (b === 'testing') return 'testing/ is for users of the package and for tests. Nothing else may import it'
   if (a === 'testing') {
     const [who, open] = from.startsWith(kit) ? [kit, openToKit] : ['testing/', openToTesting]
     return open.includes(b) ? undefined : `${who} may import ${open.join(', ')} only`
@@ -120,8 +120,8 @@ function objection(from, to) {
   const [rankA = -1, rankB = -1] = [ranks.get(a), ranks.get(b)]
   if (rankB < rankA) return undefined
   return rankA === rankB
-    ? `${a}/ and ${b}/ are siblings, which meet only in runtime/: pass in what is needed`
-    : `${b}/ is above ${a}/, and imports point down only: move the code down or pass it in`
+    ? `${a}/ and ${b}/ are siblings and meet only in runtime/. Pass in what is needed`
+    : `${b}/ is above ${a}/, and imports point down only. Move the code down, or pass it in`
 }
 
 /** @param {Map<string, Node>} nodes */
@@ -129,18 +129,18 @@ function* wrongDirections(nodes) {
   for (const { file, edges } of nodes.values()) {
     const folder = folderOf(file)
     if (folder !== '' && folder !== 'testing' && !ranks.has(folder)) {
-      yield `${file}:1: the folder ${folder}/ has no place in the order of layers yet: give it one in check-imports.mjs`
+      yield `${file}:1: the folder ${folder}/ has no layer. Add it to ranks in check-imports.mjs`
     }
     for (const { module, line, to } of edges) {
       const where = `${file}:${line}: imports '${module}'`
       if (module === 'jobmill' || module.startsWith('jobmill/')) {
-        yield `${where}: inside the package, import the file itself`
+        yield `${where}: import the file itself inside the package`
       }
       if (to === undefined) continue
       if (!nodes.has(to)) {
         yield to.startsWith('..')
-          ? `${where}: that is outside of src, and would not be published`
-          : `${where}: there is no such file (is the ending .ts?)`
+          ? `${where}: outside of src, so it would not be published`
+          : `${where}: no such file. Check that the extension is .ts`
         continue
       }
       const why = objection(file, to)
@@ -149,7 +149,7 @@ function* wrongDirections(nodes) {
   }
 }
 
-/** Each cycle once, told from the first file that is on it. @param {Map<string, Node>} nodes */
+/** Yields each cycle once, starting at its first file. @param {Map<string, Node>} nodes */
 function* cycles(nodes) {
   const done = new Set()
   /** @type {string[]} */
@@ -169,7 +169,7 @@ function* cycles(nodes) {
   for (const file of nodes.keys()) yield* visit(file)
 }
 
-/** Who uses only SQLite must not load pg, and the other way round; and so on. @param {Map<string, Node>} nodes */
+/** A user of SQLite must not have to install pg, and the other way round. @param {Map<string, Node>} nodes */
 function* driversFromRoot(nodes) {
   const queue = nodes.has('index.ts') ? [['index.ts']] : []
   const seen = new Set(queue.flat())
@@ -204,7 +204,7 @@ function* usesOfReserved(nodes) {
 
 /**
  * @param {string} src the folder that holds platform/, job/ and the rest
- * @returns {string[]} one line per violation, `file:line: what and why`; empty when all is well
+ * @returns {string[]} one line per violation, `file:line: what and why`; empty when there is none
  */
 export function checkImports(src) {
   const nodes = readTree(src)
@@ -214,7 +214,7 @@ export function checkImports(src) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = 'packages/jobmill/src'
   const src = fileURLToPath(new URL(`../${folder}`, import.meta.url))
-  const problems = existsSync(src) ? checkImports(src) : [`${folder}: not there`]
+  const problems = existsSync(src) ? checkImports(src) : [`${folder}: not found`]
   for (const problem of problems) console.error(`${folder}/${problem}`)
   process.exit(problems.length > 0 ? 1 : 0)
 }

@@ -1,5 +1,5 @@
-// Every check but the tests, one after the other: all of them run even when one fails, each is reported with
-// its time, and the exit code is 1 when any failed. `npm run check -- lint types` runs only those.
+// Runs every check except the tests, one after the other, and continues after a failure. Reports the time of
+// each; the exit code is 1 when any failed. `npm run check -- lint types` runs only the named checks.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -8,7 +8,7 @@ const library = 'packages/jobmill'
 
 /** @type {Record<string, string[]>} */
 const steps = {
-  // First: the packages know each other as they are published.
+  // First, because the packages import each other in their published form.
   build: ['node', 'scripts/setup.mjs'],
   format: ['oxfmt', '--check'],
   lint: ['oxlint', '--type-aware', '--deny-warnings'],
@@ -17,7 +17,7 @@ const steps = {
   'page tests': ['tsc', '-p', 'packages/dashboard/test'],
   imports: ['node', 'scripts/check-imports.mjs'],
   unused: ['knip', '--no-progress'],
-  // These read the packages as they would be published, so they come after the build.
+  // These read the packages in their published form, so they come after the build.
   package: ['publint', '--strict', library],
   'package uploads': ['publint', '--strict', 'packages/uploads'],
   'package types': ['attw', '--pack', library, '--profile', 'esm-only', '--no-emoji'],
@@ -26,7 +26,7 @@ const steps = {
 const asked = process.argv.slice(2)
 const unknown = asked.filter((name) => !(name in steps))
 if (unknown.length > 0) {
-  console.error(`check: no step called ${unknown.join(', ')}; there are: ${Object.keys(steps).join(', ')}`)
+  console.error(`check: unknown step ${unknown.join(', ')}. Use one of: ${Object.keys(steps).join(', ')}`)
   process.exit(1)
 }
 
@@ -49,5 +49,5 @@ for (const [name, [program = '', ...args]] of Object.entries(steps)) {
   console.log(output.replaceAll(/^/gm, '  '))
 }
 
-console.log(failed.length === 0 ? 'check: all good' : `check: failed: ${failed.join(', ')}`)
+console.log(failed.length === 0 ? 'check: all passed' : `check: failed: ${failed.join(', ')}`)
 process.exit(failed.length === 0 ? 0 : 1)

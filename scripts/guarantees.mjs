@@ -1,6 +1,6 @@
-// Shows which promises of docs/reference/guarantees.md the tests prove, on which store, as a Markdown table. Reads the
-// report of the last real run, and makes one when there is none. Exit code 1: a promise without a passing test
-// on a store, or a test that bears a promise's number and failed.
+// Counts the passing tests of each guarantee of docs/reference/guarantees.md, per store, as a Markdown table. Reads the
+// report of the last test run, and runs the tests when there is none. Exit code 1: a guarantee has no passing
+// test on a store, or a test that carries its number failed.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -9,13 +9,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const stores = ['sqlite', 'postgres']
 
 /**
- * @typedef {{ number: string, title: string, comesWith: string }} Promised
+ * @typedef {{ number: string, title: string, comesWith: string }} Guarantee
  * @typedef {{ fullName: string, ancestorTitles: string[], status: string }} Test
  * @typedef {{ table: string, problems: string[], notes: string[] }} Verdict
  */
 
-/** @param {string} markdown @returns {Promised[]} */
-export function readPromises(markdown) {
+/** @param {string} markdown @returns {Guarantee[]} */
+export function readGuarantees(markdown) {
   return [...markdown.matchAll(/^\|\s*(P\d+)\s*\|([^|\n]*)\|([^|\n]*)\|\s*$/gm)].map(
     ([, number = '', title = '', comesWith = '']) => ({
       number,
@@ -25,17 +25,18 @@ export function readPromises(markdown) {
   )
 }
 
-/** @param {Promised[]} promises @param {Test[]} tests @returns {Verdict} */
-export function judge(promises, tests) {
+/** @param {Guarantee[]} guarantees @param {Test[]} tests @returns {Verdict} */
+export function judge(guarantees, tests) {
   const problems = []
   const notes = []
   const rows = []
-  for (const { number, title, comesWith } of promises) {
+  for (const { number, title, comesWith } of guarantees) {
     const own = tests.filter(({ fullName }) => new RegExp(String.raw`\b${number}\b`).test(fullName))
     for (const test of own) if (test.status === 'failed') problems.push(`${number} failed: ${test.fullName}`)
-    // The oracle is what stores are held against, not a store.
-    const homeless = own.filter((test) => ![...stores, 'oracle'].some((store) => isOn(store, test)))
-    for (const test of homeless) notes.push(`${number} is in a suite that names no store: ${test.fullName}`)
+    // The oracle is the reference that stores are compared with; it is not a store.
+    const withoutStore = own.filter((test) => ![...stores, 'oracle'].some((store) => isOn(store, test)))
+    for (const test of withoutStore)
+      notes.push(`${number} is in a suite that names no store: ${test.fullName}`)
     const cells = stores.map((store) => {
       const passed = own.filter((test) => test.status === 'passed' && isOn(store, test)).length
       if (passed > 0) return String(passed)
@@ -46,7 +47,7 @@ export function judge(promises, tests) {
     const when = comesWith === '' ? '' : ` (comes with ${comesWith})`
     rows.push(`| ${number} ${title}${when} | ${cells.join(' | ')} |`)
   }
-  const head = [`| promise | ${stores.join(' | ')} |`, `|---|${stores.map(() => '---:|').join('')}`]
+  const head = [`| guarantee | ${stores.join(' | ')} |`, `|---|${stores.map(() => '---:|').join('')}`]
   return { table: [...head, ...rows].join('\n'), problems, notes }
 }
 
@@ -64,24 +65,26 @@ function inWords(ms) {
 function main() {
   const report = `${root}reports/tests.json`
   if (!existsSync(report)) {
-    console.error('guarantees: there is no report of a test run yet; running npm test first')
-    // Failing tests are no reason to stop: what they say about the promises is the question.
+    console.error('guarantees: no test report found (reports/tests.json). Running npm test first')
+    // Failing tests are no reason to stop: the table below reports them.
     spawnSync('npm', ['test'], { cwd: root, stdio: ['ignore', 2, 2] })
   }
   if (!existsSync(report)) {
-    console.error('guarantees: npm test left no report; see above')
+    console.error('guarantees: npm test wrote no report. Check its output above')
     return 1
   }
-  const promises = readPromises(readFileSync(`${root}docs/reference/guarantees.md`, 'utf8'))
-  if (promises.length === 0) {
-    console.error('guarantees: found no list in docs/reference/guarantees.md')
+  const guarantees = readGuarantees(readFileSync(`${root}docs/reference/guarantees.md`, 'utf8'))
+  if (guarantees.length === 0) {
+    console.error(
+      'guarantees: docs/reference/guarantees.md has no table of guarantees. Restore the rows that start with "| P1 |"',
+    )
     return 1
   }
   const run = /** @type {{ testResults: { assertionResults: Test[] }[] }} */ (
     JSON.parse(readFileSync(report, 'utf8'))
   )
   const tests = run.testResults.flatMap((file) => file.assertionResults)
-  const { table, problems, notes } = judge(promises, tests)
+  const { table, problems, notes } = judge(guarantees, tests)
   const age = inWords(Date.now() - statSync(report).mtimeMs)
   console.log(`${table}\n\nFrom a run of ${tests.length} tests, ${age} ago.`)
   for (const note of notes) console.log(`note: ${note}`)

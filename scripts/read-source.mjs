@@ -1,12 +1,12 @@
-// Reads just enough of a TypeScript file for the import check, without a parser to install: the code with its
-// comments and texts blanked out (lines and columns kept), and the modules that it imports.
+// Reads a TypeScript file for the import check without a parser: returns the code with comments and strings
+// blanked out (lines and columns kept), and the modules that it imports.
 
 /**
  * @typedef {{ module: string, line: number, typeOnly: boolean }} Import
  * @typedef {{ code: string, imports: Import[] }} Source
  */
 
-// A slash after one of these, or after such a word, begins a regular expression; after anything else it divides.
+// A slash after one of these characters or words starts a regular expression; elsewhere it divides.
 const beforePattern =
   /(?:^|[(,=:[!&|?{};+\-*%~<>]|\b(?:return|typeof|case|in|of|do|else|void|await|yield|throw))$/
 
@@ -92,7 +92,7 @@ export function readSource(text) {
   const withTexts = blankOut(text, { keepTexts: true })
   const imports = importForms.flatMap((form) =>
     [...withTexts.matchAll(form)]
-      // Where the blanked code has no such word, it stood inside a text.
+      // Where the blanked code has no such word, the match was inside a string.
       .filter((match) => /\b(?:import|export)\b/.test(code.slice(match.index, match.index + match[0].length)))
       .map((match) => ({
         module: match.groups?.['module'] ?? '',

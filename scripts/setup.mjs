@@ -1,5 +1,5 @@
-// Gets a checkout ready to run: installs what the lockfile names, then compiles the packages. Does only what
-// is needed and says so; silent when there is nothing to do. Runs on Node 20 before anything is installed.
+// Prepares a checkout: installs the dependencies of the lockfile, then compiles the packages. Skips what is up to
+// date, and prints only what it does. Runs on Node 20, before anything is installed.
 //   node scripts/setup.mjs [--install-only] [--build] [PACKAGE …]     (--build compiles even when nothing changed)
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -22,7 +22,7 @@ function nodeIsAtLeast(major, minor) {
   return a > major || (a === major && b >= minor)
 }
 
-/** @param {string[]} files paths from the root; a missing file counts as such */
+/** @param {string[]} files paths from the root; a missing file changes the hash too */
 function hashOf(files) {
   const hash = createHash('sha256')
   for (const file of files) {
@@ -49,19 +49,19 @@ function isStamped(path, hash) {
   return existsSync(path) && readFileSync(path, 'utf8') === hash
 }
 
-/** Runs quietly; the output is shown only when the command fails. @param {string} what @param {string[]} command */
+/** Runs a command and shows its output only when it fails. @param {string} what @param {string[]} command */
 function run(what, [program = '', ...args]) {
   const result = spawnSync(program, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-  if (result.error) fail(`${what} could not start: ${result.error.message}`)
+  if (result.error) fail(`${what} did not start: ${result.error.message}`)
   if (result.status === 0) return
   process.stderr.write(result.stdout + result.stderr)
-  fail(`${what} failed (${result.signal ?? `exit code ${result.status}`}); the reason is above`)
+  fail(`${what} failed (${result.signal ?? `exit code ${result.status}`}). See its output above`)
 }
 
-/** The npm that called us, or the one on the path. */
+/** The npm that started this script, or the one on the PATH. */
 function npm() {
   const { npm_execpath: script, npm_node_execpath: node } = process.env
-  // `npm ci` empties node_modules, where the Node that runs this script may live; npm's own Node is the safer one.
+  // `npm ci` empties node_modules, which may contain the Node that runs this script, so use npm's own Node.
   return script?.endsWith('npm-cli.js') ? [node ?? process.execPath, script] : ['npm']
 }
 
@@ -74,14 +74,14 @@ function install() {
   writeFileSync(stamp, hash)
 }
 
-/** The Node that came with the dependencies, or this one where there is none for the platform. */
+/** The Node from the dependencies, or this one on platforms that npm has none for. */
 function runtime() {
   const own = join(root, 'node_modules/.bin/node')
   if (existsSync(own)) return own
   if (nodeIsAtLeast(22, 14)) return process.execPath
   return fail(
-    `Node ${needs.join('.')} or newer is needed; npm has none for ${process.platform} ${process.arch} in this project, ` +
-      `and this is ${process.version}. Install Node 24 and try again.`,
+    `Node ${needs.join('.')} or newer is required (got ${process.version}), and this project bundles none for ` +
+      `${process.platform} ${process.arch}. Install Node 24 and run the command again.`,
   )
 }
 
@@ -91,7 +91,7 @@ function build(pack, node, always) {
   if (!existsSync(join(root, folder, 'tsconfig.json')) || !existsSync(join(root, folder, 'src'))) return
   const dist = join(root, folder, 'dist')
   const stamp = join(dist, '.stamp')
-  // A page is put together by Vite, a library is compiled file by file.
+  // Vite bundles the dashboard; tsc compiles libraries file by file.
   const isPage = existsSync(join(root, folder, 'vite.config.ts'))
   const hash = hashOf([
     ...filesBelow(`${folder}/src`),
@@ -104,8 +104,8 @@ function build(pack, node, always) {
   ])
   if (!always && isStamped(stamp, hash)) return
   console.log(`setup: compiling ${folder}`)
-  // Compiled beside the old output and swapped in at the end: a failed build leaves what was there, a good one
-  // leaves no file of a source that is gone.
+  // Compile into a new folder and swap it in at the end. A failed build keeps the old output, and a successful
+  // one keeps no file whose source was deleted.
   const fresh = join(root, folder, `dist.${process.pid}`)
   process.on('exit', () => rmSync(fresh, { recursive: true, force: true }))
   run(
@@ -129,7 +129,8 @@ function build(pack, node, always) {
   renameSync(fresh, dist)
 }
 
-if (!nodeIsAtLeast(20, 0)) fail(`Node 20 or newer is needed to start with, and this is ${process.version}.`)
+if (!nodeIsAtLeast(20, 0))
+  fail(`Node 20 or newer is required (got ${process.version}). Install Node 24 and run the command again.`)
 install()
 const node = runtime()
 if (!process.argv.includes('--install-only')) {

@@ -120,7 +120,7 @@ describe('the import check finds', () => {
       { 'job/a.ts': `import '../index.ts'`, 'index.ts': '' },
       'an entry file',
     ],
-    ['a folder without a rank', { 'utils/a.ts': '' }, 'utils/ has no place'],
+    ['a folder without a rank', { 'utils/a.ts': '' }, 'utils/ has no layer'],
     [
       'an import of the package by its name',
       { 'job/a.ts': `import 'jobmill/sqlite'` },
